@@ -182,7 +182,8 @@ fn an_ack_with_data_or_another_window_is_no_duplicate() {
 }
 
 #[test]
-fn a_recovery_may_follow_another_at_once() {
+fn a_recovery_follows_another_once_more_is_acknowledged() {
+    // RFC 6582 section 3.2, step 2: the third duplicate must cover more than `recover`.
     let mut s = without_sack("newreno");
     for _ in 0..3 {
         s.ack(0);
@@ -192,10 +193,12 @@ fn a_recovery_may_follow_another_at_once() {
     assert_eq!(s.row().state, "open");
     let next: Vec<u64> = s.left().iter().map(|left| left.segment.seq).collect();
     assert_eq!(next[0], 10_001);
-    for _ in 0..3 {
-        s.ack(10);
+    for (segments, state) in [(10, "open"), (11, "recovery")] {
+        for _ in 0..4 {
+            s.ack(segments);
+        }
+        assert_eq!(s.row().state, state, "{segments}");
     }
-    assert_eq!(s.row().state, "recovery");
     assert_eq!(s.tcp().statistics().recoveries, 2);
 }
 

@@ -373,9 +373,20 @@ fn a_report_tells_what_is_left_less_what_was_granted_since() {
     assert!(!leg.requests.is_heard());
 }
 
-/// A leg whose bearer cuts nothing gets a block of `bytes` that comes back with `content` while
+/// A leg with a bearer of `mode` gets a block of 372 bytes that comes back with `content` while
 /// `left` bytes wait, and another one is on its way.
 fn answered(plan: &CellPlan, mode: RlcConfig, content: Option<ContentId>, left: u64) -> Leg {
+    answered_in(plan, 372, mode, content, left)
+}
+
+/// `answered` with blocks of `bytes`.
+fn answered_in(
+    plan: &CellPlan,
+    bytes: u32,
+    mode: RlcConfig,
+    content: Option<ContentId>,
+    left: u64,
+) -> Leg {
     let mut leg = leg(plan);
     let bearer = BearerConfig {
         rlc: mode,
@@ -387,10 +398,10 @@ fn answered(plan: &CellPlan, mode: RlcConfig, content: Option<ContentId>, left: 
         shape: shape(bytes),
         cqi: 7,
     };
-    leg.grant(plan, 0, block(372), 20);
+    leg.grant(plan, 0, block(bytes), 20);
     leg.on_filled(plan, millis(20), 0, (content, left));
     leg.send_uplink(plan, (0, 20), 5.0);
-    leg.grant(plan, 1, block(372), 21);
+    leg.grant(plan, 1, block(bytes), 21);
     let decoding = leg.decode(plan, (UP, 0), 0.0, &mut NullProbe);
     assert!(decoding.is_some_and(|decoding| decoding.is_new));
     leg.on_report(0);
@@ -409,6 +420,18 @@ fn a_block_that_was_too_small_for_what_is_not_cut_is_followed_by_a_larger_one() 
     assert_eq!(wanted(RlcConfig::TM, None, 493), told + 2);
     // Nothing of less than what was too small.
     assert_eq!(wanted(RlcConfig::TM, None, 300), 372 + 1);
+}
+
+#[test]
+fn a_block_that_headers_fill_is_followed_by_a_larger_one() {
+    // Ten bytes wait, and a grant of 4 bytes is on its way that will bring none of them either.
+    let plan = plan(failing(0.0));
+    let leg = |bytes, left| answered_in(&plan, bytes, RlcConfig::LTE_UM, None, left);
+    assert_eq!(leg(9, 10).uplink_wanted(&plan), 9 + 1);
+    assert_eq!(leg(4, 10).uplink_wanted(&plan), 10 - 4 + 2);
+    assert!(leg(16, 10).is_unfit(16) && !leg(16, 10).is_unfit(17));
+    // Nothing waited, or there is another reason.
+    assert!(!leg(4, 0).is_unfit(1) && !leg(17, 10).is_unfit(1));
 }
 
 #[test]

@@ -5,6 +5,10 @@ use crate::config::{NO_SLOT, Shape};
 use crate::plan::{CellPlan, status_format};
 use fadeout_core::Time;
 
+/// Bytes that headers of MAC and RLC can take: a block of no more may come back empty though data waits
+/// that is cut as it has to be.
+const MOST_HEADERS: u32 = 16;
+
 /// Resources of a new block, and the CQI that its scheme follows from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Block {
@@ -118,6 +122,9 @@ impl Leg {
         } else if is_latest && self.channels.has_whole_only() {
             let bytes = block.shape.bytes;
             self.requests.on_unfit(block.status, bytes);
+        } else if is_latest && block.status > 0 && block.shape.bytes <= MOST_HEADERS {
+            // As much again would be granted for ever, each time less what the grants under way seem to bring.
+            self.requests.unfit = self.requests.unfit.max(block.shape.bytes);
         }
     }
 

@@ -16,7 +16,9 @@ pub(super) struct Classic {
     duplicates: u32,
     /// Of those, how many stand for a delivered segment (Linux `sacked_out` without SACK).
     counted: u32,
-    /// RFC 6582 `recover`: no new fast retransmit until this is acknowledged.
+    /// End of what was sent before the last fast retransmit or timeout (RFC 6582 `recover`). No other
+    /// begins until more than this is acknowledged: duplicates at this number itself may be of what was
+    /// sent again in vain.
     pub(super) recover: u64,
     /// A partial ACK restarted the timer already, and no other may (the "impatient" variant, RFC 6582
     /// section 4).
@@ -95,7 +97,7 @@ impl Sender {
             }
             self.state = RecoveryState::Recovery;
         }
-        self.classic.recover = self.high_seq - 1;
+        self.classic.recover = self.high_seq;
         self.classic.is_timer_settled = false;
         self.report(cx, "recovery");
     }

@@ -136,6 +136,7 @@ pub(crate) struct Sender {
     recovery: recovery::Reduction,
     undo: undo::Undo,
     classic: classic::Classic,
+    next_seg: retransmit::NextSeg,
     rack: rack::Rack,
     probe: probe::LossProbe,
     /// F-RTO is under way (RFC 5682).
@@ -212,6 +213,7 @@ impl Sender {
             recovery: recovery::Reduction::default(),
             undo: undo::Undo::default(),
             classic: classic::Classic::default(),
+            next_seg: retransmit::NextSeg::default(),
             rack: rack::Rack::default(),
             probe: probe::LossProbe::default(),
             frto: false,

@@ -156,6 +156,7 @@ impl Sender {
             self.begin_reduction(cx, CongestionKind::FastRecovery);
         }
         self.state = RecoveryState::Recovery;
+        self.next_seg.begin(self.board.head());
         self.report(cx, "recovery");
     }
 

@@ -4,8 +4,36 @@ use super::recovery::Repair;
 use super::{Sender, Step, TimerKind};
 use crate::congestion::RecoveryState;
 use crate::tcp::config::LossRecovery;
-use crate::tcp::scoreboard::Tags;
+use crate::tcp::scoreboard::{SentSegment, Tags};
 use fadeout_core::{Ecn, Flags, Probe, RetransmitCause, RetransmitRow};
+
+/// What a recovery has sent again.
+///
+/// Standard: RFC 6675 §2.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct NextSeg {
+    /// End of the highest segment sent again (HighRxt), but for a rescue.
+    high_rxt: u64,
+    /// End of what must be acknowledged, and more, before a segment is sent again as a rescue (RescueRxt).
+    rescue_rxt: u64,
+}
+
+impl NextSeg {
+    /// A recovery begins with the repair of `head`, the oldest segment outstanding. What the recovery before
+    /// sent again is under way.
+    ///
+    /// Standard: RFC 6675 §5, step 4.3.
+    pub(super) fn begin(&mut self, head: Option<&SentSegment>) {
+        let end = head.map_or(0, SentSegment::end_seq);
+        self.high_rxt = self.high_rxt.max(end);
+        self.rescue_rxt = end;
+    }
+
+    /// All that is outstanding is thought lost, repairs with it.
+    pub(super) fn forget(&mut self) {
+        *self = NextSeg::default();
+    }
+}
 
 impl Sender {
     /// Sends what an ACK found lost, or first new data to test a timeout.
@@ -100,7 +128,9 @@ impl Sender {
                 end = each;
                 break;
             }
-            wire += u64::from(self.board.get(each).len);
+            let sent = self.board.get(each);
+            wire += u64::from(sent.len);
+            self.next_seg.high_rxt = self.next_seg.high_rxt.max(sent.end_seq());
         }
         if end > number {
             self.separate(number, end);
@@ -136,41 +166,72 @@ impl Sender {
             && !self.config.prr
             && match self.config.recovery {
                 LossRecovery::Rack => false,
-                LossRecovery::Sack => self.recovery.has_sent_nothing(),
+                LossRecovery::Sack => {
+                    number == self.board.first() && self.recovery.has_sent_nothing()
+                }
                 LossRecovery::NewReno | LossRecovery::Reno | LossRecovery::Tahoe => {
                     number == self.board.first()
                 }
             }
     }
 
-    /// NextSeg's rule 3, when there is no new data: holes not counted lost, once each. The first copy
-    /// counts as in the network beside the second, until the hole is lost or filled.
+    /// NextSeg's rules 3 and 4, when no new data may be sent: holes not counted lost, once each, and then the
+    /// rescue. The first copy of a hole counts as in the network beside the second, until the hole is lost
+    /// or filled.
     ///
     /// Standard: RFC 6675 §4.
     pub(super) fn repair_beyond_losses<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         if self.state != RecoveryState::Recovery {
             return;
         }
-        let mut number = self.board.first();
+        let mut number = self.board.at_or_after(self.next_seg.high_rxt);
         let fack = self.fack_or_una();
-        while number < self.board.end() && self.in_flight() < self.window.cwnd as u32 {
-            let segment = *self.board.get(number);
-            if segment.seq >= fack || self.waits_for_pacer(cx.now) {
-                break;
+        while number < self.board.end() && self.board.get(number).seq < fack {
+            if !self.has_room_to_repair(cx) {
+                return;
             }
-            let is_hole = !segment.tags.has(Tags::SACKED);
-            if is_hole && !segment.tags.has(Tags::EVER_RETRANSMITTED) {
+            let segment = *self.board.get(number);
+            if !segment.tags.has(Tags::SACKED) {
                 self.board.mark_retransmitted(number);
                 if !self.resend(cx, number, RetransmitCause::FastRetransmit) {
                     self.board.clear_retransmitted(number);
-                    break;
+                    return;
                 }
+                self.next_seg.high_rxt = segment.end_seq();
                 if self.in_reduction() {
                     self.recovery.on_sent(1);
                 }
             }
             number += 1;
         }
+        self.rescue(cx);
+    }
+
+    /// NextSeg's rule 4: where all that SACKs tell of is repaired, the last segment outstanding goes again
+    /// once in a recovery, so that a loss at the end of the data need not wait for the timer. Its first copy
+    /// counts no more than before.
+    ///
+    /// Standard: RFC 6675 §4, rule 4.
+    fn rescue<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+        if self.snd_una <= self.next_seg.rescue_rxt || !self.has_room_to_repair(cx) {
+            return;
+        }
+        let is_sacked = |number: &u64| self.board.get(*number).tags.has(Tags::SACKED);
+        let mut outstanding = (self.board.first()..self.board.end()).rev();
+        let Some(last) = outstanding.find(|number| !is_sacked(number)) else {
+            return;
+        };
+        if self.resend(cx, last, RetransmitCause::FastRetransmit) {
+            self.next_seg.rescue_rxt = self.high_seq;
+            if self.in_reduction() {
+                self.recovery.on_sent(1);
+            }
+        }
+    }
+
+    /// Whether a repair may leave now.
+    fn has_room_to_repair<P: Probe>(&mut self, cx: &Step<'_, P>) -> bool {
+        self.in_flight() < self.window.cwnd as u32 && !self.waits_for_pacer(cx.now)
     }
 
     /// Puts segment `number` on the wire again, alone. Returns false when the peer's window has

@@ -85,7 +85,7 @@ impl Sender {
         self.state = RecoveryState::Loss;
         self.congestion.on_timeout(cx.now, self.rate.lost);
         self.high_seq = self.snd_nxt;
-        self.classic.recover = self.snd_nxt - 1;
+        self.classic.recover = self.snd_nxt;
         self.probe.high_seq = None;
         self.marks.on_reduced();
         self.frto = self.config.frto
@@ -120,6 +120,7 @@ impl Sender {
             self.lose(number);
         }
         self.retransmit_hint = head;
+        self.next_seg.forget();
     }
 
     /// One ACK in the loss state (Linux `tcp_process_loss`), with F-RTO's SACK version.

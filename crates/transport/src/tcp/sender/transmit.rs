@@ -117,10 +117,10 @@ impl Sender {
         if sent > 0 || is_cwnd_limited {
             self.validate_window(cx.now, is_cwnd_limited);
         }
+        if self.config.recovery == LossRecovery::Sack && !self.has_sendable_new_data() {
+            self.repair_beyond_losses(cx);
+        }
         if !self.has_new_data() {
-            if self.config.recovery == LossRecovery::Sack {
-                self.repair_beyond_losses(cx);
-            }
             if !self.holds_back && self.backlog() == 0 {
                 self.note_app_limit();
             }

@@ -164,7 +164,7 @@ impl Sender {
     pub(super) fn begin_repair(&mut self) {
         self.high_seq = self.snd_nxt;
         self.probe.high_seq = None;
-        self.classic.recover = self.snd_nxt - 1;
+        self.classic.recover = self.snd_nxt;
         self.undo.marker = None;
         self.undo.prior_ssthresh = None;
         self.recovery = Reduction::default();

@@ -4,6 +4,7 @@
 mod acks;
 mod bursts;
 mod losses;
+mod nextseg;
 mod schemes;
 mod sending;
 mod spurious;

@@ -304,7 +304,7 @@ fn a_frozen_sender_waits_for_the_window_and_goes_on_with_its_own() {
 
 #[test]
 fn after_an_outage_without_sack_duplicates_of_old_data_begin_nothing() {
-    for (acked, begins) in [(9, false), (10, true)] {
+    for (acked, begins) in [(9, false), (10, false), (11, true)] {
         let mut config = profile("newreno");
         config.resilience.outage = OutageResponse::Feedback;
         let mut b = Bench::sent(&config, 40);

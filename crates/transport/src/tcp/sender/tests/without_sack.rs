@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::tcp::config::{LossRecovery, LossResponse};
+use std::collections::{BTreeSet, VecDeque};
 
 fn dups(b: &mut Bench, segments: u64, count: u32) {
     for _ in 0..count {
@@ -33,7 +34,7 @@ fn linux_counts_a_duplicate_as_a_delivery_while_that_can_be_one() {
 fn duplicates_of_what_was_out_at_a_timeout_begin_no_recovery() {
     // RFC 6582 section 3.2, step 2, and section 4: above `recover` they do.
     let bytes = 10 * FULL;
-    for (acked, begins) in [(4 * FULL, false), (bytes - 1, false), (bytes, true)] {
+    for (acked, begins) in [(4 * FULL, false), (bytes, false), (bytes + FULL, true)] {
         let mut b = Bench::sent(&profile("newreno"), 10);
         b.wait(1000);
         assert_eq!(b.state(), RecoveryState::Loss);
@@ -129,7 +130,11 @@ fn a_hole_that_is_filled_in_time_is_no_loss() {
 #[test]
 fn a_delayed_response_leaves_data_alone_that_was_recovered_once() {
     // Reno: the first new ACK ends the recovery below `recover`.
-    for (acked, begins) in [(4 * FULL, false), (15 * FULL - 1, false), (15 * FULL, true)] {
+    for (acked, begins) in [
+        (4 * FULL, false),
+        (15 * FULL, false),
+        (15 * FULL + FULL, true),
+    ] {
         let mut b = Bench::sent(&delayed("reno"), 30);
         dups(&mut b, 0, 5);
         b.wait(100);
@@ -157,4 +162,51 @@ fn a_pure_duplicate_begins_no_wait_where_sack_would_say_what_is_missing() {
     b.sender.state = RecoveryState::Disorder;
     b.ack(0);
     assert_ne!(b.timer().map(|(kind, _)| kind), Some(TimerKind::LossDelay));
+}
+
+/// What a sender whose window the receiver limits sends in 3000 deliveries, in order, where `lost` go missing
+/// once: how often it sent again, and how far it got.
+fn retransmissions(name: &str, lost: &[u64]) -> (u64, u64) {
+    let window = 32;
+    let mut b = Bench::new(&profile(name));
+    b.peer_window = window * FULL;
+    b.sender.snd_wnd = b.peer_window;
+    b.write(10_000);
+    let mut lost = lost.to_vec();
+    let mut air = VecDeque::new();
+    let (mut arrived, mut next) = (BTreeSet::new(), 0);
+    for delivery in 0..3000 {
+        air.extend(b.numbers());
+        let Some(segment) = air.pop_front() else {
+            b.wait(10_000); // The timer.
+            continue;
+        };
+        // A round trip of 100 ms in all; the window grows meanwhile to what the receiver allows.
+        b.now += ms(100) / window;
+        if let Some(at) = lost.iter().position(|n| *n == segment) {
+            lost.remove(at);
+            continue;
+        }
+        arrived.insert(segment);
+        while arrived.contains(&(next + 1)) {
+            next += 1;
+        }
+        assert!(delivery > 0 || next > 0);
+        b.ack(next);
+        b.sender.window.cwnd += 1.0;
+    }
+    (b.sender.statistics.retransmitted_segments, next)
+}
+
+#[test]
+fn what_was_sent_again_in_vain_begins_no_recovery() {
+    // RFC 6582 section 3.2, step 2: the duplicates of a second copy are at `recover`, not above it. Without
+    // that each window sent again in vain makes the duplicates for the next, for ever.
+    for name in ["tahoe", "newreno", "reno"] {
+        for lost in [vec![200, 201], vec![200, 202, 210], vec![200, 215, 231]] {
+            let (again, next) = retransmissions(name, &lost);
+            assert!(again <= 2 * 32, "{name}: {again} for {lost:?}");
+            assert!(next > 2800, "{name} got to {next} with {lost:?}");
+        }
+    }
 }
