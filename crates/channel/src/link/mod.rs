@@ -266,7 +266,9 @@ impl LinkChannel {
             ue_gain_dbi: gains.ue_dbi,
             ..LargeScale::UNKNOWN
         };
-        if let Some(monitor) = &self.monitor {
+        if !ends.only_disturbs()
+            && let Some(monitor) = &self.monitor
+        {
             look.is_recovering = monitor.is_recovering();
             look.blockage_db = monitor.reflection_db().unwrap_or(look.blockage_db);
         }
@@ -301,17 +303,20 @@ impl LinkChannel {
             Condition::Los => LOS,
             Condition::Nlos => NLOS,
         };
-        let maps = &mut self.maps;
-        let mix = self.scattering.has(n).then(|| Look {
-            config: &shared.config,
-            laws: &shared.laws,
-            maps,
-            now,
-            ends,
-            blockage_db,
-            los_lead_db,
-        });
-        let mix = mix.and_then(|look| self.scattering.look(n, look));
+        let mix = if self.scattering.has(n) {
+            let look = Look {
+                config: &shared.config,
+                laws: &shared.laws,
+                maps: &mut self.maps,
+                now,
+                ends,
+                blockage_db,
+                los_lead_db,
+            };
+            self.scattering.look(n, look)
+        } else {
+            None
+        };
         let Some(mix) = mix else {
             let (base_dbi, ue_dbi) = self.antenna_gains(now, ends, 0.0);
             return EndGains {
@@ -399,7 +404,10 @@ impl LinkChannel {
             channel.scattering.note(at, blockage_db);
             (blockage_db, earlier)
         };
-        if let Some(mut monitor) = self.monitor.take() {
+        // Beams that point at others fail nobody.
+        if !ends.only_disturbs()
+            && let Some(mut monitor) = self.monitor.take()
+        {
             let harmless_db = monitor.harmless_db();
             monitor.advance(now, |at| {
                 let (blockage_db, earlier) = blockage_db(self, at);
