@@ -16,7 +16,7 @@ use std::f64::consts::PI;
 
 /// The direct path over flat ground.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Path {
+pub struct DirectPath {
     /// Carrier wavelength.
     pub wavelength: Meters,
     /// Distance from transmitter to receiver on the ground.
@@ -53,7 +53,7 @@ pub struct ScreenLoss {
 }
 
 /// Loss that `screen` adds to `path`.
-pub fn screen_loss(path: &Path, screen: &Screen) -> ScreenLoss {
+pub fn screen_loss(path: &DirectPath, screen: &Screen) -> ScreenLoss {
     let (d1, d2) = (screen.from_tx.0, path.distance.0 - screen.from_tx.0);
     let edge = |across_tx: f64, across_rx: f64, direct: f64| {
         let detour = hypot(d1, across_tx) + hypot(d2, across_rx) - direct;
@@ -175,7 +175,7 @@ mod tests {
             },
         ];
         for vector in vectors {
-            let path = Path {
+            let path = DirectPath {
                 wavelength: wavelength(Hertz(vector.carrier)),
                 distance: Meters(vector.distance),
                 tx_height: Meters(vector.heights.0),
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn an_infinitely_wide_screen_that_grazes_the_path_costs_6_decibel() {
-        let path = Path {
+        let path = DirectPath {
             wavelength: wavelength(Hertz(28e9)),
             distance: Meters(20.0),
             tx_height: Meters(1000.0),
@@ -230,7 +230,7 @@ mod tests {
             (tx, rx) in (0.5..30.0_f64, 0.5..3.0_f64),
             (width, height, offset) in (0.1..20.0_f64, 0.1..5.0_f64, 0.0..30.0_f64),
         ) {
-            let path = Path {
+            let path = DirectPath {
                 wavelength: wavelength(Hertz(carrier)),
                 distance: Meters(distance),
                 tx_height: Meters(tx),

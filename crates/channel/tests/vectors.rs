@@ -7,7 +7,7 @@ use fadeout_channel::antenna::{
     Angles, Array, BeamFailure, BeamManagement, Element, ElementKind, array,
 };
 use fadeout_channel::blockage::{Crowd, FourState, NonSelfBlocker, TwoState};
-use fadeout_channel::blockage_model_b::{Path, Screen, screen_loss};
+use fadeout_channel::blockage_model_b::{DirectPath, Screen, screen_loss};
 use fadeout_channel::fading::{TdlProfile, statistics};
 use fadeout_channel::path_loss::vehicle::blocking_vehicle;
 use fadeout_channel::path_loss::{
@@ -212,7 +212,7 @@ fn fading(quantity: &str, inputs: &[f64]) -> Option<Vec<f64>> {
 fn blockage(quantity: &str, inputs: &[f64]) -> Option<Vec<f64>> {
     Some(match (quantity, inputs) {
         ("model_b", &[tx, rx, distance, from_tx, offset, width, height, f]) => {
-            let path = Path {
+            let path = DirectPath {
                 wavelength: wavelength(Hertz(f * 1e9)),
                 distance: Meters(distance),
                 tx_height: Meters(tx),

@@ -126,7 +126,7 @@ pub trait Row: Copy {
 }
 
 /// A type that fills one column.
-pub trait Cell: Copy {
+pub trait ColumnValue: Copy {
     /// Its column type.
     const KIND: ColumnKind;
     /// Writes the value.
@@ -135,7 +135,7 @@ pub trait Cell: Copy {
 
 macro_rules! cell {
     ($($type:ty => $kind:ident, $put:ident, |$value:ident| $convert:expr;)*) => {$(
-        impl Cell for $type {
+        impl ColumnValue for $type {
             const KIND: ColumnKind = ColumnKind::$kind;
             fn write(self, column: usize, sink: &mut impl ColumnSink) {
                 let $value = self;
@@ -293,7 +293,7 @@ macro_rules! table {
                 doc: $crate::table::trim(concat!($($doc),+)),
                 columns: &[$( $crate::table::Column {
                     name: stringify!($column),
-                    kind: <$type as $crate::table::Cell>::KIND,
+                    kind: <$type as $crate::table::ColumnValue>::KIND,
                     unit: $unit,
                     doc: $crate::table::trim(concat!($($column_doc),+)),
                     is_optional: false,
@@ -304,7 +304,7 @@ macro_rules! table {
             fn write(&self, sink: &mut impl $crate::table::ColumnSink) {
                 let mut column = 0;
                 $(
-                    $crate::table::Cell::write(self.$column, column, sink);
+                    $crate::table::ColumnValue::write(self.$column, column, sink);
                     column += 1;
                 )+
             }

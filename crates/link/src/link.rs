@@ -18,8 +18,8 @@ use crate::{
     LinkError, LinkStats, LossConfig, QueueConfig, RateConfig,
 };
 use fadeout_core::{
-    BlockageRow, Bytes, DropCause, DropRow, LinkId, PacketId, PacketPool, Probe, QueueRow, Rate,
-    Span, Time,
+    BlockageRow, Bytes, DropCause, DropRow, LinkId, Packet, PacketId, PacketPool, Probe, QueueRow,
+    Rate, Span, Time,
 };
 
 /// Parameters of one direction of a link.
@@ -192,8 +192,7 @@ impl Link {
         pool: &mut PacketPool,
         probe: &mut impl Probe,
     ) {
-        let size = pool[packet].wire_len() + self.framing;
-        self.stats.count_in(size);
+        let size = self.count_in(&pool[packet]);
         if self.managed.is_some() {
             let arrival = Queued {
                 arrived_at: now,
@@ -209,15 +208,7 @@ impl Link {
                 None => self.carry(now, packet, size),
             }
         }
-        if probe.wants_queue(now, self.id) {
-            probe.queue(QueueRow {
-                time_s: now,
-                link: self.id,
-                queued_packets: u32::try_from(self.inside().0).unwrap_or(u32::MAX),
-                queued_bytes: self.inside().1,
-                delay_s: self.queue_delay(now),
-            });
-        }
+        self.report_queue(now, probe);
     }
 
     /// Pushes to `out`, in order, the packets that reach the far end by `now`, and drops those
@@ -319,6 +310,29 @@ impl Link {
                 link: self.id,
                 rate_mbps: blockage.rate.as_mbps(),
                 loss_db: blockage.loss_db,
+            });
+        }
+    }
+
+    /// Counts a packet that comes in; its size on the link.
+    #[inline(always)]
+    fn count_in(&mut self, packet: &Packet) -> u32 {
+        let size = packet.wire_len() + self.framing;
+        self.stats.count_in(size);
+        size
+    }
+
+    /// Tells the probe what is queued behind a packet that came.
+    #[inline(always)]
+    fn report_queue(&self, now: Time, probe: &mut impl Probe) {
+        if probe.wants_queue(now, self.id) {
+            let (packets, bytes) = self.inside();
+            probe.queue(QueueRow {
+                time_s: now,
+                link: self.id,
+                queued_packets: u32::try_from(packets).unwrap_or(u32::MAX),
+                queued_bytes: bytes,
+                delay_s: self.queue_delay(now),
             });
         }
     }

@@ -1,7 +1,7 @@
 //! The part of a link that a queue needs whose packets wait until the transmitter can begin the next
 //! one: under active management with their discipline, on a link that yields first in, first out.
 
-use crate::queue::{Discipline, Fifo, ManagedQueue as _, Outcome, Queued};
+use crate::queue::{Discipline, Effects, Fifo, ManagedQueue as _, Queued};
 use crate::transmitter::Transmitter;
 use fadeout_core::{PacketId, PacketPool, Time};
 
@@ -71,12 +71,12 @@ impl Managed {
             self.waiting.push(arrival);
             return true;
         };
-        let mut outcome = Outcome {
+        let mut effects = Effects {
             pool,
             dropped: &mut self.dropped,
             marked,
         };
-        discipline.enqueue(arrival, &mut outcome)
+        discipline.enqueue(arrival, &mut effects)
     }
 
     /// The packet that the transmitter begins at `now`.
@@ -92,12 +92,12 @@ impl Managed {
         let Some(discipline) = &mut self.discipline else {
             return self.waiting.pop();
         };
-        let mut outcome = Outcome {
+        let mut effects = Effects {
             pool,
             dropped: &mut self.dropped,
             marked,
         };
-        discipline.dequeue(now, &mut outcome)
+        discipline.dequeue(now, &mut effects)
     }
 
     /// Whether an arrival that does not fit is taken all the same, and what waits makes room.

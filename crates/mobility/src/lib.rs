@@ -6,6 +6,7 @@
 //! [`Obstacle`] says which straight lines a building or a vehicle cuts, and [`Places`] how deep they lie
 //! in its shadow.
 
+mod area;
 pub mod import;
 mod line;
 mod manhattan;
@@ -22,6 +23,7 @@ mod track;
 pub mod traffic;
 mod vehicle;
 
+pub use area::Area;
 pub use line::Line;
 pub use manhattan::Manhattan;
 pub use obstacle::{Crossing, Obstacle, Rectangle};
@@ -29,7 +31,7 @@ pub use places::Places;
 pub use random_direction::RandomDirection;
 pub use random_waypoint::{RandomWaypoint, RandomWaypointParameters};
 pub use registry::{MOBILITY_MODELS, Mobility};
-pub use speeds::{SpeedLaw, Speeds};
+pub use speeds::{SpeedLaw, SpeedRange, Speeds};
 pub use standing::Standing;
 pub use track::{Leg, Track, Waypoint};
 

@@ -1,5 +1,6 @@
 //! Movement on a grid of streets that is stationary from the start.
 
+use crate::area::METRES;
 use crate::registry::Model;
 use crate::speeds::Speeds;
 use crate::track::DrawnLegs;
@@ -8,7 +9,6 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, integer, number, span};
 use fadeout_core::{Point, Span, Time, Vector};
 
-const METRES: (f64, f64, &str) = (-1e6, 1e6, "m");
 const PITCH: (f64, f64, &str) = (1.0, 1e5, "m");
 const BLOCKS: (u64, u64, &str) = (1, 1000, "");
 const SHARE: (f64, f64, &str) = (0.0, 1.0, "");
@@ -97,7 +97,7 @@ impl Walk {
             left: (0, 0),
             way: 0,
             gone: 0.0,
-            speed: streets.speeds.min_speed,
+            speed: streets.speeds.range.min_speed,
             until_change: f64::INFINITY,
             is_pausing: false,
         }
@@ -282,6 +282,7 @@ impl DrawnLegs for Walk {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::SpeedRange;
     use crate::speeds::SpeedLaw;
 
     fn walk(model: Manhattan, seed: u64) -> Track {
@@ -387,7 +388,10 @@ mod tests {
     fn speeds_that_decay_are_refused() {
         let model = Manhattan {
             speeds: Speeds {
-                min_speed: 0.0,
+                range: SpeedRange {
+                    min_speed: 0.0,
+                    ..SpeedRange::default()
+                },
                 ..Speeds::default()
             },
             ..Manhattan::default()

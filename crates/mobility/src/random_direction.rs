@@ -1,28 +1,21 @@
 //! Random direction movement that is stationary from the start.
 
+use crate::area::Area;
 use crate::registry::Model;
 use crate::speeds::Speeds;
 use crate::track::DrawnLegs;
 use crate::{Leg, MobilityError, Rectangle, Track};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, Registered, Settings, number, span};
+use fadeout_core::registry::{Entry, Registered, Settings, span};
 use fadeout_core::{Point, Span, Time, Vector, math};
 use std::f64::consts::PI;
-
-const METRES: (f64, f64, &str) = (-1e6, 1e6, "m");
 
 fadeout_core::parameters! {
     /// The parameters that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct RandomDirection {
-        /// Western edge of the area.
-        pub x_min: f64 = number(METRES, "0"),
-        /// Eastern edge.
-        pub x_max: f64 = number(METRES, "100"),
-        /// Southern edge.
-        pub y_min: f64 = number(METRES, "0"),
-        /// Northern edge.
-        pub y_max: f64 = number(METRES, "100"),
+        /// Where one roams.
+        pub area: Area = group(),
         /// Speeds, drawn for each way to the edge.
         pub speeds: Speeds = group(),
         /// Pause at each edge.
@@ -48,14 +41,11 @@ impl Registered for RandomDirection {
 impl Model for RandomDirection {
     fn track(self, start: Point, random: Stream) -> Result<Track, MobilityError> {
         self.speeds.check()?;
-        let (width, depth) = self.area().size();
-        if !(width > 0.0 && depth > 0.0) {
-            return Err(MobilityError(format!(
-                "an area of {width} m by {depth} m; expected both above zero"
-            )));
-        }
+        let area = self.area.rectangle();
+        area.check_extent()?;
         Ok(Track::drawn(Walk {
-            area: self,
+            model: self,
+            area,
             height: start.z,
             random,
             inward: 0.0,
@@ -65,17 +55,10 @@ impl Model for RandomDirection {
 }
 
 impl RandomDirection {
-    fn area(&self) -> Rectangle {
-        Rectangle {
-            low: (self.x_min, self.y_min),
-            high: (self.x_max, self.y_max),
-        }
-    }
-
     /// Probability to find one pausing. The mean way through is pi times the area over the perimeter
     /// (Cauchy), as all ways are alike.
     fn pause_share(&self) -> f64 {
-        let (width, depth) = self.area().size();
+        let (width, depth) = self.area.rectangle().size();
         let way = PI * width * depth / (2.0 * (width + depth));
         let pause = self.pause.as_secs_f64();
         pause / (pause + way * self.speeds.mean_pace())
@@ -85,7 +68,8 @@ impl RandomDirection {
 /// One who goes from edge to edge.
 #[derive(Debug, Clone)]
 struct Walk {
-    area: RandomDirection,
+    model: RandomDirection,
+    area: Rectangle,
     height: f64,
     random: Stream,
     /// Direction away from the edge it is at, in radians from east.
@@ -102,8 +86,8 @@ impl Walk {
             way if way < 0.0 => ((low - at) / way).max(0.0),
             _ => f64::INFINITY,
         };
-        let across = to(here.x, east, self.area.x_min, self.area.x_max);
-        let up = to(here.y, north, self.area.y_min, self.area.y_max);
+        let across = to(here.x, east, self.area.low.0, self.area.high.0);
+        let up = to(here.y, north, self.area.low.1, self.area.high.1);
         self.inward = match (across <= up, east > 0.0, north > 0.0) {
             (true, true, _) => PI,
             (true, false, _) => 0.0,
@@ -130,7 +114,7 @@ impl Walk {
 
     /// A place anywhere on the edge.
     fn draw_edge(&mut self) -> Point {
-        let (width, depth) = self.area.area().size();
+        let (width, depth) = self.area.size();
         let along = self.random.uniform() * 2.0 * (width + depth);
         let (x, y, inward) = if along < width {
             (along, 0.0, 0.5 * PI)
@@ -142,14 +126,14 @@ impl Walk {
             (0.0, along - 2.0 * width - depth, 0.0)
         };
         self.inward = inward;
-        Point::new(self.area.x_min + x, self.area.y_min + y, self.height)
+        Point::new(self.area.low.0 + x, self.area.low.1 + y, self.height)
     }
 
     /// Within the area, whatever the rounding.
     fn inside(&self, at: Point) -> Point {
         Point::new(
-            at.x.clamp(self.area.x_min, self.area.x_max),
-            at.y.clamp(self.area.y_min, self.area.y_max),
+            at.x.clamp(self.area.low.0, self.area.high.0),
+            at.y.clamp(self.area.low.1, self.area.high.1),
             self.height,
         )
     }
@@ -158,31 +142,31 @@ impl Walk {
 impl DrawnLegs for Walk {
     /// From the stationary law: every place and every way as likely, speeds as they are met in time.
     fn first_leg(&mut self) -> Leg {
-        let stationary = self.area.pause_share();
+        let stationary = self.model.pause_share();
         if self.random.chance(stationary) {
             let here = self.draw_edge();
-            let left = self.area.pause.as_secs_f64() * self.random.uniform();
+            let left = self.model.pause.as_secs_f64() * self.random.uniform();
             return self.pause(Time::ZERO, here, Span::from_secs_f64(left));
         }
-        let Rectangle { low, high } = self.area.area();
+        let Rectangle { low, high } = self.area;
         let here = Point::new(
             self.random.uniform_in(low.0, high.0),
             self.random.uniform_in(low.1, high.1),
             self.height,
         );
         let angle = 2.0 * PI * self.random.uniform();
-        let speed = self.area.speeds.draw_in_time(&mut self.random);
+        let speed = self.model.speeds.draw_in_time(&mut self.random);
         self.go(Time::ZERO, here, angle, speed)
     }
 
     fn next_leg(&mut self, leg: &Leg) -> Leg {
         let here = self.inside(leg.end());
-        if !self.is_pausing && self.area.pause > Span::ZERO {
-            return self.pause(leg.until, here, self.area.pause);
+        if !self.is_pausing && self.model.pause > Span::ZERO {
+            return self.pause(leg.until, here, self.model.pause);
         }
         // By the cosine law, which alone keeps the places uniform.
         let off = math::asin(2.0 * self.random.uniform() - 1.0);
-        let speed = self.area.speeds.draw(&mut self.random);
+        let speed = self.model.speeds.draw(&mut self.random);
         self.go(leg.until, here, self.inward + off, speed)
     }
 
@@ -202,7 +186,10 @@ mod tests {
     #[test]
     fn places_and_speeds_are_stationary_from_the_start() {
         let model = RandomDirection {
-            x_max: 200.0,
+            area: Area {
+                x_max: 200.0,
+                ..Area::default()
+            },
             pause: Span::from_secs(2),
             ..RandomDirection::default()
         };
@@ -240,7 +227,10 @@ mod tests {
     #[test]
     fn an_area_without_extent_is_refused() {
         let model = RandomDirection {
-            x_max: 0.0,
+            area: Area {
+                x_max: 0.0,
+                ..Area::default()
+            },
             ..RandomDirection::default()
         };
         let made = model.track(Point::default(), Stream::new(1, "test", 0));

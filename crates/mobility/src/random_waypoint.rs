@@ -1,31 +1,22 @@
 //! Random waypoint movement that is stationary from the start.
 
+use crate::area::Area;
 use crate::registry::Model;
+use crate::speeds::SpeedRange;
 use crate::track::DrawnLegs;
 use crate::{Leg, MobilityError, Rectangle, Track};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, Registered, Settings, number, span};
+use fadeout_core::registry::{Entry, Registered, Settings, span};
 use fadeout_core::{Point, Span, Time, math};
-
-const METRES: (f64, f64, &str) = (-1e6, 1e6, "m");
-const SPEED: (f64, f64, &str) = (0.0, 1000.0, "m/s");
 
 fadeout_core::parameters! {
     /// The parameters that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct RandomWaypointParameters {
-        /// Western edge of the area.
-        pub x_min: f64 = number(METRES, "0"),
-        /// Eastern edge.
-        pub x_max: f64 = number(METRES, "100"),
-        /// Southern edge.
-        pub y_min: f64 = number(METRES, "0"),
-        /// Northern edge.
-        pub y_max: f64 = number(METRES, "100"),
-        /// Lowest speed; above zero.
-        pub min_speed: f64 = number(SPEED, "0.5"),
-        /// Highest speed.
-        pub max_speed: f64 = number(SPEED, "1.5"),
+        /// Where one roams.
+        pub area: Area = group(),
+        /// Speeds, drawn for each leg.
+        pub speeds: SpeedRange = group(&[("min-speed", "0.5"), ("max-speed", "1.5")]),
         /// Pause at each place.
         pub pause: Span = span("2 s"),
     }
@@ -49,12 +40,8 @@ impl Registered for RandomWaypointParameters {
 
 impl Model for RandomWaypointParameters {
     fn track(self, start: Point, random: Stream) -> Result<Track, MobilityError> {
-        let area = Rectangle {
-            low: (self.x_min, self.y_min),
-            high: (self.x_max, self.y_max),
-        };
-        let speeds = (self.min_speed, self.max_speed);
-        let walk = RandomWaypoint::new(area, start.z, speeds, self.pause, random);
+        let area = self.area.rectangle();
+        let walk = RandomWaypoint::new(area, start.z, self.speeds, self.pause, random);
         walk.map(Track::drawn)
     }
 }
@@ -69,14 +56,14 @@ impl Model for RandomWaypointParameters {
 pub struct RandomWaypoint {
     area: Rectangle,
     height: f64,
-    speeds: (f64, f64),
+    speeds: SpeedRange,
     pause: Span,
     random: Stream,
     is_walking: bool,
 }
 
 impl RandomWaypoint {
-    /// Movement within `area` at `height` metres, speeds between `speeds` in metres per second.
+    /// Movement within `area` at `height` metres.
     ///
     /// # Errors
     /// A lowest speed that is not above zero (the mean speed would decay to nothing), speeds in
@@ -84,23 +71,12 @@ impl RandomWaypoint {
     pub fn new(
         area: Rectangle,
         height: f64,
-        speeds: (f64, f64),
+        speeds: SpeedRange,
         pause: Span,
         random: Stream,
     ) -> Result<RandomWaypoint, MobilityError> {
-        let (low, high) = speeds;
-        if !(low > 0.0 && high >= low && high.is_finite()) {
-            return Err(MobilityError(format!(
-                "speeds from {low} to {high} m/s; expected a lowest above zero and a highest \
-                 not below it"
-            )));
-        }
-        let (width, depth) = area.size();
-        if !(width > 0.0 && depth > 0.0 && (width * depth).is_finite()) {
-            return Err(MobilityError(format!(
-                "an area of {width} m by {depth} m; expected both above zero"
-            )));
-        }
+        speeds.check()?;
+        area.check_extent()?;
         Ok(RandomWaypoint {
             area,
             height,
@@ -113,7 +89,7 @@ impl RandomWaypoint {
 
     /// Mean speed of those who walk, in metres per second.
     pub fn mean_speed(&self) -> f64 {
-        let (low, high) = self.speeds;
+        let (low, high) = self.speeds.bounds();
         if low == high {
             return low;
         }
@@ -166,7 +142,7 @@ impl DrawnLegs for RandomWaypoint {
             }
         };
         let here = from + (to - from) * self.random.uniform();
-        let (low, high) = self.speeds;
+        let (low, high) = self.speeds.bounds();
         // The time on a leg goes as 1/v, hence the density of the speed.
         let speed = low * math::pow(high / low, self.random.uniform());
         self.is_walking = true;
@@ -183,7 +159,7 @@ impl DrawnLegs for RandomWaypoint {
             };
         }
         self.is_walking = true;
-        let (low, high) = self.speeds;
+        let (low, high) = self.speeds.bounds();
         let (to, speed) = (self.draw_place(), self.random.uniform_in(low, high));
         let leg = Leg::walk(now, here, to, speed);
         // A leg of no length would be drawn without end in an area of one float.
@@ -214,12 +190,19 @@ mod tests {
         }
     }
 
+    fn range((min_speed, max_speed): (f64, f64)) -> SpeedRange {
+        SpeedRange {
+            min_speed,
+            max_speed,
+        }
+    }
+
     fn model(speeds: (f64, f64), pause: f64, seed: u64) -> RandomWaypoint {
         let random = Stream::new(seed, "test", 0);
         RandomWaypoint::new(
             square(1000.0),
             1.5,
-            speeds,
+            range(speeds),
             Span::from_secs_f64(pause),
             random,
         )
@@ -284,7 +267,7 @@ mod tests {
     fn bad_speeds_and_areas_are_refused() {
         let random = Stream::new(1, "test", 0);
         let new = |area, speeds| {
-            RandomWaypoint::new(area, 0.0, speeds, Span::ZERO, random.clone()).is_err()
+            RandomWaypoint::new(area, 0.0, range(speeds), Span::ZERO, random.clone()).is_err()
         };
         assert!(new(square(10.0), (0.0, 1.0)));
         assert!(new(square(10.0), (2.0, 1.0)));

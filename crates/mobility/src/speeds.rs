@@ -19,15 +19,24 @@ fadeout_core::choices! {
 }
 
 fadeout_core::parameters! {
+    /// Between which speeds one moves.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct SpeedRange {
+        /// Lowest speed; above zero.
+        pub min_speed: f64 = number(SPEED, "5"),
+        /// Highest speed.
+        pub max_speed: f64 = number(SPEED, "30"),
+    }
+}
+
+fadeout_core::parameters! {
     /// The speeds of those who draw a new one from time to time.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Speeds {
         /// Law of the speeds that are drawn.
         pub speed_law: SpeedLaw = choice(SpeedLaw::NAMES, "uniform"),
-        /// Lowest speed; above zero.
-        pub min_speed: f64 = number(SPEED, "5"),
-        /// Highest speed.
-        pub max_speed: f64 = number(SPEED, "30"),
+        /// Between which speeds.
+        pub range: SpeedRange = group(),
         /// Mean of the normal law, before it is cut.
         pub mean_speed: f64 = number(SPEED, "15"),
         /// Standard deviation of the normal law.
@@ -35,12 +44,12 @@ fadeout_core::parameters! {
     }
 }
 
-impl Speeds {
+impl SpeedRange {
     /// # Errors
     /// A lowest speed that is not above zero (the mean speed would decay for ever), or one above the
     /// highest.
     pub fn check(&self) -> Result<(), MobilityError> {
-        let (low, high) = (self.min_speed, self.max_speed);
+        let (low, high) = self.bounds();
         if low > 0.0 && high >= low && high.is_finite() {
             return Ok(());
         }
@@ -49,9 +58,22 @@ impl Speeds {
         )))
     }
 
+    /// The lowest and the highest.
+    pub(crate) fn bounds(&self) -> (f64, f64) {
+        (self.min_speed, self.max_speed)
+    }
+}
+
+impl Speeds {
+    /// # Errors
+    /// As for [`SpeedRange::check`].
+    pub fn check(&self) -> Result<(), MobilityError> {
+        self.range.check()
+    }
+
     /// A new speed, in metres per second.
     pub fn draw(&self, random: &mut Stream) -> f64 {
-        let (low, high) = (self.min_speed, self.max_speed);
+        let (low, high) = self.range.bounds();
         match self.speed_law {
             SpeedLaw::Uniform => random.uniform_in(low, high),
             SpeedLaw::Normal => {
@@ -65,7 +87,7 @@ impl Speeds {
     pub fn draw_in_time(&self, random: &mut Stream) -> f64 {
         loop {
             let speed = self.draw(random);
-            if random.chance(self.min_speed / speed) {
+            if random.chance(self.range.min_speed / speed) {
                 return speed;
             }
         }
@@ -73,7 +95,7 @@ impl Speeds {
 
     /// Mean time for a metre, E[1/v], in seconds.
     pub fn mean_pace(&self) -> f64 {
-        let (low, high) = (self.min_speed, self.max_speed);
+        let (low, high) = self.range.bounds();
         match self.speed_law {
             _ if low == high => 1.0 / low,
             SpeedLaw::Uniform => math::ln(high / low) / (high - low),
@@ -89,7 +111,7 @@ impl Speeds {
         // Nothing is left beyond ten deviations.
         let (mean, deviation) = (self.mean_speed, self.speed_deviation);
         let bound = |speed: f64| speed.clamp(mean - 10.0 * deviation, mean + 10.0 * deviation);
-        let (low, high) = (self.min_speed, self.max_speed);
+        let (low, high) = self.range.bounds();
         let (from, to) = (bound(low), bound(high));
         const STEPS: u32 = 2000;
         let width = (to - from) / f64::from(STEPS);
@@ -131,8 +153,10 @@ mod tests {
         assert!((uniform.mean_pace() - 0.071_670_38).abs() < 1e-8);
         let normal = |min_speed, mean_speed, speed_deviation| Speeds {
             speed_law: SpeedLaw::Normal,
-            min_speed,
-            max_speed: 100.0,
+            range: SpeedRange {
+                min_speed,
+                max_speed: 100.0,
+            },
             mean_speed,
             speed_deviation,
         };
@@ -150,8 +174,10 @@ mod tests {
             Speeds::default(),
             Speeds {
                 speed_law: SpeedLaw::Normal,
-                min_speed: 12.0,
-                max_speed: 17.0,
+                range: SpeedRange {
+                    min_speed: 12.0,
+                    max_speed: 17.0,
+                },
                 ..Speeds::default()
             },
         ] {
@@ -164,10 +190,9 @@ mod tests {
 
     #[test]
     fn speeds_that_would_decay_are_refused() {
-        let of = |min_speed, max_speed| Speeds {
+        let of = |min_speed, max_speed| SpeedRange {
             min_speed,
             max_speed,
-            ..Speeds::default()
         };
         assert!(of(0.0, 1.0).check().is_err());
         assert!(of(2.0, 1.0).check().is_err());

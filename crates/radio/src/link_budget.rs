@@ -1,7 +1,7 @@
 //! From two antennas, a distance and perhaps a blocker to an SNR and a rate.
 
 use crate::antenna::beam::{BeamParameters, peak_gain};
-use crate::channel::blockage_model_b::{Path, Screen, screen_loss};
+use crate::channel::blockage_model_b::{DirectPath, Screen, screen_loss};
 use crate::channel::{noise, path_loss, wavelength};
 use crate::phy::rate::{AttenuatedShannon, NrMcs, RateModel, ShannonGap};
 use fadeout_core::math::{hypot, to_db};
@@ -175,7 +175,7 @@ impl LinkBudget {
             offset.is_finite(),
             "a distance in m",
         )?;
-        let path = Path {
+        let path = DirectPath {
             wavelength: wavelength(self.carrier),
             distance: self.distance,
             tx_height: self.tx_height,

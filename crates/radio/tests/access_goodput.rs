@@ -7,7 +7,7 @@ use fadeout_core::{CellId, Decibel, Direction, Hertz, NodeId, Point, Span, Time,
 use fadeout_radio::access::{
     Adaptation, BearerConfig, CellConfig, FixedSinr, RadioConfig, Serving, UeConfig,
 };
-use fadeout_radio::mac::SchedulerKind;
+use fadeout_radio::mac::MacSchedulerKind;
 use fadeout_radio::mac::scheduler::RoundRobinConfig;
 use fadeout_radio::phy::mcs::McsTable;
 use fadeout_radio::rlc::RlcConfig;
@@ -145,8 +145,8 @@ fn round_robin_gives_equal_ues_equal_shares() {
         for carrier in [3.5e9, 28e9] {
             let mu = if carrier > 6e9 { 3 } else { 1 };
             let cell = CellConfig {
-                downlink_scheduler: SchedulerKind::RoundRobin(RoundRobinConfig),
-                uplink_scheduler: SchedulerKind::RoundRobin(RoundRobinConfig),
+                downlink_scheduler: MacSchedulerKind::RoundRobin(RoundRobinConfig),
+                uplink_scheduler: MacSchedulerKind::RoundRobin(RoundRobinConfig),
                 ..CellConfig::nr(Point::default(), Hertz(carrier), mu, 66).expect("a cell")
             };
             let found = goodput(with_ues(cell, 3, 12.0), direction, 1000);

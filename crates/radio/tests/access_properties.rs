@@ -14,7 +14,7 @@ use fadeout_radio::access::{
     AirInterface, BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant, DirectionCounters,
     FixedSinr, RadioAccess, RadioConfig, Serving, UeConfig,
 };
-use fadeout_radio::mac::{LogicalChannel, RequestConfig, SchedulerKind};
+use fadeout_radio::mac::{LogicalChannel, MacSchedulerKind, RequestConfig};
 use fadeout_radio::pdcp::PdcpConfig;
 use fadeout_radio::phy::frame::{Duplex, SpecialSlot, TddPattern};
 use fadeout_radio::phy::harq::FixedErrors;
@@ -75,7 +75,7 @@ fn cell(random: &mut Stream) -> CellConfig {
         _ => CellConfig::nr(Point::default(), Hertz(28e9), 3, 66).expect("a cell"),
     };
     let schedulers = ["round-robin", "proportional-fair", "max-ci"]
-        .map(|name| SchedulerKind::new(name, Parameters::NONE).expect("a scheduler"));
+        .map(|name| MacSchedulerKind::new(name, Parameters::NONE).expect("a scheduler"));
     cell.downlink_scheduler = schedulers[random.below(3) as usize];
     cell.uplink_scheduler = schedulers[random.below(3) as usize];
     if random.chance(0.7) {
@@ -215,6 +215,9 @@ fn every_packet_leaves_once_in_order_or_is_reported_lost() {
             }
         }
         let bearers = config.bearers.len() as u64;
+        if cases.is_replay() {
+            println!("{config:#?}");
+        }
         let mut rig = Rig::new(config, seed);
         let mut put = Vec::new();
         for number in 0..600 {

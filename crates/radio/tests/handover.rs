@@ -3,9 +3,9 @@
 
 use fadeout_core::random::Stream;
 use fadeout_core::{
-    Bytes, CellId, Dbm, Decibel, Direction, DrbId, FlowId, HandoverRow, Hertz, Kinematics, Motion,
-    NodeId, Outcome, Packet, PacketId, PacketPool, Point, Probe, Procedure, RadioDropCause,
-    RadioDropRow, RrcEvent, RrcRow, Segment, Span, Time, UeId, Vector,
+    Bytes, CellId, Dbm, Decibel, Direction, DrbId, FlowId, HandoverOutcome, HandoverRow, Hertz,
+    Kinematics, Motion, NodeId, Packet, PacketId, PacketPool, Point, Probe, Procedure,
+    RadioDropCause, RadioDropRow, RrcEvent, RrcRow, Segment, Span, Time, UeId, Vector,
 };
 use fadeout_radio::access::{
     AccessConfig, BearerConfig, CellConfig, DataForwarding, EventKind, MeasurementEvent,
@@ -317,13 +317,13 @@ fn with_acknowledgments_and_forwarding_only_a_lost_connection_loses_anything() {
         books_close(&outcomes, seed);
         for row in &outcomes.rows.handovers {
             let outcome = match row.outcome {
-                Outcome::Success => 0,
-                Outcome::Failed | Outcome::Cancelled => 1,
-                Outcome::Refused => 2,
+                HandoverOutcome::Success => 0,
+                HandoverOutcome::Failed | HandoverOutcome::Cancelled => 1,
+                HandoverOutcome::Refused => 2,
             };
             handovers[outcome] += 1;
             let is_back = row.procedure == Procedure::Reestablishment;
-            reestablished += u32::from(is_back && row.outcome == Outcome::Success);
+            reestablished += u32::from(is_back && row.outcome == HandoverOutcome::Success);
         }
         let releases = outcomes.rows.steps.iter();
         let releases = releases
@@ -378,7 +378,9 @@ fn without_acknowledgments_or_forwarding_every_loss_has_its_cause() {
             .filter(|row| row.cause == RadioDropCause::Handover)
             .count();
         let rows = outcomes.rows.handovers.iter();
-        successes += rows.filter(|row| row.outcome == Outcome::Success).count();
+        successes += rows
+            .filter(|row| row.outcome == HandoverOutcome::Success)
+            .count();
     });
     assert!(
         !cases.is_whole() || lost > 100 && successes > 100,

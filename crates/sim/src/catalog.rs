@@ -72,7 +72,7 @@ static CATALOG: Catalog = Catalog {
         Kind {
             name: "mac-scheduler",
             plural: "mac-schedulers",
-            entries: fadeout_radio::mac::scheduler::SCHEDULERS,
+            entries: fadeout_radio::mac::scheduler::MAC_SCHEDULERS,
         },
         Kind {
             name: "rlc",

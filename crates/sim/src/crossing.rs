@@ -8,7 +8,7 @@
 //! ```
 
 use fadeout_core::{
-    EndpointId, FlowId, LinkHandoverRow, LinkId, Outcome, Packet, RouteId, Span, Time, Wake,
+    EndpointId, FlowId, HandoverOutcome, LinkHandoverRow, LinkId, Packet, RouteId, Span, Time, Wake,
 };
 use std::collections::BTreeMap;
 
@@ -254,13 +254,18 @@ impl Crossing {
     }
 
     /// Its end; the row.
-    pub(crate) fn end(&mut self, now: Time, outcome: Outcome, lost: u64) -> LinkHandoverRow {
+    pub(crate) fn end(
+        &mut self,
+        now: Time,
+        outcome: HandoverOutcome,
+        lost: u64,
+    ) -> LinkHandoverRow {
         self.stage = Stage::Ended;
         self.times = Times::NONE;
         let row = &mut self.row;
         row.time_s = now;
         row.outcome = outcome;
-        if outcome == Outcome::Success {
+        if outcome == HandoverOutcome::Success {
             let forwarded = row.forwarded_waiting + row.forwarded_later;
             row.lost_forwarding = forwarded.saturating_sub(self.reached);
             row.lost_at_target = (lost - self.lost_before) as u32;

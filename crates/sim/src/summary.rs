@@ -32,17 +32,21 @@ pub(crate) fn sum_up<P: Probe>(scenario: &Scenario, world: &World<P>, sink: &mut
         packets: world.delivered_packets(),
         fingerprint: world.fingerprint().to_string(),
     });
-    let flows = || scenario.flows.iter().zip(world.flows());
+    let flows = || scenario.flows.iter().zip(world.machines().flows);
     for (described, flow) in flows() {
         sink.add(&flow_row(described, flow, world));
         add_paths(described, flow, world, sink);
         datagrams::add(&described.name, flow, world, sink);
     }
-    let links = world.directory().link_names().zip(world.links());
+    let links = world
+        .machines()
+        .directory
+        .link_names()
+        .zip(world.machines().links.iter());
     for (name, link) in links {
         sink.add(&link_row(name.to_owned(), link.stats(), duration_s));
     }
-    if let Some(access) = world.radio_access() {
+    if let Some(access) = world.machines().radio {
         add_radio(scenario, access, world, sink);
     }
     let groups = Groups::of(scenario.flows.iter().map(|described| &*described.name));
@@ -54,7 +58,7 @@ pub(crate) fn sum_up<P: Probe>(scenario: &Scenario, world: &World<P>, sink: &mut
     }
     done.sort();
     for (at, index) in done {
-        let (described, flow) = (&scenario.flows[index], &world.flows()[index]);
+        let (described, flow) = (&scenario.flows[index], &world.machines().flows[index]);
         times[groups.of_flow(index)].push(at.since(flow.start).as_secs_f64());
         let row = flow_row(described, flow, world);
         if let Some(row) = completion(groups.name_of_flow(index), row) {
@@ -105,11 +109,12 @@ fn add_paths<P: Probe>(
     world: &World<P>,
     sink: &mut impl SummarySink,
 ) {
-    let Some(connection) = world.endpoints().connection(flow.sender) else {
+    let Some(connection) = world.machines().endpoints.connection(flow.sender) else {
         return;
     };
     let receiver = world
-        .endpoints()
+        .machines()
+        .endpoints
         .connection(flow.receiver)
         .expect("both ends of a connection are multipath");
     let active_s = active_s(flow, world);
@@ -128,8 +133,8 @@ fn add_paths<P: Probe>(
 /// A flow.
 fn flow_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World<P>) -> FlowRow {
     let row = connection_row(described, flow, world);
-    let kernel = world.endpoints().kernel(flow.sender);
-    match (world.endpoints().udp(flow.sender), kernel) {
+    let kernel = world.machines().endpoints.kernel(flow.sender);
+    match (world.machines().endpoints.udp(flow.sender), kernel) {
         (Some(udp), _) => datagrams::flow_row(row, udp),
         (None, Some(kernel)) => kernels::flow_row(row, kernel),
         (None, None) => row,
@@ -139,9 +144,14 @@ fn flow_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World<P>)
 /// A flow as a connection, over all its paths where it has several.
 fn connection_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World<P>) -> FlowRow {
     let active_s = active_s(flow, world);
-    let subflows: Vec<&TcpEndpoint> = match world.endpoints().connection(flow.sender) {
+    let subflows: Vec<&TcpEndpoint> = match world.machines().endpoints.connection(flow.sender) {
         // None of a flow of datagrams, or of kernels.
-        None => world.endpoints().tcp(flow.sender).into_iter().collect(),
+        None => world
+            .machines()
+            .endpoints
+            .tcp(flow.sender)
+            .into_iter()
+            .collect(),
         Some(connection) => (0..connection.path_count())
             .map(|number| connection.subflow(PathId(number as u8)))
             .collect(),
@@ -316,7 +326,7 @@ fn add_radio<P: Probe>(
 /// to the completion of the last, or the end of the run. A node that only passes packets on has
 /// traffic all the time.
 fn traffic_s<P: Probe>(scenario: &Scenario, world: &World<P>, node: NodeId) -> f64 {
-    let there = scenario.flows.iter().zip(world.flows());
+    let there = scenario.flows.iter().zip(world.machines().flows);
     let there = there.filter(|(described, _)| described.from == node || described.to == node);
     let spans = there.map(|(_, flow)| (flow.start, flow.completed_at.unwrap_or(world.now())));
     let whole = spans.reduce(|(start, end), (from, to)| (start.min(from), end.max(to)));

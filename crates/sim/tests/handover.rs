@@ -1,6 +1,8 @@
 //! Handover from the scenario file to rows: TCP runs through it.
 
-use fadeout_core::{HandoverRow, Outcome, Probe, Procedure, RadioDropCause, RadioDropRow, Time};
+use fadeout_core::{
+    HandoverOutcome, HandoverRow, Probe, Procedure, RadioDropCause, RadioDropRow, Time,
+};
 use fadeout_scenario::{Override, Scenario, Source};
 use fadeout_sim::{World, build};
 
@@ -45,7 +47,7 @@ fn run(overrides: &[&str]) -> (Rows, u64) {
 fn a_handover_takes_the_times_of_its_steps() {
     let (rows, delivered) = run(&[]);
     let whole = |row: &&HandoverRow| {
-        row.procedure == Procedure::Handover && row.outcome == Outcome::Success
+        row.procedure == Procedure::Handover && row.outcome == HandoverOutcome::Success
     };
     let rows_of: Vec<&HandoverRow> = rows.handovers.iter().filter(whole).collect();
     assert!(rows_of.len() >= 2, "from the first cell to the third");

@@ -5,7 +5,7 @@ mod common;
 
 use common::parse;
 use fadeout_core::{
-    DropCause, DropRow, LinkHandoverRow, Outcome, Packet, Probe, Span, Time, random::Stream,
+    DropCause, DropRow, HandoverOutcome, LinkHandoverRow, Packet, Probe, Span, Time, random::Stream,
 };
 use fadeout_sim::{World, build, summary};
 use std::collections::BTreeMap;
@@ -113,7 +113,7 @@ fn what_waits_at_the_source_is_forwarded_first_and_nothing_is_lost_doubled_or_la
     let [row] = seen.rows[..] else {
         panic!("{:?}", seen.rows)
     };
-    assert_eq!(row.outcome, Outcome::Success);
+    assert_eq!(row.outcome, HandoverOutcome::Success);
     // All 44 segments of the window wait there, but for those whose ACKs are under way: at 12 ms a
     // segment and 10 ms of round trip one.
     assert!((42..=44).contains(&row.forwarded_waiting), "{row:?}");
@@ -238,7 +238,7 @@ fn over_links_the_preparation_takes_their_delays_and_a_lost_message_ends_it() {
     let [row] = seen.rows[..] else {
         panic!("{:?}", seen.rows)
     };
-    assert_eq!(row.outcome, Outcome::Cancelled);
+    assert_eq!(row.outcome, HandoverOutcome::Cancelled);
     assert!((row.time_s.as_secs_f64() - 6.5).abs() < 1e-9, "{row:?}");
     assert_eq!(fate(&seen), (0, 0, 0));
 }
@@ -268,7 +268,9 @@ fn in_random_schedules_with_forwarding_nothing_is_lost_or_doubled_and_all_others
         let (seen, _) = run(&text);
         assert_eq!(seen.rows.len(), 8, "seed {seed}: {:#?}\n{text}", seen.rows);
         assert!(
-            seen.rows.iter().all(|row| row.outcome == Outcome::Success),
+            seen.rows
+                .iter()
+                .all(|row| row.outcome == HandoverOutcome::Success),
             "seed {seed}: {:#?}\n{text}",
             seen.rows
         );

@@ -48,10 +48,6 @@ impl Registered<Stream> for Bulk {
 }
 
 impl Program for Bulk {
-    fn opener(&self) -> End {
-        End::Sender
-    }
-
     fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>) {
         let BulkParameters { greeting, pause } = self.parameters;
         if greeting.0 == 0 {
@@ -62,8 +58,6 @@ impl Program for Bulk {
         self.starts_at = now.saturating_add(pause);
     }
 
-    fn on_delivered(&mut self, _: Time, _: End, _: Bytes, _: &mut Vec<Ask>) {}
-
     fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>) {
         if self.starts_at <= now {
             self.starts_at = Time::NEVER;
@@ -73,10 +67,6 @@ impl Program for Bulk {
 
     fn wake_at(&self) -> Time {
         self.starts_at
-    }
-
-    fn size(&self) -> Option<Bytes> {
-        None
     }
 }
 

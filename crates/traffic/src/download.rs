@@ -88,12 +88,6 @@ impl Program for Download {
         }
     }
 
-    fn on_wake(&mut self, _: Time, _: &mut Vec<Ask>) {}
-
-    fn wake_at(&self) -> Time {
-        Time::NEVER
-    }
-
     fn size(&self) -> Option<Bytes> {
         Some(Bytes(self.size))
     }

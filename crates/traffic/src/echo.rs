@@ -1,6 +1,7 @@
 //! An echo over UDP: requests at a constant period, and an answer to each.
 
-use crate::registry::{Program, payload};
+use crate::countdown::Countdown;
+use crate::registry::{Program, count, payload};
 use crate::{Ask, End, Request};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, integer, span};
@@ -20,7 +21,7 @@ fadeout_core::parameters! {
         /// Payload of an answer; 0 for that of the request.
         answer_size: Bytes = integer((0, 65_507, "bytes"), "0 B"),
         /// How many requests; 0 for no end.
-        requests: u64 = integer((0, 1 << 40, ""), "0"),
+        requests: Countdown = count("0"),
     }
 }
 
@@ -30,8 +31,8 @@ pub struct Echo {
     period: Span,
     request: Bytes,
     answer: Bytes,
-    /// Requests still to be made; `None` for no end.
-    left: Option<u64>,
+    /// Requests still to be made.
+    left: Countdown,
     next_at: Time,
 }
 
@@ -54,7 +55,7 @@ impl Registered<Stream> for Echo {
                 Bytes(0) => given.size,
                 size => size,
             },
-            left: (given.requests > 0).then_some(given.requests),
+            left: given.requests,
             next_at: Time::NEVER,
         }
     }
@@ -63,21 +64,16 @@ impl Registered<Stream> for Echo {
 impl Echo {
     fn ask(&mut self, now: Time, asks: &mut Vec<Ask>) {
         asks.push((End::Sender, Request::Write(self.request)));
-        self.next_at = now.saturating_add(self.period);
-        if let Some(left) = &mut self.left {
-            *left -= 1;
-            if *left == 0 {
-                self.next_at = Time::NEVER;
-            }
-        }
+        self.left.take();
+        self.next_at = if self.left.is_over() {
+            Time::NEVER
+        } else {
+            now.saturating_add(self.period)
+        };
     }
 }
 
 impl Program for Echo {
-    fn opener(&self) -> End {
-        End::Sender
-    }
-
     fn protocol(&self) -> Protocol {
         Protocol::Udp
     }
@@ -100,10 +96,6 @@ impl Program for Echo {
 
     fn wake_at(&self) -> Time {
         self.next_at
-    }
-
-    fn size(&self) -> Option<Bytes> {
-        None
     }
 }
 

@@ -62,10 +62,6 @@ impl FullBuffer {
 }
 
 impl Program for FullBuffer {
-    fn opener(&self) -> End {
-        End::Sender
-    }
-
     fn protocol(&self) -> Protocol {
         Protocol::Udp
     }
@@ -74,8 +70,6 @@ impl Program for FullBuffer {
         self.patient_until = now.saturating_add(PATIENCE);
         self.send(self.kept, asks);
     }
-
-    fn on_delivered(&mut self, _: Time, _: End, _: Bytes, _: &mut Vec<Ask>) {}
 
     fn on_datagram(&mut self, now: Time, at: End, _: Bytes, settled: u64, asks: &mut Vec<Ask>) {
         if at != End::Receiver {
@@ -95,10 +89,6 @@ impl Program for FullBuffer {
 
     fn wake_at(&self) -> Time {
         self.patient_until
-    }
-
-    fn size(&self) -> Option<Bytes> {
-        None
     }
 }
 

@@ -5,6 +5,7 @@
 //! of their connection.
 
 mod bulk;
+mod countdown;
 mod download;
 mod echo;
 mod full_buffer;

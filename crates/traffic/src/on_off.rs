@@ -84,15 +84,9 @@ impl OnOff {
 }
 
 impl Program for OnOff {
-    fn opener(&self) -> End {
-        End::Sender
-    }
-
     fn on_start(&mut self, now: Time, _: &mut Vec<Ask>) {
         self.begin(now);
     }
-
-    fn on_delivered(&mut self, _: Time, _: End, _: Bytes, _: &mut Vec<Ask>) {}
 
     /// Writes a chunk, and names the time of the next one: a chunk's time later, or after the
     /// pause when the burst is over by then.
@@ -114,10 +108,6 @@ impl Program for OnOff {
 
     fn wake_at(&self) -> Time {
         self.next_at
-    }
-
-    fn size(&self) -> Option<Bytes> {
-        None
     }
 }
 

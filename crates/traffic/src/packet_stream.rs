@@ -1,9 +1,10 @@
 //! A stream of packets at a constant rate, over UDP: what delay, loss and interruptions are measured with.
 
-use crate::registry::{Program, kind, payload, shape};
+use crate::countdown::Countdown;
+use crate::registry::{Program, count, kind, payload, shape};
 use crate::{Ask, End, Request};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, Registered, Settings, integer, number};
+use fadeout_core::registry::{Entry, Registered, Settings, number};
 use fadeout_core::{Bytes, Distribution, DistributionKind, Protocol, Rate, Span, Time};
 
 /// Shortest time between two packets: a draw of zero must not stop the clock.
@@ -18,7 +19,7 @@ fadeout_core::parameters! {
         /// Payload of a datagram; 28 bytes of UDP and IP come on top.
         size: Bytes = payload("1200 B"),
         /// How many datagrams; 0 for no end.
-        packets: u64 = integer((0, 1 << 40, ""), "0"),
+        packets: Countdown = count("0"),
         /// Distribution of the time from one to the next.
         spacing_distribution: DistributionKind = kind("constant"),
         spacing_shape: f64 = shape(),
@@ -34,8 +35,8 @@ pub struct PacketStream {
     /// When each is due where the spacing is constant: no rounding adds up.
     start: Time,
     sent: u64,
-    /// Packets still to send; `None` for no end.
-    left: Option<u64>,
+    /// Packets still to send.
+    left: Countdown,
     random: Stream,
     next_at: Time,
 }
@@ -62,7 +63,7 @@ impl Registered<Stream> for PacketStream {
             },
             start: Time::NEVER,
             sent: 0,
-            left: (given.packets > 0).then_some(given.packets),
+            left: given.packets,
             random,
             next_at: Time::NEVER,
         }
@@ -73,12 +74,10 @@ impl PacketStream {
     fn send(&mut self, now: Time, asks: &mut Vec<Ask>) {
         asks.push((End::Sender, Request::Write(self.size)));
         self.sent += 1;
-        if let Some(left) = &mut self.left {
-            *left -= 1;
-            if *left == 0 {
-                self.next_at = Time::NEVER;
-                return;
-            }
+        self.left.take();
+        if self.left.is_over() {
+            self.next_at = Time::NEVER;
+            return;
         }
         self.next_at = if self.spacing.kind == DistributionKind::Constant {
             let since_start = Span::from_secs_f64(self.spacing.mean * self.sent as f64);
@@ -92,10 +91,6 @@ impl PacketStream {
 }
 
 impl Program for PacketStream {
-    fn opener(&self) -> End {
-        End::Sender
-    }
-
     fn protocol(&self) -> Protocol {
         Protocol::Udp
     }
@@ -105,8 +100,6 @@ impl Program for PacketStream {
         self.send(now, asks);
     }
 
-    fn on_delivered(&mut self, _: Time, _: End, _: Bytes, _: &mut Vec<Ask>) {}
-
     fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>) {
         if self.next_at <= now {
             self.send(now, asks);
@@ -115,10 +108,6 @@ impl Program for PacketStream {
 
     fn wake_at(&self) -> Time {
         self.next_at
-    }
-
-    fn size(&self) -> Option<Bytes> {
-        None
     }
 }
 

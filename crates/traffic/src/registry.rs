@@ -25,10 +25,14 @@ fadeout_core::registry! {
     macro each;
 }
 
-/// The programs at both ends of a flow. Each says of everything that can happen what it does then.
+/// The programs at both ends of a flow. A program says what it does itself: without a word it runs
+/// over TCP, its sender opens, and it takes no notice of what arrives, asks for no wake-up and never
+/// completes.
 pub(crate) trait Program {
     /// The end that opens the connection; the other one listens.
-    fn opener(&self) -> End;
+    fn opener(&self) -> End {
+        End::Sender
+    }
 
     /// What it runs over. Over UDP each [`Request::Write`](crate::Request::Write) is a datagram.
     fn protocol(&self) -> Protocol {
@@ -40,7 +44,7 @@ pub(crate) trait Program {
     fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>);
 
     /// In-order bytes reached an end.
-    fn on_delivered(&mut self, now: Time, at: End, bytes: Bytes, asks: &mut Vec<Ask>);
+    fn on_delivered(&mut self, _now: Time, _at: End, _bytes: Bytes, _asks: &mut Vec<Ask>) {}
 
     /// A datagram reached an end, and the fate of `settled` is known now: its own, and that of those
     /// which should have come before it.
@@ -49,13 +53,17 @@ pub(crate) trait Program {
     }
 
     /// The time that [`Program::wake_at`] named has come.
-    fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>);
+    fn on_wake(&mut self, _now: Time, _asks: &mut Vec<Ask>) {}
 
     /// When it wants [`Program::on_wake`]; [`Time::NEVER`] when only a delivery can move it.
-    fn wake_at(&self) -> Time;
+    fn wake_at(&self) -> Time {
+        Time::NEVER
+    }
 
     /// Bytes at the receiver after which the flow is complete; `None` when it never is.
-    fn size(&self) -> Option<Bytes>;
+    fn size(&self) -> Option<Bytes> {
+        None
+    }
 }
 
 impl Application {
@@ -125,6 +133,15 @@ pub(crate) const fn payload(
     doc: &'static str,
 ) -> Parameter {
     integer(name, (1, 65_507, "bytes"), default, doc)
+}
+
+/// How many of something; 0 for no end.
+pub(crate) const fn count(
+    name: &'static str,
+    default: &'static str,
+    doc: &'static str,
+) -> Parameter {
+    integer(name, (0, 1 << 40, ""), default, doc)
 }
 
 /// The kind of a distribution.

@@ -1,9 +1,10 @@
 //! A dialogue: the receiver asks, gets an answer, thinks, and asks again.
 
-use crate::registry::{Program, bytes, kind, shape};
+use crate::countdown::Countdown;
+use crate::registry::{Program, bytes, count, kind, shape};
 use crate::{Ask, End, Request};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::{Entry, Registered, Settings, integer, span};
+use fadeout_core::registry::{Entry, Registered, Settings, span};
 use fadeout_core::{Bytes, Distribution, DistributionKind, Span, Time};
 
 fadeout_core::parameters! {
@@ -11,7 +12,7 @@ fadeout_core::parameters! {
     #[derive(Debug, Clone, Copy)]
     struct DialogueParameters {
         /// How many; 0 for no end.
-        requests: u64 = integer((0, 1 << 40, ""), "0"),
+        requests: Countdown = count("0"),
         /// Size of a request.
         request_size: Bytes = bytes("400 B"),
         /// Mean size of an answer.
@@ -34,8 +35,8 @@ pub struct RequestResponse {
     response: Distribution,
     think: Distribution,
     random: Stream,
-    /// Requests still to be made; `None` for no end.
-    left: Option<u64>,
+    /// Requests still to be made.
+    left: Countdown,
     /// Bytes still missing at the sender of the request, and at the receiver of the answer.
     missing_request: u64,
     missing_response: u64,
@@ -56,13 +57,13 @@ impl Registered<Stream> for RequestResponse {
 
     fn with(settings: &Settings<'_>, random: Stream) -> Self {
         let given = DialogueParameters::read(settings);
-        let count = given.requests;
         let response = Distribution {
             kind: given.size_distribution,
             mean: given.size.0 as f64,
             shape: given.size_shape,
         };
-        let known = response.kind == DistributionKind::Constant && count > 0;
+        let is_known = response.kind == DistributionKind::Constant;
+        let count = given.requests.left().filter(|_| is_known);
         RequestResponse {
             request: given.request_size.0,
             response,
@@ -72,11 +73,11 @@ impl Registered<Stream> for RequestResponse {
                 shape: given.think_shape,
             },
             random,
-            left: (count > 0).then_some(count),
+            left: given.requests,
             missing_request: 0,
             missing_response: 0,
             think_until: Time::NEVER,
-            size: known.then(|| count.saturating_mul((response.mean as u64).max(1))),
+            size: count.map(|count| count.saturating_mul((response.mean as u64).max(1))),
         }
     }
 }
@@ -84,12 +85,9 @@ impl Registered<Stream> for RequestResponse {
 impl RequestResponse {
     /// The receiver makes its next request, or closes after the last.
     fn ask(&mut self, asks: &mut Vec<Ask>) {
-        if let Some(left) = &mut self.left {
-            if *left == 0 {
-                asks.push((End::Sender, Request::Close));
-                return;
-            }
-            *left -= 1;
+        if !self.left.take() {
+            asks.push((End::Sender, Request::Close));
+            return;
         }
         self.missing_request = self.request;
         asks.push((End::Receiver, Request::Write(Bytes(self.request))));

@@ -32,21 +32,9 @@ impl Registered<Stream> for Transfer {
 }
 
 impl Program for Transfer {
-    fn opener(&self) -> End {
-        End::Sender
-    }
-
     fn on_start(&mut self, _: Time, asks: &mut Vec<Ask>) {
         asks.push((End::Sender, Request::Write(self.size)));
         asks.push((End::Sender, Request::Close));
-    }
-
-    fn on_delivered(&mut self, _: Time, _: End, _: Bytes, _: &mut Vec<Ask>) {}
-
-    fn on_wake(&mut self, _: Time, _: &mut Vec<Ask>) {}
-
-    fn wake_at(&self) -> Time {
-        Time::NEVER
     }
 
     fn size(&self) -> Option<Bytes> {

@@ -2,7 +2,7 @@
 //! line of sight has something to cross.
 
 use super::{Model, Process, View};
-use crate::blockage_model_b::{Path, Screen, screen_loss};
+use crate::blockage_model_b::{DirectPath, Screen, screen_loss};
 use crate::error::ConfigError;
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, choice, number, span};
@@ -284,7 +284,7 @@ impl CrossingProcess {
         if !view.has_direct_path || self.present.is_empty() || ground_m < 2.0 * MIN_GAP_M {
             return 0.0;
         }
-        let path = Path {
+        let path = DirectPath {
             wavelength: Meters(view.wavelength_m),
             distance: Meters(ground_m),
             tx_height: Meters(view.base.z),

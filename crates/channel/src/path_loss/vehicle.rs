@@ -86,6 +86,12 @@ fn log_bell(distance_m: f64, a: f64, b: f64, c: f64) -> f64 {
     exp(-offset * offset / b) / (c * distance)
 }
 
+/// Of shadowing, the same in a city and on a highway (table 6.2.1-2).
+const SIGMA_DB: ByCondition = ByCondition {
+    los: deviation_db("v2x,LOS"),
+    nlos: deviation_db("v2x,NLOS"),
+};
+
 /// TR 37.885 urban grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VehicleUrban;
@@ -113,10 +119,6 @@ impl Model for VehicleUrban {
     }
 
     fn shadowing_sigma_db(&self, _: &Ends, condition: Condition) -> f64 {
-        const SIGMA_DB: ByCondition = ByCondition {
-            los: deviation_db("v2x,LOS"),
-            nlos: deviation_db("v2x,NLOS"),
-        };
         SIGMA_DB.of(condition)
     }
 
@@ -152,10 +154,6 @@ impl Model for VehicleHighway {
     }
 
     fn shadowing_sigma_db(&self, _: &Ends, condition: Condition) -> f64 {
-        const SIGMA_DB: ByCondition = ByCondition {
-            los: deviation_db("v2x,LOS"),
-            nlos: deviation_db("v2x,NLOS"),
-        };
         SIGMA_DB.of(condition)
     }
 

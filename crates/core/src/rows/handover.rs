@@ -1,6 +1,6 @@
 //! Rows of changes from one link to another.
 
-use super::Outcome;
+use super::HandoverOutcome;
 use crate::{LinkId, NodeId, Time, table};
 
 table! {
@@ -16,7 +16,7 @@ table! {
         /// Downlink that took its place.
         target: LinkId, "";
         /// success; cancelled, as a message was lost or nobody was there.
-        outcome: Outcome, "";
+        outcome: HandoverOutcome, "";
         /// The source decided.
         decided_s: f64, "s";
         /// The anchor began to send to both.

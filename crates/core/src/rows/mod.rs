@@ -8,7 +8,7 @@ pub use handover::*;
 pub use radio::*;
 pub use summary::*;
 
-use crate::table::{Cell, ColumnKind, ColumnSink};
+use crate::table::{ColumnKind, ColumnSink, ColumnValue};
 use crate::{FlowId, LinkId, Span, Time, table};
 
 /// Calls the macro `$then` with every table that is recorded while a run goes on: the method of
@@ -245,7 +245,7 @@ macro_rules! named {
             }
         }
 
-        impl Cell for $name {
+        impl ColumnValue for $name {
             const KIND: ColumnKind = ColumnKind::Name;
             fn write(self, column: usize, sink: &mut impl ColumnSink) {
                 sink.name(column, self.name());

@@ -1,7 +1,7 @@
 //! The rows of the radio access's tables.
 
 use crate::rows::named;
-use crate::table::{Cell, ColumnKind, ColumnSink};
+use crate::table::{ColumnKind, ColumnSink, ColumnValue};
 use crate::{CellId, DrbId, FlowId, Span, Time, UeId, table};
 
 table! {
@@ -166,7 +166,7 @@ table! {
         procedure: Procedure, "";
         /// success; refused, as the target was full; cancelled, as the UE did not leave in time;
         /// failed, as T304 or T301 expired or the link failed before its end.
-        outcome: Outcome, "";
+        outcome: HandoverOutcome, "";
         /// A measurement report reached the source, or the link failed.
         triggered_s: f64, "s";
         /// The source sent the command.
@@ -264,7 +264,7 @@ named! {
 named! {
     /// How a change of cell ended.
     #[derive(Default)]
-    Outcome {
+    HandoverOutcome {
         /// The UE is in the target.
         #[default]
         Success = "success",

@@ -3,7 +3,7 @@
 
 use super::Link;
 use crate::queue::Queued;
-use fadeout_core::{DropCause, PacketId, PacketPool, Probe, QueueRow, Time};
+use fadeout_core::{DropCause, PacketId, PacketPool, Probe, Time};
 
 impl Link {
     /// Sends nothing more until [`open`](Self::open), and pushes to `out` what waits, in order, and
@@ -64,8 +64,7 @@ impl Link {
         pool: &mut PacketPool,
         probe: &mut impl Probe,
     ) {
-        let size = pool[packet].segment.wire_len() + self.framing;
-        self.stats.count_in(size);
+        let size = self.count_in(&pool[packet]);
         self.serve(now, pool, probe);
         self.transit.leave_queue(now);
         if let Some(cause) = self.drop_cause(now, self.inside(), size) {
@@ -81,15 +80,7 @@ impl Link {
             }
             self.serve(now, pool, probe);
         }
-        if probe.wants_queue(now, self.id) {
-            probe.queue(QueueRow {
-                time_s: now,
-                link: self.id,
-                queued_packets: u32::try_from(self.inside().0).unwrap_or(u32::MAX),
-                queued_bytes: self.inside().1,
-                delay_s: self.queue_delay(now),
-            });
-        }
+        self.report_queue(now, probe);
     }
 
     /// Drops a packet that it gave out, or that comes while it is closed for good.
@@ -104,8 +95,7 @@ impl Link {
         if was_inside {
             self.stats.packets_taken -= 1;
         } else {
-            self.stats
-                .count_in(pool[packet].segment.wire_len() + self.framing);
+            self.count_in(&pool[packet]);
         }
         self.drop_packet(now, packet, DropCause::Handover, pool, probe);
     }

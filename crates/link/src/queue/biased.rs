@@ -7,7 +7,7 @@
 
 use super::discipline::{Managed, Start};
 use super::fifo::Queued;
-use super::{Limit, Outcome};
+use super::{Effects, Limit};
 use crate::LinkError;
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings};
@@ -56,12 +56,12 @@ struct Slot {
 }
 
 impl Managed for Biased {
-    fn enqueue(&mut self, arrival: Queued, outcome: &mut Outcome<'_>) -> bool {
+    fn enqueue(&mut self, arrival: Queued, effects: &mut Effects<'_>) -> bool {
         let number = self.ring.push(Slot {
             queued: arrival,
             is_gone: false,
         });
-        if outcome.pool[arrival.packet].segment.is_expendable {
+        if effects.pool[arrival.packet].segment.is_expendable {
             self.expendable.push(number);
         }
         self.packets += 1;
@@ -69,7 +69,7 @@ impl Managed for Biased {
         true
     }
 
-    fn dequeue(&mut self, _: Time, _: &mut Outcome<'_>) -> Option<Queued> {
+    fn dequeue(&mut self, _: Time, _: &mut Effects<'_>) -> Option<Queued> {
         loop {
             let number = self.ring.first();
             let slot = self.ring.pop()?;
@@ -129,7 +129,7 @@ mod tests {
             let queued = rig.full(ms(0));
             rig.pool[queued.packet].segment.is_expendable = is_expendable;
             packets.push(queued.packet);
-            biased.enqueue(queued, &mut rig.outcome());
+            biased.enqueue(queued, &mut rig.effects());
         }
         (biased, packets)
     }
@@ -145,7 +145,7 @@ mod tests {
         assert!(!biased.make_room(&mut dropped));
         assert_eq!(dropped, [packets[2], packets[0], packets[3], packets[1]]);
         assert_eq!((biased.packets(), biased.bytes()), (0, 0));
-        assert!(biased.dequeue(ms(0), &mut rig.outcome()).is_none());
+        assert!(biased.dequeue(ms(0), &mut rig.effects()).is_none());
     }
 
     #[test]
@@ -154,7 +154,7 @@ mod tests {
         let (mut biased, packets) = queue(&mut rig, &[true, false, true, false]);
         assert_eq!(
             biased
-                .dequeue(ms(0), &mut rig.outcome())
+                .dequeue(ms(0), &mut rig.effects())
                 .map(|queued| queued.packet),
             Some(packets[0])
         );
@@ -164,10 +164,10 @@ mod tests {
         assert_eq!(dropped, [packets[2], packets[3]]);
         assert_eq!(
             biased
-                .dequeue(ms(0), &mut rig.outcome())
+                .dequeue(ms(0), &mut rig.effects())
                 .map(|queued| queued.packet),
             Some(packets[1])
         );
-        assert!(biased.dequeue(ms(0), &mut rig.outcome()).is_none());
+        assert!(biased.dequeue(ms(0), &mut rig.effects()).is_none());
     }
 }

@@ -4,7 +4,7 @@
 
 use super::discipline::{Managed, Start};
 use super::fifo::{Fifo, Queued};
-use super::{Limit, Outcome};
+use super::{Effects, Limit};
 use crate::LinkError;
 use fadeout_core::aqm::codel::{self, CoDelConfig};
 use fadeout_core::aqm::{Head, Heads};
@@ -25,14 +25,14 @@ pub(super) trait Source {
         law: &mut codel::CoDel,
         config: &CoDelConfig,
         now: Time,
-        outcome: &mut Outcome<'_>,
+        effects: &mut Effects<'_>,
     ) -> Option<Queued>
     where
         Self: Sized,
     {
         let mut heads = SourceHeads {
             source: self,
-            outcome,
+            effects,
         };
         law.settle(config, now, &mut heads);
         self.pop()
@@ -54,7 +54,7 @@ impl Source for Fifo {
 /// A queue as the law sees it.
 struct SourceHeads<'a, 'b, S> {
     source: &'a mut S,
-    outcome: &'a mut Outcome<'b>,
+    effects: &'a mut Effects<'b>,
 }
 
 impl<S: Source> Heads for SourceHeads<'_, '_, S> {
@@ -68,15 +68,15 @@ impl<S: Source> Heads for SourceHeads<'_, '_, S> {
     }
     fn ecn(&self) -> Option<Ecn> {
         let head = self.source.front()?;
-        Some(self.outcome.ecn(head.packet))
+        Some(self.effects.ecn(head.packet))
     }
     fn mark_head(&mut self) -> bool {
         let head = self.source.front();
-        head.is_some_and(|head| self.outcome.mark(head.packet))
+        head.is_some_and(|head| self.effects.mark(head.packet))
     }
     fn drop_head(&mut self) {
         if let Some(head) = self.source.pop() {
-            self.outcome.drop(head.packet);
+            self.effects.drop(head.packet);
         }
     }
 }
@@ -109,14 +109,14 @@ impl Start for CoDelConfig {
 }
 
 impl Managed for CoDel {
-    fn enqueue(&mut self, arrival: Queued, _: &mut Outcome<'_>) -> bool {
+    fn enqueue(&mut self, arrival: Queued, _: &mut Effects<'_>) -> bool {
         self.queue.push(arrival);
         true
     }
 
-    fn dequeue(&mut self, now: Time, outcome: &mut Outcome<'_>) -> Option<Queued> {
+    fn dequeue(&mut self, now: Time, effects: &mut Effects<'_>) -> Option<Queued> {
         self.queue
-            .dequeue(&mut self.law, &self.config, now, outcome)
+            .dequeue(&mut self.law, &self.config, now, effects)
     }
 
     fn packets(&self) -> u64 {
@@ -139,13 +139,13 @@ mod tests {
         let mut codel = CoDel::new(CoDelConfig::default()).expect("the defaults are valid");
         for _ in 0..20 {
             let packet = rig.packet(ms(0), 1500, ecn, 0);
-            codel.enqueue(packet, &mut rig.outcome());
+            codel.enqueue(packet, &mut rig.effects());
         }
         let mut left = 0;
         for n in 500..1_500 {
             let packet = rig.packet(ms(n), 1500, ecn, 0);
-            codel.enqueue(packet, &mut rig.outcome());
-            left += u64::from(codel.dequeue(ms(n), &mut rig.outcome()).is_some());
+            codel.enqueue(packet, &mut rig.effects());
+            left += u64::from(codel.dequeue(ms(n), &mut rig.effects()).is_some());
         }
         assert_eq!(codel.bytes(), codel.packets() * 1500);
         (left, codel.packets())

@@ -49,11 +49,11 @@ pub(crate) trait Start {
 /// A queue that decides more than its limit does.
 pub(crate) trait Managed {
     /// Takes a packet that fits the limit, at its arrival. False when it is to be dropped.
-    fn enqueue(&mut self, arrival: Queued, outcome: &mut Outcome<'_>) -> bool;
+    fn enqueue(&mut self, arrival: Queued, effects: &mut Effects<'_>) -> bool;
 
     /// The next packet for the transmitter, which is free at `now`; `None` when nothing is left,
     /// be it that the rest was dropped.
-    fn dequeue(&mut self, now: Time, outcome: &mut Outcome<'_>) -> Option<Queued>;
+    fn dequeue(&mut self, now: Time, effects: &mut Effects<'_>) -> Option<Queued>;
 
     /// Packets that wait.
     fn packets(&self) -> u64;
@@ -83,10 +83,10 @@ impl Start for DropTailConfig {
 }
 
 impl Managed for std::convert::Infallible {
-    fn enqueue(&mut self, _: Queued, _: &mut Outcome<'_>) -> bool {
+    fn enqueue(&mut self, _: Queued, _: &mut Effects<'_>) -> bool {
         match *self {}
     }
-    fn dequeue(&mut self, _: Time, _: &mut Outcome<'_>) -> Option<Queued> {
+    fn dequeue(&mut self, _: Time, _: &mut Effects<'_>) -> Option<Queued> {
         match *self {}
     }
     fn packets(&self) -> u64 {
@@ -99,7 +99,7 @@ impl Managed for std::convert::Infallible {
 
 /// What a discipline does to packets besides keeping and releasing them.
 #[derive(Debug)]
-pub(crate) struct Outcome<'a> {
+pub(crate) struct Effects<'a> {
     pub(crate) pool: &'a mut PacketPool,
     /// Chosen for dropping; the link frees and counts them.
     pub(crate) dropped: &'a mut Vec<PacketId>,
@@ -107,7 +107,7 @@ pub(crate) struct Outcome<'a> {
     pub(crate) marked: &'a mut u64,
 }
 
-impl Outcome<'_> {
+impl Effects<'_> {
     pub(crate) fn ecn(&self, packet: PacketId) -> Ecn {
         self.pool[packet].ecn
     }
@@ -140,11 +140,11 @@ impl Discipline {
 }
 
 impl Managed for Discipline {
-    fn enqueue(&mut self, arrival: Queued, outcome: &mut Outcome<'_>) -> bool {
-        each!(self, queue => queue.enqueue(arrival, outcome))
+    fn enqueue(&mut self, arrival: Queued, effects: &mut Effects<'_>) -> bool {
+        each!(self, queue => queue.enqueue(arrival, effects))
     }
-    fn dequeue(&mut self, now: Time, outcome: &mut Outcome<'_>) -> Option<Queued> {
-        each!(self, queue => queue.dequeue(now, outcome))
+    fn dequeue(&mut self, now: Time, effects: &mut Effects<'_>) -> Option<Queued> {
+        each!(self, queue => queue.dequeue(now, effects))
     }
     fn makes_room(&self) -> bool {
         each!(self, queue => queue.makes_room())

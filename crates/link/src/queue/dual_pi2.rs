@@ -6,7 +6,7 @@
 
 use super::discipline::{Managed, Start};
 use super::fifo::{Fifo, Queued};
-use super::{Limit, Outcome};
+use super::{Effects, Limit};
 use crate::LinkError;
 use fadeout_core::aqm::ecn_step::Ramp;
 use fadeout_core::aqm::pie::SHORTEST_UPDATE;
@@ -184,28 +184,28 @@ impl DualPi2 {
     }
 
     /// The classic packet that leaves; `None` when it is dropped.
-    fn dequeue_classic(&mut self, outcome: &mut Outcome<'_>) -> Option<Queued> {
+    fn dequeue_classic(&mut self, effects: &mut Effects<'_>) -> Option<Queued> {
         let head = self.classic.queue.pop()?;
         let is_signalled = self.classic.signals.is_due(self.control.classic());
         // Once the low-latency queue drops, marks alone would favour classic ECN traffic.
         let may_mark = !self.control.is_saturated(&self.config);
-        if is_signalled && !(may_mark && outcome.mark(head.packet)) {
-            outcome.drop(head.packet);
+        if is_signalled && !(may_mark && effects.mark(head.packet)) {
+            effects.drop(head.packet);
             return None;
         }
         Some(head)
     }
 
     /// The low-latency packet that leaves; `None` when overload drops it.
-    fn dequeue_l4s(&mut self, now: Time, outcome: &mut Outcome<'_>) -> Option<Queued> {
+    fn dequeue_l4s(&mut self, now: Time, effects: &mut Effects<'_>) -> Option<Queued> {
         let is_alone = self.l4s.queue.packets() == 1;
         let head = self.l4s.queue.pop()?;
         if self.control.is_saturated(&self.config) {
             if self.l4s.signals.is_due(self.control.classic()) {
-                outcome.drop(head.packet);
+                effects.drop(head.packet);
                 return None;
             }
-            outcome.mark(head.packet);
+            effects.mark(head.packet);
             return Some(head);
         }
         let native = if is_alone {
@@ -215,7 +215,7 @@ impl DualPi2 {
         };
         let probability = native.max(self.control.coupled(&self.config));
         if self.l4s.signals.is_due(probability) {
-            outcome.mark(head.packet);
+            effects.mark(head.packet);
         }
         Some(head)
     }
@@ -249,22 +249,22 @@ impl DualPi2 {
 }
 
 impl Managed for DualPi2 {
-    fn enqueue(&mut self, arrival: Queued, outcome: &mut Outcome<'_>) -> bool {
+    fn enqueue(&mut self, arrival: Queued, effects: &mut Effects<'_>) -> bool {
         self.catch_up(arrival.arrived_at);
-        match outcome.ecn(arrival.packet) {
+        match effects.ecn(arrival.packet) {
             Ecn::Ect1 | Ecn::Ce => self.l4s.queue.push(arrival),
             Ecn::NotEct | Ecn::Ect0 => self.classic.queue.push(arrival),
         }
         true
     }
 
-    fn dequeue(&mut self, now: Time, outcome: &mut Outcome<'_>) -> Option<Queued> {
+    fn dequeue(&mut self, now: Time, effects: &mut Effects<'_>) -> Option<Queued> {
         self.catch_up(now);
         loop {
             let packet = if self.is_classic_next()? {
-                self.dequeue_classic(outcome)
+                self.dequeue_classic(effects)
             } else {
-                self.dequeue_l4s(now, outcome)
+                self.dequeue_l4s(now, effects)
             };
             if packet.is_some() {
                 return packet;
@@ -298,7 +298,7 @@ mod tests {
         for _ in 0..n {
             for ecn in [Ecn::Ect1, Ecn::NotEct] {
                 let arrival = rig.packet(ms(0), 1500, ecn, 0);
-                dual.enqueue(arrival, &mut rig.outcome());
+                dual.enqueue(arrival, &mut rig.effects());
             }
         }
         dual
@@ -310,7 +310,7 @@ mod tests {
         let mut rig = Rig::default();
         for ecn in [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce, Ecn::Ce] {
             let arrival = rig.packet(ms(0), 1500, ecn, 0);
-            dual.enqueue(arrival, &mut rig.outcome());
+            dual.enqueue(arrival, &mut rig.effects());
         }
         assert_eq!(dual.classic.queue.packets(), 2);
         assert_eq!(dual.l4s.queue.packets(), 3);
@@ -336,7 +336,7 @@ mod tests {
         let mut dual = frozen(0.1, DualPi2Config::default(), &mut rig, n);
         let mut left = 0;
         // At the instant of arrival, so that the low-latency queue's own threshold is quiet.
-        while dual.dequeue(ms(0), &mut rig.outcome()).is_some() {
+        while dual.dequeue(ms(0), &mut rig.effects()).is_some() {
             left += 1;
         }
         // Signals are spread evenly, so the counts are exact but for the first.
@@ -355,9 +355,9 @@ mod tests {
         let mut dual = frozen(0.1, DualPi2Config::default(), &mut rig, 0);
         for _ in 0..10_000 {
             let arrival = rig.packet(ms(0), 1500, Ecn::Ect0, 0);
-            dual.enqueue(arrival, &mut rig.outcome());
+            dual.enqueue(arrival, &mut rig.effects());
         }
-        while dual.dequeue(ms(0), &mut rig.outcome()).is_some() {}
+        while dual.dequeue(ms(0), &mut rig.effects()).is_some() {}
         assert!(rig.marked.abs_diff(100) <= 1 && rig.dropped.is_empty());
     }
 
@@ -382,8 +382,8 @@ mod tests {
         let mut dual = frozen(0.0, DualPi2Config::default(), &mut rig, 0);
         for n in 0..100 {
             let arrival = rig.packet(ms(n), 1500, Ecn::Ect1, 0);
-            dual.enqueue(arrival, &mut rig.outcome());
-            dual.dequeue(ms(n + 50), &mut rig.outcome());
+            dual.enqueue(arrival, &mut rig.effects());
+            dual.dequeue(ms(n + 50), &mut rig.effects());
         }
         assert_eq!(rig.marked, 0);
     }
@@ -394,7 +394,7 @@ mod tests {
         let mut dual = frozen(0.0, DualPi2Config::default(), &mut rig, 10_000);
         let mut classic = 0;
         for _ in 0..10_000 {
-            let queued = dual.dequeue(ms(0), &mut rig.outcome()).expect("a backlog");
+            let queued = dual.dequeue(ms(0), &mut rig.effects()).expect("a backlog");
             classic += u32::from(rig.pool[queued.packet].ecn == Ecn::NotEct);
         }
         assert!(classic.abs_diff(1_000) <= 1, "{classic}");
@@ -416,10 +416,10 @@ mod tests {
         ];
         for (at, ecn) in arrivals {
             let arrival = rig.packet(ms(at), 1500, ecn, at as u32);
-            dual.enqueue(arrival, &mut rig.outcome());
+            dual.enqueue(arrival, &mut rig.effects());
         }
         let mut order = Vec::new();
-        while let Some(queued) = dual.dequeue(ms(31), &mut rig.outcome()) {
+        while let Some(queued) = dual.dequeue(ms(31), &mut rig.effects()) {
             order.push(rig.pool[queued.packet].flow.0);
         }
         assert_eq!(order, [30, 0, 31, 1]);
@@ -430,7 +430,7 @@ mod tests {
         let mut rig = Rig::default();
         // k p' = 1: the low-latency queue's marks have nothing left to say.
         let mut dual = frozen(0.5, DualPi2Config::default(), &mut rig, 4_000);
-        while dual.dequeue(ms(0), &mut rig.outcome()).is_some() {}
+        while dual.dequeue(ms(0), &mut rig.effects()).is_some() {}
         let l4s = rig
             .dropped
             .iter()
@@ -450,8 +450,8 @@ mod tests {
         let mut lazy = dual(DualPi2Config::default());
         let mut eager = dual(DualPi2Config::default());
         let arrival = rig.packet(ms(1_000), 1500, Ecn::NotEct, 0);
-        lazy.enqueue(arrival, &mut rig.outcome());
-        eager.enqueue(arrival, &mut rig.outcome());
+        lazy.enqueue(arrival, &mut rig.effects());
+        eager.enqueue(arrival, &mut rig.effects());
         (1_000..2_000).for_each(|n| eager.catch_up(ms(n)));
         lazy.catch_up(ms(1_999));
         assert_eq!(lazy.control.base, eager.control.base);

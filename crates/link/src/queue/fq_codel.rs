@@ -6,7 +6,7 @@
 use super::codel::Source;
 use super::discipline::{Managed, Start};
 use super::fifo::Queued;
-use super::{Limit, Outcome};
+use super::{Effects, Limit};
 use crate::LinkError;
 use fadeout_core::aqm::codel::{CoDel, CoDelConfig};
 use fadeout_core::random::Stream;
@@ -221,8 +221,8 @@ impl FqCoDel {
     }
 
     /// The queue of a packet: all of one direction of a connection share one.
-    fn hash(&self, packet: PacketId, outcome: &Outcome<'_>) -> u32 {
-        let packet = &outcome.pool[packet];
+    fn hash(&self, packet: PacketId, effects: &Effects<'_>) -> u32 {
+        let packet = &effects.pool[packet];
         let key = u64::from(packet.flow.0) << 32 | u64::from(packet.to.0);
         let mut hash = (key ^ self.salt).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         hash ^= hash >> 32;
@@ -233,8 +233,8 @@ impl FqCoDel {
 }
 
 impl Managed for FqCoDel {
-    fn enqueue(&mut self, arrival: Queued, outcome: &mut Outcome<'_>) -> bool {
-        let index = self.hash(arrival.packet, outcome);
+    fn enqueue(&mut self, arrival: Queued, effects: &mut Effects<'_>) -> bool {
+        let index = self.hash(arrival.packet, effects);
         let place = self.places.insert(arrival);
         let flow = &mut self.flows[index as usize];
         if flow.head == NONE {
@@ -255,7 +255,7 @@ impl Managed for FqCoDel {
         true
     }
 
-    fn dequeue(&mut self, now: Time, outcome: &mut Outcome<'_>) -> Option<Queued> {
+    fn dequeue(&mut self, now: Time, effects: &mut Effects<'_>) -> Option<Queued> {
         loop {
             let is_new = self.new.head != NONE;
             let turns = if is_new { &mut self.new } else { &mut self.old };
@@ -277,7 +277,7 @@ impl Managed for FqCoDel {
                 total: &mut self.total,
             };
             let law = &mut self.laws[index as usize];
-            if let Some(packet) = source.dequeue(law, &self.config.codel, now, outcome) {
+            if let Some(packet) = source.dequeue(law, &self.config.codel, now, effects) {
                 source.flow.deficit -= i64::from(packet.size);
                 return Some(packet);
             }
@@ -342,12 +342,12 @@ mod tests {
 
     fn add(fq: &mut FqCoDel, rig: &mut Rig, at: Time, size: u32, flow: u32) {
         let arrival = rig.packet(at, size, Ecn::NotEct, flow);
-        fq.enqueue(arrival, &mut rig.outcome());
+        fq.enqueue(arrival, &mut rig.effects());
     }
 
     /// Flow and size of the next packet.
     fn next(fq: &mut FqCoDel, rig: &mut Rig, now: Time) -> Option<(u32, u32)> {
-        let queued = fq.dequeue(now, &mut rig.outcome())?;
+        let queued = fq.dequeue(now, &mut rig.effects())?;
         Some((rig.pool[queued.packet].flow.0, queued.size))
     }
 
@@ -471,7 +471,7 @@ mod tests {
         let mut counts = vec![0_u32; 1024];
         for flow in 0..102_400 {
             let queued = rig.packet(ms(0), 100, Ecn::NotEct, flow);
-            let index = fq.hash(queued.packet, &rig.outcome());
+            let index = fq.hash(queued.packet, &rig.effects());
             counts[index as usize] += 1;
         }
         // Chi-squared with 1023 degrees of freedom: mean 1023, standard deviation 45.

@@ -5,7 +5,7 @@
 
 use super::discipline::{Managed, Start};
 use super::fifo::{Fifo, Queued};
-use super::{Limit, Outcome};
+use super::{Effects, Limit};
 use crate::LinkError;
 use fadeout_core::Time;
 use fadeout_core::aqm::pie::{self, PieConfig, Verdict};
@@ -60,12 +60,12 @@ impl Start for PieConfig {
 }
 
 impl Managed for Pie {
-    fn enqueue(&mut self, arrival: Queued, outcome: &mut Outcome<'_>) -> bool {
+    fn enqueue(&mut self, arrival: Queued, effects: &mut Effects<'_>) -> bool {
         self.catch_up(arrival.arrived_at);
         self.wake(arrival.size);
         let is_taken = match self.law.on_arrival(self.queue.bytes()) {
             Verdict::Pass => true,
-            Verdict::Mark => outcome.mark(arrival.packet),
+            Verdict::Mark => effects.mark(arrival.packet),
             Verdict::Drop => false,
         };
         if is_taken {
@@ -74,7 +74,7 @@ impl Managed for Pie {
         is_taken
     }
 
-    fn dequeue(&mut self, now: Time, _: &mut Outcome<'_>) -> Option<Queued> {
+    fn dequeue(&mut self, now: Time, _: &mut Effects<'_>) -> Option<Queued> {
         self.catch_up(now);
         self.queue.pop()
     }
@@ -101,11 +101,11 @@ mod tests {
         for n in times {
             for _ in 0..2 {
                 let arrival = rig.packet(ms(n), 1500, ecn, 0);
-                if !pie.enqueue(arrival, &mut rig.outcome()) {
+                if !pie.enqueue(arrival, &mut rig.effects()) {
                     drops.push(n);
                 }
             }
-            pie.dequeue(ms(n), &mut rig.outcome());
+            pie.dequeue(ms(n), &mut rig.effects());
         }
         drops
     }
@@ -128,7 +128,7 @@ mod tests {
         assert!((10_245..10_275).contains(&first), "{first}");
         // Without arrivals it empties, the probability sinks to zero, and it is off again.
         for n in 10_400..14_000 {
-            pie.dequeue(ms(n), &mut rig.outcome());
+            pie.dequeue(ms(n), &mut rig.effects());
         }
         assert!(pie.law.is_off() && pie.packets() == 0);
     }

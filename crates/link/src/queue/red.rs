@@ -4,7 +4,7 @@
 
 use super::discipline::{Managed, Start};
 use super::fifo::{Fifo, Queued};
-use super::{Limit, Outcome};
+use super::{Effects, Limit};
 use crate::LinkError;
 use fadeout_core::aqm::next_on_grid;
 use fadeout_core::random::Stream;
@@ -221,7 +221,7 @@ impl Red {
 }
 
 impl Managed for Red {
-    fn enqueue(&mut self, arrival: Queued, outcome: &mut Outcome<'_>) -> bool {
+    fn enqueue(&mut self, arrival: Queued, effects: &mut Effects<'_>) -> bool {
         let now = arrival.arrived_at;
         if self.config.is_adaptive {
             self.adapt(now);
@@ -248,7 +248,7 @@ impl Managed for Red {
                 // Above the maximum threshold the queue is out of hand and marks do not do
                 // (RFC 3168 section 7).
                 let may_mark = self.config.ecn && self.average < self.config.max_threshold;
-                !is_chosen || (may_mark && outcome.mark(arrival.packet))
+                !is_chosen || (may_mark && effects.mark(arrival.packet))
             }
         };
         if is_admitted {
@@ -257,7 +257,7 @@ impl Managed for Red {
         is_admitted
     }
 
-    fn dequeue(&mut self, now: Time, _: &mut Outcome<'_>) -> Option<Queued> {
+    fn dequeue(&mut self, now: Time, _: &mut Effects<'_>) -> Option<Queued> {
         let head = self.queue.pop();
         if self.queue.is_empty() {
             self.empty_since = now;
@@ -366,7 +366,7 @@ mod tests {
         for _ in 0..n {
             let arrival = rig.full(ms(0));
             gap += 1;
-            if !red.enqueue(arrival, &mut rig.outcome()) {
+            if !red.enqueue(arrival, &mut rig.effects()) {
                 gaps.push(gap);
                 gap = 0;
             }
@@ -399,7 +399,7 @@ mod tests {
             let mut dropped = 0;
             for _ in 0..100 {
                 let arrival = rig.packet(ms(0), 1500, Ecn::Ect0, 0);
-                dropped += u32::from(!red.enqueue(arrival, &mut rig.outcome()));
+                dropped += u32::from(!red.enqueue(arrival, &mut rig.effects()));
             }
             assert_eq!((rig.marked > 5, dropped > 5), (is_marked, !is_marked));
         }

@@ -1,6 +1,6 @@
 //! A pool and a place for outcomes, for tests of disciplines by themselves.
 
-use super::{Outcome, Queued};
+use super::{Effects, Queued};
 use fadeout_core::{Ecn, EndpointId, FlowId, Packet, PacketId, PacketPool, Span, Time};
 
 #[derive(Debug, Default)]
@@ -11,8 +11,8 @@ pub(super) struct Rig {
 }
 
 impl Rig {
-    pub(super) fn outcome(&mut self) -> Outcome<'_> {
-        Outcome {
+    pub(super) fn effects(&mut self) -> Effects<'_> {
+        Effects {
             pool: &mut self.pool,
             dropped: &mut self.dropped,
             marked: &mut self.marked,

@@ -1,5 +1,6 @@
 //! How a radio access comes to be and grows, and what can be asked of it.
 
+use super::service::Service;
 use super::stack::Stack;
 use super::states::States;
 use super::{Counters, DirectionCounters, Event, RadioAccess};
@@ -51,7 +52,7 @@ impl RadioAccess {
             .collect::<Result<Vec<_>, RadioError>>()?;
         let air = Air::new(&config.cells, &config.ues, recorded, seed)?;
         let largest_block = cells.iter().map(|cell| cell.plan.largest_block()).max();
-        let mut access = RadioAccess {
+        let mut service = Service {
             stack: Stack {
                 ues: config.ues.into_iter().map(UeRrc::new).collect(),
                 legs: Vec::with_capacity(ues),
@@ -64,41 +65,100 @@ impl RadioAccess {
                 lost: Default::default(),
             },
             cells,
-            mobility: None,
             states: States::default(),
-            handled: 0,
             seed,
         };
         for ue in (0..ues as u32).map(UeId) {
-            match access.stack.ues[ue.index()].start() {
+            match service.stack.ues[ue.index()].start() {
                 Start::Connect(first, second) => {
-                    let primary = access.connect(ue, first)?;
-                    let aggregation = &access.stack.ues[ue.index()].config().aggregation;
-                    let number = access.stack.legs[primary.index()].config.number;
+                    let primary = service.connect(ue, first)?;
+                    let aggregation = &service.stack.ues[ue.index()].config().aggregation;
+                    let number = service.stack.legs[primary.index()].config.number;
                     // Streams of their own, apart from those of legs with numbers of their own.
                     for (nth, cell) in (AGGREGATED..).zip(aggregation.cells().to_vec()) {
-                        let leg = access.add_leg(ue, cell, (number, nth))?;
-                        access.stack.aggregate(primary, leg);
+                        let leg = service.add_leg(ue, cell, (number, nth))?;
+                        service.stack.aggregate(primary, leg);
                     }
                     if let Some(second) = second {
-                        access.connect(ue, second)?;
+                        service.connect(ue, second)?;
                     }
                 }
-                Start::Measure => access.stack.events.schedule(Time::ZERO, Event::Attach(ue)),
+                Start::Measure => service.stack.events.schedule(Time::ZERO, Event::Attach(ue)),
             }
         }
         for bearer in config.bearers {
-            access.establish(bearer)?;
+            service.establish(bearer)?;
         }
-        access.states = States::new(&mut access.stack, seed);
-        Ok(access)
+        service.states = States::new(&mut service.stack, seed);
+        Ok(RadioAccess {
+            service,
+            mobility: None,
+            handled: 0,
+        })
     }
 
     /// Whether the path between a UE and a cell is described by a recording.
     pub fn is_recorded(&self, ue: UeId, cell: CellId) -> bool {
-        self.stack.air.is_recorded(ue, cell)
+        self.service.stack.air.is_recorded(ue, cell)
     }
 
+    /// Sets up a further bearer. Ids count on from those of [`RadioConfig::bearers`].
+    ///
+    /// # Errors
+    /// Its UE or leg is not there, or a parameter has a value that is not allowed.
+    pub fn establish(&mut self, config: BearerConfig) -> Result<DrbId, RadioError> {
+        self.service.establish(config)
+    }
+
+    /// The cell that serves a UE, on its first leg; none before it has looked for one.
+    pub fn serving_cell(&self, ue: UeId) -> Option<CellId> {
+        self.service.stack.serving_cell(ue)
+    }
+
+    /// The cells that serve a UE, in the order of its legs, the secondary ones behind that of their leg.
+    pub fn serving_cells(&self, ue: UeId) -> impl Iterator<Item = CellId> + '_ {
+        self.service.stack.serving_cells(ue)
+    }
+
+    /// How the PDUs of each bearer look on the air.
+    pub fn formats(&self) -> impl Iterator<Item = &BearerFormat> {
+        self.service.stack.bearers.iter().map(Drb::format)
+    }
+
+    /// Its counters so far.
+    pub fn counters(&self) -> Counters {
+        let Stack { ues, legs, .. } = &self.service.stack;
+        Counters {
+            events: self.handled,
+            slots: self.service.cells.iter().map(CellMac::slots).sum(),
+            requests: legs.iter().map(|leg| leg.requests.sent()).sum(),
+            link_failures: ues.iter().map(UeRrc::failures).sum(),
+        }
+    }
+
+    /// The counters of a direction of a UE so far, on all its legs.
+    pub fn counters_of(&self, ue: UeId, direction: Direction) -> DirectionCounters {
+        let Stack {
+            ues, legs, bearers, ..
+        } = &self.service.stack;
+        let mut counters = DirectionCounters::default();
+        let now = ues[ue.index()].legs().iter().copied();
+        let mobility = self.mobility.as_ref();
+        let ever = mobility.into_iter().flat_map(|it| it.legs_ever(ue));
+        let before = ever.filter(|leg| !ues[ue.index()].legs().contains(leg));
+        let all = now.chain(before);
+        for leg in all.flat_map(|leg| self.service.stack.carriers_of(leg)) {
+            counters.add_leg(legs[leg.index()].half(direction).counters());
+        }
+        let ue = &ues[ue.index()];
+        for bearer in ue.bearers() {
+            counters.add_bearer(bearers[bearer.index()].counters(direction));
+        }
+        counters
+    }
+}
+
+impl Service {
     /// A cell begins to serve a UE, on a leg of its own.
     pub(super) fn connect(&mut self, ue: UeId, id: CellId) -> Result<LegId, RadioError> {
         let number = self.stack.ues[ue.index()].next_leg();
@@ -154,11 +214,8 @@ impl RadioAccess {
         }
     }
 
-    /// Sets up a further bearer. Ids count on from those of [`RadioConfig::bearers`].
-    ///
-    /// # Errors
-    /// Its UE or leg is not there, or a parameter has a value that is not allowed.
-    pub fn establish(&mut self, config: BearerConfig) -> Result<DrbId, RadioError> {
+    /// As [`RadioAccess::establish`].
+    pub(super) fn establish(&mut self, config: BearerConfig) -> Result<DrbId, RadioError> {
         let stack = &mut self.stack;
         let index = stack.bearers.len();
         let id = DrbId(index as u32);
@@ -187,52 +244,5 @@ impl RadioAccess {
         }
         stack.bearers.push(drb);
         Ok(id)
-    }
-
-    /// The cell that serves a UE, on its first leg; none before it has looked for one.
-    pub fn serving_cell(&self, ue: UeId) -> Option<CellId> {
-        self.serving_cells(ue).next()
-    }
-
-    /// The cells that serve a UE, in the order of its legs, the secondary ones behind that of their leg.
-    pub fn serving_cells(&self, ue: UeId) -> impl Iterator<Item = CellId> + '_ {
-        self.stack.serving_cells(ue)
-    }
-
-    /// How the PDUs of each bearer look on the air.
-    pub fn formats(&self) -> impl Iterator<Item = &BearerFormat> {
-        self.stack.bearers.iter().map(Drb::format)
-    }
-
-    /// Its counters so far.
-    pub fn counters(&self) -> Counters {
-        let Stack { ues, legs, .. } = &self.stack;
-        Counters {
-            events: self.handled,
-            slots: self.cells.iter().map(CellMac::slots).sum(),
-            requests: legs.iter().map(|leg| leg.requests.sent()).sum(),
-            link_failures: ues.iter().map(UeRrc::failures).sum(),
-        }
-    }
-
-    /// The counters of a direction of a UE so far, on all its legs.
-    pub fn counters_of(&self, ue: UeId, direction: Direction) -> DirectionCounters {
-        let Stack {
-            ues, legs, bearers, ..
-        } = &self.stack;
-        let mut counters = DirectionCounters::default();
-        let now = ues[ue.index()].legs().iter().copied();
-        let mobility = self.mobility.as_ref();
-        let ever = mobility.into_iter().flat_map(|it| it.legs_ever(ue));
-        let before = ever.filter(|leg| !ues[ue.index()].legs().contains(leg));
-        let all = now.chain(before);
-        for leg in all.flat_map(|leg| self.stack.carriers_of(leg)) {
-            counters.add_leg(legs[leg.index()].half(direction).counters());
-        }
-        let ue = &ues[ue.index()];
-        for bearer in ue.bearers() {
-            counters.add_bearer(bearers[bearer.index()].counters(direction));
-        }
-        counters
     }
 }

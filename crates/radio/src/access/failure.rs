@@ -7,7 +7,7 @@ use crate::config::{Env, LegId};
 use crate::rrc::mobility::{Preparation, Stage};
 use crate::rrc::random_access::{Progress, RandomAccess, Step};
 use fadeout_core::{
-    Direction, HandoverRow, Motion, Outcome, Probe, Procedure, RrcEvent, Span, Time,
+    Direction, HandoverOutcome, HandoverRow, Motion, Probe, Procedure, RrcEvent, Span, Time,
 };
 
 /// How long a UE without connection waits before it looks for a cell again.
@@ -20,9 +20,9 @@ impl Managed<'_> {
             return;
         }
         self.note(RrcEvent::LinkFailure, env);
-        self.access.stack.ues[self.ue.index()].on_link_failure(env.now, Span::ZERO);
+        self.service.stack.ues[self.ue.index()].on_link_failure(env.now, Span::ZERO);
         if self.state.row_at.is_never() {
-            self.fail_row(Outcome::Failed, env);
+            self.fail_row(HandoverOutcome::Failed, env);
         }
         self.state.switch_at = Time::NEVER;
         // Downlink data waits at the base station until it is known where the UE is.
@@ -39,7 +39,7 @@ impl Managed<'_> {
             at: env.now.saturating_add(monitoring.cell_selection),
             until: env.now.saturating_add(monitoring.t311),
         };
-        if let Some(cell) = self.access.serving_cell(self.ue) {
+        if let Some(cell) = self.service.stack.serving_cell(self.ue) {
             let row = HandoverRow {
                 triggered_s: seconds(env.now),
                 left_s: seconds(env.now),
@@ -99,7 +99,7 @@ impl Managed<'_> {
         if access.wake_at() > now {
             return;
         }
-        let cell = self.access.stack.legs[leg.index()].config.cell;
+        let cell = self.service.stack.legs[leg.index()].config.cell;
         let least_db = self.config.monitoring.q_out.0;
         let is_heard = self.is_heard(leg, least_db, motion, now);
         let before = access.preambles();
@@ -140,12 +140,12 @@ impl Managed<'_> {
 
     /// T304 or T301 has expired.
     fn fail_access(&mut self, leg: LegId, procedure: Procedure, env: &mut Env<'_, impl Probe>) {
-        let cell = self.access.stack.legs[leg.index()].config.cell;
+        let cell = self.service.stack.legs[leg.index()].config.cell;
         note_cell((self.ue, cell), RrcEvent::AccessFailure, env);
         self.leave_leg(leg);
         match procedure {
             Procedure::Handover => {
-                self.fail_row(Outcome::Failed, env);
+                self.fail_row(HandoverOutcome::Failed, env);
                 self.reselect(env);
             }
             Procedure::Reestablishment => self.lose_connection(env),
@@ -163,7 +163,7 @@ impl Managed<'_> {
         (procedure, until): (Procedure, Time),
         env: &mut Env<'_, impl Probe>,
     ) {
-        let cell = self.access.stack.legs[leg.index()].config.cell;
+        let cell = self.service.stack.legs[leg.index()].config.cell;
         note_cell((self.ue, cell), RrcEvent::AccessDone, env);
         if procedure != Procedure::Reestablishment {
             return self.enter(leg, env);
@@ -189,15 +189,15 @@ impl Managed<'_> {
     /// The UE has no connection any more: everything under way is lost.
     pub(super) fn lose_connection(&mut self, env: &mut Env<'_, impl Probe>) {
         self.note(RrcEvent::Released, env);
-        self.fail_row(Outcome::Failed, env);
-        let stack = &mut self.access.stack;
+        self.fail_row(HandoverOutcome::Failed, env);
+        let stack = &mut self.service.stack;
         for bearer in stack.ues[self.ue.index()].bearers() {
             stack.bearers[bearer.index()]
                 .travel()
                 .release(env, &mut stack.storage);
         }
         self.stop(Fate::Dropped, env);
-        if let Some(cell) = self.access.serving_cell(self.ue) {
+        if let Some(cell) = self.service.stack.serving_cell(self.ue) {
             let row = HandoverRow {
                 triggered_s: seconds(env.now),
                 left_s: seconds(env.now),

@@ -17,7 +17,7 @@ use crate::rrc::mobility::{Message, Preparation, Stage};
 use crate::rrc::monitor::{LinkMonitor, Quality};
 use crate::rrc::random_access::RandomAccess;
 use fadeout_core::{
-    CellId, Direction, HandoverRow, Motion, Outcome, Probe, Procedure, RrcEvent, Span, Time,
+    CellId, Direction, HandoverOutcome, HandoverRow, Motion, Probe, Procedure, RrcEvent, Span, Time,
 };
 
 /// From the end of a change of cell to its row: the first packets pass in this time.
@@ -31,7 +31,7 @@ pub(super) fn seconds(at: Time) -> f64 {
 impl Managed<'_> {
     /// The source has a report that makes `target` a better cell.
     pub(super) fn prepare(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
-        let Some(source) = self.access.serving_cell(self.ue) else {
+        let Some(source) = self.service.stack.serving_cell(self.ue) else {
             return;
         };
         if self.is_busy() || target == source {
@@ -62,7 +62,7 @@ impl Managed<'_> {
             source,
             target,
             procedure,
-            outcome: Outcome::Success,
+            outcome: HandoverOutcome::Success,
             triggered_s: f64::NAN,
             commanded_s: f64::NAN,
             left_s: f64::NAN,
@@ -95,8 +95,8 @@ impl Managed<'_> {
         if !row.left_s.is_nan() {
             let mut gaps = [f64::NAN; 2];
             let mut counts = TransferCounts::default();
-            for bearer in self.access.stack.ues[self.ue.index()].bearers() {
-                let (of_bearer, some) = self.access.stack.bearers[bearer.index()]
+            for bearer in self.service.stack.ues[self.ue.index()].bearers() {
+                let (of_bearer, some) = self.service.stack.bearers[bearer.index()]
                     .transfers()
                     .report();
                 for (gap, of_bearer) in gaps.iter_mut().zip(of_bearer) {
@@ -115,7 +115,7 @@ impl Managed<'_> {
         env.probe.handover(row);
     }
 
-    pub(super) fn fail_row(&mut self, outcome: Outcome, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn fail_row(&mut self, outcome: HandoverOutcome, env: &mut Env<'_, impl Probe>) {
         if let Some(row) = &mut self.state.row
             && self.state.row_at.is_never()
         {
@@ -168,7 +168,7 @@ impl Managed<'_> {
         }
         if self.state.switch_at <= now {
             self.state.switch_at = Time::NEVER;
-            if let Some(cell) = self.access.serving_cell(self.ue) {
+            if let Some(cell) = self.service.stack.serving_cell(self.ue) {
                 self.state.home = self.config.stations[cell.index()];
                 let ue = self.ue;
                 self.moves.push(Move::Path { ue, cell });
@@ -180,20 +180,20 @@ impl Managed<'_> {
             }
         }
         let mut position = 0;
-        while let Some(&bearer) = self.access.stack.ues[self.ue.index()]
+        while let Some(&bearer) = self.service.stack.ues[self.ue.index()]
             .bearers()
             .get(position)
         {
-            if self.access.stack.bearers[bearer.index()]
+            if self.service.stack.bearers[bearer.index()]
                 .transfers()
                 .guard_at()
                 <= now
             {
-                self.access.stack.bearers[bearer.index()]
+                self.service.stack.bearers[bearer.index()]
                     .travel()
                     .on_guard(now);
-                self.access.flow_on(bearer, env);
-                self.access
+                self.service.flow_on(bearer, env);
+                self.service
                     .stack
                     .close_books(bearer, Direction::Downlink, env);
             }
@@ -210,7 +210,7 @@ impl Managed<'_> {
         if self.config.most_ues.is_some_and(|most| load >= most) {
             self.state.preparation = Preparation::Idle;
             note_cell((self.ue, target), RrcEvent::HandoverRefused, env);
-            self.fail_row(Outcome::Refused, env);
+            self.fail_row(HandoverOutcome::Refused, env);
             return;
         }
         self.state.preparation = Preparation::Commanded {
@@ -221,7 +221,7 @@ impl Managed<'_> {
         }
         note_cell((self.ue, target), RrcEvent::CommandSent, env);
         self.send(Direction::Downlink, Message::Command(target), env);
-        let Some(source) = self.access.serving_cell(self.ue) else {
+        let Some(source) = self.service.stack.serving_cell(self.ue) else {
             return;
         };
         let is_one_station = self.is_one_station(source, target);
@@ -240,10 +240,10 @@ impl Managed<'_> {
     /// The base station that the core's path leads to stops the downlink of the UE's bearers.
     pub(super) fn stop(&mut self, fate: Fate, env: &mut Env<'_, impl Probe>) {
         let home = self.state.home;
-        for bearer in self.access.stack.ues[self.ue.index()].bearers() {
-            let drb = &mut self.access.stack.bearers[bearer.index()];
+        for bearer in self.service.stack.ues[self.ue.index()].bearers() {
+            let drb = &mut self.service.stack.bearers[bearer.index()];
             drb.travel()
-                .stop(home, fate, env, &mut self.access.stack.storage);
+                .stop(home, fate, env, &mut self.service.stack.storage);
         }
     }
 
@@ -257,28 +257,29 @@ impl Managed<'_> {
         let messages = &mut self.state.messages;
         messages.retain(|(_, message)| !matches!(message, Message::Command(_)));
         self.note(RrcEvent::SourceResumed, env);
-        self.fail_row(Outcome::Cancelled, env);
+        self.fail_row(HandoverOutcome::Cancelled, env);
         self.resume(env);
     }
 
     /// The base station sends downlink data again.
     pub(super) fn resume(&mut self, env: &mut Env<'_, impl Probe>) {
         let is_home = self
-            .access
+            .service
+            .stack
             .serving_cell(self.ue)
             .is_some_and(|cell| self.config.stations[cell.index()] == self.state.home);
         let mut position = 0;
-        while let Some(&bearer) = self.access.stack.ues[self.ue.index()]
+        while let Some(&bearer) = self.service.stack.ues[self.ue.index()]
             .bearers()
             .get(position)
         {
-            let drb = &mut self.access.stack.bearers[bearer.index()];
+            let drb = &mut self.service.stack.bearers[bearer.index()];
             drb.travel().resume(env.now);
             if is_home {
                 drb.travel().on_path_switch(env.now, 0, Span::ZERO);
             }
-            self.access.flow_on(bearer, env);
-            self.access
+            self.service.flow_on(bearer, env);
+            self.service
                 .stack
                 .close_books(bearer, Direction::Downlink, env);
             position += 1;
@@ -316,14 +317,14 @@ impl Managed<'_> {
         self.state.messages.clear();
         self.state.monitor = LinkMonitor::new();
         self.state.quality = Quality::new();
-        let leg = self.access.stack.ues[ue.index()].legs().first().copied();
+        let leg = self.service.stack.ues[ue.index()].legs().first().copied();
         if let Some(leg) = leg {
-            let cell = self.access.stack.legs[leg.index()].config.cell;
+            let cell = self.service.stack.legs[leg.index()].config.cell;
             let load = &mut self.loads[cell.index()];
             *load = load.saturating_sub(1);
             self.leave_leg(leg);
         }
-        let stack = &mut self.access.stack;
+        let stack = &mut self.service.stack;
         for bearer in stack.ues[ue.index()].bearers() {
             stack.bearers[bearer.index()]
                 .travel()
@@ -338,9 +339,9 @@ impl Managed<'_> {
 
     /// A leg carries nothing any more.
     pub(super) fn leave_leg(&mut self, id: LegId) {
-        let stack = &mut self.access.stack;
+        let stack = &mut self.service.stack;
         let leg = &mut stack.legs[id.index()];
-        let cell = &mut self.access.cells[leg.config.cell.index()];
+        let cell = &mut self.service.cells[leg.config.cell.index()];
         cell.forget_grants(id);
         if leg.has_occasions() {
             cell.release_occasion(leg.occasion());
@@ -358,11 +359,11 @@ impl Managed<'_> {
     pub(super) fn join(&mut self, cell: CellId) -> Option<LegId> {
         let known = self.state.legs.iter().find(|(known, _)| *known == cell);
         if let Some(&(_, leg)) = known {
-            self.access.stack.air.rejoin(leg);
+            self.service.stack.air.rejoin(leg);
             return Some(leg);
         }
         let nth = self.state.legs.len() as u64;
-        let leg = self.access.add_leg(self.ue, cell, (0, nth)).ok()?;
+        let leg = self.service.add_leg(self.ue, cell, (0, nth)).ok()?;
         self.state.legs.push((cell, leg));
         Some(leg)
     }
@@ -370,9 +371,9 @@ impl Managed<'_> {
     /// The UE is in a cell: its bearers are on the leg there, and it says so.
     pub(super) fn enter(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         let ue = self.ue;
-        let cell = self.access.stack.legs[leg.index()].config.cell;
-        self.access.carry(ue, leg);
-        self.access.stack.ues[ue.index()].on_moved(leg);
+        let cell = self.service.stack.legs[leg.index()].config.cell;
+        self.service.carry(ue, leg);
+        self.service.stack.ues[ue.index()].on_moved(leg);
         self.loads[cell.index()] += 1;
         self.state.stage = Stage::Connected;
         self.state.preparation = Preparation::Idle;
@@ -385,7 +386,7 @@ impl Managed<'_> {
             row.entered_s = seconds(env.now);
         }
         self.send(Direction::Uplink, Message::Complete, env);
-        self.access.on_uplink_data(Some(leg), env);
+        self.service.on_uplink_data(Some(leg), env);
     }
 
     /// The base station knows that the UE is there.
@@ -395,7 +396,7 @@ impl Managed<'_> {
             row.completed_s = seconds(env.now);
         }
         self.resume(env);
-        let Some(cell) = self.access.serving_cell(self.ue) else {
+        let Some(cell) = self.service.stack.serving_cell(self.ue) else {
             return;
         };
         if self.config.stations[cell.index()] == self.state.home {

@@ -1,8 +1,8 @@
 //! One UE under mobility management while something happens to it: its measurements, its link and
 //! its messages. Its procedures are in [`handover`](super::handover) and [`failure`](super::failure).
 
-use super::RadioAccess;
 use super::mobility::Move;
+use super::service::Service;
 use crate::config::{DataForwarding, Env, LegId, MobilityConfig};
 use crate::rrc::CellSelection;
 use crate::rrc::mobility::{Message, Preparation, Stage, UeMobility};
@@ -13,7 +13,7 @@ use fadeout_core::{
 
 /// A UE, and all that its procedures bear on.
 pub(super) struct Managed<'a> {
-    pub access: &'a mut RadioAccess,
+    pub service: &'a mut Service,
     pub ue: UeId,
     pub config: &'a MobilityConfig,
     /// The cells that it measures, by id.
@@ -51,19 +51,19 @@ impl Managed<'_> {
             cells,
             state,
             samples,
-            access,
+            service,
             ..
         } = self;
         if state.next_sample_at > env.now {
             return;
         }
         state.next_sample_at = env.now.saturating_add(config.measurement_period);
-        let Some(cell) = access.serving_cell(*ue) else {
+        let Some(cell) = service.stack.serving_cell(*ue) else {
             return;
         };
         samples.clear();
         samples.resize(cells.len(), f64::NEG_INFINITY);
-        let air = &mut access.stack.air;
+        let air = &mut service.stack.air;
         air.measure_levels(*ue, env.now, motion, |cell, level_dbm| {
             if let Ok(position) = cells.binary_search(&cell) {
                 samples[position] = level_dbm;
@@ -104,12 +104,12 @@ impl Managed<'_> {
             return;
         }
         state.next_evaluation_at = env.now.saturating_add(config.period);
-        let leg = self.access.stack.ues[ue.index()].legs().first().copied();
+        let leg = self.service.stack.ues[ue.index()].legs().first().copied();
         let Some(leg) = leg.filter(|_| state.is_connected()) else {
             return;
         };
-        self.access.stack.air.refresh(leg, env.now, motion);
-        let sinr = self.access.stack.air.downlink_quality(leg, env.now);
+        self.service.stack.air.refresh(leg, env.now, motion);
+        let sinr = self.service.stack.air.downlink_quality(leg, env.now);
         let Some(what) = state.quality.on_sinr(config, sinr) else {
             return;
         };
@@ -160,7 +160,7 @@ impl Managed<'_> {
         message: Message,
         env: &mut Env<'_, impl Probe>,
     ) {
-        let Some(bearer) = self.access.stack.ues[self.ue.index()].signalling() else {
+        let Some(bearer) = self.service.stack.ues[self.ue.index()].signalling() else {
             return;
         };
         let number = *self.next_message;
@@ -175,8 +175,9 @@ impl Managed<'_> {
             },
             ..Packet::default()
         });
-        self.access
-            .on_packet(env.now, bearer, direction, packet, env.pool, env.probe);
+        let entering = (bearer, direction, packet);
+        self.service
+            .on_packet(env.now, entering, env.pool, env.probe);
     }
 
     pub(super) fn on_message(
@@ -203,7 +204,7 @@ impl Managed<'_> {
 
     /// A row of a step that is about the serving cell.
     pub(super) fn note(&self, event: RrcEvent, env: &mut Env<'_, impl Probe>) {
-        if let Some(cell) = self.access.serving_cell(self.ue) {
+        if let Some(cell) = self.service.stack.serving_cell(self.ue) {
             note_cell((self.ue, cell), event, env);
         }
     }
@@ -216,7 +217,7 @@ impl Managed<'_> {
     /// The best cell that the UE measures now, of equals the first.
     pub(super) fn best_cell<M: Motion>(&mut self, motion: &mut M, now: Time) -> Option<CellId> {
         let mut selection = CellSelection::default();
-        let air = &mut self.access.stack.air;
+        let air = &mut self.service.stack.air;
         air.measure_levels(self.ue, now, motion, |cell, level_dbm| {
             if self.cells.binary_search(&cell).is_ok() {
                 selection.on_measured(cell, level_dbm);
@@ -233,20 +234,20 @@ impl Managed<'_> {
         motion: &mut M,
         now: Time,
     ) -> [bool; 2] {
-        self.access.stack.air.refresh(leg, now, motion);
-        let quality_db = self.access.stack.air.quality_db(leg, now);
+        self.service.stack.air.refresh(leg, now, motion);
+        let quality_db = self.service.stack.air.quality_db(leg, now);
         quality_db.map(|sinr_db| sinr_db >= least_db)
     }
 
     /// Whether a change of cell of the UE is under way.
     pub(super) fn is_busy(&self) -> bool {
         let state = &*self.state;
-        let mut bearers = self.access.stack.ues[self.ue.index()].bearers().iter();
+        let mut bearers = self.service.stack.ues[self.ue.index()].bearers().iter();
         !matches!(state.stage, Stage::Connected)
             || !matches!(state.preparation, Preparation::Idle)
             || !state.switch_at.is_never()
             || bearers.any(|bearer| {
-                self.access.stack.bearers[bearer.index()]
+                self.service.stack.bearers[bearer.index()]
                     .transfers()
                     .is_travelling()
             })

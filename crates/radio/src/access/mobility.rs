@@ -2,6 +2,7 @@
 //! procedure is due. The procedures themselves are in [`handover`](super::handover).
 
 use super::managed::{Managed, note_cell};
+use super::service::Service;
 use super::stack::Stack;
 use super::{Event, RadioAccess};
 use crate::cell::CellMac;
@@ -84,14 +85,15 @@ impl RadioAccess {
     /// cannot be built.
     pub fn manage_mobility(&mut self, config: MobilityConfig) -> Result<(), RadioError> {
         let is_nr = |cell: &CellMac| matches!(cell.plan.config.air, AirInterface::Nr { .. });
-        let cells = (0..self.cells.len() as u32).map(CellId);
-        let (nr, lte) = cells.partition(|cell| is_nr(&self.cells[cell.index()]));
+        let cells = (0..self.service.cells.len() as u32).map(CellId);
+        let (nr, lte) = cells.partition(|cell| is_nr(&self.service.cells[cell.index()]));
         let groups: [Vec<CellId>; 2] = [lte, nr];
         let mut ues = Vec::new();
-        let mut loads = vec![0; self.cells.len()];
-        for ue in (0..self.stack.ues.len() as u32).map(UeId) {
-            let rrc = &self.stack.ues[ue.index()];
-            if rrc.config().secondary.is_some() || config.stations.len() != self.cells.len() {
+        let mut loads = vec![0; self.service.cells.len()];
+        for ue in (0..self.service.stack.ues.len() as u32).map(UeId) {
+            let rrc = &self.service.stack.ues[ue.index()];
+            if rrc.config().secondary.is_some() || config.stations.len() != self.service.cells.len()
+            {
                 return Err(RadioError::Ue {
                     ue: ue.index(),
                     what: "mobility management",
@@ -100,18 +102,20 @@ impl RadioAccess {
                 });
             }
             let first = rrc.legs().first().copied();
-            let Some(leg) = first.filter(|&leg| self.stack.air.has_level(leg)) else {
+            let Some(leg) = first.filter(|&leg| self.service.stack.air.has_level(leg)) else {
                 ues.push(None);
                 continue;
             };
-            let cell = self.stack.legs[leg.index()].config.cell;
-            let group = usize::from(is_nr(&self.cells[cell.index()]));
+            let cell = self.service.stack.legs[leg.index()].config.cell;
+            let group = usize::from(is_nr(&self.service.cells[cell.index()]));
             let cells = &groups[group];
-            self.stack.air.watch(ue, cells)?;
-            let signalling = self.establish(BearerConfig::signalling(ue, group == 1))?;
-            self.stack.manage(ue, signalling);
+            self.service.stack.air.watch(ue, cells)?;
+            let signalling = self
+                .service
+                .establish(BearerConfig::signalling(ue, group == 1))?;
+            self.service.stack.manage(ue, signalling);
             let own = (ue, cell, leg);
-            let state = UeMobility::new(own, &config, cells.len(), self.seed);
+            let state = UeMobility::new(own, &config, cells.len(), self.service.seed);
             loads[cell.index()] += 1;
             ues.push(Some(Box::new(state)));
         }
@@ -124,8 +128,8 @@ impl RadioAccess {
             moves: Vec::new(),
             samples: Vec::new(),
         });
-        for ue in (0..self.stack.ues.len() as u32).map(UeId) {
-            mobility.arm(ue, &mut self.stack);
+        for ue in (0..self.service.stack.ues.len() as u32).map(UeId) {
+            mobility.arm(ue, &mut self.service.stack);
         }
         self.mobility = Some(mobility);
         Ok(())
@@ -148,7 +152,7 @@ impl RadioAccess {
         pool: &mut PacketPool,
         probe: &mut impl Probe,
     ) {
-        let drb = &mut self.stack.bearers[bearer.index()];
+        let drb = &mut self.service.stack.bearers[bearer.index()];
         if !drb.transfers().is_travelling() {
             self.on_packet(now, bearer, Direction::Downlink, packet, pool, probe);
             return;
@@ -163,12 +167,16 @@ impl RadioAccess {
             out: &mut Vec::new(),
             probe,
         };
-        drb.travel()
-            .arrive((station, timeout), packet, env, &mut self.stack.storage);
+        drb.travel().arrive(
+            (station, timeout),
+            packet,
+            env,
+            &mut self.service.stack.storage,
+        );
         let ue = drb.config().ue;
-        self.flow_on(bearer, env);
+        self.service.flow_on(bearer, env);
         if let Some(mobility) = &mut self.mobility {
-            mobility.arm(ue, &mut self.stack);
+            mobility.arm(ue, &mut self.service.stack);
         }
     }
 
@@ -178,12 +186,12 @@ impl RadioAccess {
             return;
         };
         let timeout = mobility.config.procedure.marker_timeout;
-        let drb = &mut self.stack.bearers[bearer.index()];
+        let drb = &mut self.service.stack.bearers[bearer.index()];
         drb.travel().on_path_switch(now, markers, timeout);
         let ue = drb.config().ue;
-        mobility.arm(ue, &mut self.stack);
-        let leg = self.stack.leg_of(bearer);
-        self.activate(now, leg, Direction::Downlink, 0);
+        mobility.arm(ue, &mut self.service.stack);
+        let leg = self.service.stack.leg_of(bearer);
+        self.service.activate(now, leg, Direction::Downlink, 0);
     }
 
     /// An end marker of a bearer has reached the source.
@@ -192,39 +200,40 @@ impl RadioAccess {
             return;
         };
         let at = now.saturating_add(mobility.config.procedure.station_delay);
-        self.stack.events.schedule(at, Event::Marker(bearer));
+        self.service
+            .stack
+            .events
+            .schedule(at, Event::Marker(bearer));
     }
 
     /// An end marker of a bearer is at the target.
     pub(super) fn on_marker(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
-        let drb = &mut self.stack.bearers[bearer.index()];
+        let drb = &mut self.service.stack.bearers[bearer.index()];
         let ue = drb.config().ue;
         drb.travel().on_end_marker(env.now);
-        if let Some(cell) = self.serving_cell(ue) {
+        if let Some(cell) = self.service.stack.serving_cell(ue) {
             note_cell((ue, cell), RrcEvent::EndMarker, env);
         }
-        self.flow_on(bearer, env);
-        self.stack.close_books(bearer, Direction::Downlink, env);
+        self.service.flow_on(bearer, env);
+        self.service
+            .stack
+            .close_books(bearer, Direction::Downlink, env);
     }
 
-    /// What a base station has of a bearer may have grown.
-    pub(super) fn flow_on(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
-        let Some(leg) = self.stack.leg_of(bearer) else {
-            return;
-        };
-        self.stack.drain_inlet(bearer, env);
-        if self.stack.downlink_waiting(env.now, leg) != (0, None) {
-            self.activate(env.now, Some(leg), Direction::Downlink, 0);
-        }
+    /// Whether a UE is under mobility management.
+    pub(super) fn is_managed(&self, ue: UeId) -> bool {
+        let mobility = self.mobility.as_ref();
+        mobility.is_some_and(|it| it.is_managed(ue))
     }
 
     /// Does something with a managed UE, and lets it be woken for what follows.
     pub(super) fn with_managed(&mut self, ue: UeId, action: impl FnOnce(&mut Managed<'_>)) {
-        let Some(mut mobility) = self.mobility.take() else {
+        let Some(mobility) = &mut self.mobility else {
             return;
         };
-        let cell = self.serving_cell(ue);
-        let air = cell.map(|cell| self.cells[cell.index()].plan.config.air);
+        let Service { cells, stack, .. } = &self.service;
+        let cell = stack.serving_cell(ue);
+        let air = cell.map(|cell| cells[cell.index()].plan.config.air);
         let group = usize::from(matches!(air, Some(AirInterface::Nr { .. })));
         let Mobility {
             config,
@@ -234,10 +243,10 @@ impl RadioAccess {
             next_message,
             moves,
             samples,
-        } = &mut *mobility;
+        } = &mut **mobility;
         if let Some(Some(state)) = ues.get_mut(ue.index()) {
             action(&mut Managed {
-                access: self,
+                service: &mut self.service,
                 ue,
                 config,
                 cells: &groups[group],
@@ -248,8 +257,7 @@ impl RadioAccess {
                 samples,
             });
         }
-        mobility.arm(ue, &mut self.stack);
-        self.mobility = Some(mobility);
+        mobility.arm(ue, &mut self.service.stack);
     }
 
     /// The UE's mobility is due.
@@ -275,10 +283,10 @@ impl RadioAccess {
 
     /// Messages have arrived.
     pub(super) fn on_signalling(&mut self, env: &mut Env<'_, impl Probe>) {
-        let mut arrived = std::mem::take(&mut self.stack.storage.signalled);
+        let mut arrived = std::mem::take(&mut self.service.stack.storage.signalled);
         for (bearer, direction, packet) in arrived.drain(..) {
             let number = env.pool.take(packet).segment.seq;
-            let ue = self.stack.bearers[bearer.index()].config().ue;
+            let ue = self.service.stack.bearers[bearer.index()].config().ue;
             self.with_managed(ue, |managed| {
                 let messages = &mut managed.state.messages;
                 let Some(place) = messages.iter().position(|&(known, _)| known == number) else {
@@ -288,6 +296,6 @@ impl RadioAccess {
                 managed.on_message(direction, message, env);
             });
         }
-        self.stack.storage.signalled = arrived;
+        self.service.stack.storage.signalled = arrived;
     }
 }

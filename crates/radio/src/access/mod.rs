@@ -25,6 +25,7 @@ mod handover;
 mod managed;
 mod mobility;
 mod reception;
+mod service;
 mod serving;
 mod stack;
 mod states;
@@ -40,25 +41,20 @@ pub use crate::config::{
 pub use counters::{Counters, DirectionCounters};
 pub use mobility::Move;
 
-use crate::cell::{CellMac, Grant};
 use crate::config::{Env, LegId};
-use crate::leg::{LegConfig, Repeat};
-use crate::rrc::CellSelection;
 use fadeout_core::{
     CellId, Direction, DrbId, Motion, PacketId, PacketPool, Probe, RrcEvent, Time, UeId,
 };
+use service::Service;
 use stack::Stack;
-use states::States;
 
-/// The radio access: carries packets and events between cells, legs, bearers and the air.
+/// The radio access: carries packets and events between cells, legs, bearers and the air, and lets
+/// mobility management see to what it manages.
 #[derive(Debug)]
 pub struct RadioAccess {
-    cells: Vec<CellMac>,
-    stack: Stack,
+    service: Service,
     mobility: Option<Box<mobility::Mobility>>,
-    states: States,
     handled: u64,
-    seed: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -90,7 +86,7 @@ enum Event {
 impl RadioAccess {
     /// When [`RadioAccess::on_wake`] wants to be called next.
     pub fn wake_at(&self) -> Time {
-        self.stack.events.next_at().unwrap_or(Time::NEVER)
+        self.service.stack.events.next_at().unwrap_or(Time::NEVER)
     }
 
     /// An IP packet enters a bearer: at the base station for the downlink, at the UE for the
@@ -105,50 +101,7 @@ impl RadioAccess {
         probe: &mut impl Probe,
     ) {
         let entering = (bearer, direction, packet);
-        if self.states.admits(now, entering, &mut self.stack, probe) {
-            self.admit(now, bearer, direction, packet, pool, probe);
-        }
-    }
-
-    /// A packet enters a bearer of a UE that is connected.
-    #[inline]
-    fn admit(
-        &mut self,
-        now: Time,
-        bearer: DrbId,
-        direction: Direction,
-        packet: PacketId,
-        pool: &mut PacketPool,
-        probe: &mut impl Probe,
-    ) {
-        let env = &mut Env {
-            now,
-            pool,
-            // Nothing leaves a bearer before it was sent.
-            out: &mut Vec::new(),
-            probe,
-        };
-        let leg = self.stack.leg_of(bearer);
-        match direction {
-            Direction::Uplink => {
-                if self.stack.take(now, bearer, packet, env) {
-                    self.on_uplink_data(leg, env);
-                }
-            }
-            Direction::Downlink => {
-                let (mut ready_at, mut slot) = (now, 0);
-                if let Some(leg) = leg {
-                    let cell = self.stack.legs[leg.index()].config.cell;
-                    let plan = &self.cells[cell.index()].plan;
-                    ready_at = now.saturating_add(plan.config.timing.base_preparation);
-                    slot = plan.frame.slot_from(ready_at);
-                }
-                self.stack.hold(ready_at, bearer, packet, env);
-                self.stack.drain_inlet(bearer, env);
-                self.activate(now, leg, direction, slot);
-                self.activate_secondary(now, leg, ready_at);
-            }
-        }
+        self.service.on_packet(now, entering, pool, probe);
     }
 
     /// Lets everything happen that is due. Packets that leave a bearer at its far end go to `out`.
@@ -161,7 +114,7 @@ impl RadioAccess {
         probe: &mut P,
     ) {
         while self.wake_at() <= now {
-            let Some((now, event)) = self.stack.events.pop() else {
+            let Some((now, event)) = self.service.stack.events.pop() else {
                 return;
             };
             self.handled += 1;
@@ -173,9 +126,9 @@ impl RadioAccess {
             };
             match event {
                 Event::Slot(cell, generation) => {
-                    let state = &mut self.cells[cell.index()];
+                    let Service { cells, stack, .. } = &mut self.service;
+                    let state = &mut cells[cell.index()];
                     if state.fire(generation) {
-                        let stack = &mut self.stack;
                         let mut served = serving::Serving {
                             cell,
                             stack,
@@ -189,98 +142,43 @@ impl RadioAccess {
                     self.on_received((leg, direction, process), motion, env);
                 }
                 Event::Timer(bearer, direction, generation) => {
-                    if self.stack.bearers[bearer.index()].fire(direction, generation) {
+                    if self.service.stack.bearers[bearer.index()].fire(direction, generation) {
                         self.on_timer(bearer, direction, env);
                     }
                 }
                 Event::Repeat(leg, generation) => {
-                    if self.stack.legs[leg.index()]
+                    if self.service.stack.legs[leg.index()]
                         .requests
                         .fire_repeat(generation)
+                        && self.service.on_repeat(leg, env)
                     {
-                        self.on_repeat(leg, env);
+                        self.on_link_failure(leg, env);
                     }
                 }
                 Event::OutOfRange(leg) => {
                     // Mobility management monitors links by itself.
-                    let ue = self.stack.legs[leg.index()].config.ue;
-                    let mobility = self.mobility.as_ref();
-                    if !mobility.is_some_and(|it| it.is_managed(ue)) {
-                        self.on_link_failure(leg, env);
+                    let ue = self.service.stack.legs[leg.index()].config.ue;
+                    if !self.is_managed(ue) {
+                        self.service.fail_link(leg, env);
                     }
                 }
-                Event::Attach(ue) => self.on_attach(ue, motion, env),
+                Event::Attach(ue) => self.service.on_attach(ue, motion, env),
                 Event::Mobility(ue, generation) => {
                     self.on_mobility((ue, generation), motion, env);
                 }
                 Event::Marker(bearer) => self.on_marker(bearer, env),
                 Event::Quiet(ue, generation) => {
-                    let quiet = (ue, generation);
-                    self.states.on_quiet(now, quiet, &mut self.stack, env.probe);
+                    let Service { states, stack, .. } = &mut self.service;
+                    states.on_quiet(now, (ue, generation), stack, env.probe);
                 }
                 Event::Paged(ue) => {
-                    states::tell(now, (ue, RrcEvent::Paged), &self.stack, env.probe);
+                    states::tell(now, (ue, RrcEvent::Paged), &self.service.stack, env.probe);
                 }
-                Event::Opened(ue) => self.on_opened(ue, env),
+                Event::Opened(ue) => self.service.on_opened(ue, env),
             }
-            if !self.stack.storage.signalled.is_empty() {
+            if !self.service.stack.storage.signalled.is_empty() {
                 self.on_signalling(env);
             }
-        }
-    }
-
-    /// A UE measures the cells, and connects to the one that it selects.
-    fn on_attach<M: Motion>(&mut self, ue: UeId, motion: &mut M, env: &mut Env<'_, impl Probe>) {
-        let mut selection = CellSelection::default();
-        let report = |cell, value| selection.on_measured(cell, value);
-        self.stack.air.measure_cells(ue, env.now, motion, report);
-        let cell = selection.selected();
-        let Some(leg) = cell.and_then(|cell| self.connect(ue, cell).ok()) else {
-            return;
-        };
-        // What came before waits already. Only now is it known what fits into no block.
-        let plan = &self.cells[self.stack.legs[leg.index()].config.cell.index()].plan;
-        for direction in [Direction::Downlink, Direction::Uplink] {
-            let given_db = self.stack.air.given_sinr_db(leg, direction);
-            let room = plan.largest_room(direction, given_db);
-            self.stack.lose_unfit((leg, direction), room, env);
-        }
-        if self.stack.downlink_waiting(env.now, leg) != (0, None) {
-            self.activate(env.now, Some(leg), Direction::Downlink, 0);
-        }
-        self.on_uplink_data(Some(leg), env);
-    }
-
-    /// A leg may have something for `slot` or later.
-    fn activate(&mut self, now: Time, leg: Option<LegId>, direction: Direction, slot: u64) {
-        let Some(leg) = leg.map(|leg| &mut self.stack.legs[leg.index()]) else {
-            return;
-        };
-        let LegConfig { cell, rnti, .. } = leg.config;
-        let state = &mut self.cells[cell.index()];
-        let slot = leg.awaken(&state.plan, now, direction, slot);
-        let needed = state.activate(rnti, direction, slot);
-        self.stack.wake_cell(cell, needed);
-    }
-
-    /// The secondary cells beside a leg may have something from `ready_at` on.
-    #[inline]
-    fn activate_secondary(&mut self, now: Time, leg: Option<LegId>, ready_at: Time) {
-        if let Some(leg) = leg.map(LegId::index)
-            && !self.stack.legs[leg].carriers.secondary().is_empty()
-        {
-            self.activate_beside(now, leg, ready_at);
-        }
-    }
-
-    #[inline(never)]
-    fn activate_beside(&mut self, now: Time, leg: usize, ready_at: Time) {
-        let mut position = 0;
-        while let Some(&id) = self.stack.legs[leg].carriers.secondary().get(position) {
-            let cell = self.stack.legs[id.index()].config.cell;
-            let slot = self.cells[cell.index()].plan.frame.slot_from(ready_at);
-            self.activate(now, Some(id), Direction::Downlink, slot);
-            position += 1;
         }
     }
 
@@ -288,89 +186,15 @@ impl RadioAccess {
     fn on_timer(&mut self, bearer: DrbId, direction: Direction, env: &mut Env<'_, impl Probe>) {
         let Stack {
             bearers, storage, ..
-        } = &mut self.stack;
+        } = &mut self.service.stack;
         bearers[bearer.index()].on_timer(direction, env, storage);
-        self.stack.close_books(bearer, direction.opposite(), env);
-        self.stack.close_books(bearer, direction, env);
+        self.service
+            .stack
+            .close_books(bearer, direction.opposite(), env);
+        self.service.stack.close_books(bearer, direction, env);
         self.check_failure(bearer, env);
-        self.stack.arm(env.now, bearer, direction);
-        self.on_backlog(self.stack.leg_of(bearer), direction, env);
-    }
-
-    /// A direction of a leg may have something to send that it did not have before.
-    fn on_backlog(
-        &mut self,
-        leg: Option<LegId>,
-        direction: Direction,
-        env: &mut Env<'_, impl Probe>,
-    ) {
-        // Secondary cells have no uplink, and what waits for one leg waits for all.
-        let leg = leg.map(|leg| {
-            self.stack.legs[leg.index()]
-                .carriers
-                .primary()
-                .unwrap_or(leg)
-        });
-        let backlog = leg.map_or(0, |leg| self.stack.backlog(env.now, leg, direction));
-        match direction {
-            _ if backlog == 0 => {}
-            Direction::Uplink => self.on_uplink_data(leg, env),
-            Direction::Downlink => {
-                self.activate(env.now, leg, direction, 0);
-                self.activate_secondary(env.now, leg, env.now);
-            }
-        }
-    }
-
-    /// Something waits at a UE. If it has no other way to tell, it asks.
-    fn on_uplink_data(&mut self, leg: Option<LegId>, env: &mut Env<'_, impl Probe>) {
-        let Some(id) = leg else { return };
-        let is_heard = self.stack.legs[id.index()].requests.is_heard();
-        if is_heard || self.stack.backlog(env.now, id, Direction::Uplink) == 0 {
-            return;
-        }
-        let leg = &mut self.stack.legs[id.index()];
-        let cell = &mut self.cells[leg.config.cell.index()];
-        let first_slot = cell.first_slot();
-        match leg.use_configured_grant(&cell.plan, env.now, first_slot) {
-            None => self.request(id, env),
-            Some((slot, process)) => {
-                let leg = leg.config;
-                let grant = Grant {
-                    slot,
-                    leg: leg.id,
-                    process,
-                };
-                let needed = cell.keep(grant);
-                self.stack.wake_cell(leg.cell, needed);
-            }
-        }
-    }
-
-    /// A UE sends a scheduling request.
-    fn request(&mut self, id: LegId, env: &mut Env<'_, impl Probe>) {
-        let leg = &mut self.stack.legs[id.index()];
-        let LegConfig { cell, ue, .. } = leg.config;
-        let plan = &self.cells[cell.index()].plan;
-        let request = leg.request(plan, env.now);
-        if env.probe.wants_mac_pdus(cell, ue) {
-            capture::show_request(plan, leg, request.slot, env.probe);
-        }
-        self.activate(env.now, Some(id), Direction::Uplink, request.answered_from);
-        self.stack.arm_repeat(id);
-    }
-
-    fn on_repeat(&mut self, id: LegId, env: &mut Env<'_, impl Probe>) {
-        let leg = &mut self.stack.legs[id.index()];
-        let plan = &self.cells[leg.config.cell.index()].plan;
-        let repeat = leg.requests.on_repeat(plan, env.now);
-        match repeat {
-            Repeat::Later => self.stack.arm_repeat(id),
-            Repeat::No => {}
-            Repeat::Ask | Repeat::GiveUp
-                if self.stack.backlog(env.now, id, Direction::Uplink) == 0 => {}
-            Repeat::Ask => self.request(id, env),
-            Repeat::GiveUp => self.on_link_failure(id, env),
-        }
+        self.service.stack.arm(env.now, bearer, direction);
+        let leg = self.service.stack.leg_of(bearer);
+        self.service.on_backlog(leg, direction, env);
     }
 }

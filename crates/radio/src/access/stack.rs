@@ -50,6 +50,11 @@ impl<P: Probe> RlcQueues for Queues<'_, '_, P> {
 }
 
 impl Stack {
+    /// The cell that serves a UE, on its first leg; none before it has looked for one.
+    pub(super) fn serving_cell(&self, ue: UeId) -> Option<CellId> {
+        self.serving_cells(ue).next()
+    }
+
     /// The cells that serve a UE, in the order of its legs, the secondary ones behind that of their leg.
     pub(super) fn serving_cells(&self, ue: UeId) -> impl Iterator<Item = CellId> + '_ {
         let legs = self.ues[ue.index()].legs().iter();
@@ -61,6 +66,13 @@ impl Stack {
     pub(super) fn carriers_of(&self, leg: LegId) -> impl Iterator<Item = LegId> + '_ {
         let secondary = self.legs[leg.index()].carriers.secondary();
         std::iter::once(leg).chain(secondary.iter().copied())
+    }
+
+    /// The leg in the secondary cell at `position` beside a leg.
+    #[inline]
+    pub(super) fn secondary(&self, leg: LegId, position: usize) -> Option<LegId> {
+        let secondary = self.legs[leg.index()].carriers.secondary();
+        secondary.get(position).copied()
     }
 
     /// A secondary cell carries, on this further leg, what a leg of a UE does.

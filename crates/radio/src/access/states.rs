@@ -1,7 +1,8 @@
 //! Packets of UEs that are idle or inactive wait here until their UEs are back.
 
+use super::Event;
+use super::service::Service;
 use super::stack::Stack;
-use super::{Event, RadioAccess};
 use crate::config::Env;
 use crate::rrc::UeRrc;
 use crate::rrc::states::{Connection, Entry};
@@ -132,12 +133,12 @@ pub(super) fn tell(
     probe.rrc(RrcRow {
         time_s: now,
         ue,
-        cell: stack.serving_cells(ue).next().unwrap_or(CellId(0)),
+        cell: stack.serving_cell(ue).unwrap_or(CellId(0)),
         event,
     });
 }
 
-impl RadioAccess {
+impl Service {
     /// A UE is back: what waited goes on.
     pub(super) fn on_opened(&mut self, ue: UeId, env: &mut Env<'_, impl Probe>) {
         let now = env.now;
@@ -147,8 +148,8 @@ impl RadioAccess {
         };
         released.connection.on_open(now);
         let mut held = std::mem::take(&mut released.held);
-        for (bearer, direction, packet) in held.drain(..) {
-            self.admit(now, bearer, direction, packet, env.pool, env.probe);
+        for entering in held.drain(..) {
+            self.admit(now, entering, env.pool, env.probe);
         }
         if let Some(released) = self.states.of(ue) {
             released.held = held;

@@ -1,7 +1,7 @@
 //! Where UEs stand in a network before anything is sent: the loss to the cell that they hear best, and
 //! what the others disturb.
 
-use super::{AirCell, Path, PathChannel, Placement};
+use super::{AirCell, PathChannel, Placement, RadioPath};
 use crate::channel::State;
 use crate::channel::fading::Fading;
 use crate::channel::recorded::Quantity;
@@ -102,7 +102,7 @@ pub fn geometry<M: Motion>(
                 channel.record(series.clone(), false);
             }
             let cell = &cells[id.index()];
-            let mut path = Path::new(id);
+            let mut path = RadioPath::new(id);
             path.look(&mut channel, Time::ZERO, &placement, cell, motion);
             heard.push(Heard {
                 cell: id,

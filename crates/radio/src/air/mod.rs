@@ -33,7 +33,7 @@ pub use geometry::{Geometry, geometry};
 use history::History;
 use interference::Crossing;
 use levels::Levels;
-use path::{Fade, Path, PathChannel, Placement};
+use path::{Fade, PathChannel, Placement, RadioPath};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -44,7 +44,7 @@ pub(crate) struct Air {
     ues: Vec<AirUe>,
     /// By [`LegId`].
     legs: Vec<AirLeg>,
-    paths: Vec<Path>,
+    paths: Vec<RadioPath>,
     /// Beside `paths`: what is seldom needed of them.
     channels: Vec<PathChannel>,
     built: Channels,
@@ -163,7 +163,7 @@ impl AirCell {
     /// fading; `crossing_mw` comes from base stations.
     fn uplink_mean(
         &self,
-        path: &Path,
+        path: &RadioPath,
         (slot, purpose): (u64, Purpose),
         block_power_dbm: f64,
         crossing_mw: f64,
@@ -281,7 +281,7 @@ impl Air {
                 {
                     channel.record(series.clone(), recorded.has_fading);
                 }
-                self.paths.push(Path::new(id));
+                self.paths.push(RadioPath::new(id));
                 self.channels.push(channel);
             }
         }

@@ -10,7 +10,7 @@ use fadeout_core::{CellId, Kinematics, Motion, NodeId, Point, Time};
 
 /// The numbers of the path between a UE and a cell that every slot needs.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Path {
+pub(super) struct RadioPath {
     /// Received by transmitted power without fading, linear.
     pub gain: f64,
     /// When the gain is looked at again.
@@ -55,9 +55,9 @@ pub(super) enum Fade<'a> {
     Wideband(&'a [f32]),
 }
 
-impl Path {
-    pub(super) fn new(cell: CellId) -> Path {
-        Path {
+impl RadioPath {
+    pub(super) fn new(cell: CellId) -> RadioPath {
+        RadioPath {
             gain: 0.0,
             due_at: Time::ZERO,
             cell,

@@ -4,7 +4,7 @@ use super::contest::{Contest, Entrant, Offer};
 use super::downlink::Room;
 use super::{CellMac, Served};
 use crate::config::LegId;
-use crate::mac::scheduler::{BandShares, BandView, Scheduler, best_of};
+use crate::mac::scheduler::{BandShares, BandView, BuiltInScheduler, best_of};
 use crate::phy::sub_band::{BandSet, MOST_SUB_BANDS};
 use crate::plan::{BandCqi, SubBands};
 
@@ -70,7 +70,7 @@ impl Bands {
         &mut self,
         contest: &Contest,
         offer: &Offer,
-        scheduler: &mut Scheduler,
+        scheduler: &mut BuiltInScheduler,
         mut rate: impl FnMut(Entrant, usize) -> f64,
     ) {
         self.rates.clear();

@@ -2,7 +2,7 @@
 
 use super::Demand;
 use crate::config::{LegId, Rnti};
-use crate::mac::scheduler::{Candidate, MacScheduler, Scheduler, Share, SlotView};
+use crate::mac::scheduler::{BuiltInScheduler, Candidate, MacScheduler, Share, SlotView};
 use fadeout_core::UeId;
 
 /// A slot to be shared.
@@ -71,7 +71,7 @@ impl Contest {
             }
         }
     }
-    pub(super) fn decide(&mut self, offer: &Offer, scheduler: &mut Scheduler) {
+    pub(super) fn decide(&mut self, offer: &Offer, scheduler: &mut BuiltInScheduler) {
         if self.candidates.is_empty() || offer.most_ues == 0 {
             return;
         }

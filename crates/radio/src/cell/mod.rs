@@ -14,7 +14,7 @@ mod tests;
 mod uplink;
 
 use crate::config::{Division, LegId, NO_SLOT, Rnti, Shape};
-use crate::mac::scheduler::{Scheduler, SchedulerKind};
+use crate::mac::scheduler::{BuiltInScheduler, MacSchedulerKind};
 use crate::phy::sub_band::BandSet;
 use crate::plan::{BandCqi, CellPlan};
 use bands::Bands;
@@ -154,7 +154,7 @@ pub(crate) struct CellMac {
 /// One direction of a cell.
 #[derive(Debug)]
 struct Half {
-    scheduler: Scheduler,
+    scheduler: BuiltInScheduler,
     /// UEs that may have something for a coming slot.
     active: Vec<Rnti>,
     /// By [`Rnti`]: the first slot that it may have something for while it is active.
@@ -172,7 +172,7 @@ pub(crate) struct Grant {
 }
 
 impl Half {
-    fn new(kind: SchedulerKind, ues: usize) -> Half {
+    fn new(kind: MacSchedulerKind, ues: usize) -> Half {
         Half {
             scheduler: kind.start(ues),
             active: Vec::new(),

@@ -2,10 +2,13 @@
 
 use super::{Bid, CellMac, Demand, Grant, Served, Slot, Transmission};
 use crate::config::{CellConfig, ConfiguredGrant, LegId, NO_SLOT, Rnti, Shape};
-use crate::mac::SchedulerKind;
+use crate::mac::MacSchedulerKind;
 use crate::mac::scheduler::RoundRobinConfig;
+use crate::phy::frame::Duplex;
+use crate::phy::numerology::{CyclicPrefix, Numerology};
+use crate::phy::tdd::{Flexible, TddPattern, UlDlPattern};
 use crate::plan::{BandCqi, CellPlan};
-use fadeout_core::{CellId, Direction, Hertz, Point, Time, UeId};
+use fadeout_core::{CellId, Direction, Hertz, Point, Span, Time, UeId};
 
 /// Legs that want `wanted` units of each slot, and of which some have a block to repeat.
 #[derive(Default)]
@@ -111,7 +114,7 @@ fn cell(config: CellConfig, legs: u32) -> CellMac {
 
 fn lte() -> CellConfig {
     CellConfig {
-        downlink_scheduler: SchedulerKind::RoundRobin(RoundRobinConfig),
+        downlink_scheduler: MacSchedulerKind::RoundRobin(RoundRobinConfig),
         ..CellConfig::lte(Point::default(), Hertz(2e9), 50)
     }
 }
@@ -393,10 +396,45 @@ fn a_block_that_finds_no_room_in_the_uplink_is_tried_in_the_next_slot() {
     let mut woken = Vec::new();
     let active = std::mem::take(&mut cell.up.active);
     for &rnti in &active {
-        assert!(!cell.repeat_uplink(rnti, 3, 7, &mut legs));
+        assert!(!cell.repeat_uplink(rnti, (3, 7), true, &mut legs));
         woken.push(cell.up.ready[rnti.index()]);
     }
     assert_eq!(woken, [4]);
+}
+
+/// A pattern whose last downlink slot grants a short uplink slot and whole ones behind it.
+#[test]
+fn a_block_that_does_not_fit_into_the_first_of_several_slots_goes_into_another() {
+    let counts = UlDlPattern {
+        period: Span::from_micros(2500),
+        downlink_slots: 14,
+        downlink_symbols: 0,
+        uplink_slots: 2,
+        uplink_symbols: 4,
+    };
+    let mu = Numerology::new(3, CyclicPrefix::Normal).expect("a numerology");
+    let pattern = TddPattern::by_counts(mu, &[counts], Flexible::Guard);
+    let mut cell = cell(
+        CellConfig {
+            duplex: Duplex::Tdd(pattern.expect("a pattern")),
+            ..nr()
+        },
+        1,
+    );
+    let slot = (0..20).find(|&slot| cell.plan.targets(slot).count() > 1);
+    let slot = slot.expect("one that grants several");
+    let targets: Vec<u64> = cell.plan.targets(slot).collect();
+    let [short, whole] = [targets[0], targets[1]].map(|target| cell.plan.uplink_symbols(target));
+    assert!(short < whole, "{short} and {whole} symbols");
+    let mut legs = Script {
+        repeats: vec![(LegId(10), whole, 3)],
+        ..Script::default()
+    };
+    cell.activate(Rnti(0), UP, slot);
+    cell.on_slot(cell.plan.frame.start_of(slot), &mut legs);
+    assert!(legs.repeats.is_empty(), "it is sent again");
+    cell.on_slot(cell.plan.frame.start_of(targets[1]), &mut legs);
+    assert_eq!(legs.used, [(LegId(10), targets[1])]);
 }
 
 /// In time sharing a unit is a symbol.

@@ -43,7 +43,7 @@ impl CellMac {
     ) {
         let mut ues = self.plan.config.most_ues;
         for &rnti in active {
-            ues -= u32::from(ues > 0 && self.repeat_uplink(rnti, slot, target, served));
+            ues -= u32::from(ues > 0 && self.repeat_uplink(rnti, (slot, target), is_last, served));
         }
         let mut contest = std::mem::take(&mut self.contest);
         contest.clear();
@@ -111,12 +111,13 @@ impl CellMac {
         self.up.ready[rnti.index()] = served.uplink_ready(&self.plan, leg, slot);
     }
 
-    /// Grants a waiting block of a UE another transmission if it fits. Whether it did.
+    /// Grants a waiting block of a UE another transmission if it fits. Whether it did. One that does not
+    /// fit into the last slot that is granted in `slot` is tried again from the next on.
     pub(super) fn repeat_uplink(
         &mut self,
         rnti: Rnti,
-        slot: u64,
-        target: u64,
+        (slot, target): (u64, u64),
+        is_last: bool,
         served: &mut impl Served,
     ) -> bool {
         if self.up.ready[rnti.index()] > slot {
@@ -130,7 +131,9 @@ impl CellMac {
         if shape.units > self.uplink_units_for_repetition(target)
             || shape.symbols > self.plan.uplink_symbols(target)
         {
-            self.up.ready[rnti.index()] = slot + 1;
+            if is_last {
+                self.up.ready[rnti.index()] = slot + 1;
+            }
             return false;
         }
         served.resume(leg, Direction::Uplink, process, target);

@@ -1,7 +1,7 @@
 //! A cell: one carrier of one base station.
 
 use crate::channel::{ChannelConfig, LinkKey};
-use crate::mac::{DrxConfig, RequestConfig, SchedulerKind};
+use crate::mac::{DrxConfig, MacSchedulerKind, RequestConfig};
 use crate::phy::cqi::CqiTable;
 use crate::phy::effective_sinr::{EffectiveSinr, SinrRange};
 use crate::phy::frame::Duplex;
@@ -47,9 +47,9 @@ pub struct CellConfig {
     /// Noise figure of the base station's receiver.
     pub noise_figure: Decibel,
     /// Downlink scheduler.
-    pub downlink_scheduler: SchedulerKind,
+    pub downlink_scheduler: MacSchedulerKind,
     /// Uplink scheduler.
-    pub uplink_scheduler: SchedulerKind,
+    pub uplink_scheduler: MacSchedulerKind,
     /// Most UEs that one slot serves in each direction: what the control channel has room for.
     pub most_ues: u32,
     /// Choice of the modulation and coding scheme.

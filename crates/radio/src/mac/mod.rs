@@ -12,4 +12,4 @@ pub mod scheduler;
 pub use drx::DrxConfig;
 pub use logical_channel::LogicalChannel;
 pub use request::RequestConfig;
-pub use scheduler::{MacScheduler, SCHEDULERS, SchedulerKind};
+pub use scheduler::{MAC_SCHEDULERS, MacScheduler, MacSchedulerKind};

@@ -60,14 +60,19 @@ fn rnti(ue: UeId) -> [u8; 2] {
 
 /// Where a block goes from and to.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ends {
+pub(super) struct Addresses {
     pub(super) source: Ipv4Addr,
     pub(super) destination: Ipv4Addr,
 }
 
 /// Everything in front of a block's MAC PDU. `is_new_data` is the new data indicator, which
 /// toggles with each block of a HARQ process.
-pub(super) fn write_context(out: &mut Vec<u8>, pdu: &MacPdu<'_>, ends: Ends, is_new_data: bool) {
+pub(super) fn write_context(
+    out: &mut Vec<u8>,
+    pdu: &MacPdu<'_>,
+    ends: Addresses,
+    is_new_data: bool,
+) {
     let direction = match pdu.direction {
         Direction::Uplink => UPLINK,
         Direction::Downlink => DOWNLINK,
@@ -90,7 +95,7 @@ pub(super) fn write_context(out: &mut Vec<u8>, pdu: &MacPdu<'_>, ends: Ends, is_
 }
 
 /// A frame that says a UE sends a scheduling request. LTE alone: MAC-NR has none.
-pub(super) fn write_request(out: &mut Vec<u8>, request: &SchedulingRequest, ends: Ends) {
+pub(super) fn write_request(out: &mut Vec<u8>, request: &SchedulingRequest, ends: Addresses) {
     write_envelope(out, false, ends);
     out.extend([1 + u8::from(request.is_tdd), UPLINK, NO_RNTI]);
     write_lte_subframe(out, request.frame, request.slot);
@@ -100,7 +105,7 @@ pub(super) fn write_request(out: &mut Vec<u8>, request: &SchedulingRequest, ends
     out.push(field::PAYLOAD);
 }
 
-fn write_envelope(out: &mut Vec<u8>, is_nr: bool, ends: Ends) {
+fn write_envelope(out: &mut Vec<u8>, is_nr: bool, ends: Addresses) {
     if is_nr {
         write_tag(out, tag::HEURISTIC, NR_HEURISTIC.as_bytes());
     } else {

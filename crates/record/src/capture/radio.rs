@@ -2,7 +2,7 @@
 //! receiver has tried to decode it.
 
 use super::file::{CaptureFile, file_stem};
-use super::framing::{self, Ends};
+use super::framing::{self, Addresses};
 use super::headers::address_of;
 use super::hosts::Hosts;
 use super::pcapng::Interface;
@@ -167,15 +167,15 @@ impl RadioCaptures {
         Ok(())
     }
 
-    fn ends(&self, cell: CellId, ue: UeId, direction: Direction) -> Ends {
+    fn ends(&self, cell: CellId, ue: UeId, direction: Direction) -> Addresses {
         let base = address_of(self.cells[cell.index()].node, 0);
         let phone = address_of(self.ues[ue.index()].node, 0);
         match direction {
-            Direction::Downlink => Ends {
+            Direction::Downlink => Addresses {
                 source: base,
                 destination: phone,
             },
-            Direction::Uplink => Ends {
+            Direction::Uplink => Addresses {
                 source: phone,
                 destination: base,
             },

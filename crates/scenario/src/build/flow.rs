@@ -1,6 +1,6 @@
 //! Flows, one by one or by the thousand.
 
-use super::route::Ends;
+use super::route::FlowEnds;
 use super::*;
 use crate::keys::MAX_FLOWS;
 use crate::table::KeyValue;
@@ -60,7 +60,7 @@ impl Builder<'_, '_> {
     }
 
     /// Name and ends of the flow, or of one for each UE of the group that it names.
-    fn flow_ends(&mut self, name: &str, fields: &Fields) -> Option<Vec<(String, Ends)>> {
+    fn flow_ends(&mut self, name: &str, fields: &Fields) -> Option<Vec<(String, FlowEnds)>> {
         let group = |key| self.groups.get(fields.text(key)?).cloned();
         let (senders, receivers) = (group("from"), group("to"));
         if senders.is_some() && receivers.is_some() {
@@ -80,7 +80,7 @@ impl Builder<'_, '_> {
             (_, Some(receivers)) => ("to", fields.text("to")?, receivers),
             _ => {
                 let member = None;
-                return Some(vec![(name.to_owned(), Ends { from, to, member })]);
+                return Some(vec![(name.to_owned(), FlowEnds { from, to, member })]);
             }
         };
         let of_member = members.into_iter().enumerate().map(|(number, node)| {
@@ -90,7 +90,7 @@ impl Builder<'_, '_> {
                 (from, node)
             };
             let member = Some((group.to_owned(), number));
-            (format!("{name}-{number}"), Ends { from, to, member })
+            (format!("{name}-{number}"), FlowEnds { from, to, member })
         });
         Some(of_member.collect())
     }
@@ -182,7 +182,7 @@ impl Builder<'_, '_> {
         name: &str,
         fields: &Fields,
         sources: &BTreeMap<String, LinkInfoSource>,
-        ends: &Ends,
+        ends: &FlowEnds,
     ) -> Option<Flow> {
         let (from, to) = (ends.from, ends.to);
         if from == to {
@@ -210,7 +210,7 @@ impl Builder<'_, '_> {
         &mut self,
         fields: &Fields,
         sources: &BTreeMap<String, LinkInfoSource>,
-        ends: &Ends,
+        ends: &FlowEnds,
     ) -> Option<LinkInfoSettings> {
         let item = fields.item("link")?;
         let Content::Text(name) = &item.content else {

@@ -1,72 +1,71 @@
 //! Handovers from one link or bearer of 2G or 3G to another.
 
-use super::route::Ends;
+use super::route::{FlowEnds, Ways};
 use super::*;
 
-/// The handover of this name.
-pub(super) fn handover(
-    builder: &mut Builder<'_, '_>,
-    name: &str,
-    fields: &Fields,
-) -> Option<Handover> {
-    let own = handover_ends(builder, fields);
-    let own = own.and_then(|(from, to, phone, bases)| {
-        let forwarding = match fields.item("forwarding-route") {
-            None => None,
-            Some(item) => {
-                let Content::List(links) = &item.content else {
-                    return None;
-                };
-                let (from, to) = bases;
-                let member = None;
-                Some(builder.hops(links, item.place, &Ends { from, to, member })?)
-            }
+impl Builder<'_, '_> {
+    /// The handover of this name.
+    pub(super) fn handover(&mut self, name: &str, fields: &Fields) -> Option<Handover> {
+        let mut ways = self.ways();
+        let own = Sides::of(fields, &mut ways).and_then(|sides| {
+            let forwarding = match fields.item("forwarding-route") {
+                None => None,
+                Some(item) => Some(sides.forwarding(item, &mut ways)?),
+            };
+            let Sides {
+                from, to, phone, ..
+            } = sides;
+            Some((name.to_owned(), phone, from, to, forwarding))
+        });
+        Handover::read(fields, own, self)
+    }
+}
+
+/// What is left, what takes its place, and who is at their ends.
+struct Sides {
+    from: Medium,
+    to: Medium,
+    phone: NodeId,
+    /// The base stations, in the same order.
+    bases: (NodeId, NodeId),
+}
+
+impl Sides {
+    fn of(fields: &Fields, ways: &mut Ways<'_>) -> Option<Sides> {
+        let (source, target) = (fields.item("from")?, fields.item("to")?);
+        let mut medium = |item: &Item| match &item.content {
+            Content::Text(name) => ways.medium(item, name),
+            _ => None,
         };
-        Some((name.to_owned(), phone, from, to, forwarding))
-    });
-    Handover::read(fields, own, builder)
-}
+        let (from, to) = (medium(source), medium(target));
+        let ((from, (source_base, phone)), (to, (target_base, other))) = (from?, to?);
+        if from == to {
+            let message = "a handover from a link to itself".to_owned();
+            ways.mistake(target.place, message, "two different links");
+            return None;
+        }
+        if phone != other {
+            let (phone, other) = (ways.node(phone), ways.node(other));
+            let message = format!("it ends at `{other}`, not at the phone `{phone}`");
+            let expected = format!("a link or RAB whose `to` is `{phone}`");
+            ways.mistake(target.place, message, &expected);
+            return None;
+        }
+        Some(Sides {
+            from,
+            to,
+            phone,
+            bases: (source_base, target_base),
+        })
+    }
 
-/// What is left, what takes its place, the phone at their ends, and the base stations.
-fn handover_ends(
-    builder: &mut Builder<'_, '_>,
-    fields: &Fields,
-) -> Option<(Medium, Medium, NodeId, (NodeId, NodeId))> {
-    let (source, target) = (fields.item("from")?, fields.item("to")?);
-    let from = handover_medium(builder, source);
-    let to = handover_medium(builder, target);
-    let ((from, (source_base, phone)), (to, (target_base, other))) = (from?, to?);
-    if from == to {
-        let message = "a handover from a link to itself";
-        builder.mistake(target.place, message, "two different links");
-        return None;
+    /// The way of what is forwarded from base station to base station.
+    fn forwarding(&self, item: &Item, ways: &mut Ways<'_>) -> Option<Vec<Hop>> {
+        let Content::List(links) = &item.content else {
+            return None;
+        };
+        let (from, to) = self.bases;
+        let member = None;
+        ways.hops(links, item.place, &FlowEnds { from, to, member })
     }
-    if phone != other {
-        let name = |node: NodeId| builder.nodes.list[node.index()].name.clone();
-        let message = format!(
-            "it ends at `{}`, not at the phone `{}`",
-            name(other),
-            name(phone)
-        );
-        let expected = format!("a link or RAB whose `to` is `{}`", name(phone));
-        builder.mistake(target.place, message, &expected);
-        return None;
-    }
-    Some((from, to, phone, (source_base, target_base)))
-}
-
-fn handover_medium(
-    builder: &mut Builder<'_, '_>,
-    item: &Item,
-) -> Option<(Medium, (NodeId, NodeId))> {
-    let Content::Text(name) = &item.content else {
-        return None;
-    };
-    let found = builder.media.get(name).copied();
-    if found.is_none() {
-        let names: Vec<String> = builder.media.keys().cloned().collect();
-        let names = names.iter().map(String::as_str);
-        refer_to_nothing(&mut builder.reader.mistakes, item, "link", names);
-    }
-    found
 }

@@ -169,7 +169,7 @@ impl Builder<'_, '_> {
         let handovers: Vec<Option<Handover>> = file
             .map("handover")
             .iter()
-            .map(|(name, fields)| handover::handover(self, name, fields))
+            .map(|(name, fields)| self.handover(name, fields))
             .collect();
         self.add_bearer_ends(&ues, &bases, file);
         let flows = self.flows(file.map("flow"), &sources(&named, &ues, &bases));

@@ -1,6 +1,6 @@
 //! Multipath TCP connections.
 
-use super::route::Ends;
+use super::route::FlowEnds;
 use super::*;
 use crate::keys::MAX_PATHS;
 
@@ -10,7 +10,7 @@ impl Builder<'_, '_> {
         &mut self,
         fields: &Fields,
         flow: &Fields,
-        ends: &Ends,
+        ends: &FlowEnds,
     ) -> Option<Multipath> {
         let paths: Vec<Option<FlowPath>> = fields
             .list("paths")
@@ -51,16 +51,16 @@ impl Builder<'_, '_> {
         Multipath::read(fields, paths.map(|paths| (paths,)), self)
     }
 
-    fn path(&mut self, item: &Item, ends: &Ends) -> Option<FlowPath> {
+    fn path(&mut self, item: &Item, ends: &FlowEnds) -> Option<FlowPath> {
         match &item.content {
             Content::List(links) => {
-                let hops = self.hops(links, item.place, ends)?;
+                let hops = self.ways().hops(links, item.place, ends)?;
                 let fields = self.reader.defaults(FlowPath::KEYS, item.place);
                 FlowPath::read(&fields, Some((hops,)), self)
             }
             Content::Fields(fields) => {
                 let place = fields.place_of("links");
-                let hops = self.hops(fields.list("links"), place, ends)?;
+                let hops = self.ways().hops(fields.list("links"), place, ends)?;
                 FlowPath::read(fields, Some((hops,)), self)
             }
             _ => None,

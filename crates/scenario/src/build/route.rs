@@ -4,14 +4,14 @@ use super::*;
 
 /// The ends of a flow.
 #[derive(Debug, Clone)]
-pub(super) struct Ends {
+pub(super) struct FlowEnds {
     pub(super) from: NodeId,
     pub(super) to: NodeId,
     /// Where one of them is of a group of UEs: the group, and which of it.
     pub(super) member: Option<(String, usize)>,
 }
 
-impl Ends {
+impl FlowEnds {
     /// The hop that `name` means for this flow: where a flow for each UE of a group names the
     /// group, its own UE.
     pub(super) fn own_name(&self, name: &str) -> String {
@@ -27,7 +27,11 @@ impl Ends {
 
 impl Builder<'_, '_> {
     /// The route that a flow names, when it does; the outer nothing after a mistake.
-    pub(super) fn flow_route(&mut self, flow: &Fields, ends: &Ends) -> Option<Option<Vec<Hop>>> {
+    pub(super) fn flow_route(
+        &mut self,
+        flow: &Fields,
+        ends: &FlowEnds,
+    ) -> Option<Option<Vec<Hop>>> {
         let Some(item) = flow.item("route") else {
             return Some(None);
         };
@@ -39,11 +43,53 @@ impl Builder<'_, '_> {
         let Content::List(links) = &item.content else {
             return None;
         };
-        self.hops(links, item.place, ends).map(Some)
+        self.ways().hops(links, item.place, ends).map(Some)
+    }
+
+    /// What routes lead over and between, and where to tell of mistakes in them.
+    pub(super) fn ways(&mut self) -> Ways<'_> {
+        Ways {
+            nodes: &self.nodes,
+            media: &self.media,
+            mistakes: &mut self.reader.mistakes,
+        }
+    }
+}
+
+/// The links and bearers by name with their ends, and the nodes.
+pub(super) struct Ways<'a> {
+    nodes: &'a Nodes,
+    media: &'a BTreeMap<String, (Medium, (NodeId, NodeId))>,
+    mistakes: &'a mut Mistakes,
+}
+
+impl Ways<'_> {
+    /// Name of a node.
+    pub(super) fn node(&self, node: NodeId) -> &str {
+        &self.nodes.list[node.index()].name
+    }
+
+    pub(super) fn mistake(&mut self, place: Place, message: String, expected: &str) {
+        self.mistakes.add(place, message, expected);
+    }
+
+    /// The link or bearer of this name, for which `item` asks, and its ends.
+    pub(super) fn medium(&mut self, item: &Item, name: &str) -> Option<(Medium, (NodeId, NodeId))> {
+        let found = self.media.get(name).copied();
+        if found.is_none() {
+            let names = self.media.keys().map(String::as_str);
+            refer_to_nothing(self.mistakes, item, "link", names);
+        }
+        found
     }
 
     /// The links as a way from one end to the other.
-    pub(super) fn hops(&mut self, links: &[Item], place: Place, ends: &Ends) -> Option<Vec<Hop>> {
+    pub(super) fn hops(
+        &mut self,
+        links: &[Item],
+        place: Place,
+        ends: &FlowEnds,
+    ) -> Option<Vec<Hop>> {
         let mut hops = Vec::with_capacity(links.len());
         let mut at = ends.from;
         for item in links {
@@ -51,15 +97,10 @@ impl Builder<'_, '_> {
                 return None;
             };
             let name = ends.own_name(name);
-            let Some((medium, sides)) = self.media.get(&name).copied() else {
-                let names: Vec<String> = self.media.keys().cloned().collect();
-                let names = names.iter().map(String::as_str);
-                refer_to_nothing(&mut self.reader.mistakes, item, "link", names);
-                return None;
-            };
+            let (medium, sides) = self.medium(item, &name)?;
             let is_reverse = at == sides.1;
             if !is_reverse && at != sides.0 {
-                let node = self.nodes.list[at.index()].name.clone();
+                let node = self.node(at);
                 let message = format!("link `{}` does not start at `{node}`", shortened(&name));
                 let expected = format!("a link that touches `{node}`");
                 self.mistake(item.place, message, &expected);
@@ -69,9 +110,8 @@ impl Builder<'_, '_> {
             hops.push(Hop { medium, is_reverse });
         }
         if at != ends.to {
-            let name = |node: NodeId| self.nodes.list[node.index()].name.clone();
-            let message = format!("the path ends at `{}`", name(at));
-            let expected = format!("a path that ends at `{}`", name(ends.to));
+            let message = format!("the path ends at `{}`", self.node(at));
+            let expected = format!("a path that ends at `{}`", self.node(ends.to));
             self.mistake(place, message, &expected);
             return None;
         }

@@ -6,7 +6,9 @@ use crate::crossing::{Crossing, Data, Signal, Times, Way};
 use crate::hop::{Hop, MAX_HOPS};
 use crate::routing::Topology;
 use crate::world::{Crossings, Parts};
-use fadeout_core::{EndpointId, LinkHandoverRow, LinkId, NodeId, Outcome, RouteId, Span, Time};
+use fadeout_core::{
+    EndpointId, HandoverOutcome, LinkHandoverRow, LinkId, NodeId, RouteId, Span, Time,
+};
 use fadeout_scenario::{
     self as scenario, HandoverFate, HandoverSignalling, Medium, Scenario, TargetOrder,
 };
@@ -107,7 +109,7 @@ impl Plan<'_> {
             node: described.phone,
             source: source[0],
             target: target[0],
-            outcome: Outcome::Success,
+            outcome: HandoverOutcome::Success,
             decided_s: f64::NAN,
             bicast_s: f64::NAN,
             commanded_s: f64::NAN,

@@ -2,7 +2,7 @@
 
 use super::BuildError;
 use crate::routing::Topology;
-use crate::world::{Parts, Paths, UePath};
+use crate::world::{Parts, UePath, UePaths};
 use fadeout_core::{DrbId, FlowId, NodeId, UeId};
 use fadeout_radio::access::{
     AccessConfig, DataForwarding, EventKind, MeasurementEvent, MobilityConfig, Monitoring,
@@ -46,7 +46,7 @@ pub(super) fn add(
             ways.push(way);
         }
     }
-    parts.paths = Some(Paths::new(topology, ways));
+    parts.paths = Some(UePaths::new(topology, ways));
     Ok(())
 }
 

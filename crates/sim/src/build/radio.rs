@@ -16,7 +16,7 @@ use fadeout_radio::channel::fading::Fading;
 use fadeout_radio::channel::path_loss::PathLoss;
 use fadeout_radio::channel::penetration::Penetration;
 use fadeout_radio::channel::{ChannelConfig, LineOfSight, Shadowing};
-use fadeout_radio::mac::{LogicalChannel, SchedulerKind};
+use fadeout_radio::mac::{LogicalChannel, MacSchedulerKind};
 use fadeout_radio::pdcp::Pdcp;
 use fadeout_radio::rlc::{Generation, RlcConfig, RlcMode};
 use fadeout_radio::technology;
@@ -181,7 +181,7 @@ fn cell_config(described: &scenario::Cell) -> Result<CellConfig, String> {
     let radio = radio.ok_or_else(|| unknown("radio", &described.radio))?;
     let cell = radio.cell(&carrier)?;
     let scheduler = |given: &Named| {
-        SchedulerKind::new(&given.name, &given.parameters)
+        MacSchedulerKind::new(&given.name, &given.parameters)
             .ok_or_else(|| unknown("scheduler", given))
     };
     Ok(CellConfig {

@@ -14,8 +14,8 @@ pub(super) fn add<P: Probe>(
     sink: &mut impl SummarySink,
 ) {
     let ends = (
-        world.endpoints().udp(flow.sender),
-        world.endpoints().udp(flow.receiver),
+        world.machines().endpoints.udp(flow.sender),
+        world.machines().endpoints.udp(flow.receiver),
     );
     let (Some(sender), Some(receiver)) = ends else {
         return;

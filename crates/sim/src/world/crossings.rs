@@ -6,8 +6,8 @@ use super::{Endpoints, Event, World};
 use crate::crossing::{Copies, Crossing, Data, ROW_DELAY, Signal, Stage, Times, Way};
 use crate::hop::{Hop, Routes};
 use fadeout_core::{
-    DropCause, EndpointId, LinkId, Outcome, Packet, PacketId, PacketPool, Probe, RouteId, Segment,
-    Time,
+    DropCause, EndpointId, HandoverOutcome, LinkId, Packet, PacketId, PacketPool, Probe, RouteId,
+    Segment, Time,
 };
 use std::collections::{BTreeMap, VecDeque};
 
@@ -142,10 +142,10 @@ impl<P: Probe> Crossed<'_, P> {
             self.resume(index);
         }
         if due(&mut self.crossing(index).times.give_up) {
-            self.end(index, Outcome::Cancelled);
+            self.end(index, HandoverOutcome::Cancelled);
         }
         if due(&mut self.crossing(index).times.row) {
-            self.end(index, Outcome::Success);
+            self.end(index, HandoverOutcome::Success);
         }
         self.arm(index);
     }
@@ -171,7 +171,7 @@ impl<P: Probe> Crossed<'_, P> {
     fn decide(&mut self, index: u16) {
         let now = self.agenda.now();
         if !self.is_there(index) {
-            return self.end(index, Outcome::Cancelled);
+            return self.end(index, HandoverOutcome::Cancelled);
         }
         let crossing = self.crossing(index);
         crossing.stage = Stage::Preparing;
@@ -277,7 +277,7 @@ impl<P: Probe> Crossed<'_, P> {
     fn command(&mut self, index: u16) {
         let now = self.agenda.now();
         if !self.is_there(index) {
-            return self.end(index, Outcome::Cancelled);
+            return self.end(index, HandoverOutcome::Cancelled);
         }
         self.close_target(index);
         let crossing = self.crossing(index);
@@ -445,7 +445,7 @@ impl<P: Probe> Crossed<'_, P> {
         }
     }
 
-    fn end(&mut self, index: u16, outcome: Outcome) {
+    fn end(&mut self, index: u16, outcome: HandoverOutcome) {
         let now = self.agenda.now();
         let target = self.crossing(index).target;
         let has_copies = !self.crossing(index).row.bicast_s.is_nan();

@@ -8,7 +8,7 @@ use fadeout_link::{Link, RadioStates};
 
 /// The directions of links, and what opens those of bearers of 2G and 3G.
 #[derive(Debug)]
-pub(super) struct Links {
+pub(crate) struct Links {
     hops: Vec<LinkHop>,
     /// Of each bearer that has them, for both directions.
     radio_states: Vec<RadioStates>,
@@ -45,7 +45,7 @@ impl Links {
     }
 
     /// The links in the order of their ids.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Link> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Link> {
         self.hops.iter().map(|hop| &hop.link)
     }
 

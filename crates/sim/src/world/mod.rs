@@ -19,7 +19,7 @@ mod tests;
 
 pub(crate) use crossings::Crossings;
 pub(crate) use parts::{Endpoint, Endpoints, Flow, MultipathHost, Parts, Transport};
-pub(crate) use paths::{Paths, UePath, reaches_all};
+pub(crate) use paths::{UePath, UePaths, reaches_all};
 pub use reroute::RouteError;
 
 use crate::directory::Directory;
@@ -29,7 +29,6 @@ use crate::notices::Notices;
 use crate::radio::Radio;
 use agenda::Agenda;
 use fadeout_core::{EndpointId, Fingerprint, FlowId, LinkId, PacketId, PacketPool, Probe, Time};
-use fadeout_link::Link;
 use fadeout_radio::access::RadioAccess;
 use fadeout_traffic::Ask;
 use fadeout_transport::multipath::PathOutbox;
@@ -83,7 +82,7 @@ pub struct World<P> {
     links: Links,
     radio: Option<Box<Radio>>,
     /// The ways to UEs that change cells.
-    paths: Option<Box<Paths>>,
+    paths: Option<Box<UePaths>>,
     /// The phones that change from link to link.
     crossings: Option<Box<Crossings>>,
     endpoints: Endpoints,
@@ -101,6 +100,17 @@ pub struct World<P> {
     asks: Vec<Ask>,
     directory: Directory,
     probe: P,
+}
+
+/// The machines of a world as a summary of the run reads them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Machines<'a> {
+    pub(crate) flows: &'a [Flow],
+    pub(crate) endpoints: &'a Endpoints,
+    pub(crate) links: &'a Links,
+    pub(crate) radio: Option<&'a RadioAccess>,
+    /// Numbers and names of them.
+    pub(crate) directory: &'a Directory,
 }
 
 impl<P: Probe> World<P> {
@@ -249,20 +259,14 @@ impl<P: Probe> World<P> {
     pub fn into_probe(self) -> P {
         self.probe
     }
-    pub(crate) fn endpoints(&self) -> &Endpoints {
-        &self.endpoints
-    }
-    /// Numbers and names of what there is.
-    pub(crate) fn directory(&self) -> &Directory {
-        &self.directory
-    }
-    pub(crate) fn radio_access(&self) -> Option<&RadioAccess> {
-        self.radio.as_ref().map(|radio| &radio.access)
-    }
-    pub(crate) fn flows(&self) -> &[Flow] {
-        &self.flows
-    }
-    pub(crate) fn links(&self) -> impl Iterator<Item = &Link> {
-        self.links.iter()
+    /// What there is, to be read.
+    pub(crate) fn machines(&self) -> Machines<'_> {
+        Machines {
+            flows: &self.flows,
+            endpoints: &self.endpoints,
+            links: &self.links,
+            radio: self.radio.as_ref().map(|radio| &radio.access),
+            directory: &self.directory,
+        }
     }
 }

@@ -5,7 +5,7 @@ use crate::hop::Routes;
 use crate::kernels::{KernelEnd, Kernels};
 use crate::notices::Notices;
 use crate::radio::Radio;
-use crate::world::{Crossings, Paths};
+use crate::world::{Crossings, UePaths};
 use fadeout_core::{EndpointId, FlowId, LinkId, RouteId, Time, Wake};
 use fadeout_link::{Link, RadioStates};
 use fadeout_traffic::{Application, End};
@@ -215,7 +215,7 @@ pub(crate) struct Parts {
     /// Of the bearers that have them, with the directions that they open.
     pub(crate) radio_states: Vec<([LinkId; 2], RadioStates)>,
     pub(crate) radio: Option<Radio>,
-    pub(crate) paths: Option<Paths>,
+    pub(crate) paths: Option<UePaths>,
     pub(crate) crossings: Option<Crossings>,
     pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) connections: Vec<MultipathHost>,

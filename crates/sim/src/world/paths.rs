@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The ways to UEs under mobility management.
 #[derive(Debug)]
-pub(crate) struct Paths {
+pub(crate) struct UePaths {
     topology: Topology,
     ways: Vec<UePath>,
     /// By old route: the position from which on a packet takes another one.
@@ -34,9 +34,9 @@ pub(crate) struct UePath {
     pub(crate) far: (EndpointId, NodeId),
 }
 
-impl Paths {
-    pub(crate) fn new(topology: Topology, ways: Vec<UePath>) -> Paths {
-        Paths {
+impl UePaths {
+    pub(crate) fn new(topology: Topology, ways: Vec<UePath>) -> UePaths {
+        UePaths {
             topology,
             ways,
             detours: BTreeMap::new(),
@@ -86,7 +86,7 @@ pub(super) fn base_of(
     }
 }
 
-impl Paths {
+impl UePaths {
     /// Gives flows the routes that their UEs' changes of cell ask for.
     pub(super) fn follow_moves<P: Probe>(world: &mut World<P>) {
         let (Some(mut paths), Some(radio)) = (world.paths.take(), &mut world.radio) else {

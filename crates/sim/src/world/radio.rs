@@ -1,7 +1,7 @@
 //! The radio access as hops.
 
 use super::agenda::Agenda;
-use super::paths::{Paths, base_of};
+use super::paths::{UePaths, base_of};
 use super::{Event, World};
 use crate::radio::Radio;
 use fadeout_core::{Direction, DrbId, PacketId, Probe};
@@ -43,7 +43,7 @@ impl<P: Probe> World<P> {
             access.on_wake(self.agenda.now(), places, pool, &mut arrivals, probe);
         }
         if self.paths.is_some() {
-            Paths::follow_moves(self);
+            UePaths::follow_moves(self);
         }
         for packet in arrivals.drain(..) {
             self.forward(packet);

@@ -54,7 +54,7 @@ impl<P: Probe> World<P> {
             return Err(RouteError::SeveralPaths(entry.name.clone()));
         }
         let (sender, receiver) = (entry.sender, entry.receiver);
-        let serving = |ue| self.radio_access()?.serving_cell(ue);
+        let serving = |ue| self.radio.as_ref()?.access.serving_cell(ue);
         check_route(entry, hops, &self.directory, serving)?;
         let back: Vec<Hop> = hops
             .iter()

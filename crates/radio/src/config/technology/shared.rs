@@ -7,7 +7,7 @@ use crate::config::{
     ReportedAdaptation, Sharing, UplinkPower,
 };
 use crate::mac::scheduler::{ProportionalFairConfig, RoundRobinConfig};
-use crate::mac::{DrxConfig, RequestConfig, SchedulerKind};
+use crate::mac::{DrxConfig, MacSchedulerKind, RequestConfig};
 use crate::phy::PhyError;
 use crate::phy::cqi::CqiTable;
 use crate::phy::effective_sinr::{EffectiveSinr, SinrRange};
@@ -240,8 +240,10 @@ impl Shared {
             },
             power: own.power,
             noise_figure: own.noise_figure,
-            downlink_scheduler: SchedulerKind::ProportionalFair(ProportionalFairConfig::default()),
-            uplink_scheduler: SchedulerKind::RoundRobin(RoundRobinConfig),
+            downlink_scheduler: MacSchedulerKind::ProportionalFair(
+                ProportionalFairConfig::default(),
+            ),
+            uplink_scheduler: MacSchedulerKind::RoundRobin(RoundRobinConfig),
             most_ues: own.most_ues,
             adaptation,
             cqi_sub_band: None,

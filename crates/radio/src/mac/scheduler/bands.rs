@@ -160,7 +160,7 @@ pub(crate) fn best_of(free: &[u8], rate: impl Fn(usize) -> f64) -> Option<usize>
 mod tests {
     use super::*;
     use crate::mac::scheduler::{
-        Candidate, MaxCi, ProportionalFair, RoundRobin, SCHEDULERS, SchedulerKind,
+        Candidate, MAC_SCHEDULERS, MacSchedulerKind, MaxCi, ProportionalFair, RoundRobin,
     };
     use fadeout_core::UeId;
     use fadeout_core::random::Stream;
@@ -308,8 +308,8 @@ mod tests {
     #[test]
     fn no_scheduler_gives_more_of_a_sub_band_than_is_free() {
         let mut random = Stream::new(2, "free", 0);
-        for entry in SCHEDULERS {
-            let kind = SchedulerKind::new(entry.name, Parameters::NONE).expect(entry.name);
+        for entry in MAC_SCHEDULERS {
+            let kind = MacSchedulerKind::new(entry.name, Parameters::NONE).expect(entry.name);
             let mut scheduler = kind.start(20);
             let mut shares = BandShares::default();
             for slot in 0..3_000 {

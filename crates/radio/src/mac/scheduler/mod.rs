@@ -70,15 +70,15 @@ pub trait MacScheduler {
 
 fadeout_core::registry! {
     /// Every scheduler that a scenario can name.
-    pub static SCHEDULERS;
+    pub static MAC_SCHEDULERS;
 
     /// A scheduler and its parameters.
     #[derive(Debug, Clone, Copy, PartialEq)]
-    pub enum SchedulerKind;
+    pub enum MacSchedulerKind;
 
     /// A built-in scheduler.
     #[derive(Debug, Clone)]
-    pub enum Scheduler {
+    pub enum BuiltInScheduler {
         ProportionalFair(ProportionalFairConfig => ProportionalFair),
         RoundRobin(RoundRobinConfig => RoundRobin),
         MaxCi(MaxCiConfig => MaxCi),
@@ -86,14 +86,14 @@ fadeout_core::registry! {
     macro kinds, schedulers;
 }
 
-impl SchedulerKind {
+impl MacSchedulerKind {
     /// The scheduler, for UEs with ids below `ues`.
-    pub fn start(self, ues: usize) -> Scheduler {
-        kinds!(self, config => Scheduler(config.start(ues)))
+    pub fn start(self, ues: usize) -> BuiltInScheduler {
+        kinds!(self, config => BuiltInScheduler(config.start(ues)))
     }
 }
 
-impl MacScheduler for Scheduler {
+impl MacScheduler for BuiltInScheduler {
     fn allocate(&mut self, view: &SlotView<'_>, shares: &mut Vec<Share>) {
         schedulers!(self, scheduler => scheduler.allocate(view, shares));
     }
@@ -114,8 +114,8 @@ mod tests {
     #[test]
     fn no_scheduler_gives_more_than_there_is_or_twice_to_one() {
         let mut random = Stream::new(1, "schedulers", 0);
-        for entry in SCHEDULERS {
-            let kind = SchedulerKind::new(entry.name, Parameters::NONE).expect(entry.name);
+        for entry in MAC_SCHEDULERS {
+            let kind = MacSchedulerKind::new(entry.name, Parameters::NONE).expect(entry.name);
             let mut scheduler = kind.start(40);
             for slot in 0..5_000 {
                 let mut candidates: Vec<Candidate> = (0..40)
@@ -161,13 +161,13 @@ mod tests {
         }
     }
 
-    fn kind(name: &str) -> SchedulerKind {
-        SchedulerKind::new(name, Parameters::NONE).expect(name)
+    fn kind(name: &str) -> MacSchedulerKind {
+        MacSchedulerKind::new(name, Parameters::NONE).expect(name)
     }
 
     #[test]
     fn a_slot_without_units_is_given_to_nobody() {
-        for entry in SCHEDULERS {
+        for entry in MAC_SCHEDULERS {
             let view = SlotView {
                 slot: 0,
                 units: 0,

@@ -96,7 +96,7 @@ fn deliver(world: &mut World<Seen>, at: EndpointId, bytes: u64) {
 }
 
 fn inside(world: &World<Seen>, link: u32) -> usize {
-    let link = world.links().nth(link as usize);
+    let link = world.machines().links.iter().nth(link as usize);
     link.expect("a link").packets_inside()
 }
 
@@ -242,13 +242,13 @@ fn what_is_delivered_counts_for_the_flow_at_its_receiver_alone() {
     let mut world = world(&text);
     world.agenda.set_now(ms(8));
     deliver(&mut world, SENDER, 500);
-    assert_eq!(world.flows()[0].delivered, 0);
+    assert_eq!(world.machines().flows[0].delivered, 0);
     deliver(&mut world, RECEIVER, 1_500);
-    let flow = &world.flows()[0];
+    let flow = &world.machines().flows[0];
     assert_eq!((flow.delivered, flow.completed_at), (1_500, None));
     world.agenda.set_now(ms(9));
     deliver(&mut world, RECEIVER, 500);
-    let flow = &world.flows()[0];
+    let flow = &world.machines().flows[0];
     assert_eq!(flow.first_delivery_at, Some(ms(8)));
     assert_eq!(flow.completed_at, Some(ms(9)));
 }
@@ -337,7 +337,13 @@ fn each_subflow_sends_over_its_own_path() {
         let route = data.expect("every path carries data").route;
         assert_eq!(world.routes.hops(route), [Hop::Link(hop)]);
     }
-    assert!(world.endpoints().connection(EndpointId(2)).is_some());
+    assert!(
+        world
+            .machines()
+            .endpoints
+            .connection(EndpointId(2))
+            .is_some()
+    );
 }
 
 #[test]

@@ -1,0 +1,244 @@
+//! Who has something to send, and what is asked of whom for it: packets into bearers, legs that their
+//! cells look at, scheduling requests.
+
+use super::capture;
+use super::stack::Stack;
+use super::states::States;
+use crate::cell::{CellMac, Grant};
+use crate::config::{Env, LegId};
+use crate::leg::{LegConfig, Repeat};
+use crate::rrc::CellSelection;
+use fadeout_core::{Direction, DrbId, Motion, PacketId, PacketPool, Probe, Time, UeId};
+
+/// Cells, and the legs and bearers that they serve. It knows nothing of mobility.
+#[derive(Debug)]
+pub(super) struct Service {
+    pub cells: Vec<CellMac>,
+    pub stack: Stack,
+    pub states: States,
+    pub seed: u64,
+}
+
+impl Service {
+    /// A packet enters a bearer, or waits for its UE to be connected.
+    #[inline]
+    pub(super) fn on_packet(
+        &mut self,
+        now: Time,
+        entering: (DrbId, Direction, PacketId),
+        pool: &mut PacketPool,
+        probe: &mut impl Probe,
+    ) {
+        if self.states.admits(now, entering, &mut self.stack, probe) {
+            self.admit(now, entering, pool, probe);
+        }
+    }
+
+    /// A packet enters a bearer of a UE that is connected.
+    #[inline]
+    pub(super) fn admit(
+        &mut self,
+        now: Time,
+        (bearer, direction, packet): (DrbId, Direction, PacketId),
+        pool: &mut PacketPool,
+        probe: &mut impl Probe,
+    ) {
+        let env = &mut Env {
+            now,
+            pool,
+            // Nothing leaves a bearer before it was sent.
+            out: &mut Vec::new(),
+            probe,
+        };
+        let leg = self.stack.leg_of(bearer);
+        match direction {
+            Direction::Uplink => {
+                if self.stack.take(now, bearer, packet, env) {
+                    self.on_uplink_data(leg, env);
+                }
+            }
+            Direction::Downlink => {
+                let (mut ready_at, mut slot) = (now, 0);
+                if let Some(leg) = leg {
+                    let cell = self.stack.legs[leg.index()].config.cell;
+                    let plan = &self.cells[cell.index()].plan;
+                    ready_at = now.saturating_add(plan.config.timing.base_preparation);
+                    slot = plan.frame.slot_from(ready_at);
+                }
+                self.stack.hold(ready_at, bearer, packet, env);
+                self.stack.drain_inlet(bearer, env);
+                self.activate(now, leg, direction, slot);
+                self.activate_secondary(now, leg, ready_at);
+            }
+        }
+    }
+
+    /// A UE measures the cells, and connects to the one that it selects.
+    pub(super) fn on_attach<M: Motion>(
+        &mut self,
+        ue: UeId,
+        motion: &mut M,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let mut selection = CellSelection::default();
+        let report = |cell, value| selection.on_measured(cell, value);
+        self.stack.air.measure_cells(ue, env.now, motion, report);
+        let cell = selection.selected();
+        let Some(leg) = cell.and_then(|cell| self.connect(ue, cell).ok()) else {
+            return;
+        };
+        // What came before waits already. Only now is it known what fits into no block.
+        let plan = &self.cells[self.stack.legs[leg.index()].config.cell.index()].plan;
+        for direction in [Direction::Downlink, Direction::Uplink] {
+            let given_db = self.stack.air.given_sinr_db(leg, direction);
+            let room = plan.largest_room(direction, given_db);
+            self.stack.lose_unfit((leg, direction), room, env);
+        }
+        if self.stack.downlink_waiting(env.now, leg) != (0, None) {
+            self.activate(env.now, Some(leg), Direction::Downlink, 0);
+        }
+        self.on_uplink_data(Some(leg), env);
+    }
+
+    /// A leg may have something for `slot` or later.
+    pub(super) fn activate(
+        &mut self,
+        now: Time,
+        leg: Option<LegId>,
+        direction: Direction,
+        slot: u64,
+    ) {
+        let Some(leg) = leg.map(|leg| &mut self.stack.legs[leg.index()]) else {
+            return;
+        };
+        let LegConfig { cell, rnti, .. } = leg.config;
+        let state = &mut self.cells[cell.index()];
+        let slot = leg.awaken(&state.plan, now, direction, slot);
+        let needed = state.activate(rnti, direction, slot);
+        self.stack.wake_cell(cell, needed);
+    }
+
+    /// The secondary cells beside a leg may have something from `ready_at` on.
+    #[inline]
+    pub(super) fn activate_secondary(&mut self, now: Time, leg: Option<LegId>, ready_at: Time) {
+        let Some(leg) = leg else { return };
+        let mut position = 0;
+        while let Some(id) = self.stack.secondary(leg, position) {
+            let cell = self.stack.legs[id.index()].config.cell;
+            let slot = self.cells[cell.index()].plan.frame.slot_from(ready_at);
+            self.activate(now, Some(id), Direction::Downlink, slot);
+            position += 1;
+        }
+    }
+
+    /// A direction of a leg may have something to send that it did not have before.
+    pub(super) fn on_backlog(
+        &mut self,
+        leg: Option<LegId>,
+        direction: Direction,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        // Secondary cells have no uplink, and what waits for one leg waits for all.
+        let leg = leg.map(|leg| {
+            self.stack.legs[leg.index()]
+                .carriers
+                .primary()
+                .unwrap_or(leg)
+        });
+        let backlog = leg.map_or(0, |leg| self.stack.backlog(env.now, leg, direction));
+        match direction {
+            _ if backlog == 0 => {}
+            Direction::Uplink => self.on_uplink_data(leg, env),
+            Direction::Downlink => {
+                self.activate(env.now, leg, direction, 0);
+                self.activate_secondary(env.now, leg, env.now);
+            }
+        }
+    }
+
+    /// Something waits at a UE. If it has no other way to tell, it asks.
+    pub(super) fn on_uplink_data(&mut self, leg: Option<LegId>, env: &mut Env<'_, impl Probe>) {
+        let Some(id) = leg else { return };
+        let is_heard = self.stack.legs[id.index()].requests.is_heard();
+        if is_heard || self.stack.backlog(env.now, id, Direction::Uplink) == 0 {
+            return;
+        }
+        let leg = &mut self.stack.legs[id.index()];
+        let cell = &mut self.cells[leg.config.cell.index()];
+        let first_slot = cell.first_slot();
+        match leg.use_configured_grant(&cell.plan, env.now, first_slot) {
+            None => self.request(id, env),
+            Some((slot, process)) => {
+                let leg = leg.config;
+                let grant = Grant {
+                    slot,
+                    leg: leg.id,
+                    process,
+                };
+                let needed = cell.keep(grant);
+                self.stack.wake_cell(leg.cell, needed);
+            }
+        }
+    }
+
+    /// A UE sends a scheduling request.
+    fn request(&mut self, id: LegId, env: &mut Env<'_, impl Probe>) {
+        let leg = &mut self.stack.legs[id.index()];
+        let LegConfig { cell, ue, .. } = leg.config;
+        let plan = &self.cells[cell.index()].plan;
+        let request = leg.request(plan, env.now);
+        if env.probe.wants_mac_pdus(cell, ue) {
+            capture::show_request(plan, leg, request.slot, env.probe);
+        }
+        self.activate(env.now, Some(id), Direction::Uplink, request.answered_from);
+        self.stack.arm_repeat(id);
+    }
+
+    /// A UE that has asked asks again, if it is time to. Whether it gives up.
+    pub(super) fn on_repeat(&mut self, id: LegId, env: &mut Env<'_, impl Probe>) -> bool {
+        let leg = &mut self.stack.legs[id.index()];
+        let plan = &self.cells[leg.config.cell.index()].plan;
+        let repeat = leg.requests.on_repeat(plan, env.now);
+        match repeat {
+            Repeat::Later => self.stack.arm_repeat(id),
+            Repeat::No => {}
+            Repeat::Ask | Repeat::GiveUp
+                if self.stack.backlog(env.now, id, Direction::Uplink) == 0 => {}
+            Repeat::Ask => self.request(id, env),
+            Repeat::GiveUp => return true,
+        }
+        false
+    }
+
+    /// What a base station has of a bearer may have grown.
+    pub(super) fn flow_on(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
+        let Some(leg) = self.stack.leg_of(bearer) else {
+            return;
+        };
+        self.stack.drain_inlet(bearer, env);
+        if self.stack.downlink_waiting(env.now, leg) != (0, None) {
+            self.activate(env.now, Some(leg), Direction::Downlink, 0);
+        }
+    }
+
+    /// The link of a leg has failed. It and the legs beside it start afresh on the same cells.
+    pub(super) fn fail_link(&mut self, id: LegId, env: &mut Env<'_, impl Probe>) {
+        let stack = &mut self.stack;
+        let LegConfig { cell, ue, .. } = stack.legs[id.index()].config;
+        let cell = &mut self.cells[cell.index()];
+        let takes = cell.plan.config.reestablish_after;
+        let until = stack.ues[ue.index()].on_link_failure(env.now, takes);
+        stack.legs[id.index()].fail(until, &mut stack.lost);
+        cell.forget_grants(id);
+        let mut position = 0;
+        while let Some(beside) = stack.secondary(id, position) {
+            stack.legs[beside.index()].fail(until, &mut stack.lost);
+            position += 1;
+        }
+        stack.fail_bearers(id, env);
+        // Whatever waited for a HARQ process or a grant waits for service now.
+        self.activate(env.now, Some(id), Direction::Downlink, 0);
+        self.activate_secondary(env.now, Some(id), env.now);
+        self.on_uplink_data(Some(id), env);
+    }
+}
