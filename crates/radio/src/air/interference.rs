@@ -147,7 +147,7 @@ impl Air {
             disturbance_mw += mean_of(slot, purpose, |slot| {
                 let share = own.downlink_shares.at(slot);
                 let part = own.downlink_part(slot, share);
-                (share > 0.0).then(|| self.from_ues(crossing, leg, slot, part))
+                (share > 0.0).then(|| self.sum_of_ues(crossing, leg, slot, part))
             });
         }
         signal_mw / disturbance_mw
@@ -161,7 +161,7 @@ impl Air {
             Some(crossing) if own.config.cross_link => mean_of(slot, purpose, |slot| {
                 let share = crossing.shares[cell.index()].at(slot);
                 let part = own.uplink_part(slot, share);
-                (share > 0.0).then(|| self.from_bases(cell, slot, part))
+                (share > 0.0).then(|| self.sum_of_bases(cell, slot, part))
             }),
             _ => 0.0,
         }
@@ -174,7 +174,7 @@ impl Air {
         all.filter(move |(id, other)| *id != cell && other.config.carrier == carrier)
     }
 
-    fn from_bases(&self, cell: CellId, slot: u64, part: Part) -> f64 {
+    fn sum_of_bases(&self, cell: CellId, slot: u64, part: Part) -> f64 {
         let own = &self.cells[cell.index()];
         let of = |(_, other): (CellId, &AirCell)| {
             let slot = other.frame.slot_as_of(own.frame.slot(), slot);
@@ -193,7 +193,7 @@ impl Air {
     }
 
     /// Power in mW over the band that UEs of other cells put into the downlink of a leg.
-    fn from_ues(&self, crossing: &Crossing, leg: &AirLeg, slot: u64, part: Part) -> f64 {
+    fn sum_of_ues(&self, crossing: &Crossing, leg: &AirLeg, slot: u64, part: Part) -> f64 {
         let own = &self.cells[leg.cell.index()];
         let of = |(id, other): (CellId, &AirCell)| {
             let slot = other.frame.slot_as_of(own.frame.slot(), slot);
@@ -335,7 +335,8 @@ mod tests {
     fn gain(one: usize, other: usize) -> f64 {
         let wavelength = 299_792_458.0 / CARRIER;
         let distance = (PLACES[one] - PLACES[other]).abs();
-        (wavelength / (4.0 * std::f64::consts::PI * distance)).powi(2)
+        let amplitude = wavelength / (4.0 * std::f64::consts::PI * distance);
+        amplitude * amplitude
     }
 
     fn scheme() -> LayeredScheme<'static> {
