@@ -45,6 +45,11 @@ impl LinkEnds {
         }
     }
 
+    /// Whether either beam points at somebody else: nobody tracks the beams of this path.
+    pub(crate) fn only_disturbs(&self) -> bool {
+        self.base_beam_at.is_some() || self.ue_beam_at.is_some()
+    }
+
     /// The same, `earlier` seconds before.
     pub(crate) fn moved_back(&self, earlier: f64) -> LinkEnds {
         let mut then = *self;

@@ -85,7 +85,8 @@ impl Waves {
         sines: &mut [f32; N],
     ) {
         self.angles(place, cosines);
-        for (cosine, sine) in cosines.iter_mut().zip(sines) {
+        let count = self.phase.len().min(N);
+        for (cosine, sine) in cosines[..count].iter_mut().zip(sines) {
             (*cosine, *sine) = cos_sin(*cosine);
         }
     }

@@ -273,3 +273,50 @@ fn what_a_measurement_of_beams_finds_does_not_depend_on_how_often_the_link_is_as
         assert_eq!(recovering(clusters, 1), recovering(clusters, 5), "{k_db}");
     }
 }
+
+#[test]
+fn beams_that_point_at_others_do_not_fail() {
+    for fading in [
+        Fading::Rician { k_db: 9.0 },
+        Fading::Clusters {
+            k_db: 9.0,
+            delay_spread: Span::from_nanos(50),
+        },
+    ] {
+        let config = ChannelConfig {
+            los_fading: fading,
+            nlos_fading: Fading::Rayleigh,
+            draws_k_factor: false,
+            draws_delay_spread: false,
+            blockages: Vec::new(),
+            beams: Some(BeamManagement::default()),
+            ..config(true, 0.0)
+        };
+        let mut environment = Environment::new(config, 3).expect("a valid channel");
+        let mut link = environment.link(LinkKey {
+            site: 0,
+            cell: 0,
+            ue: 0,
+        });
+        let mut gains = |aside: Option<Point>| -> Vec<f64> {
+            (0..500)
+                .map(|ms| {
+                    let mut ends = ends(50.0, 0.0);
+                    ends.base_beam_at = aside;
+                    let at =
+                        Time::ZERO + Span::from_millis(if aside.is_some() { ms } else { 600 + ms });
+                    link.large_scale_db(at, &ends)
+                })
+                .collect()
+        };
+        let away = gains(Some(Point::new(50.0, 60.0, 1.5)));
+        let toward = gains(None);
+        // Far more than what a failure of beams in use is declared for; the path is there all the time.
+        assert!(
+            away.iter()
+                .all(|gain| (-200.0..toward[0] - 5.0).contains(gain)),
+            "{fading:?}"
+        );
+        assert!(toward.iter().all(|gain| *gain > -200.0), "{fading:?}");
+    }
+}

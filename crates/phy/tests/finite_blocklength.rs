@@ -5,6 +5,7 @@ use fadeout_core::{Direction, Span};
 use fadeout_phy::code_block::{ChannelCode, TransportCode};
 use fadeout_phy::lte::{LteAllocation, LteElements, rates};
 use fadeout_phy::mcs::{Mcs, McsTable};
+use fadeout_phy::mutual_information::Modulation;
 use std::f64::consts::{LOG2_E, SQRT_2};
 
 /// Error rate below which no code of `bits` bits in `symbols` complex symbols can be at this SNR with
@@ -97,4 +98,50 @@ fn every_scheme_is_within_a_decibel_of_published_link_level_curves() {
         }
     }
     assert_eq!(rows, 102);
+}
+
+/// Differences of the model from the published SINRs of the turbo code, dB: bits of a symbol, code rate, bits
+/// of a block, difference.
+fn turbo_differences() -> Vec<(u32, f64, f64, f64)> {
+    let mut found = Vec::new();
+    for line in include_str!("turbo_awgn.csv").lines() {
+        let fields: Vec<&str> = line.split(',').collect();
+        let (Some(Ok(bits_of_symbol)), [_, rate, sinrs @ ..]) =
+            (fields.first().map(|field| field.parse()), &fields[..])
+        else {
+            continue;
+        };
+        let modulation = Modulation::from_bits(bits_of_symbol).expect("a modulation");
+        let rate: f64 = rate.parse().expect("a code rate");
+        for (field, bits) in sinrs.iter().zip([512.0, 1024.0, 2560.0, 6144.0]) {
+            if let Ok(published) = field.parse::<f64>() {
+                let code = ChannelCode::Turbo;
+                let code = TransportCode::single(code, code.gap(), modulation, rate, bits);
+                found.push((bits_of_symbol, rate, bits, code.sinr_for(0.1) - published));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn lte_is_within_a_decibel_of_published_link_level_curves() {
+    let differences = turbo_differences();
+    assert_eq!(differences.len(), 97);
+    for (bits, mean) in [(2, 0.32), (4, 0.35), (6, 0.46)] {
+        let of = differences.iter().filter(|row| row.0 == bits);
+        let (count, sum) = of.fold((0, 0.0), |(n, sum), row| (n + 1, sum + row.3));
+        let found = sum / f64::from(count);
+        assert!((found - mean).abs() < 0.02, "{bits} bits: {found}");
+    }
+    for (bits, rate, block, difference) in differences {
+        // The model's gap of 1.5 dB is the same for all blocks; long ones at high rates are simulated nearer to
+        // the bound. The three beyond 1 dB are 64QAM from 0.85 on with 6144 bits: 1.00, 1.01 and 1.04 dB.
+        let is_known = bits == 6 && rate >= 0.85 && block == 6144.0;
+        let most = if is_known { 1.05 } else { 0.9 };
+        assert!(
+            (-0.2..most).contains(&difference),
+            "{bits} bits, {rate}, {block}: {difference}"
+        );
+    }
 }

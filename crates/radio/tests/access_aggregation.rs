@@ -210,6 +210,51 @@ fn a_failed_link_fails_in_all_cells_and_the_books_close() {
     assert_eq!(rig.rows.drops.len() + rig.pool.len(), 50);
 }
 
+/// Failures of the link of a UE with data all the time for ten seconds, whose primary and secondary cells
+/// are so far away, and the blocks of data that each sent.
+fn failures_at(distances_m: [f64; 2]) -> (u64, [usize; 2]) {
+    let mut cells = cells(2, true);
+    for (cell, distance_m) in cells.iter_mut().zip(distances_m) {
+        cell.site = Point::new(-distance_m, 0.0, 25.0);
+    }
+    let config = RadioConfig {
+        cells,
+        ues: vec![ue(&[1], None)],
+        bearers: vec![BearerConfig {
+            rlc: RlcConfig {
+                buffer: fadeout_core::Bytes(2_000_000),
+                ..RlcConfig::NR_UM
+            },
+            ..bearer(true)
+        }],
+    };
+    let mut rig = Rig::with_places(config, 3, vec![Point::new(0.0, 0.0, 1.5)]);
+    for _ in 0..1000 {
+        for _ in 0..200 {
+            rig.put(0, Direction::Downlink, 1500, 0);
+        }
+        rig.run_for(Span::from_millis(10));
+    }
+    let sent = [0, 1].map(|cell| {
+        let mut blocks = rig.rows.blocks.iter();
+        let of_cell = |row: &&fadeout_core::TransportBlockRow| row.cell == CellId(cell);
+        blocks.by_ref().filter(of_cell).count()
+    });
+    (rig.access.counters().link_failures, sent)
+}
+
+#[test]
+fn a_link_fails_with_its_primary_cell_and_not_with_a_secondary_one() {
+    let (near, far) = (100.0, 3e6);
+    let (failures, [first, second]) = failures_at([near, far]);
+    assert_eq!(failures, 0, "the secondary cell is out of range");
+    assert!(first > 10_000 && second == 0, "{first} {second}");
+    let (failures, [first, second]) = failures_at([far, near]);
+    // T310 and T311 are 4 s; in the meantime the secondary cell goes on.
+    assert_eq!(failures, 2, "the primary cell is out of range");
+    assert!(first == 0 && second > 10_000, "{first} {second}");
+}
+
 #[test]
 fn what_cannot_be_aggregated_is_refused_with_what_was_expected() {
     let error = |cells: Vec<CellConfig>, ue: UeConfig| -> String {

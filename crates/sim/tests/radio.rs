@@ -373,3 +373,46 @@ fn a_ue_that_names_no_cell_may_find_one_of_either_generation() {
         assert!(goodput(&summary, 0) > 5.0, "{position}");
     }
 }
+
+#[test]
+fn what_no_radio_can_do_is_refused_with_what_it_could() {
+    let phone = "[ue.phone]\nposition = [\"50 m\", \"0 m\"]\n";
+    let of = |cell: &str, phone: &str| refused(&scenario(cell, &format!("{phone}{DOWNLOAD}")));
+    let with = |radio: &str| {
+        NR.replace(
+            "radio = \"nr\"",
+            &format!("radio = {{ kind = \"nr\", {radio} }}"),
+        )
+    };
+    let array = format!(
+        "{NR}\nantenna = {{ kind = \"array\", rows = 8, columns = 8, element = \"tr38901\" }}"
+    );
+    let odd_band = NR.replace("400 MHz", "333 MHz");
+    let fdd = NR
+        .replace("28 GHz", "3.5 GHz")
+        .replace("400 MHz", "100 MHz");
+    let fdd = fdd.replace(
+        "radio = \"nr\"",
+        "radio = { kind = \"nr\", cross-link-interference = true }",
+    );
+    for (cell, parts) in [
+        (array, &["spacing", "at least 0.71 wavelengths", "5.0"][..]),
+        (with("layers = 8"), &["layers", "two for each element"]),
+        (with("resource-blocks = 1000"), &["resource-blocks", "264"]),
+        (odd_band, &["333 MHz", "400 MHz", "resource-blocks"]),
+        (fdd, &["cross-link-interference", "FDD"]),
+    ] {
+        let cell = match parts[0] {
+            // An antenna of one element at the UE.
+            "layers" => cell.replace(
+                "channel = {",
+                "channel = { ue-antenna = { kind = \"element\" },",
+            ),
+            _ => cell,
+        };
+        let error = of(&cell, phone);
+        for part in parts {
+            assert!(error.contains(part), "{part}: {error}");
+        }
+    }
+}

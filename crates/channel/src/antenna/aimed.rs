@@ -10,18 +10,18 @@ use fadeout_core::math::from_db;
 
 /// An antenna whose beam points in a direction. What [`Antenna::gain_dbi`] says, linear and to
 /// single precision, for many directions.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Aimed<'a> {
     antenna: &'a Antenna,
-    beam: Angles,
-    array: Option<AimedArray<'a>>,
+    steering: Steering,
 }
 
-#[derive(Debug)]
-struct AimedArray<'a> {
-    mounted: &'a Mounted<Array>,
+/// What of an antenna depends on its beam alone.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Steering {
+    beam: Angles,
+    /// Of an array: one element's peak gain, and the sines that the rows and the columns are steered to.
     peak: f64,
-    /// Sines that the rows and the columns are steered to.
     across: f64,
     up: f64,
 }
@@ -29,22 +29,29 @@ struct AimedArray<'a> {
 impl Antenna {
     /// With its beam in a direction.
     pub(crate) fn aimed(&self, beam: Angles) -> Aimed<'_> {
-        let array = match self {
-            Antenna::Array(mounted) => {
-                let (across, up) = mounted.pattern.steered(beam.relative_to(mounted.boresight));
-                Some(AimedArray {
-                    mounted,
-                    peak: from_db(mounted.pattern.element.peak_dbi),
-                    across,
-                    up,
-                })
-            }
-            _ => None,
-        };
+        self.steered_as(self.steering(beam))
+    }
+
+    /// With its beam as it was steered before.
+    pub(crate) fn steered_as(&self, steering: Steering) -> Aimed<'_> {
         Aimed {
             antenna: self,
+            steering,
+        }
+    }
+
+    /// How it is steered for its beam to point in a direction.
+    pub(crate) fn steering(&self, beam: Angles) -> Steering {
+        let (mut peak, mut across, mut up) = (0.0, 0.0, 0.0);
+        if let Antenna::Array(mounted) = self {
+            peak = from_db(mounted.pattern.element.peak_dbi);
+            (across, up) = mounted.pattern.steered(beam.relative_to(mounted.boresight));
+        }
+        Steering {
             beam,
-            array,
+            peak,
+            across,
+            up,
         }
     }
 }
@@ -52,16 +59,21 @@ impl Antenna {
 impl Aimed<'_> {
     /// Power gain toward a direction, linear.
     pub(crate) fn gain(&self, toward: Angles) -> f64 {
-        match &self.array {
-            Some(array) => array.gain(toward),
-            None => from_db(self.antenna.gain_dbi(toward, self.beam)),
+        match self.antenna {
+            Antenna::Array(mounted) => self.steering.gain_of(mounted, toward),
+            antenna => from_db(antenna.gain_dbi(toward, self.steering.beam)),
         }
+    }
+
+    /// See [`Antenna::is_the_same_everywhere`].
+    pub(crate) fn is_the_same_everywhere(&self) -> bool {
+        self.antenna.is_the_same_everywhere()
     }
 }
 
-impl AimedArray<'_> {
-    fn gain(&self, toward: Angles) -> f64 {
-        let Mounted { pattern, boresight } = self.mounted;
+impl Steering {
+    fn gain_of(&self, mounted: &Mounted<Array>, toward: Angles) -> f64 {
+        let Mounted { pattern, boresight } = mounted;
         let toward = toward.relative_to(*boresight);
         let (cos_azimuth, sin_azimuth) = turned(toward.azimuth_deg / 360.0);
         let (cos_elevation, sin_elevation) = turned(toward.elevation_deg / 360.0);

@@ -11,7 +11,7 @@ mod pattern;
 mod registry;
 pub mod shapes;
 
-pub(crate) use aimed::Aimed;
+pub(crate) use aimed::{Aimed, Steering};
 pub use angles::Angles;
 pub use array::Array;
 pub use element::{Element, ElementKind, Isotropic, LteSector, Shape};

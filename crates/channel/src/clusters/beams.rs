@@ -2,7 +2,7 @@
 
 use super::law::MOST_CLUSTERS;
 use super::place::{Cluster, Scatter, turn};
-use crate::antenna::{Aimed, Angles, Antenna};
+use crate::antenna::{Aimed, Angles, Antenna, Steering};
 
 /// Offsets of the rays in a cluster, in its root mean square spread; each of both signs.
 ///
@@ -30,6 +30,36 @@ pub(crate) struct Antennas<'a> {
 pub(crate) struct Beams {
     pub(crate) base: Angles,
     pub(crate) ue: Angles,
+}
+
+/// How both antennas are steered.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Steered {
+    base: Steering,
+    ue: Steering,
+}
+
+/// Both antennas with their beams.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pair<'a> {
+    pub(crate) base: Aimed<'a>,
+    pub(crate) ue: Aimed<'a>,
+}
+
+impl<'a> Antennas<'a> {
+    pub(crate) fn steering(&self, beams: Beams) -> Steered {
+        Steered {
+            base: self.base.steering(beams.base),
+            ue: self.ue.steering(beams.ue),
+        }
+    }
+
+    pub(crate) fn steered_as(&self, steered: &Steered) -> Pair<'a> {
+        Pair {
+            base: self.base.steered_as(steered.base),
+            ue: self.ue.steered_as(steered.ue),
+        }
+    }
 }
 
 /// Power gains by both antennas of each cluster, and its delay.
@@ -69,13 +99,12 @@ impl Gains {
 /// of departure and arrival are coupled at random.
 ///
 /// Standard: TR 38.901 §7.5.
-pub(crate) fn gains(scatter: &Scatter, antennas: Antennas<'_>, beams: Beams) -> Gains {
+pub(crate) fn gains(scatter: &Scatter, pair: &Pair<'_>) -> Gains {
     let mut gains = Gains::NONE;
     let [asd, zsd, asa, zsa] = scatter.within_deg;
-    let (aimed_base, aimed_ue) = (antennas.base.aimed(beams.base), antennas.ue.aimed(beams.ue));
     for (n, cluster) in scatter.clusters().iter().enumerate() {
-        let base = over_rays(antennas.base, &aimed_base, cluster.departure, [asd, zsd]);
-        let ue = over_rays(antennas.ue, &aimed_ue, cluster.arrival, [asa, zsa]);
+        let base = over_rays(&pair.base, cluster.departure, [asd, zsd]);
+        let ue = over_rays(&pair.ue, cluster.arrival, [asa, zsa]);
         gains.base[n] = (cluster.share * base) as f32;
         gains.both[n] = (cluster.share * base * ue) as f32;
         gains.delays_s[n] = cluster.delay_s as f32;
@@ -84,8 +113,8 @@ pub(crate) fn gains(scatter: &Scatter, antennas: Antennas<'_>, beams: Beams) -> 
 }
 
 /// Mean gain over the rays around a direction.
-fn over_rays(antenna: &Antenna, aimed: &Aimed<'_>, middle: Angles, within_deg: [f64; 2]) -> f64 {
-    if antenna.is_the_same_everywhere() {
+fn over_rays(aimed: &Aimed<'_>, middle: Angles, within_deg: [f64; 2]) -> f64 {
+    if aimed.is_the_same_everywhere() {
         return aimed.gain(middle);
     }
     let offset = |ray: usize| {

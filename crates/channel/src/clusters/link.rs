@@ -1,6 +1,6 @@
 //! The clusters of one link in one condition, as it moves and as its beams are swept.
 
-use super::beams::{Antennas, Beams, Gains, choose, gains};
+use super::beams::{Antennas, Beams, Gains, Pair, Steered, choose, gains};
 use super::law::MOST_CLUSTERS;
 use super::place::{ClusterMap, Direct, Spot};
 use fadeout_core::math::from_db;
@@ -15,7 +15,7 @@ pub(crate) struct LinkClusters {
     map: ClusterMap,
     corners: [Gains; 4],
     /// The cell of the corners, and the beams that they are for.
-    known: Option<((i64, i64), Beams)>,
+    known: Option<((i64, i64), Beams, Steered)>,
     mix: Mix,
 }
 
@@ -89,16 +89,21 @@ impl LinkClusters {
         mut corner: impl FnMut((f64, f64)) -> Spot,
     ) -> &Mix {
         let (x, y) = (place.0 / STEP_M, place.1 / STEP_M);
-        let cell = cell(place);
-        if self.known != Some((cell, beams)) {
-            self.known = Some((cell, beams));
+        let cell = (x.floor() as i64, y.floor() as i64);
+        let known = self
+            .known
+            .filter(|known| (known.0, known.1) == (cell, beams));
+        let steered = known.map_or_else(|| antennas.steering(beams), |(_, _, steered)| steered);
+        let pair = antennas.steered_as(&steered);
+        if known.is_none() {
+            self.known = Some((cell, beams, steered));
             for n in 0..4_i64 {
                 let place = (
                     (cell.0 + (n & 1)) as f64 * STEP_M,
                     (cell.1 + (n >> 1)) as f64 * STEP_M,
                 );
                 let scatter = self.map.at(&corner(place));
-                self.corners[n as usize] = gains(scatter, antennas, beams);
+                self.corners[n as usize] = gains(scatter, &pair);
             }
         }
         let (right, up) = (x - x.floor(), y - y.floor());
@@ -109,7 +114,7 @@ impl LinkClusters {
             (c, (1.0 - right) * up),
             (d, right * up),
         ]);
-        self.add_up(direct, antennas, beams, &here)
+        self.add_up(direct, &pair, &here)
     }
 
     /// The same by beams that are not kept: those that point at others, or are only tried.
@@ -120,25 +125,22 @@ impl LinkClusters {
         beams: Beams,
         blockage_db: f64,
     ) -> &Mix {
-        let here = gains(self.map.at(spot), antennas, beams);
-        self.add_up(spot.direct(blockage_db), antennas, beams, &here)
+        let pair = antennas.steered_as(&antennas.steering(beams));
+        let here = gains(self.map.at(spot), &pair);
+        self.add_up(spot.direct(blockage_db), &pair, &here)
     }
 
-    fn add_up(
-        &mut self,
-        direct: Direct,
-        antennas: Antennas<'_>,
-        beams: Beams,
-        gains: &Gains,
-    ) -> &Mix {
+    fn add_up(&mut self, direct: Direct, pair: &Pair<'_>, gains: &Gains) -> &Mix {
         let k = direct.k_db.map_or(0.0, from_db);
         let (direct_share, share) = (k / (k + 1.0), 1.0 / (k + 1.0));
-        let base_gain = from_db(antennas.base.gain_dbi(direct.ways.0, beams.base));
-        let ue_gain = from_db(antennas.ue.gain_dbi(direct.ways.1, beams.ue));
-        let clear = direct_share * base_gain * ue_gain;
+        let base_gain = pair.base.gain(direct.ways.0);
+        let clear = direct_share * base_gain * pair.ue.gain(direct.ways.1);
         let mix = &mut self.mix;
         mix.count = self.map.count();
-        mix.direct = clear * from_db(-direct.blockage_db);
+        mix.direct = match direct.blockage_db {
+            0.0 => clear,
+            blockage_db => clear * from_db(-blockage_db),
+        };
         mix.delays_s = gains.delays_s;
         let (mut scattered, mut base_scattered) = (0.0, 0.0);
         for (n, power) in mix.clusters.iter_mut().enumerate() {
@@ -153,9 +155,11 @@ impl LinkClusters {
     }
 }
 
-/// The cell of places that a place lies in: the best beams are those of its cell.
+/// The cell of places that a place lies in: the best beams are those of its cell. A place on the border
+/// is in the same cell however it was computed.
 pub(crate) fn cell((x, y): (f64, f64)) -> (i64, i64) {
-    ((x / STEP_M).floor() as i64, (y / STEP_M).floor() as i64)
+    let number = |metres: f64| (metres / STEP_M + 1e-7).floor() as i64;
+    (number(x), number(y))
 }
 
 /// The place in the middle of a cell.

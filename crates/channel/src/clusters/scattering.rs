@@ -94,9 +94,14 @@ impl Scattering {
         Some(at)
     }
 
+    /// Whether condition `n` has clusters.
+    #[inline]
+    pub(crate) fn has(&self, n: usize) -> bool {
+        self.of[n].is_some()
+    }
+
     /// The power that arrives in condition `n` by the beams in use; `None` without clusters.
     pub(crate) fn look(&mut self, n: usize, mut look: Look<'_>) -> Option<&Mix> {
-        self.of[n].as_ref()?;
         let antennas = Antennas {
             base: &look.config.base_antenna,
             ue: &look.config.ue_antenna,

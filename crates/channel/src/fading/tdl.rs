@@ -86,8 +86,23 @@ pub(crate) struct Comb {
     /// Real and imaginary part of a tap's turn in eight sub-bands; of all taps for the lowest
     /// eight, then the next, up to the carrier.
     turns: Vec<([f32; LANES], [f32; LANES])>,
+    /// By how much the middles of the sub-bands below the carrier lie above it, in hertz; eight by eight.
+    offsets_hz: Vec<[f64; LANES]>,
     bandwidth_hz: f64,
     sub_bands: usize,
+}
+
+/// The middles of the sub-bands of a band, relative to the carrier: of the lowest eight, then the next, up
+/// to the carrier.
+fn offsets_hz(bandwidth_hz: f64, sub_bands: usize) -> Vec<[f64; LANES]> {
+    let groups = sub_bands.div_ceil(2).div_ceil(LANES);
+    let offset = |number: usize| {
+        let centre = number as f64 + 0.5;
+        bandwidth_hz * (centre / sub_bands as f64 - 0.5)
+    };
+    (0..groups)
+        .map(|group| std::array::from_fn(|lane| offset(group * LANES + lane)))
+        .collect()
 }
 
 impl Comb {
@@ -103,12 +118,13 @@ impl Comb {
         let direct = taps.iter().find(|tap| tap.is_direct);
         let fading = || taps.iter().filter(|tap| !tap.is_direct);
         let unit = if profile.has_own_delays() { 1e-9 } else { 1.0 };
-        let groups = sub_bands.div_ceil(2).div_ceil(LANES);
+        let offsets_hz = offsets_hz(bandwidth.0, sub_bands);
         let mut comb = Comb {
             amplitudes: fading().map(amplitude).collect(),
             delays: fading().map(|tap| tap.delay * unit).collect(),
             direct: direct.map_or(0.0, amplitude),
-            turns: vec![Default::default(); groups * fading().count()],
+            turns: vec![Default::default(); offsets_hz.len() * fading().count()],
+            offsets_hz,
             bandwidth_hz: bandwidth.0,
             sub_bands,
         };
@@ -123,12 +139,14 @@ impl Comb {
 
     /// Taps that are laid later, without power until then.
     pub(crate) fn of_clusters(count: usize, bandwidth: Hertz, sub_bands: usize) -> Comb {
+        let offsets_hz = offsets_hz(bandwidth.0, sub_bands);
         Comb {
             amplitudes: vec![0.0; count],
             // Laid at once, whatever the first ones are.
             delays: vec![f64::NAN; count],
             direct: 0.0,
-            turns: vec![Default::default(); sub_bands.div_ceil(2).div_ceil(LANES) * count],
+            turns: vec![Default::default(); offsets_hz.len() * count],
+            offsets_hz,
             bandwidth_hz: bandwidth.0,
             sub_bands,
         }
@@ -156,12 +174,13 @@ impl Comb {
     /// Lays one tap over the band.
     fn turn(&mut self, tap: usize, delay: f64) {
         let taps = self.delays.len();
-        for (group, turns) in self.turns.chunks_exact_mut(taps).enumerate() {
+        let groups = self.turns.chunks_exact_mut(taps);
+        for (turns, offsets_hz) in groups.zip(&self.offsets_hz) {
             let (cosines, sines) = &mut turns[tap];
+            // A loop each, as in [`Waves`](crate::phasor::Waves).
+            let turned = offsets_hz.map(|offset| wrap(-offset * delay) as f32);
             for lane in 0..LANES {
-                let centre = (group * LANES + lane) as f64 + 0.5;
-                let offset = self.bandwidth_hz * (centre / self.sub_bands as f64 - 0.5);
-                (cosines[lane], sines[lane]) = cos_sin(wrap(-offset * delay) as f32);
+                (cosines[lane], sines[lane]) = cos_sin(turned[lane]);
             }
         }
     }

@@ -181,7 +181,7 @@ impl Environment {
             walls: penetration.draw(carrier_ghz, &mut walls),
             environment_height: environment_height.uniform(),
             fading: SmallScale::new(config.receive_antennas),
-            spreads: [0.0; 2],
+            spreads_lg: [f64::NAN; 2],
             entity,
             seed: self.seed,
             is_timeless: config.blockages.is_empty()

@@ -1,7 +1,7 @@
 //! One UE's link to one cell: everything between the two antennas' ports.
 
-use crate::antenna::Angles;
 use crate::antenna::management::FailureMonitor;
+use crate::antenna::{Angles, Antenna};
 use crate::blockage::{Process, View};
 use crate::clusters::{Look, Scattering};
 use crate::config::LineOfSight;
@@ -48,8 +48,8 @@ pub struct LinkChannel {
     environment_height: f64,
     fading: SmallScale,
     scattering: Scattering,
-    /// Delay spreads in seconds that its own plans are made for.
-    spreads: [f64; 2],
+    /// Decimal logarithms of the delay spreads in seconds that its own plans are made for.
+    spreads_lg: [f64; 2],
     entity: u64,
     seed: u64,
     /// Whether its large-scale gain depends on the ends alone: nobody walks through it, and no antenna is
@@ -73,6 +73,10 @@ impl EndGains {
         self.base_dbi + self.ue_dbi - self.blockage_db
     }
 }
+
+/// A look: what links share, when, at which ends, and by how much the channel in sight is stronger than the
+/// one out of it before antennas, dB.
+type At<'a> = (&'a Shared, Time, &'a LinkEnds, f64);
 
 /// Where the UE was when it was last asked about, relative to the base station, and how it moved.
 #[derive(Debug, Clone, Copy, Default)]
@@ -121,8 +125,9 @@ impl LinkChannel {
         if before.is_some_and(|(_, before)| self.is_alike(&before, ends)) {
             return self.large_scale.gain_db;
         }
-        self.large_scale = self.look(now, ends);
-        self.draw_fading((ue.position.x, ue.position.y));
+        let shared = Arc::clone(&self.shared);
+        self.large_scale = self.look(&shared, now, ends);
+        self.draw_fading(&shared, (ue.position.x, ue.position.y));
         self.large_scale.gain_db
     }
 
@@ -183,8 +188,7 @@ impl LinkChannel {
     }
 
     /// Makes ready the fading of the conditions that have a share in the channel.
-    fn draw_fading(&mut self, place: (f64, f64)) {
-        let shared = Arc::clone(&self.shared);
+    fn draw_fading(&mut self, shared: &Shared, place: (f64, f64)) {
         if let Some(law) = shared.laws.k_factor
             && self.fading.involves(LOS)
         {
@@ -200,19 +204,18 @@ impl LinkChannel {
             }
             if let Some(law) = shared.laws.delay_spread[n] {
                 let decades = law.mean + law.deviation * self.maps.delay_spread(n, place);
-                let spread = pow(10.0, decades);
                 let own = self.fading.own_mut(n);
                 let plan = own.get_or_insert_with(|| shared.plans[n].clone());
                 if let Some(mix) = self.scattering.mix(n) {
                     let taps = (&mix.clusters[..mix.count], &mix.delays_s[..mix.count]);
                     plan.lay(mix.direct, taps, mix.gain);
-                } else if self.spreads[n] != spread {
-                    self.spreads[n] = spread;
-                    plan.stretch(spread);
+                } else if self.spreads_lg[n] != decades {
+                    self.spreads_lg[n] = decades;
+                    plan.stretch(pow(10.0, decades));
                 }
                 let is_los = self.large_scale.state == State::Los;
                 if is_los == (n == LOS) {
-                    self.large_scale.delay_spread_s = Some(spread);
+                    self.large_scale.delay_spread_lg = Some(decades);
                 }
             }
             if !self.fading.is_drawn(n) {
@@ -231,8 +234,7 @@ impl LinkChannel {
         }
     }
 
-    fn look(&mut self, now: Time, ends: &LinkEnds) -> LargeScale {
-        let shared = Arc::clone(&self.shared);
+    fn look(&mut self, shared: &Shared, now: Time, ends: &LinkEnds) -> LargeScale {
         let config = &shared.config;
         let geometry = self.geometry(ends);
         let place = (ends.ue.position.x, ends.ue.position.y);
@@ -266,12 +268,13 @@ impl LinkChannel {
             (Condition::Los, ..) => f64::INFINITY,
             (Condition::Nlos, ..) => f64::NEG_INFINITY,
         };
-        self.look_at_beams(now, ends, condition, los_lead_db);
-        let gains = self.gains(now, ends, condition, los_lead_db);
+        let look = (shared, now, ends, los_lead_db);
+        self.look_at_beams(look, condition);
+        let gains = self.gains(look, condition);
         let transition = others.zip(excess_db).map_or(
             Transition::none(condition),
             |((weight, _), excess_db)| {
-                let others = self.gains(now, ends, other, los_lead_db);
+                let others = self.gains(look, other);
                 Transition::new(
                     condition,
                     weight,
@@ -291,7 +294,9 @@ impl LinkChannel {
             ue_gain_dbi: gains.ue_dbi,
             ..LargeScale::UNKNOWN
         };
-        if let Some(monitor) = &self.monitor {
+        if !ends.only_disturbs()
+            && let Some(monitor) = &self.monitor
+        {
             look.is_recovering = monitor.is_recovering();
             look.blockage_db = monitor.reflection_db().unwrap_or(look.blockage_db);
         }
@@ -308,41 +313,39 @@ impl LinkChannel {
 
     /// Gains of the antennas in a condition, and what a blockage takes from them: all, or where there
     /// are clusters, what goes along the direct path.
-    fn gains(
-        &mut self,
-        now: Time,
-        ends: &LinkEnds,
-        condition: Condition,
-        los_lead_db: f64,
-    ) -> EndGains {
+    fn gains(&mut self, look: At<'_>, condition: Condition) -> EndGains {
+        let (_, now, ends, _) = look;
         let places = (ends.base.position, ends.ue.position);
         let blockage_db = self.blockage_db(now, places, condition, ends.vehicles_db);
-        self.gains_behind(blockage_db, (now, ends), condition, los_lead_db)
+        self.gains_behind(blockage_db, look, condition)
     }
 
     /// The same with a known blockage of the direct path.
     fn gains_behind(
         &mut self,
         blockage_db: f64,
-        (now, ends): (Time, &LinkEnds),
+        (shared, now, ends, los_lead_db): At<'_>,
         condition: Condition,
-        los_lead_db: f64,
     ) -> EndGains {
-        let shared = Arc::clone(&self.shared);
-        let look = Look {
-            config: &shared.config,
-            laws: &shared.laws,
-            maps: &mut self.maps,
-            now,
-            ends,
-            blockage_db,
-            los_lead_db,
-        };
         let n = match condition {
             Condition::Los => LOS,
             Condition::Nlos => NLOS,
         };
-        let Some(mix) = self.scattering.look(n, look) else {
+        let mix = if self.scattering.has(n) {
+            let look = Look {
+                config: &shared.config,
+                laws: &shared.laws,
+                maps: &mut self.maps,
+                now,
+                ends,
+                blockage_db,
+                los_lead_db,
+            };
+            self.scattering.look(n, look)
+        } else {
+            None
+        };
+        let Some(mix) = mix else {
             let (base_dbi, ue_dbi) = self.antenna_gains(now, ends, 0.0);
             return EndGains {
                 base_dbi,
@@ -354,6 +357,7 @@ impl LinkChannel {
             base_dbi: to_db(mix.base_gain),
             ue_dbi: to_db(mix.clear_gain / mix.base_gain),
             blockage_db: match condition {
+                Condition::Los if mix.clear_gain == mix.gain => 0.0,
                 Condition::Los => to_db(mix.clear_gain / mix.gain),
                 // No direct path: what is in the way is in the way of all.
                 Condition::Nlos => blockage_db,
@@ -419,13 +423,7 @@ impl LinkChannel {
     }
 
     /// Makes up the measurements of the beams until `now`.
-    fn look_at_beams(
-        &mut self,
-        now: Time,
-        ends: &LinkEnds,
-        condition: Condition,
-        los_lead_db: f64,
-    ) {
+    fn look_at_beams(&mut self, (shared, now, ends, los_lead_db): At<'_>, condition: Condition) {
         let blockage_db = |channel: &mut LinkChannel, at: Time| {
             let earlier = now.since(at).as_secs_f64();
             let (base, ue) = ends.before(earlier);
@@ -434,7 +432,10 @@ impl LinkChannel {
             channel.scattering.note(at, blockage_db);
             (blockage_db, earlier)
         };
-        if let Some(mut monitor) = self.monitor.take() {
+        // Beams that point at others fail nobody.
+        if !ends.only_disturbs()
+            && let Some(mut monitor) = self.monitor.take()
+        {
             let harmless_db = monitor.harmless_db();
             monitor.advance(now, |at| {
                 let (blockage_db, earlier) = blockage_db(self, at);
@@ -444,13 +445,13 @@ impl LinkChannel {
                 }
                 // What is in the direct path takes no more from all than from that path.
                 let then = ends.moved_back(earlier);
-                let lost = self.gains_behind(blockage_db, (at, &then), condition, los_lead_db);
+                let look = (shared, at, &then, los_lead_db);
+                let lost = self.gains_behind(blockage_db, look, condition);
                 lost.blockage_db + misaligned_db
             });
             self.monitor = Some(monitor);
             return;
         }
-        let shared = Arc::clone(&self.shared);
         while let Some(at) = self.scattering.due(now, &shared.config) {
             blockage_db(self, at);
         }
@@ -490,6 +491,13 @@ impl LinkChannel {
     /// Gains of both antennas at a time that is `earlier` seconds before the ends' own.
     fn antenna_gains(&self, at: Time, ends: &LinkEnds, earlier: f64) -> (f64, f64) {
         let config = &self.shared.config;
+        if config.base_antenna.is_the_same_everywhere()
+            && config.ue_antenna.is_the_same_everywhere()
+        {
+            let any = Angles::default();
+            let gain_dbi = |antenna: &Antenna| antenna.gain_dbi(any, any);
+            return (gain_dbi(&config.base_antenna), gain_dbi(&config.ue_antenna));
+        }
         let (base, ue) = ends.before(earlier);
         let (down, up) = (Angles::between(base, ue), Angles::between(ue, base));
         let (mut base_beam, mut ue_beam) = (down, up);

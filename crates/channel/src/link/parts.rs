@@ -36,8 +36,8 @@ pub struct LargeScale {
     pub is_recovering: bool,
     /// K factor where it is drawn, in LOS.
     pub k_factor_db: Option<f64>,
-    /// RMS delay spread in seconds where it is drawn.
-    pub delay_spread_s: Option<f64>,
+    /// Decimal logarithm of the RMS delay spread in seconds where it is drawn.
+    pub delay_spread_lg: Option<f64>,
     /// The sum: received by transmitted power.
     pub gain_db: f64,
 }
@@ -55,7 +55,7 @@ impl LargeScale {
         ue_gain_dbi: 0.0,
         is_recovering: false,
         k_factor_db: None,
-        delay_spread_s: None,
+        delay_spread_lg: None,
         gain_db: -OUTAGE_LOSS_DB,
     };
 }

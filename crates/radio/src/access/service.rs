@@ -21,6 +21,7 @@ pub(super) struct Service {
 
 impl Service {
     /// A packet enters a bearer, or waits for its UE to be connected.
+    #[inline]
     pub(super) fn on_packet(
         &mut self,
         now: Time,
@@ -34,6 +35,7 @@ impl Service {
     }
 
     /// A packet enters a bearer of a UE that is connected.
+    #[inline]
     pub(super) fn admit(
         &mut self,
         now: Time,

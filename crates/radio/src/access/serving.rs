@@ -116,16 +116,19 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
         };
         let mut is_out_of_range = may_send && chosen.is_none();
         let LegConfig { ue, number, .. } = state.config;
-        if may_send {
+        let is_secondary = state.carriers.primary().is_some();
+        let rrc = &mut self.stack.ues[ue.index()];
+        if is_secondary {
+            // A link is monitored in its primary cell alone (TS 38.331 clause 5.3.10).
+        } else if is_out_of_range {
             let recheck = plan.config.recheck_after;
-            let period = plan
-                .config
-                .drx
-                .map_or(recheck, |drx| recheck.max(drx.cycle));
-            let rrc = &mut self.stack.ues[ue.index()];
-            if rrc.on_look(now, number, !is_out_of_range, period) {
+            let cycle = plan.config.drx.map(|drx| drx.cycle);
+            let period = cycle.map_or(recheck, |cycle| recheck.max(cycle));
+            if rrc.on_look_out_of_range(now, number, period) {
                 self.stack.events.schedule(now, Event::OutOfRange(leg));
             }
+        } else if may_send {
+            rrc.on_look_in_range(number);
         }
         let state = &mut self.stack.legs[leg.index()];
         if let Some((scheme, _)) = chosen

@@ -140,6 +140,7 @@ impl Stack {
     }
 
     /// PDCP takes an uplink packet. False when it was dropped.
+    #[inline]
     pub(super) fn take(
         &mut self,
         now: Time,
@@ -158,6 +159,7 @@ impl Stack {
     }
 
     /// The base station is busy with a downlink packet until `ready_at`.
+    #[inline]
     pub(super) fn hold(
         &mut self,
         ready_at: Time,
@@ -171,6 +173,7 @@ impl Stack {
     }
 
     /// PDCP takes the downlink packets that the base station is ready with.
+    #[inline]
     pub(super) fn drain_inlet(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         let drb = &mut self.bearers[bearer.index()];
         if drb.drain_inlet(env, &mut self.storage) && drb.config().wakes_for_packets() {

@@ -1,73 +1,118 @@
-//! What each cell sends and hears slot by slot, and the SINR that follows from it.
+//! What disturbs: other cells that send down, and where slots of cells turn from downlink to uplink at
+//! different symbols, what crosses between the directions. Base stations are then heard where another
+//! listens to its UEs, and UEs where others listen to their base station.
+//!
+//! Between base stations the path loss is the disturbed cell's in sight; between UEs its mean over the
+//! chances of sight. Neither has shadows or fading, and beams point where they did last.
 
-use super::{Air, AirCell, AirLeg, Purpose, RadioPath, Signal};
-use crate::config::LegId;
+use super::history::History;
+use super::{Air, AirCell, AirLeg, Purpose};
+use crate::antenna::{Angles, Antenna};
+use crate::channel::path_loss::{Condition, Ends};
+use crate::config::{LegId, Sharing};
 use fadeout_core::math::from_db;
-use fadeout_core::{CellId, Span};
+use fadeout_core::{CellId, Point};
 use std::ops::Range;
 
-/// A cell as it disturbs others.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Sender {
-    power_mw: f64,
-    bandwidth_hz: f64,
-    /// Length of its slots.
-    slot: Span,
+/// What UEs send, where it counts beyond the base stations that hear it.
+#[derive(Debug, Default)]
+pub(super) struct Crossing {
+    /// By cell: the share of the band and slot that its UEs use.
+    shares: Vec<History>,
+    /// By leg: the power in mW that it puts into a resource block, averaged over band and slot.
+    sent: Vec<History>,
 }
 
-impl Sender {
-    pub(super) fn new(cell: &AirCell) -> Sender {
-        Sender {
-            power_mw: cell.levels.power_mw,
-            bandwidth_hz: cell.levels.bandwidth_hz,
-            slot: cell.frame.slot(),
+/// Slots that a report averages over.
+const REPORTED: u64 = 32;
+
+/// A part of a slot, as shares of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Part {
+    from: f64,
+    to: f64,
+}
+
+impl Part {
+    fn length(self) -> f64 {
+        (self.to - self.from).max(0.0)
+    }
+
+    /// The share of it that falls into another.
+    fn within(self, other: Part) -> f64 {
+        let both = Part {
+            from: self.from.max(other.from),
+            to: self.to.min(other.to),
+        };
+        both.length() / self.length()
+    }
+}
+
+impl Crossing {
+    pub(super) fn new(cells: usize) -> Crossing {
+        Crossing {
+            shares: (0..cells).map(|_| History::new()).collect(),
+            sent: Vec::new(),
+        }
+    }
+
+    /// A further leg.
+    pub(super) fn connect(&mut self) {
+        self.sent.push(History::new());
+    }
+
+    /// A UE sends on a share of the band and slot.
+    pub(super) fn on_sent(
+        &mut self,
+        (leg, cell): (LegId, CellId),
+        slot: u64,
+        block_power_mw: f64,
+        share: f64,
+    ) {
+        self.shares[cell.index()].add(slot, share);
+        self.sent[leg.index()].add(slot, block_power_mw * share);
+    }
+}
+
+impl AirCell {
+    /// The part of a slot that downlink takes with such a share of the slot and band, control included.
+    fn downlink_part(&self, slot: u64, share: f64) -> Part {
+        let symbols = f64::from(self.frame.symbols());
+        let to = match self.config.sharing {
+            Sharing::Time => f64::from(self.config.timing.control_symbols) / symbols + share,
+            Sharing::Frequency => f64::from(self.frame.format(slot).downlink) / symbols,
+        };
+        Part {
+            from: 0.0,
+            to: to.min(1.0),
+        }
+    }
+
+    /// The same of the uplink, without feedback.
+    fn uplink_part(&self, slot: u64, share: f64) -> Part {
+        let symbols = f64::from(self.frame.symbols());
+        let to = 1.0 - f64::from(self.config.timing.feedback_symbols) / symbols;
+        let from = match self.config.sharing {
+            Sharing::Time => to - share,
+            Sharing::Frequency => 1.0 - f64::from(self.frame.format(slot).uplink) / symbols,
+        };
+        Part {
+            from: from.max(0.0),
+            to,
+        }
+    }
+
+    /// How much of the power of whoever sends in a part of a slot lies in each instant of it, where it
+    /// takes such a share of the slot and band.
+    fn density(&self, share: f64) -> f64 {
+        match self.config.sharing {
+            Sharing::Time => 1.0,
+            Sharing::Frequency => share,
         }
     }
 }
 
 impl Air {
-    /// The slot of a cell in which slot `slot` starts, of slots of this length.
-    #[inline]
-    fn slot_of(&self, cell: usize, length: Span, slot: u64) -> u64 {
-        if self.senders[cell].slot == length {
-            return slot;
-        }
-        self.cells[cell].frame.slot_as_of(length, slot)
-    }
-
-    /// A cell sends downlink data on a share of the band.
-    pub(crate) fn on_downlink_sent(&mut self, cell: CellId, slot: u64, share: f64) {
-        self.downlink_shares.add(cell.index(), slot, share);
-    }
-
-    /// A UE sends on a share of the band: the other cells of the carrier hear it.
-    pub(crate) fn on_uplink_sent(
-        &mut self,
-        leg: LegId,
-        slot: u64,
-        block_power_dbm: f64,
-        share: f64,
-    ) {
-        let leg = &self.legs[leg.index()];
-        let Signal::Paths(serving, carrier) = &leg.signal else {
-            return;
-        };
-        if carrier.len() < 2 {
-            return;
-        }
-        let length = self.cells[leg.cell.index()].frame.slot();
-        let block_power_mw = from_db(block_power_dbm);
-        for (index, path) in carrier.clone().zip(&self.paths[carrier.clone()]) {
-            if index == *serving {
-                continue;
-            }
-            let cell = path.cell.index();
-            let slot = self.slot_of(cell, length, slot);
-            let heard_mw = block_power_mw * path.gain * share;
-            self.uplink_interference.add(cell, slot, heard_mw);
-        }
-    }
-
     /// Linear SINR of the downlink in `slot`, without fading.
     pub(super) fn downlink_mean(
         &self,
@@ -84,37 +129,328 @@ impl Air {
             if index == serving {
                 continue;
             }
-            let cell = path.cell.index();
-            let sender = &self.senders[cell];
-            let slot = self.slot_of(cell, own.frame.slot(), slot);
+            let cell = &self.cells[path.cell.index()];
+            let slot = cell.frame.slot_as_of(own.frame.slot(), slot);
             let share = match purpose {
-                Purpose::Transmission => self.downlink_shares.at(cell, slot),
-                Purpose::Report => self.downlink_shares.mean(cell, slot),
+                Purpose::Transmission => cell.downlink_shares.at(slot),
+                Purpose::Report => cell.downlink_shares.mean(slot),
             };
             if share > 0.0 {
                 // What of a wider carrier falls into this one.
-                let overlap = (own.levels.bandwidth_hz / sender.bandwidth_hz).min(1.0);
-                disturbance_mw += sender.power_mw * path.gain * share * overlap;
+                let overlap = (own.levels.bandwidth_hz / cell.levels.bandwidth_hz).min(1.0);
+                disturbance_mw += cell.levels.power_mw * path.gain * share * overlap;
             }
+        }
+        if let Some(crossing) = &self.crossing
+            && own.config.cross_link
+        {
+            disturbance_mw += mean_of(slot, purpose, |slot| {
+                let share = own.downlink_shares.at(slot);
+                let part = own.downlink_part(slot, share);
+                (share > 0.0).then(|| self.sum_of_ues(crossing, leg, slot, part))
+            });
         }
         signal_mw / disturbance_mw
     }
 
-    /// Linear SINR in `slot` of a UE that puts `block_power_dbm` into each resource block, without
-    /// fading.
-    pub(super) fn uplink_mean(
-        &self,
-        path: &RadioPath,
-        slot: u64,
-        block_power_dbm: f64,
-        purpose: Purpose,
-    ) -> f64 {
-        let cell = path.cell.index();
-        let interference_mw = match purpose {
-            Purpose::Transmission => self.uplink_interference.at(cell, slot),
-            Purpose::Report => self.uplink_interference.mean(cell, slot),
+    /// Power in mW that base stations on the carrier put into a resource block of the uplink of a cell,
+    /// averaged over band and symbols.
+    pub(super) fn crossing_mw(&self, cell: CellId, slot: u64, purpose: Purpose) -> f64 {
+        let own = &self.cells[cell.index()];
+        match &self.crossing {
+            Some(crossing) if own.config.cross_link => mean_of(slot, purpose, |slot| {
+                let share = crossing.shares[cell.index()].at(slot);
+                let part = own.uplink_part(slot, share);
+                (share > 0.0).then(|| self.sum_of_bases(cell, slot, part))
+            }),
+            _ => 0.0,
+        }
+    }
+
+    /// Cells that share a cell's carrier.
+    fn beside(&self, cell: CellId) -> impl Iterator<Item = (CellId, &AirCell)> {
+        let carrier = self.cells[cell.index()].config.carrier;
+        let all = (0..).map(CellId).zip(&self.cells);
+        all.filter(move |(id, other)| *id != cell && other.config.carrier == carrier)
+    }
+
+    fn sum_of_bases(&self, cell: CellId, slot: u64, part: Part) -> f64 {
+        let own = &self.cells[cell.index()];
+        let of = |(_, other): (CellId, &AirCell)| {
+            let slot = other.frame.slot_as_of(own.frame.slot(), slot);
+            let share = other.downlink_shares.at(slot);
+            if share <= 0.0 {
+                return 0.0;
+            }
+            let hit = part.within(other.downlink_part(slot, share)) * other.density(share);
+            if hit <= 0.0 {
+                return 0.0;
+            }
+            let per_hz = other.levels.power_mw / other.levels.bandwidth_hz;
+            hit * per_hz * own.config.block().0 * between_bases(own, other)
         };
-        let disturbance_mw = self.cells[cell].levels.block_noise_mw + interference_mw;
-        from_db(block_power_dbm) * path.gain / disturbance_mw
+        self.beside(cell).map(of).sum()
+    }
+
+    /// Power in mW over the band that UEs of other cells put into the downlink of a leg.
+    fn sum_of_ues(&self, crossing: &Crossing, leg: &AirLeg, slot: u64, part: Part) -> f64 {
+        let own = &self.cells[leg.cell.index()];
+        let of = |(id, other): (CellId, &AirCell)| {
+            let slot = other.frame.slot_as_of(own.frame.slot(), slot);
+            let share = crossing.shares[id.index()].at(slot);
+            if share <= 0.0 {
+                return 0.0;
+            }
+            // All of it is over the part that they use.
+            let of_part = other.density(share) / share;
+            let hit = part.within(other.uplink_part(slot, share)) * of_part;
+            if hit <= 0.0 {
+                return 0.0;
+            }
+            let legs = self.legs.iter().zip(&crossing.sent);
+            let heard = legs
+                .filter(|(sender, _)| sender.cell == id)
+                .map(|(sender, sent)| (sender, sent.at(slot)))
+                .filter(|(_, mw)| *mw > 0.0)
+                .map(|(sender, mw)| mw * self.between_ues(leg, sender));
+            let per_hz = heard.sum::<f64>() / other.config.block().0;
+            hit * per_hz * own.levels.bandwidth_hz
+        };
+        self.beside(leg.cell).map(of).sum()
+    }
+
+    /// What one UE receives of another's power; nothing of its own other interface's.
+    fn between_ues(&self, to: &AirLeg, from: &AirLeg) -> f64 {
+        let own = &self.cells[to.cell.index()];
+        let (hears, sends) = (&self.ues[to.ue.index()], &self.ues[from.ue.index()]);
+        let (Some(here), Some(there)) = (hears.seen.1, sends.seen.1) else {
+            return 0.0;
+        };
+        if hears.config.node == sends.config.node {
+            return 0.0;
+        }
+        let (here, there) = (here.position, there.position);
+        let channel = &own.config.channel;
+        let ends = Ends::new(there, here, own.config.carrier);
+        let in_sight = channel.path_loss.state_probabilities(&ends).los;
+        let gain = |condition| from_db(-channel.path_loss.loss_db(&ends, condition));
+        let path = in_sight * gain(Condition::Los) + (1.0 - in_sight) * gain(Condition::Nlos);
+        let sender = &self.cells[from.cell.index()].config;
+        path * antenna_gain(&channel.ue_antenna, (here, there), Some(own.config.site))
+            * antenna_gain(&sender.channel.ue_antenna, (there, here), Some(sender.site))
+    }
+}
+
+/// In a transmission of `slot`; in a report the mean over those of the latest slots that have any.
+fn mean_of(slot: u64, purpose: Purpose, of: impl Fn(u64) -> Option<f64>) -> f64 {
+    if purpose == Purpose::Transmission {
+        return of(slot).unwrap_or(0.0);
+    }
+    let slots = slot.saturating_sub(REPORTED - 1)..=slot;
+    let (count, sum) = slots
+        .filter_map(of)
+        .fold((0, 0.0), |(count, sum), mw| (count + 1, sum + mw));
+    sum / f64::from(count.max(1))
+}
+
+/// What one base station receives of another's power, both with their beams.
+fn between_bases(to: &AirCell, from: &AirCell) -> f64 {
+    let there = from.config.site + from.config.shift_toward(to.config.site);
+    let here = to.config.site;
+    let channel = &to.config.channel;
+    let ends = Ends::new(there, here, to.config.carrier);
+    let loss_db = channel.path_loss.loss_db(&ends, Condition::Los);
+    let from_antenna = &from.config.channel.base_antenna;
+    from_db(-loss_db.max(channel.minimum_loss_db))
+        * antenna_gain(&channel.base_antenna, (here, there), to.beam_at)
+        * antenna_gain(from_antenna, (there, here), from.beam_at)
+}
+
+/// Gain of an antenna toward another place while its beam is at a third, or toward the other.
+fn antenna_gain(antenna: &Antenna, (here, there): (Point, Point), beam_at: Option<Point>) -> f64 {
+    let toward = Angles::between(here, there);
+    let beam = beam_at.map_or(toward, |at| Angles::between(here, at));
+    from_db(antenna.gain_dbi(toward, beam))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::channel::ChannelConfig;
+    use crate::channel::fading::Fading;
+    use crate::channel::path_loss::{FreeSpace, PathLoss};
+    use crate::config::{CellConfig, UeConfig};
+    use crate::phy::frame::Duplex;
+    use crate::phy::mcs::McsTable;
+    use crate::phy::tdd::{SpecialSlot, TddPattern};
+    use crate::plan::LayeredScheme;
+    use fadeout_core::math::to_db;
+    use fadeout_core::random::Stream;
+    use fadeout_core::{Hertz, Kinematics, Motion, NodeId, Time, UeId};
+
+    const CARRIER: f64 = 28e9;
+    const BLOCKS: u32 = 100;
+    /// Two base stations, then the UE of each.
+    const PLACES: [f64; 4] = [0.0, 900.0, 200.0, 600.0];
+
+    struct Places;
+
+    impl Motion for Places {
+        fn at(&mut self, node: NodeId, _time: Time) -> Kinematics {
+            Kinematics::at_rest(Point::new(PLACES[2 + node.index()], 0.0, 0.0))
+        }
+    }
+
+    fn cell(x: f64, duplex: Option<Duplex>) -> CellConfig {
+        let site = Point::new(x, 0.0, 0.0);
+        let cell = CellConfig::nr(site, Hertz(CARRIER), 3, BLOCKS).expect("a cell");
+        CellConfig {
+            cross_link: true,
+            sharing: duplex.as_ref().map_or(cell.sharing, |_| Sharing::Frequency),
+            duplex: duplex.unwrap_or(cell.duplex),
+            channel: ChannelConfig {
+                path_loss: PathLoss::FreeSpace(FreeSpace),
+                shadowing: None,
+                los_fading: Fading::None,
+                nlos_fading: Fading::None,
+                base_antenna: Antenna::default(),
+                ue_antenna: Antenna::default(),
+                ..cell.channel
+            },
+            ..cell
+        }
+    }
+
+    fn air(cells: &[CellConfig]) -> Air {
+        let ues = [0, 1].map(|node| UeConfig::new(NodeId(node)));
+        let mut air = Air::new(cells, &ues, &[], 1).expect("cells");
+        for n in [0, 1] {
+            air.connect(LegId(n), UeId(n), CellId(n)).expect("a leg");
+            air.refresh(LegId(n), Time::ZERO, &mut Places);
+        }
+        air
+    }
+
+    /// Free space between two of the places, linear.
+    fn gain(one: usize, other: usize) -> f64 {
+        let wavelength = 299_792_458.0 / CARRIER;
+        let distance = (PLACES[one] - PLACES[other]).abs();
+        let amplitude = wavelength / (4.0 * std::f64::consts::PI * distance);
+        amplitude * amplitude
+    }
+
+    fn scheme() -> LayeredScheme<'static> {
+        LayeredScheme {
+            mcs: &McsTable::Qam64.rows()[0],
+            layers: 1,
+        }
+    }
+
+    /// SINR in dB of the downlink and of the uplink of both cells.
+    fn found(air: &Air, slot: u64, block_power_dbm: f64) -> [[f64; 2]; 2] {
+        [0, 1].map(|n| {
+            let extent = super::super::Extent::Whole;
+            [
+                air.downlink_sinr_db(LegId(n), slot, (scheme(), extent)),
+                air.uplink_sinr_db(LegId(n), (slot, scheme()), block_power_dbm),
+            ]
+        })
+    }
+
+    #[test]
+    fn what_crosses_is_what_a_walk_through_the_symbols_finds() {
+        let block_power_dbm = 0.0;
+        let mut draw = Stream::new(1, "cross", 0);
+        let mut hits = 0;
+        for _ in 0..300 {
+            let mut air = air(&[cell(PLACES[0], None), cell(PLACES[1], None)]);
+            let config = air.cells[0].config.clone();
+            let levels = air.cells[0].levels;
+            let noise_mw = levels.thermal_mw * air.ues[0].noise_factor;
+            // One symbol of control first, two of feedback last: eleven for data.
+            let (control, feedback, symbols) = (1, 2, 14);
+            let mut sent = [[0; 2]; 2];
+            for (n, [down, up]) in sent.iter_mut().enumerate() {
+                *down = 1 + draw.below(9);
+                *up = 1 + draw.below(11 - *down);
+                let share = |symbols: u64| symbols as f64 / 14.0;
+                air.on_downlink_sent(CellId(n as u32), 500, share(*down));
+                air.on_uplink_sent(LegId(n as u32), 500, block_power_dbm, share(*up));
+            }
+            let has_down = |n: usize, symbol: u64| symbol < control + sent[n][0];
+            let has_up = |n: usize, symbol: u64| {
+                let end = symbols - feedback;
+                (end - sent[n][1]..end).contains(&symbol)
+            };
+            let found = found(&air, 500, block_power_dbm);
+            for n in [0, 1] {
+                let m = 1 - n;
+                // Power that UE m puts over the band, and base station m into a resource block.
+                let ue_mw = from_db(block_power_dbm) * f64::from(BLOCKS);
+                let base_mw = levels.power_mw / f64::from(BLOCKS);
+                let mean = |mine: &dyn Fn(u64) -> bool, hit: &dyn Fn(u64) -> f64| {
+                    let of: Vec<f64> = (0..symbols).filter(|&s| mine(s)).map(hit).collect();
+                    of.iter().sum::<f64>() / of.len() as f64
+                };
+                let down_mw = mean(&|s| has_down(n, s), &|s| {
+                    f64::from(u8::from(has_up(m, s))) * ue_mw * gain(2 + m, 2 + n)
+                });
+                let up_mw = mean(&|s| has_up(n, s), &|s| {
+                    f64::from(u8::from(has_down(m, s))) * base_mw * gain(m, n)
+                });
+                hits += u32::from(down_mw > 0.0) + u32::from(up_mw > 0.0);
+                // Cells and UEs of the same direction are averaged over the slot.
+                let same_down_mw = levels.power_mw * gain(m, 2 + n) * sent[m][0] as f64 / 14.0;
+                let same_up_mw =
+                    from_db(block_power_dbm) * gain(2 + m, n) * sent[m][1] as f64 / 14.0;
+                let down = levels.power_mw * gain(n, 2 + n) / (noise_mw + same_down_mw + down_mw);
+                let up = from_db(block_power_dbm) * gain(2 + n, n)
+                    / (levels.block_noise_mw + same_up_mw + up_mw);
+                for (found, expected) in found[n].into_iter().zip([down, up]) {
+                    let expected = to_db(config.sinr_range.clip(expected));
+                    assert!(
+                        (found - expected).abs() < 1e-6,
+                        "{found} {expected} {sent:?}"
+                    );
+                }
+            }
+        }
+        assert!(hits > 200, "{hits}");
+    }
+
+    #[test]
+    fn patterns_cross_where_they_differ_and_nowhere_else() {
+        let pattern = |letters| {
+            let pattern = TddPattern::new(letters, SpecialSlot::default(), 14);
+            Some(Duplex::Tdd(pattern.expect("a pattern")))
+        };
+        let of = |cross_link, other| {
+            let mut cells = [
+                cell(PLACES[0], pattern("DU")),
+                cell(PLACES[1], pattern(other)),
+            ];
+            for cell in &mut cells {
+                cell.cross_link = cross_link;
+            }
+            let mut air = air(&cells);
+            // Slot 500 is D of the first cell, slot 501 U.
+            let turn = u64::from(other == "UD");
+            for (n, turn) in [(0, 0), (1, turn)] {
+                air.on_downlink_sent(CellId(n), 500 + turn, 0.5);
+                air.on_uplink_sent(LegId(n), 501 - turn, 0.0, 0.5);
+            }
+            [found(&air, 500, 0.0)[0][0], found(&air, 501, 0.0)[0][1]]
+        };
+        assert_eq!(of(true, "DU"), of(false, "DU"), "they turn together");
+        let (with, without) = (of(true, "UD"), of(false, "UD"));
+        let noise_mw = 1.0 / from_db(without[0]) * from_db(40.0) * gain(0, 2);
+        // Half of the band, in all symbols but feedback's two.
+        let heard_mw = 12.0 / 14.0 * 0.5 * f64::from(BLOCKS) * gain(3, 2);
+        let expected = to_db(from_db(40.0) * gain(0, 2) / (noise_mw + heard_mw));
+        assert!(
+            without[0] < 29.9 && (with[0] - expected).abs() < 1e-6,
+            "{with:?} {expected}"
+        );
+        assert!(with[1] < without[1] - 3.0, "{with:?} {without:?}");
     }
 }

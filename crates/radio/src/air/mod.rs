@@ -31,7 +31,7 @@ use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{CellId, Direction, Kinematics, Motion, Point, Span, Time, UeId};
 pub use geometry::{Geometry, geometry};
 use history::History;
-use interference::Sender;
+use interference::Crossing;
 use levels::Levels;
 use path::{Fade, PathChannel, Placement, RadioPath};
 use std::collections::BTreeMap;
@@ -41,13 +41,6 @@ use std::ops::Range;
 #[derive(Debug)]
 pub(crate) struct Air {
     cells: Vec<AirCell>,
-    /// Beside `cells`: what interference asks of each.
-    senders: Vec<Sender>,
-    /// Share of the band that downlink data of each cell used.
-    downlink_shares: History,
-    /// Power in mW that UEs of other cells put into a resource block of each cell, averaged over the
-    /// band.
-    uplink_interference: History,
     ues: Vec<AirUe>,
     /// By [`LegId`].
     legs: Vec<AirLeg>,
@@ -55,6 +48,8 @@ pub(crate) struct Air {
     /// Beside `paths`: what is seldom needed of them.
     channels: Vec<PathChannel>,
     built: Channels,
+    /// Where what crosses between directions of cells counts.
+    crossing: Option<Crossing>,
     /// Looked up as paths and legs are made.
     recorded: BTreeMap<(UeId, CellId), RecordedPath>,
 }
@@ -67,6 +62,10 @@ struct AirCell {
     levels: Levels,
     /// Where its beam pointed when it was last looked at.
     beam_at: Option<Point>,
+    /// Share of the band that downlink data used.
+    downlink_shares: History,
+    /// Power in mW that UEs of other cells put into a resource block here, averaged over the band.
+    uplink_interference: History,
 }
 
 /// A UE's antenna.
@@ -81,8 +80,6 @@ struct AirUe {
     carriers: Vec<Range<usize>>,
     /// Where it was last seen, and when.
     seen: (Time, Option<Kinematics>),
-    /// How often a path of it has begun to serve, or to interfere alone.
-    changes: u32,
 }
 
 /// A UE's link to a cell that serves it.
@@ -91,8 +88,6 @@ struct AirLeg {
     ue: UeId,
     cell: CellId,
     signal: Signal,
-    /// Before that no path that only interferes is due, and how often the UE's had changed then.
-    others_due: (Time, u32),
 }
 
 /// The source of the SINR of a leg.
@@ -136,6 +131,8 @@ impl AirCell {
             frame: frame(config).map_err(error)?,
             levels: Levels::new(config),
             beam_at: None,
+            downlink_shares: History::new(),
+            uplink_interference: History::new(),
             config: config.clone(),
         })
     }
@@ -160,6 +157,23 @@ impl AirCell {
             }
         };
         to_db(self.config.sinr_range.clip(sinr))
+    }
+
+    /// Linear SINR in `slot` of a UE that puts `block_power_dbm` into each resource block, without
+    /// fading; `crossing_mw` comes from base stations.
+    fn uplink_mean(
+        &self,
+        path: &RadioPath,
+        (slot, purpose): (u64, Purpose),
+        block_power_dbm: f64,
+        crossing_mw: f64,
+    ) -> f64 {
+        let interference_mw = match purpose {
+            Purpose::Transmission => self.uplink_interference.at(slot),
+            Purpose::Report => self.uplink_interference.mean(slot),
+        };
+        let disturbance_mw = self.levels.block_noise_mw + interference_mw + crossing_mw;
+        from_db(block_power_dbm) * path.gain / disturbance_mw
     }
 }
 
@@ -195,21 +209,21 @@ impl Air {
     ) -> Result<Air, RadioError> {
         let recorded = recorded.iter().map(|one| ((one.ue, one.cell), one.clone()));
         let cells = (0..).map(CellId).zip(cells);
-        let cells: Vec<AirCell> = cells
-            .map(|(id, cell)| AirCell::new(id, cell))
-            .collect::<Result<_, _>>()?;
         let mut air = Air {
-            senders: cells.iter().map(Sender::new).collect(),
-            downlink_shares: History::new(cells.len()),
-            uplink_interference: History::new(cells.len()),
-            cells,
+            cells: cells
+                .map(|(id, cell)| AirCell::new(id, cell))
+                .collect::<Result<_, _>>()?,
             ues: Vec::with_capacity(ues.len()),
             legs: Vec::with_capacity(ues.len()),
             paths: Vec::new(),
             channels: Vec::new(),
             built: Channels::new(seed),
+            crossing: None,
             recorded: recorded.collect(),
         };
+        if air.cells.iter().any(|cell| cell.config.cross_link) {
+            air.crossing = Some(Crossing::new(air.cells.len()));
+        }
         for (id, &config) in (0..).map(UeId).zip(ues) {
             air.ues.push(AirUe {
                 config,
@@ -217,7 +231,6 @@ impl Air {
                 has_recorded_sinr: air.has_recorded_sinr(id),
                 carriers: Vec::new(),
                 seen: (Time::ZERO, None),
-                changes: 0,
             });
             if config.fixed_sinr.is_some() || air.has_recorded_sinr(id) {
                 continue;
@@ -298,13 +311,10 @@ impl Air {
                 Signal::Paths(paths.start + serving, paths)
             }
         };
-        self.legs.push(AirLeg {
-            ue,
-            cell,
-            signal,
-            others_due: (Time::ZERO, 0),
-        });
-        self.ues[ue.index()].changes += 1;
+        self.legs.push(AirLeg { ue, cell, signal });
+        if let Some(crossing) = &mut self.crossing {
+            crossing.connect();
+        }
         Ok(())
     }
 
@@ -390,7 +400,7 @@ impl Air {
     }
 
     fn look_around<M: Motion>(&mut self, leg: LegId, now: Time, motion: &mut M) {
-        let leg = &mut self.legs[leg.index()];
+        let leg = &self.legs[leg.index()];
         let Signal::Paths(serving, carrier) = &leg.signal else {
             return;
         };
@@ -409,26 +419,53 @@ impl Air {
         path.due_at = at.saturating_add(gain_period);
         let shift = cell.config.shift_toward(placement.ue.position);
         placement.serving_site = Some(cell.config.site + shift);
-        self.cells[leg.cell.index()].beam_at = Some(placement.ue.position + shift * -1.0);
-        let changes = self.ues[leg.ue.index()].changes;
-        if now < leg.others_due.0 && leg.others_due.1 == changes {
-            return;
-        }
-        let mut others_due_at = Time::NEVER;
         let paths = self.paths[carrier.clone()].iter_mut();
         for (path, channel) in paths.zip(&mut self.channels[carrier.clone()]) {
             // The path of another leg is looked at for that leg.
-            if path.is_serving {
+            if now < path.due_at || path.is_serving {
                 continue;
             }
-            if now >= path.due_at {
-                let cell = &self.cells[path.cell.index()];
-                path.look(channel, at, &placement, cell, motion);
-                path.due_at = at.saturating_add(INTERFERING_PERIOD);
-            }
-            others_due_at = others_due_at.min(path.due_at);
+            let cell = &self.cells[path.cell.index()];
+            path.look(channel, at, &placement, cell, motion);
+            path.due_at = at.saturating_add(INTERFERING_PERIOD);
         }
-        leg.others_due = (others_due_at, changes);
+        self.cells[leg.cell.index()].beam_at = Some(placement.ue.position + shift * -1.0);
+    }
+
+    /// A cell sends downlink data on a share of the band.
+    pub(crate) fn on_downlink_sent(&mut self, cell: CellId, slot: u64, share: f64) {
+        self.cells[cell.index()].downlink_shares.add(slot, share);
+    }
+
+    /// A UE sends on a share of the band: the other cells of the carrier hear it.
+    pub(crate) fn on_uplink_sent(
+        &mut self,
+        id: LegId,
+        slot: u64,
+        block_power_dbm: f64,
+        share: f64,
+    ) {
+        let leg = &self.legs[id.index()];
+        let Signal::Paths(serving, carrier) = &leg.signal else {
+            return;
+        };
+        if carrier.len() < 2 {
+            return;
+        }
+        let length = self.cells[leg.cell.index()].frame.slot();
+        let block_power_mw = from_db(block_power_dbm);
+        if let Some(crossing) = &mut self.crossing {
+            crossing.on_sent((id, leg.cell), slot, block_power_mw, share);
+        }
+        for (index, path) in carrier.clone().zip(&self.paths[carrier.clone()]) {
+            if index == *serving {
+                continue;
+            }
+            let cell = &mut self.cells[path.cell.index()];
+            let slot = cell.frame.slot_as_of(length, slot);
+            let heard_mw = block_power_mw * path.gain * share;
+            cell.uplink_interference.add(slot, heard_mw);
+        }
     }
 
     /// SINR in dB of a downlink transmission in a slot with a scheme, of the paths as last
@@ -506,7 +543,9 @@ impl Air {
             &Signal::Paths(serving, _) => {
                 let cell = &self.cells[leg.cell.index()];
                 let path = &self.paths[serving];
-                let mean = self.uplink_mean(path, slot, block_power_dbm, Purpose::Transmission);
+                let asked = (slot, Purpose::Transmission);
+                let crossing_mw = self.crossing_mw(leg.cell, asked.0, asked.1);
+                let mean = cell.uplink_mean(path, asked, block_power_dbm, crossing_mw);
                 let at = cell.frame.start_of(slot);
                 let sent = (scheme, Extent::Whole);
                 cell.sinr_db(&self.channels[serving], at, sent, mean)
@@ -532,7 +571,9 @@ impl Air {
                 let cell = &self.cells[leg.cell.index()];
                 let power_dbm = self.ues[leg.ue.index()].config.power.0;
                 let path = &self.paths[serving];
-                let mean = self.uplink_mean(path, slot, power_dbm, Purpose::Report);
+                let asked = (slot, Purpose::Report);
+                let crossing_mw = self.crossing_mw(leg.cell, asked.0, asked.1);
+                let mean = cell.uplink_mean(path, asked, power_dbm, crossing_mw);
                 let mut gains = [0.0; MAX_SUB_BANDS];
                 let at = cell.frame.start_of(slot);
                 let sinr = match self.channels[serving].fade(at, &mut gains) {

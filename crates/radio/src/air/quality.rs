@@ -75,8 +75,6 @@ impl Air {
             let path = &mut self.paths[serving];
             path.is_serving = is_serving;
             path.due_at = Time::ZERO;
-            let ue = self.legs[leg.index()].ue;
-            self.ues[ue.index()].changes += 1;
         }
     }
 
@@ -94,7 +92,9 @@ impl Air {
                 let down = self.downlink_mean(leg, *serving, carrier, slot, Purpose::Report);
                 let power_dbm = self.ues[leg.ue.index()].config.power.0;
                 let path = &self.paths[*serving];
-                let up = self.uplink_mean(path, slot, power_dbm, Purpose::Report);
+                let asked = (slot, Purpose::Report);
+                let crossing_mw = self.crossing_mw(leg.cell, asked.0, asked.1);
+                let up = cell.uplink_mean(path, asked, power_dbm, crossing_mw);
                 let antennas = f64::from(cell.config.channel.receive_antennas);
                 [to_db(down * antennas), to_db(up * antennas)]
             }

@@ -179,9 +179,9 @@ fn what_a_ue_sends_is_heard_in_the_other_cell_and_lowers_its_sinr() {
     let alone = air.uplink_sinr_db(other, (7, scheme()), -20.0);
     air.on_uplink_sent(LEG, 7, 6.0, 0.25);
     // 900 m of free space: 97.55 dB.
-    let heard = to_db(air.uplink_interference.at(1, 7));
+    let heard = to_db(air.cells[1].uplink_interference.at(7));
     assert!((heard - (6.0 - 97.55 - 6.02)).abs() < 0.01, "{heard}");
-    assert_eq!(air.uplink_interference.at(0, 7), 0.0);
+    assert_eq!(air.cells[0].uplink_interference.at(7), 0.0);
     let disturbed = air.uplink_sinr_db(other, (7, scheme()), -20.0);
     // -20 dBm - 97.55 dB, below interference of -97.57 dBm.
     assert!((disturbed - -20.0).abs() < 0.1, "{disturbed}");

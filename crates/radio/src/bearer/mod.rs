@@ -135,7 +135,7 @@ impl Drb {
 
     #[inline]
     fn wants_delay(&self, probe: &impl Probe) -> bool {
-        !self.is_signalling && probe.wants_radio_delay(self.id)
+        probe.wants_radio_delay(self.id) && !self.is_signalling
     }
 
     /// The leg that carried it is left.

@@ -31,6 +31,9 @@ pub struct CellConfig {
     pub duplex: Duplex,
     /// What the uplink leaves to the downlink of symbols that either may have.
     pub division: Division,
+    /// Whether what crosses between the directions of cells on the carrier disturbs this one: other base
+    /// stations its uplink, and UEs of other cells its UEs' downlink.
+    pub cross_link: bool,
     /// How UEs share a slot.
     pub sharing: Sharing,
     /// Spatial layers of a downlink transmission, or the most of them. Layers share the power.

@@ -216,6 +216,12 @@ fn check_cell(index: usize, cell: &CellConfig) -> Result<(), RadioError> {
         !is_divided || cell.sharing == Sharing::Time,
         "FDD or a TDD pattern where UEs share a slot in frequency",
     )?;
+    ensure(
+        "cross-link interference",
+        &"FDD",
+        !cell.cross_link || cell.duplex != Duplex::Fdd,
+        "TDD or flexible slots: nothing crosses between the bands of FDD",
+    )?;
     check_requests(mu, cell, &ensure)
 }
 

@@ -148,14 +148,21 @@ impl UeRrc {
         now.saturating_add(reestablish_after)
     }
 
-    /// Something waits for a leg, whose downlink is in range or out of it; while it waits there is a look
-    /// each `period`. Whether the link has failed for good.
+    /// Something waits for a leg, whose downlink is in range.
     #[inline]
-    pub(crate) fn on_look(&mut self, now: Time, leg: u8, in_range: bool, period: Span) -> bool {
+    pub(crate) fn on_look_in_range(&mut self, leg: u8) {
+        if let Some(looks) = self.looks.get_mut(usize::from(leg)) {
+            looks.on_look_in_range();
+        }
+    }
+
+    /// Something waits for a leg, whose downlink is out of range; while it waits there is a look each
+    /// `period`. Whether the link has failed for good.
+    pub(crate) fn on_look_out_of_range(&mut self, now: Time, leg: u8, period: Span) -> bool {
         let apart = period * 2;
         self.looks
             .get_mut(usize::from(leg))
-            .is_some_and(|looks| looks.on_look(now, &Monitoring::default(), in_range, apart))
+            .is_some_and(|looks| looks.on_look_out_of_range(now, &Monitoring::default(), apart))
     }
 
     /// Radio link failures so far.

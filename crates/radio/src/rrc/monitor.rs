@@ -122,6 +122,7 @@ impl LinkMonitor {
 pub(crate) struct Looks {
     /// Since when every look found it out of range; never when the last one did not.
     out_since: Time,
+    /// The latest look that found it out of range.
     latest_at: Time,
 }
 
@@ -133,24 +134,25 @@ impl Looks {
         }
     }
 
-    /// A look that found the link in range or out of it; looks less than `apart` from each other are taken
-    /// for all that happened between them. Whether the connection is lost with this one: N310 and T310
-    /// say that the link has failed, and for the whole of T311 no cell was found. It begins anew then.
+    /// A look that found the link in range.
+    #[inline]
+    pub(crate) fn on_look_in_range(&mut self) {
+        self.out_since = Time::NEVER;
+    }
+
+    /// A look that found the link out of range; looks less than `apart` from each other are taken for all
+    /// that happened between them. Whether the connection is lost with this one: N310 and T310 say that
+    /// the link has failed, and for the whole of T311 no cell was found. It begins anew then.
     ///
     /// Standard: TS 38.331 §5.3.10.1, §5.3.10.3, §5.3.7.3, §5.3.7.6; TS 36.331 §5.3.11, §5.3.7.
-    pub(crate) fn on_look(
+    pub(crate) fn on_look_out_of_range(
         &mut self,
         now: Time,
         config: &Monitoring,
-        in_range: bool,
         apart: Span,
     ) -> bool {
         let is_stale = now.since(self.latest_at) > apart;
         self.latest_at = now;
-        if in_range {
-            self.out_since = Time::NEVER;
-            return false;
-        }
         if self.out_since.is_never() || is_stale {
             self.out_since = now;
         }
@@ -239,11 +241,18 @@ mod tests {
     fn a_link_that_is_out_of_range_whenever_something_waits_is_lost_after_t310_and_t311() {
         let config = Monitoring::default();
         let apart = Span::from_millis(80);
+        let look = |link: &mut Looks, ms: u64, in_range: bool| {
+            if in_range {
+                link.on_look_in_range();
+                return false;
+            }
+            link.on_look_out_of_range(at_ms(ms), &config, apart)
+        };
         let lost_at = |looks: &[(u64, bool)]| {
             let mut link = Looks::new();
             let mut looks = looks.iter();
             looks
-                .find(|&&(ms, in_range)| link.on_look(at_ms(ms), &config, in_range, apart))
+                .find(|&&(ms, in_range)| look(&mut link, ms, in_range))
                 .map(|&(ms, _)| ms)
         };
         let looks = |from: u64, count: u64, in_range_at: u64| -> Vec<(u64, bool)> {
@@ -258,7 +267,7 @@ mod tests {
         // So they do after the loss.
         let mut link = Looks::new();
         let mut lost = looks(10_000, 250, 0);
-        lost.retain(|&(ms, in_range)| link.on_look(at_ms(ms), &config, in_range, apart));
+        lost.retain(|&(ms, in_range)| look(&mut link, ms, in_range));
         assert_eq!(lost, [(14_000, false), (18_040, false)]);
     }
 

@@ -105,7 +105,9 @@ pub(crate) fn measurement_period(config: &MobilityConfig, sleep: Option<Sleep>) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{AccessConfig, DataForwarding, Monitoring, ProcedureConfig};
+    use crate::config::{
+        AccessConfig, DataForwarding, Interface, Monitoring, ProcedureConfig, Signalling,
+    };
 
     fn config() -> MobilityConfig {
         MobilityConfig {
@@ -118,6 +120,8 @@ mod tests {
             data: DataForwarding::Forwarded,
             most_ues: None,
             stations: Vec::new(),
+            interface: Interface::Direct,
+            signalling: Signalling::Given,
         }
     }
 

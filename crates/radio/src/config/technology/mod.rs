@@ -10,6 +10,7 @@ pub use lte::Lte;
 pub use nr::Nr;
 
 use crate::config::CellConfig;
+use crate::phy::frame::Duplex;
 use fadeout_core::{Hertz, Point};
 
 /// Where a cell is and what spectrum it has.
@@ -40,17 +41,21 @@ impl Radio {
     /// A cell on a carrier.
     ///
     /// # Errors
-    /// A bandwidth without a row in the standard's table, or a numerology without data channels; the
-    /// message names what there is.
+    /// A bandwidth without a row in the standard's table, a numerology without data channels, or keys that
+    /// go together with others only; the message names what there is.
     pub fn cell(&self, carrier: &Carrier) -> Result<CellConfig, String> {
-        radios!(self, radio => radio.cell(carrier))
+        let cell = radios!(self, radio => radio.cell(carrier))?;
+        if cell.cross_link && cell.duplex == Duplex::Fdd {
+            let needs = "`cross-link-interference` needs a `duplex` of TDD or of flexible slots";
+            return Err(format!("{needs}; this cell has FDD, where nothing crosses"));
+        }
+        Ok(cell)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::phy::frame::Duplex;
     use fadeout_core::registry::{Parameters, Value};
 
     fn carrier(carrier: f64, bandwidth: f64) -> Carrier {
@@ -71,6 +76,22 @@ mod tests {
             .map(|(key, value)| ((*key).to_owned(), value.clone()));
         let radio = Radio::new(name, &Parameters(keys.collect()));
         radio.expect("a name").cell(carrier)
+    }
+
+    #[test]
+    fn crossing_between_directions_counts_where_asked_and_where_slots_turn() {
+        let keys = [("cross-link-interference", Value::Bool(true))];
+        let flexible = with("nr", &carrier(28e9, 400e6), &keys).expect("flexible slots");
+        assert!(flexible.cross_link);
+        let plain = with("nr", &carrier(28e9, 400e6), &[]).expect("a cell");
+        assert!(!plain.cross_link);
+        for name in ["nr", "lte"] {
+            let error = with(name, &carrier(2e9, 20e6), &keys).expect_err("FDD");
+            assert!(
+                error.contains("`cross-link-interference`") && error.contains("FDD"),
+                "{error}"
+            );
+        }
     }
 
     #[test]

@@ -154,6 +154,9 @@ fadeout_core::parameters! {
         /// Age at which path loss, shadowing, blockage and beams are looked at again; fading always
         /// is.
         pub(super) gain_period: Span = span("1 ms"),
+        /// Whether cells on the carrier that turn from downlink to uplink at other symbols disturb this one
+        /// across directions: their base stations its uplink, their UEs its UEs. Of TDD and flexible slots.
+        pub(super) cross_link_interference: bool = flag("false"),
         /// How often a UE out of range that has data waiting is tried again.
         pub(super) recheck_period: Span = span("40 ms"),
         /// Time without service after a radio link failure (RLC's maxRetxThreshold).
@@ -227,6 +230,7 @@ impl Shared {
             resource_blocks,
             duplex: own.duplex,
             division: own.division,
+            cross_link: self.cross_link_interference,
             sharing: own.sharing,
             layers: self.layers,
             uplink_layers: self.uplink_layers.unwrap_or(self.layers.min(4)),
