@@ -15,48 +15,62 @@ use fadeout_core::{CellId, HandoverOutcome, Probe, RrcEvent, Span, Time};
 /// Standard: RFC 9260 §16.
 const REPEAT: Span = Span::from_secs(1);
 
-impl Managed<'_> {
+/// What base stations and the core do about a UE.
+pub(super) struct Network<'a, 'm> {
+    of: &'a mut Managed<'m>,
+}
+
+impl<'m> Managed<'m> {
+    /// The network's part.
+    pub(super) fn network(&mut self) -> Network<'_, 'm> {
+        Network { of: self }
+    }
+}
+
+impl Network<'_, '_> {
     /// Base station of the UE's cell, or of the last one.
     pub(super) fn station(&self) -> u32 {
-        let cell = self.service.stack.serving_cell(self.ue);
-        cell.map_or(self.state.home, |cell| self.config.stations[cell.index()])
+        let cell = self.of.service.stack.serving_cell(self.of.ue);
+        cell.map_or(self.of.state.home, |cell| {
+            self.of.config.stations[cell.index()]
+        })
     }
 
     fn has_links(&self) -> bool {
-        matches!(self.config.signalling, Signalling::Links { .. })
+        matches!(self.of.config.signalling, Signalling::Links { .. })
     }
 
     /// One way between the base stations of two cells, where it is given.
     fn station_delay(&self, one: CellId, other: CellId) -> Span {
-        match self.is_one_station(one, other) {
+        match self.of.is_one_station(one, other) {
             true => Span::ZERO,
             false => self.given_delay(),
         }
     }
 
     fn given_delay(&self) -> Span {
-        let config = self.config;
+        let config = self.of.config;
         config.procedure.between_stations(config.interface)
     }
 
     /// How packets come from one cell's base station to the other's.
     pub(super) fn way_between(&self, one: CellId, other: CellId) -> Way {
-        match self.config.signalling {
+        match self.of.config.signalling {
             Signalling::Given => Way::After(self.station_delay(one, other)),
             Signalling::Links { .. } => Way::Links {
-                to: self.config.stations[other.index()],
+                to: self.of.config.stations[other.index()],
             },
         }
     }
 
     /// Sends a message from base station to base station, or to or from the core.
     fn tell(&mut self, signal: Signal, from: Place, to: Place) {
-        let Signalling::Links { strangers } = &self.config.signalling else {
+        let Signalling::Links { strangers } = &self.of.config.signalling else {
             return;
         };
         let next = match (from, to) {
             (Place::Station(one), Place::Station(other))
-                if self.config.interface == Interface::Core
+                if self.of.config.interface == Interface::Core
                     || strangers.contains(&(one, other)) =>
             {
                 Place::Core
@@ -67,12 +81,12 @@ impl Managed<'_> {
     }
 
     fn post(&mut self, signal: Signal, from: Place, way: [Place; 2]) {
-        let number = *self.next_message;
-        *self.next_message += 1;
-        self.state.wire.send(number, signal, way);
+        let number = *self.of.next_message;
+        *self.of.next_message += 1;
+        self.of.state.wire.send(number, signal, way);
         let [to, _] = way;
-        self.moves.push(Move::Message {
-            ue: self.ue,
+        self.of.moves.push(Move::Message {
+            ue: self.of.ue,
             number,
             from,
             to,
@@ -86,80 +100,80 @@ impl Managed<'_> {
         (source, target): (CellId, CellId),
         env: &Env<'_, impl Probe>,
     ) -> Time {
-        let procedure = &self.config.procedure;
-        if !self.has_links() || self.is_one_station(source, target) {
+        let procedure = &self.of.config.procedure;
+        if !self.has_links() || self.of.is_one_station(source, target) {
             let there_and_back = self.station_delay(source, target) * 2;
             return env.now.saturating_add(there_and_back + procedure.admission);
         }
         let until = env.now.saturating_add(procedure.preparation);
-        let stations = [source, target].map(|cell| self.config.stations[cell.index()]);
+        let stations = [source, target].map(|cell| self.of.config.stations[cell.index()]);
         let [from, to] = stations.map(Place::Station);
-        self.state.wire.begin_anew();
+        self.of.state.wire.begin_anew();
         self.tell(Signal::Request(target), from, to);
         until
     }
 
     /// The answer of the target is due.
     pub(super) fn on_answer_due(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
-        let Some(source) = self.service.stack.serving_cell(self.ue) else {
+        let Some(source) = self.of.service.stack.serving_cell(self.of.ue) else {
             return;
         };
-        if !self.has_links() || self.is_one_station(source, target) {
-            return match self.has_room(target) {
-                true => self.command(target, env),
-                false => self.on_refusal(target, env),
+        if !self.has_links() || self.of.is_one_station(source, target) {
+            return match self.of.has_room(target) {
+                true => self.of.command(target, env),
+                false => self.of.on_refusal(target, env),
             };
         }
-        self.state.preparation = Preparation::Idle;
-        self.state.wire.begin_anew();
-        note_cell((self.ue, target), RrcEvent::PreparationExpired, env);
-        self.fail_row(HandoverOutcome::Cancelled, env);
+        self.of.state.preparation = Preparation::Idle;
+        self.of.state.wire.begin_anew();
+        note_cell((self.of.ue, target), RrcEvent::PreparationExpired, env);
+        self.of.fail_row(HandoverOutcome::Cancelled, env);
     }
 
     /// The target has a request, and decides.
     pub(super) fn admit(&mut self, target: CellId) {
-        if !matches!(self.state.preparation, Preparation::Requested { target: of, .. } if of == target)
+        if !matches!(self.of.state.preparation, Preparation::Requested { target: of, .. } if of == target)
         {
             return;
         }
-        let answer = match self.has_room(target) {
+        let answer = match self.of.has_room(target) {
             true => Signal::Acknowledge(target),
             false => Signal::Refuse(target),
         };
-        let from = Place::Station(self.config.stations[target.index()]);
+        let from = Place::Station(self.of.config.stations[target.index()]);
         self.tell(answer, from, Place::Station(self.station()));
     }
 
     /// The UE is in a cell of another base station than the core sends to.
     pub(super) fn ask_core(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) {
         let after = match self.has_links() {
-            false => self.config.procedure.core_delay,
+            false => self.of.config.procedure.core_delay,
             true => {
-                note_cell((self.ue, cell), RrcEvent::PathSwitchRequest, env);
-                let from = Place::Station(self.config.stations[cell.index()]);
+                note_cell((self.of.ue, cell), RrcEvent::PathSwitchRequest, env);
+                let from = Place::Station(self.of.config.stations[cell.index()]);
                 self.tell(Signal::PathSwitch(cell), from, Place::Core);
                 REPEAT
             }
         };
-        self.state.switch_at = env.now.saturating_add(after);
+        self.of.state.switch_at = env.now.saturating_add(after);
     }
 
     /// The core switches the path, or has not answered.
     pub(super) fn on_switch_due(&mut self, env: &mut Env<'_, impl Probe>) {
-        self.state.switch_at = Time::NEVER;
-        match self.service.stack.serving_cell(self.ue) {
+        self.of.state.switch_at = Time::NEVER;
+        match self.of.service.stack.serving_cell(self.of.ue) {
             Some(cell) if self.has_links() => self.ask_core(cell, env),
-            _ => self.switch_path(env),
+            _ => self.of.switch_path(env),
         }
     }
 
     /// The cell that a UE has come to after a failure fetches its context. When it has it, where that is
     /// given.
     pub(super) fn fetch_context(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) -> Time {
-        let station = self.config.stations[cell.index()];
-        let home = self.state.home;
+        let station = self.of.config.stations[cell.index()];
+        let home = self.of.state.home;
         if self.has_links() && station != home {
-            note_cell((self.ue, cell), RrcEvent::ContextRequest, env);
+            note_cell((self.of.ue, cell), RrcEvent::ContextRequest, env);
             let [from, to] = [station, home].map(Place::Station);
             self.tell(Signal::ContextRequest, from, to);
             return Time::NEVER;
@@ -174,55 +188,55 @@ impl Managed<'_> {
 
     /// The base station that had the UE sends its data to `cell`.
     fn move_data(&mut self, cell: CellId, given: Way, env: &mut Env<'_, impl Probe>) {
-        let to = self.config.stations[cell.index()];
+        let to = self.of.config.stations[cell.index()];
         let way = match self.has_links() {
             true => Way::Links { to },
             false => given,
         };
-        let fate = match to == self.state.home || self.forwards() {
+        let fate = match to == self.of.state.home || self.of.forwards() {
             true => Fate::Forwarded(way),
             false => Fate::Dropped,
         };
-        self.stop(fate, env);
+        self.of.stop(fate, env);
     }
 
     /// A message has come over links.
     pub(super) fn on_wired(&mut self, number: u64, env: &mut Env<'_, impl Probe>) {
-        let Some(wired) = self.state.wire.take(number) else {
+        let Some(wired) = self.of.state.wire.take(number) else {
             return;
         };
         if wired.next != wired.to {
             // The core passes it on.
             return self.post(wired.signal, wired.next, [wired.to; 2]);
         }
-        let asked = match self.state.preparation {
+        let asked = match self.of.state.preparation {
             Preparation::Requested { target, .. } => Some(target),
             Preparation::Idle | Preparation::Commanded { .. } => None,
         };
         let is_asked = |target| asked == Some(target);
         match wired.signal {
             Signal::Request(target) if is_asked(target) => {
-                let admission = self.config.procedure.admission;
-                self.state.admission = Some((target, env.now.saturating_add(admission)));
+                let admission = self.of.config.procedure.admission;
+                self.of.state.admission = Some((target, env.now.saturating_add(admission)));
             }
-            Signal::Acknowledge(target) if is_asked(target) => self.command(target, env),
-            Signal::Refuse(target) if is_asked(target) => self.on_refusal(target, env),
+            Signal::Acknowledge(target) if is_asked(target) => self.of.command(target, env),
+            Signal::Refuse(target) if is_asked(target) => self.of.on_refusal(target, env),
             Signal::Request(_) | Signal::Acknowledge(_) | Signal::Refuse(_) => {}
             Signal::PathSwitch(cell) => self.on_path_switch_request(cell, env),
             Signal::PathSwitched => self.on_path_switched(),
-            Signal::Release => self.note(RrcEvent::ContextReleased, env),
+            Signal::Release => self.of.note(RrcEvent::ContextReleased, env),
             Signal::ContextRequest => {
-                if let Stage::Fetching { leg, .. } = self.state.stage {
-                    let cell = self.service.stack.legs[leg.index()].config.cell;
+                if let Stage::Fetching { leg, .. } = self.of.state.stage {
+                    let cell = self.of.service.stack.legs[leg.index()].config.cell;
                     self.move_data(cell, Way::After(Span::ZERO), env);
-                    let to = self.config.stations[cell.index()];
+                    let to = self.of.config.stations[cell.index()];
                     self.tell(Signal::Context, wired.to, Place::Station(to));
                 }
             }
             Signal::Context => {
-                if let Stage::Fetching { leg, .. } = self.state.stage {
-                    self.note(RrcEvent::Reestablished, env);
-                    self.enter(leg, env);
+                if let Stage::Fetching { leg, .. } = self.of.state.stage {
+                    self.of.note(RrcEvent::Reestablished, env);
+                    self.of.enter(leg, env);
                 }
             }
         }
@@ -230,26 +244,26 @@ impl Managed<'_> {
 
     /// The core knows where the UE is.
     fn on_path_switch_request(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) {
-        let station = self.config.stations[cell.index()];
-        if !self.state.is_connected() || self.station() != station {
+        let station = self.of.config.stations[cell.index()];
+        if !self.of.state.is_connected() || self.station() != station {
             return;
         }
-        let left = self.state.home;
+        let left = self.of.state.home;
         if left != station {
-            self.switch_path(env);
+            self.of.switch_path(env);
         }
         self.tell(Signal::PathSwitched, Place::Core, Place::Station(station));
-        if self.config.interface == Interface::Core && left != station {
+        if self.of.config.interface == Interface::Core && left != station {
             self.tell(Signal::Release, Place::Core, Place::Station(left));
         }
     }
 
     /// The target knows that the core has switched the path.
     fn on_path_switched(&mut self) {
-        self.state.switch_at = Time::NEVER;
-        let left = self.state.row.as_ref().map(|row| row.source);
-        if let Some(left) = left.filter(|_| self.config.interface == Interface::Direct) {
-            let [from, to] = [self.station(), self.config.stations[left.index()]];
+        self.of.state.switch_at = Time::NEVER;
+        let left = self.of.state.row.as_ref().map(|row| row.source);
+        if let Some(left) = left.filter(|_| self.of.config.interface == Interface::Direct) {
+            let [from, to] = [self.station(), self.of.config.stations[left.index()]];
             if from != to {
                 self.tell(Signal::Release, Place::Station(from), Place::Station(to));
             }

@@ -169,7 +169,7 @@ impl Managed<'_> {
         if procedure != Procedure::Reestablishment {
             return self.enter(leg, env);
         }
-        let at = self.fetch_context(cell, env);
+        let at = self.network().fetch_context(cell, env);
         self.state.stage = Stage::Fetching { leg, at, until };
     }
 

@@ -43,7 +43,7 @@ impl Managed<'_> {
         };
         self.begin_row(row, env);
         note_cell((self.ue, target), RrcEvent::HandoverRequest, env);
-        let at = self.ask_target((source, target), env);
+        let at = self.network().ask_target((source, target), env);
         self.state.preparation = Preparation::Requested { target, at };
     }
 
@@ -125,7 +125,7 @@ impl Managed<'_> {
         let now = env.now;
         match self.state.preparation {
             Preparation::Requested { target, at } if at <= now => {
-                self.on_answer_due(target, env);
+                self.network().on_answer_due(target, env);
             }
             Preparation::Commanded { until } if until <= now => self.give_up(env),
             _ => {}
@@ -157,10 +157,10 @@ impl Managed<'_> {
             && at <= now
         {
             self.state.admission = None;
-            self.admit(target);
+            self.network().admit(target);
         }
         if self.state.switch_at <= now {
-            self.on_switch_due(env);
+            self.network().on_switch_due(env);
         }
         let mut position = 0;
         while let Some(&bearer) = self.service.stack.ues[self.ue.index()]
@@ -229,7 +229,7 @@ impl Managed<'_> {
             return;
         };
         let fate = match self.is_one_station(source, target) || self.forwards() {
-            true => Fate::Forwarded(self.way_between(source, target)),
+            true => Fate::Forwarded(self.network().way_between(source, target)),
             false => Fate::Dropped,
         };
         self.stop(fate, env);
@@ -242,7 +242,7 @@ impl Managed<'_> {
 
     /// The base station that the core's path leads to stops the downlink of the UE's bearers.
     pub(super) fn stop(&mut self, fate: Fate, env: &mut Env<'_, impl Probe>) {
-        let stations = (self.state.home, self.station());
+        let stations = (self.state.home, self.network().station());
         for bearer in self.service.stack.ues[self.ue.index()].bearers() {
             let drb = &mut self.service.stack.bearers[bearer.index()];
             drb.travel()
@@ -327,7 +327,7 @@ impl Managed<'_> {
             *load = load.saturating_sub(1);
             self.leave_leg(leg);
         }
-        let station = self.station();
+        let station = self.network().station();
         let stack = &mut self.service.stack;
         for bearer in stack.ues[ue.index()].bearers() {
             stack.bearers[bearer.index()]
@@ -406,7 +406,7 @@ impl Managed<'_> {
         if self.config.stations[cell.index()] == self.state.home {
             self.state.row_at = env.now.saturating_add(ROW_DELAY);
         } else {
-            self.ask_core(cell, env);
+            self.network().ask_core(cell, env);
         }
     }
 }

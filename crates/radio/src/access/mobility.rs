@@ -291,7 +291,7 @@ impl RadioAccess {
             }
             Backhaul::Message { ue } => {
                 let number = env.pool.take(packet).segment.seq;
-                self.with_managed(ue, |managed| managed.on_wired(number, env));
+                self.with_managed(ue, |managed| managed.network().on_wired(number, env));
             }
             Backhaul::Forwarded { bearer, station } => {
                 let drb = &mut self.service.stack.bearers[bearer.index()];

@@ -4,7 +4,7 @@
 //! drop it. What reaches a base station that the UE is not coming to goes on from there.
 
 use super::Storage;
-use super::transfer::{Fate, Fresh, Transfer, Travel, Way};
+use super::transfer::{Fate, Fresh, Transfer, Transfers, Travel, Way};
 use crate::config::Env;
 use crate::rlc::Sdu;
 use fadeout_core::{
@@ -77,7 +77,30 @@ impl Transfer {
     }
 }
 
+impl Transfers {
+    /// Base stations between which links carry forwarded packets.
+    pub(crate) fn stations(&self) -> Option<(u32, u32)> {
+        let journey = self.0.as_ref()?.journey.as_ref()?;
+        match journey.fate {
+            Fate::Forwarded(Way::Links { to }) => Some((journey.source, to)),
+            _ => None,
+        }
+    }
+}
+
 impl Travel<'_> {
+    /// A packet with a COUNT goes to RLC again: as it is in acknowledged mode, unless the UE has it.
+    pub(super) fn send_again(&mut self, sdu: Sdu, has_left: bool) {
+        let is_kept = self.drb.config.is_acknowledged();
+        let [downlink, uplink] = &mut self.drb.anchors;
+        let rlc = &mut self.drb.legs.primary.sender(Direction::Downlink).rlc;
+        match (has_left, is_kept) {
+            (true, true) if uplink.rx.has(sdu.count) => {}
+            (true, false) => downlink.tx.renumber(sdu, rlc),
+            _ => rlc.push_again(sdu),
+        }
+    }
+
     /// What waits at other base stations goes to the one that the UE comes to.
     pub(super) fn send_on(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) {
         let bearer = self.drb.id;

@@ -167,15 +167,6 @@ impl Transfers {
         journey.map_or(Time::NEVER, |journey| journey.guard_at)
     }
 
-    /// Base stations between which links carry forwarded packets.
-    pub(crate) fn stations(&self) -> Option<(u32, u32)> {
-        let journey = self.0.as_ref()?.journey.as_ref()?;
-        match journey.fate {
-            Fate::Forwarded(Way::Links { to }) => Some((journey.source, to)),
-            _ => None,
-        }
-    }
-
     /// The longest time without a packet of the latest change of cell, by direction, and what became
     /// of packets.
     pub(crate) fn report(&self) -> ([Option<Span>; 2], TransferCounts) {
@@ -526,18 +517,6 @@ impl Travel<'_> {
             self.send_again(sdu, has_left);
         }
         self.conclude(now);
-    }
-
-    /// A packet with a COUNT goes to RLC again: as it is in acknowledged mode, unless the UE has it.
-    pub(super) fn send_again(&mut self, sdu: Sdu, has_left: bool) {
-        let is_kept = self.drb.config.is_acknowledged();
-        let [downlink, uplink] = &mut self.drb.anchors;
-        let rlc = &mut self.drb.legs.primary.sender(Direction::Downlink).rlc;
-        match (has_left, is_kept) {
-            (true, true) if uplink.rx.has(sdu.count) => {}
-            (true, false) => downlink.tx.renumber(sdu, rlc),
-            _ => rlc.push_again(sdu),
-        }
     }
 
     /// The core sends over the new path from now on, and `markers` end markers over the old one.

@@ -17,7 +17,7 @@ pub(crate) struct Interfaces {
     is_direct: bool,
     strangers: BTreeSet<(NodeId, NodeId)>,
     /// Found so far.
-    known: BTreeMap<(NodeId, NodeId), Vec<Hop>>,
+    known: BTreeMap<((NodeId, NodeId), Backhaul), RouteId>,
 }
 
 impl Interfaces {
@@ -55,33 +55,33 @@ impl Interfaces {
 
     /// The hops from one node to another.
     fn hops(
-        &mut self,
+        &self,
         topology: &mut Topology,
         directory: &Directory,
         ends: (NodeId, NodeId),
-    ) -> &[Hop] {
-        let (is_direct, core) = (self.is_direct, self.core);
-        let is_near = is_direct && !self.strangers.contains(&ends);
-        self.known.entry(ends).or_insert_with(|| {
-            let (from, to) = ends;
-            let hops = match core {
-                Some(core) if from != core && to != core && is_near => {
-                    topology.shortest_around(ends, core)
-                }
-                Some(core) if from != core && to != core => {
-                    let there = topology.shortest(from, core);
-                    there
-                        .zip(topology.shortest(core, to))
-                        .map(|(mut hops, rest)| {
-                            hops.extend(rest);
-                            hops
-                        })
-                }
-                _ => topology.shortest(from, to),
-            };
-            let hops = hops.unwrap_or_default();
-            hops.iter().map(|&hop| directory.hop(hop)).collect()
-        })
+    ) -> Vec<Hop> {
+        let (from, to) = ends;
+        if from == to {
+            return Vec::new();
+        }
+        let is_near = self.is_direct && !self.strangers.contains(&ends);
+        let hops = match self.core {
+            Some(core) if from != core && to != core && is_near => {
+                topology.shortest_around(ends, core)
+            }
+            Some(core) if from != core && to != core => {
+                let there = topology.shortest(from, core);
+                there
+                    .zip(topology.shortest(core, to))
+                    .map(|(mut hops, rest)| {
+                        hops.extend(rest);
+                        hops
+                    })
+            }
+            _ => topology.shortest(from, to),
+        };
+        let hops = hops.unwrap_or_default();
+        hops.iter().map(|&hop| directory.hop(hop)).collect()
     }
 
     fn node(&self, place: Place) -> NodeId {
@@ -100,12 +100,14 @@ impl Interfaces {
         what: Backhaul,
     ) -> RouteId {
         let ends = (self.node(from), self.node(to));
-        let mut hops = match ends.0 == ends.1 {
-            true => Vec::new(),
-            false => self.hops(topology, directory, ends).to_vec(),
-        };
+        if let Some(&known) = self.known.get(&(ends, what)) {
+            return known;
+        }
+        let mut hops = self.hops(topology, directory, ends);
         hops.push(Hop::Backhaul(what));
-        routes.over(&hops)
+        let route = routes.over(&hops);
+        self.known.insert((ends, what), route);
+        route
     }
 }
 
