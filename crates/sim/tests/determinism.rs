@@ -19,6 +19,13 @@ use std::path::{Path, PathBuf};
 /// Long enough for several blockages and recoveries, short enough for builds without
 /// optimisation.
 const LENGTH: Span = Span::from_secs(12);
+/// An example whose point comes later.
+const LATER: [(&str, Span); 2] = [
+    // Its second change of cell.
+    ("handover", Span::from_secs(24)),
+    // Its handover at 90 s, and what TCP makes of it.
+    ("inter-rat", Span::from_secs(95)),
+];
 const SEEDS: [u64; 2] = [1, 2];
 const HEADER: &str = "scenario,seed,duration_s,fingerprint";
 
@@ -26,10 +33,15 @@ fn file() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fingerprints.csv")
 }
 
+fn length(path: &Path) -> Span {
+    let later = LATER.iter().find(|(of, _)| name(path) == *of);
+    later.map_or(LENGTH, |&(_, length)| length)
+}
+
 fn fingerprint(path: &Path, seed: u64) -> String {
     let scenario = read(path, &[&format!("seed={seed}")]);
     let mut world = world(&scenario);
-    run_to(&mut world, Time::ZERO + LENGTH);
+    run_to(&mut world, Time::ZERO + length(path));
     world.fingerprint().to_string()
 }
 
@@ -38,7 +50,7 @@ fn table() -> String {
     for path in examples() {
         for seed in SEEDS {
             let print = fingerprint(&path, seed);
-            let length = LENGTH.as_secs_f64();
+            let length = length(&path).as_secs_f64();
             writeln!(table, "{},{seed},{length},{print}", name(&path)).expect("text grows");
         }
     }
@@ -46,7 +58,7 @@ fn table() -> String {
 }
 
 /// `RESULTS_VERSION`, and the digest of the pinned trajectories that have it.
-const PINNED: (u32, &str) = (1, "cf8deb2ffdcda92a");
+const PINNED: (u32, &str) = (1, "2bed8f1f37cbb0e4");
 
 #[test]
 fn the_version_of_the_results_is_raised_when_the_pinned_trajectories_change() {
