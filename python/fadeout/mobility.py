@@ -1,4 +1,4 @@
-"""What a run's changes of cell come to: failures by state, ping-pong, short stays, interruptions."""
+"""What a run's changes of cell come to: failures by state, ping-pong, short stays, gaps."""
 
 import math
 from collections.abc import Iterable
@@ -101,26 +101,27 @@ def handover_metrics(
 ) -> pl.DataFrame:
     """The metrics of TR 36.839 clause 5.2.1 over a run's changes of cell.
 
-    A failure is of state 1 if the link fails while no measurement event's entering condition holds, of
-    state 2 if it fails from then on until the UE has the command, of state 3 if it cannot enter the
-    target. The report takes a command for lost by the link's quality; here it is lost if RLC does not get
-    it through.
+    A failure is of state 1 if the link fails while no measurement event's entering condition holds,
+    of state 2 if it fails from then on until the UE has the command, of state 3 if it cannot enter
+    the target. The report takes a command for lost by the link's quality; here it is lost if RLC
+    does not get it through.
 
     Parameters
     ----------
     results
         Of a run with `[mobility-management]`.
     minimum_stay
-        From a handover's end to the next one's: what is shorter is a ping-pong if the UE goes back to
-        the cell before, and a short stay if it goes on to another.
+        From a handover's end to the next one's: what is shorter is a ping-pong if the UE goes back
+        to the cell before, and a short stay if it goes on to another.
     per_ue
         A row for each UE, with its name in `ue`, in place of one for all.
 
     Returns
     -------
-    `handovers` (successful ones), `failures_state_1` to `_3`, `failure_rate` (states 2 and 3 over these and
-    the successful ones), `ping_pongs`, `short_stays` and their rates (over the successful ones), and the
-    means of `downlink_gap_s` and `uplink_gap_s` in seconds. A rate of nothing is null.
+    `handovers` (successful ones), `failures_state_1` to `_3`, `failure_rate` (states 2 and 3 over
+    these and the successful ones), `ping_pongs`, `short_stays` and their rates (over the successful
+    ones), and the means of `downlink_gap_s` and `uplink_gap_s` in seconds. A rate of nothing is
+    null.
 
     Raises
     ------

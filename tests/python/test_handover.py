@@ -58,7 +58,10 @@ def test_a_handover_between_links_has_a_row_and_a_figure(tmp_path: Path):
     with pytest.raises(ValueError, match="there are 1 changes of cell; got number 1"):
         results.plot.handover(1)
 
-def change(source: str, target: str, completed_s: float, outcome: str = "success") -> dict[str, Any]:
+
+def change(
+    source: str, target: str, completed_s: float, outcome: str = "success"
+) -> dict[str, Any]:
     return {
         "procedure": "handover",
         "outcome": outcome,
