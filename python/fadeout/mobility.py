@@ -127,6 +127,8 @@ def handover_metrics(
     ------
     FadeoutError
         When the run has no table `handovers` or `rrc`.
+    ValueError
+        When `minimum_stay` is no length of time.
 
     Standard: TR 36.839 §5.2.1.
     """
