@@ -91,6 +91,9 @@ impl SmallScale {
         out: &mut [f32],
     ) {
         self.gains_at(&self.rays, shared, (place, direct_turns), out);
+        if self.further.is_empty() {
+            return;
+        }
         let mut one = [0.0; MAX_SUB_BANDS];
         for rays in &self.further {
             let one = &mut one[..out.len()];
@@ -154,8 +157,17 @@ impl SmallScale {
         let n = if self.involves(LOS) { LOS } else { NLOS };
         let way = (place, direct_turns);
         let first = self.flat(&self.rays, shared, n, way);
+        match self.further.is_empty() {
+            true => first,
+            false => first + self.flat_of_further(shared, n, way),
+        }
+    }
+
+    /// The gains of the further antennas.
+    #[inline(never)]
+    fn flat_of_further(&self, shared: &[Plan; 2], n: usize, way: (Place, f64)) -> f64 {
         let further = self.further.iter();
-        further.fold(first, |sum, rays| sum + self.flat(rays, shared, n, way))
+        further.map(|rays| self.flat(rays, shared, n, way)).sum()
     }
 
     #[inline]

@@ -28,6 +28,8 @@ pub(super) enum Join {
     Open,
     /// MP_JOIN's third packet goes again.
     Confirm,
+    /// It has gone as often as it may: the peer does not hear this path.
+    GiveUp,
 }
 
 #[derive(Debug)]
@@ -38,6 +40,8 @@ struct Managed {
     join_at: Time,
     /// The handshake's last packet, with its option, has left.
     has_confirmed: bool,
+    /// How often MP_JOIN's third packet was repeated.
+    confirmations: u32,
     /// When to announce it; again until the echo.
     announce_at: Time,
     /// The peer announced it and has yet to hear so.
@@ -66,6 +70,8 @@ pub(super) struct PathManager {
     is_opener: bool,
     is_closing: bool,
     join_delay: Span,
+    /// How often MP_JOIN's third packet is repeated.
+    most_confirmations: u32,
     /// A path whose removal the peer has yet to be told.
     to_remove: Option<PathId>,
     /// A path whose existence the peer has yet to be told.
@@ -76,12 +82,14 @@ impl PathManager {
     pub(super) fn new(
         paths: impl IntoIterator<Item = PathConfig>,
         join_delay: Span,
+        most_confirmations: u32,
     ) -> PathManager {
         let managed = |config| Managed {
             config,
             stage: Stage::Idle,
             join_at: Time::NEVER,
             has_confirmed: false,
+            confirmations: 0,
             announce_at: Time::NEVER,
             owes_echo: false,
             next_change: 0,
@@ -92,6 +100,7 @@ impl PathManager {
             is_opener: false,
             is_closing: false,
             join_delay,
+            most_confirmations,
             to_remove: None,
             to_announce: None,
         }
@@ -188,6 +197,9 @@ impl PathManager {
             return None;
         }
         if path.stage == Stage::Confirming {
+            if path.confirmations >= self.most_confirmations {
+                return Some(Join::GiveUp);
+            }
             path.has_confirmed = false;
             return Some(Join::Confirm);
         }
@@ -195,9 +207,11 @@ impl PathManager {
         Some(Join::Open)
     }
 
-    /// MP_JOIN's third packet is repeated until it is answered.
+    /// MP_JOIN's third packet is repeated until it is answered, or was as often as data would be.
     pub(super) fn confirm_again(&mut self, index: usize, at: Time) {
-        self.paths[index].join_at = at;
+        let path = &mut self.paths[index];
+        path.confirmations += 1;
+        path.join_at = at;
     }
 
     /// Whether a path becomes a backup now, or a regular path again, and the peer must be told.
@@ -379,7 +393,7 @@ mod tests {
     /// Two paths, the second as `second`, a tenth of a second apart; this end opens or not.
     fn manager(second: PathConfig, is_opener: bool) -> PathManager {
         let paths = [PathConfig::default(), second];
-        let mut manager = PathManager::new(paths, Span::from_millis(100));
+        let mut manager = PathManager::new(paths, Span::from_millis(100), 2);
         if is_opener {
             manager.be_opener();
             manager.open(0);
@@ -424,6 +438,21 @@ mod tests {
         assert_eq!(manager.signal(1), Some(join));
         assert!(!manager.on_segment(1, false));
         assert!(manager.is_usable(1) && manager.wake_at(1).is_never());
+    }
+
+    #[test]
+    fn a_join_that_nobody_answers_is_given_up() {
+        let mut manager = manager(PathConfig::default(), true);
+        manager.on_established(at(0));
+        manager.due_join(at(100), 1);
+        manager.on_join_answered(1, at(300));
+        for again in [300, 400] {
+            assert_eq!(manager.due_join(at(again), 1), Some(Join::Confirm));
+            manager.confirm_again(1, at(again + 100));
+        }
+        assert_eq!(manager.due_join(at(500), 1), Some(Join::GiveUp));
+        manager.lose(1);
+        assert!(manager.wake_at(1).is_never());
     }
 
     #[test]

@@ -96,7 +96,7 @@ impl MultipathConnection {
         let waits = config.scheduler.is_upstream() && count > 1;
         MultipathConnection {
             paths,
-            manager: PathManager::new(configs, config.join_delay),
+            manager: PathManager::new(configs, config.join_delay, config.tcp.maximum_retries),
             outbound: Outbound::new(&config.tcp),
             inbound: Inbound::new(&config.tcp),
             queues: waits.then(|| {

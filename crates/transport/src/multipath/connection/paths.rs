@@ -24,6 +24,10 @@ impl MultipathConnection {
                 let again_at = now.saturating_add(wait);
                 self.manager.confirm_again(index, again_at);
             }
+            Some(Join::GiveUp) => {
+                self.lose_path(index);
+                self.give_up_if_over(out);
+            }
             None => {}
         }
         if self.manager.due_priority(now, index) {
