@@ -133,20 +133,19 @@ def handover_metrics(
     Standard: TR 36.839 §5.2.1.
     """
     least_s = seconds(minimum_stay)
-    changes = results.table("handovers")
-    steps = results.table("rrc").sort("time_s", maintain_order=True)
-    names = pl.Series("ue", [], dtype=pl.String)
-    for table in (changes, steps):
-        names = pl.concat([names, table["ue"].cast(pl.String)])
-    text = [pl.col(name).cast(pl.String) for name in ("ue", "source", "target")]
-    kinds = [pl.col(name).cast(pl.String) for name in ("procedure", "outcome")]
-    changes = changes.with_columns(*text, *kinds).sort("time_s", maintain_order=True)
-    steps = steps.with_columns(pl.col("ue", "cell", "event").cast(pl.String))
+    words = pl.col("ue", "source", "target", "procedure", "outcome").cast(pl.String)
+    changes = results.table("handovers").with_columns(words).sort("time_s", maintain_order=True)
+    words = pl.col("ue", "cell", "event").cast(pl.String)
+    steps = results.table("rrc").with_columns(words).sort("time_s", maintain_order=True)
+    changes_of, steps_of = (
+        {str(name): own for (name,), own in table.group_by("ue", maintain_order=True)}
+        for table in (changes, steps)
+    )
 
     accounts: dict[str, _Account] = {}
-    for name in names.unique(maintain_order=True).to_list():
-        own = changes.filter(pl.col("ue") == name)
-        of_ue = steps.filter(pl.col("ue") == name).select("cell", "event")
+    for name in {**changes_of, **steps_of}:
+        own = changes_of.get(name, changes.clear())
+        of_ue = steps_of.get(name, steps.clear()).select("cell", "event")
         whole = own.filter((pl.col("procedure") == "handover") & (pl.col("outcome") == "success"))
         ping_pongs, short = _stays(own.iter_rows(named=True), least_s)
         gaps = [

@@ -127,15 +127,14 @@ impl SmallScale {
         };
         let plan = self.plan(shared, n);
         let way = (place, direct_turns);
-        let of_antenna = rays;
-        let rays = rays[n].as_ref();
+        let drawn = rays[n].as_ref();
         match plan {
-            Plan::Wideband(_) if rays.is_some() => {
-                plan.each(rays, place, direct_turns, |band, amplitude| {
+            Plan::Wideband(_) if drawn.is_some() => {
+                plan.each(drawn, place, direct_turns, |band, amplitude| {
                     out[band] = power(amplitude);
                 });
             }
-            _ => out.fill(self.flat(of_antenna, shared, n, way) as f32),
+            _ => out.fill(self.flat(rays, shared, n, way) as f32),
         }
     }
 

@@ -70,6 +70,20 @@ pub struct Packet {
 }
 
 impl Packet {
+    /// A packet of `size` bytes, and no fewer than its headers have, that carries a numbered message of a
+    /// network's own and no data of a connection.
+    pub fn message(number: u64, size: u32) -> Packet {
+        let headers = Segment::default().wire_len();
+        Packet {
+            segment: Segment {
+                seq: number,
+                len: size.saturating_sub(headers),
+                ..Segment::default()
+            },
+            ..Packet::default()
+        }
+    }
+
     /// Size on the wire as an IPv4 packet: headers, options and payload.
     #[inline]
     pub fn wire_len(&self) -> u32 {

@@ -2,7 +2,7 @@
 
 use fadeout_core::{CellId, NodeId};
 use fadeout_scenario::{Flow, Hop, Medium, Scenario};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 /// Nodes and the hops between them.
 ///
@@ -111,16 +111,7 @@ impl Topology {
         (from, to): (NodeId, NodeId),
         avoided: NodeId,
     ) -> Option<Vec<Hop>> {
-        let mut reached_by = vec![None; self.leaving.len()];
-        let mut frontier = VecDeque::from([from]);
-        while let Some(node) = frontier.pop_front() {
-            for &(next, hop) in &self.leaving[node.index()] {
-                if next != from && next != avoided && reached_by[next.index()].is_none() {
-                    reached_by[next.index()] = Some((node, hop));
-                    frontier.push_back(next);
-                }
-            }
-        }
+        let reached_by = reach(&self.leaving, from, |node| node != avoided);
         let (mut hops, mut node) = (Vec::new(), to);
         while node != from {
             let (previous, hop) = reached_by[node.index()]?;
@@ -131,18 +122,11 @@ impl Topology {
         Some(hops)
     }
 
-    /// The nodes that are reached from one of them, not by way of `avoided`.
-    pub(crate) fn reached_around(&self, from: NodeId, avoided: NodeId) -> BTreeSet<NodeId> {
-        let mut reached = BTreeSet::from([from]);
-        let mut frontier = vec![from];
-        while let Some(node) = frontier.pop() {
-            for &(next, _) in &self.leaving[node.index()] {
-                if next != avoided && reached.insert(next) {
-                    frontier.push(next);
-                }
-            }
-        }
-        reached
+    /// Whether each node can be reached from another, not by way of `avoided`; the start itself counts as not
+    /// reached.
+    pub(crate) fn reached_around(&self, from: NodeId, avoided: NodeId) -> impl Fn(NodeId) -> bool {
+        let reached_by = reach(&self.leaving, from, |node| node != avoided);
+        move |node| reached_by[node.index()].is_some()
     }
 
     /// The hops by which the nodes that are no leaves are reached from `start`.
@@ -152,21 +136,29 @@ impl Topology {
             self.searches.retain(|&begun_at, _| begun_at == start);
         }
         let (leaving, is_leaf) = (&self.leaving, &self.is_leaf);
-        self.searches.entry(start).or_insert_with(|| {
-            let mut reached_by = vec![None; nodes];
-            let mut frontier = VecDeque::from([start]);
-            while let Some(node) = frontier.pop_front() {
-                for &(next, hop) in &leaving[node.index()] {
-                    if next != start && !is_leaf[next.index()] && reached_by[next.index()].is_none()
-                    {
-                        reached_by[next.index()] = Some((node, hop));
-                        frontier.push_back(next);
-                    }
-                }
-            }
-            reached_by
-        })
+        self.searches
+            .entry(start)
+            .or_insert_with(|| reach(leaving, start, |node| !is_leaf[node.index()]))
     }
+}
+
+/// The node and the hop by which each node is reached first from `start`, over those that may be entered.
+fn reach(
+    leaving: &[Vec<(NodeId, Hop)>],
+    start: NodeId,
+    may_enter: impl Fn(NodeId) -> bool,
+) -> Vec<Option<(NodeId, Hop)>> {
+    let mut reached_by = vec![None; leaving.len()];
+    let mut frontier = VecDeque::from([start]);
+    while let Some(node) = frontier.pop_front() {
+        for &(next, hop) in &leaving[node.index()] {
+            if next != start && may_enter(next) && reached_by[next.index()].is_none() {
+                reached_by[next.index()] = Some((node, hop));
+                frontier.push_back(next);
+            }
+        }
+    }
+    reached_by
 }
 
 /// The way back over the same hops.

@@ -53,14 +53,28 @@ impl Network<'_, '_> {
         config.procedure.between_stations(config.interface)
     }
 
-    /// How packets come from one cell's base station to the other's.
-    pub(super) fn way_between(&self, one: CellId, other: CellId) -> Way {
-        match self.of.config.signalling {
-            Signalling::Given => Way::After(self.station_delay(one, other)),
-            Signalling::Links { .. } => Way::Links {
-                to: self.of.config.stations[other.index()],
-            },
+    /// What becomes of downlink data at one base station while the UE comes to another: where the time of
+    /// forwarding is given, it is this.
+    fn fate(&self, from: u32, to: u32, given: Span) -> Fate {
+        let way = match self.has_links() {
+            true => Way::Links { to },
+            false => Way::After(given),
+        };
+        match from == to || self.of.forwards() {
+            true => Fate::Forwarded(way),
+            false => Fate::Dropped,
         }
+    }
+
+    /// What becomes of it while the UE is commanded from one cell to the other.
+    pub(super) fn fate_between(&self, one: CellId, other: CellId) -> Fate {
+        let stations = [one, other].map(|cell| self.of.config.stations[cell.index()]);
+        self.fate(stations[0], stations[1], self.station_delay(one, other))
+    }
+
+    /// Whether base stations of two cells speak over links.
+    fn speak_over_links(&self, one: CellId, other: CellId) -> bool {
+        self.has_links() && !self.of.is_one_station(one, other)
     }
 
     /// Sends a message from base station to base station, or to or from the core.
@@ -101,7 +115,7 @@ impl Network<'_, '_> {
         env: &Env<'_, impl Probe>,
     ) -> Time {
         let procedure = &self.of.config.procedure;
-        if !self.has_links() || self.of.is_one_station(source, target) {
+        if !self.speak_over_links(source, target) {
             let there_and_back = self.station_delay(source, target) * 2;
             return env.now.saturating_add(there_and_back + procedure.admission);
         }
@@ -118,7 +132,7 @@ impl Network<'_, '_> {
         let Some(source) = self.of.service.stack.serving_cell(self.of.ue) else {
             return;
         };
-        if !self.has_links() || self.of.is_one_station(source, target) {
+        if !self.speak_over_links(source, target) {
             return match self.of.has_room(target) {
                 true => self.of.command(target, env),
                 false => self.of.on_refusal(target, env),
@@ -182,21 +196,14 @@ impl Network<'_, '_> {
             true => Span::ZERO,
             false => self.given_delay() * 2,
         };
-        self.move_data(cell, Way::After(fetch), env);
+        self.move_data(cell, fetch, env);
         env.now.saturating_add(fetch)
     }
 
     /// The base station that had the UE sends its data to `cell`.
-    fn move_data(&mut self, cell: CellId, given: Way, env: &mut Env<'_, impl Probe>) {
+    fn move_data(&mut self, cell: CellId, given: Span, env: &mut Env<'_, impl Probe>) {
         let to = self.of.config.stations[cell.index()];
-        let way = match self.has_links() {
-            true => Way::Links { to },
-            false => given,
-        };
-        let fate = match to == self.of.state.home || self.of.forwards() {
-            true => Fate::Forwarded(way),
-            false => Fate::Dropped,
-        };
+        let fate = self.fate(self.of.state.home, to, given);
         self.of.stop(fate, env);
     }
 
@@ -228,7 +235,7 @@ impl Network<'_, '_> {
             Signal::ContextRequest => {
                 if let Stage::Fetching { leg, .. } = self.of.state.stage {
                     let cell = self.of.service.stack.legs[leg.index()].config.cell;
-                    self.move_data(cell, Way::After(Span::ZERO), env);
+                    self.move_data(cell, Span::ZERO, env);
                     let to = self.of.config.stations[cell.index()];
                     self.tell(Signal::Context, wired.to, Place::Station(to));
                 }

@@ -228,10 +228,7 @@ impl Managed<'_> {
         let Some(source) = self.service.stack.serving_cell(self.ue) else {
             return;
         };
-        let fate = match self.is_one_station(source, target) || self.forwards() {
-            true => Fate::Forwarded(self.network().way_between(source, target)),
-            false => Fate::Dropped,
-        };
+        let fate = self.network().fate_between(source, target);
         self.stop(fate, env);
     }
 

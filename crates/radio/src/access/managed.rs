@@ -9,7 +9,7 @@ use crate::rrc::mobility::{Message, Preparation, Stage, UeMobility};
 use crate::rrc::monitor::Indication;
 use crate::rrc::pace::{self, Evaluation, Sleep};
 use fadeout_core::{
-    CellId, Direction, MeasurementRow, Motion, Packet, Probe, RrcEvent, RrcRow, Segment, Time, UeId,
+    CellId, Direction, MeasurementRow, Motion, Packet, Probe, RrcEvent, RrcRow, Time, UeId,
 };
 
 /// A UE, and all that its procedures bear on.
@@ -198,15 +198,7 @@ impl Managed<'_> {
         let number = *self.next_message;
         *self.next_message += 1;
         self.state.messages.push((number, message));
-        let headers = Segment::default().wire_len();
-        let packet = env.pool.insert(Packet {
-            segment: Segment {
-                seq: number,
-                len: message.size().saturating_sub(headers),
-                ..Segment::default()
-            },
-            ..Packet::default()
-        });
+        let packet = env.pool.insert(Packet::message(number, message.size()));
         let entering = (bearer, direction, packet);
         self.service
             .on_packet(env.now, entering, env.pool, env.probe);

@@ -211,6 +211,13 @@ impl RadioAccess {
         Ok(())
     }
 
+    /// Whether something is to be rerouted or sent.
+    #[inline]
+    pub fn has_moves(&self) -> bool {
+        let mobility = self.mobility.as_ref();
+        mobility.is_some_and(|mobility| !mobility.moves.is_empty())
+    }
+
     /// What is to be rerouted and sent, in order; empty afterwards.
     pub fn take_moves(&mut self, moves: &mut Vec<Move>) {
         if let Some(mobility) = &mut self.mobility {

@@ -30,16 +30,7 @@ pub(super) fn add(
     }
     let bases: Vec<NodeId> = scenario.cells.iter().map(|cell| cell.node).collect();
     let interfaces = interfaces(scenario, described, &mut topology)?;
-    let strangers = interfaces.strangers().iter();
-    let strangers = strangers.map(|(one, other)| (one.0, other.0)).collect();
-    let config = MobilityConfig {
-        stations: bases.iter().map(|base| base.0).collect(),
-        signalling: match described.core_of_links() {
-            Some(_) => Signalling::Links { strangers },
-            None => Signalling::Given,
-        },
-        ..config(described)
-    };
+    let config = config(described, &bases, &interfaces);
     let managed = radio.access.manage_mobility(config);
     managed.map_err(|error| match error {
         RadioError::Ue { ue, .. } => BuildError::Ue {
@@ -159,7 +150,13 @@ fn way(
     }))
 }
 
-fn config(described: &scenario::MobilityManagement) -> MobilityConfig {
+fn config(
+    described: &scenario::MobilityManagement,
+    bases: &[NodeId],
+    interfaces: &Interfaces,
+) -> MobilityConfig {
+    let strangers = interfaces.strangers().iter();
+    let strangers = strangers.map(|(one, other)| (one.0, other.0));
     MobilityConfig {
         events: described.events.iter().map(event).collect(),
         measurement_period: described.measurement_period,
@@ -197,12 +194,17 @@ fn config(described: &scenario::MobilityManagement) -> MobilityConfig {
             HandoverData::Forwarding => DataForwarding::Forwarded,
         },
         most_ues: described.max_ues,
-        stations: Vec::new(),
+        stations: bases.iter().map(|base| base.0).collect(),
         interface: match described.preparation.is_direct() {
             true => Interface::Direct,
             false => Interface::Core,
         },
-        signalling: Signalling::Given,
+        signalling: match described.core_of_links() {
+            Some(_) => Signalling::Links {
+                strangers: strangers.collect(),
+            },
+            None => Signalling::Given,
+        },
     }
 }
 

@@ -4,7 +4,7 @@ use super::World;
 use crate::directory::Directory;
 use crate::hop::{Hop, Routes};
 use crate::routing::Topology;
-use fadeout_core::{FlowId, NodeId, Packet, PacketId, Probe, RouteId, Segment, UeId};
+use fadeout_core::{FlowId, NodeId, Packet, PacketId, Probe, RouteId};
 use fadeout_radio::access::{Backhaul, Place};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,11 +33,13 @@ impl Interfaces {
     ) -> Result<Interfaces, NodeId> {
         let mut strangers = BTreeSet::new();
         for &base in bases {
-            if topology.shortest(base, core).is_none() || topology.shortest(core, base).is_none() {
+            // Each hop has one back.
+            if topology.shortest(base, core).is_none() {
                 return Err(base);
             }
-            let near = topology.reached_around(base, core);
-            let far = bases.iter().filter(|&&other| !near.contains(&other));
+            let is_near = topology.reached_around(base, core);
+            let others = bases.iter().filter(|&&other| other != base);
+            let far = others.filter(|&&other| !is_near(other));
             strangers.extend(far.map(|&other| (base, other)));
         }
         Ok(Interfaces {
@@ -118,17 +120,11 @@ impl<P: Probe> World<P> {
         route: RouteId,
         (flow, number, size): (FlowId, u64, u32),
     ) {
-        let headers = Segment::default().wire_len();
         let packet = self.pool.insert(Packet {
             flow,
             route,
             sent_at: self.agenda.now(),
-            segment: Segment {
-                seq: number,
-                len: size.saturating_sub(headers),
-                ..Segment::default()
-            },
-            ..Packet::default()
+            ..Packet::message(number, size)
         });
         self.enter(self.routes.first(route), packet);
     }
@@ -150,10 +146,4 @@ impl<P: Probe> World<P> {
         }
         super::UePaths::follow_moves(self);
     }
-}
-
-/// The first of a UE's flows: that of packets that are none's.
-pub(super) fn first_flow(ways: &[super::UePath], ue: UeId) -> FlowId {
-    let way = ways.iter().find(|way| way.ue == ue);
-    way.map_or_else(FlowId::default, |way| way.flow)
 }

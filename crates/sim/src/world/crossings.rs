@@ -7,7 +7,7 @@ use crate::crossing::{Copies, Crossing, Data, ROW_DELAY, Signal, Stage, Times, W
 use crate::hop::{Hop, Routes};
 use fadeout_core::{
     DropCause, EndpointId, HandoverOutcome, LinkId, Packet, PacketId, PacketPool, Probe, RouteId,
-    Segment, Time,
+    Time,
 };
 use std::collections::{BTreeMap, VecDeque};
 
@@ -188,17 +188,12 @@ impl<P: Probe> Crossed<'_, P> {
     }
 
     fn send_signal(&mut self, index: u16, signal: Signal, route: RouteId) {
-        let headers = Segment::default().wire_len();
         let flow = self.crossing(index).downs.first().map(|way| way.flow);
         let packet = self.pool.insert(Packet {
             flow: flow.unwrap_or_default(),
             route,
             sent_at: self.agenda.now(),
-            segment: Segment {
-                len: signal.size().saturating_sub(headers),
-                ..Segment::default()
-            },
-            ..Packet::default()
+            ..Packet::message(0, signal.size())
         });
         self.enter(self.routes.first(route), packet);
     }

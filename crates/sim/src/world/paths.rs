@@ -4,7 +4,7 @@
 //! old one and has not yet come to where the two part goes on over the new one, as an anchor in the
 //! core sends it; what has passed there goes on to the old base station.
 
-use super::backhaul::{Interfaces, first_flow};
+use super::backhaul::Interfaces;
 use super::{Endpoints, World};
 use crate::directory::Directory;
 use crate::hop::{Hop, Routes};
@@ -93,6 +93,10 @@ impl UePaths {
     /// Gives flows the routes that their UEs' changes of cell ask for, and sends what base stations and
     /// the core send each other.
     pub(super) fn follow_moves<P: Probe>(world: &mut World<P>) {
+        let radio = world.radio.as_ref();
+        if !radio.is_some_and(|radio| radio.access.has_moves()) {
+            return;
+        }
         // What follows at once, between two of one node, is asked for again at the end.
         let Some(mut paths) = world.paths.take() else {
             return;
@@ -129,7 +133,8 @@ impl UePaths {
                 size,
             } => {
                 let route = self.route(world, [from, to], Backhaul::Message { ue });
-                world.send_backhaul(route, (first_flow(&self.ways, ue), number, size));
+                let flow = self.first_flow(|way| way.ue == ue);
+                world.send_backhaul(route, (flow, number, size));
             }
             Move::Forwarded {
                 bearer,
@@ -147,11 +152,16 @@ impl UePaths {
             Move::ForwardedEnd { bearer, from, to } => {
                 let what = Backhaul::ForwardedEnd { bearer };
                 let route = self.route(world, [from, to].map(Place::Station), what);
-                let way = self.ways.iter().find(|way| way.bearer == bearer);
-                let flow = way.map_or_else(FlowId::default, |way| way.flow);
+                let flow = self.first_flow(|way| way.bearer == bearer);
                 world.send_backhaul(route, (flow, 0, 0));
             }
         }
+    }
+
+    /// The flow whose packets messages count as: the first of such a way.
+    fn first_flow(&self, is_such: impl Fn(&&UePath) -> bool) -> FlowId {
+        let way = self.ways.iter().find(is_such);
+        way.map_or_else(FlowId::default, |way| way.flow)
     }
 
     fn route<P: Probe>(

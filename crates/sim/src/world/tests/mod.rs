@@ -96,8 +96,11 @@ fn deliver(world: &mut World<Seen>, at: EndpointId, bytes: u64) {
 }
 
 fn inside(world: &World<Seen>, link: u32) -> usize {
-    let link = world.machines().links.iter().nth(link as usize);
-    link.expect("a link").packets_inside()
+    world.links.get(LinkId(link)).packets_inside()
+}
+
+fn packets_in(world: &World<Seen>, link: u32) -> u64 {
+    world.links.get(LinkId(link)).stats().packets_in
 }
 
 #[test]

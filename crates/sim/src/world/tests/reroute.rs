@@ -30,28 +30,12 @@ fn a_rerouted_flow_goes_on_and_both_ways_take_the_detour() {
     world.reroute(BULK, &detour).expect("a way from end to end");
     world.run(ms(1_200), u64::MAX);
     let delivered = world.machines().flows[0].delivered;
-    let direct = world
-        .machines()
-        .links
-        .iter()
-        .nth(2)
-        .expect("a link")
-        .stats()
-        .packets_in;
+    let direct = packets_in(&world, 2);
     world.run(ms(3_000), u64::MAX);
     // 12 Mbit/s for 1.8 s are 2.7 MB; 1448 of 1500 bytes are payload, and reordering costs a
     // recovery at the change.
     assert!(world.machines().flows[0].delivered > delivered + 2_000_000);
-    let stats = |link: usize| {
-        world
-            .machines()
-            .links
-            .iter()
-            .nth(link)
-            .expect("a link")
-            .stats()
-            .packets_in
-    };
+    let stats = |link| packets_in(&world, link);
     assert_eq!(stats(2), direct);
     assert!(
         stats(6) > 1_000 && stats(7) > 500,
@@ -114,16 +98,7 @@ fn a_link_between_base_stations_is_a_hop_like_others() {
     let forwarded = [Hop::Link(LinkId(0)), Hop::Link(LinkId(2)), bearer];
     assert_eq!(world.reroute(BULK, &forwarded), Ok(()));
     world.run(ms(500), u64::MAX);
-    let stats = |link: usize| {
-        world
-            .machines()
-            .links
-            .iter()
-            .nth(link)
-            .expect("a link")
-            .stats()
-            .packets_in
-    };
+    let stats = |link| packets_in(&world, link);
     assert!(stats(2) > 100, "{}", stats(2));
     assert_eq!(stats(4), 0);
     // The phone's cell is not the one that S1 leads to.
