@@ -51,7 +51,8 @@ fn changes(rows: &[HandoverRow]) -> Vec<(f64, CellId, CellId)> {
 const EXAMPLE: &str = include_str!("../../../scenarios/handover.toml");
 const SHORT: &str = "duration=\"22 s\"";
 /// Levels that only distance changes.
-const SMOOTH: &str = "cell.channel={ path-loss = \"uma\", shadowing = false, line-of-sight = \"clear\" }";
+const SMOOTH: &str =
+    "cell.channel={ path-loss = \"uma\", shadowing = false, line-of-sight = \"clear\" }";
 
 /// The strongest cell of a report; it counts what it is asked and told.
 #[derive(Default)]
@@ -112,7 +113,9 @@ fn the_strongest_cell_is_another_more_often() {
 #[test]
 fn a_loaded_cell_is_left_sooner_and_entered_later() {
     let crowd = |cell: &str, x: &str| {
-        format!("{EXAMPLE}\n[ue.crowd]\ncount = 9\ncell = \"{cell}\"\nposition = [\"{x}\", \"40 m\"]\n")
+        format!(
+            "{EXAMPLE}\n[ue.crowd]\ncount = 9\ncell = \"{cell}\"\nposition = [\"{x}\", \"40 m\"]\n"
+        )
     };
     let first = |text: &str, policy: &str| {
         let policy = format!("mobility-management.policy={policy}");
@@ -127,7 +130,10 @@ fn a_loaded_cell_is_left_sooner_and_entered_later() {
         first(&there, balanced),
     ];
     // 3 dB of offset on a way where levels change by about 0.3 dB a second and metre.
-    assert!(early + 0.5 < plain && plain + 0.5 < late, "{early}, {plain}, {late}");
+    assert!(
+        early + 0.5 < plain && plain + 0.5 < late,
+        "{early}, {plain}, {late}"
+    );
 }
 
 /// A phone beside a small cell at 28 GHz that people walk past, under a cell at 3.5 GHz.
@@ -178,7 +184,11 @@ fn a_blocked_band_is_left_and_returned_to_when_it_has_been_clear_for_a_while() {
     let found = run_of(seldom);
     let cells: Vec<_> = found.iter().map(|&(_, from, to)| (from, to)).collect();
     let there_and_back = [(small, wide), (wide, small)];
-    assert_eq!(cells, [there_and_back, there_and_back].concat(), "{found:?}");
+    assert_eq!(
+        cells,
+        [there_and_back, there_and_back].concat(),
+        "{found:?}"
+    );
     let times: Vec<f64> = found.iter().map(|&(at, ..)| at).collect();
     // 40 ms blocked, two measurements, the report; and back 1 s after the band is clear.
     for (at, since) in times.iter().zip([5.0, 8.0, 12.0, 15.0]) {
