@@ -28,9 +28,9 @@ pub struct UeConfig {
     pub states: Option<StatesConfig>,
 }
 
-/// Secondary cells at most.
+/// Secondary cells at most: sixteen carriers less the primary cell's.
 ///
-/// Standard: TS 38.331 §6.4 (maxNrofSCells less one for the index).
+/// Standard: TS 38.300 §5.4.1.
 pub const MOST_SECONDARY_CELLS: usize = 15;
 
 /// Secondary cells of a UE (carrier aggregation): one RLC and MAC over the transport blocks of several cells

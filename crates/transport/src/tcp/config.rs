@@ -29,7 +29,7 @@ impl LossRecovery {
 fadeout_core::choices! {
     /// When partial acknowledgments restart the retransmission timer.
     ///
-    /// Standard: RFC 6582 §4.
+    /// Standard: RFC 6582 §3.2, step 3; RFC 3782 §4.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum NewRenoVariant {
         /// Only the first of a recovery: with many losses in a window the timer expires, and slow start

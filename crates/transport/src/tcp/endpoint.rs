@@ -346,6 +346,9 @@ impl TcpEndpoint {
         out.events.push(AppEvent::Aborted);
     }
 
+    /// A segment of a connection whose handshake is done, or half done.
+    ///
+    /// Standard: RFC 9293 §3.10.7.4; RFC 5961 §3.2.
     #[inline]
     fn on_synchronised(
         &mut self,

@@ -46,7 +46,7 @@ fadeout_core::parameters! {
         /// Proportional rate reduction (RFC 6937); needs SACK.
         prr: bool = flag("false"),
         /// NewReno: the retransmission timer is restarted by the first partial acknowledgment of a
-        /// recovery, or by each (RFC 6582 section 4).
+        /// recovery, or by each (RFC 3782 section 4).
         newreno_variant: NewRenoVariant = choice(NewRenoVariant::NAMES, "impatient"),
         /// Limited transmit (RFC 3042).
         limited_transmit: bool = flag("true"),

@@ -101,7 +101,7 @@ impl Reception {
 
     /// Interarrival jitter now, seconds.
     ///
-    /// Standard: RFC 3550 §6.4.1, appendix A.8.
+    /// Standard: RFC 3550 §6.4.1, §A.8.
     pub fn jitter_s(&self) -> f64 {
         self.jitter_s
     }

@@ -42,6 +42,8 @@ impl Receiver {
     }
 
     /// The application stops or resumes reading. Returns whether a window update should leave.
+    ///
+    /// Standard: RFC 9293 §3.8.6.2.2.
     pub(in crate::tcp) fn set_reading(&mut self, now: Time, is_reading: bool) -> bool {
         self.read_what_waits();
         self.advertised = None;

@@ -64,6 +64,8 @@ impl Reassembly {
     }
 
     /// Takes the range `start..end`.
+    ///
+    /// Standard: RFC 9293 §3.10.7.4; RFC 2018 §4.
     #[inline]
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> Arrival {
         if start == self.next && start < end && self.ranges.is_empty() {
@@ -143,6 +145,8 @@ impl Reassembly {
     }
 
     /// What an old segment carried below RCV.NXT is reported as a duplicate.
+    ///
+    /// Standard: RFC 2883 §4.
     pub(super) fn report_duplicate(&mut self, start: u64, end: u64) {
         let end = end.min(self.next);
         self.duplicate = Some(SackBlock { start, end });
@@ -203,6 +207,8 @@ impl Reassembly {
     }
 
     /// The blocks of an ACK that leaves now, at most `most`; a duplicate comes first, once.
+    ///
+    /// Standard: RFC 2018 §4; RFC 2883 §4.
     pub(crate) fn take_sack_blocks(&mut self, most: usize) -> SackList {
         let mut list = SackList::EMPTY;
         let blocks = self.duplicate.take().into_iter();
