@@ -7,6 +7,7 @@ use crate::fading::{Fading, MAX_SUB_BANDS};
 use crate::path_loss::{PathLoss, UrbanMicro};
 use crate::penetration::Penetration;
 use fadeout_core::Hertz;
+use fadeout_core::agreed::MOST_RECEIVE_ANTENNAS;
 
 /// How it is decided whether the direct path is clear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,7 +179,7 @@ impl ChannelConfig {
         ConfigError::within(
             "number of receive antennas",
             f64::from(self.receive_antennas),
-            1.0..=8.0,
+            1.0..=f64::from(MOST_RECEIVE_ANTENNAS),
             "",
         )?;
         self.base_antenna.check()?;

@@ -4,6 +4,7 @@ use crate::antenna::beam::{BeamParameters, peak_gain};
 use crate::channel::blockage_model_b::{DirectPath, Screen, screen_loss};
 use crate::channel::{noise, path_loss, wavelength};
 use crate::phy::rate::{AttenuatedShannon, NrMcs, RateModel, ShannonGap};
+use crate::phy::tbs::DOWNLINK_OVERHEAD;
 use fadeout_core::math::{hypot, to_db};
 use fadeout_core::{Dbm, Decibel, Hertz, Meters, Rate};
 
@@ -74,7 +75,7 @@ impl Default for LinkBudget {
             rx_height: Meters(1.0),
             noise_figure: Decibel(10.0),
             layers: 1,
-            overhead: 0.18,
+            overhead: DOWNLINK_OVERHEAD[1],
             adaptation: RateModel::default(),
         }
     }

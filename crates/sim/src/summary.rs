@@ -8,6 +8,7 @@ use crate::build::{default_congestion_control, is_datagrams};
 use crate::directory::direction_of;
 use crate::world::{Flow, World};
 use completions::{Groups, completion, completion_times};
+use fadeout_core::agreed::UNCOUPLED;
 use fadeout_core::table::SummarySink;
 use fadeout_core::{
     Direction, DropCause, FlowRow, InterfaceRow, LinkRow, NodeId, PathRow, Probe, RadioRow, RunRow,
@@ -164,7 +165,7 @@ fn connection_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &Wor
         application: described.application.name.clone(),
         profile: described.profile.clone(),
         congestion_control: match coupling {
-            None | Some("uncoupled") => congestion_control(described),
+            None | Some(UNCOUPLED) => congestion_control(described),
             Some(coupling) => coupling.to_owned(),
         },
         scheduler: multipath.map(|multipath| multipath.path_scheduler.name.clone()),

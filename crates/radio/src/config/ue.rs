@@ -28,10 +28,7 @@ pub struct UeConfig {
     pub states: Option<StatesConfig>,
 }
 
-/// Secondary cells at most: sixteen carriers less the primary cell's.
-///
-/// Standard: TS 38.300 §5.4.1.
-pub const MOST_SECONDARY_CELLS: usize = 15;
+pub use fadeout_core::agreed::MOST_SECONDARY_CELLS;
 
 /// Secondary cells of a UE (carrier aggregation): one RLC and MAC over the transport blocks of several cells
 /// of one technology. They carry downlink data; the uplink is the primary cell's.

@@ -8,6 +8,7 @@ use crate::read::{Content, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
 use crate::shape::{Presence, Range, Shape};
 use crate::table::{KeyValue, nested, table, words};
+use fadeout_core::agreed::{MOST_FADING_SUB_BANDS, MOST_RECEIVE_ANTENNAS};
 use fadeout_core::{Dbm, Decibel, Hertz, Lattice, Meters, NodeId, Point, Rate, Span};
 use serde_json::{Value, json};
 
@@ -113,7 +114,7 @@ table! {
             Shape::Word("drawn"),
         ]), Default("\"drawn\"");
         /// Sub-bands in which wideband fading is sampled.
-        sub_bands: u32 = Shape::Integer { min: 1, max: 64 }, Default("16");
+        sub_bands: u32 = Shape::Integer { min: 1, max: MOST_FADING_SUB_BANDS as u64 }, Default("16");
         /// Speed of what moves around a UE; it makes the channel of a UE that stands still change.
         environment_speed: f64 = SPEED, Default("\"3 km/h\"");
         /// A model of blockage by people and vehicles; nothing stands in the way without it.
@@ -123,7 +124,7 @@ table! {
         /// Antennas of each receiver, the UE's and the base station's, whose signals are combined (maximum ratio
         /// combining): they fade on their own, and noise and interference at them have nothing to do with each
         /// other. With one spatial layer only.
-        receive_antennas: u32 = Shape::Integer { min: 1, max: 8 }, Default("1");
+        receive_antennas: u32 = Shape::Integer { min: 1, max: MOST_RECEIVE_ANTENNAS as u64 }, Default("1");
         /// From one beam measurement to the next, with recovery from beam failure; without it
         /// steered beams always point right.
         beam_tracking: Option<Span> = POSITIVE_TIME, Optional;

@@ -1,7 +1,7 @@
 //! What one end of a connection is configured to do.
 
-use super::profile::{self, PROFILES};
-use fadeout_core::registry::{Parameters, Settings, choice, find, integer, number, span};
+use super::profile::Profile;
+use fadeout_core::registry::{Parameters, choice, integer, number, span};
 use fadeout_core::{MptcpOption, Rate, Span};
 
 /// How losses are found and repaired.
@@ -321,8 +321,7 @@ impl TcpConfig {
     /// The configuration of profile `name` with the scenario's `overrides`; `None` when there is
     /// no such profile.
     pub fn new(name: &str, overrides: &Parameters) -> Option<TcpConfig> {
-        let entry = find(PROFILES, name)?;
-        Some(profile::configured(&Settings::new(entry, overrides)))
+        Profile::new(name, overrides).map(Profile::config)
     }
 
     /// The default: Linux.

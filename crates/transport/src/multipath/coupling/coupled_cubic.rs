@@ -203,6 +203,10 @@ impl Law for CoupledCubic {
         window.ssthresh = (window.cwnd * BETA).max(2.0);
         self.epoch = None;
     }
+
+    fn round_rate(&self) -> f64 {
+        0.0
+    }
 }
 
 impl CoupledCubic {
