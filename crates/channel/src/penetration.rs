@@ -46,7 +46,7 @@ impl Walls {
         }
     }
 
-    /// What costs this much and is no building.
+    /// A fixed loss that is not a building's.
     fn loss(loss_db: f64) -> Walls {
         Walls {
             loss_db: loss_db.max(0.0),

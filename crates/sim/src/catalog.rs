@@ -95,10 +95,28 @@ static CATALOG: Catalog = Catalog {
             entries: fadeout_mobility::MOBILITY_MODELS,
         },
     ],
-    parts: &[Part {
-        name: "beam-management",
-        parameters: fadeout_radio::antenna::BeamManagement::PARAMETERS,
-    }],
+    parts: &[
+        Part {
+            name: "beam-management",
+            parameters: fadeout_radio::antenna::BeamManagement::PARAMETERS,
+        },
+        Part {
+            name: "channel",
+            parameters: fadeout_radio::channel::ChannelConfig::PARAMETERS,
+        },
+        Part {
+            name: "ue",
+            parameters: fadeout_radio::access::UeConfig::PARAMETERS,
+        },
+        Part {
+            name: "logical-channel",
+            parameters: fadeout_radio::mac::LogicalChannel::PARAMETERS,
+        },
+        Part {
+            name: "link-budget",
+            parameters: fadeout_radio::LinkBudget::PARAMETERS,
+        },
+    ],
 };
 
 /// The catalog.

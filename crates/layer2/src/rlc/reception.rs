@@ -1,4 +1,4 @@
-//! What a receiving side of acknowledged mode knows, when it gives something up as missing, and
+//! State of the receiving side of acknowledged mode, when it gives something up as missing, and
 //! what it reports of it.
 //!
 //! Standard: TS 38.322 §5.2.3.2, §5.3.4; TS 36.322 §5.1.3.2, §5.2.3.

@@ -44,7 +44,7 @@ impl BufferStatus {
         }
     }
 
-    /// What the base station takes `bytes` for: the upper end of its range. Above the last step,
+    /// Bytes that the base station reads from a report of `bytes`: the upper end of the range. Above the last step,
     /// the last step and half as much again.
     ///
     /// Standard: TS 36.321 §6.1.3.1; TS 38.321 §6.1.3.1.

@@ -43,7 +43,7 @@ pub struct AccurateCounters {
     pub bytes: [u32; 3],
 }
 
-/// What an ACK delivers.
+/// Packets and bytes newly acknowledged.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Delivery {
     pub(super) packets: u32,

@@ -1,4 +1,4 @@
-//! What one end of a connection is configured to do.
+//! Configuration of one end of a connection.
 
 use super::profile::Profile;
 use fadeout_core::registry::{Parameters, choice, integer, number, span};
@@ -106,7 +106,7 @@ pub struct SendBufferConfig {
     pub initial: u64,
     /// At most, bytes (`tcp_wmem[2]`).
     pub maximum: u64,
-    /// What a piece of the stream takes for headers, bytes (`MAX_TCP_HEADER`).
+    /// Memory for the headers of a piece of the stream, bytes (`MAX_TCP_HEADER`).
     pub header: u64,
 }
 

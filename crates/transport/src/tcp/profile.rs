@@ -96,7 +96,7 @@ fadeout_core::parameters! {
     }
 }
 
-/// What Linux has otherwise. The largest receive window is a half of tcp_rmem[2].
+/// Linux's values where they differ from the standards'. The largest receive window is a half of tcp_rmem[2].
 const LINUX: &[Parameter] = &Constants::with_defaults(&[
     ("minimum-rto", "200 ms"),
     ("maximum-rto", "120 s"),
@@ -116,7 +116,7 @@ const LINUX: &[Parameter] = &Constants::with_defaults(&[
     ("linear-syn-timeouts", "4"),
 ]);
 
-/// What stacks had before SACK.
+/// Values of stacks before SACK.
 const CLASSIC: &[Parameter] =
     &Constants::with_defaults(&[("timestamps", "false"), ("initial-window", "3")]);
 

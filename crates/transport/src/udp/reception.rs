@@ -1,4 +1,4 @@
-//! What the receiver of datagrams measures: delay, jitter, loss, interruptions.
+//! Measurements of a receiver of datagrams: delay, jitter, loss, interruptions.
 
 use super::Delays;
 use fadeout_core::{Datagram, DatagramRow, FlowEnd, FlowId, Span, Time};

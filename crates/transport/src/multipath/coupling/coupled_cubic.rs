@@ -88,7 +88,7 @@ struct Epoch {
     began_at: Time,
     k_s: f64,
     origin: f64,
-    /// What Reno's slope, scaled, would have reached.
+    /// Window of Reno-friendly growth.
     friendly: f64,
     scale: Scale,
 }

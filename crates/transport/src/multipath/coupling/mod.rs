@@ -19,7 +19,7 @@ use fadeout_core::Time;
 use fadeout_core::agreed::UNCOUPLED;
 use fadeout_core::registry::{Entry, Parameters, Registered, Settings};
 
-/// What a coupling knows of a path.
+/// State of a path that couplings see.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct PathState {
     /// Congestion window, segments; the slow-start threshold while losses are repaired.
@@ -182,7 +182,7 @@ impl Coupled {
         })
     }
 
-    /// What the others should know of this subflow. `cwnd` is the window, or the threshold while
+    /// State of this subflow for the others. `cwnd` is the window, or the threshold while
     /// losses are repaired.
     pub(crate) fn state(&self, cwnd: f64, srtt_s: f64) -> PathState {
         let round_rate = each!(&self.law, law => law.round_rate());

@@ -10,7 +10,7 @@ use crate::congestion::{Window, linux::half};
 use fadeout_core::registry::{Entry, Registered, Settings, choice};
 
 fadeout_core::choices! {
-    /// What makes a path the best.
+    /// Criterion for the best path.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub(super) enum BestPath {
         Draft = "draft",

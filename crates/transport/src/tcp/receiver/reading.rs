@@ -1,4 +1,4 @@
-//! What is in the receive buffer, and how the application reads it.
+//! Contents of the receive buffer, and how the application reads them.
 
 use super::Receiver;
 use super::packets::Held;
@@ -6,7 +6,7 @@ use crate::tcp::config::AckRule;
 use fadeout_core::Time;
 
 impl Receiver {
-    /// What is in the buffer.
+    /// Contents of the buffer.
     #[inline]
     pub(super) fn held(&self) -> Held {
         if self.window.counts_memory() {

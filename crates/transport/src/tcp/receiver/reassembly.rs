@@ -45,7 +45,7 @@ impl Reassembly {
     pub(crate) fn has_gap(&self) -> bool {
         !self.ranges.is_empty()
     }
-    /// What is missing below the highest byte received.
+    /// Bytes missing below the highest one received.
     pub(super) fn holes(&self) -> impl Iterator<Item = (u64, u64)> {
         let starts = std::iter::once(self.next).chain(self.ranges.iter().map(|range| range.end));
         starts.zip(self.ranges.iter().map(|range| range.start))
@@ -144,7 +144,7 @@ impl Reassembly {
         Arrival::OutOfOrder
     }
 
-    /// What an old segment carried below RCV.NXT is reported as a duplicate.
+    /// Reports data below RCV.NXT as a DSACK.
     ///
     /// Standard: RFC 2883 §4.
     pub(super) fn report_duplicate(&mut self, start: u64, end: u64) {

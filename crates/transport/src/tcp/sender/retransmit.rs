@@ -7,7 +7,7 @@ use crate::tcp::config::LossRecovery;
 use crate::tcp::scoreboard::{SentSegment, Tags};
 use fadeout_core::{Ecn, Flags, Probe, RetransmitCause, RetransmitRow};
 
-/// What a recovery has sent again.
+/// How far this recovery has retransmitted (HighRxt).
 ///
 /// Standard: RFC 6675 §2.
 #[derive(Debug, Clone, Copy, Default)]

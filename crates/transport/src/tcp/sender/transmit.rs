@@ -30,7 +30,7 @@ impl Sender {
             && self.window.cwnd >= 1.0
     }
 
-    /// What is left of [`Sender::transmit`] for an idle sender.
+    /// The part of [`Sender::transmit`] that an idle sender needs.
     #[inline]
     pub(super) fn note_idle(&mut self) {
         if !self.is_suspended() && !self.holds_back {
