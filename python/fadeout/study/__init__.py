@@ -8,7 +8,7 @@ changes of assumptions, estimates, tables beside published numbers, verdicts, fi
 
 from fadeout.study.batch import CountCallback
 from fadeout.study.changes import UNCHANGED, Change, Moved, assumptions_section
-from fadeout.study.claims import Verdict, claims_section, sign
+from fadeout.study.claims import Verdict, claims_section, judged, sign
 from fadeout.study.job import QUIET, QUIET_CELL, Job, Values, overrides
 from fadeout.study.places import (
     IN_SIGHT,
@@ -68,6 +68,7 @@ __all__ = [
     "estimate",
     "exactly",
     "jackknife",
+    "judged",
     "mixed",
     "overrides",
     "paired_difference",
