@@ -45,11 +45,9 @@ def tracks(
 ) -> pl.DataFrame:
     """Where each vehicle of a scenario is over time, without running it.
 
-    A row for each vehicle and step of time: `time_s`, the group `vehicles` and the number `vehicle`
-    in it, the `ue` on it, its middle `x_m` and `y_m`, `heading_deg` (counter-clockwise from east),
-    `speed_mps`, and its `length_m`, `width_m` and `height_m`. A UE on no vehicle has rows without
-    group, length and width; its height is its antenna's. A vehicle of a trace has rows while it is
-    there.
+    A row for each vehicle and step of time; `fadeout list tables tracks` has the columns. A UE on
+    no vehicle has rows without group, length and width; its height is its antenna's. A vehicle of a
+    trace has rows while it is there.
 
     Raises:
         ScenarioError: the scenario is wrong.
@@ -68,9 +66,7 @@ def sights(
 ) -> pl.DataFrame:
     """What stands between the UEs and the cells of a scenario over time, without running it.
 
-    A row for each UE, cell and step of time: `time_s`, `ue`, `cell`, `distance_m` in space,
-    `vehicles_db` (what vehicles take from the direct path) and `behind_building`, whether a
-    building cuts it.
+    A row for each UE, cell and step of time; `fadeout list tables sights` has the columns.
 
     Raises:
         ScenarioError: the scenario is wrong.

@@ -5,8 +5,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 from matplotlib.collections import LineCollection
+from typer.testing import CliRunner
 
 import fadeout
+from fadeout._columns import all_table_docs, table_docs
+from fadeout.cli.app import app
 
 ROOT = Path(__file__).resolve().parents[2]
 MOTORWAY = ROOT / "scenarios/motorway.toml"
@@ -86,3 +89,15 @@ def test_who_is_on_a_vehicle_is_served_where_it_is():
         own = tracks.filter(pl.col("ue") == ue)
         # Antennas are in the middle of the roof.
         assert (own["x_m"][0], own["y_m"][0]) == pytest.approx((x, y))
+
+
+@pytest.mark.parametrize("table", ["tracks", "sights"])
+def test_the_columns_are_listed_with_their_units(cli: CliRunner, table: str):
+    listed = {column["name"]: column["unit"] for column in all_table_docs()[table]["columns"]}
+    assert list(listed) == getattr(fadeout, table)(MOTORWAY, every="1 s").columns
+    assert listed["time_s"] == "s"
+    # No results have it.
+    assert table not in table_docs()
+    found = cli.invoke(app, ["list", "tables", table])
+    assert found.exit_code == 0
+    assert f"fadeout.{table}(scenario)" in found.stdout

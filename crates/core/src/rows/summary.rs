@@ -18,7 +18,7 @@ pub const SUMMARY_TABLES: &[Table] = &[
 ];
 
 /// Every table of what a scenario has before it is run.
-pub const SCENARIO_TABLES: &[Table] = &[GeometryRow::TABLE];
+pub const SCENARIO_TABLES: &[Table] = &[GeometryRow::TABLE, TrackRow::TABLE, SightRow::TABLE];
 
 table! {
     /// The whole run, in one row.
@@ -341,7 +341,7 @@ table! {
 
 table! {
     /// Where a vehicle, or a UE that is on none, is at a time, one row each.
-    pub struct TrackRow = "tracks" in summary {
+    pub struct TrackRow = "tracks" in scenario {
         /// Time.
         time_s: f64, "s";
         /// Group of the vehicle; none of a UE on foot.
@@ -369,7 +369,7 @@ table! {
 
 table! {
     /// What stands between a UE and a cell at a time, one row each.
-    pub struct SightRow = "sights" in summary {
+    pub struct SightRow = "sights" in scenario {
         /// Time.
         time_s: f64, "s";
         /// UE.

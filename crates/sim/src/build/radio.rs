@@ -343,25 +343,18 @@ fn aggregation(described: &scenario::Ue) -> Aggregation {
     aggregation
 }
 
-/// Priority of default bearers: the middle of 1 to 16.
-const DEFAULT_PRIORITY: u8 = 8;
-
 fn bearer(
     described: &scenario::Bearer<'_>,
     generation: Generation,
 ) -> Result<BearerConfig, String> {
     let (rlc, pdcp) = (described.rlc(), described.pdcp());
-    let channel = described.drb.map_or(
-        LogicalChannel {
-            priority: DEFAULT_PRIORITY,
-            ..LogicalChannel::default()
-        },
-        |drb| LogicalChannel {
+    let channel = described
+        .drb
+        .map_or_else(LogicalChannel::default, |drb| LogicalChannel {
             priority: drb.priority,
             prioritised_bit_rate: drb.prioritised_bit_rate,
             bucket_size_duration: drb.bucket_size_duration,
-        },
-    );
+        });
     Ok(BearerConfig {
         ue: UeId(described.ue as u32),
         leg: 0,
