@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
-from fadeout import _files, _native, _toml, congestion
+from fadeout import _files, _native, _toml, _traces, congestion
 
 if TYPE_CHECKING:
     from fadeout.results import Results
@@ -83,7 +83,7 @@ def run(
         text,
         source_name=name,
         base_dir=base_dir,
-        overrides=override_list(set),
+        overrides=with_traces(text, name, base_dir, override_list(set)),
         seed=None if seed is None else operator.index(seed),
         out=None if out is None else str(Path(out)),
         force=force,
@@ -122,7 +122,7 @@ def check(
         text,
         source_name=name,
         base_dir=base_dir,
-        overrides=override_list(set),
+        overrides=with_traces(text, name, base_dir, override_list(set)),
         congestion_controls=congestion.makers(congestion_controls),
     )
 
@@ -157,3 +157,12 @@ def override_list(overrides: Overrides | None) -> list[str]:
             f"`set` takes a dict or a list of 'key=value', not the string {overrides!r}"
         )
     return list(overrides)
+
+
+def with_traces(text: str, name: str, base_dir: str | None, given: Sequence[str]) -> list[str]:
+    """Overrides, and what they put in place of traces that are made before a scenario is read.
+
+    Raises:
+        ScenarioError: a trace cannot be made.
+    """
+    return [*given, *_traces.overrides(text, name, base_dir, given)]

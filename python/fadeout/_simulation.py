@@ -4,7 +4,14 @@ from os import PathLike
 from pathlib import Path
 
 from fadeout import _native, congestion
-from fadeout._run import CongestionControls, Overrides, Source, override_list, read_source
+from fadeout._run import (
+    CongestionControls,
+    Overrides,
+    Source,
+    override_list,
+    read_source,
+    with_traces,
+)
 from fadeout.results import Results
 
 
@@ -51,7 +58,7 @@ class Simulation:
             text,
             source_name=name,
             base_dir=base_dir,
-            overrides=override_list(set),
+            overrides=with_traces(text, name, base_dir, override_list(set)),
             seed=seed,
             out=None if out is None else str(Path(out)),
             force=force,

@@ -37,6 +37,8 @@ class Places:
     buildings: Sequence[tuple[tuple[float, float], tuple[float, float]]]
     passed: Sequence[tuple[float, float]] = ()
     """Places on the way of what moves, which the map has to hold."""
+    is_road: bool = False
+    """Whether it is of a road: a long and narrow one is stretched across."""
 
     @property
     def is_a_map(self) -> bool:
@@ -78,8 +80,13 @@ def draw(
     found: Places,
     serving: Mapping[str, str | None],
     more: Sequence[Line2D | Patch] = (),
-) -> None:
-    """Draw the map; `serving` has the cell of each UE, `more` what else the legend names."""
+    heard: Sequence[str] = (),
+) -> dict[str, ColorType]:
+    """Draw the map; `serving` has the cell of each UE, `more` what else the legend names,
+    `heard` the cells that serve somebody, if not only at the end.
+
+    Returns the colours of the cells.
+    """
     for (x0, y0), (x1, y1) in found.buildings:
         low = (min(x0, x1), min(y0, y1))
         ax.add_patch(
@@ -88,7 +95,8 @@ def draw(
             )
         )
     names = [cell.name for cell in found.cells]
-    heard = [name for name in names if name in set(serving.values())]
+    serves = set(heard) or set(serving.values())
+    heard = [name for name in names if name in serves]
     colors = _colors(found.cells, heard)
     size = 5.0 if len(found.ues) < 100 else 2.0
     for name in [*heard, None]:
@@ -101,6 +109,7 @@ def draw(
     _frame(ax, found)
     has_lost = any(not serving.get(ue) for ue in found.ues)
     _legend(ax, found, heard, colors, more, has_lost=has_lost)
+    return colors
 
 
 def _colors(cells: Sequence[Cell], heard: Sequence[str]) -> dict[str, ColorType]:
@@ -151,28 +160,51 @@ def _extent(found: Places) -> tuple[float, float]:
     return max(east - west, 1.0), max(north - south, 1.0)
 
 
+LONG = 5.0
+"""A road so many times longer than wide is stretched across."""
+
+
+def stretch(found: Places) -> float:
+    """By how much a long road is drawn wider than it is; one of all other maps."""
+    width, height = _extent(found)
+    if not found.is_road or width < LONG * height:
+        return 1.0
+    return float(max(1, round(0.3 * width / height)))
+
+
 def _frame(ax: Axes, found: Places) -> None:
     west, south, east, north = _bounds(found)
     side = max(_extent(found))
     margin = 0.07 * side
-    # A line of UEs has a map of some height, too.
-    low = min(south, 0.5 * (south + north) - 0.15 * side)
-    high = max(north, 0.5 * (south + north) + 0.15 * side)
-    left = min(west, 0.5 * (west + east) - 0.15 * side)
-    right = max(east, 0.5 * (west + east) + 0.15 * side)
-    ax.set_xlim(left - margin, right + margin)
-    ax.set_ylim(low - 2 * margin, high + margin)
-    ax.set_aspect("equal")
+    times = stretch(found)
+    ax.set_aspect(times)
     ax.grid(visible=False)
     ax.set_xticks([])
     ax.set_yticks([])
     for spine in ax.spines.values():
         spine.set_visible(False)
+    # A line of UEs has a map of some height, too.
+    least = 0.15 * side / times
+    low = min(south, 0.5 * (south + north) - least)
+    high = max(north, 0.5 * (south + north) + least)
+    left = min(west, 0.5 * (west + east) - 0.15 * side)
+    right = max(east, 0.5 * (west + east) + 0.15 * side)
+    ax.set_xlim(left - margin, right + margin)
+    ax.set_ylim(low - 2 * margin / times, high + margin / times)
     length = _round_length(0.3 * (right - left))
-    x, y = left, low - 1.3 * margin
+    x, y = left, low - 1.3 * margin / times
     ax.plot([x, x + length], [y, y], color=BLACK, linewidth=1.5, solid_capstyle="butt")
-    label = f"{length / 1000:g} km" if length >= 1000 else f"{length:g} m"
-    ax.text(x + length, y, f" {label}", va="center", ha="left", fontsize=7)
+    ax.text(x + length, y, f" {_length(length)}", va="center", ha="left", fontsize=7)
+    if times > 1.0:
+        across = _round_length(0.6 * (high - low))
+        x = right + 0.6 * margin
+        ax.plot([x, x], [low, low + across], color=BLACK, linewidth=1.5, solid_capstyle="butt")
+        note = f"{_length(across)}, drawn\n{times:g} times longer"
+        ax.text(x + 0.2 * margin, low, note, va="bottom", ha="left", rotation=90, fontsize=6)
+
+
+def _length(length: float) -> str:
+    return f"{length / 1000:g} km" if length >= 1000 else f"{length:g} m"
 
 
 def _round_length(most: float) -> float:
@@ -205,10 +237,11 @@ def _legend(
     if has_lost:
         handles.append(dot(STAMP, "UE without a cell"))
     handles += more
+    wide = 4 if stretch(found) > 1.0 else 2
     ax.legend(
         handles=handles,
         loc="lower left",
         bbox_to_anchor=(0.0, 1.01),
-        ncols=2 if len(handles) > 2 else len(handles),
+        ncols=min(wide, len(handles)),
         handletextpad=0.4,
     )
