@@ -29,7 +29,7 @@ MISSING = (
     "SUMO is not installed: `pip install 'fadeout[sumo]'`, or put `sumo` on the PATH; "
     'or give the trace that it wrote, with `format = "sumo-csv"`'
 )
-STEP_S = 0.1
+STEP_S = 0.05
 """From one place of a vehicle to the next, where the configuration does not say."""
 
 COLUMNS = ("timestep_time", "vehicle_id", "vehicle_x", "vehicle_y", "vehicle_angle")

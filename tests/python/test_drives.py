@@ -33,7 +33,7 @@ delay = "5 ms"
 from = "server"
 to = "car"
 """
-CLEAR = 'path-loss = "v2x-highway", line-of-sight = true, fading = "none", shadowing = false'
+CLEAR = 'path-loss = "v2x-highway", line-of-sight = "clear", fading = "none", shadowing = false'
 
 
 @pytest.fixture(scope="module")

@@ -89,7 +89,7 @@ def test_sumo_is_run_and_vehicles_are_where_it_has_them(tmp_path: Path):
         check=True,
         capture_output=True,
     )
-    # Every 10 ms, where the trace that is read has a place every 100 ms.
+    # Every 10 ms, where the trace that is read has a place every 50 ms.
     truth = pl.read_csv(fine, separator=";").drop_nulls("vehicle_id")
     kinds = dict(truth.select("vehicle_id", "vehicle_type").unique().rows())
     assert set(tracks["length_m"].drop_nulls().unique()) == {5.0, 10.5}
@@ -108,13 +108,13 @@ def test_sumo_is_run_and_vehicles_are_where_it_has_them(tmp_path: Path):
         .cast(pl.UInt64)
         .alias("vehicle"),
     ).join(tracks, on=["step", "vehicle"], how="inner")
-    # It goes on from its first whole tenth of a second to its last.
+    # It goes on from its first twentieth of a second to its last.
     assert joined.height > 0.95 * truth.height
     apart = np.hypot(
         joined["x"].to_numpy() - joined["vehicle_x"].to_numpy(),
         joined["y"].to_numpy() - joined["vehicle_y"].to_numpy(),
     )
-    at_steps = (joined["step"] % 10 == 0).to_numpy()
+    at_steps = (joined["step"] % 5 == 0).to_numpy()
     assert apart[at_steps].max() < 1.5e-3, "where SUMO says, to its digits"
     assert apart.max() < 0.05, "and in between"
 
