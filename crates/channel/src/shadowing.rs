@@ -6,7 +6,7 @@
 //! that comes back finds what it left, and a UE whose path becomes blocked or clear meets another
 //! map's value. All sites share one more field; it makes their shadowing correlated.
 
-use super::field::{Field, Lattice};
+use super::field::{Lattice, Map};
 use super::path_loss::Condition;
 use fadeout_core::math::exp;
 use fadeout_core::random::Stream;
@@ -45,7 +45,7 @@ pub(crate) struct MapScales {
 #[derive(Debug)]
 pub(crate) struct CommonMap {
     scales: MapScales,
-    shadowing: [Field; 2],
+    shadowing: [Map; 2],
 }
 
 impl CommonMap {
@@ -57,21 +57,21 @@ impl CommonMap {
     }
 }
 
-fn shadowing_fields(scales: &MapScales, seed: u64, domain: &str, entity: u64) -> [Field; 2] {
+fn shadowing_fields(scales: &MapScales, seed: u64, domain: &str, entity: u64) -> [Map; 2] {
     let mut stream = Stream::new(seed, domain, entity);
     scales
         .shadowing_m
-        .map(|distance_m| Field::new(&mut stream, distance_m))
+        .map(|distance_m| Map::new(&mut stream, distance_m))
 }
 
 /// One site's maps.
 #[derive(Debug)]
 pub(crate) struct SiteMap {
     common: Arc<CommonMap>,
-    shadowing: [Field; 2],
-    state: Field,
-    k_factor: Option<Field>,
-    delay_spread: [Option<Field>; 2],
+    shadowing: [Map; 2],
+    state: Map,
+    k_factor: Option<Map>,
+    delay_spread: [Option<Map>; 2],
 }
 
 impl SiteMap {
@@ -82,13 +82,13 @@ impl SiteMap {
         let scales = &common.scales;
         SiteMap {
             shadowing: shadowing_fields(scales, seed, "radio.shadowing.site", site),
-            state: Field::new(&mut stream, scales.state_m),
+            state: Map::new(&mut stream, scales.state_m),
             k_factor: scales
                 .k_factor_m
-                .map(|distance_m| Field::new(&mut factors, distance_m)),
+                .map(|distance_m| Map::new(&mut factors, distance_m)),
             delay_spread: scales
                 .delay_spread_m
-                .map(|distance_m| distance_m.map(|m| Field::new(&mut spreads, m))),
+                .map(|distance_m| distance_m.map(|m| Map::new(&mut spreads, m))),
             common: Arc::clone(common),
         }
     }
@@ -121,39 +121,40 @@ impl MapReader {
             Condition::Los => 0,
             Condition::Nlos => 1,
         };
-        let scales = &self.map.common.scales;
         let (own, common) = (&self.map.shadowing[n], &self.map.common.shadowing[n]);
-        let shared = scales.between_sites;
-        self.shadowing[n].at(place, scales.shadowing_m[n], |x, y| {
-            shared.sqrt() * common.at(x, y, 0.0) + (1.0 - shared).sqrt() * own.at(x, y, 0.0)
+        let shared = self.map.common.scales.between_sites;
+        self.shadowing[n].at(place, own.distance_m(), |square| {
+            let (own, common) = (own.corners(square), common.corners(square));
+            let both = common.into_iter().zip(own);
+            let mut corners = [0.0; 4];
+            for (corner, (common, own)) in corners.iter_mut().zip(both) {
+                *corner = shared.sqrt() * common + (1.0 - shared).sqrt() * own;
+            }
+            corners
         })
     }
 
     /// A standard normal number at a place, whose share the probability of LOS is compared with.
     pub(crate) fn state(&mut self, place: (f64, f64)) -> f64 {
-        let distance_m = self.map.common.scales.state_m;
-        read(&mut self.state, Some(&self.map.state), distance_m, place)
+        read(&mut self.state, Some(&self.map.state), place)
     }
 
     /// K factor at a place, in standard deviations from its mean; zero where it is not drawn.
     pub(crate) fn k_factor(&mut self, place: (f64, f64)) -> f64 {
-        let distance_m = self.map.common.scales.k_factor_m.unwrap_or(1.0);
-        let field = self.map.k_factor.as_ref();
-        read(&mut self.k_factor, field, distance_m, place)
+        read(&mut self.k_factor, self.map.k_factor.as_ref(), place)
     }
 
     /// Delay spread at a place in LOS (0) or NLOS (1), in standard deviations of its logarithm;
     /// zero where it is not drawn.
     pub(crate) fn delay_spread(&mut self, condition: usize, place: (f64, f64)) -> f64 {
-        let distance_m = self.map.common.scales.delay_spread_m[condition].unwrap_or(1.0);
-        let field = self.map.delay_spread[condition].as_ref();
-        read(&mut self.delay_spread[condition], field, distance_m, place)
+        let map = self.map.delay_spread[condition].as_ref();
+        read(&mut self.delay_spread[condition], map, place)
     }
 }
 
-fn read(lattice: &mut Lattice, field: Option<&Field>, distance_m: f64, place: (f64, f64)) -> f64 {
-    field.map_or(0.0, |field| {
-        lattice.at(place, distance_m, |x, y| field.at(x, y, 0.0))
+fn read(lattice: &mut Lattice, map: Option<&Map>, place: (f64, f64)) -> f64 {
+    map.map_or(0.0, |map| {
+        lattice.at(place, map.distance_m(), |square| map.corners(square))
     })
 }
 

@@ -13,7 +13,7 @@ use crate::large_scale::{self, PlaceLaw};
 use crate::path_loss::{Condition, wavelength};
 use crate::penetration::Penetration;
 use crate::shadowing::{CommonMap, MapReader, MapScales, SiteMap};
-use crate::small_scale::{LOS, NLOS, SmallScale};
+use crate::small_scale::{Fadings, LOS, NLOS, SmallScale};
 use fadeout_core::math::log10;
 use fadeout_core::random::Stream;
 use std::collections::BTreeMap;
@@ -34,10 +34,7 @@ pub(super) struct Shared {
     pub(super) config: ChannelConfig,
     /// Loss by oxygen and rain, dB/m.
     pub(super) absorption_db_per_m: f64,
-    pub(super) wavelength_m: f64,
-    pub(super) environment_doppler_hz: f64,
-    /// Fading in LOS and in NLOS.
-    pub(super) plans: [Plan; 2],
+    pub(super) fadings: Fadings,
     /// The laws of all that is drawn with the place.
     pub(super) laws: Laws,
 }
@@ -128,12 +125,15 @@ impl Environment {
             seed,
             shared: Arc::new(Shared {
                 absorption_db_per_m: (oxygen + rain) / 1000.0,
-                wavelength_m,
-                environment_doppler_hz: config.environment_speed / wavelength_m,
-                plans: [
-                    plan(config.los_fading, clusters[LOS]),
-                    plan(nlos_fading, clusters[NLOS]),
-                ],
+                fadings: Fadings {
+                    plans: [
+                        plan(config.los_fading, clusters[LOS]),
+                        plan(nlos_fading, clusters[NLOS]),
+                    ],
+                    wavelength_m,
+                    environment_doppler_hz: config.environment_speed / wavelength_m,
+                    antennas: config.receive_antennas,
+                },
                 laws: Laws {
                     clusters,
                     k_factor,
@@ -180,10 +180,8 @@ impl Environment {
             monitor: config.beams.as_ref().and_then(FailureMonitor::new),
             walls: penetration.draw(carrier_ghz, &mut walls),
             environment_height: environment_height.uniform(),
-            fading: SmallScale::new(config.receive_antennas),
+            fading: SmallScale::new(self.seed, entity),
             spreads_lg: [f64::NAN; 2],
-            entity,
-            seed: self.seed,
             is_timeless: config.blockages.is_empty()
                 && config.beams.is_none()
                 && !config.base_antenna.is_steered()
