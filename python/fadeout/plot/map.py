@@ -1,5 +1,6 @@
 """The map of a network: sites, the directions of their sectors, UEs and buildings."""
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +8,8 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.patches import Patch, PathPatch, Rectangle
+from matplotlib.path import Path
 from matplotlib.typing import ColorType
 
 from fadeout._quantities import meters
@@ -35,6 +37,8 @@ class Places:
     cells: Sequence[Cell]
     ues: Mapping[str, tuple[float, float]]
     buildings: Sequence[tuple[tuple[float, float], tuple[float, float]]]
+    outlines: Sequence[Sequence[Sequence[tuple[float, float]]]] = ()
+    """The rings of buildings of other shapes."""
     passed: Sequence[tuple[float, float]] = ()
     """Places on the way of what moves, which the map has to hold."""
     is_road: bool = False
@@ -54,11 +58,16 @@ def places(scenario: Mapping[str, Any]) -> Places:
         for name, cell in scenario.get("cell", {}).items()
     ]
     ues = {name: _place(ue["position"]) for name, ue in scenario.get("ue", {}).items()}
+    standing = scenario.get("building", {}).values()
     buildings = [
-        (_place(one["corner"]), _place(one["opposite"]))
-        for one in scenario.get("building", {}).values()
+        (_place(one["corner"]), _place(one["opposite"])) for one in standing if "outline" not in one
     ]
-    return Places(cells, ues, buildings)
+    outlines = [
+        [[_place(place) for place in ring] for ring in one["outline"]]
+        for one in standing
+        if "outline" in one
+    ]
+    return Places(cells, ues, buildings, outlines)
 
 
 def _place(written: Sequence[str]) -> tuple[float, float]:
@@ -94,6 +103,8 @@ def draw(
                 low, abs(x1 - x0), abs(y1 - y0), facecolor=BUILDING, edgecolor="none", zorder=1
             )
         )
+    for rings in found.outlines:
+        ax.add_patch(PathPatch(_path(rings), facecolor=BUILDING, edgecolor="none", zorder=1))
     names = [cell.name for cell in found.cells]
     serves = set(heard) or set(serving.values())
     heard = [name for name in names if name in serves]
@@ -110,6 +121,17 @@ def draw(
     has_lost = any(not serving.get(ue) for ue in found.ues)
     _legend(ax, found, heard, colors, more, has_lost=has_lost)
     return colors
+
+
+def _path(rings: Sequence[Sequence[tuple[float, float]]]) -> Path:
+    """A footprint: courtyards go round the other way, and so stay empty."""
+    paths = []
+    for number, ring in enumerate(rings):
+        closed = [*ring, ring[0]]
+        turn = sum(x0 * y1 - x1 * y0 for (x0, y0), (x1, y1) in itertools.pairwise(closed))
+        goes_left = turn > 0
+        paths.append(Path(closed if goes_left == (number == 0) else closed[::-1], closed=True))
+    return Path.make_compound_path(*paths)
 
 
 def _colors(cells: Sequence[Cell], heard: Sequence[str]) -> dict[str, ColorType]:
@@ -149,6 +171,7 @@ def _sites(ax: Axes, found: Places, colors: Mapping[str, ColorType]) -> None:
 
 def _bounds(found: Places) -> tuple[float, float, float, float]:
     corners = [corner for building in found.buildings for corner in building]
+    corners += [place for rings in found.outlines for place in rings[0]]
     places = (cell.place for cell in found.cells)
     every = [*places, *found.ues.values(), *corners, *found.passed]
     east, north = zip(*every, strict=True)
@@ -228,7 +251,7 @@ def _legend(
     handles: list[Line2D | Patch] = [
         Line2D([], [], marker="^", linestyle="", markersize=3, color=BLACK, label="site")
     ]
-    if found.buildings:
+    if found.buildings or found.outlines:
         handles.append(Patch(facecolor=BUILDING, label="building"))
     if 0 < len(heard) <= MOST_NAMES:
         handles += [dot(colors[name], f"UE of {name}") for name in heard]
