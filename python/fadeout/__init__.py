@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fadeout.campaign import Campaign, sweep
     from fadeout.congestion import CongestionControl, CongestionControlError
     from fadeout.drives import by_cell, by_ue, losses
+    from fadeout.handover_policy import HandoverPolicy, HandoverPolicyError
     from fadeout.mobility import handover_metrics
     from fadeout.results import Results
 
@@ -33,6 +34,8 @@ __all__ = [
     "CongestionControlError",
     "EngineBug",
     "FadeoutError",
+    "HandoverPolicy",
+    "HandoverPolicyError",
     "Interrupted",
     "ResultError",
     "Results",
@@ -62,6 +65,7 @@ _HOMES = {
     "fadeout.campaign": ("Campaign", "sweep"),
     "fadeout.congestion": ("CongestionControl", "CongestionControlError"),
     "fadeout.drives": ("by_cell", "by_ue", "losses"),
+    "fadeout.handover_policy": ("HandoverPolicy", "HandoverPolicyError"),
     "fadeout.mobility": ("handover_metrics",),
     "fadeout.results": ("Results",),
 }

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
-from fadeout import _files, _native, _toml, _traces, congestion
+from fadeout import _files, _native, _toml, _traces, congestion, handover_policy
 
 if TYPE_CHECKING:
     from fadeout.results import Results
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 Source = str | PathLike[str] | Mapping[str, Any]
 Overrides = Mapping[str, Any] | Sequence[str]
 CongestionControls = Mapping[str, Callable[..., Any]]
+HandoverPolicies = Mapping[str, Callable[..., Any]]
 Progress = Callable[[dict[str, Any]], bool | None]
 
 
@@ -51,6 +52,7 @@ def run(
     force: bool = False,
     progress: Progress | None = None,
     congestion_controls: CongestionControls | None = None,
+    handover_policies: HandoverPolicies | None = None,
 ) -> "Results":
     """Run a scenario and return its results.
 
@@ -66,12 +68,15 @@ def run(
             it raises ends the run, too, and is raised again with `.results`.
         congestion_controls: classes of your own by the name that the scenario's flows use:
             `{"mine": Mine}`. See `fadeout.CongestionControl`.
+        handover_policies: a class of your own by the name that [mobility-management] uses. See
+            `fadeout.HandoverPolicy`.
 
     Raises:
         ScenarioError: the scenario is wrong; `.errors` has each mistake with file, line, column,
-            what was expected and what was probably meant. Or a class of `congestion_controls` is.
+            what was expected and what was probably meant. Or a class of your own is.
         CongestionControlError: a method of such a class raised; its exception is the cause, and
             `.results` has what was recorded until then.
+        HandoverPolicyError: the same of a class of `handover_policies`.
         ResultError: the results cannot be written, or `out` exists and `force` is not set.
         Interrupted: Ctrl-C; its `.results` has what was recorded until then.
         OSError: the scenario cannot be read.
@@ -89,10 +94,11 @@ def run(
         force=force,
         progress=progress,
         congestion_controls=congestion.makers(congestion_controls),
+        handover_policies=handover_policy.makers(handover_policies),
     )
     results = Results.from_outcome(outcome)
     if outcome["raised"] is not None:
-        message, error = outcome["raised"]
+        message, error, kind = outcome["raised"]
         if isinstance(error, KeyboardInterrupt):
             raise Interrupted(results) from None
         if not message:
@@ -106,8 +112,15 @@ def run(
                     f"{where}"
                 )
             raise error
-        raise congestion.CongestionControlError(message, results) from error
+        raise own_error(kind, message, results) from error
     return results
+
+
+def own_error(kind: str, message: str, results: "Results") -> Exception:
+    """The exception for a class of the user's own of this kind that raised."""
+    if kind == handover_policy.KIND.kind:
+        return handover_policy.HandoverPolicyError(message, results)
+    return congestion.CongestionControlError(message, results)
 
 
 def check(
@@ -115,6 +128,7 @@ def check(
     *,
     set: Overrides | None = None,  # noqa: A002
     congestion_controls: CongestionControls | None = None,
+    handover_policies: HandoverPolicies | None = None,
 ) -> None:
     """Check a scenario without running it; raises ScenarioError with every mistake found."""
     text, name, base_dir = read_source(source)
@@ -124,6 +138,7 @@ def check(
         base_dir=base_dir,
         overrides=with_traces(text, name, base_dir, override_list(set)),
         congestion_controls=congestion.makers(congestion_controls),
+        handover_policies=handover_policy.makers(handover_policies),
     )
 
 
