@@ -84,7 +84,7 @@ def test_an_extract_written_by_hand(extract: Path):
 
 
 def transverse_mercator(place: tuple[float, float], origin: tuple[float, float]):
-    """East and north by Krueger's series to the third order, of scale 1 at the origin's meridian."""
+    """East and north by Krueger's series to the third order, with scale 1 at the meridian."""
     f = 1 / 298.257223563
     n = f / (2 - f)
     radius = 6_378_137 / (1 + n) * (1 + n**2 / 4 + n**4 / 64)
