@@ -122,11 +122,9 @@ def _map_overrides(building: str, table: Mapping[str, Any], base_dir: str | None
             # The scenario's reader says what is wrong with it.
             return usual
 
-    origin = table.get("origin")
-    is_place = isinstance(origin, list) and len(origin) == 2
     read = _osm.buildings(
         (Path(base_dir or ".") / table["file"]).absolute(),
-        origin=(float(origin[0]), float(origin[1])) if is_place else None,
+        origin=_origin(table.get("origin")),
         default_m=length("default-height", _osm.DEFAULT_M),
         level_m=length("level-height", _osm.LEVEL_M),
     )
@@ -143,6 +141,15 @@ def _map_overrides(building: str, table: Mapping[str, Any], base_dir: str | None
             f'{key}.base="{one.base:g} m"',
         ]
     return found
+
+
+def _origin(written: object) -> tuple[float, float] | None:
+    match written:
+        case [int() | float() as lat, int() | float() as lon]:
+            return float(lat), float(lon)
+        case _:
+            # The scenario's reader says what is wrong with it.
+            return None
 
 
 def _place(place: tuple[float, float]) -> str:

@@ -218,6 +218,6 @@ def test_walls_cut_what_courtyards_do_not(extract: Path):
     assert set(resolved["building"]) == {"town", "town-1", "town-2", "town-3"}
     again = fadeout.sights(resolved, every="1 s").filter(time_s=0.0)
     assert dict(again.select("ue", "behind_building").rows()) == behind
-    assert "building" in [
-        text.get_text() for text in results.plot.map().axes[0].get_legend().get_texts()
-    ]
+    legend = results.plot.map().axes[0].get_legend()
+    assert legend is not None
+    assert "building" in [text.get_text() for text in legend.get_texts()]

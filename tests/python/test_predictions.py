@@ -1,6 +1,7 @@
 """Predictions of when a path will be cut."""
 
 import math
+from typing import Any
 
 import pytest
 
@@ -148,6 +149,6 @@ def test_scores_of_nothing():
         ({"speed_error": math.nan}, "finite number"),
     ],
 )
-def test_wrong_settings_are_refused(values: dict[str, float], message: str):
+def test_wrong_settings_are_refused(values: dict[str, Any], message: str):
     with pytest.raises(ValueError, match=message):
         Predictor(Settings(**values))

@@ -82,6 +82,7 @@ def test_sumo_is_run_and_vehicles_are_where_it_has_them(tmp_path: Path):
     config = crossing(tmp_path)
     tracks = fadeout.tracks(scenario(tmp_path, config.name, "sumo"), every="10 ms")
     program = _traces.find_sumo()
+    assert program is not None
     fine = tmp_path / "fine.csv"
     attributes = ["--fcd-output.attributes", "x,y,angle,type,speed", "--precision", "4"]
     subprocess.run(
