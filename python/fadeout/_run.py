@@ -152,12 +152,15 @@ def read_source(source: Source) -> ScenarioText:
         OSError: the file cannot be read, or is no regular file.
     """
     if isinstance(source, Mapping):
-        return ScenarioText(_toml.dumps(source), "<dict>", None)
+        text = _toml.dumps(source)
+        return ScenarioText(_traces.with_buildings(text, "<dict>", None), "<dict>", None)
     if isinstance(source, str) and ("\n" in source or "=" in source):
-        return ScenarioText(source, "<string>", None)
+        return ScenarioText(_traces.with_buildings(source, "<string>", None), "<string>", None)
     if isinstance(source, str | PathLike):
         path = Path(source)
-        return ScenarioText(_files.read_text(path, "a scenario"), str(source), str(path.parent))
+        text = _files.read_text(path, "a scenario")
+        text = _traces.with_buildings(text, str(source), str(path.parent))
+        return ScenarioText(text, str(source), str(path.parent))
     raise TypeError(f"a scenario is a path, TOML text or a dict, not {type(source).__name__}")
 
 

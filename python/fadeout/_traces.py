@@ -14,6 +14,7 @@ import tempfile
 import tomllib
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -70,10 +71,8 @@ def overrides(text: str, name: str, base_dir: str | None, given: Sequence[str]) 
         return []
     found: list[str] = []
     for building, table in _maps(text, given):
-        try:
-            found += _map_overrides(building, table, base_dir)
-        except (OSError, _osm.OsmError) as error:
-            raise ScenarioError(f'{name}: building "{building}": {error}') from None
+        first = _read_map(name, building, table, base_dir)[0]
+        found += [f"building.{building}.{key}={value}" for key, value in _keys(first).items()]
     for road in _roads(text, base_dir, given):
         key = f"vehicles.{road.group}.road"
         try:
@@ -112,8 +111,27 @@ def _maps(text: str, given: Sequence[str]) -> Iterable[tuple[str, dict[str, Any]
             yield building, own
 
 
-def _map_overrides(building: str, table: Mapping[str, Any], base_dir: str | None) -> list[str]:
-    """The buildings of an extract as those of a scenario."""
+def with_buildings(text: str, name: str, base_dir: str | None) -> str:
+    """A scenario's text with the buildings of its extracts but the first of each, at its end.
+
+    Raises:
+        ScenarioError: an extract is missing or wrong.
+    """
+    if ".osm" not in text and ".pbf" not in text:
+        return text
+    added = []
+    for building, table in _maps(text, ()):
+        for number, one in enumerate(_read_map(name, building, table, base_dir)):
+            if number:
+                values = "\n".join(f"{key} = {value}" for key, value in _keys(one).items())
+                added.append(f"[building.{building}-{number}]\n{values}\n")
+    return "\n".join([text, *added]) if added else text
+
+
+def _read_map(
+    name: str, building: str, table: Mapping[str, Any], base_dir: str | None
+) -> Sequence[_osm.Building]:
+    """The buildings of an extract."""
 
     def length(key: str, usual: float) -> float:
         try:
@@ -122,25 +140,38 @@ def _map_overrides(building: str, table: Mapping[str, Any], base_dir: str | None
             # The scenario's reader says what is wrong with it.
             return usual
 
-    read = _osm.buildings(
-        (Path(base_dir or ".") / table["file"]).absolute(),
-        origin=_origin(table.get("origin")),
-        default_m=length("default-height", _osm.DEFAULT_M),
-        level_m=length("level-height", _osm.LEVEL_M),
-    )
-    found = []
-    for number, one in enumerate(read):
-        key = f"building.{building}" + (f"-{number}" if number else "")
-        every = [place for ring in one.rings for place in ring]
-        xs, ys = [x for x, _ in every], [y for _, y in every]
-        found += [
-            f"{key}.corner={_place((min(xs), min(ys)))}",
-            f"{key}.opposite={_place((max(xs), max(ys)))}",
-            f"{key}.outline=[{', '.join(_ring(ring) for ring in one.rings)}]",
-            f'{key}.height="{one.height:g} m"',
-            f'{key}.base="{one.base:g} m"',
-        ]
-    return found
+    file = (Path(base_dir or ".") / table["file"]).absolute()
+    try:
+        changed = file.stat().st_mtime_ns if file.is_file() else 0
+        return _known_map(
+            file,
+            changed,
+            _origin(table.get("origin")),
+            length("default-height", _osm.DEFAULT_M),
+            length("level-height", _osm.LEVEL_M),
+        )
+    except (OSError, _osm.OsmError) as error:
+        raise ScenarioError(f'{name}: building "{building}": {error}') from None
+
+
+@lru_cache(maxsize=8)
+def _known_map(
+    file: Path, _changed: int, origin: tuple[float, float] | None, default_m: float, level_m: float
+) -> Sequence[_osm.Building]:
+    return _osm.buildings(file, origin=origin, default_m=default_m, level_m=level_m)
+
+
+def _keys(one: _osm.Building) -> dict[str, str]:
+    """A building as a scenario has it."""
+    every = [place for ring in one.rings for place in ring]
+    xs, ys = [x for x, _ in every], [y for _, y in every]
+    return {
+        "corner": _place((min(xs), min(ys))),
+        "opposite": _place((max(xs), max(ys))),
+        "outline": f"[{', '.join(_ring(ring) for ring in one.rings)}]",
+        "height": f'"{one.height:g} m"',
+        "base": f'"{one.base:g} m"',
+    }
 
 
 def _origin(written: object) -> tuple[float, float] | None:

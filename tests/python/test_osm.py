@@ -197,6 +197,7 @@ def test_no_hostile_extract_does_more_than_be_refused(
         assert all(math.isfinite(x) and math.isfinite(y) for ring in one.rings for x, y in ring)
 
 
+@pytest.mark.filterwarnings("ignore:the scenario has no flow")
 def test_walls_cut_what_courtyards_do_not(extract: Path):
     scenario = extract.with_suffix(".toml")
     ues = "\n".join(
