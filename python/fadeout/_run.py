@@ -12,7 +12,6 @@ from fadeout import _files, _native, _toml, congestion
 if TYPE_CHECKING:
     from fadeout.results import Results
 
-Source = str | PathLike[str] | Mapping[str, Any]
 Overrides = Mapping[str, Any] | Sequence[str]
 CongestionControls = Mapping[str, Callable[..., Any]]
 Progress = Callable[[dict[str, Any]], bool | None]
@@ -42,6 +41,9 @@ class ScenarioText(NamedTuple):
     """The folder that its relative paths start from."""
 
 
+Source = str | PathLike[str] | Mapping[str, Any] | ScenarioText
+
+
 def run(
     source: Source,
     *,
@@ -51,6 +53,7 @@ def run(
     force: bool = False,
     progress: Progress | None = None,
     congestion_controls: CongestionControls | None = None,
+    allow_programs: bool = False,
 ) -> "Results":
     """Run a scenario and return its results.
 
@@ -66,6 +69,8 @@ def run(
             it raises ends the run, too, and is raised again with `.results`.
         congestion_controls: classes of your own by the name that the scenario's flows use:
             `{"mine": Mine}`. See `fadeout.CongestionControl`.
+        allow_programs: nodes with a kernel may run the `command` that the scenario gives them, a
+            program of this machine.
 
     Raises:
         ScenarioError: the scenario is wrong; `.errors` has each mistake with file, line, column,
@@ -73,6 +78,7 @@ def run(
         CongestionControlError: a method of such a class raised; its exception is the cause, and
             `.results` has what was recorded until then.
         ResultError: the results cannot be written, or `out` exists and `force` is not set.
+        FadeoutError: a kernel, or a program in it, failed; `out` has what was recorded until then.
         Interrupted: Ctrl-C; its `.results` has what was recorded until then.
         OSError: the scenario cannot be read.
     """
@@ -89,6 +95,7 @@ def run(
         force=force,
         progress=progress,
         congestion_controls=congestion.makers(congestion_controls),
+        allow_programs=allow_programs,
     )
     results = Results.from_outcome(outcome)
     if outcome["raised"] is not None:
@@ -136,6 +143,8 @@ def read_source(source: Source) -> ScenarioText:
         ScenarioError: the file is no text, or the dict cannot be written as TOML.
         OSError: the file cannot be read, or is no regular file.
     """
+    if isinstance(source, ScenarioText):
+        return source
     if isinstance(source, Mapping):
         return ScenarioText(_toml.dumps(source), "<dict>", None)
     if isinstance(source, str) and ("\n" in source or "=" in source):

@@ -30,6 +30,7 @@ class Simulation:
         out: str | PathLike[str] | None = None,
         force: bool = False,
         congestion_controls: CongestionControls | None = None,
+        allow_programs: bool = False,
     ) -> None:
         """Build the world of a scenario. Nothing has happened yet.
 
@@ -40,6 +41,7 @@ class Simulation:
             out: folder to write the results to, as Parquet. Without it they stay in memory.
             force: replace the run that `out` already holds.
             congestion_controls: classes of your own by the name that the scenario's flows use.
+            allow_programs: nodes may run the `command` that the scenario gives them.
 
         Raises:
             ScenarioError: the scenario is wrong, or a class of `congestion_controls` is.
@@ -56,6 +58,7 @@ class Simulation:
             out=None if out is None else str(Path(out)),
             force=force,
             congestion_controls=congestion.makers(congestion_controls),
+            allow_programs=allow_programs,
         )
 
     @property

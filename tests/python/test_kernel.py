@@ -73,6 +73,7 @@ def test_the_newest_of_a_version_is_found(tmp_path: Path, monkeypatch: pytest.Mo
         folder = kernel.folder() / str(number)
         folder.mkdir(parents=True)
         (folder / "release").write_text(release + "\n")
+        kernel.Kernel(release, folder).agent.touch()
     assert [one.release for one in kernel.installed()] == ["6.12.10", "6.12.2", "6.1.9"]
     assert kernel.find("6.12").release == "6.12.10"
     assert kernel.find("6.1").release == "6.1.9"

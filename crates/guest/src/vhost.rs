@@ -285,17 +285,18 @@ impl<B: Backing> Device<B> {
         self.waiting.push_back(buffer);
     }
 
-    /// Puts what waits into the guest's buffers, as far as there are any.
+    /// Puts what waits into the guest's buffers, as far as there are any, and at most `most` frames.
     ///
     /// # Errors
     /// [`Fault`] for a ring that is not one.
-    pub fn fill(&mut self) -> Result<(), Fault> {
+    pub fn fill(&mut self, most: usize) -> Result<(), Fault> {
         if self.waiting.is_empty() || !self.is_enabled[RECEIVE] {
             return Ok(());
         }
         let ring = &mut self.rings[RECEIVE];
-        let mut is_used = false;
-        while !self.waiting.is_empty()
+        let mut filled = 0;
+        while filled < most
+            && !self.waiting.is_empty()
             && let Some(head) = ring.take(&self.memory, &mut self.parts)?
         {
             let frame = self.waiting.pop_front().expect("a frame waits");
@@ -303,9 +304,9 @@ impl<B: Backing> Device<B> {
             let written = scatter(&self.memory, &self.parts, &frame)?.unwrap_or(0);
             ring.give_back(&self.memory, head, written)?;
             self.spare.push(frame);
-            is_used = true;
+            filled += 1;
         }
-        if is_used {
+        if filled > 0 {
             ring.publish(&self.memory)?;
             self.is_used[RECEIVE] = true;
         }
@@ -358,9 +359,9 @@ impl<B: Backing> Device<B> {
         header.request == request::SET_BACKEND_REQUEST_FD
     }
 
-    /// Whether frames wait for room in the guest.
-    pub fn has_waiting(&self) -> bool {
-        !self.waiting.is_empty()
+    /// Whether there may be something to tell the guest: frames that wait, buffers that were used.
+    pub fn has_something(&self) -> bool {
+        !self.waiting.is_empty() || self.is_used.contains(&true)
     }
 }
 
@@ -487,10 +488,10 @@ mod tests {
     fn a_frame_reaches_the_guest_and_one_of_it_reaches_us() {
         let mut device = device();
         device.deliver(b"to be  frame");
-        device.fill().expect("no ring is wrong");
-        assert!(device.has_waiting(), "the guest has no buffer yet");
+        device.fill(usize::MAX).expect("no ring is wrong");
+        assert!(device.has_something(), "the guest has no buffer yet");
         offer(&device, 0, 0x1000, 64, true);
-        device.fill().expect("no ring is wrong");
+        device.fill(usize::MAX).expect("no ring is wrong");
         let mut got = [0; 24];
         device.memory.read(0x1000, &mut got).expect("inside");
         assert_eq!(&got[NET_HEADER_LEN..], b"\x02\0\0\0\0\x09 frame");

@@ -41,7 +41,8 @@ impl PySimulation {
     #[new]
     #[pyo3(signature = (
         text, *, source_name = "<string>", base_dir = None, overrides = Vec::new(), seed = None,
-        out = None, force = false, congestion_controls = None
+        out = None, force = false, congestion_controls = None,
+        allow_programs = false
     ))]
     #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
@@ -54,6 +55,7 @@ impl PySimulation {
         out: Option<PathBuf>,
         force: bool,
         congestion_controls: Option<&Bound<'_, PyDict>>,
+        allow_programs: bool,
     ) -> PyResult<PySimulation> {
         overrides.extend(seed.map(|seed| format!("seed={seed}")));
         let reading = Reading::new(text, source_name, base_dir, overrides);
@@ -62,6 +64,7 @@ impl PySimulation {
             out,
             force,
             tables: true,
+            allow_programs,
         };
         let mut own = OwnControls::new(congestion_controls)?;
         let replay = request.replay();
