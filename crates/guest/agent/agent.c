@@ -236,9 +236,9 @@ static void path_manager(uint32_t ip, uint32_t flags)
         m.head.nlmsg_flags = NLM_F_REQUEST;
         put(&m, CTRL_ATTR_FAMILY_NAME, "mptcp_pm", 9);
         int error = ask(s, &m);
-        char *end = (char *)&m + m.head.nlmsg_len;
-        char *at = m.attributes;
-        while (!error && at + NLA_HDRLEN <= end && end <= (char *)(&m + 1)) {
+        // The answer is longer; the number comes first.
+        char *end = (char *)(&m + 1), *at = m.attributes;
+        while (!error && !family && at + NLA_HDRLEN <= end) {
             struct nlattr *a = (void *)at;
             if (a->nla_len < NLA_HDRLEN)
                 break;

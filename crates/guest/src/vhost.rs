@@ -12,6 +12,10 @@ use std::collections::VecDeque;
 
 /// Bytes before the payload of a message.
 pub const HEADER_LEN: usize = 12;
+/// Bytes of a message of ours to the guest.
+pub const CALL_LEN: usize = HEADER_LEN + 8;
+/// Bytes of the guest's answer to one.
+pub const ANSWER_LEN: usize = HEADER_LEN + 8;
 /// Longest payload.
 pub const MAX_PAYLOAD: usize = 512;
 /// Bytes before a frame in a buffer.
@@ -339,7 +343,7 @@ impl<B: Backing> Device<B> {
     }
 
     /// The messages that tell the guest of what was used, as far as it wants to know; put behind
-    /// `into`.
+    /// `into`. To each it answers with [`ANSWER_LEN`] bytes.
     ///
     /// # Errors
     /// [`Fault`] for a ring that is not one.
@@ -348,7 +352,7 @@ impl<B: Backing> Device<B> {
             if std::mem::take(is_used) && self.rings[number].wants_interrupt(&self.memory)? {
                 let mut payload = (number as u32).to_le_bytes().to_vec();
                 payload.extend(0u32.to_le_bytes());
-                into.extend(message(VRING_CALL, VERSION, &payload));
+                into.extend(message(VRING_CALL, VERSION | NEEDS_REPLY, &payload));
             }
         }
         Ok(())

@@ -201,7 +201,9 @@ def _matrix(
     missed = [miss for row in rows for miss in row.misses()]
     for miss in missed:
         out().print(f"missed: {miss}", markup=False, highlight=False)
+    for failure in runs.failures:
+        out().print(f"failed: {failure}", markup=False, highlight=False)
     out().print(made.headline(rows), highlight=False)
     out().print(f"runs and table: {folder}", markup=False, highlight=False)
-    if missed:
+    if missed or runs.failures:
         raise typer.Exit(1)

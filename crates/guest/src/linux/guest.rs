@@ -5,13 +5,14 @@ use super::socket::{Door, anonymous, receive_with, send_with};
 use crate::agent::{Command, Report};
 use crate::frame::split;
 use crate::time::{Clock, GUEST_AT, MESSAGE_LEN, Message, Step, TIMES_AT, TIMES_LEN};
-use crate::vhost::{Device, HEADER_LEN, Header, MAX_FDS};
+use crate::vhost::{ANSWER_LEN, CALL_LEN, Device, HEADER_LEN, Header, MAX_FDS};
 use crate::{Config, Fault, GuestError, Port, Sink, archive};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 const SECOND: u64 = 1_000_000_000;
 /// Virtual time that a guest has for its boot, ns.
@@ -194,8 +195,7 @@ impl Guest {
             // Only a guest that has something to do then may be told of a time.
             let next = self.requested();
             let is_due = next.is_some_and(|next| next <= at);
-            // One that reads its clock takes no interrupt, and must not be woken for it: frames wait
-            // until it has read it.
+            // One that reads its clock takes no interrupt: frames wait until it has read it.
             let is_reading = next.is_some_and(|next| next <= at.saturating_add(CLOCK_READ));
             let mut devices = self.devices.iter().flatten();
             if !is_due && (is_reading || !devices.any(|device| device.device.has_something())) {
@@ -203,7 +203,8 @@ impl Guest {
             }
             let run = self.clock.run(at);
             self.share_times()?;
-            if !self.call()? && !is_due {
+            let has_called = self.call()?;
+            if !is_due && !(has_called && self.requested().is_some_and(|next| next <= at)) {
                 self.clock.rest();
                 return self.share_times();
             }
@@ -224,7 +225,9 @@ impl Guest {
     }
 
     /// Gives it what waits, and tells it of the buffers that were used; whether there was anything to
-    /// tell.
+    /// tell. It answers at once, and has then left the time at which it wants to run: now, unless it has
+    /// an interrupt of the device yet to take. A guest that is run at a time at which it has nothing to
+    /// do stops.
     fn call(&mut self) -> Result<bool, GuestError> {
         let mut any = false;
         let most = [self.config.receive_offload, true].map(|all| if all { usize::MAX } else { 1 });
@@ -237,14 +240,27 @@ impl Guest {
             called.map_err(|fault| fault_of(&self.config, fault))?;
             if !calls.is_empty()
                 && let Some(socket) = &mut device.calls
-                && socket.write_all(&calls).is_err()
             {
-                return Err(ended(&self.config, &mut self.process));
+                let mut answers = [0; 2 * ANSWER_LEN];
+                let answers = &mut answers[..calls.len() / CALL_LEN * ANSWER_LEN];
+                let called = socket.write_all(&calls);
+                if called.and_then(|()| socket.read_exact(answers)).is_err() {
+                    return Err(ended(&self.config, &mut self.process));
+                }
             }
             any |= !calls.is_empty();
             self.calls = calls;
         }
+        if any {
+            self.look()?;
+        }
         Ok(any)
+    }
+
+    /// Looks at what it has left in shared memory.
+    fn look(&mut self) -> Result<(), GuestError> {
+        let read = self.page.read_exact_at(&mut self.slot, GUEST_AT);
+        read.map_err(|error| self.no_memory(error))
     }
 
     /// Serves its messages until it waits.
@@ -262,8 +278,7 @@ impl Guest {
         }
         // We run now: it has left its wishes in the memory.
         self.share_times()?;
-        let read = self.page.read_exact_at(&mut self.slot, GUEST_AT);
-        read.map_err(|error| self.no_memory(error))
+        self.look()
     }
 
     /// Which of its sockets have something: the clock's, and each device's.
@@ -363,8 +378,19 @@ impl Guest {
         let reply = device.device.on_message(header, &payload, files);
         let reply = reply.map_err(fault)?;
         if reply.takes_request_fd {
-            let stream = for_calls.map(std::os::fd::OwnedFd::from);
-            device.calls = stream.map(UnixStream::from);
+            let stream = for_calls
+                .map(std::os::fd::OwnedFd::from)
+                .map(UnixStream::from);
+            if let Some(stream) = &stream {
+                let patience = Duration::from_secs(self.config.patience_s);
+                let set = stream.set_read_timeout(Some(patience));
+                set.map_err(|error| GuestError::Machine {
+                    name: self.config.name.clone(),
+                    what: "a device",
+                    error,
+                })?;
+            }
+            device.calls = stream;
         }
         if !reply.bytes.is_empty() && device.socket.write_all(&reply.bytes).is_err() {
             return Err(ended(&self.config, &mut self.process));

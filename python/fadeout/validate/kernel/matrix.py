@@ -44,6 +44,8 @@ class Runs:
         """Read what `folder` has; it need not be there yet."""
         self.path = folder / FILE
         self.found: dict[str, dict[str, Any]] = {}
+        self.failures: list[str] = []
+        """Runs of this time that ended with an error, in words."""
         self._lock = Lock()
         if self.path.is_file():
             text = self.path.read_text(encoding="utf-8")
@@ -141,7 +143,12 @@ def _call(one: _Run, runs: Runs, may_go_on: MayGoOn) -> None:
         stopped |= not may_go_on(state)
         return not stopped
 
-    values = read_side(one.pair, text, one.seed, go_on)
+    try:
+        values = read_side(one.pair, text, one.seed, go_on)
+    except FadeoutError as error:
+        # The others are worth having.
+        runs.failures.append(f"{one.case.name}, {one.side}, seed {one.seed}: {error}")
+        return
     if stopped:
         return
     runs.keep(
