@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fadeout._version import __version__
     from fadeout.campaign import Campaign, sweep
     from fadeout.congestion import CongestionControl, CongestionControlError
+    from fadeout.handover_policy import HandoverPolicy, HandoverPolicyError
     from fadeout.mobility import handover_metrics
     from fadeout.results import Results
 
@@ -32,6 +33,8 @@ __all__ = [
     "CongestionControlError",
     "EngineBug",
     "FadeoutError",
+    "HandoverPolicy",
+    "HandoverPolicyError",
     "Interrupted",
     "ResultError",
     "Results",
@@ -57,6 +60,7 @@ _HOMES = {
     "fadeout._version": ("__version__",),
     "fadeout.campaign": ("Campaign", "sweep"),
     "fadeout.congestion": ("CongestionControl", "CongestionControlError"),
+    "fadeout.handover_policy": ("HandoverPolicy", "HandoverPolicyError"),
     "fadeout.mobility": ("handover_metrics",),
     "fadeout.results": ("Results",),
 }

@@ -28,6 +28,10 @@ FAULTS = [
           "A method of your own congestion control raised. `__cause__` is its exception, "
           "`.results` what was recorded until then.",
           "The message names the method and the simulated time."),
+    Fault("HandoverPolicyError", r"^handoverpolicyerror$",
+          "A method of your own policy of handover raised. `__cause__` is its exception, "
+          "`.results` what was recorded until then.",
+          "The message names the method and the simulated time."),
     Fault("EngineBug", r"^enginebug$|^(exit )?(status|code) 70$|bug in fadeout",
           "The engine broke one of its own invariants. It is not your scenario.",
           "Please report it with the scenario and the command that the message names."),

@@ -28,6 +28,7 @@ KINDS = {
     "blockage-model": "When and how deep a path is blocked",
     "antenna": "Gain by direction",
     "mac-scheduler": "Which UE of a cell is served next",
+    "handover-policy": "To which cell the network hands a UE over",
     "rlc": "Whether and how RLC repeats what the radio lost",
     "aqm": "What RLC's buffer drops or marks",
     "pdcp": "In which order PDCP delivers",

@@ -20,7 +20,7 @@ class Outcome(TypedDict):
     tables: dict[str, bytes]
     captures: dict[str, bytes]
     out: str | None
-    raised: tuple[str, BaseException] | None
+    raised: tuple[str, BaseException, str] | None
 
 class FadeoutError(Exception): ...
 
@@ -208,6 +208,57 @@ class LinkInfo:
     def lasts_s(self) -> float | None:
         """How long a predicted blockage lasts. It may be wrong."""
 
+class MeasurementReport:
+    """A measurement report as the base station of the serving cell has it."""
+
+    @property
+    def time_s(self) -> float:
+        """When it arrived."""
+    @property
+    def ue(self) -> str:
+        """The UE that sent it."""
+    @property
+    def event(self) -> str:
+        """The event that it is about: "a1" to "a5"."""
+    @property
+    def serving(self) -> str:
+        """The serving cell."""
+    @property
+    def serving_dbm(self) -> float:
+        """Its filtered RSRP, dBm."""
+    @property
+    def cells(self) -> dict[str, float]:
+        """Filtered RSRP, dBm, of each cell for which the event's condition holds: the strongest
+        first, eight at most, none of an event about the serving cell."""
+    @property
+    def loads(self) -> dict[str, int]:
+        """UEs in each cell that the UE measures."""
+    @property
+    def max_ues(self) -> int | None:
+        """`max-ues` of the scenario: most UEs that a cell takes."""
+
+class HandoverEnd:
+    """A change of cell that has ended."""
+
+    @property
+    def time_s(self) -> float:
+        """When it ended."""
+    @property
+    def ue(self) -> str:
+        """The UE."""
+    @property
+    def source(self) -> str:
+        """The cell that it was in."""
+    @property
+    def target(self) -> str:
+        """The cell that it was to go to, or has come to after a failure."""
+    @property
+    def procedure(self) -> str:
+        """As in the table `handovers`: "handover", "reestablishment" or "setup"."""
+    @property
+    def outcome(self) -> str:
+        """As in the table `handovers`: "success", "failed", "cancelled" or "refused"."""
+
 class Simulation:
     """A run that goes on when it is told to; `fadeout.Simulation` is the front."""
 
@@ -222,6 +273,7 @@ class Simulation:
         out: str | None = None,
         force: bool = False,
         congestion_controls: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
+        handover_policies: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
         allow_programs: bool = False,
     ) -> None: ...
     @property
@@ -233,9 +285,9 @@ class Simulation:
     @property
     def next_s(self) -> float | None:
         """When the next event is; None when there is none before the end of the run."""
-    def advance(self, until_s: float) -> tuple[str, BaseException] | None:
-        """Simulates up to and including `until_s`; the message and the exception of a congestion
-        control of the user's own that raised."""
+    def advance(self, until_s: float) -> tuple[str, BaseException, str] | None:
+        """Simulates up to and including `until_s`; the message, the exception and the kind of a
+        class of the user's own that raised."""
     def finish(self) -> Outcome:
         """Ends the run where it is."""
 
@@ -252,6 +304,7 @@ def run(
     tables: bool = True,
     advice: bool = True,
     congestion_controls: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
+    handover_policies: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
     allow_programs: bool = False,
 ) -> Outcome: ...
 def save(
@@ -269,6 +322,7 @@ def check(
     base_dir: str | None = None,
     overrides: Sequence[str] = (),
     congestion_controls: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
+    handover_policies: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
 ) -> None: ...
 def resolve(
     text: str,
@@ -277,6 +331,7 @@ def resolve(
     base_dir: str | None = None,
     overrides: Sequence[str] = (),
     congestion_controls: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
+    handover_policies: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
 ) -> str: ...
 def geometry(
     text: str,

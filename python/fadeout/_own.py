@@ -12,10 +12,11 @@ from fadeout import _names
 from fadeout._native import ScenarioError
 
 OPTION = "--congestion-control"
+POLICY_OPTION = "--handover-policy"
 FORM = "expected NAME=FILE.py:CLASS, as in mine=my_control.py:Mine"
 
 
-def load_classes(given: list[str] | None) -> dict[str, Callable[..., Any]]:
+def load_classes(given: list[str] | None, what: str = OPTION) -> dict[str, Callable[..., Any]]:
     """The classes of each NAME=FILE.py:CLASS by name."""
     classes = {}
     for text in given or []:
@@ -23,10 +24,10 @@ def load_classes(given: list[str] | None) -> dict[str, Callable[..., Any]]:
         # The last colon: a path may have one of its own.
         file, _, cls = place.rpartition(":")
         if not (name and file and cls):
-            raise ScenarioError(f"--congestion-control {text}: {FORM}")
+            raise ScenarioError(f"{what} {text}: {FORM}")
         if name in classes:
-            raise ScenarioError(f"--congestion-control {text}: '{name}' is given twice")
-        classes[name] = load_class(Path(file), cls)
+            raise ScenarioError(f"{what} {text}: '{name}' is given twice")
+        classes[name] = load_class(Path(file), cls, what)
     return classes
 
 

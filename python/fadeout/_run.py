@@ -7,13 +7,14 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
-from fadeout import _files, _native, _toml, congestion
+from fadeout import _files, _native, _toml, congestion, handover_policy
 
 if TYPE_CHECKING:
     from fadeout.results import Results
 
 Overrides = Mapping[str, Any] | Sequence[str]
 CongestionControls = Mapping[str, Callable[..., Any]]
+HandoverPolicies = Mapping[str, Callable[..., Any]]
 Progress = Callable[[dict[str, Any]], bool | None]
 
 
@@ -53,6 +54,7 @@ def run(
     force: bool = False,
     progress: Progress | None = None,
     congestion_controls: CongestionControls | None = None,
+    handover_policies: HandoverPolicies | None = None,
     allow_programs: bool = False,
 ) -> "Results":
     """Run a scenario and return its results.
@@ -69,14 +71,17 @@ def run(
             it raises ends the run, too, and is raised again with `.results`.
         congestion_controls: classes of your own by the name that the scenario's flows use:
             `{"mine": Mine}`. See `fadeout.CongestionControl`.
+        handover_policies: a class of your own by the name that [mobility-management] uses. See
+            `fadeout.HandoverPolicy`.
         allow_programs: nodes with a kernel may run the `command` that the scenario gives them, a
             program of this machine.
 
     Raises:
         ScenarioError: the scenario is wrong; `.errors` has each mistake with file, line, column,
-            what was expected and what was probably meant. Or a class of `congestion_controls` is.
+            what was expected and what was probably meant. Or a class of your own is.
         CongestionControlError: a method of such a class raised; its exception is the cause, and
             `.results` has what was recorded until then.
+        HandoverPolicyError: the same of a class of `handover_policies`.
         ResultError: the results cannot be written, or `out` exists and `force` is not set.
         FadeoutError: a kernel, or a program in it, failed; `out` has what was recorded until then.
         Interrupted: Ctrl-C; its `.results` has what was recorded until then.
@@ -95,11 +100,12 @@ def run(
         force=force,
         progress=progress,
         congestion_controls=congestion.makers(congestion_controls),
+        handover_policies=handover_policy.makers(handover_policies),
         allow_programs=allow_programs,
     )
     results = Results.from_outcome(outcome)
     if outcome["raised"] is not None:
-        message, error = outcome["raised"]
+        message, error, kind = outcome["raised"]
         if isinstance(error, KeyboardInterrupt):
             raise Interrupted(results) from None
         if not message:
@@ -113,8 +119,15 @@ def run(
                     f"{where}"
                 )
             raise error
-        raise congestion.CongestionControlError(message, results) from error
+        raise own_error(kind, message, results) from error
     return results
+
+
+def own_error(kind: str, message: str, results: "Results") -> Exception:
+    """The exception for a class of the user's own of this kind that raised."""
+    if kind == handover_policy.KIND.kind:
+        return handover_policy.HandoverPolicyError(message, results)
+    return congestion.CongestionControlError(message, results)
 
 
 def check(
@@ -122,6 +135,7 @@ def check(
     *,
     set: Overrides | None = None,  # noqa: A002
     congestion_controls: CongestionControls | None = None,
+    handover_policies: HandoverPolicies | None = None,
 ) -> None:
     """Check a scenario without running it; raises ScenarioError with every mistake found."""
     text, name, base_dir = read_source(source)
@@ -131,6 +145,7 @@ def check(
         base_dir=base_dir,
         overrides=override_list(set),
         congestion_controls=congestion.makers(congestion_controls),
+        handover_policies=handover_policy.makers(handover_policies),
     )
 
 

@@ -3,8 +3,16 @@
 from os import PathLike
 from pathlib import Path
 
-from fadeout import _native, congestion
-from fadeout._run import CongestionControls, Overrides, Source, override_list, read_source
+from fadeout import _native, congestion, handover_policy
+from fadeout._run import (
+    CongestionControls,
+    HandoverPolicies,
+    Overrides,
+    Source,
+    override_list,
+    own_error,
+    read_source,
+)
 from fadeout.results import Results
 
 
@@ -30,6 +38,7 @@ class Simulation:
         out: str | PathLike[str] | None = None,
         force: bool = False,
         congestion_controls: CongestionControls | None = None,
+        handover_policies: HandoverPolicies | None = None,
         allow_programs: bool = False,
     ) -> None:
         """Build the world of a scenario. Nothing has happened yet.
@@ -41,10 +50,11 @@ class Simulation:
             out: folder to write the results to, as Parquet. Without it they stay in memory.
             force: replace the run that `out` already holds.
             congestion_controls: classes of your own by the name that the scenario's flows use.
+            handover_policies: a class of your own by the name that [mobility-management] uses.
             allow_programs: nodes may run the `command` that the scenario gives them.
 
         Raises:
-            ScenarioError: the scenario is wrong, or a class of `congestion_controls` is.
+            ScenarioError: the scenario is wrong, or a class of your own is.
             ResultError: the results cannot be written, or `out` exists and `force` is not set.
             OSError: the scenario cannot be read.
         """
@@ -58,6 +68,7 @@ class Simulation:
             out=None if out is None else str(Path(out)),
             force=force,
             congestion_controls=congestion.makers(congestion_controls),
+            handover_policies=handover_policy.makers(handover_policies),
             allow_programs=allow_programs,
         )
 
@@ -86,12 +97,13 @@ class Simulation:
             ValueError: `until_s` is before `now_s`, or no number.
             CongestionControlError: a method of a class of your own raised; its exception is the
                 cause, and `.results` has what was recorded until then. The simulation is finished.
+            HandoverPolicyError: the same of a policy of handover.
             RuntimeError: the simulation is finished, or in the middle of a step.
         """
         raised = self._native.advance(until_s)
         if raised is not None:
-            message, error = raised
-            raise congestion.CongestionControlError(message, self.finish()) from error
+            message, error, kind = raised
+            raise own_error(kind, message, self.finish()) from error
 
     def finish(self) -> Results:
         """End the run where it is, and return its results.

@@ -22,12 +22,10 @@ A flow with `congestion-control = "aimd"` then runs it, with an instance of its 
 each flow or path. `congestion-control = { name = "aimd", increase = 2 }` calls `Aimd(increase=2)`.
 """
 
-import inspect
-import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from fadeout import _names, _native
+from fadeout._instances import Maker, OwnKind
 from fadeout._native import (
     Ack,
     CongestionEvent,
@@ -132,142 +130,23 @@ OPTIONAL = (
 )
 FEEDBACK = ("none", "classic", "dctcp", "accurate")
 
-Maker = Callable[[dict[str, Any]], dict[str, Any]]
 
-
-def makers(given: Mapping[str, Callable[..., Any]] | None) -> dict[str, Maker]:
-    """What makes the instances of each class, after the names and the classes were checked."""
-    if given is None or given == {}:
-        return {}
-    if not isinstance(given, Mapping):
-        raise TypeError(
-            f"`congestion_controls` takes a dict of classes by name, not {type(given).__name__}"
-        )
-    taken = _built_in()
-    for name, cls in given.items():
-        if not isinstance(name, str) or not name:
-            raise ScenarioError(f"congestion control {name!r}: expected a name, a text")
-        if name in taken:
-            raise ScenarioError(
-                f"congestion control '{name}': there is a built-in one of that name; "
-                f"expected another name, such as 'my-{name}'"
-            )
-        if not callable(cls):
-            raise ScenarioError(
-                f"congestion control '{name}': expected a class, found {type(cls).__name__}"
-            )
-    return {name: _maker(name, cls) for name, cls in given.items()}
-
-
-def _maker(name: str, cls: Callable[..., Any]) -> Maker:
-    def make(parameters: dict[str, Any]) -> dict[str, Any]:
-        label = getattr(cls, "__qualname__", repr(cls))
-        keywords = {key.replace("-", "_"): value for key, value in parameters.items()}
-        try:
-            inspect.signature(cls).bind(**keywords)
-        except ValueError:
-            pass  # Written in C: what it takes is not known.
-        except TypeError as error:
-            raise ScenarioError(_wrong_parameters(name, label, cls, keywords, error)) from None
-        try:
-            instance = cls(**keywords)
-        except Exception as error:
-            raise ScenarioError(
-                f"congestion control '{name}': {label}({_listed(keywords)}) raised "
-                f"{type(error).__name__}: {error}"
-            ) from error
-        label = type(instance).__qualname__
-        _check_methods(name, label, instance)
-        return _methods(name, label, instance)
-
-    return make
-
-
-def _methods(name: str, label: str, instance: Any) -> dict[str, Any]:  # noqa: ANN401 - any class
-    """The methods to call, and what the class says of itself."""
+def _says(name: str, label: str, instance: Any) -> dict[str, Any]:  # noqa: ANN401 - any class
+    """What the class says of itself."""
     ecn = getattr(instance, "ecn", "none")
     if ecn not in FEEDBACK:
         raise ScenarioError(
             f"congestion control '{name}': {label}.ecn is {ecn!r}; "
             f"expected one of {', '.join(FEEDBACK)}"
         )
-    methods: dict[str, Any] = {
-        "class": label,
-        "ecn": ecn,
-        "controls_window": bool(getattr(instance, "controls_window", False)),
-    }
-    for method in (*REQUIRED, *OPTIONAL):
-        if _has(instance, method):
-            methods[method] = getattr(instance, method)
-    return methods
+    return {"ecn": ecn, "controls_window": bool(getattr(instance, "controls_window", False))}
 
 
-def _has(instance: Any, method: str) -> bool:  # noqa: ANN401 - any class
-    """Whether the instance has a method of its own, not the base class's."""
-    own = getattr(instance, method, None)
-    return own is not None and getattr(own, "__func__", own) is not vars(CongestionControl)[method]
+KIND = OwnKind(
+    "congestion-control", "congestion_controls", CongestionControl, REQUIRED, OPTIONAL, _says
+)
 
 
-def _check_methods(name: str, label: str, instance: Any) -> None:  # noqa: ANN401 - any class
-    """Refuse an instance that lacks a method, or has one that cannot be called as it will be."""
-    missing = [method for method in REQUIRED if not _has(instance, method)]
-    if missing:
-        near = _near_miss(type(instance), missing[0])
-        raise ScenarioError(
-            f"congestion control '{name}': {label} has no method {' and no '.join(missing)}{near}; "
-            "expected on_ack(self, window, ack) and on_congestion(self, window, event)"
-        )
-    for method in (*REQUIRED, *OPTIONAL):
-        if not _has(instance, method):
-            continue
-        function = getattr(instance, method)
-        if not callable(function):
-            raise ScenarioError(f"congestion control '{name}': {label}.{method} is no method")
-        try:
-            inspect.signature(function).bind(None, None)
-        except ValueError:
-            continue  # Written in C: what it takes is not known.
-        except TypeError as error:
-            about = list(inspect.signature(getattr(CongestionControl, method)).parameters)[2]
-            raise ScenarioError(
-                f"congestion control '{name}': {label}.{method} cannot be called: {error}; "
-                f"expected {method}(self, window, {about})"
-            ) from None
-
-
-def _near_miss(cls: type, method: str) -> str:
-    message = _names.unknown(
-        "method",
-        method,
-        [key for key in dir(cls) if key[0] != "_" and not hasattr(CongestionControl, key)],
-    )
-    _, found, near = message.partition("did you mean ")
-    return f" (is {near.rstrip('?')} meant for it?)" if found else ""
-
-
-def _wrong_parameters(
-    name: str,
-    label: str,
-    cls: Callable[..., Any],
-    keywords: dict[str, Any],
-    error: TypeError,
-) -> str:
-    known = list(inspect.signature(cls).parameters)
-    takes = f"takes {', '.join(known)}" if known else "takes no parameters"
-    return (
-        f"congestion control '{name}': {label}({_listed(keywords)}) cannot be made: {error}; "
-        f"{label} {takes}"
-    )
-
-
-def _listed(keywords: dict[str, Any]) -> str:
-    return ", ".join(f"{key}={value!r}" for key, value in keywords.items())
-
-
-def _built_in() -> set[str]:
-    names: set[str] = set()
-    for kind in json.loads(_native.catalog())["kinds"]:
-        if kind["name"] == "congestion-control":
-            for entry in kind["entries"]:
-                names.update((entry["name"], *entry["aliases"]))
-    return names
+def makers(given: Mapping[str, Callable[..., Any]] | None) -> dict[str, Maker]:
+    """What makes the instances of each class, after the names and the classes were checked."""
+    return KIND.makers(given)

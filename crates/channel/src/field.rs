@@ -10,6 +10,7 @@ use super::phasor::{LANES, Waves};
 use fadeout_core::math::{cos, sin, tan};
 use fadeout_core::random::Stream;
 use std::f64::consts::{PI, TAU};
+use std::sync::{Mutex, PoisonError};
 
 /// Waves in a field. The correlation of one realisation is off by about `1 / sqrt(2 WAVES)`.
 const WAVES: usize = 96;
@@ -65,9 +66,12 @@ impl Field {
 /// cell costs a few multiplications, and the value is still a function of the place alone.
 #[derive(Debug, Clone)]
 pub(crate) struct Lattice {
-    cell: Option<(i64, i64)>,
+    square: Option<Square>,
     corners: [f64; 4],
 }
+
+/// A cell of the lattice, by column and row.
+pub(crate) type Square = (i64, i64);
 
 /// Lattice cells per correlation distance. Halfway between corners the interpolated value's
 /// standard deviation is 1.3 % too small.
@@ -76,32 +80,78 @@ const CELLS: f64 = 32.0;
 impl Lattice {
     pub(crate) const fn new() -> Lattice {
         Lattice {
-            cell: None,
+            square: None,
             corners: [0.0; 4],
         }
     }
 
-    /// The interpolated value at a place of the field that `value` computes.
+    /// The interpolated value at a place of a field of which `corners` knows the values at the corners
+    /// of a square.
     pub(crate) fn at(
         &mut self,
         (x, y): (f64, f64),
         distance_m: f64,
-        value: impl Fn(f64, f64) -> f64,
+        corners: impl FnOnce(Square) -> [f64; 4],
     ) -> f64 {
         let step = distance_m / CELLS;
         let (column, row) = ((x / step).floor(), (y / step).floor());
-        let cell = (column as i64, row as i64);
-        if self.cell != Some(cell) {
-            self.cell = Some(cell);
-            for (n, corner) in self.corners.iter_mut().enumerate() {
-                let (right, up) = ((n & 1) as f64, (n >> 1) as f64);
-                *corner = value((column + right) * step, (row + up) * step);
-            }
+        let square = (column as i64, row as i64);
+        if self.square != Some(square) {
+            self.square = Some(square);
+            self.corners = corners(square);
         }
         let (right, up) = (x / step - column, y / step - row);
         let [a, b, c, d] = self.corners;
         let (low, high) = (a + (b - a) * right, c + (d - c) * right);
         low + (high - low) * up
+    }
+}
+
+/// A field as a lattice sees it. It remembers the square that it was asked about last: all cells of a
+/// network look at one UE after the other, and those of a site find what the first of them computed.
+#[derive(Debug)]
+pub(crate) struct Map {
+    field: Field,
+    distance_m: f64,
+    latest: Mutex<Option<(Square, [f64; 4])>>,
+}
+
+impl Map {
+    /// A field that stands still, with this correlation distance.
+    pub(crate) fn new(stream: &mut Stream, distance_m: f64) -> Map {
+        Map {
+            field: Field::new(stream, distance_m),
+            distance_m,
+            latest: Mutex::new(None),
+        }
+    }
+
+    /// Its correlation distance in metres.
+    pub(crate) fn distance_m(&self) -> f64 {
+        self.distance_m
+    }
+
+    /// The field's values at the corners of a square: low left, low right, high left, high right.
+    pub(crate) fn corners(&self, square: Square) -> [f64; 4] {
+        // A value that is computed is written whole: what a panic elsewhere left is as good.
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        match *latest {
+            Some((known, corners)) if known == square => corners,
+            _ => {
+                let corners = self.compute(square);
+                *latest = Some((square, corners));
+                corners
+            }
+        }
+    }
+
+    fn compute(&self, (column, row): Square) -> [f64; 4] {
+        let step = self.distance_m / CELLS;
+        let (column, row) = (column as f64, row as f64);
+        [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0)].map(|(right, up)| {
+            let (x, y) = ((column + right) * step, (row + up) * step);
+            self.field.at(x, y, 0.0)
+        })
     }
 }
 
@@ -165,14 +215,27 @@ mod tests {
 
     #[test]
     fn the_lattice_gives_the_same_value_by_every_way_to_a_place() {
-        let field = Field::new(&mut Stream::new(3, "test.field", 1), 10.0);
-        let value = |x: f64, y: f64| field.at(x, y, 0.0);
+        let map = Map::new(&mut Stream::new(3, "test.field", 1), 10.0);
+        let corners = |square| map.corners(square);
         let (mut walked, mut jumped) = (Lattice::new(), Lattice::new());
         let mut last = 0.0;
         for step in 0..=1000 {
-            last = walked.at((f64::from(step) * 0.037, 5.0), 10.0, value);
+            last = walked.at((f64::from(step) * 0.037, 5.0), 10.0, corners);
         }
-        assert_eq!(last, jumped.at((1000.0 * 0.037, 5.0), 10.0, value));
-        assert!((last - value(37.0, 5.0)).abs() < 0.35, "{last}");
+        assert_eq!(last, jumped.at((1000.0 * 0.037, 5.0), 10.0, corners));
+        let there = map.field.at(37.0, 5.0, 0.0);
+        assert!((last - there).abs() < 0.35, "{last} {there}");
+    }
+
+    #[test]
+    fn a_map_that_remembers_answers_as_one_that_was_never_asked() {
+        let map = || Map::new(&mut Stream::new(3, "test.field", 2), 10.0);
+        let asked = map();
+        for square in [(3, 4), (3, 4), (-1, 0), (3, 4), (4, 3)] {
+            assert_eq!(asked.corners(square), map().corners(square), "{square:?}");
+        }
+        // Neighbours share a side.
+        let ([_, b, _, d], [a, _, c, _]) = (asked.corners((3, 4)), asked.corners((4, 4)));
+        assert_eq!((b, d), (a, c));
     }
 }

@@ -6,11 +6,12 @@
 //! that comes back finds what it left, and a UE whose path becomes blocked or clear meets another
 //! map's value. All sites share one more field; it makes their shadowing correlated.
 
-use super::field::{Field, Lattice};
+use super::field::{Lattice, Map};
 use super::path_loss::Condition;
 use fadeout_core::math::exp;
 use fadeout_core::random::Stream;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Correlation of the shadowing at two places `displacement` apart:
 /// `exp(-displacement / distance)`.
@@ -27,7 +28,7 @@ pub fn step(shadowing_db: f64, sigma_db: f64, correlation: f64, normal: f64) -> 
 }
 
 /// The scales of a site's maps.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct MapScales {
     /// Correlation distances of the shadowing in LOS and NLOS, metres.
     pub(crate) shadowing_m: [f64; 2],
@@ -45,7 +46,7 @@ pub(crate) struct MapScales {
 #[derive(Debug)]
 pub(crate) struct CommonMap {
     scales: MapScales,
-    shadowing: [Field; 2],
+    shadowing: [Map; 2],
 }
 
 impl CommonMap {
@@ -57,21 +58,52 @@ impl CommonMap {
     }
 }
 
-fn shadowing_fields(scales: &MapScales, seed: u64, domain: &str, entity: u64) -> [Field; 2] {
+fn shadowing_fields(scales: &MapScales, seed: u64, domain: &str, entity: u64) -> [Map; 2] {
     let mut stream = Stream::new(seed, domain, entity);
     scales
         .shadowing_m
-        .map(|distance_m| Field::new(&mut stream, distance_m))
+        .map(|distance_m| Map::new(&mut stream, distance_m))
+}
+
+/// The maps of all sites, each made when it is first asked for. A run has one of these for all antennas
+/// and powers, so that the sectors of a site read the same.
+#[derive(Debug)]
+pub(crate) struct Maps {
+    common: Arc<CommonMap>,
+    sites: Mutex<BTreeMap<u32, Arc<SiteMap>>>,
+    seed: u64,
+}
+
+impl Maps {
+    pub(crate) fn new(scales: MapScales, seed: u64) -> Maps {
+        Maps {
+            common: Arc::new(CommonMap::new(scales, seed)),
+            sites: Mutex::default(),
+            seed,
+        }
+    }
+
+    /// Whether they are those of these scales and this seed.
+    pub(crate) fn are_of(&self, scales: &MapScales, seed: u64) -> bool {
+        self.common.scales == *scales && self.seed == seed
+    }
+
+    /// Those of a site.
+    pub(crate) fn of_site(&self, site: u32) -> Arc<SiteMap> {
+        let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
+        let make = || Arc::new(SiteMap::new(&self.common, self.seed, u64::from(site)));
+        Arc::clone(sites.entry(site).or_insert_with(make))
+    }
 }
 
 /// One site's maps.
 #[derive(Debug)]
 pub(crate) struct SiteMap {
     common: Arc<CommonMap>,
-    shadowing: [Field; 2],
-    state: Field,
-    k_factor: Option<Field>,
-    delay_spread: [Option<Field>; 2],
+    shadowing: [Map; 2],
+    state: Map,
+    k_factor: Option<Map>,
+    delay_spread: [Option<Map>; 2],
 }
 
 impl SiteMap {
@@ -82,13 +114,13 @@ impl SiteMap {
         let scales = &common.scales;
         SiteMap {
             shadowing: shadowing_fields(scales, seed, "radio.shadowing.site", site),
-            state: Field::new(&mut stream, scales.state_m),
+            state: Map::new(&mut stream, scales.state_m),
             k_factor: scales
                 .k_factor_m
-                .map(|distance_m| Field::new(&mut factors, distance_m)),
+                .map(|distance_m| Map::new(&mut factors, distance_m)),
             delay_spread: scales
                 .delay_spread_m
-                .map(|distance_m| distance_m.map(|m| Field::new(&mut spreads, m))),
+                .map(|distance_m| distance_m.map(|m| Map::new(&mut spreads, m))),
             common: Arc::clone(common),
         }
     }
@@ -121,39 +153,40 @@ impl MapReader {
             Condition::Los => 0,
             Condition::Nlos => 1,
         };
-        let scales = &self.map.common.scales;
         let (own, common) = (&self.map.shadowing[n], &self.map.common.shadowing[n]);
-        let shared = scales.between_sites;
-        self.shadowing[n].at(place, scales.shadowing_m[n], |x, y| {
-            shared.sqrt() * common.at(x, y, 0.0) + (1.0 - shared).sqrt() * own.at(x, y, 0.0)
+        let shared = self.map.common.scales.between_sites;
+        self.shadowing[n].at(place, own.distance_m(), |square| {
+            let (own, common) = (own.corners(square), common.corners(square));
+            let both = common.into_iter().zip(own);
+            let mut corners = [0.0; 4];
+            for (corner, (common, own)) in corners.iter_mut().zip(both) {
+                *corner = shared.sqrt() * common + (1.0 - shared).sqrt() * own;
+            }
+            corners
         })
     }
 
     /// A standard normal number at a place, whose share the probability of LOS is compared with.
     pub(crate) fn state(&mut self, place: (f64, f64)) -> f64 {
-        let distance_m = self.map.common.scales.state_m;
-        read(&mut self.state, Some(&self.map.state), distance_m, place)
+        read(&mut self.state, Some(&self.map.state), place)
     }
 
     /// K factor at a place, in standard deviations from its mean; zero where it is not drawn.
     pub(crate) fn k_factor(&mut self, place: (f64, f64)) -> f64 {
-        let distance_m = self.map.common.scales.k_factor_m.unwrap_or(1.0);
-        let field = self.map.k_factor.as_ref();
-        read(&mut self.k_factor, field, distance_m, place)
+        read(&mut self.k_factor, self.map.k_factor.as_ref(), place)
     }
 
     /// Delay spread at a place in LOS (0) or NLOS (1), in standard deviations of its logarithm;
     /// zero where it is not drawn.
     pub(crate) fn delay_spread(&mut self, condition: usize, place: (f64, f64)) -> f64 {
-        let distance_m = self.map.common.scales.delay_spread_m[condition].unwrap_or(1.0);
-        let field = self.map.delay_spread[condition].as_ref();
-        read(&mut self.delay_spread[condition], field, distance_m, place)
+        let map = self.map.delay_spread[condition].as_ref();
+        read(&mut self.delay_spread[condition], map, place)
     }
 }
 
-fn read(lattice: &mut Lattice, field: Option<&Field>, distance_m: f64, place: (f64, f64)) -> f64 {
-    field.map_or(0.0, |field| {
-        lattice.at(place, distance_m, |x, y| field.at(x, y, 0.0))
+fn read(lattice: &mut Lattice, map: Option<&Map>, place: (f64, f64)) -> f64 {
+    map.map_or(0.0, |map| {
+        lattice.at(place, map.distance_m(), |square| map.corners(square))
     })
 }
 

@@ -3,6 +3,8 @@
 
 use super::fading::rays::{Place, Rays};
 use super::fading::{MAX_SUB_BANDS, Plan, power};
+use fadeout_core::random::Stream;
+use std::sync::OnceLock;
 
 /// LOS and NLOS by number.
 pub(super) const LOS: usize = 0;
@@ -11,28 +13,70 @@ pub(super) const NLOS: usize = 1;
 /// A condition with less of the mean power than this counts for nothing: 0.0004 dB.
 const NEGLIGIBLE: f64 = 1e-4;
 
+/// What the fadings of all links share.
+#[derive(Debug)]
+pub(super) struct Fadings {
+    /// In LOS and in NLOS.
+    pub(super) plans: [Plan; 2],
+    pub(super) wavelength_m: f64,
+    /// Greatest Doppler shift by scatterers that move.
+    pub(super) environment_doppler_hz: f64,
+    /// Antennas of the receiver.
+    pub(super) antennas: u32,
+}
+
 /// Fading in both conditions and their shares.
 #[derive(Debug)]
 pub(super) struct SmallScale {
-    /// Waves in LOS and NLOS, drawn when the condition first occurs.
-    rays: [Option<Rays>; 2],
-    /// Those at the receiver's further antennas, which have nothing to do with the first one's.
-    further: Vec<[Option<Rays>; 2]>,
+    /// Waves in LOS and NLOS at each antenna of the receiver, which have nothing to do with each other;
+    /// none where a condition does not fade. They are drawn when they are first asked for: of most links
+    /// only the mean power counts, as they disturb others.
+    drawn: [OnceLock<Box<[Option<Rays>]>>; 2],
     /// Plans of the link's own, where K factor or delay spread are the place's.
     own: [Option<Plan>; 2],
     /// Share of LOS in the mean power.
     los_share: f64,
+    seed: u64,
+    entity: u64,
 }
 
+/// The random streams of the first antenna and of all others, in LOS and NLOS.
+const DOMAINS: [[&str; 2]; 2] = [
+    ["radio.fading.los", "radio.fading.further.los"],
+    ["radio.fading.nlos", "radio.fading.further.nlos"],
+];
+
 impl SmallScale {
-    /// Before anything is known there is no fading. The receiver has so many antennas.
-    pub(super) fn new(antennas: u32) -> SmallScale {
+    /// The fading of a link with this number in a run with this seed.
+    pub(super) fn new(seed: u64, entity: u64) -> SmallScale {
         SmallScale {
-            rays: [None, None],
-            further: (1..antennas).map(|_| [None, None]).collect(),
+            drawn: [OnceLock::new(), OnceLock::new()],
             own: [None, None],
             los_share: 0.0,
+            seed,
+            entity,
         }
+    }
+
+    /// The waves of a condition at an antenna.
+    #[inline]
+    fn rays(&self, shared: &Fadings, (condition, antenna): (usize, usize)) -> Option<&Rays> {
+        let drawn = self.drawn[condition].get_or_init(|| self.draw(shared, condition));
+        drawn[antenna].as_ref()
+    }
+
+    fn draw(&self, shared: &Fadings, condition: usize) -> Box<[Option<Rays>]> {
+        let stream = |domain| Stream::new(self.seed, domain, self.entity);
+        let [mut first, mut further] = DOMAINS[condition].map(stream);
+        let draw = |antenna| {
+            let stream = match antenna {
+                0 => &mut first,
+                _ => &mut further,
+            };
+            let (wavelength, doppler) = (shared.wavelength_m, shared.environment_doppler_hz);
+            shared.plans[condition].rays(stream, wavelength, doppler)
+        };
+        (0..shared.antennas).map(draw).collect()
     }
 
     /// LOS has this share of the mean power from now on.
@@ -49,31 +93,20 @@ impl SmallScale {
         }
     }
 
-    /// Whether the waves of a condition are drawn.
-    pub(super) fn is_drawn(&self, condition: usize) -> bool {
-        self.rays[condition].is_some()
-    }
-
-    /// Draws the waves of a condition at each antenna, by their number.
-    pub(super) fn draw(&mut self, condition: usize, mut draw: impl FnMut(usize) -> Option<Rays>) {
-        self.rays[condition] = draw(0);
-        for (n, rays) in (1..).zip(&mut self.further) {
-            rays[condition] = draw(n);
-        }
-    }
-
     /// The link's own plan of a condition.
     pub(super) fn own_mut(&mut self, condition: usize) -> &mut Option<Plan> {
         &mut self.own[condition]
     }
 
     #[inline]
-    fn plan<'a>(&'a self, shared: &'a [Plan; 2], condition: usize) -> &'a Plan {
-        self.own[condition].as_ref().unwrap_or(&shared[condition])
+    fn plan<'a>(&'a self, shared: &'a Fadings, condition: usize) -> &'a Plan {
+        self.own[condition]
+            .as_ref()
+            .unwrap_or(&shared.plans[condition])
     }
 
     /// Whether sub-bands fade differently.
-    pub(super) fn is_wideband(&self, shared: &[Plan; 2]) -> bool {
+    pub(super) fn is_wideband(&self, shared: &Fadings) -> bool {
         let is_wideband = |n| matches!(self.plan(shared, n), Plan::Wideband(_));
         [LOS, NLOS]
             .into_iter()
@@ -83,21 +116,13 @@ impl SmallScale {
     /// Power gain of each sub-band, of mean 1 for each antenna over places: their signals are added up by
     /// maximum ratio combining, of noise and interference that are the same at all. The direct path has
     /// travelled `direct_turns` wavelengths.
-    pub(super) fn gains(
-        &self,
-        shared: &[Plan; 2],
-        place: Place,
-        direct_turns: f64,
-        out: &mut [f32],
-    ) {
-        self.gains_at(&self.rays, shared, (place, direct_turns), out);
-        if self.further.is_empty() {
-            return;
-        }
+    pub(super) fn gains(&self, shared: &Fadings, place: Place, direct_turns: f64, out: &mut [f32]) {
+        let way = (place, direct_turns);
+        self.gains_at(0, shared, way, out);
         let mut one = [0.0; MAX_SUB_BANDS];
-        for rays in &self.further {
+        for antenna in 1..shared.antennas as usize {
             let one = &mut one[..out.len()];
-            self.gains_at(rays, shared, (place, direct_turns), one);
+            self.gains_at(antenna, shared, way, one);
             for (out, one) in out.iter_mut().zip(one) {
                 *out += *one;
             }
@@ -107,8 +132,8 @@ impl SmallScale {
     /// The same at one antenna.
     fn gains_at(
         &self,
-        rays: &[Option<Rays>; 2],
-        shared: &[Plan; 2],
+        antenna: usize,
+        shared: &Fadings,
         (place, direct_turns): (Place, f64),
         out: &mut [f32],
     ) {
@@ -116,7 +141,7 @@ impl SmallScale {
             (true, true) => {
                 let mut amplitudes = [(0.0, 0.0); MAX_SUB_BANDS];
                 let amplitudes = &mut amplitudes[..out.len()];
-                self.mix(rays, shared, (place, direct_turns), amplitudes);
+                self.mix(antenna, shared, (place, direct_turns), amplitudes);
                 for (out, amplitude) in out.iter_mut().zip(amplitudes) {
                     *out = power(*amplitude);
                 }
@@ -127,21 +152,21 @@ impl SmallScale {
         };
         let plan = self.plan(shared, n);
         let way = (place, direct_turns);
-        let drawn = rays[n].as_ref();
+        let rays = self.rays(shared, (n, antenna));
         match plan {
-            Plan::Wideband(_) if drawn.is_some() => {
-                plan.each(drawn, place, direct_turns, |band, amplitude| {
+            Plan::Wideband(_) if rays.is_some() => {
+                plan.each(rays, place, direct_turns, |band, amplitude| {
                     out[band] = power(amplitude);
                 });
             }
-            _ => out.fill(self.flat(rays, shared, n, way) as f32),
+            _ => out.fill(self.flat(antenna, shared, n, way) as f32),
         }
     }
 
     /// Power gain over the whole band: the mean of the sub-bands.
     pub(super) fn flat_or_mean(
         &self,
-        shared: &[Plan; 2],
+        shared: &Fadings,
         place: Place,
         direct_turns: f64,
         sub_bands: usize,
@@ -155,34 +180,37 @@ impl SmallScale {
         }
         let n = if self.involves(LOS) { LOS } else { NLOS };
         let way = (place, direct_turns);
-        let first = self.flat(&self.rays, shared, n, way);
-        match self.further.is_empty() {
-            true => first,
-            false => first + self.flat_of_further(shared, n, way),
+        let first = self.flat(0, shared, n, way);
+        match shared.antennas {
+            1 => first,
+            _ => first + self.flat_of_further(shared, n, way),
         }
     }
 
     /// The gains of the further antennas.
     #[inline(never)]
-    fn flat_of_further(&self, shared: &[Plan; 2], n: usize, way: (Place, f64)) -> f64 {
-        let further = self.further.iter();
-        further.map(|rays| self.flat(rays, shared, n, way)).sum()
+    fn flat_of_further(&self, shared: &Fadings, n: usize, way: (Place, f64)) -> f64 {
+        let further = 1..shared.antennas as usize;
+        further
+            .map(|antenna| self.flat(antenna, shared, n, way))
+            .sum()
     }
 
     #[inline]
     fn flat(
         &self,
-        rays: &[Option<Rays>; 2],
-        shared: &[Plan; 2],
+        antenna: usize,
+        shared: &Fadings,
         n: usize,
         (place, direct_turns): (Place, f64),
     ) -> f64 {
-        let Some(rays) = &rays[n] else {
+        let rays = self.rays(shared, (n, antenna));
+        if rays.is_none() {
             return 1.0;
-        };
+        }
         let mut gain = 1.0;
         self.plan(shared, n)
-            .each(Some(rays), place, direct_turns, |_, amplitude| {
+            .each(rays, place, direct_turns, |_, amplitude| {
                 gain = f64::from(power(amplitude));
             });
         gain
@@ -192,8 +220,8 @@ impl SmallScale {
     /// to do with each other; where neither fades, a quarter of a turn keeps them apart.
     fn mix(
         &self,
-        rays: &[Option<Rays>; 2],
-        shared: &[Plan; 2],
+        antenna: usize,
+        shared: &Fadings,
         (place, direct_turns): (Place, f64),
         amplitudes: &mut [(f32, f32)],
     ) {
@@ -202,7 +230,7 @@ impl SmallScale {
             (NLOS, 1.0 - self.los_share, direct_turns + 0.25),
         ] {
             let root = share.sqrt() as f32;
-            let (plan, rays) = (self.plan(shared, n), rays[n].as_ref());
+            let (plan, rays) = (self.plan(shared, n), self.rays(shared, (n, antenna)));
             let is_wideband = matches!(plan, Plan::Wideband(_)) && rays.is_some();
             plan.each(rays, place, turns, |band, (real, imaginary)| {
                 let bands = if is_wideband {

@@ -116,6 +116,11 @@ pub trait Motion {
         f64::NEG_INFINITY
     }
 
+    /// Whether vehicles may come between places that stay where they are.
+    fn has_vehicles(&self) -> bool {
+        true
+    }
+
     /// The vehicles near the straight line from a place to that of `node`, in order along it. The node's
     /// own is among them only where its antenna is below its roof.
     fn vehicles(&mut self, _node: NodeId, _time: Time, _from: Point, _to: Point) -> &[Edge] {

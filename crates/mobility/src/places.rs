@@ -94,6 +94,10 @@ impl Motion for Places {
         }
     }
 
+    fn has_vehicles(&self) -> bool {
+        !self.fleets.is_empty()
+    }
+
     fn vehicles(&mut self, node: NodeId, time: Time, from: Point, to: Point) -> &[Edge] {
         self.edges.clear();
         if self.fleets.is_empty() {

@@ -1,144 +1,64 @@
 //! Congestion controls of the user's own, written in Python.
-//!
-//! The Python package makes the instances and checks them; here they become the engine's. Python's
-//! lock is held during a call alone. The first exception is kept, and nothing is called after it:
-//! the run is to stop there.
 
 mod views;
 
+pub(crate) use views::parameters;
 pub(crate) use views::{PyAck, PyEvent, PyLinkInfo, PyRateSample, PySent, PyWindow};
 
-use crate::warning::warn;
+use crate::own::{Failure, Makers, Raised};
 use fadeout_core::{LinkInfo, Rate, Span, Time};
 use fadeout_scenario::Flow;
 use fadeout_sim::congestion::{
     AckSample, Congestion, CongestionControl, CongestionEvent, Custom, EcnFeedback, SentSample,
     Window,
 };
-use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-/// Why a run ended early: most often an exception of a user's method.
+/// The user's congestion controls by name.
 #[derive(Debug)]
-pub(crate) struct Raised {
-    /// Who raised it, and when; empty where that is nobody's method.
-    pub(crate) message: String,
-    pub(crate) error: PyErr,
-}
-
-impl Raised {
-    /// An exception that ended a run without being the fault of a user's method.
-    pub(crate) fn unnamed(error: PyErr) -> Raised {
-        Raised {
-            message: String::new(),
-            error,
-        }
-    }
-
-    /// Whether it is an `Exception`, and not one that asks the program to end.
-    pub(crate) fn is_exception(&self) -> bool {
-        Python::attach(|py| self.error.is_instance_of::<PyException>(py))
-    }
-}
-
-/// Where the first exception of any instance is kept.
-#[derive(Debug, Default)]
-struct Failure {
-    has_raised: AtomicBool,
-    raised: Mutex<Option<Raised>>,
-}
-
-impl Failure {
-    #[inline]
-    fn has_raised(&self) -> bool {
-        // Set and read by the thread that simulates.
-        self.has_raised.load(Ordering::Relaxed)
-    }
-
-    /// The exception, once.
-    fn take(&self) -> Option<Raised> {
-        let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
-        raised.take()
-    }
-
-    fn keep(&self, raised: Raised) {
-        let mut kept = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.get_or_insert(raised);
-        self.has_raised.store(true, Ordering::Relaxed);
-    }
-}
-
-/// The user's congestion controls by name. Each is a callable of the package's that takes the
-/// scenario's parameters and returns the methods of a new instance.
-#[derive(Debug, Default)]
 pub(crate) struct OwnControls {
-    makers: Vec<(String, Py<PyAny>)>,
+    makers: Makers,
     failure: Arc<Failure>,
-    /// Why an instance could not be made.
-    refused: Option<PyErr>,
 }
 
 impl OwnControls {
-    pub(crate) fn new(given: Option<&Bound<'_, PyDict>>) -> PyResult<OwnControls> {
-        let mut makers = Vec::new();
-        for (name, maker) in given.into_iter().flatten() {
-            makers.push((name.extract()?, maker.unbind()));
-        }
-        Ok(OwnControls {
-            makers,
-            ..OwnControls::default()
-        })
+    pub(crate) fn new(makers: Makers, failure: Arc<Failure>) -> OwnControls {
+        OwnControls { makers, failure }
     }
 
     pub(crate) fn names(&self) -> Vec<&str> {
-        self.makers.iter().map(|(name, _)| name.as_str()).collect()
+        self.makers.names()
     }
 
-    /// Warns of each name that none of `flows` uses.
-    pub(crate) fn warn_of_unused(&self, flows: &[Flow]) -> PyResult<()> {
+    pub(crate) fn take_refusal(&mut self) -> Option<PyErr> {
+        self.makers.refused.take()
+    }
+
+    /// A sentence for each name that none of `flows` uses.
+    pub(crate) fn unused(&self, flows: &[Flow]) -> Vec<String> {
         let is_used = |name: &str| {
             let mut named = flows
                 .iter()
                 .filter_map(|flow| flow.congestion_control.as_ref());
             named.any(|named| named.name == name)
         };
-        for name in self.names().into_iter().filter(|name| !is_used(name)) {
-            let message = format!(
+        let unused = self.names().into_iter().filter(|name| !is_used(name));
+        let sentences = unused.map(|name| {
+            format!(
                 "no flow uses the congestion control '{name}'; \
                  expected a flow with congestion-control = \"{name}\""
-            );
-            warn(&message)?;
-        }
-        Ok(())
-    }
-
-    /// Why an instance could not be made, if one could not.
-    pub(crate) fn refusal(&mut self) -> PyResult<()> {
-        self.refused.take().map_or(Ok(()), Err)
-    }
-
-    /// Whether a method has raised, so that the run is to stop.
-    #[inline]
-    pub(crate) fn has_raised(&self) -> bool {
-        self.failure.has_raised()
-    }
-
-    /// The exception that a method raised.
-    pub(crate) fn take_raised(&self) -> Option<Raised> {
-        self.failure.take()
+            )
+        });
+        sentences.collect()
     }
 
     /// A new instance for an end of `flow`; `None` where the flow runs a built-in one, and where
     /// the instance could not be made.
     pub(crate) fn choose(&mut self, flow: &Flow) -> Option<Congestion> {
         let named = flow.congestion_control.as_ref()?;
-        let (_, maker) = self.makers.iter().find(|(name, _)| *name == named.name)?;
-        if self.refused.is_some() {
-            return None;
-        }
+        let maker = self.makers.find(&named.name)?;
         let made = Python::attach(|py| {
             let parameters = views::parameters(py, &named.parameters)?;
             let methods = maker.bind(py).call1((parameters,))?.cast_into::<PyDict>()?;
@@ -147,7 +67,7 @@ impl OwnControls {
         match made {
             Ok(adapter) => Some(Congestion::Custom(Custom(Box::new(adapter)))),
             Err(error) => {
-                self.refused = Some(error);
+                self.makers.refused = Some(error);
                 None
             }
         }
@@ -253,22 +173,12 @@ impl Adapter {
 
     #[cold]
     fn fail(&self, method: Method, now: Time, error: PyErr) {
-        let (kind, what) = Python::attach(|py| {
-            let kind = error.get_type(py).qualname();
-            let kind = kind.map_or_else(|_| "an exception".to_owned(), |name| name.to_string());
-            // What an exception says of itself may raise in turn.
-            let what = error.value(py).str().map(|what| what.to_string());
-            (kind, what.unwrap_or_default())
-        });
-        let colon = if what.is_empty() { "" } else { ": " };
-        let message = format!(
-            "flow \"{}\": {}.{} raised {kind} at {:.6} s{colon}{what}",
-            self.flow,
-            self.class,
+        let whose = format!("flow \"{}\": {}.", self.flow, self.class);
+        let (of, name) = (
+            ("congestion-control", whose.as_str()),
             Method::NAMES[method as usize],
-            now.as_secs_f64(),
         );
-        self.failure.keep(Raised { message, error });
+        self.failure.keep(Raised::in_method(of, name, now, error));
     }
 }
 

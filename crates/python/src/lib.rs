@@ -7,7 +7,9 @@ mod congestion;
 mod errors;
 mod guard;
 mod kernel;
+mod own;
 mod packetdrill;
+mod policy;
 mod progress;
 mod run;
 mod simulation;
@@ -30,6 +32,8 @@ mod _native {
     use crate::kernel::{check_kernel, kernel_agent, kernel_agent_file, kernel_folder, kernels};
     #[pymodule_export]
     use crate::packetdrill::packetdrill;
+    #[pymodule_export]
+    use crate::policy::{PyHandover, PyReport};
     #[pymodule_export]
     use crate::run::{check, geometry, resolve, run, save, tracks};
     #[pymodule_export]

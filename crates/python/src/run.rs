@@ -1,13 +1,13 @@
 //! Checking and running scenarios.
 
-use crate::congestion::{OwnControls, Raised};
 use crate::errors::{EngineBug, FadeoutError, ScenarioError, result_error, scenario_error};
 use crate::guard::guarded;
+use crate::own::{Own, Raised};
 use crate::progress::{Answer, Reporter};
 use crate::warning::warn;
 use fadeout_core::{NullProbe, Span};
 use fadeout_record::{Destination, RecordError, RunFolder, Saved};
-use fadeout_scenario::{Override, OwnNames, Scenario, ScenarioErrors, Source};
+use fadeout_scenario::{Override, Scenario, ScenarioErrors, Source};
 use fadeout_sim::{BuildError, Control, Progress, RunError, RunResults, Simulation};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -18,13 +18,13 @@ use std::path::PathBuf;
 /// Runs the scenario `text`. Returns the summary and the manifest as JSON, the fingerprint,
 /// whether the run is complete, and either the folder it was written to or the tables as Arrow
 /// IPC streams and the captures as pcapng files. `raised` is `None`, or what ended the run early: a
-/// message and the exception. The message is empty unless a congestion control of the user's own
-/// raised it. `advice` warns of what is hardly meant.
+/// message, the exception and the kind of class that raised it. The message is empty unless a class of
+/// the user's own raised it. `advice` warns of what is hardly meant.
 #[pyfunction]
 #[pyo3(signature = (
     text, *, source_name = "<string>", base_dir = None, overrides = Vec::new(), seed = None,
     out = None, force = false, progress = None, tables = true, advice = true,
-    congestion_controls = None, allow_programs = false
+    congestion_controls = None, handover_policies = None, allow_programs = false
 ))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn run<'py>(
@@ -40,6 +40,7 @@ pub(crate) fn run<'py>(
     tables: bool,
     advice: bool,
     congestion_controls: Option<&Bound<'py, PyDict>>,
+    handover_policies: Option<&Bound<'py, PyDict>>,
     allow_programs: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     // As an override a seed out of range is a mistake like any other.
@@ -55,7 +56,7 @@ pub(crate) fn run<'py>(
         allow_programs,
     };
     let mut reporter = Reporter::new(progress);
-    let mut own = OwnControls::new(congestion_controls)?;
+    let mut own = Own::new(congestion_controls, handover_policies)?;
     let (outcome, raised) = py
         .detach(|| guarded(|| simulate(&request, &mut own, &mut reporter)))
         .unwrap_or_else(|panic| Err(Failure::Bug(format!("{panic}\n{}", request.replay()))))
@@ -64,7 +65,7 @@ pub(crate) fn run<'py>(
     as_dict(py, outcome, raised)
 }
 
-/// What `run` returns, beside it what a congestion control of the user's own raised.
+/// What `run` returns, beside it what a class of the user's own raised.
 pub(crate) fn as_dict<'py>(
     py: Python<'py>,
     outcome: RunResults,
@@ -90,7 +91,7 @@ pub(crate) fn as_dict<'py>(
     result.set_item("complete", is_complete)?;
     result.set_item("tables", streams)?;
     result.set_item("captures", captures)?;
-    let raised = raised.map(|raised| (raised.message, raised.error.into_value(py)));
+    let raised = raised.map(|raised| (raised.message, raised.error.into_value(py), raised.kind));
     result.set_item("raised", raised)?;
     result.set_item(
         "out",
@@ -104,7 +105,8 @@ pub(crate) fn as_dict<'py>(
 /// Checks the scenario `text`; raises `ScenarioError` with every mistake.
 #[pyfunction]
 #[pyo3(signature = (
-    text, *, source_name = "<string>", base_dir = None, overrides = Vec::new(), congestion_controls = None
+    text, *, source_name = "<string>", base_dir = None, overrides = Vec::new(), congestion_controls = None,
+    handover_policies = None
 ))]
 pub(crate) fn check(
     py: Python<'_>,
@@ -113,16 +115,18 @@ pub(crate) fn check(
     base_dir: Option<PathBuf>,
     overrides: Vec<String>,
     congestion_controls: Option<&Bound<'_, PyDict>>,
+    handover_policies: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<()> {
     let reading = Reading::new(text, source_name, base_dir, overrides);
-    checked(py, &reading, congestion_controls).map(|_| ())
+    checked(py, &reading, congestion_controls, handover_policies).map(|_| ())
 }
 
 /// Checks the scenario `text` as `check` does, without advice. Returns, as JSON, the scenario as
 /// resolved, with every default written out, and the paths of the files that it names.
 #[pyfunction]
 #[pyo3(signature = (
-    text, *, source_name = "<string>", base_dir = None, overrides = Vec::new(), congestion_controls = None
+    text, *, source_name = "<string>", base_dir = None, overrides = Vec::new(), congestion_controls = None,
+    handover_policies = None
 ))]
 pub(crate) fn resolve(
     py: Python<'_>,
@@ -131,12 +135,13 @@ pub(crate) fn resolve(
     base_dir: Option<PathBuf>,
     overrides: Vec<String>,
     congestion_controls: Option<&Bound<'_, PyDict>>,
+    handover_policies: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<String> {
     let reading = Reading {
         with_advice: false,
         ..Reading::new(text, source_name, base_dir, overrides)
     };
-    let scenario = checked(py, &reading, congestion_controls)?;
+    let scenario = checked(py, &reading, congestion_controls, handover_policies)?;
     let paths = scenario.files.iter().map(|file| file.path.as_str());
     let paths: Vec<&str> = paths.collect();
     Ok(json!({ "scenario": fadeout_sim::resolved(&scenario), "files": paths }).to_string())
@@ -156,7 +161,7 @@ pub(crate) fn geometry<'py>(
         with_advice: false,
         ..Reading::new(text, source_name, base_dir, overrides)
     };
-    let own = OwnControls::new(None)?;
+    let own = Own::new(None, None)?;
     let found = py.detach(|| {
         guarded(|| -> Result<Vec<u8>, Failure> {
             let scenario = reading.scenario(&own)?;
@@ -186,7 +191,7 @@ pub(crate) fn tracks<'py>(
         with_advice: false,
         ..Reading::new(text, source_name, base_dir, overrides)
     };
-    let own = OwnControls::new(None)?;
+    let own = Own::new(None, None)?;
     let every = Span::from_nanos(every_ns.max(1));
     let found = py.detach(|| {
         guarded(|| -> Result<_, Failure> {
@@ -212,12 +217,20 @@ fn checked(
     py: Python<'_>,
     reading: &Reading<'_>,
     congestion_controls: Option<&Bound<'_, PyDict>>,
+    handover_policies: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Scenario> {
-    let mut own = OwnControls::new(congestion_controls)?;
+    let mut own = Own::new(congestion_controls, handover_policies)?;
     let checked = py.detach(|| {
         guarded(|| -> Result<Scenario, Failure> {
             let scenario = reading.scenario(&own)?;
-            let built = fadeout_sim::build_with(&scenario, NullProbe, &mut |flow| own.choose(flow));
+            let Own {
+                controls, policies, ..
+            } = &mut own;
+            let classes = fadeout_sim::Own {
+                congestion: &mut |flow| controls.choose(flow),
+                policy: &mut |scenario| policies.choose(scenario),
+            };
+            let built = fadeout_sim::build_with_own(&scenario, NullProbe, classes);
             own.refusal()?;
             built.map_err(RunError::Build)?;
             Ok(scenario)
@@ -257,22 +270,15 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The scenario, in which flows may name the user's `own` congestion controls. Advice is also
-    /// of one that no flow names.
-    fn scenario(&self, own: &OwnControls) -> Result<Scenario, Failure> {
-        let names = own.names();
-        let scenario = fadeout_scenario::parse_with(
-            self.text,
-            &self.source,
-            &self.overrides,
-            fadeout_sim::catalog(),
-            OwnNames {
-                kind: "congestion-control",
-                names: &names,
-            },
-        )?;
+    /// The scenario, which may name the user's `own` classes. Advice is also
+    /// of one that it does not name.
+    fn scenario(&self, own: &Own) -> Result<Scenario, Failure> {
+        let scenario = own.with_names(|names| {
+            let catalog = fadeout_sim::catalog();
+            fadeout_scenario::parse_with(self.text, &self.source, &self.overrides, catalog, names)
+        })?;
         if self.with_advice {
-            own.warn_of_unused(&scenario.flows)?;
+            own.warn_of_unused(&scenario)?;
             for sentence in fadeout_sim::advice(&scenario) {
                 warn(&sentence)?;
             }
@@ -360,10 +366,7 @@ impl Request<'_> {
 }
 
 /// Builds the simulation that is asked for.
-pub(crate) fn prepared(
-    request: &Request<'_>,
-    own: &mut OwnControls,
-) -> Result<Simulation, Failure> {
+pub(crate) fn prepared(request: &Request<'_>, own: &mut Own) -> Result<Simulation, Failure> {
     let scenario = request.reading.scenario(own)?;
     let mut nodes = scenario.nodes.iter();
     if !request.allow_programs
@@ -376,7 +379,14 @@ pub(crate) fn prepared(
         )));
     }
     let destination = request.destination()?;
-    let built = Simulation::with(scenario, destination, &mut |flow| own.choose(flow));
+    let Own {
+        controls, policies, ..
+    } = &mut *own;
+    let classes = fadeout_sim::Own {
+        congestion: &mut |flow| controls.choose(flow),
+        policy: &mut |scenario| policies.choose(scenario),
+    };
+    let built = Simulation::with_own(scenario, destination, classes);
     own.refusal()?;
     let commit = Some(env!("FADEOUT_COMMIT")).filter(|commit| !commit.is_empty());
     Ok(built?.built_from(commit.map(str::to_owned)))
@@ -386,7 +396,7 @@ pub(crate) fn prepared(
 /// ended the run.
 fn simulate(
     request: &Request<'_>,
-    own: &mut OwnControls,
+    own: &mut Own,
     reporter: &mut Reporter,
 ) -> Result<(RunResults, Option<Raised>), Failure> {
     let simulation = prepared(request, own)?;

@@ -1,8 +1,8 @@
 //! A run in steps.
 
-use crate::congestion::{OwnControls, Raised};
 use crate::errors::EngineBug;
 use crate::guard::guarded;
+use crate::own::{Own, Raised};
 use crate::progress::{Answer, Reporter};
 use crate::run::{Failure, Reading, Request, as_dict, prepared};
 use fadeout_core::{Span, Time};
@@ -31,7 +31,7 @@ enum State {
 
 struct Running {
     simulation: Simulation,
-    own: OwnControls,
+    own: Own,
 }
 
 #[pymethods]
@@ -42,7 +42,7 @@ impl PySimulation {
     #[pyo3(signature = (
         text, *, source_name = "<string>", base_dir = None, overrides = Vec::new(), seed = None,
         out = None, force = false, congestion_controls = None,
-        allow_programs = false
+        handover_policies = None, allow_programs = false
     ))]
     #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
@@ -55,6 +55,7 @@ impl PySimulation {
         out: Option<PathBuf>,
         force: bool,
         congestion_controls: Option<&Bound<'_, PyDict>>,
+        handover_policies: Option<&Bound<'_, PyDict>>,
         allow_programs: bool,
     ) -> PyResult<PySimulation> {
         overrides.extend(seed.map(|seed| format!("seed={seed}")));
@@ -66,7 +67,7 @@ impl PySimulation {
             tables: true,
             allow_programs,
         };
-        let mut own = OwnControls::new(congestion_controls)?;
+        let mut own = Own::new(congestion_controls, handover_policies)?;
         let replay = request.replay();
         let simulation = py
             .detach(|| guarded(|| prepared(&request, &mut own)))
@@ -102,9 +103,13 @@ impl PySimulation {
         })
     }
 
-    /// Simulates up to and including `until_s`. Returns `None`, or what a congestion control of the
-    /// user's own raised: a message and the exception.
-    fn advance(&self, py: Python<'_>, until_s: f64) -> PyResult<Option<(String, Py<PyAny>)>> {
+    /// Simulates up to and including `until_s`. Returns `None`, or what a class of the user's own
+    /// raised: a message, the exception and the kind of class.
+    fn advance(
+        &self,
+        py: Python<'_>,
+        until_s: f64,
+    ) -> PyResult<Option<(String, Py<PyAny>, &'static str)>> {
         let now = self.look(Simulation::now)?;
         let until = Time::ZERO.saturating_add(Span::from_secs_f64(until_s));
         if until_s.is_nan() || until_s < 0.0 || until < now {
@@ -128,9 +133,14 @@ impl PySimulation {
             (Some(error), _) => Err(error),
             // KeyboardInterrupt and its like are no failure of the class: they pass as they are.
             (None, Some(raised)) if !raised.is_exception() => Err(raised.error),
-            (None, Some(Raised { message, error })) => {
-                Ok(Some((message, error.into_value(py).into_any())))
-            }
+            (
+                None,
+                Some(Raised {
+                    message,
+                    error,
+                    kind,
+                }),
+            ) => Ok(Some((message, error.into_value(py).into_any(), kind))),
             (None, None) => Ok(None),
         }
     }

@@ -9,8 +9,8 @@ use fadeout_core::{
 };
 use fadeout_radio::access::{
     AccessConfig, Backhaul, BearerConfig, CellConfig, DataForwarding, EventKind, Interface,
-    MeasurementEvent, MobilityConfig, Monitoring, Move, ProcedureConfig, RadioAccess, RadioConfig,
-    Serving, Signalling, UeConfig,
+    MeasurementEvent, MobilityConfig, Monitoring, Move, Policy, ProcedureConfig, RadioAccess,
+    RadioConfig, Scope, Serving, Signalling, UeConfig,
 };
 use fadeout_radio::pdcp::{Delivery, PdcpConfig};
 use fadeout_radio::rlc::RlcConfig;
@@ -94,7 +94,8 @@ struct Outcomes {
 /// Runs `case` with a packet each `every` for `length`, and on until nothing is under way.
 fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
     let mut access = RadioAccess::new(case.config, seed).expect("a radio access");
-    access.manage_mobility(case.mobility).expect("one leg each");
+    let managed = access.manage_mobility(case.mobility, Policy::default());
+    managed.expect("one leg each");
     let (mut pool, mut motion, mut rows) = (PacketPool::new(), case.walk, Rows::default());
     let mut outside: BTreeMap<(Time, u64), Outside> = BTreeMap::new();
     let mut put = Vec::new();
@@ -259,6 +260,7 @@ fn mobility(cells: u32) -> MobilityConfig {
             filter: 4,
             report_interval: Span::from_millis(240),
             report_amount: None,
+            scope: Scope::Any,
         }],
         measurement_period: Span::from_millis(200),
         measurement_error_db: 0.0,

@@ -64,7 +64,7 @@ pub fn parse(
     overrides: &[Override],
     catalog: &Catalog,
 ) -> Result<Scenario, ScenarioErrors> {
-    parse_with(text, source, overrides, catalog, OwnNames::default())
+    parse_with(text, source, overrides, catalog, &[])
 }
 
 /// Names outside the catalog that a scenario may use: things of the user's own, with parameters of
@@ -87,7 +87,7 @@ pub fn parse_with(
     source: &Source,
     overrides: &[Override],
     catalog: &Catalog,
-    own: OwnNames<'_>,
+    own: &[OwnNames<'_>],
 ) -> Result<Scenario, ScenarioErrors> {
     let mut texts = vec![(source.name.as_str(), text)];
     texts.extend(overrides.iter().map(|one| ("--set", one.text.as_str())));

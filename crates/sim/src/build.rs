@@ -21,7 +21,7 @@ use crate::routing::Topology;
 use crate::world::Parts;
 use fadeout_core::{CellId, FlowId, Time};
 use fadeout_link::RadioStates;
-use fadeout_radio::access::RadioError;
+use fadeout_radio::access::{Policy, RadioError};
 use fadeout_record::RadioInfo;
 use fadeout_scenario::{self as scenario, Scenario};
 use fadeout_transport::congestion::Congestion;
@@ -196,10 +196,8 @@ impl BuildError {
 ///
 /// # Errors
 /// [`BuildError`] where the scenario passed its own checks but a layer refuses it.
-pub(crate) fn parts(
-    scenario: &Scenario,
-    choose: ChooseCongestion<'_>,
-) -> Result<Parts, BuildError> {
+pub(crate) fn parts(scenario: &Scenario, own: Own<'_>) -> Result<Parts, BuildError> {
+    let Own { congestion, policy } = own;
     let directory = Directory::new(scenario);
     let radio = radio::build(scenario)?;
     let mut topology = Topology::new(scenario, &radio::serving(radio.as_ref(), scenario));
@@ -238,12 +236,12 @@ pub(crate) fn parts(
         outlook: None,
     };
     for (index, flow) in scenario.flows.iter().enumerate() {
-        builder.add(FlowId(index as u32), flow, choose)?;
+        builder.add(FlowId(index as u32), flow, congestion)?;
     }
     kernel::check_nodes(scenario, &parts)?;
     parts.directory = directory;
     handover::add(scenario, &topology, &mut parts)?;
-    mobility::add(scenario, topology, &mut parts)?;
+    mobility::add(scenario, topology, &mut parts, policy)?;
     Ok(parts)
 }
 
@@ -297,9 +295,40 @@ pub fn build_with<P: fadeout_core::Probe>(
     probe: P,
     choose: ChooseCongestion<'_>,
 ) -> Result<crate::World<P>, BuildError> {
+    let policy = &mut |_: &Scenario| None;
+    let congestion = choose;
+    build_with_own(scenario, probe, Own { congestion, policy })
+}
+
+/// As [`build_with`], and the policy of handover may be the user's own, too.
+///
+/// # Errors
+/// As [`BuildError`] says.
+pub fn build_with_own<P: fadeout_core::Probe>(
+    scenario: &Scenario,
+    probe: P,
+    own: Own<'_>,
+) -> Result<crate::World<P>, BuildError> {
     let end = Time::ZERO.saturating_add(scenario.duration);
-    Ok(crate::World::new(parts(scenario, choose)?, end, probe))
+    Ok(crate::World::new(parts(scenario, own)?, end, probe))
+}
+
+/// What of a world may be the user's own.
+pub struct Own<'a> {
+    /// Congestion controls.
+    pub congestion: ChooseCongestion<'a>,
+    /// The policy of handover.
+    pub policy: ChoosePolicy<'a>,
+}
+
+impl std::fmt::Debug for Own<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Own")
+    }
 }
 
 /// Chooses the congestion control of an end of a flow; `None` for the scenario's.
 pub type ChooseCongestion<'a> = &'a mut dyn FnMut(&scenario::Flow) -> Option<Congestion>;
+
+/// Chooses the policy of handover of a scenario with mobility management; `None` for the one that it names.
+pub type ChoosePolicy<'a> = &'a mut dyn FnMut(&Scenario) -> Option<Policy>;

@@ -75,6 +75,11 @@ static CATALOG: Catalog = Catalog {
             entries: fadeout_radio::mac::scheduler::MAC_SCHEDULERS,
         },
         Kind {
+            name: "handover-policy",
+            plural: "handover-policies",
+            entries: fadeout_radio::access::HANDOVER_POLICIES,
+        },
+        Kind {
             name: "rlc",
             plural: "rlc-modes",
             entries: fadeout_radio::rlc::RLC_MODES,

@@ -21,7 +21,9 @@ mod tracks;
 mod world;
 
 pub use advice::advice;
-pub use build::{BuildError, ChooseCongestion, build, build_with};
+pub use build::{
+    BuildError, ChooseCongestion, ChoosePolicy, Own, build, build_with, build_with_own,
+};
 pub use catalog::{catalog, find_entry};
 pub use crossing::Signal;
 pub use geometry::geometry;
@@ -34,6 +36,11 @@ pub use world::{RouteError, World};
 
 /// The parts of a congestion control of the user's own.
 pub use fadeout_transport::congestion;
+
+/// The parts of a handover policy of the user's own.
+pub mod policy {
+    pub use fadeout_radio::access::{CustomPolicy, HandoverPolicy, Policy, Report, ReportedCell};
+}
 
 /// Version of fadeout.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

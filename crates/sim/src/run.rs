@@ -1,6 +1,6 @@
 //! A whole run: build, simulate, record, sum up.
 
-use crate::build::{self, BuildError, ChooseCongestion};
+use crate::build::{self, BuildError, ChooseCongestion, Own};
 use crate::directory::both_directions_of;
 use crate::kernels::{KernelError, Kernels};
 use crate::summary::{resolved, sum_up, summary};
@@ -94,7 +94,21 @@ impl Simulation {
         destination: Destination,
         choose: ChooseCongestion<'_>,
     ) -> Result<Simulation, RunError> {
-        let parts = build::parts(&scenario, choose)?;
+        let policy = &mut |_: &Scenario| None;
+        let congestion = choose;
+        Simulation::with_own(scenario, destination, Own { congestion, policy })
+    }
+
+    /// As [`Simulation::with`], and the policy of handover may be the user's own, too.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn with_own(
+        scenario: Scenario,
+        destination: Destination,
+        own: Own<'_>,
+    ) -> Result<Simulation, RunError> {
+        let parts = build::parts(&scenario, own)?;
         let logs = match &destination {
             Destination::Folder(folder) => Some(folder.path("")),
             Destination::Nowhere | Destination::Memory => None,

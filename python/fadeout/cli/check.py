@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 import fadeout
-from fadeout._own import load_classes
-from fadeout.cli.congestion import CongestionControls
+from fadeout._own import POLICY_OPTION, load_classes
+from fadeout.cli.congestion import CongestionControls, HandoverPolicies
 from fadeout.cli.console import out
 from fadeout.cli.errors import MISTAKE, print_scenario_error, reports_errors
 from fadeout.cli.options import Overrides, examples
@@ -28,16 +28,23 @@ def check(
     scenarios: Annotated[list[Path], typer.Argument(help="Scenario files.")],
     overrides: Overrides = None,
     congestion_controls: CongestionControls = None,
+    handover_policies: HandoverPolicies = None,
 ) -> None:
     """Check scenarios without running them.
 
     Every mistake is shown with file, line and column, what was expected, and the nearest name.
     """
     classes = load_classes(congestion_controls)
+    policies = load_classes(handover_policies, POLICY_OPTION)
     is_wrong = False
     for scenario in scenarios:
         try:
-            fadeout.check(scenario, set=overrides or [], congestion_controls=classes)
+            fadeout.check(
+                scenario,
+                set=overrides or [],
+                congestion_controls=classes,
+                handover_policies=policies,
+            )
         except fadeout.ScenarioError as error:
             is_wrong = True
             print_scenario_error(error)

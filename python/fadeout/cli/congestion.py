@@ -7,6 +7,7 @@ import typer
 
 from fadeout.cli.console import err
 from fadeout.congestion import CongestionControlError
+from fadeout.handover_policy import HandoverPolicyError
 
 CongestionControls = Annotated[
     list[str] | None,
@@ -21,7 +22,19 @@ CongestionControls = Annotated[
 ]
 
 
-def print_cause(error: CongestionControlError) -> None:
+HandoverPolicies = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--handover-policy",
+        metavar="NAME=FILE.py:CLASS",
+        help="A policy of handover of your own, a class in a Python file, as in "
+        "mine=my_policy.py:Mine. The scenario then uses it by its name: "
+        "[mobility-management] policy = 'mine'. May be given several times.",
+    ),
+]
+
+
+def print_cause(error: CongestionControlError | HandoverPolicyError) -> None:
     """Print the traceback of the user's own method."""
     cause = error.__cause__
     if cause is not None:

@@ -8,8 +8,8 @@ from rich.text import Text
 
 import fadeout
 from fadeout._overview import sections
-from fadeout._own import load_classes
-from fadeout.cli.congestion import CongestionControls, print_cause
+from fadeout._own import POLICY_OPTION, load_classes
+from fadeout.cli.congestion import CongestionControls, HandoverPolicies, print_cause
 from fadeout.cli.console import err, new_table, out, print_table
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.guest_console import follow
@@ -38,6 +38,7 @@ def run(
     seed: Annotated[int | None, typer.Option(min=0, help="Replace the scenario's seed.")] = None,
     overrides: Overrides = None,
     congestion_controls: CongestionControls = None,
+    handover_policies: HandoverPolicies = None,
     folder: Annotated[
         Path | None,
         typer.Option(
@@ -69,6 +70,7 @@ def run(
 ) -> None:
     """Run a scenario; write its tables and figures; print a summary."""
     classes = load_classes(congestion_controls)
+    policies = load_classes(handover_policies, POLICY_OPTION)
     if folder is None:
         name = scenario.stem if seed is None else f"{scenario.stem}-seed{seed}"
         folder = unused_folder(Path("out") / name)
@@ -90,9 +92,10 @@ def run(
                 force=force,
                 progress=progress,
                 congestion_controls=classes,
+                handover_policies=policies,
                 allow_programs=programs,
             )
-        except fadeout.CongestionControlError as error:
+        except (fadeout.CongestionControlError, fadeout.HandoverPolicyError) as error:
             print_cause(error)
             err().print(f"what was recorded until then: {folder}", markup=False, highlight=False)
             raise

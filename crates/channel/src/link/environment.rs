@@ -12,19 +12,17 @@ use crate::fading::{Fading, Plan};
 use crate::large_scale::{self, PlaceLaw};
 use crate::path_loss::{Condition, wavelength};
 use crate::penetration::Penetration;
-use crate::shadowing::{CommonMap, MapReader, MapScales, SiteMap};
-use crate::small_scale::{LOS, NLOS, SmallScale};
+use crate::shadowing::{MapReader, MapScales, Maps};
+use crate::small_scale::{Fadings, LOS, NLOS, SmallScale};
 use fadeout_core::math::log10;
 use fadeout_core::random::Stream;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What the links of one carrier share: the configuration and the maps of its sites.
 #[derive(Debug)]
 pub struct Environment {
     shared: Arc<Shared>,
-    common: Arc<CommonMap>,
-    sites: BTreeMap<u32, Arc<SiteMap>>,
+    maps: Arc<Maps>,
     seed: u64,
 }
 
@@ -34,10 +32,7 @@ pub(super) struct Shared {
     pub(super) config: ChannelConfig,
     /// Loss by oxygen and rain, dB/m.
     pub(super) absorption_db_per_m: f64,
-    pub(super) wavelength_m: f64,
-    pub(super) environment_doppler_hz: f64,
-    /// Fading in LOS and in NLOS.
-    pub(super) plans: [Plan; 2],
+    pub(super) fadings: Fadings,
     /// The laws of all that is drawn with the place.
     pub(super) laws: Laws,
 }
@@ -48,6 +43,18 @@ impl Environment {
     /// # Errors
     /// When a value of the configuration is out of its range.
     pub fn new(config: ChannelConfig, seed: u64) -> Result<Environment, ConfigError> {
+        Environment::beside(config, seed, std::iter::empty())
+    }
+
+    /// The environment of a carrier beside others: it reads their maps where its own would be the same.
+    ///
+    /// # Errors
+    /// When a value of the configuration is out of its range.
+    pub fn beside<'a>(
+        config: ChannelConfig,
+        seed: u64,
+        mut others: impl Iterator<Item = &'a Environment>,
+    ) -> Result<Environment, ConfigError> {
         config.check()?;
         let carrier_ghz = config.carrier.0 / 1e9;
         let always = |mean| PlaceLaw {
@@ -123,17 +130,24 @@ impl Environment {
             other => other,
         };
         Ok(Environment {
-            common: Arc::new(CommonMap::new(scales, seed)),
-            sites: BTreeMap::new(),
+            maps: others
+                .find(|other| other.maps.are_of(&scales, seed))
+                .map_or_else(
+                    || Arc::new(Maps::new(scales, seed)),
+                    |other| Arc::clone(&other.maps),
+                ),
             seed,
             shared: Arc::new(Shared {
                 absorption_db_per_m: (oxygen + rain) / 1000.0,
-                wavelength_m,
-                environment_doppler_hz: config.environment_speed / wavelength_m,
-                plans: [
-                    plan(config.los_fading, clusters[LOS]),
-                    plan(nlos_fading, clusters[NLOS]),
-                ],
+                fadings: Fadings {
+                    plans: [
+                        plan(config.los_fading, clusters[LOS]),
+                        plan(nlos_fading, clusters[NLOS]),
+                    ],
+                    wavelength_m,
+                    environment_doppler_hz: config.environment_speed / wavelength_m,
+                    antennas: config.receive_antennas,
+                },
                 laws: Laws {
                     clusters,
                     k_factor,
@@ -150,15 +164,12 @@ impl Environment {
     }
 
     /// The link between a UE and a cell. A pure function of configuration, seed and key.
-    pub fn link(&mut self, key: LinkKey) -> LinkChannel {
+    pub fn link(&self, key: LinkKey) -> LinkChannel {
         self.link_behind(key, self.shared.config.penetration)
     }
 
     /// The link between a UE behind walls of its own and a cell.
-    pub fn link_behind(&mut self, key: LinkKey, penetration: Penetration) -> LinkChannel {
-        let map = self.sites.entry(key.site).or_insert_with(|| {
-            Arc::new(SiteMap::new(&self.common, self.seed, u64::from(key.site)))
-        });
+    pub fn link_behind(&self, key: LinkKey, penetration: Penetration) -> LinkChannel {
         let config = &self.shared.config;
         let entity = u64::from(key.cell) << 32 | u64::from(key.ue);
         let ue = u64::from(key.ue);
@@ -175,15 +186,13 @@ impl Environment {
         let mut environment_height = Stream::new(self.seed, "radio.environment_height", entity);
         LinkChannel {
             scattering: Scattering::new(&self.shared.laws, self.seed, u64::from(key.site)),
-            maps: MapReader::new(Arc::clone(map)),
+            maps: MapReader::new(self.maps.of_site(key.site)),
             blockages: blockages.collect(),
             monitor: config.beams.as_ref().and_then(FailureMonitor::new),
             walls: penetration.draw(carrier_ghz, &mut walls),
             environment_height: environment_height.uniform(),
-            fading: SmallScale::new(config.receive_antennas),
+            fading: SmallScale::new(self.seed, entity),
             spreads_lg: [f64::NAN; 2],
-            entity,
-            seed: self.seed,
             is_timeless: config.blockages.is_empty()
                 && config.beams.is_none()
                 && !config.base_antenna.is_steered()

@@ -15,7 +15,6 @@ use crate::shadowing::MapReader;
 use crate::small_scale::{LOS, NLOS, SmallScale};
 use crate::transition::{self, Transition};
 use fadeout_core::math::{pow, to_db};
-use fadeout_core::random::Stream;
 use fadeout_core::{Point, Time};
 use std::sync::Arc;
 
@@ -50,8 +49,6 @@ pub struct LinkChannel {
     scattering: Scattering,
     /// Decimal logarithms of the delay spreads in seconds that its own plans are made for.
     spreads_lg: [f64; 2],
-    entity: u64,
-    seed: u64,
     /// Whether its large-scale gain depends on the ends alone: nobody walks through it, and no antenna is
     /// steered.
     is_timeless: bool,
@@ -127,7 +124,7 @@ impl LinkChannel {
         }
         let shared = Arc::clone(&self.shared);
         self.large_scale = self.look(&shared, now, ends);
-        self.draw_fading(&shared, (ue.position.x, ue.position.y));
+        self.lay_out_fading(&shared, (ue.position.x, ue.position.y));
         self.large_scale.gain_db
     }
 
@@ -135,7 +132,7 @@ impl LinkChannel {
     /// Where the beams of others point is of no matter to antennas that are not steered; clusters are looked
     /// at in another way for a beam that points at others.
     fn is_alike(&self, before: &LinkEnds, ends: &LinkEnds) -> bool {
-        let has_clusters = self.shared.laws.clusters.iter().any(Option::is_some);
+        let has_clusters = self.has_clusters();
         let beam = |at: Option<Point>| at.filter(|_| has_clusters).map(|_| Point::default());
         let without_beams = |ends: &LinkEnds| LinkEnds {
             base_beam_at: beam(ends.base_beam_at),
@@ -143,6 +140,16 @@ impl LinkChannel {
             ..*ends
         };
         self.is_timeless && without_beams(before) == without_beams(ends)
+    }
+
+    fn has_clusters(&self) -> bool {
+        self.shared.laws.clusters.iter().any(Option::is_some)
+    }
+
+    /// Whether [`large_scale_db`](LinkChannel::large_scale_db) finds the same whenever the ends and what
+    /// is between them are the same, wherever the beams of others point.
+    pub fn follows_from_the_places(&self) -> bool {
+        self.is_timeless && !self.has_clusters()
     }
 
     /// The parts of the last large-scale gain.
@@ -155,24 +162,30 @@ impl LinkChannel {
     /// entries as the configuration has sub-bands; of a flat channel all are the same. Before the
     /// first [`large_scale_db`](LinkChannel::large_scale_db) there is no fading.
     pub fn fading(&self, t: Time, out: &mut [f32]) {
+        if self.asked.is_none() {
+            return out.fill(1.0);
+        }
         let (place, direct_turns) = self.place(t);
-        self.fading
-            .gains(&self.shared.plans, place, direct_turns, out);
+        let fadings = &self.shared.fadings;
+        self.fading.gains(fadings, place, direct_turns, out);
     }
 
     /// Fading power gain at `t` of the band as a whole: of a wideband channel the mean over the
     /// sub-bands.
     pub fn fading_flat(&self, t: Time) -> f64 {
+        if self.asked.is_none() {
+            return 1.0;
+        }
         let (place, direct_turns) = self.place(t);
-        let (plans, sub_bands) = (&self.shared.plans, self.shared.config.sub_bands);
+        let (fadings, sub_bands) = (&self.shared.fadings, self.shared.config.sub_bands);
         self.fading
-            .flat_or_mean(plans, place, direct_turns, sub_bands)
+            .flat_or_mean(fadings, place, direct_turns, sub_bands)
     }
 
     /// Number of sub-bands whose fading differs, as of the last large-scale gain; none when all
     /// fade alike.
     pub fn sub_bands(&self) -> Option<usize> {
-        let is_wideband = self.fading.is_wideband(&self.shared.plans);
+        let is_wideband = self.fading.is_wideband(&self.shared.fadings);
         is_wideband.then_some(self.shared.config.sub_bands)
     }
 
@@ -184,11 +197,11 @@ impl LinkChannel {
             y: position.y,
             t: t.as_secs_f64(),
         };
-        (place, position.length() / self.shared.wavelength_m)
+        (place, position.length() / self.shared.fadings.wavelength_m)
     }
 
-    /// Makes ready the fading of the conditions that have a share in the channel.
-    fn draw_fading(&mut self, shared: &Shared, place: (f64, f64)) {
+    /// Finds K factor and delay spread of the place for the conditions that have a share in the channel.
+    fn lay_out_fading(&mut self, shared: &Shared, place: (f64, f64)) {
         if let Some(law) = shared.laws.k_factor
             && self.fading.involves(LOS)
         {
@@ -205,7 +218,7 @@ impl LinkChannel {
             if let Some(law) = shared.laws.delay_spread[n] {
                 let decades = law.mean + law.deviation * self.maps.delay_spread(n, place);
                 let own = self.fading.own_mut(n);
-                let plan = own.get_or_insert_with(|| shared.plans[n].clone());
+                let plan = own.get_or_insert_with(|| shared.fadings.plans[n].clone());
                 if let Some(mix) = self.scattering.mix(n) {
                     let taps = (&mix.clusters[..mix.count], &mix.delays_s[..mix.count]);
                     plan.lay(mix.direct, taps, mix.gain);
@@ -217,19 +230,6 @@ impl LinkChannel {
                 if is_los == (n == LOS) {
                     self.large_scale.delay_spread_lg = Some(decades);
                 }
-            }
-            if !self.fading.is_drawn(n) {
-                let stream =
-                    |domains: [&'static str; 2]| Stream::new(self.seed, domains[n], self.entity);
-                let (mut first, mut further) = (stream(FADING_DOMAINS), stream(FURTHER_DOMAINS));
-                let (wavelength, doppler) = (shared.wavelength_m, shared.environment_doppler_hz);
-                self.fading.draw(n, |antenna| {
-                    let stream = match antenna {
-                        0 => &mut first,
-                        _ => &mut further,
-                    };
-                    shared.plans[n].rays(stream, wavelength, doppler)
-                });
             }
         }
     }
@@ -387,7 +387,7 @@ impl LinkChannel {
     ) -> (State, Option<f64>) {
         let by_sight = |is_los| if is_los { State::Los } else { State::Nlos };
         if let Some(obstruction) = ends.obstruction {
-            let v = obstruction / self.shared.wavelength_m.sqrt();
+            let v = obstruction / self.shared.fadings.wavelength_m.sqrt();
             let weight = transition::weight_behind_an_edge(v);
             let is_mixed = weight > 0.0 && weight < 1.0;
             return (by_sight(v < 0.0), is_mixed.then_some(weight));
@@ -415,7 +415,7 @@ impl LinkChannel {
                 let is_soft = rule == LineOfSight::Soft && state != State::Outage;
                 let weight = is_soft.then(|| {
                     let beyond = normal_quantile(probabilities.los) - normal;
-                    transition::los_weight(beyond, self.shared.wavelength_m)
+                    transition::los_weight(beyond, self.shared.fadings.wavelength_m)
                 });
                 (state, weight)
             }
@@ -469,7 +469,7 @@ impl LinkChannel {
             base,
             ue,
             has_direct_path: condition == Condition::Los,
-            wavelength_m: self.shared.wavelength_m,
+            wavelength_m: self.shared.fadings.wavelength_m,
         };
         let processes = self.blockages.iter_mut();
         let drawn_db: f64 = processes.map(|process| process.loss_at(&view)).sum();
@@ -521,6 +521,3 @@ impl LinkChannel {
         )
     }
 }
-
-const FADING_DOMAINS: [&str; 2] = ["radio.fading.los", "radio.fading.nlos"];
-const FURTHER_DOMAINS: [&str; 2] = ["radio.fading.further.los", "radio.fading.further.nlos"];

@@ -15,6 +15,7 @@ use crate::config::{Env, LegId};
 use crate::rrc::measure::EventState;
 use crate::rrc::mobility::{Message, Preparation, Stage};
 use crate::rrc::monitor::{LinkMonitor, Quality};
+use crate::rrc::policy::HandoverPolicy;
 use crate::rrc::random_access::RandomAccess;
 use fadeout_core::{
     CellId, Direction, HandoverOutcome, HandoverRow, Motion, Probe, Procedure, RrcEvent, Span, Time,
@@ -108,6 +109,7 @@ impl Managed<'_> {
             row.forwarded_fresh = counts.fresh as u32;
             row.lost_packets = counts.lost as u32;
         }
+        self.policy.on_handover(&row);
         env.probe.handover(row);
     }
 

@@ -3,13 +3,14 @@
 
 use super::mobility::Move;
 use super::service::Service;
-use crate::config::{AirInterface, DataForwarding, Env, LegId, MobilityConfig};
+use crate::config::{AirInterface, DataForwarding, Env, LegId, MobilityConfig, Scope};
 use crate::rrc::CellSelection;
-use crate::rrc::mobility::{Message, Preparation, Stage, UeMobility};
+use crate::rrc::mobility::{Measured, Message, Preparation, Stage, UeMobility};
 use crate::rrc::monitor::Indication;
 use crate::rrc::pace::{self, Evaluation, Sleep};
+use crate::rrc::policy::{HandoverPolicy, Policy, Report, ReportedCell};
 use fadeout_core::{
-    CellId, Direction, MeasurementRow, Motion, Packet, Probe, RrcEvent, RrcRow, Time, UeId,
+    CellId, Direction, Hertz, MeasurementRow, Motion, Packet, Probe, RrcEvent, RrcRow, Time, UeId,
 };
 
 /// A UE, and all that its procedures bear on.
@@ -27,6 +28,9 @@ pub(super) struct Managed<'a> {
     pub moves: &'a mut Vec<Move>,
     /// The levels of the cells; of use within a measurement.
     pub samples: &'a mut Vec<f64>,
+    /// Carriers of `cells`.
+    pub carriers: &'a [Hertz],
+    pub policy: &'a mut Policy,
 }
 
 /// A row of a step that is about a cell.
@@ -74,6 +78,9 @@ impl Managed<'_> {
             state,
             samples,
             service,
+            carriers,
+            policy,
+            loads,
             ..
         } = self;
         let Some(cell) = service.stack.serving_cell(*ue) else {
@@ -95,10 +102,18 @@ impl Managed<'_> {
         let Ok(serving) = cells.binary_search(&cell) else {
             return;
         };
+        let has_offsets = policy.has_offsets();
+        let of = |scope: Scope, position: usize| {
+            let is_meant = scope.holds(carriers[serving], carriers[position]);
+            is_meant.then(|| match has_offsets {
+                true => policy.offset_db(loads, cell, cells[position]),
+                false => 0.0,
+            })
+        };
         for event in &mut state.events {
             event.set_period(over);
             let has_neighbour = event.has_neighbour();
-            event.on_samples(env.now, serving, samples, |position, holds| {
+            event.on_samples(env.now, serving, samples, of, |position, holds| {
                 let event = match holds {
                     _ if !has_neighbour => return,
                     true => RrcEvent::ConditionEntered,
@@ -163,25 +178,33 @@ impl Managed<'_> {
             return;
         }
         for number in 0..self.state.events.len() {
-            let cells = self.cells;
             let event = &mut self.state.events[number];
             if event.wake_at() > env.now {
                 continue;
             }
-            let mut best: Option<(f64, CellId)> = None;
-            let mut due = Vec::new();
-            event.on_wake(env.now, |position| due.push(position));
-            for position in due {
-                let value = event.filtered(position).unwrap_or(f64::NEG_INFINITY);
-                if best.is_none_or(|(of_best, _)| value > of_best) {
-                    best = Some((value, cells[position]));
-                }
+            let mut is_due = false;
+            event.on_wake(env.now, |_| is_due = true);
+            let serving = self.service.stack.serving_cell(self.ue);
+            let Some(serving) = serving.filter(|_| is_due) else {
+                continue;
+            };
+            let event = &self.state.events[number];
+            let here = self.cells.binary_search(&serving);
+            let level = here.ok().and_then(|here| event.filtered(here));
+            let mut report = Measured::new(
+                number as u16,
+                ReportedCell {
+                    cell: serving,
+                    rsrp_dbm: level.unwrap_or(f64::NEG_INFINITY),
+                },
+            );
+            for (position, rsrp_dbm) in event.triggered().filter(|_| event.has_neighbour()) {
+                let cell = self.cells[position];
+                report.add(ReportedCell { cell, rsrp_dbm });
             }
-            if let Some((_, cell)) = best {
-                note_cell((self.ue, cell), RrcEvent::ReportSent, env);
-                let message = Message::Report(number as u16, cell);
-                self.send(Direction::Uplink, message, env);
-            }
+            let best = report.cells().first().unwrap_or(&report.serving).cell;
+            note_cell((self.ue, best), RrcEvent::ReportSent, env);
+            self.send(Direction::Uplink, Message::Report(report), env);
         }
     }
 
@@ -211,18 +234,41 @@ impl Managed<'_> {
         env: &mut Env<'_, impl Probe>,
     ) {
         match (direction, message) {
-            (Direction::Uplink, Message::Report(event, cell)) => {
-                note_cell((self.ue, cell), RrcEvent::ReportReceived, env);
-                let config = self.config.events.get(usize::from(event));
-                if config.is_some_and(|event| event.kind.has_neighbour()) {
-                    self.prepare(cell, env);
-                }
-            }
+            (Direction::Uplink, Message::Report(report)) => self.on_report(&report, env),
             (Direction::Downlink, Message::Command(target)) => {
                 self.on_command(target, env);
             }
             (Direction::Uplink, Message::Complete) => self.on_complete(env),
             _ => debug_assert!(false, "{message:?} does not go {}", direction.name()),
+        }
+    }
+
+    /// The source has a report: the policy decides.
+    fn on_report(&mut self, report: &Measured, env: &mut Env<'_, impl Probe>) {
+        let best = report.cells().first().unwrap_or(&report.serving).cell;
+        note_cell((self.ue, best), RrcEvent::ReportReceived, env);
+        let serving = self.service.stack.serving_cell(self.ue);
+        let event = self.state.events.get(usize::from(report.event));
+        // What is told of a cell that the UE has left says nothing about this one.
+        let Some(event) = event.filter(|_| serving == Some(report.serving.cell)) else {
+            return;
+        };
+        let event = event.kind();
+        if self.is_busy() {
+            return;
+        }
+        let target = self.policy.choose(&Report {
+            now: env.now,
+            ue: self.ue,
+            event,
+            serving: report.serving,
+            cells: report.cells(),
+            measured: self.cells,
+            loads: self.loads,
+            most_ues: self.config.most_ues,
+        });
+        if let Some(target) = target.filter(|target| self.cells.binary_search(target).is_ok()) {
+            self.prepare(target, env);
         }
     }
 

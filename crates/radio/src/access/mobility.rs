@@ -11,16 +11,18 @@ use crate::config::{
 };
 use crate::rrc::backhaul::Place;
 use crate::rrc::mobility::UeMobility;
+use crate::rrc::policy::{HandoverPolicy, Policy};
 use fadeout_core::{
-    CellId, Direction, DrbId, Motion, PacketId, PacketPool, Probe, RrcEvent, Time, UeId,
+    CellId, Direction, DrbId, Hertz, Motion, PacketId, PacketPool, Probe, RrcEvent, Time, UeId,
 };
 
 /// Mobility management of all UEs that have it.
 #[derive(Debug)]
 pub(super) struct Mobility {
     pub config: MobilityConfig,
-    /// The cells that UEs of LTE and of NR measure.
-    groups: [Vec<CellId>; 2],
+    /// The cells that UEs of LTE and of NR measure, and their carriers.
+    groups: [(Vec<CellId>, Vec<Hertz>); 2],
+    policy: Policy,
     ues: Vec<Option<Box<UeMobility>>>,
     /// UEs in each cell.
     pub loads: Vec<u32>,
@@ -159,11 +161,20 @@ impl RadioAccess {
     /// # Errors
     /// A UE with two legs, a list of base stations that does not fit the cells, or a channel that
     /// cannot be built.
-    pub fn manage_mobility(&mut self, config: MobilityConfig) -> Result<(), RadioError> {
+    pub fn manage_mobility(
+        &mut self,
+        config: MobilityConfig,
+        policy: Policy,
+    ) -> Result<(), RadioError> {
         let is_nr = |cell: &CellMac| matches!(cell.plan.config.air, AirInterface::Nr { .. });
         let cells = (0..self.service.cells.len() as u32).map(CellId);
         let (nr, lte) = cells.partition(|cell| is_nr(&self.service.cells[cell.index()]));
-        let groups: [Vec<CellId>; 2] = [lte, nr];
+        let groups: [(Vec<CellId>, Vec<Hertz>); 2] = [lte, nr].map(|cells: Vec<CellId>| {
+            let carrier = |cell: &CellId| self.service.cells[cell.index()].plan.config.carrier;
+            let carriers = cells.iter().map(carrier).collect();
+            (cells, carriers)
+        });
+        let events = policy.events(&config.events, config.measurement_period);
         let mut ues = Vec::new();
         let mut loads = vec![0; self.service.cells.len()];
         for ue in (0..self.service.stack.ues.len() as u32).map(UeId) {
@@ -184,20 +195,21 @@ impl RadioAccess {
             };
             let cell = self.service.stack.legs[leg.index()].config.cell;
             let group = usize::from(is_nr(&self.service.cells[cell.index()]));
-            let cells = &groups[group];
+            let (cells, _) = &groups[group];
             self.service.stack.air.watch(ue, cells)?;
             let signalling = self
                 .service
                 .establish(BearerConfig::signalling(ue, group == 1))?;
             self.service.stack.manage(ue, signalling);
             let own = (ue, cell, leg);
-            let state = UeMobility::new(own, &config, cells.len(), self.service.seed);
+            let state = UeMobility::new(own, &config, (&events, cells.len()), self.service.seed);
             loads[cell.index()] += 1;
             ues.push(Some(Box::new(state)));
         }
         let mut mobility = Box::new(Mobility {
             config,
             groups,
+            policy,
             ues,
             loads,
             next_message: 0,
@@ -373,18 +385,22 @@ impl RadioAccess {
         let Mobility {
             config,
             groups,
+            policy,
             ues,
             loads,
             next_message,
             moves,
             samples,
         } = &mut **mobility;
+        let (cells, carriers) = &groups[group];
         if let Some(Some(state)) = ues.get_mut(ue.index()) {
             action(&mut Managed {
                 service: &mut self.service,
                 ue,
                 config,
-                cells: &groups[group],
+                cells,
+                carriers,
+                policy,
                 state,
                 loads,
                 next_message,

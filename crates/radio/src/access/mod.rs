@@ -36,10 +36,13 @@ pub use crate::config::{
     AccessConfig, Adaptation, Aggregation, AirInterface, BearerConfig, CellConfig, CellHarqConfig,
     ConfiguredGrant, DataForwarding, Division, EventKind, FixedSinr, Interface,
     MOST_SECONDARY_CELLS, MeasurementEvent, MobilityConfig, Monitoring, ProcedureConfig,
-    RadioConfig, RadioError, Rank, RecordedPath, ReleasedTo, ReportedAdaptation, Serving, Sharing,
-    Signalling, StatesConfig, UeConfig, UplinkPower,
+    RadioConfig, RadioError, Rank, RecordedPath, ReleasedTo, ReportedAdaptation, Scope, Serving,
+    Sharing, Signalling, StatesConfig, UeConfig, UplinkPower,
 };
 pub use crate::rrc::backhaul::Place;
+pub use crate::rrc::policy::{
+    CustomPolicy, HANDOVER_POLICIES, HandoverPolicy, Policy, Report, ReportedCell,
+};
 pub use counters::{Counters, DirectionCounters};
 pub use mobility::{Backhaul, Move};
 

@@ -87,6 +87,7 @@ pub fn geometry<M: Motion>(
         let placement = Placement {
             node: described.node,
             ue: own,
+            rest: 1,
             serving_site: None,
         };
         heard.clear();
@@ -102,7 +103,7 @@ pub fn geometry<M: Motion>(
                 channel.record(series.clone(), false);
             }
             let cell = &cells[id.index()];
-            let mut path = RadioPath::new(id);
+            let mut path = RadioPath::new(id, &channel);
             path.look(&mut channel, Time::ZERO, &placement, cell, motion);
             heard.push(Heard {
                 cell: id,

@@ -38,7 +38,10 @@ impl History {
     /// The mean as of `slot`.
     pub(crate) fn mean(&self, slot: u64) -> f64 {
         let (at, mean) = self.mean;
-        let idle = slot.saturating_sub(at) as f64 / AVERAGING_SLOTS;
+        if slot <= at {
+            return mean;
+        }
+        let idle = (slot - at) as f64 / AVERAGING_SLOTS;
         // (1 + x/4)^-4 is e^-x for small x, and needs no transcendental function.
         let quarter = 1.0 / (1.0 + idle / 4.0);
         let square = quarter * quarter;

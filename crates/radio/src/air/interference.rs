@@ -11,7 +11,7 @@ use crate::antenna::{Angles, Antenna};
 use crate::channel::path_loss::{Condition, Ends};
 use crate::config::{LegId, Sharing};
 use fadeout_core::math::from_db;
-use fadeout_core::{CellId, Point};
+use fadeout_core::{CellId, Point, Span};
 use std::ops::Range;
 
 /// What UEs send, where it counts beyond the base stations that hear it.
@@ -21,6 +21,28 @@ pub(super) struct Crossing {
     shares: Vec<History>,
     /// By leg: the power in mW that it puts into a resource block, averaged over band and slot.
     sent: Vec<History>,
+}
+
+/// What a cell sends down, as others hear it. Those of all cells lie side by side: every report reads
+/// all of a carrier.
+#[derive(Debug)]
+pub(super) struct Downlink {
+    slot: Span,
+    bandwidth_hz: f64,
+    power_mw: f64,
+    /// Share of the band that its data used.
+    pub(super) shares: History,
+}
+
+impl Downlink {
+    pub(super) fn new(cell: &AirCell) -> Downlink {
+        Downlink {
+            slot: cell.frame.slot(),
+            bandwidth_hz: cell.levels.bandwidth_hz,
+            power_mw: cell.levels.power_mw,
+            shares: History::new(),
+        }
+    }
 }
 
 /// Slots that a report averages over.
@@ -123,29 +145,37 @@ impl Air {
         purpose: Purpose,
     ) -> f64 {
         let own = &self.cells[leg.cell.index()];
+        let (own_slot, own_hz) = (own.frame.slot(), own.levels.bandwidth_hz);
         let signal_mw = own.levels.power_mw * self.paths[serving].gain;
         let mut disturbance_mw = own.levels.thermal_mw * self.ues[leg.ue.index()].noise_factor;
         for (index, path) in carrier.clone().zip(&self.paths[carrier.clone()]) {
             if index == serving {
                 continue;
             }
-            let cell = &self.cells[path.cell.index()];
-            let slot = cell.frame.slot_as_of(own.frame.slot(), slot);
+            let other = &self.downlinks[path.cell.index()];
+            let mut slot = slot;
+            if other.slot != own_slot {
+                let frame = &self.cells[path.cell.index()].frame;
+                slot = frame.slot_as_of(own_slot, slot);
+            }
             let share = match purpose {
-                Purpose::Transmission => cell.downlink_shares.at(slot),
-                Purpose::Report => cell.downlink_shares.mean(slot),
+                Purpose::Transmission => other.shares.at(slot),
+                Purpose::Report => other.shares.mean(slot),
             };
             if share > 0.0 {
-                // What of a wider carrier falls into this one.
-                let overlap = (own.levels.bandwidth_hz / cell.levels.bandwidth_hz).min(1.0);
-                disturbance_mw += cell.levels.power_mw * path.gain * share * overlap;
+                let mut heard_mw = other.power_mw * path.gain * share;
+                if other.bandwidth_hz > own_hz {
+                    // What of a wider carrier falls into this one.
+                    heard_mw *= own_hz / other.bandwidth_hz;
+                }
+                disturbance_mw += heard_mw;
             }
         }
         if let Some(crossing) = &self.crossing
             && own.config.cross_link
         {
             disturbance_mw += mean_of(slot, purpose, |slot| {
-                let share = own.downlink_shares.at(slot);
+                let share = self.downlinks[leg.cell.index()].shares.at(slot);
                 let part = own.downlink_part(slot, share);
                 (share > 0.0).then(|| self.sum_of_ues(crossing, leg, slot, part))
             });
@@ -176,9 +206,9 @@ impl Air {
 
     fn sum_of_bases(&self, cell: CellId, slot: u64, part: Part) -> f64 {
         let own = &self.cells[cell.index()];
-        let of = |(_, other): (CellId, &AirCell)| {
+        let of = |(id, other): (CellId, &AirCell)| {
             let slot = other.frame.slot_as_of(own.frame.slot(), slot);
-            let share = other.downlink_shares.at(slot);
+            let share = self.downlinks[id.index()].shares.at(slot);
             if share <= 0.0 {
                 return 0.0;
             }

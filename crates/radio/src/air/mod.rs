@@ -28,10 +28,10 @@ use crate::plan::{
     LayeredScheme, MOST_MET, Measurement, Resources, SubBands, frame, split_db, wideband_cqi,
 };
 use fadeout_core::math::{from_db, to_db};
-use fadeout_core::{CellId, Direction, Kinematics, Motion, Point, Span, Time, UeId};
+use fadeout_core::{CellId, Direction, Kinematics, Motion, Point, Span, Time, UeId, Vector};
 pub use geometry::{Geometry, geometry};
 use history::History;
-use interference::Crossing;
+use interference::{Crossing, Downlink};
 use levels::Levels;
 use path::{Fade, PathChannel, Placement, RadioPath};
 use std::collections::BTreeMap;
@@ -41,6 +41,8 @@ use std::ops::Range;
 #[derive(Debug)]
 pub(crate) struct Air {
     cells: Vec<AirCell>,
+    /// By cell: its downlink as others hear it.
+    downlinks: Vec<Downlink>,
     ues: Vec<AirUe>,
     /// By [`LegId`].
     legs: Vec<AirLeg>,
@@ -62,8 +64,6 @@ struct AirCell {
     levels: Levels,
     /// Where its beam pointed when it was last looked at.
     beam_at: Option<Point>,
-    /// Share of the band that downlink data used.
-    downlink_shares: History,
     /// Power in mW that UEs of other cells put into a resource block here, averaged over the band.
     uplink_interference: History,
 }
@@ -80,6 +80,8 @@ struct AirUe {
     carriers: Vec<Range<usize>>,
     /// Where it was last seen, and when.
     seen: (Time, Option<Kinematics>),
+    /// The number of its stay there.
+    rest: u64,
 }
 
 /// A UE's link to a cell that serves it.
@@ -131,7 +133,6 @@ impl AirCell {
             frame: frame(config).map_err(error)?,
             levels: Levels::new(config),
             beam_at: None,
-            downlink_shares: History::new(),
             uplink_interference: History::new(),
             config: config.clone(),
         })
@@ -180,19 +181,28 @@ impl AirCell {
 impl AirUe {
     /// Where it is at `at`. Legs look on grids of their own, so that one may ask for an instant
     /// before another's; motion is never asked to go back.
-    fn place<M: Motion>(&mut self, at: Time, motion: &mut M) -> Kinematics {
-        if let (seen_at, Some(seen)) = self.seen
-            && at < seen_at
-        {
-            let back = seen_at.since(at).as_secs_f64();
-            return Kinematics {
-                position: seen.position + seen.velocity * -back,
-                ..seen
-            };
+    fn place<M: Motion>(&mut self, at: Time, motion: &mut M) -> Placement {
+        let ue = match self.seen {
+            (seen_at, Some(seen)) if at < seen_at => {
+                let back = seen_at.since(at).as_secs_f64();
+                let position = seen.position + seen.velocity * -back;
+                Kinematics { position, ..seen }
+            }
+            (_, seen) => {
+                let place = motion.at(self.config.node, at);
+                self.rest += u64::from(seen.is_none_or(|seen| seen.position != place.position));
+                self.seen = (at, Some(place));
+                place
+            }
+        };
+        // While it moves, every look is another's.
+        self.rest += u64::from(ue.velocity != Vector::default());
+        Placement {
+            node: self.config.node,
+            ue,
+            rest: self.rest,
+            serving_site: None,
         }
-        let place = motion.at(self.config.node, at);
-        self.seen = (at, Some(place));
-        place
     }
 }
 
@@ -209,10 +219,11 @@ impl Air {
     ) -> Result<Air, RadioError> {
         let recorded = recorded.iter().map(|one| ((one.ue, one.cell), one.clone()));
         let cells = (0..).map(CellId).zip(cells);
+        let cells = cells.map(|(id, cell)| AirCell::new(id, cell));
+        let cells = cells.collect::<Result<Vec<_>, _>>()?;
         let mut air = Air {
-            cells: cells
-                .map(|(id, cell)| AirCell::new(id, cell))
-                .collect::<Result<_, _>>()?,
+            downlinks: cells.iter().map(Downlink::new).collect(),
+            cells,
             ues: Vec::with_capacity(ues.len()),
             legs: Vec::with_capacity(ues.len()),
             paths: Vec::new(),
@@ -231,6 +242,7 @@ impl Air {
                 has_recorded_sinr: air.has_recorded_sinr(id),
                 carriers: Vec::new(),
                 seen: (Time::ZERO, None),
+                rest: 0,
             });
             if config.fixed_sinr.is_some() || air.has_recorded_sinr(id) {
                 continue;
@@ -281,7 +293,7 @@ impl Air {
                 {
                     channel.record(series.clone(), recorded.has_fading);
                 }
-                self.paths.push(RadioPath::new(id));
+                self.paths.push(RadioPath::new(id, &channel));
                 self.channels.push(channel);
             }
         }
@@ -365,11 +377,7 @@ impl Air {
             return;
         }
         let ue = &mut self.ues[ue.index()];
-        let placement = Placement {
-            node: ue.config.node,
-            ue: ue.place(now, motion),
-            serving_site: None,
-        };
+        let placement = ue.place(now, motion);
         if ue.config.fixed_sinr.is_some() {
             for (id, cell) in (0..).map(CellId).zip(&self.cells) {
                 let at = placement.ue.position;
@@ -407,11 +415,7 @@ impl Air {
         let gain_period = self.cells[leg.cell.index()].config.gain_period;
         let nanos = now.as_nanos();
         let at = Time::from_nanos(nanos - nanos % gain_period.as_nanos());
-        let mut placement = Placement {
-            node: self.ues[leg.ue.index()].config.node,
-            ue: self.ues[leg.ue.index()].place(at, motion),
-            serving_site: None,
-        };
+        let mut placement = self.ues[leg.ue.index()].place(at, motion);
         let path = &mut self.paths[*serving];
         let channel = &mut self.channels[*serving];
         let cell = &self.cells[leg.cell.index()];
@@ -434,7 +438,7 @@ impl Air {
 
     /// A cell sends downlink data on a share of the band.
     pub(crate) fn on_downlink_sent(&mut self, cell: CellId, slot: u64, share: f64) {
-        self.cells[cell.index()].downlink_shares.add(slot, share);
+        self.downlinks[cell.index()].shares.add(slot, share);
     }
 
     /// A UE sends on a share of the band: the other cells of the carrier hear it.

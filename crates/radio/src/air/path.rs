@@ -15,9 +15,13 @@ pub(super) struct RadioPath {
     pub gain: f64,
     /// When the gain is looked at again.
     pub due_at: Time,
+    /// The rest of the UE that the gain was found in; see [`Placement`].
+    found_in: u64,
     pub cell: CellId,
     /// Whether the cell serves the UE.
     pub is_serving: bool,
+    /// Whether the gain stays while the UE and everything around it does.
+    stays: bool,
 }
 
 /// The channel behind a path.
@@ -44,6 +48,8 @@ struct RecordedGain {
 pub(super) struct Placement {
     pub node: NodeId,
     pub ue: Kinematics,
+    /// The number of the UE's stay at this place, from 1 on; a UE that moves begins another with each look.
+    pub rest: u64,
     pub serving_site: Option<Point>,
 }
 
@@ -56,12 +62,14 @@ pub(super) enum Fade<'a> {
 }
 
 impl RadioPath {
-    pub(super) fn new(cell: CellId) -> RadioPath {
+    pub(super) fn new(cell: CellId, channel: &PathChannel) -> RadioPath {
         RadioPath {
             gain: 0.0,
             due_at: Time::ZERO,
+            found_in: 0,
             cell,
             is_serving: false,
+            stays: channel.stays(),
         }
     }
 
@@ -74,6 +82,10 @@ impl RadioPath {
         cell: &AirCell,
         motion: &mut M,
     ) {
+        if self.stays && self.found_in == placement.rest && !motion.has_vehicles() {
+            return;
+        }
+        self.found_in = placement.rest;
         if let Some(recorded) = &channel.recorded {
             channel.gain_db = recorded.series.at(at);
             self.gain = from_db(channel.gain_db);
@@ -104,6 +116,11 @@ impl PathChannel {
             gain_db: f64::NEG_INFINITY,
             recorded: None,
         }
+    }
+
+    /// Whether its gain stays while nothing moves.
+    fn stays(&self) -> bool {
+        self.recorded.is_none() && self.channel.follows_from_the_places()
     }
 
     /// Its state when it was last looked at.

@@ -1,7 +1,7 @@
 //! What a UE and its base station can tell of the air apart from data: levels of all cells, and the
 //! quality of a link without fading.
 
-use super::path::{Fade, Placement};
+use super::path::Fade;
 use super::{Air, Purpose, Signal};
 use crate::channel::fading::MAX_SUB_BANDS;
 use crate::config::{LegId, RadioError};
@@ -37,11 +37,7 @@ impl Air {
         mut report: impl FnMut(CellId, f64),
     ) {
         let ue = &mut self.ues[ue.index()];
-        let placement = Placement {
-            node: ue.config.node,
-            ue: ue.place(now, motion),
-            serving_site: None,
-        };
+        let placement = ue.place(now, motion);
         for index in ue.carriers.iter().cloned().flatten() {
             let path = &mut self.paths[index];
             let cell = &self.cells[path.cell.index()];

@@ -342,3 +342,57 @@ fn a_recorded_sinr_is_what_is_received_in_either_direction() {
     air.measure_uplink(LEG, 500, &mut measurement);
     assert!(measurement.is_given && measurement.sinr_db == 3.0);
 }
+
+/// A walk with two rests, the second at the place of the first.
+struct Stops {
+    /// Whether it is said that something may pass, so that nothing that was found is kept.
+    has_vehicles: bool,
+}
+
+impl Motion for Stops {
+    fn at(&mut self, _node: NodeId, time: Time) -> Kinematics {
+        let (x, speed) = match time.as_secs_f64() {
+            t if t < 1.0 => (300.0, 0.0),
+            t if t < 2.0 => (300.0 + 40.0 * (t - 1.0), 40.0),
+            t if t < 3.0 => (340.0 - 40.0 * (t - 2.0), -40.0),
+            _ => (300.0, 0.0),
+        };
+        Kinematics {
+            position: Point::new(x, 20.0, 1.5),
+            velocity: Vector::new(speed, 0.0, 0.0),
+        }
+    }
+    fn has_vehicles(&self) -> bool {
+        self.has_vehicles
+    }
+}
+
+#[test]
+fn a_gain_that_is_kept_while_a_ue_rests_is_the_one_that_would_be_found() {
+    let cells = [0.0, 1000.0].map(|x| CellConfig {
+        channel: ChannelConfig {
+            los_fading: Fading::Rayleigh,
+            nlos_fading: Fading::Rayleigh,
+            ..ChannelConfig::default()
+        },
+        ..CellConfig::lte(Point::new(x, 0.0, 25.0), Hertz(2e9), 50)
+    });
+    let run = |has_vehicles| {
+        let mut air = served_by(&cells, 0);
+        let mut motion = Stops { has_vehicles };
+        let mut found = Vec::new();
+        for slot in 0..4000 {
+            let now = air.cells[0].frame.start_of(slot);
+            air.refresh(LEG, now, &mut motion);
+            if slot % 40 == 7 {
+                air.measure_levels(UE, now, &mut motion, |_, level| found.push(level));
+            }
+            air.on_downlink_sent(CellId(1), slot, 0.5);
+            found.push(air.downlink_sinr_db(LEG, slot, (scheme(), Extent::Whole)));
+        }
+        found
+    };
+    let (kept, looked) = (run(false), run(true));
+    assert_eq!(kept, looked);
+    assert!(kept.iter().any(|level| *level != kept[0]));
+}

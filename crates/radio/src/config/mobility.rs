@@ -1,6 +1,6 @@
 //! Mobility management: what a UE measures and reports, and what the network makes of it.
 
-use fadeout_core::{Decibel, Span};
+use fadeout_core::{Decibel, Hertz, Span};
 use std::collections::BTreeSet;
 
 /// Mobility management of all UEs that have a channel.
@@ -85,6 +85,36 @@ pub struct MeasurementEvent {
     pub report_interval: Span,
     /// Most reports of a cell; none is infinity.
     pub report_amount: Option<u32>,
+    /// The neighbours that it is about.
+    pub scope: Scope,
+}
+
+/// The neighbours that an event is about, by carrier: an event names the measurement object of one.
+///
+/// Standard: TS 38.331 §5.5.2; TS 36.331 §5.5.2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Scope {
+    /// All.
+    #[default]
+    Any,
+    /// Those of the serving cell's carrier.
+    SameCarrier,
+    /// Those of a carrier below it.
+    LowerCarrier,
+    /// Those of a carrier above it.
+    HigherCarrier,
+}
+
+impl Scope {
+    /// Whether a neighbour with this carrier is in it.
+    pub(crate) fn holds(self, serving: Hertz, neighbour: Hertz) -> bool {
+        match self {
+            Scope::Any => true,
+            Scope::SameCarrier => neighbour.0 == serving.0,
+            Scope::LowerCarrier => neighbour.0 < serving.0,
+            Scope::HigherCarrier => neighbour.0 > serving.0,
+        }
+    }
 }
 
 /// The condition of an event, of RSRP in dBm.

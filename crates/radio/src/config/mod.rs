@@ -28,7 +28,7 @@ pub(crate) use env::{Env, LegId, NO_SLOT, Rnti, Shape};
 pub use error::RadioError;
 pub use mobility::{
     AccessConfig, DataForwarding, EventKind, Interface, MeasurementEvent, MobilityConfig,
-    Monitoring, ProcedureConfig, Signalling,
+    Monitoring, ProcedureConfig, Scope, Signalling,
 };
 pub use recorded::RecordedPath;
 pub(crate) use recorded::check_recorded;

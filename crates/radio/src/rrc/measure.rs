@@ -5,7 +5,7 @@
 //!
 //! Standard: TS 38.331 §5.5; TS 36.331 §5.5.
 
-use crate::config::{EventKind, MeasurementEvent};
+use crate::config::{EventKind, MeasurementEvent, Scope};
 use fadeout_core::{Span, Time, math};
 
 /// Input period for which filterCoefficient is defined: a measurement period without DRX.
@@ -140,7 +140,8 @@ impl EventState {
 
     /// All cells were measured, in dBm. The condition is looked at anew: a time to trigger ends as
     /// soon as the entering condition fails, reports when the leaving condition holds. `changed` hears of
-    /// each cell whose condition holds from now on, or does not any more.
+    /// each cell whose condition holds from now on, or does not any more. `of` says of a neighbour whether
+    /// it is meant, and its offset in dB.
     ///
     /// Standard: TS 38.331 §5.5.4.1.
     pub(crate) fn on_samples(
@@ -148,6 +149,7 @@ impl EventState {
         now: Time,
         serving: usize,
         samples: &[f64],
+        of: impl Fn(Scope, usize) -> Option<f64>,
         mut changed: impl FnMut(usize, bool),
     ) {
         for (watched, &sample) in self.cells.iter_mut().zip(samples) {
@@ -160,6 +162,7 @@ impl EventState {
             kind,
             hysteresis_db,
             time_to_trigger,
+            scope,
             ..
         } = self.event;
         for (position, watched) in self.cells.iter_mut().enumerate() {
@@ -167,9 +170,14 @@ impl EventState {
             if (position == serving) == kind.has_neighbour() {
                 continue;
             }
-            let Some(value) = watched.filtered else {
+            let offset_db = match kind.has_neighbour() {
+                true => of(scope, position),
+                false => Some(0.0),
+            };
+            let (Some(value), Some(offset_db)) = (watched.filtered, offset_db) else {
                 continue;
             };
+            let value = value + offset_db;
             let enters = || kind.enters(of_serving, value, hysteresis_db);
             let was_out = watched.state == State::Out;
             watched.state = match watched.state {
@@ -183,6 +191,18 @@ impl EventState {
                 changed(position, !is_out);
             }
         }
+    }
+
+    /// The condition.
+    pub(crate) fn kind(&self) -> EventKind {
+        self.event.kind
+    }
+
+    /// The cells that are reported, with their filtered values.
+    pub(crate) fn triggered(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let cells = self.cells.iter().enumerate();
+        let reported = cells.filter(|(_, watched)| matches!(watched.state, State::In(..)));
+        reported.filter_map(|(position, watched)| Some((position, watched.filtered?)))
     }
 
     /// What is to be reported by now: the cells, in order. Their reports count on.
@@ -237,8 +257,11 @@ mod tests {
             filter,
             report_interval: Span::from_millis(240),
             report_amount: None,
+            scope: Scope::Any,
         }
     }
+
+    const ALL: fn(Scope, usize) -> Option<f64> = |_, _| Some(0.0);
 
     const A3: EventKind = EventKind::A3 { offset: 3.0 };
 
@@ -248,7 +271,7 @@ mod tests {
         let mut state = EventState::new(event, Span::from_millis(period), 2);
         let mut found = None;
         for (n, &sample) in (0..).zip(samples) {
-            state.on_samples(at_ms(n * period), 0, &[0.0, sample], |_, _| {});
+            state.on_samples(at_ms(n * period), 0, &[0.0, sample], ALL, |_, _| {});
             while state.wake_at() < at_ms((n + 1) * period) && found.is_none() {
                 let now = state.wake_at();
                 state.on_wake(now, |_| found = Some(now.as_nanos() / 1_000_000));
@@ -339,13 +362,13 @@ mod tests {
         let mut often = EventState::new(a3, FILTER_PERIOD, 2);
         let mut seldom = EventState::new(a3, FILTER_PERIOD, 2);
         for state in [&mut often, &mut seldom] {
-            state.on_samples(at_ms(0), 0, &[-80.0, -90.0], |_, _| {});
+            state.on_samples(at_ms(0), 0, &[-80.0, -90.0], ALL, |_, _| {});
         }
         for _ in 0..8 {
-            often.on_samples(at_ms(1600), 0, &[-80.0, -70.0], |_, _| {});
+            often.on_samples(at_ms(1600), 0, &[-80.0, -70.0], ALL, |_, _| {});
         }
         seldom.set_period(FILTER_PERIOD * 8);
-        seldom.on_samples(at_ms(1600), 0, &[-80.0, -70.0], |_, _| {});
+        seldom.on_samples(at_ms(1600), 0, &[-80.0, -70.0], ALL, |_, _| {});
         let of = |state: &EventState| state.filtered(1).expect("a value");
         // a = 1/2 for 200 ms: of the step of 20 dB, 1/256 is left.
         assert!((of(&seldom) - (-70.0 - 20.0 / 256.0)).abs() < 1e-9);
@@ -365,7 +388,7 @@ mod tests {
             state.on_wake(at_ms(ms), |cell| count += cell);
             count
         };
-        state.on_samples(at_ms(0), 0, &[0.0, 5.0], |cell, holds| {
+        state.on_samples(at_ms(0), 0, &[0.0, 5.0], ALL, |cell, holds| {
             heard.push((cell, holds));
         });
         assert_eq!(reports(&mut state, 0), 1);
@@ -373,29 +396,29 @@ mod tests {
         assert_eq!(reports(&mut state, 240), 1);
         assert!(state.wake_at().is_never(), "as often as it may be");
         // Between entering and leaving nothing changes; after leaving the count starts anew.
-        state.on_samples(at_ms(280), 0, &[0.0, 3.0], |cell, holds| {
+        state.on_samples(at_ms(280), 0, &[0.0, 3.0], ALL, |cell, holds| {
             heard.push((cell, holds));
         });
-        state.on_samples(at_ms(320), 0, &[0.0, 5.0], |_, _| {});
+        state.on_samples(at_ms(320), 0, &[0.0, 5.0], ALL, |_, _| {});
         assert!(state.wake_at().is_never());
-        state.on_samples(at_ms(360), 0, &[0.0, 1.5], |cell, holds| {
+        state.on_samples(at_ms(360), 0, &[0.0, 1.5], ALL, |cell, holds| {
             heard.push((cell, holds));
         });
         assert_eq!(heard, [(1, true), (1, false)]);
-        state.on_samples(at_ms(400), 0, &[0.0, 5.0], |_, _| {});
+        state.on_samples(at_ms(400), 0, &[0.0, 5.0], ALL, |_, _| {});
         assert_eq!(state.wake_at(), at_ms(400));
     }
 
     #[test]
     fn the_serving_cell_is_no_neighbour_and_a_neighbour_no_serving_cell() {
         let mut a3 = EventState::new(event(A3, 0.0, 0, 0), FILTER_PERIOD, 2);
-        a3.on_samples(at_ms(0), 1, &[-90.0, -80.0], |_, _| {});
+        a3.on_samples(at_ms(0), 1, &[-90.0, -80.0], ALL, |_, _| {});
         assert!(a3.wake_at().is_never());
         let a2 = EventKind::A2 { threshold: -85.0 };
         let mut a2 = EventState::new(event(a2, 0.0, 0, 0), FILTER_PERIOD, 2);
-        a2.on_samples(at_ms(0), 1, &[-90.0, -80.0], |_, _| {});
+        a2.on_samples(at_ms(0), 1, &[-90.0, -80.0], ALL, |_, _| {});
         assert!(a2.wake_at().is_never());
-        a2.on_samples(at_ms(200), 1, &[-80.0, -90.0], |_, _| {});
+        a2.on_samples(at_ms(200), 1, &[-80.0, -90.0], ALL, |_, _| {});
         assert_eq!(a2.wake_at(), at_ms(200));
         a2.on_new_serving_cell();
         assert!(a2.wake_at().is_never());

@@ -8,8 +8,9 @@
 use super::backhaul::Wire;
 use super::measure::EventState;
 use super::monitor::{LinkMonitor, Quality};
+use super::policy::ReportedCell;
 use super::random_access::RandomAccess;
-use crate::config::{LegId, MobilityConfig};
+use crate::config::{LegId, MeasurementEvent, MobilityConfig};
 use fadeout_core::random::Stream;
 use fadeout_core::{CellId, HandoverRow, Procedure, Span, Time, UeId, Wake};
 
@@ -77,11 +78,55 @@ pub(crate) enum Preparation {
     Commanded { until: Time },
 }
 
+/// The most cells of a report: maxCellReport.
+///
+/// Standard: TS 38.331 §6.4; TS 36.331 §6.4.
+const MOST_REPORTED: usize = 8;
+
+/// What a measurement report says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Measured {
+    /// The number of its event.
+    pub event: u16,
+    pub serving: ReportedCell,
+    count: u8,
+    cells: [ReportedCell; MOST_REPORTED],
+}
+
+impl Measured {
+    pub(crate) fn new(event: u16, serving: ReportedCell) -> Measured {
+        Measured {
+            event,
+            serving,
+            count: 0,
+            cells: [serving; MOST_REPORTED],
+        }
+    }
+
+    /// A cell is among those reported, if fewer than eight are stronger. Of equals the first comes first.
+    pub(crate) fn add(&mut self, cell: ReportedCell) {
+        let stronger = |other: &&ReportedCell| other.rsrp_dbm >= cell.rsrp_dbm;
+        let place = self.cells().iter().take_while(stronger).count();
+        if place == MOST_REPORTED {
+            return;
+        }
+        let last = usize::from(self.count).min(MOST_REPORTED - 1);
+        self.cells.copy_within(place..last, place + 1);
+        self.cells[place] = cell;
+        self.count = last as u8 + 1;
+    }
+
+    /// The cells, the strongest first.
+    pub(crate) fn cells(&self) -> &[ReportedCell] {
+        &self.cells[..usize::from(self.count)]
+    }
+}
+
 /// A message of RRC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Message {
-    /// MeasurementReport of the event with this number, of this cell.
-    Report(u16, CellId),
+    /// MeasurementReport.
+    Report(Measured),
     /// RRCReconfiguration with reconfigurationWithSync.
     Command(CellId),
     /// RRCReconfigurationComplete.
@@ -92,7 +137,7 @@ impl Message {
     /// Bytes with ASN.1 and without PDCP's header: usual sizes, not those of a standard.
     pub(crate) fn size(self) -> u32 {
         match self {
-            Message::Report(..) => 40,
+            Message::Report(_) => 40,
             Message::Command(_) => 200,
             Message::Complete => 40,
         }
@@ -104,7 +149,7 @@ impl UeMobility {
     pub(crate) fn new(
         (ue, cell, leg): (UeId, CellId, LegId),
         config: &MobilityConfig,
-        cells: usize,
+        (events, cells): (&[MeasurementEvent], usize),
         seed: u64,
     ) -> UeMobility {
         let mut draws = Stream::new(seed, "radio.mobility", u64::from(ue.0));
@@ -114,7 +159,7 @@ impl UeMobility {
         UeMobility {
             stage: Stage::Connected,
             preparation: Preparation::Idle,
-            events: config.events.iter().map(event).collect(),
+            events: events.iter().map(event).collect(),
             quality: Quality::new(),
             monitor: LinkMonitor::new(),
             next_sample_at: Time::ZERO.saturating_add(first),
@@ -159,5 +204,31 @@ impl UeMobility {
         let admission = self.admission.map_or(Time::NEVER, |(_, at)| at);
         let rest = self.switch_at.min(self.row_at).min(admission);
         of_stage.min(of_source).min(regular).min(rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_has_the_eight_strongest_cells_in_order() {
+        let cell = |cell, rsrp_dbm| ReportedCell {
+            cell: CellId(cell),
+            rsrp_dbm,
+        };
+        let mut report = Measured::new(0, cell(99, -100.0));
+        for number in 0..20 {
+            report.add(cell(number, -90.0 - f64::from(number * 7 % 20)));
+        }
+        let levels: Vec<f64> = report.cells().iter().map(|it| it.rsrp_dbm).collect();
+        assert_eq!(
+            levels,
+            (0..8).map(|n| -90.0 - f64::from(n)).collect::<Vec<_>>()
+        );
+        let mut equal = Measured::new(0, cell(99, -100.0));
+        (0..3).for_each(|number| equal.add(cell(number, -80.0)));
+        let order: Vec<u32> = equal.cells().iter().map(|it| it.cell.0).collect();
+        assert_eq!(order, [0, 1, 2]);
     }
 }

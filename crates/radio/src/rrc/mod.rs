@@ -6,7 +6,7 @@
 //! something as often as it may (radio link failure), the UE is without service for the time that
 //! re-establishment takes; so it is when data has waited for T310 and T311 while every look at the downlink
 //! found it out of range. With it, [`measure`] says what a UE reports, [`monitor`] when its link has
-//! failed, [`random_access`] how it comes into a cell, and [`mobility`] where it stands in all that.
+//! failed, [`policy`] where it is to go, [`random_access`] how it comes into a cell, and [`mobility`] where it stands in all that.
 //! [`pace`] says how often
 //! it measures and looks. [`states`] are those of a UE whose connection is released when it is quiet.
 //!
@@ -17,6 +17,7 @@ pub(crate) mod measure;
 pub(crate) mod mobility;
 pub(crate) mod monitor;
 pub(crate) mod pace;
+pub(crate) mod policy;
 pub(crate) mod random_access;
 pub(crate) mod states;
 

@@ -1,11 +1,12 @@
 //! Mobility management: measurements, handover and what follows a failure.
 
+use super::Named;
 use super::handover::HandoverSignalling;
 use crate::build::Builder;
 use crate::keys::{POSITIVE_TIME, TIME};
 use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item};
-use crate::shape::Presence::{Default, Optional, Required};
+use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
 use crate::shape::{Range, Shape};
 use crate::table::{KeyValue, nested, table, words};
 use fadeout_core::{Dbm, Decibel, NodeId, Span};
@@ -16,6 +17,10 @@ const LEVEL: Shape = Shape::Quantity(Dimension::Power, Range::closed(-200.0, 50.
 const OFFSET: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(-30.0, 30.0));
 const HYSTERESIS: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 30.0));
 const QUALITY: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(-50.0, 50.0));
+const POLICY: Shape = Shape::Named {
+    kind: "handover-policy",
+    tag: "name",
+};
 const COUNT: Shape = Shape::Integer { min: 1, max: 1000 };
 
 table! {
@@ -30,6 +35,8 @@ table! {
         /// What a UE measures and reports. A report about a neighbour makes the network hand over to it.
         events: Vec<MeasurementEvent> =
             Shape::List(&Shape::Table(MeasurementEvent::KEYS)), Default("[{ kind = \"a3\" }]");
+        /// To which cell the network hands a UE over.
+        policy: Named = POLICY, FirstOfKind;
         /// From one measurement of RSRP to the next (TS 36.133 clause 8.1.2.2.1, TS 38.133 Table
         /// 9.2.5.2-1).
         measurement_period: Span = POSITIVE_TIME, Default("\"200 ms\"");

@@ -13,7 +13,13 @@ use fadeout_core::registry::{self, Parameters};
 impl Reader<'_> {
     /// Whether `name` is one of the user's own.
     pub(super) fn is_own(&self, kind: &str, name: &str) -> bool {
-        self.own.kind == kind && self.own.names.contains(&name)
+        self.own_names(kind).any(|own| own == name)
+    }
+
+    /// The user's own names of a kind.
+    fn own_names<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a str> + Clone {
+        let own = self.own.iter().filter(move |own| own.kind == kind);
+        own.flat_map(|own| own.names.iter().copied())
     }
 
     pub(super) fn lookup(
@@ -28,8 +34,7 @@ impl Reader<'_> {
         if found.is_none() && self.mistakes.is_full() {
             self.mistakes.push(Mistake::new(place, message));
         } else if found.is_none() {
-            let own = self.own.names.iter().copied();
-            let own = own.filter(|_| self.own.kind == kind);
+            let own = self.own_names(kind);
             let names = entries
                 .iter()
                 .flat_map(|entry| std::iter::once(entry.name).chain(entry.aliases.iter().copied()));

@@ -71,12 +71,12 @@ impl Fields {
 #[derive(Debug)]
 pub(crate) struct Reader<'c> {
     pub(crate) catalog: &'c Catalog,
-    own: OwnNames<'c>,
+    own: &'c [OwnNames<'c>],
     pub(crate) mistakes: Mistakes,
 }
 
 impl<'c> Reader<'c> {
-    pub(crate) fn new(catalog: &'c Catalog, own: OwnNames<'c>) -> Reader<'c> {
+    pub(crate) fn new(catalog: &'c Catalog, own: &'c [OwnNames<'c>]) -> Reader<'c> {
         Reader {
             catalog,
             own,

@@ -187,6 +187,14 @@ pub(crate) static CATALOG: Catalog = Catalog {
             ],
         },
         Kind {
+            name: "handover-policy",
+            plural: "handover-policies",
+            entries: &[
+                entry("a3", &[], &[]),
+                entry("load-aware", &["mlb"], &[number("most-offset", "dB")]),
+            ],
+        },
+        Kind {
             name: "rlc",
             plural: "rlc-modes",
             entries: &[

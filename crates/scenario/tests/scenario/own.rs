@@ -15,7 +15,13 @@ fn read(lines: &str) -> Result<Scenario, ScenarioErrors> {
         name: "my.toml".to_owned(),
         base_dir: ".".into(),
     };
-    parse_with(&format!("{LINK}{FLOW}{lines}"), &source, &[], &CATALOG, OWN)
+    parse_with(
+        &format!("{LINK}{FLOW}{lines}"),
+        &source,
+        &[],
+        &CATALOG,
+        &[OWN],
+    )
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! Mobility management, and the ways of flows whose UEs change cells.
 
-use super::BuildError;
+use super::{BuildError, ChoosePolicy};
 use crate::routing::Topology;
 use crate::world::{Interfaces, Parts, UePath, UePaths};
 use fadeout_core::{DrbId, FlowId, NodeId, UeId};
 use fadeout_radio::access::{
     AccessConfig, DataForwarding, EventKind, Interface, MeasurementEvent, MobilityConfig,
-    Monitoring, ProcedureConfig, RadioError, Signalling,
+    Monitoring, Policy, ProcedureConfig, RadioError, Scope, Signalling,
 };
-use fadeout_scenario::{self as scenario, HandoverData, Scenario};
+use fadeout_scenario::{self as scenario, HandoverData, Named, Scenario};
 use std::collections::BTreeSet;
 
 /// Puts the UEs of a scenario under mobility management if it asks for that.
@@ -16,6 +16,7 @@ pub(super) fn add(
     scenario: &Scenario,
     mut topology: Topology,
     parts: &mut Parts,
+    choose: ChoosePolicy<'_>,
 ) -> Result<(), BuildError> {
     let (Some(described), Some(radio)) = (&scenario.mobility, &mut parts.radio) else {
         return Ok(());
@@ -31,7 +32,12 @@ pub(super) fn add(
     let bases: Vec<NodeId> = scenario.cells.iter().map(|cell| cell.node).collect();
     let interfaces = interfaces(scenario, described, &mut topology)?;
     let config = config(described, &bases, &interfaces);
-    let managed = radio.access.manage_mobility(config);
+    let Named { name, parameters } = &described.policy;
+    let policy = choose(scenario).or_else(|| Policy::new(name, parameters));
+    let policy = policy.ok_or_else(|| BuildError::Backhaul {
+        reason: format!("there is no handover policy \"{name}\""),
+    })?;
+    let managed = radio.access.manage_mobility(config, policy);
     managed.map_err(|error| match error {
         RadioError::Ue { ue, .. } => BuildError::Ue {
             ue: scenario.ues[ue].name.clone(),
@@ -230,5 +236,6 @@ fn event(described: &scenario::MeasurementEvent) -> MeasurementEvent {
         filter: described.filter,
         report_interval: described.report_interval,
         report_amount: described.report_amount,
+        scope: Scope::Any,
     }
 }

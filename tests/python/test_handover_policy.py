@@ -1,0 +1,151 @@
+"""Policies of handover of the user's own."""
+
+import textwrap
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import fadeout
+from conftest import ROOT
+from fadeout.cli.app import app
+from fadeout.handover_policy import HandoverEnd, HandoverPolicy, MeasurementReport
+
+EXAMPLE = ROOT / "scenarios/handover.toml"
+SHORT = {
+    "duration": "20 s",
+    "cell.channel": {"path-loss": "uma", "shadowing": False, "line-of-sight": "clear"},
+}
+OWN = {**SHORT, "mobility-management.policy": "mine"}
+
+
+class Strongest(HandoverPolicy):
+    """As the built-in `a3`; it keeps what it saw."""
+
+    def __init__(self) -> None:
+        self.reports: list[MeasurementReport] = []
+        self.ends: list[HandoverEnd] = []
+
+    def on_report(self, report: MeasurementReport) -> str | None:
+        self.reports.append(report)
+        return next(iter(report.cells), None)
+
+    def on_handover(self, handover: HandoverEnd) -> None:
+        self.ends.append(handover)
+
+
+def run_own(cls: type, **named: object) -> fadeout.Results:
+    changes = {**OWN, "mobility-management.policy": {"name": "mine", **named}}
+    return fadeout.run(EXAMPLE, set=changes, handover_policies={"mine": cls})
+
+
+def test_a_class_that_does_as_a3_has_its_bits():
+    made = []
+
+    def make() -> Strongest:
+        made.append(Strongest())
+        return made[-1]
+
+    own = fadeout.run(EXAMPLE, set=OWN, handover_policies={"mine": make})
+    built_in = fadeout.run(EXAMPLE, set=SHORT)
+    assert own.manifest["fingerprint"] == built_in.manifest["fingerprint"]
+    (policy,) = made
+    report = policy.reports[0]
+    assert report.ue == "phone"
+    assert report.event == "a3"
+    assert report.serving == "west"
+    assert list(report.cells) == ["middle"]
+    assert report.cells["middle"] > report.serving_dbm + 4
+    assert report.loads == {"west": 1, "middle": 0, "east": 0}
+    assert report.max_ues is None
+    assert 0 < report.time_s < 20
+    (end,) = policy.ends
+    assert (end.ue, end.source, end.target) == ("phone", "west", "middle")
+    assert (end.procedure, end.outcome) == ("handover", "success")
+    assert end.time_s > report.time_s
+
+
+def test_parameters_are_keywords_of_the_constructor():
+    seen = []
+
+    class Mine(HandoverPolicy):
+        def __init__(self, margin_db: float = 0, word: str = "") -> None:
+            seen.append((margin_db, word))
+
+        def on_report(self, report: MeasurementReport) -> None:
+            del report
+
+    results = run_own(Mine, **{"margin-db": 2, "word": "x"})
+    assert seen == [(2, "x")]
+    assert len(results.handovers) == 0
+
+
+def test_a_method_that_raises_ends_the_run_and_keeps_results():
+    class Raises(HandoverPolicy):
+        def on_report(self, report: MeasurementReport) -> str:
+            raise KeyError(report.serving)
+
+    with pytest.raises(fadeout.HandoverPolicyError) as caught:
+        run_own(Raises)
+    assert "Raises.on_report raised KeyError at" in str(caught.value)
+    assert isinstance(caught.value.__cause__, KeyError)
+    assert not caught.value.results.is_complete
+    assert 5 < caught.value.results.duration_s < 20
+
+    simulation = fadeout.Simulation(EXAMPLE, set=OWN, handover_policies={"mine": Raises})
+    with pytest.raises(fadeout.HandoverPolicyError):
+        simulation.advance(20)
+
+
+@pytest.mark.parametrize(
+    ("answer", "part"),
+    [("mitte", "no cell that the UE measures; expected one of west, middle, east"), (3, "int")],
+)
+def test_an_answer_that_is_no_cell_raises(answer: object, part: str):
+    class Wrong:
+        def on_report(self, report: MeasurementReport) -> object:
+            del report
+            return answer
+
+    with pytest.raises(fadeout.HandoverPolicyError, match=part):
+        run_own(Wrong)
+
+
+def test_mistakes_are_found_before_the_run():
+    class Empty(HandoverPolicy):
+        pass
+
+    with pytest.raises(
+        fadeout.ScenarioError, match=r"no method on_report; expected on_report\(self"
+    ):
+        run_own(Empty)
+    with pytest.raises(fadeout.ScenarioError, match="built-in one of that name"):
+        fadeout.run(EXAMPLE, set=SHORT, handover_policies={"strongest": Strongest})
+    with pytest.raises(fadeout.ScenarioError, match="unknown handover policy"):
+        fadeout.check(EXAMPLE, set={"mobility-management.policy": "strongst"})
+    with pytest.warns(UserWarning, match="does not use the handover policy 'mine'"):
+        fadeout.run(
+            EXAMPLE, set={**SHORT, "duration": "1 s"}, handover_policies={"mine": Strongest}
+        )
+
+
+def test_the_command_takes_a_class_from_a_file(tmp_path: Path):
+    file = tmp_path / "mine.py"
+    file.write_text(
+        textwrap.dedent(
+            """
+            class Stays:
+                def on_report(self, report):
+                    return None
+            """
+        )
+    )
+    arguments = ["run", str(EXAMPLE), "--out", str(tmp_path / "out"), "--no-figures"]
+    arguments += ["--set", 'mobility-management.policy="mine"', "--set", 'duration="2 s"']
+    arguments += ["--handover-policy", f"mine={file}:Stays"]
+    outcome = CliRunner().invoke(app, arguments)
+    assert outcome.exit_code == 0, outcome.output
+    wrong = [*arguments[:-1], "mine=nowhere.py:Stays", "--force"]
+    outcome = CliRunner().invoke(app, wrong)
+    assert outcome.exit_code == 2
+    assert "--handover-policy: there is no file" in " ".join(outcome.output.split())
