@@ -204,7 +204,8 @@ impl Guest {
             let run = self.clock.run(at);
             self.share_times()?;
             let has_called = self.call()?;
-            if !is_due && !(has_called && self.requested().is_some_and(|next| next <= at)) {
+            let is_woken = has_called && self.requested().is_some_and(|next| next <= at);
+            if !is_due && !is_woken {
                 self.clock.rest();
                 return self.share_times();
             }

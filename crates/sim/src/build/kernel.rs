@@ -106,7 +106,15 @@ pub(super) fn add(
     })?;
     if let Some(described) = &flow.multipath {
         let machines = [sender, receiver];
-        return add_paths(flows, entry, flow, described, machines, port, congestion);
+        return add_paths(
+            flows,
+            (id, entry),
+            flow,
+            described,
+            machines,
+            port,
+            congestion,
+        );
     }
     for (end, own, peer, route) in flows.ends(entry, flow)? {
         let machines = match end {
@@ -132,7 +140,7 @@ pub(super) fn add(
 /// has an address for each path; the other end has one.
 fn add_paths(
     flows: &mut Flows<'_>,
-    entry: &FlowEntry,
+    (id, entry): (FlowId, &FlowEntry),
     flow: &scenario::Flow,
     described: &scenario::Multipath,
     machines: [u32; 2],
@@ -189,6 +197,7 @@ fn add_paths(
                 } else {
                     Vec::new()
                 },
+                whole: id,
             };
             let addresses = [first, away].map(|ip| Address { ip, port });
             let socket = (machine, [socket.sender, socket.receiver][side].0);

@@ -20,6 +20,8 @@ pub(crate) struct Path {
     /// The addresses from which the others are opened, and whether each is a backup; with the first
     /// path, which opens the connection.
     pub(crate) others: Vec<([u8; 4], bool)>,
+    /// The flow that all paths together are.
+    pub(crate) whole: FlowId,
 }
 
 /// One end of a flow, a socket of a kernel.
@@ -81,6 +83,11 @@ impl KernelEnd {
     /// Whether it is one of several paths.
     pub(crate) fn is_path(&self) -> bool {
         self.path.is_some()
+    }
+
+    /// The flow, over all its paths.
+    pub(crate) fn whole_flow(&self) -> FlowId {
+        self.path.as_ref().map_or(self.flow, |path| path.whole)
     }
 
     /// The addresses from which the kernel opens further paths, once it connects.

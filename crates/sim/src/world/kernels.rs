@@ -147,33 +147,25 @@ impl<P: Probe> World<P> {
                 self.depart(packet);
             }
         }
-        self.deliver_arrivals(machine);
+        let arrived = self.kernels.as_mut().map(|it| it.take_arrived(machine));
+        let arrived = arrived.unwrap_or_default();
+        for &id in &arrived {
+            // The kernel has read it as it came.
+            let Some((end, flow)) = self.endpoints.told_by(machine, id) else {
+                continue;
+            };
+            match (end.arrivals.take(), end.is_path()) {
+                (0, _) => {}
+                // The connection tells what it has in order over all paths.
+                (bytes, true) => self.probe.delivered(now, flow, bytes),
+                (bytes, false) => self.hear(machine, Told::Delivered(id.0, bytes)),
+            }
+        }
         for told in caught.told.drain(..) {
             self.hear(machine, told);
         }
         if let Some(kernels) = &mut self.kernels {
             kernels.put_back(caught);
-        }
-    }
-
-    /// Gives applications what the kernel has read, which it does as it comes.
-    fn deliver_arrivals(&mut self, machine: u32) {
-        let Some(kernels) = &mut self.kernels else {
-            return;
-        };
-        let arrived = kernels.take_arrived(machine);
-        for &id in &arrived {
-            if let Some((end, flow)) = self.endpoints.told_by(machine, id) {
-                let bytes = end.arrivals.take();
-                if bytes > 0 && end.is_path() {
-                    // The connection tells what it has in order over all paths.
-                    self.probe.delivered(self.agenda.now(), flow, bytes);
-                } else if bytes > 0 {
-                    self.hear(machine, Told::Delivered(id.0, bytes));
-                }
-            }
-        }
-        if let Some(kernels) = &mut self.kernels {
             kernels.put_back_arrived(machine, arrived);
         }
     }
@@ -200,7 +192,8 @@ impl<P: Probe> World<P> {
             Told::Aborted(socket) => (socket, AppEvent::Aborted),
             Told::Delivered(socket, bytes) => {
                 let id = EndpointId(socket);
-                if let Some((_, flow)) = self.endpoints.told_by(machine, id) {
+                if let Some((end, _)) = self.endpoints.told_by(machine, id) {
+                    let flow = end.whole_flow();
                     let (asks, probe) = (&mut self.asks, &mut self.probe);
                     self.flows[flow.index()].deliver((flow, id), bytes, now, asks, probe);
                     self.after_application(flow);
@@ -244,7 +237,8 @@ impl<P: Probe> World<P> {
                 return;
             }
         };
-        if let Some((_, flow)) = self.endpoints.told_by(machine, EndpointId(socket)) {
+        if let Some((end, _)) = self.endpoints.told_by(machine, EndpointId(socket)) {
+            let flow = end.whole_flow();
             self.flows[flow.index()].on_app_event(event, &mut self.agenda);
         }
     }
