@@ -44,12 +44,16 @@ needs_kernel = pytest.mark.skipif(
 )
 
 
-def guests() -> set[int]:
-    """Processes of user-mode Linux."""
+def guests(parent: int) -> set[int]:
+    """Processes of user-mode Linux that `parent` has started."""
     found = set()
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            if b"time-travel=ext" in (process / "cmdline").read_bytes():
+            after_name = (process / "stat").read_text().rpartition(")")[2].split()
+            if (
+                b"time-travel=ext" in (process / "cmdline").read_bytes()
+                and int(after_name[1]) == parent
+            ):
                 found.add(int(process.name))
         except OSError:
             continue
@@ -118,9 +122,8 @@ def test_a_round_trip_is_twice_the_delay_to_a_microsecond() -> None:
 
 @needs_kernel
 def test_every_byte_arrives_and_the_tables_are_filled() -> None:
-    before = guests()
     results = fadeout.run(SCENARIO)
-    assert guests() <= before
+    assert guests(os.getpid()) == set()
     flow = results.flows.row(0, named=True)
     assert flow["delivered_bytes"] == 3_000_000
     assert flow["completed_at_s"] is not None
@@ -137,7 +140,6 @@ def test_every_byte_arrives_and_the_tables_are_filled() -> None:
 
 @needs_kernel
 def test_a_killed_run_leaves_no_guest_and_no_socket(tmp_path: Path) -> None:
-    before = guests()
     file = tmp_path / "long.toml"
     file.write_text(SCENARIO.replace("4 s", "4000 s").replace("3 MB", "1 GB"))
     temporary = tmp_path / "tmp"
@@ -150,14 +152,15 @@ def test_a_killed_run_leaves_no_guest_and_no_socket(tmp_path: Path) -> None:
         stderr=subprocess.DEVNULL,
     )
     deadline = time.monotonic() + 60
-    while len(guests() - before) < 2 and time.monotonic() < deadline:
+    while len(started := guests(run.pid)) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
+    assert len(started) == 2
     run.send_signal(signal.SIGKILL)
     run.wait()
     deadline = time.monotonic() + 20
-    while guests() - before and time.monotonic() < deadline:
+    while any(Path(f"/proc/{guest}").exists() for guest in started):
+        assert time.monotonic() < deadline
         time.sleep(0.05)
-    assert guests() <= before
     assert list(temporary.iterdir()) == []
 
 

@@ -322,7 +322,7 @@ static void sample(uint32_t number)
         // A head with the number of paths and the size of each, then tcp_info of each.
         struct {
             uint32_t head, count, kernel_size, size;
-            char each[MOST_SUBFLOWS][256];
+            char each[MOST_SUBFLOWS * 256];
         } info = {.head = 16, .size = 256}, ends = {.head = 16, .size = 256};
         socklen_t len = sizeof info, ends_len = sizeof ends;
         if (getsockopt(c->fd, SOL_MPTCP_LEVEL, MPTCP_TCPINFO_OPTION, &info, &len)
@@ -331,10 +331,11 @@ static void sample(uint32_t number)
         unsigned size = info.kernel_size < 256 ? info.kernel_size : 256;
         for (unsigned n = 0; n < info.count && n < ends.count && n < MOST_SUBFLOWS; n++) {
             // Two places for addresses of any family.
-            struct sockaddr_in *own = (void *)ends.each[n];
-            struct sockaddr_in *peer = (void *)(ends.each[n] + 128);
+            char *at = ends.each + n * (ends.size <= 256 ? ends.size : 0);
+            struct sockaddr_in *own = (void *)at, *peer = (void *)(at + 128);
             uint64_t pair = own->sin_addr.s_addr | (uint64_t)peer->sin_addr.s_addr << 32;
-            tell(SAMPLE, number, pair, info.each[n], size);
+            // As many bytes lie between two as the kernel has of one, if those are fewer.
+            tell(SAMPLE, number, pair, info.each + n * (info.size <= 256 ? info.size : 0), size);
         }
         return;
     }
@@ -544,7 +545,11 @@ static void on_socket(uint32_t number, uint32_t events)
         int fd = accept4(c->fd, NULL, NULL, SOCK_NONBLOCK);
         if (fd < 0)
             return;
-        close(c->fd);
+        // Further subflows are for the listening socket.
+        if (c->is_multipath)
+            watch(c->fd, number, 0, EPOLL_CTL_DEL);
+        else
+            close(c->fd);
         c->fd = fd;
         c->events = c->is_multipath ? EPOLLIN : 0;
         watch(fd, number, c->events, EPOLL_CTL_ADD);
