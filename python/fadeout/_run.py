@@ -12,7 +12,6 @@ from fadeout import _files, _native, _toml, _traces, congestion, handover_policy
 if TYPE_CHECKING:
     from fadeout.results import Results
 
-Source = str | PathLike[str] | Mapping[str, Any]
 Overrides = Mapping[str, Any] | Sequence[str]
 CongestionControls = Mapping[str, Callable[..., Any]]
 HandoverPolicies = Mapping[str, Callable[..., Any]]
@@ -43,6 +42,9 @@ class ScenarioText(NamedTuple):
     """The folder that its relative paths start from."""
 
 
+Source = str | PathLike[str] | Mapping[str, Any] | ScenarioText
+
+
 def run(
     source: Source,
     *,
@@ -53,6 +55,7 @@ def run(
     progress: Progress | None = None,
     congestion_controls: CongestionControls | None = None,
     handover_policies: HandoverPolicies | None = None,
+    allow_programs: bool = False,
 ) -> "Results":
     """Run a scenario and return its results.
 
@@ -70,6 +73,8 @@ def run(
             `{"mine": Mine}`. See `fadeout.CongestionControl`.
         handover_policies: a class of your own by the name that [mobility-management] uses. See
             `fadeout.HandoverPolicy`.
+        allow_programs: nodes with a kernel may run the `command` that the scenario gives them, a
+            program of this machine.
 
     Raises:
         ScenarioError: the scenario is wrong; `.errors` has each mistake with file, line, column,
@@ -78,6 +83,7 @@ def run(
             `.results` has what was recorded until then.
         HandoverPolicyError: the same of a class of `handover_policies`.
         ResultError: the results cannot be written, or `out` exists and `force` is not set.
+        FadeoutError: a kernel, or a program in it, failed; `out` has what was recorded until then.
         Interrupted: Ctrl-C; its `.results` has what was recorded until then.
         OSError: the scenario cannot be read.
     """
@@ -95,6 +101,7 @@ def run(
         progress=progress,
         congestion_controls=congestion.makers(congestion_controls),
         handover_policies=handover_policy.makers(handover_policies),
+        allow_programs=allow_programs,
     )
     results = Results.from_outcome(outcome)
     if outcome["raised"] is not None:
@@ -151,6 +158,8 @@ def read_source(source: Source) -> ScenarioText:
         ScenarioError: the file is no text, or the dict cannot be written as TOML.
         OSError: the file cannot be read, or is no regular file.
     """
+    if isinstance(source, ScenarioText):
+        return source
     if isinstance(source, Mapping):
         text = _toml.dumps(source)
         return ScenarioText(_traces.with_buildings(text, "<dict>", None), "<dict>", None)

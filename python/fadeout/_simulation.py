@@ -40,6 +40,7 @@ class Simulation:
         force: bool = False,
         congestion_controls: CongestionControls | None = None,
         handover_policies: HandoverPolicies | None = None,
+        allow_programs: bool = False,
     ) -> None:
         """Build the world of a scenario. Nothing has happened yet.
 
@@ -51,6 +52,7 @@ class Simulation:
             force: replace the run that `out` already holds.
             congestion_controls: classes of your own by the name that the scenario's flows use.
             handover_policies: a class of your own by the name that [mobility-management] uses.
+            allow_programs: nodes may run the `command` that the scenario gives them.
 
         Raises:
             ScenarioError: the scenario is wrong, or a class of your own is.
@@ -68,6 +70,7 @@ class Simulation:
             force=force,
             congestion_controls=congestion.makers(congestion_controls),
             handover_policies=handover_policy.makers(handover_policies),
+            allow_programs=allow_programs,
         )
 
     @property

@@ -329,6 +329,8 @@ impl Nodes {
         self.list.push(Node {
             name: name.to_owned(),
             kernel: None,
+            receive_offload: false,
+            command: None,
         });
         self.ids.insert(name.to_owned(), id);
         self.parent.push(id.0);
