@@ -204,6 +204,10 @@ impl Managed<'_> {
             }
             let best = report.cells().first().unwrap_or(&report.serving).cell;
             note_cell((self.ue, best), RrcEvent::ReportSent, env);
+            if !report.cells().is_empty() {
+                let monitoring = &self.config.monitoring;
+                self.state.monitor.on_report(env.now, monitoring);
+            }
             self.send(Direction::Uplink, Message::Report(report), env);
         }
     }
