@@ -10,7 +10,8 @@ use super::field::{Lattice, Map};
 use super::path_loss::Condition;
 use fadeout_core::math::exp;
 use fadeout_core::random::Stream;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Correlation of the shadowing at two places `displacement` apart:
 /// `exp(-displacement / distance)`.
@@ -27,7 +28,7 @@ pub fn step(shadowing_db: f64, sigma_db: f64, correlation: f64, normal: f64) -> 
 }
 
 /// The scales of a site's maps.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct MapScales {
     /// Correlation distances of the shadowing in LOS and NLOS, metres.
     pub(crate) shadowing_m: [f64; 2],
@@ -62,6 +63,37 @@ fn shadowing_fields(scales: &MapScales, seed: u64, domain: &str, entity: u64) ->
     scales
         .shadowing_m
         .map(|distance_m| Map::new(&mut stream, distance_m))
+}
+
+/// The maps of all sites, each made when it is first asked for. A run has one of these for all antennas
+/// and powers, so that the sectors of a site read the same.
+#[derive(Debug)]
+pub(crate) struct Maps {
+    common: Arc<CommonMap>,
+    sites: Mutex<BTreeMap<u32, Arc<SiteMap>>>,
+    seed: u64,
+}
+
+impl Maps {
+    pub(crate) fn new(scales: MapScales, seed: u64) -> Maps {
+        Maps {
+            common: Arc::new(CommonMap::new(scales, seed)),
+            sites: Mutex::default(),
+            seed,
+        }
+    }
+
+    /// Whether they are those of these scales and this seed.
+    pub(crate) fn are_of(&self, scales: &MapScales, seed: u64) -> bool {
+        self.common.scales == *scales && self.seed == seed
+    }
+
+    /// Those of a site.
+    pub(crate) fn of_site(&self, site: u32) -> Arc<SiteMap> {
+        let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
+        let make = || Arc::new(SiteMap::new(&self.common, self.seed, u64::from(site)));
+        Arc::clone(sites.entry(site).or_insert_with(make))
+    }
 }
 
 /// One site's maps.

@@ -64,7 +64,7 @@ fn below_peak(is_los: bool, drops: u32) -> Vec<f64> {
     let peak_db = to_db(f64::from(64 * 16));
     let mut found: Vec<f64> = (0..drops)
         .map(|n| {
-            let mut environment =
+            let environment =
                 Environment::new(config(is_los, 0.0), u64::from(n)).expect("a valid channel");
             let mut link = environment.link(LinkKey {
                 site: 0,
@@ -103,7 +103,7 @@ fn the_best_beams_are_as_far_below_their_peak_as_an_exhaustive_search_finds() {
 
 /// A UE that walks by at 20 m, and its gain by antennas and clusters.
 fn walk(is_los: bool, steps: u32, step_m: f64) -> Vec<f64> {
-    let mut environment = Environment::new(config(is_los, 90.0), 5).expect("a valid channel");
+    let environment = Environment::new(config(is_los, 90.0), 5).expect("a valid channel");
     let mut link = environment.link(LinkKey {
         site: 0,
         cell: 0,
@@ -151,7 +151,7 @@ fn a_blocker_in_the_direct_path_leaves_the_clusters() {
                 blockages,
                 ..config(true, 0.0)
             };
-            let mut environment = Environment::new(config, seed).expect("a valid channel");
+            let environment = Environment::new(config, seed).expect("a valid channel");
             let mut link = environment.link(LinkKey {
                 site: 0,
                 cell: 0,
@@ -194,7 +194,7 @@ fn wall() -> Blockage {
 fn the_wideband_gain_fades_as_its_clusters_say() {
     // The mean over the band of a sum of independent waves of shares s_n, each spread over the band
     // by its delay: the variance of the power is at most that of one flat wave, and its mean is 1.
-    let mut environment = Environment::new(config(false, 90.0), 9).expect("a valid channel");
+    let environment = Environment::new(config(false, 90.0), 9).expect("a valid channel");
     let (mut sum, mut square, count) = (0.0, 0.0, 4000);
     for ue in 0..count {
         let mut link = environment.link(LinkKey {
@@ -227,7 +227,7 @@ fn recovering(los_fading: Fading, every: u64) -> Vec<u64> {
         beams: Some(BeamManagement::default()),
         ..config(true, 0.0)
     };
-    let mut environment = Environment::new(config, 3).expect("a valid channel");
+    let environment = Environment::new(config, 3).expect("a valid channel");
     let mut link = environment.link(LinkKey {
         site: 0,
         cell: 0,
@@ -292,7 +292,7 @@ fn beams_that_point_at_others_do_not_fail() {
             beams: Some(BeamManagement::default()),
             ..config(true, 0.0)
         };
-        let mut environment = Environment::new(config, 3).expect("a valid channel");
+        let environment = Environment::new(config, 3).expect("a valid channel");
         let mut link = environment.link(LinkKey {
             site: 0,
             cell: 0,

@@ -32,7 +32,7 @@ fn channel(width_deg: f64) -> LinkChannel {
         }),
         ..ChannelConfig::default()
     };
-    let mut environment = Environment::new(config, 1).expect("a valid channel");
+    let environment = Environment::new(config, 1).expect("a valid channel");
     environment.link(LinkKey {
         site: 0,
         cell: 0,

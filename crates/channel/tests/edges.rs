@@ -25,7 +25,7 @@ fn channel(carrier: f64, config: ChannelConfig) -> LinkChannel {
         shadowing: None,
         ..config
     };
-    let mut environment = Environment::new(config, 3).expect("a valid channel");
+    let environment = Environment::new(config, 3).expect("a valid channel");
     environment.link(LinkKey {
         site: 0,
         cell: 0,

@@ -3,13 +3,14 @@
 use fadeout_channel::fading::{Fading, TdlProfile};
 use fadeout_channel::path_loss::{Condition, PathLoss, UrbanMicro};
 use fadeout_channel::{
-    ChannelConfig, Environment, LineOfSight, LinkChannel, LinkEnds, LinkKey, State, large_scale,
+    ChannelConfig, Environment, LineOfSight, LinkChannel, LinkEnds, LinkKey, Shadowing, State,
+    large_scale,
 };
 use fadeout_core::math::{exp, pow};
 use fadeout_core::{Hertz, Kinematics, Point, Span, Time};
 
 fn link(config: &ChannelConfig, seed: u64) -> LinkChannel {
-    let mut environment = Environment::new(config.clone(), seed).expect("a valid channel");
+    let environment = Environment::new(config.clone(), seed).expect("a valid channel");
     environment.link(LinkKey {
         site: 0,
         cell: 0,
@@ -195,4 +196,30 @@ fn a_drawn_spread_changes_the_band_and_nothing_else() {
     let [short, long] = sums.map(|(sum, count)| sum / f64::from(count));
     assert!(short > 0.4 && long < 0.2, "{short} {long}");
     assert!(sums.iter().all(|&(_, count)| count > 500), "{sums:?}");
+}
+
+#[test]
+fn sectors_that_share_their_sites_maps_see_what_each_would_alone() {
+    let of = |minimum_loss_db| ChannelConfig {
+        shadowing: Some(Shadowing::default()),
+        minimum_loss_db,
+        ..street(LineOfSight::Soft)
+    };
+    let first = Environment::new(of(60.0), 7).expect("a valid channel");
+    let beside = Environment::beside(of(70.0), 7, [&first].into_iter()).expect("a valid channel");
+    let alone = Environment::new(of(70.0), 7).expect("a valid channel");
+    let key = |cell| LinkKey {
+        site: 3,
+        cell,
+        ue: 1,
+    };
+    let (mut other, mut shared) = (first.link(key(9)), beside.link(key(10)));
+    let mut own = alone.link(key(10));
+    for n in 0..200_u32 {
+        let (now, ends) = (Time::ZERO, at(f64::from(n * n % 211) - 80.0));
+        other.large_scale_db(now, &ends);
+        let found = shared.large_scale_db(now, &ends);
+        assert_eq!(found, own.large_scale_db(now, &ends));
+        assert_eq!(shared.fading_flat(now), own.fading_flat(now));
+    }
 }

@@ -28,7 +28,7 @@ fn only_fading(fading: Fading) -> ChannelConfig {
 }
 
 fn link(config: &ChannelConfig, seed: u64, ue: u32) -> LinkChannel {
-    let mut environment = Environment::new(config.clone(), seed).expect("a valid channel");
+    let environment = Environment::new(config.clone(), seed).expect("a valid channel");
     environment.link(LinkKey {
         site: 0,
         cell: 0,
@@ -332,8 +332,8 @@ fn same_however_often_it_is_asked(config: &ChannelConfig) {
 
 #[test]
 fn adding_a_ue_or_a_cell_changes_no_other_link() {
-    let mut alone = Environment::new(everything(), 9).expect("a valid channel");
-    let mut crowded = Environment::new(everything(), 9).expect("a valid channel");
+    let alone = Environment::new(everything(), 9).expect("a valid channel");
+    let crowded = Environment::new(everything(), 9).expect("a valid channel");
     let key = |cell, ue| LinkKey { site: 0, cell, ue };
     for other in 0..5 {
         crowded.link(LinkKey {
@@ -484,7 +484,7 @@ fn the_powers_at_several_antennas_add_up() {
         };
         let (mut sum, mut square, mut low) = (0.0, 0.0, 0.0);
         let count = 20_000;
-        let mut environment = Environment::new(config, 1).expect("a valid channel");
+        let environment = Environment::new(config, 1).expect("a valid channel");
         for ue in 0..count {
             let mut link = environment.link(LinkKey {
                 site: 0,

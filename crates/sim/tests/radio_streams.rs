@@ -314,7 +314,7 @@ impl Case {
                 paths[0], paths[1]
             );
         } else {
-            let profile = pick(draw, &["linux", "linux", "rfc", "newreno", "reno"]);
+            let profile = pick(draw, &["linux", "linux", "rfc", "newreno", "reno", "tahoe"]);
             text += &format!("profile = \"{profile}\"\n");
         }
         Case {

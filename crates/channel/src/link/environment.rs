@@ -12,19 +12,17 @@ use crate::fading::{Fading, Plan};
 use crate::large_scale::{self, PlaceLaw};
 use crate::path_loss::{Condition, wavelength};
 use crate::penetration::Penetration;
-use crate::shadowing::{CommonMap, MapReader, MapScales, SiteMap};
+use crate::shadowing::{MapReader, MapScales, Maps};
 use crate::small_scale::{Fadings, LOS, NLOS, SmallScale};
 use fadeout_core::math::log10;
 use fadeout_core::random::Stream;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What the links of one carrier share: the configuration and the maps of its sites.
 #[derive(Debug)]
 pub struct Environment {
     shared: Arc<Shared>,
-    common: Arc<CommonMap>,
-    sites: BTreeMap<u32, Arc<SiteMap>>,
+    maps: Arc<Maps>,
     seed: u64,
 }
 
@@ -45,6 +43,18 @@ impl Environment {
     /// # Errors
     /// When a value of the configuration is out of its range.
     pub fn new(config: ChannelConfig, seed: u64) -> Result<Environment, ConfigError> {
+        Environment::beside(config, seed, std::iter::empty())
+    }
+
+    /// The environment of a carrier beside others: it reads their maps where its own would be the same.
+    ///
+    /// # Errors
+    /// When a value of the configuration is out of its range.
+    pub fn beside<'a>(
+        config: ChannelConfig,
+        seed: u64,
+        mut others: impl Iterator<Item = &'a Environment>,
+    ) -> Result<Environment, ConfigError> {
         config.check()?;
         let carrier_ghz = config.carrier.0 / 1e9;
         let always = |mean| PlaceLaw {
@@ -120,8 +130,12 @@ impl Environment {
             other => other,
         };
         Ok(Environment {
-            common: Arc::new(CommonMap::new(scales, seed)),
-            sites: BTreeMap::new(),
+            maps: others
+                .find(|other| other.maps.are_of(&scales, seed))
+                .map_or_else(
+                    || Arc::new(Maps::new(scales, seed)),
+                    |other| Arc::clone(&other.maps),
+                ),
             seed,
             shared: Arc::new(Shared {
                 absorption_db_per_m: (oxygen + rain) / 1000.0,
@@ -150,15 +164,12 @@ impl Environment {
     }
 
     /// The link between a UE and a cell. A pure function of configuration, seed and key.
-    pub fn link(&mut self, key: LinkKey) -> LinkChannel {
+    pub fn link(&self, key: LinkKey) -> LinkChannel {
         self.link_behind(key, self.shared.config.penetration)
     }
 
     /// The link between a UE behind walls of its own and a cell.
-    pub fn link_behind(&mut self, key: LinkKey, penetration: Penetration) -> LinkChannel {
-        let map = self.sites.entry(key.site).or_insert_with(|| {
-            Arc::new(SiteMap::new(&self.common, self.seed, u64::from(key.site)))
-        });
+    pub fn link_behind(&self, key: LinkKey, penetration: Penetration) -> LinkChannel {
         let config = &self.shared.config;
         let entity = u64::from(key.cell) << 32 | u64::from(key.ue);
         let ue = u64::from(key.ue);
@@ -175,7 +186,7 @@ impl Environment {
         let mut environment_height = Stream::new(self.seed, "radio.environment_height", entity);
         LinkChannel {
             scattering: Scattering::new(&self.shared.laws, self.seed, u64::from(key.site)),
-            maps: MapReader::new(Arc::clone(map)),
+            maps: MapReader::new(self.maps.of_site(key.site)),
             blockages: blockages.collect(),
             monitor: config.beams.as_ref().and_then(FailureMonitor::new),
             walls: penetration.draw(carrier_ghz, &mut walls),

@@ -41,7 +41,7 @@ impl Channels {
         Ok(self.environment(cell)?.link_behind(key, penetration))
     }
 
-    fn environment(&mut self, cell: &CellConfig) -> Result<&mut Environment, ConfigError> {
+    fn environment(&mut self, cell: &CellConfig) -> Result<&Environment, ConfigError> {
         let config = ChannelConfig {
             carrier: cell.carrier,
             bandwidth: cell.occupied(),
@@ -51,12 +51,13 @@ impl Channels {
         let position = match known.position(|(known, _)| *known == config) {
             Some(position) => position,
             None => {
-                let environment = Environment::new(config.clone(), self.seed)?;
+                let others = self.environments.iter().map(|(_, other)| other);
+                let environment = Environment::beside(config.clone(), self.seed, others)?;
                 self.environments.push((config, environment));
                 self.environments.len() - 1
             }
         };
-        Ok(&mut self.environments[position].1)
+        Ok(&self.environments[position].1)
     }
 }
 
