@@ -4,7 +4,7 @@
 use super::managed::{Managed, note_cell};
 use super::mobility::Move;
 use crate::bearer::{Fate, Way};
-use crate::config::{Env, Interface, Signalling};
+use crate::config::{DataForwarding, Env, Interface, Signalling};
 use crate::rrc::backhaul::{Place, Signal};
 use crate::rrc::mobility::{Preparation, Stage};
 use fadeout_core::{CellId, HandoverOutcome, LinkInfo, Probe, RrcEvent, Span, Time};
@@ -36,6 +36,17 @@ impl Network<'_, '_> {
         })
     }
 
+    /// Those are told who ask about the UE's link.
+    pub(super) fn inform(&mut self, info: LinkInfo) {
+        let ue = self.of.ue;
+        self.of.moves.push(Move::Told { ue, info });
+    }
+
+    /// Whether downlink data that the source has not sent is forwarded.
+    fn forwards(&self) -> bool {
+        self.of.config.data == DataForwarding::Forwarded
+    }
+
     fn has_links(&self) -> bool {
         matches!(self.of.config.signalling, Signalling::Links { .. })
     }
@@ -60,7 +71,7 @@ impl Network<'_, '_> {
             true => Way::Links { to },
             false => Way::After(given),
         };
-        match from == to || self.of.forwards() {
+        match from == to || self.forwards() {
             true => Fate::Forwarded(way),
             false => Fate::Dropped,
         }
@@ -136,7 +147,7 @@ impl Network<'_, '_> {
     ///
     /// Standard: TS 36.423 §8.2.2; TS 38.423 §8.2.2.
     pub(super) fn transfer_status(&mut self, (source, target): (CellId, CellId)) {
-        if self.speak_over_links(source, target) && self.of.forwards() {
+        if self.speak_over_links(source, target) && self.forwards() {
             let stations = [source, target].map(|cell| self.of.config.stations[cell.index()]);
             let [from, to] = stations.map(Place::Station);
             self.tell(Signal::StatusTransfer, from, to);
@@ -156,7 +167,7 @@ impl Network<'_, '_> {
         }
         self.of.state.preparation = Preparation::Idle;
         self.of.state.wire.begin_anew();
-        self.of.tell(LinkInfo::BlockageEnded);
+        self.inform(LinkInfo::BlockageEnded);
         note_cell((self.of.ue, target), RrcEvent::PreparationExpired, env);
         self.of.fail_row(HandoverOutcome::Cancelled, env);
     }

@@ -50,16 +50,10 @@ impl Managed<'_> {
         let starts_at = env.now.saturating_add(self.network().usual_preparation());
         let access = &self.config.access;
         let lasts = self.config.procedure.interruption + access.occasion_period;
-        self.tell(LinkInfo::BlockagePredicted {
+        self.network().inform(LinkInfo::BlockagePredicted {
             starts_at,
             lasts: lasts + access.response_delay,
         });
-    }
-
-    /// Those are told who ask about the UE's link.
-    pub(super) fn tell(&mut self, info: LinkInfo) {
-        let ue = self.ue;
-        self.moves.push(Move::Told { ue, info });
     }
 
     pub(super) fn row(
@@ -227,7 +221,7 @@ impl Managed<'_> {
     /// The source knows that the target has no room.
     pub(super) fn on_refusal(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         self.state.preparation = Preparation::Idle;
-        self.tell(LinkInfo::BlockageEnded);
+        self.network().inform(LinkInfo::BlockageEnded);
         note_cell((self.ue, target), RrcEvent::HandoverRefused, env);
         self.fail_row(HandoverOutcome::Refused, env);
     }
@@ -274,7 +268,7 @@ impl Managed<'_> {
         // The command is void, should it arrive after all.
         let messages = &mut self.state.messages;
         messages.retain(|(_, message)| !matches!(message, Message::Command(_)));
-        self.tell(LinkInfo::BlockageEnded);
+        self.network().inform(LinkInfo::BlockageEnded);
         self.note(RrcEvent::SourceResumed, env);
         self.fail_row(HandoverOutcome::Cancelled, env);
         self.resume(env);
@@ -333,7 +327,7 @@ impl Managed<'_> {
         if let Some(row) = &mut self.state.row {
             row.left_s = seconds(env.now);
         }
-        self.tell(LinkInfo::BlockageBegan);
+        self.network().inform(LinkInfo::BlockageBegan);
         self.state.messages.clear();
         self.state.monitor = LinkMonitor::new();
         self.state.quality = Quality::new();
@@ -413,7 +407,7 @@ impl Managed<'_> {
     /// The base station knows that the UE is there.
     pub(super) fn on_complete(&mut self, env: &mut Env<'_, impl Probe>) {
         self.note(RrcEvent::CompleteReceived, env);
-        self.tell(LinkInfo::BlockageEnded);
+        self.network().inform(LinkInfo::BlockageEnded);
         if let Some(row) = &mut self.state.row {
             row.completed_s = seconds(env.now);
         }

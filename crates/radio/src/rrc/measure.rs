@@ -442,7 +442,7 @@ mod tests {
             let length = (chord_m / at_a_ms) as u64 + ttt_ms + 10;
             for ms in 0..length {
                 let way_m = at_a_ms * ms as f64 - chord_m / 2.0;
-                let distance_m = way_m.hypot(offset_m);
+                let distance_m = (way_m * way_m + offset_m * offset_m).sqrt();
                 // The pico's level falls with the distance, and is the macro's at the outer circle.
                 let samples = [0.0, outer_m - distance_m];
                 state.on_samples(at_ms(ms), serving, &samples, ALL, |_, _| {});
