@@ -357,7 +357,7 @@ fn faded(fading: Fading) -> LinkChannel {
         nlos_fading: fading,
         ..ChannelConfig::default()
     };
-    let mut environment = Environment::new(config, 1).expect("a valid channel");
+    let environment = Environment::new(config, 1).expect("a valid channel");
     let (site, cell, ue) = (0, 0, 0);
     let mut link = environment.link(LinkKey { site, cell, ue });
     let mast = Kinematics::at_rest(Point::new(0.0, 0.0, 10.0));
