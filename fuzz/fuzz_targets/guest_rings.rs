@@ -45,7 +45,7 @@ fuzz_target!(|data: &[u8]| {
     let mut rest = messages;
     for _ in 0..16 {
         device.deliver(&memory[..memory.len().min(1514)]);
-        let _ = device.fill();
+        let _ = device.fill(usize::from(data.len() as u8));
         let mut frames = 0;
         let _ = device.drain(|_, _| frames += 1);
         assert!(frames <= 1 << 16);

@@ -8,7 +8,7 @@ import polars as pl
 
 from fadeout import _native
 from fadeout._quantities import seconds
-from fadeout._run import Overrides, Source, override_list, read_source
+from fadeout._run import Overrides, Source, override_list, read_source, with_traces
 
 
 def geometry(
@@ -32,6 +32,7 @@ def geometry(
     overrides = override_list(set)
     if seed is not None:
         overrides.append(f"seed={operator.index(seed)}")
+    overrides = with_traces(text, name, base_dir, overrides)
     stream = _native.geometry(text, source_name=name, base_dir=base_dir, overrides=overrides)
     return pl.read_ipc_stream(io.BytesIO(stream))
 
@@ -91,7 +92,7 @@ def _found(
         every_ns=round(seconds(every) * 1e9),
         source_name=name,
         base_dir=base_dir,
-        overrides=given,
+        overrides=with_traces(text, name, base_dir, given),
     )
 
 

@@ -7,12 +7,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
-from fadeout import _files, _native, _toml, congestion, handover_policy
+from fadeout import _files, _native, _toml, _traces, congestion, handover_policy
 
 if TYPE_CHECKING:
     from fadeout.results import Results
 
-Source = str | PathLike[str] | Mapping[str, Any]
 Overrides = Mapping[str, Any] | Sequence[str]
 CongestionControls = Mapping[str, Callable[..., Any]]
 HandoverPolicies = Mapping[str, Callable[..., Any]]
@@ -43,6 +42,9 @@ class ScenarioText(NamedTuple):
     """The folder that its relative paths start from."""
 
 
+Source = str | PathLike[str] | Mapping[str, Any] | ScenarioText
+
+
 def run(
     source: Source,
     *,
@@ -53,6 +55,7 @@ def run(
     progress: Progress | None = None,
     congestion_controls: CongestionControls | None = None,
     handover_policies: HandoverPolicies | None = None,
+    allow_programs: bool = False,
 ) -> "Results":
     """Run a scenario and return its results.
 
@@ -70,6 +73,8 @@ def run(
             `{"mine": Mine}`. See `fadeout.CongestionControl`.
         handover_policies: a class of your own by the name that [mobility-management] uses. See
             `fadeout.HandoverPolicy`.
+        allow_programs: nodes with a kernel may run the `command` that the scenario gives them, a
+            program of this machine.
 
     Raises:
         ScenarioError: the scenario is wrong; `.errors` has each mistake with file, line, column,
@@ -78,6 +83,7 @@ def run(
             `.results` has what was recorded until then.
         HandoverPolicyError: the same of a class of `handover_policies`.
         ResultError: the results cannot be written, or `out` exists and `force` is not set.
+        FadeoutError: a kernel, or a program in it, failed; `out` has what was recorded until then.
         Interrupted: Ctrl-C; its `.results` has what was recorded until then.
         OSError: the scenario cannot be read.
     """
@@ -88,13 +94,14 @@ def run(
         text,
         source_name=name,
         base_dir=base_dir,
-        overrides=override_list(set),
+        overrides=with_traces(text, name, base_dir, override_list(set)),
         seed=None if seed is None else operator.index(seed),
         out=None if out is None else str(Path(out)),
         force=force,
         progress=progress,
         congestion_controls=congestion.makers(congestion_controls),
         handover_policies=handover_policy.makers(handover_policies),
+        allow_programs=allow_programs,
     )
     results = Results.from_outcome(outcome)
     if outcome["raised"] is not None:
@@ -136,7 +143,7 @@ def check(
         text,
         source_name=name,
         base_dir=base_dir,
-        overrides=override_list(set),
+        overrides=with_traces(text, name, base_dir, override_list(set)),
         congestion_controls=congestion.makers(congestion_controls),
         handover_policies=handover_policy.makers(handover_policies),
     )
@@ -151,13 +158,18 @@ def read_source(source: Source) -> ScenarioText:
         ScenarioError: the file is no text, or the dict cannot be written as TOML.
         OSError: the file cannot be read, or is no regular file.
     """
+    if isinstance(source, ScenarioText):
+        return source
     if isinstance(source, Mapping):
-        return ScenarioText(_toml.dumps(source), "<dict>", None)
+        text = _toml.dumps(source)
+        return ScenarioText(_traces.with_buildings(text, "<dict>", None), "<dict>", None)
     if isinstance(source, str) and ("\n" in source or "=" in source):
-        return ScenarioText(source, "<string>", None)
+        return ScenarioText(_traces.with_buildings(source, "<string>", None), "<string>", None)
     if isinstance(source, str | PathLike):
         path = Path(source)
-        return ScenarioText(_files.read_text(path, "a scenario"), str(source), str(path.parent))
+        text = _files.read_text(path, "a scenario")
+        text = _traces.with_buildings(text, str(source), str(path.parent))
+        return ScenarioText(text, str(source), str(path.parent))
     raise TypeError(f"a scenario is a path, TOML text or a dict, not {type(source).__name__}")
 
 
@@ -172,3 +184,12 @@ def override_list(overrides: Overrides | None) -> list[str]:
             f"`set` takes a dict or a list of 'key=value', not the string {overrides!r}"
         )
     return list(overrides)
+
+
+def with_traces(text: str, name: str, base_dir: str | None, given: Sequence[str]) -> list[str]:
+    """Overrides, and what they put in place of traces that are made before a scenario is read.
+
+    Raises:
+        ScenarioError: a trace cannot be made.
+    """
+    return [*given, *_traces.overrides(text, name, base_dir, given)]

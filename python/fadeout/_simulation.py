@@ -12,6 +12,7 @@ from fadeout._run import (
     override_list,
     own_error,
     read_source,
+    with_traces,
 )
 from fadeout.results import Results
 
@@ -39,6 +40,7 @@ class Simulation:
         force: bool = False,
         congestion_controls: CongestionControls | None = None,
         handover_policies: HandoverPolicies | None = None,
+        allow_programs: bool = False,
     ) -> None:
         """Build the world of a scenario. Nothing has happened yet.
 
@@ -50,6 +52,7 @@ class Simulation:
             force: replace the run that `out` already holds.
             congestion_controls: classes of your own by the name that the scenario's flows use.
             handover_policies: a class of your own by the name that [mobility-management] uses.
+            allow_programs: nodes may run the `command` that the scenario gives them.
 
         Raises:
             ScenarioError: the scenario is wrong, or a class of your own is.
@@ -61,12 +64,13 @@ class Simulation:
             text,
             source_name=name,
             base_dir=base_dir,
-            overrides=override_list(set),
+            overrides=with_traces(text, name, base_dir, override_list(set)),
             seed=seed,
             out=None if out is None else str(Path(out)),
             force=force,
             congestion_controls=congestion.makers(congestion_controls),
             handover_policies=handover_policy.makers(handover_policies),
+            allow_programs=allow_programs,
         )
 
     @property

@@ -44,12 +44,16 @@ needs_kernel = pytest.mark.skipif(
 )
 
 
-def guests() -> set[int]:
-    """Processes of user-mode Linux."""
+def guests(parent: int) -> set[int]:
+    """Processes of user-mode Linux that `parent` has started."""
     found = set()
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            if b"time-travel=ext" in (process / "cmdline").read_bytes():
+            after_name = (process / "stat").read_text().rpartition(")")[2].split()
+            if (
+                b"time-travel=ext" in (process / "cmdline").read_bytes()
+                and int(after_name[1]) == parent
+            ):
                 found.add(int(process.name))
         except OSError:
             continue
@@ -73,6 +77,7 @@ def test_the_newest_of_a_version_is_found(tmp_path: Path, monkeypatch: pytest.Mo
         folder = kernel.folder() / str(number)
         folder.mkdir(parents=True)
         (folder / "release").write_text(release + "\n")
+        kernel.Kernel(release, folder).agent.touch()
     assert [one.release for one in kernel.installed()] == ["6.12.10", "6.12.2", "6.1.9"]
     assert kernel.find("6.12").release == "6.12.10"
     assert kernel.find("6.1").release == "6.1.9"
@@ -117,9 +122,8 @@ def test_a_round_trip_is_twice_the_delay_to_a_microsecond() -> None:
 
 @needs_kernel
 def test_every_byte_arrives_and_the_tables_are_filled() -> None:
-    before = guests()
     results = fadeout.run(SCENARIO)
-    assert guests() <= before
+    assert guests(os.getpid()) == set()
     flow = results.flows.row(0, named=True)
     assert flow["delivered_bytes"] == 3_000_000
     assert flow["completed_at_s"] is not None
@@ -136,7 +140,6 @@ def test_every_byte_arrives_and_the_tables_are_filled() -> None:
 
 @needs_kernel
 def test_a_killed_run_leaves_no_guest_and_no_socket(tmp_path: Path) -> None:
-    before = guests()
     file = tmp_path / "long.toml"
     file.write_text(SCENARIO.replace("4 s", "4000 s").replace("3 MB", "1 GB"))
     temporary = tmp_path / "tmp"
@@ -149,12 +152,112 @@ def test_a_killed_run_leaves_no_guest_and_no_socket(tmp_path: Path) -> None:
         stderr=subprocess.DEVNULL,
     )
     deadline = time.monotonic() + 60
-    while len(guests() - before) < 2 and time.monotonic() < deadline:
+    while len(started := guests(run.pid)) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
+    assert len(started) == 2
     run.send_signal(signal.SIGKILL)
     run.wait()
     deadline = time.monotonic() + 20
-    while guests() - before and time.monotonic() < deadline:
+    while any(Path(f"/proc/{guest}").exists() for guest in started):
+        assert time.monotonic() < deadline
         time.sleep(0.05)
-    assert guests() <= before
     assert list(temporary.iterdir()) == []
+
+
+PROGRAMS = SCENARIO.replace("application =", 'start = "100 s"\napplication =')
+
+
+def with_command(node: str, command: str, text: str = PROGRAMS) -> str:
+    return text.replace(f"[node.{node}]\n", f"[node.{node}]\ncommand = {command!r}\n")
+
+
+def test_a_program_runs_only_where_it_is_allowed() -> None:
+    text = with_command("server", "true")
+    with pytest.raises(fadeout.FadeoutError, match="--allow-programs"):
+        fadeout.run(text)
+    with pytest.raises(fadeout.FadeoutError, match="--allow-programs"):
+        fadeout.Simulation(text)
+
+
+def test_what_a_kernel_alone_can_do_needs_one() -> None:
+    for line, told in (('command = "true"', "command"), ("receive-offload = true", "receive-off")):
+        text = SCENARIO.replace('kernel = "6.12"', line, 1).replace('kernel = "6.12"', "", 1)
+        with pytest.raises(fadeout.ScenarioError, match=told):
+            fadeout.check(text)
+    with pytest.raises(fadeout.ScenarioError, match="routes of flows"):
+        fadeout.check(with_command("other", "true", SCENARIO + '[node.other]\nkernel = "6.12"\n'))
+
+
+@needs_kernel
+def test_what_a_program_says_is_kept_and_its_failure_ends_the_run(tmp_path: Path) -> None:
+    text = with_command("server", "echo hello; ls -d /etc; cat /etc/hosts")
+    fadeout.run(text, allow_programs=True, out=tmp_path / "run")
+    said = (tmp_path / "run" / "program-server.txt").read_text().split()
+    assert said[:2] == ["hello", "/etc"]
+    assert {"server", "client"} <= set(said)
+    text = with_command("client", "echo no luck; exit 3")
+    with pytest.raises(fadeout.FadeoutError, match=r"\"client\" ended with status 3: no luck"):
+        fadeout.run(text, allow_programs=True, out=tmp_path / "failed")
+    # What there was until then is kept.
+    assert (tmp_path / "failed" / "kernel-client.log").is_file()
+    assert not fadeout.Results.open(tmp_path / "failed").is_complete
+
+
+@needs_kernel
+def test_a_program_cannot_change_files_of_this_machine(tmp_path: Path) -> None:
+    text = with_command("server", f"touch {tmp_path}/new || echo refused")
+    fadeout.run(text, allow_programs=True, out=tmp_path / "run")
+    assert "refused" in (tmp_path / "run" / "program-server.txt").read_text()
+    assert not (tmp_path / "new").exists()
+
+
+@needs_kernel
+def test_a_flow_by_two_paths_is_the_kernels_multipath_tcp() -> None:
+    text = SCENARIO.replace(
+        "[flow.file]",
+        """
+[link.other]
+from = "server"
+to = "client"
+rate = "5 Mbit/s"
+delay = "20 ms"
+queue = { limit = "100 packets" }
+[flow.file]""",
+    ).replace("3 MB", "6 MB")
+    text += 'multipath = { paths = [["path"], ["other"]] }\n'
+    results = fadeout.run(text)
+    assert results.flows.row(0, named=True)["delivered_bytes"] == 6_000_000
+    rates = results.paths["goodput_mbps"].to_list()
+    assert rates[0] == pytest.approx(19, rel=0.1)
+    assert rates[1] == pytest.approx(4.7, rel=0.15)
+    assert set(results.congestion["flow"].unique()) == {"file/0", "file/1"}
+
+
+@needs_kernel
+def test_the_same_run_again_is_the_same_to_the_printed_digits() -> None:
+    one, other = (fadeout.run(SCENARIO).flows.row(0, named=True) for _ in range(2))
+    for key in ("delivered_bytes", "retransmitted_segments", "max_cwnd_segments", "sent_segments"):
+        assert one[key] == other[key]
+    assert one["completed_at_s"] == pytest.approx(other["completed_at_s"], abs=1e-5)
+
+
+@needs_kernel
+def test_buffers_of_a_flow_are_the_kernels() -> None:
+    wide = SCENARIO.replace("10 ms", "50 ms").replace("20 Mbit/s", "50 Mbit/s")
+    narrow = wide + "tcp = { maximum-receive-window = 65535 }\n"
+    rates = [fadeout.run(text).flows["goodput_mbps"][0] for text in (wide, narrow)]
+    # 86 kB (0.66 of 131 kB) in 100 ms are 6.9 Mbit/s.
+    assert rates[1] < 7.5 < rates[0]
+
+
+@needs_kernel
+def test_packets_of_one_instant_are_answered_by_fewer_acks_with_receive_offload() -> None:
+    burst = SCENARIO.replace(
+        '"20 Mbit/s"',
+        '{ steps = [["0 s", "0 bit/s"], ["5 ms", "1 Gbit/s"], '
+        '["6 ms", "0 bit/s"]], repeat-every = "10 ms" }',
+    ).replace('"100 packets"', '"1000 packets"')
+    offload = burst.replace("[node.client]", "[node.client]\nreceive-offload = true")
+    for text in (burst, offload):
+        flow = fadeout.run(text).flows.row(0, named=True)
+        assert flow["delivered_bytes"] == 3_000_000

@@ -7,10 +7,15 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/ethtool.h>
+#include <linux/genetlink.h>
 #include <linux/if_packet.h>
+#include <linux/netlink.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/ip_icmp.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,6 +26,7 @@
 #include <sys/mount.h>
 #include <sys/reboot.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -33,10 +39,19 @@
 #define MPTCP 262
 #define SOL_MPTCP_LEVEL 284
 #define MPTCP_TCPINFO_OPTION 2
+#define MPTCP_ADDRESSES_OPTION 3
+// The path manager's messages (include/uapi/linux/mptcp_pm.h), in names of our own: older headers do not
+// have them all.
+enum { PM_ADD = 1, PM_LIMITS = 5 };
+enum { PM_ADDRESS = 1, PM_ACCEPTED = 2, PM_SUBFLOWS = 3 };
+enum { PM_FAMILY = 1, PM_ADDR4 = 3, PM_FLAGS = 6, PM_INTERFACE = 7 };
+#define PM_SUBFLOW 2
+#define PM_BACKUP 4
+#define MOST_SUBFLOWS 8
 #define MOST_SOCKETS 4096
 #define CHUNK (256 * 1024)
 
-enum { ADD_ADDRESS = 1, SET, LISTEN, CONNECT, WRITE, FOREVER, CLOSE, PING, RUN };
+enum { ADD_ADDRESS = 1, SET, LISTEN, CONNECT, WRITE, FOREVER, CLOSE, PING, RUN, RECEIVE_OFFLOAD, HOSTS, SUBFLOW };
 enum {
     READY = 101, ESTABLISHED, DELIVERED, PEER_CLOSED, CLOSED, ABORTED, SAMPLE, ECHO, OUTPUT, ENDED,
     FAILED
@@ -67,7 +82,7 @@ enum kind { FREE, LISTENER, OPENING, OPEN };
 struct connection {
     int fd;
     enum kind kind;
-    int writes_for_ever, closes, is_shut, peer_closed, is_multipath;
+    int writes_for_ever, closes, is_shut, peer_closed, is_multipath, is_watched;
     uint64_t left;
     unsigned sample_ms, since_sample;
     uint32_t events;
@@ -82,8 +97,9 @@ static struct timespec echo_at;
 static char data[CHUNK];
 
 // Numbers of what is waited for, beyond those of sockets.
-enum { CONTROL = MOST_SOCKETS, TICK, PONG, PROGRAM };
+enum { CONTROL = MOST_SOCKETS, TICK, PONG, PROGRAM, READER };
 static int program = -1;
+static int readers[2];
 static pid_t child;
 
 static void tell(int op, uint32_t socket, uint64_t number, const void *bytes, size_t len)
@@ -114,7 +130,9 @@ static void watch(int fd, uint32_t number, uint32_t events, int op)
 static void wants(uint32_t number, uint32_t events)
 {
     struct connection *c = &sockets[number];
-    if (c->events != events) {
+    if (!c->is_multipath)
+        events &= ~EPOLLIN;
+    if (c->events != events && c->is_watched) {
         watch(c->fd, number, events, EPOLL_CTL_MOD);
         c->events = events;
     }
@@ -130,6 +148,17 @@ static int up(const char *name, int flags)
     ok = ioctl(s, SIOCSIFFLAGS, &request);
     close(s);
     return ok;
+}
+
+// Whether segments that arrive together are put together before TCP sees them.
+static void receive_offload(int on)
+{
+    struct ethtool_value value = {.cmd = ETHTOOL_SGRO, .data = on};
+    struct ifreq request = {.ifr_name = "eth0", .ifr_data = (void *)&value};
+    int s = socket(AF_INET, SOCK_DGRAM, 0);
+    if (ioctl(s, SIOCETHTOOL, &request) < 0)
+        failed(0, "receive offload");
+    close(s);
 }
 
 static void add_address(uint32_t ip)
@@ -153,6 +182,95 @@ static void add_address(uint32_t ip)
     up("eth0", IFF_NOARP);
 }
 
+struct generic {
+    struct nlmsghdr head;
+    struct genlmsghdr about;
+    char attributes[256];
+};
+
+static void put(struct generic *m, int type, const void *bytes, size_t len)
+{
+    struct nlattr *a = (void *)((char *)m + NLMSG_ALIGN(m->head.nlmsg_len));
+    a->nla_type = type;
+    a->nla_len = NLA_HDRLEN + len;
+    memcpy((char *)a + NLA_HDRLEN, bytes, len);
+    m->head.nlmsg_len = NLMSG_ALIGN(m->head.nlmsg_len) + NLA_ALIGN(a->nla_len);
+}
+
+static void put_u32(struct generic *m, int type, uint32_t value)
+{
+    put(m, type, &value, sizeof value);
+}
+
+// Sends a message and takes the answer in its place; zero, or an error.
+static int ask(int s, struct generic *m)
+{
+    if (send(s, m, m->head.nlmsg_len, 0) < 0)
+        return errno;
+    ssize_t len = recv(s, m, sizeof *m, 0);
+    if (len < (ssize_t)sizeof m->head)
+        return EIO;
+    if (m->head.nlmsg_type == NLMSG_ERROR)
+        return -*(int *)((char *)m + sizeof m->head);
+    return 0;
+}
+
+static void start_message(struct generic *m, int type, int command, int version)
+{
+    memset(m, 0, sizeof *m);
+    m->head.nlmsg_len = NLMSG_LENGTH(GENL_HDRLEN);
+    m->head.nlmsg_type = type;
+    m->head.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+    m->about.cmd = command;
+    m->about.version = version;
+}
+
+// Tells Multipath TCP's path manager of an address, or, without one, of how many subflows there may be.
+static void path_manager(uint32_t ip, uint32_t flags)
+{
+    static int s = -1, family;
+    struct generic m;
+    if (s < 0) {
+        s = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
+        start_message(&m, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1);
+        m.head.nlmsg_flags = NLM_F_REQUEST;
+        put(&m, CTRL_ATTR_FAMILY_NAME, "mptcp_pm", 9);
+        int error = ask(s, &m);
+        // The answer is longer; the number comes first.
+        char *end = (char *)(&m + 1), *at = m.attributes;
+        while (!error && !family && at + NLA_HDRLEN <= end) {
+            struct nlattr *a = (void *)at;
+            if (a->nla_len < NLA_HDRLEN)
+                break;
+            if (a->nla_type == CTRL_ATTR_FAMILY_ID)
+                family = *(uint16_t *)(at + NLA_HDRLEN);
+            at += NLA_ALIGN(a->nla_len);
+        }
+        if (!family) {
+            errno = error ? error : ENOENT;
+            failed(0, "the path manager of Multipath TCP");
+        }
+    }
+    if (!family)
+        return;
+    start_message(&m, family, ip ? PM_ADD : PM_LIMITS, 1);
+    if (ip) {
+        uint16_t inet = AF_INET;
+        struct nlattr *whole = (void *)((char *)&m + m.head.nlmsg_len);
+        put(&m, PM_ADDRESS | NLA_F_NESTED, "", 0);
+        put(&m, PM_FAMILY, &inet, sizeof inet);
+        put_u32(&m, PM_ADDR4, ip);
+        put_u32(&m, PM_FLAGS, PM_SUBFLOW | flags);
+        put_u32(&m, PM_INTERFACE, if_nametoindex("eth0"));
+        whole->nla_len = (char *)&m + m.head.nlmsg_len - (char *)whole;
+    } else {
+        put_u32(&m, PM_ACCEPTED, MOST_SUBFLOWS);
+        put_u32(&m, PM_SUBFLOWS, MOST_SUBFLOWS);
+    }
+    if ((errno = ask(s, &m)))
+        failed(0, "the path manager of Multipath TCP");
+}
+
 static void set(char *assignment)
 {
     char path[300], *value = strchr(assignment, '=');
@@ -160,7 +278,7 @@ static void set(char *assignment)
     if (!value || strstr(assignment, ".."))
         return;
     *value++ = 0;
-    snprintf(path, sizeof path, "/proc/sys/%s", assignment);
+    snprintf(path, sizeof path, "/proc/sys/%.200s", assignment);
     fd = open(path, O_WRONLY);
     if (fd < 0 || write(fd, value, strlen(value)) < 0)
         failed(0, path);
@@ -203,16 +321,23 @@ static void sample(uint32_t number)
     if (c->is_multipath) {
         // A head with the number of paths and the size of each, then tcp_info of each.
         struct {
-            uint32_t head, kernel_size, count, size;
-            char info[8][256];
-        } all = {.head = 16, .size = 256};
-        socklen_t len = sizeof all;
-        if (!getsockopt(c->fd, SOL_MPTCP_LEVEL, MPTCP_TCPINFO_OPTION, &all, &len)) {
-            unsigned each = all.kernel_size < 256 ? all.kernel_size : 256;
-            for (unsigned n = 0; n < all.count && n < 8; n++)
-                tell(SAMPLE, number, n, all.info[n], each);
+            uint32_t head, count, kernel_size, size;
+            char each[MOST_SUBFLOWS * 256];
+        } info = {.head = 16, .size = 256}, ends = {.head = 16, .size = 256};
+        socklen_t len = sizeof info, ends_len = sizeof ends;
+        if (getsockopt(c->fd, SOL_MPTCP_LEVEL, MPTCP_TCPINFO_OPTION, &info, &len)
+            || getsockopt(c->fd, SOL_MPTCP_LEVEL, MPTCP_ADDRESSES_OPTION, &ends, &ends_len))
             return;
+        unsigned size = info.kernel_size < 256 ? info.kernel_size : 256;
+        for (unsigned n = 0; n < info.count && n < ends.count && n < MOST_SUBFLOWS; n++) {
+            // Two places for addresses of any family.
+            char *at = ends.each + n * (ends.size <= 256 ? ends.size : 0);
+            struct sockaddr_in *own = (void *)at, *peer = (void *)(at + 128);
+            uint64_t pair = own->sin_addr.s_addr | (uint64_t)peer->sin_addr.s_addr << 32;
+            // As many bytes lie between two as the kernel has of one, if those are fewer.
+            tell(SAMPLE, number, pair, info.each + n * (info.size <= 256 ? info.size : 0), size);
         }
+        return;
     }
     char info[512];
     socklen_t len = sizeof info;
@@ -280,9 +405,75 @@ static void pull(uint32_t number)
     }
 }
 
+struct reader {
+    int fd;
+    uint32_t number;
+};
+
+struct last {
+    uint32_t number;
+    int error;
+    uint64_t bytes;
+};
+
+// Reads whatever comes, as it comes, in one call that stays in the kernel: waking a program for each
+// segment costs more than TCP does. Who delivers the segments counts them; we tell of the end.
+static void *read_all(void *argument)
+{
+    struct reader reader = *(struct reader *)argument;
+    struct last last = {.number = reader.number};
+    ssize_t n;
+    free(argument);
+    while ((n = recv(reader.fd, data, 1 << 30, MSG_WAITALL | MSG_TRUNC)) > 0)
+        last.bytes += n;
+    last.error = n < 0 ? errno : 0;
+    close(reader.fd);
+    if (write(readers[1], &last, sizeof last) != sizeof last)
+        failed(reader.number, "end");
+    return NULL;
+}
+
+static int start_reader(uint32_t number)
+{
+    struct reader *reader = malloc(sizeof *reader);
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (!reader)
+        return -1;
+    reader->number = number;
+    reader->fd = dup(sockets[number].fd);
+    fcntl(reader->fd, F_SETFL, fcntl(reader->fd, F_GETFL) & ~O_NONBLOCK);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 64 * 1024);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    return pthread_create(&thread, &attributes, read_all, reader);
+}
+
+static void on_reader(void)
+{
+    struct last last;
+    while (read(readers[0], &last, sizeof last) == sizeof last) {
+        struct connection *c = &sockets[last.number];
+        if (c->kind != OPEN || c->peer_closed)
+            continue;
+        if (last.error) {
+            ended(last.number, last.error);
+            continue;
+        }
+        c->peer_closed = 1;
+        tell(PEER_CLOSED, last.number, last.bytes, NULL, 0);
+        if (c->is_shut)
+            ended(last.number, 0);
+    }
+}
+
 static void established(uint32_t number)
 {
     sockets[number].kind = OPEN;
+    if (!sockets[number].is_multipath && start_reader(number)) {
+        errno = ENOMEM;
+        failed(number, "a thread");
+    }
     tell(ESTABLISHED, number, 0, NULL, 0);
     if (sockets[number].sample_ms)
         sample(number);
@@ -312,6 +503,8 @@ static void open_socket(struct message *m, int connects)
         return;
     }
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (ends->is_multipath)
+        path_manager(0, 0);
     if (ends->congestion[0]
         && setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION_OPTION, ends->congestion,
                       strlen(ends->congestion)) < 0) {
@@ -342,6 +535,7 @@ static void open_socket(struct message *m, int connects)
         listen(fd, 1);
     }
     watch(fd, number, c->events, EPOLL_CTL_ADD);
+    c->is_watched = 1;
 }
 
 static void on_socket(uint32_t number, uint32_t events)
@@ -351,9 +545,13 @@ static void on_socket(uint32_t number, uint32_t events)
         int fd = accept4(c->fd, NULL, NULL, SOCK_NONBLOCK);
         if (fd < 0)
             return;
-        close(c->fd);
+        // Further subflows are for the listening socket.
+        if (c->is_multipath)
+            watch(c->fd, number, 0, EPOLL_CTL_DEL);
+        else
+            close(c->fd);
         c->fd = fd;
-        c->events = EPOLLIN;
+        c->events = c->is_multipath ? EPOLLIN : 0;
         watch(fd, number, c->events, EPOLL_CTL_ADD);
         established(number);
         return;
@@ -366,6 +564,12 @@ static void on_socket(uint32_t number, uint32_t events)
             ended(number, error);
         else
             established(number);
+        return;
+    }
+    if (c->kind == OPEN && !c->is_multipath && !c->peer_closed && events & (EPOLLHUP | EPOLLERR)) {
+        // Its reader is about to say so, and must not wait for us to look again and again.
+        watch(c->fd, number, 0, EPOLL_CTL_DEL);
+        c->is_watched = 0;
         return;
     }
     if (c->kind == OPEN && events & (EPOLLIN | EPOLLHUP | EPOLLERR) && !c->peer_closed)
@@ -440,8 +644,21 @@ static void on_pong(void)
         ping();
 }
 
+// The names of the other nodes, for programs.
+static void hosts(const char *lines)
+{
+    int fd = open("/hosts", O_WRONLY | O_CREAT | O_APPEND, 0644);
+    if (fd < 0 || write(fd, lines, strlen(lines)) < 0)
+        failed(0, "names of nodes");
+    if (fd >= 0)
+        close(fd);
+}
+
 static void run(char *command)
 {
+    char *const environment[] = {
+        "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/tmp",
+        "TMPDIR=/tmp", "LC_ALL=C", NULL};
     int ends[2];
     if (program >= 0 || pipe2(ends, O_CLOEXEC) < 0)
         return;
@@ -449,12 +666,16 @@ static void run(char *command)
     if (!child) {
         dup2(ends[1], 1);
         dup2(ends[1], 2);
-        if (mount("none", "/host", "hostfs", MS_RDONLY, "/") < 0 || chroot("/host") < 0
-            || chdir("/") < 0 || mount("none", "/proc", "proc", 0, NULL) < 0) {
+        mkdir("/host", 0755);
+        if (mount("none", "/host", "hostfs", MS_RDONLY, "/") < 0
+            || mount("/hosts", "/host/etc/hosts", NULL, MS_BIND, NULL) < 0
+            || mount("/dev", "/host/dev", NULL, MS_BIND, NULL) < 0 || chroot("/host") < 0
+            || chdir("/") < 0 || mount("none", "/tmp", "tmpfs", 0, NULL) < 0
+            || mount("none", "/proc", "proc", 0, NULL) < 0) {
             perror("the host's file system");
             _exit(126);
         }
-        execl("/bin/sh", "sh", "-c", command, NULL);
+        execle("/bin/sh", "sh", "-c", command, NULL, environment);
         _exit(127);
     }
     close(ends[1]);
@@ -520,6 +741,16 @@ static void on_control(void)
             echo_to = m.number;
             ping();
             break;
+        case RECEIVE_OFFLOAD:
+            receive_offload(m.number);
+            break;
+        case SUBFLOW:
+            add_address(m.number);
+            path_manager(m.number, m.socket ? PM_BACKUP : 0);
+            break;
+        case HOSTS:
+            hosts((char *)m.bytes);
+            break;
         case RUN:
             run((char *)m.bytes);
             break;
@@ -536,6 +767,9 @@ int main(void)
     for (int n = 0; n < MOST_SOCKETS; n++)
         sockets[n].fd = -1;
     poller = epoll_create1(EPOLL_CLOEXEC);
+    if (pipe2(readers, O_CLOEXEC | O_NONBLOCK) < 0)
+        perror("a pipe");
+    watch(readers[0], READER, EPOLLIN, EPOLL_CTL_ADD);
     up("lo", 0);
     up("eth1", IFF_NOARP);
     control = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, htons(TYPE));
@@ -549,6 +783,7 @@ int main(void)
         reboot(RB_POWER_OFF);
     }
     watch(control, CONTROL, EPOLLIN, EPOLL_CTL_ADD);
+    receive_offload(0);
     uname(&name);
     tell(READY, 0, 0, name.release, strlen(name.release));
     for (;;) {
@@ -564,6 +799,8 @@ int main(void)
                 on_pong();
             else if (number == PROGRAM)
                 on_program();
+            else if (number == READER)
+                on_reader();
             else if (sockets[number].kind != FREE)
                 on_socket(number, events[n].events);
         }

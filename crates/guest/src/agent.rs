@@ -17,6 +17,17 @@ const MAX_BYTES: usize = 1480 - 16;
 /// The source of the agent, which is built with the user's compiler.
 pub const SOURCE: &str = include_str!("../agent/agent.c");
 
+/// The name of the agent's file beside a kernel: each version of it has its own.
+pub fn file_name() -> String {
+    // FNV-1a: it tells versions apart, and protects from nobody.
+    let hash = SOURCE
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    format!("agent-{hash:016x}")
+}
+
 /// An end of a connection, as sockets name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Address {
@@ -80,6 +91,18 @@ pub enum Command<'a> {
         /// How many.
         count: u32,
     },
+    /// Whether segments that arrive together are put together before TCP sees them; they are not
+    /// unless this is given.
+    ReceiveOffload(bool),
+    /// Gives the network device one more address, from which connections by several paths open a subflow.
+    Subflow {
+        /// The address.
+        address: [u8; 4],
+        /// For use when no other works.
+        is_backup: bool,
+    },
+    /// Adds lines to the file in which programs look for names: an address and a name each.
+    Hosts(&'a str),
     /// Runs a program of the host's file system, which the guest sees read-only.
     Run {
         /// As a shell takes it.
@@ -105,16 +128,18 @@ pub enum Report<'a> {
     Ready(&'a str),
     /// A connection was opened.
     Established(u32),
-    /// This many bytes more were read.
+    /// This many bytes more were read; of connections by several paths alone.
     Delivered(u32, u64),
-    /// The other end has closed its half.
-    PeerClosed(u32),
+    /// The other end has closed its half, after so many bytes; of a connection by several paths this says
+    /// nothing of bytes.
+    PeerClosed(u32, u64),
     /// A connection is closed.
     Closed(u32),
     /// A connection was ended by an error of this number.
     Aborted(u32, u64),
-    /// `struct tcp_info` of a connection; of a path of it, where the number says.
-    Sample(u32, u64, &'a [u8]),
+    /// `struct tcp_info` of a connection; of the path of it between two addresses, its own first, where
+    /// it has several.
+    Sample(u32, Option<[[u8; 4]; 2]>, &'a [u8]),
     /// An echo came back after so many ns.
     Echo(u64),
     /// A program wrote something.
@@ -151,6 +176,12 @@ impl Command<'_> {
                 (8, *count, ip, vec![])
             }
             Command::Run { command } => (9, 0, 0, text(command)),
+            Command::Subflow { address, is_backup } => {
+                let ip = u64::from(u32::from_le_bytes(*address));
+                (12, u32::from(*is_backup), ip, vec![])
+            }
+            Command::Hosts(lines) => (11, 0, 0, text(lines)),
+            Command::ReceiveOffload(on) => (10, 0, u64::from(*on), vec![]),
         };
         let mut frame = vec![0xff; 6];
         frame.extend([2, 0, 0, 0, 0, 1]);
@@ -209,10 +240,16 @@ impl<'a> Report<'a> {
             101 => Report::Ready(text()?),
             102 => Report::Established(socket),
             103 => Report::Delivered(socket, number),
-            104 => Report::PeerClosed(socket),
+            104 => Report::PeerClosed(socket, number),
             105 => Report::Closed(socket),
             106 => Report::Aborted(socket, number),
-            107 => Report::Sample(socket, number, bytes),
+            107 => {
+                let ends = number.to_le_bytes();
+                let [a, b, c, d, ..] = ends;
+                let [.., e, f, g, h] = ends;
+                let pair = (number != 0).then_some([[a, b, c, d], [e, f, g, h]]);
+                Report::Sample(socket, pair, bytes)
+            }
             108 => Report::Echo(number),
             109 => Report::Output(bytes),
             110 => Report::Ended(number),

@@ -21,6 +21,9 @@ pub struct Config {
     pub patience_s: u64,
     /// Address of its network device.
     pub mac: [u8; 6],
+    /// Whether it sees what arrives at one instant together, as by a network card that puts segments
+    /// together; otherwise each packet has an interrupt of its own, and programs read it before the next.
+    pub receive_offload: bool,
 }
 
 impl Config {
@@ -34,6 +37,7 @@ impl Config {
             memory_mb: 1024,
             patience_s: 60,
             mac: [2, 0, 0, 0, 1, 1],
+            receive_offload: false,
         }
     }
 }

@@ -20,10 +20,7 @@ impl Guest {
         match *self {}
     }
     /// When it wants to run next.
-    ///
-    /// # Errors
-    /// None.
-    pub fn next_at(&self) -> Result<Option<u64>, GuestError> {
+    pub fn next_at(&self) -> Option<u64> {
         match *self {}
     }
     /// Takes a frame for it.

@@ -1,6 +1,8 @@
 //! The kernels that were built on this machine: one folder each in the user's cache, with the kernel
-//! (`linux`), the agent (`agent`) and the release (`release`).
+//! (`linux`), the agents of the versions of fadeout that were there (`agent-…`) and the release
+//! (`release`).
 
+use crate::agent;
 use std::path::{Path, PathBuf};
 
 /// A kernel that was built.
@@ -19,7 +21,7 @@ impl Installed {
     }
     /// The agent.
     pub fn agent(&self) -> PathBuf {
-        self.folder.join("agent")
+        self.folder.join(agent::file_name())
     }
 }
 
@@ -34,7 +36,7 @@ pub fn folder() -> PathBuf {
     cache.join("fadeout").join("kernels")
 }
 
-/// Every kernel there is, the newest release first.
+/// Every kernel there is that this version can use, the newest release first.
 pub fn list() -> Vec<Installed> {
     list_in(&folder())
 }
@@ -50,7 +52,8 @@ fn list_in(folder: &Path) -> Vec<Installed> {
             }
             let release = std::fs::read_to_string(folder.join("release")).ok()?;
             let release = release.trim().to_owned();
-            Some(Installed { release, folder })
+            let kernel = Installed { release, folder };
+            kernel.agent().is_file().then_some(kernel)
         })
         .collect();
     found.sort_by(|a, b| {
@@ -86,7 +89,11 @@ mod tests {
         for (name, release) in [("a", "6.9.1"), ("b", "6.12.3"), (".new", "7.0.0")] {
             std::fs::create_dir_all(folder.join(name)).expect("a folder");
             std::fs::write(folder.join(name).join("release"), release).expect("a file");
+            std::fs::write(folder.join(name).join(agent::file_name()), "").expect("a file");
         }
+        // Built by another version, with another agent.
+        std::fs::create_dir_all(folder.join("old")).expect("a folder");
+        std::fs::write(folder.join("old").join("release"), "6.13.0").expect("a file");
         std::fs::create_dir_all(folder.join("empty")).expect("a folder");
         let found = list_in(&folder);
         std::fs::remove_dir_all(&folder).expect("a folder");

@@ -12,6 +12,8 @@ pub const MESSAGE_LEN: usize = 16;
 pub const PAGE_LEN: usize = HEADER_LEN + 2 * SLOT_LEN;
 /// Where the times and who runs stand in the shared memory.
 pub const TIMES_AT: u64 = 8;
+/// Bytes that stand there.
+pub const TIMES_LEN: usize = 18;
 /// Where the guest's place is.
 pub const GUEST_AT: u64 = (HEADER_LEN + SLOT_LEN) as u64;
 /// Number of the guest's place, which the answer to its start tells.
@@ -127,7 +129,8 @@ impl Clock {
         let mut page = vec![0; PAGE_LEN];
         page[..4].copy_from_slice(&VERSION.to_le_bytes());
         page[4..8].copy_from_slice(&(PAGE_LEN as u32).to_le_bytes());
-        page[TIMES_AT as usize..26].copy_from_slice(&Clock::default().times());
+        page[TIMES_AT as usize..TIMES_AT as usize + TIMES_LEN]
+            .copy_from_slice(&Clock::default().times());
         page[26..28].copy_from_slice(&2u16.to_le_bytes());
         // So that the guest leaves its wishes in the memory while we run.
         page[HEADER_LEN..HEADER_LEN + 4].copy_from_slice(&TIME_SHARE.to_le_bytes());
@@ -136,8 +139,8 @@ impl Clock {
 
     /// What stands at [`TIMES_AT`]: how far the guest may go alone, the time, and who runs. It never
     /// goes on by itself, so that it does nothing at a time which we do not see.
-    pub fn times(&self) -> [u8; 18] {
-        let mut bytes = [0; 18];
+    pub fn times(&self) -> [u8; TIMES_LEN] {
+        let mut bytes = [0; TIMES_LEN];
         bytes[..8].copy_from_slice(&(self.now + 1).to_le_bytes());
         bytes[8..16].copy_from_slice(&self.now.to_le_bytes());
         let runs = if self.is_running { GUEST_ID } else { 0 };

@@ -12,6 +12,10 @@ use std::collections::VecDeque;
 
 /// Bytes before the payload of a message.
 pub const HEADER_LEN: usize = 12;
+/// Bytes of a message of ours to the guest.
+pub const CALL_LEN: usize = HEADER_LEN + 8;
+/// Bytes of the guest's answer to one.
+pub const ANSWER_LEN: usize = HEADER_LEN + 8;
 /// Longest payload.
 pub const MAX_PAYLOAD: usize = 512;
 /// Bytes before a frame in a buffer.
@@ -285,17 +289,18 @@ impl<B: Backing> Device<B> {
         self.waiting.push_back(buffer);
     }
 
-    /// Puts what waits into the guest's buffers, as far as there are any.
+    /// Puts what waits into the guest's buffers, as far as there are any, and at most `most` frames.
     ///
     /// # Errors
     /// [`Fault`] for a ring that is not one.
-    pub fn fill(&mut self) -> Result<(), Fault> {
+    pub fn fill(&mut self, most: usize) -> Result<(), Fault> {
         if self.waiting.is_empty() || !self.is_enabled[RECEIVE] {
             return Ok(());
         }
         let ring = &mut self.rings[RECEIVE];
-        let mut is_used = false;
-        while !self.waiting.is_empty()
+        let mut filled = 0;
+        while filled < most
+            && !self.waiting.is_empty()
             && let Some(head) = ring.take(&self.memory, &mut self.parts)?
         {
             let frame = self.waiting.pop_front().expect("a frame waits");
@@ -303,9 +308,9 @@ impl<B: Backing> Device<B> {
             let written = scatter(&self.memory, &self.parts, &frame)?.unwrap_or(0);
             ring.give_back(&self.memory, head, written)?;
             self.spare.push(frame);
-            is_used = true;
+            filled += 1;
         }
-        if is_used {
+        if filled > 0 {
             ring.publish(&self.memory)?;
             self.is_used[RECEIVE] = true;
         }
@@ -338,7 +343,7 @@ impl<B: Backing> Device<B> {
     }
 
     /// The messages that tell the guest of what was used, as far as it wants to know; put behind
-    /// `into`.
+    /// `into`. To each it answers with [`ANSWER_LEN`] bytes.
     ///
     /// # Errors
     /// [`Fault`] for a ring that is not one.
@@ -347,7 +352,7 @@ impl<B: Backing> Device<B> {
             if std::mem::take(is_used) && self.rings[number].wants_interrupt(&self.memory)? {
                 let mut payload = (number as u32).to_le_bytes().to_vec();
                 payload.extend(0u32.to_le_bytes());
-                into.extend(message(VRING_CALL, VERSION, &payload));
+                into.extend(message(VRING_CALL, VERSION | NEEDS_REPLY, &payload));
             }
         }
         Ok(())
@@ -358,9 +363,9 @@ impl<B: Backing> Device<B> {
         header.request == request::SET_BACKEND_REQUEST_FD
     }
 
-    /// Whether frames wait for room in the guest.
-    pub fn has_waiting(&self) -> bool {
-        !self.waiting.is_empty()
+    /// Whether there may be something to tell the guest: frames that wait, buffers that were used.
+    pub fn has_something(&self) -> bool {
+        !self.waiting.is_empty() || self.is_used.contains(&true)
     }
 }
 
@@ -487,10 +492,10 @@ mod tests {
     fn a_frame_reaches_the_guest_and_one_of_it_reaches_us() {
         let mut device = device();
         device.deliver(b"to be  frame");
-        device.fill().expect("no ring is wrong");
-        assert!(device.has_waiting(), "the guest has no buffer yet");
+        device.fill(usize::MAX).expect("no ring is wrong");
+        assert!(device.has_something(), "the guest has no buffer yet");
         offer(&device, 0, 0x1000, 64, true);
-        device.fill().expect("no ring is wrong");
+        device.fill(usize::MAX).expect("no ring is wrong");
         let mut got = [0; 24];
         device.memory.read(0x1000, &mut got).expect("inside");
         assert_eq!(&got[NET_HEADER_LEN..], b"\x02\0\0\0\0\x09 frame");

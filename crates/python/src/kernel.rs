@@ -27,6 +27,12 @@ pub(crate) fn kernel_agent() -> &'static str {
     fadeout_guest::agent::SOURCE
 }
 
+/// The name of that program's file beside a kernel.
+#[pyfunction]
+pub(crate) fn kernel_agent_file() -> String {
+    fadeout_guest::agent::file_name()
+}
+
 /// Starts two guests with `delay_ns` between them; as JSON their release, and the round-trip times of
 /// `count` echo requests in ns.
 #[pyfunction]

@@ -24,8 +24,7 @@ use std::path::PathBuf;
 #[pyo3(signature = (
     text, *, source_name = "<string>", base_dir = None, overrides = Vec::new(), seed = None,
     out = None, force = false, progress = None, tables = true, advice = true,
-    congestion_controls = None,
-    handover_policies = None
+    congestion_controls = None, handover_policies = None, allow_programs = false
 ))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn run<'py>(
@@ -42,6 +41,7 @@ pub(crate) fn run<'py>(
     advice: bool,
     congestion_controls: Option<&Bound<'py, PyDict>>,
     handover_policies: Option<&Bound<'py, PyDict>>,
+    allow_programs: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     // As an override a seed out of range is a mistake like any other.
     overrides.extend(seed.map(|seed| format!("seed={seed}")));
@@ -53,6 +53,7 @@ pub(crate) fn run<'py>(
         out,
         force,
         tables,
+        allow_programs,
     };
     let mut reporter = Reporter::new(progress);
     let mut own = Own::new(congestion_controls, handover_policies)?;
@@ -292,6 +293,8 @@ pub(crate) struct Request<'a> {
     pub(crate) out: Option<PathBuf>,
     pub(crate) force: bool,
     pub(crate) tables: bool,
+    /// Whether nodes may run programs of this machine.
+    pub(crate) allow_programs: bool,
 }
 
 /// Why there is no run, or no result of it.
@@ -365,6 +368,16 @@ impl Request<'_> {
 /// Builds the simulation that is asked for.
 pub(crate) fn prepared(request: &Request<'_>, own: &mut Own) -> Result<Simulation, Failure> {
     let scenario = request.reading.scenario(own)?;
+    let mut nodes = scenario.nodes.iter();
+    if !request.allow_programs
+        && let Some(node) = nodes.find(|node| node.command.is_some())
+    {
+        return Err(Failure::Kernel(format!(
+            "node \"{}\": its `command` runs a program of this machine; with --allow-programs (in \
+             Python allow_programs=True) it may, if you trust the scenario",
+            node.name
+        )));
+    }
     let destination = request.destination()?;
     let Own {
         controls, policies, ..

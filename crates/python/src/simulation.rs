@@ -42,7 +42,7 @@ impl PySimulation {
     #[pyo3(signature = (
         text, *, source_name = "<string>", base_dir = None, overrides = Vec::new(), seed = None,
         out = None, force = false, congestion_controls = None,
-        handover_policies = None
+        handover_policies = None, allow_programs = false
     ))]
     #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
@@ -56,6 +56,7 @@ impl PySimulation {
         force: bool,
         congestion_controls: Option<&Bound<'_, PyDict>>,
         handover_policies: Option<&Bound<'_, PyDict>>,
+        allow_programs: bool,
     ) -> PyResult<PySimulation> {
         overrides.extend(seed.map(|seed| format!("seed={seed}")));
         let reading = Reading::new(text, source_name, base_dir, overrides);
@@ -64,6 +65,7 @@ impl PySimulation {
             out,
             force,
             tables: true,
+            allow_programs,
         };
         let mut own = Own::new(congestion_controls, handover_policies)?;
         let replay = request.replay();

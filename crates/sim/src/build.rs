@@ -164,6 +164,14 @@ pub enum BuildError {
         /// The mistake, and what was expected.
         reason: String,
     },
+    /// A node asks for what a kernel alone can do.
+    #[error("node \"{node}\": {reason}")]
+    Node {
+        /// Its name.
+        node: String,
+        /// The mistake, and what was expected.
+        reason: String,
+    },
     /// A handover between links that cannot be built.
     #[error("handover \"{handover}\": {reason}")]
     Handover {
@@ -230,6 +238,7 @@ pub(crate) fn parts(scenario: &Scenario, own: Own<'_>) -> Result<Parts, BuildErr
     for (index, flow) in scenario.flows.iter().enumerate() {
         builder.add(FlowId(index as u32), flow, congestion)?;
     }
+    kernel::check_nodes(scenario, &parts)?;
     parts.directory = directory;
     handover::add(scenario, &topology, &mut parts)?;
     mobility::add(scenario, topology, &mut parts, policy)?;

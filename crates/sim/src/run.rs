@@ -212,13 +212,13 @@ impl Simulation {
     /// Ends the run where it is, and sums it up.
     ///
     /// # Errors
-    /// [`RunError::Record`] when results could not be written.
+    /// [`RunError::Record`] when results could not be written, [`RunError::Kernel`] when a kernel
+    /// failed: what was recorded until then, and what it said, is written nevertheless.
     pub fn finish(mut self) -> Result<RunResults, RunError> {
-        if let Some(failure) = self.world.kernels().and_then(Kernels::take_failure) {
-            return Err(failure.into());
-        }
+        let failure = self.world.kernels().and_then(Kernels::take_failure);
         let end = end_of(&self.scenario);
-        let is_complete = self.now() >= end && self.next_at().is_none_or(|at| at > end);
+        let is_complete =
+            failure.is_none() && self.now() >= end && self.next_at().is_none_or(|at| at > end);
         let Simulation {
             scenario,
             world,
@@ -239,6 +239,9 @@ impl Simulation {
             summary: rows,
         };
         let recorded = world.into_probe().finish(now, info)?;
+        if let Some(failure) = failure {
+            return Err(failure.into());
+        }
         Ok(RunResults {
             recorded,
             fingerprint,

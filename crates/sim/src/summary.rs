@@ -109,7 +109,18 @@ fn add_paths<P: Probe>(
     world: &World<P>,
     sink: &mut impl SummarySink,
 ) {
-    let Some(connection) = world.machines().endpoints.connection(flow.sender) else {
+    let endpoints = &world.machines().endpoints;
+    if described.multipath.is_some() {
+        let ends = kernels::ends(endpoints, described, flow);
+        for end in ends.iter().enumerate() {
+            sink.add(&kernels::path_row(
+                &described.name,
+                end,
+                active_s(flow, world),
+            ));
+        }
+    }
+    let Some(connection) = endpoints.connection(flow.sender) else {
         return;
     };
     let receiver = world
@@ -133,11 +144,10 @@ fn add_paths<P: Probe>(
 /// A flow.
 fn flow_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World<P>) -> FlowRow {
     let row = connection_row(described, flow, world);
-    let kernel = world.machines().endpoints.kernel(flow.sender);
-    match (world.machines().endpoints.udp(flow.sender), kernel) {
-        (Some(udp), _) => datagrams::flow_row(row, udp),
-        (None, Some(kernel)) => kernels::flow_row(row, kernel),
-        (None, None) => row,
+    let endpoints = &world.machines().endpoints;
+    match endpoints.udp(flow.sender) {
+        Some(udp) => datagrams::flow_row(row, udp),
+        None => kernels::flow_row(row, &kernels::ends(endpoints, described, flow)),
     }
 }
 

@@ -7,11 +7,13 @@ import typer
 from rich.text import Text
 
 import fadeout
+from fadeout import drives
 from fadeout._overview import sections
 from fadeout._own import POLICY_OPTION, load_classes
 from fadeout.cli.congestion import CongestionControls, HandoverPolicies, print_cause
 from fadeout.cli.console import err, new_table, out, print_table
 from fadeout.cli.errors import reports_errors
+from fadeout.cli.guest_console import follow
 from fadeout.cli.options import Force, Overrides, examples, say_left_over, unused_folder
 from fadeout.cli.progress import run_progress
 from fadeout.cli.signals import exit_status, stoppable
@@ -49,6 +51,22 @@ def run(
     ] = None,
     force: Force = False,
     figures: Annotated[bool, typer.Option(help="Draw figures into OUT/figures.")] = True,
+    consoles: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--console",
+            metavar="NODE",
+            help="Show what the kernel of this node says. OUT/kernel-NODE.log keeps it anyway.",
+        ),
+    ] = None,
+    programs: Annotated[
+        bool,
+        typer.Option(
+            "--allow-programs",
+            help="Nodes with a kernel may run the `command` that the scenario gives them, a "
+            "program of this machine. What it says is kept as OUT/program-NODE.txt.",
+        ),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> None:
     """Run a scenario; write its tables and figures; print a summary."""
@@ -59,9 +77,11 @@ def run(
         folder = unused_folder(Path("out") / name)
     say_left_over(folder)
     with stoppable() as may_go_on, run_progress(scenario.stem, quiet=quiet) as draw:
+        listen = follow(folder, consoles or [])
 
         def progress(state: dict[str, Any]) -> bool | None:
             draw(state)
+            listen()
             return may_go_on(state)
 
         try:
@@ -74,12 +94,17 @@ def run(
                 progress=progress,
                 congestion_controls=classes,
                 handover_policies=policies,
+                allow_programs=programs,
             )
         except (fadeout.CongestionControlError, fadeout.HandoverPolicyError) as error:
             print_cause(error)
             err().print(f"what was recorded until then: {folder}", markup=False, highlight=False)
             raise
+        finally:
+            listen()
     drawn = results.plot.save(folder / "figures") if figures else []
+    if figures and "drive" in results.plot.available():
+        drives.save(results, folder)
     if not quiet:
         print_summary(results)
         out().print(f"results: {folder}", markup=False, highlight=False)

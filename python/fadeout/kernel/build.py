@@ -58,7 +58,10 @@ def build(
         if not (target / "release").is_file():
             _build(archive, work, target, jobs or os.cpu_count() or 1, say)
         release = (target / "release").read_text().strip()
-    return Kernel(release, target)
+        kernel = Kernel(release, target)
+        if not kernel.agent.is_file():
+            _build_agent(kernel, work)
+    return kernel
 
 
 def _digest(archive: Path) -> str:
@@ -68,7 +71,6 @@ def _digest(archive: Path) -> str:
         while chunk := file.read(1 << 20):
             whole.update(chunk)
     whole.update(_fragment().encode())
-    whole.update(_native.kernel_agent().encode())
     whole.update(_run(["cc", "--version"]).encode())
     return whole.hexdigest()[:16]
 
@@ -133,9 +135,6 @@ def _build(archive: Path, work: Path, target: Path, jobs: int, say: Callable[[st
     ready.mkdir()
     shutil.copy2(tree / "linux", ready / "linux")
     _run(["strip", "--strip-debug", str(ready / "linux")], may_fail=True)
-    code = work / "agent.c"
-    code.write_text(_native.kernel_agent())
-    _run(["cc", "-O2", "-static", "-o", str(ready / "agent"), str(code)])
     (ready / "release").write_text(release + "\n")
     target.parent.mkdir(parents=True, exist_ok=True)
     # Beside its place first, so that it is there whole or not at all.
@@ -151,6 +150,17 @@ def _build(archive: Path, work: Path, target: Path, jobs: int, say: Callable[[st
                 raise
     finally:
         shutil.rmtree(beside, ignore_errors=True)
+
+
+def _build_agent(kernel: Kernel, work: Path) -> None:
+    """The program that is the first in a guest: another version of fadeout has another."""
+    code, built = work / "agent.c", work / "agent"
+    code.write_text(_native.kernel_agent())
+    _run(["cc", "-O2", "-static", "-pthread", "-o", str(built), str(code)])
+    # Beside its place first, so that it is there whole or not at all.
+    beside = kernel.folder / f".{kernel.agent.name}-{os.getpid()}"
+    shutil.copy2(built, beside)
+    beside.rename(kernel.agent)
 
 
 def _run(command: list[str], *, may_fail: bool = False) -> str:

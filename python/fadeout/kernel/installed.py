@@ -14,7 +14,12 @@ class Kernel:
     release: str
     """As `uname -r` in it says, such as 6.12.117."""
     folder: Path
-    """Its folder: the kernel `linux`, the program `agent` that is the first in it, `release`."""
+    """Its folder: the kernel `linux`, the program that is the first in it, `release`."""
+
+    @property
+    def agent(self) -> Path:
+        """The program that is the first in it."""
+        return self.folder / _native.kernel_agent_file()
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ def check(kernel: Kernel, *, delay_s: float = 0.01, count: int = 5) -> Checked:
     """
     found = json.loads(
         _native.check_kernel(
-            str(kernel.folder / "linux"), str(kernel.folder / "agent"), round(delay_s * 1e9), count
+            str(kernel.folder / "linux"), str(kernel.agent), round(delay_s * 1e9), count
         )
     )
     return Checked(found["release"], [echo / 1e9 for echo in found["echoes"]])

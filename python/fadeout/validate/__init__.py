@@ -1,4 +1,4 @@
-"""Validation: recorded runs of real stacks beside the same runs here."""
+"""Validation: recorded runs of real stacks, and kernels that run here, beside our own."""
 
-REFERENCES = ("linux",)
+REFERENCES = ("linux", "kernel")
 """What `fadeout validate` can compare with."""

@@ -382,5 +382,18 @@ table! {
         vehicles_db: f64, "dB";
         /// Whether a building cuts the direct path.
         behind_building: bool, "";
+        /// Signal over noise of the downlink without fading and interference, had the cell served the UE until
+        /// then; this and what follows are none of a UE whose SINR is given.
+        snr_db: Option<f64>, "dB";
+        /// What blockages of the channel take, but for deafness.
+        blockage_db: Option<f64>, "dB";
+        /// What the other end's looking elsewhere takes.
+        deafness_db: Option<f64>, "dB";
+        /// What the age of the beams costs.
+        misalignment_db: Option<f64>, "dB";
+        /// Where the cell's beam points, counter-clockwise from east; none where it is not steered.
+        beam_deg: Option<f64>, "deg";
+        /// Whether the beams are being found again, and nothing is received.
+        beam_recovery: Option<bool>, "";
     }
 }

@@ -4,21 +4,27 @@ use super::process::{Process, arguments};
 use super::socket::{Door, anonymous, receive_with, send_with};
 use crate::agent::{Command, Report};
 use crate::frame::split;
-use crate::time::{Clock, GUEST_AT, MESSAGE_LEN, Message, Step, TIMES_AT};
-use crate::vhost::{Device, HEADER_LEN, Header, MAX_FDS};
+use crate::time::{Clock, GUEST_AT, MESSAGE_LEN, Message, Step, TIMES_AT, TIMES_LEN};
+use crate::vhost::{ANSWER_LEN, CALL_LEN, Device, HEADER_LEN, Header, MAX_FDS};
 use crate::{Config, Fault, GuestError, Port, Sink, archive};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
-/// Virtual time that a guest has for its boot, ns.
-const LONGEST_BOOT: u64 = 60_000_000_000;
-/// The simulation begins at a whole second of the guest's.
 const SECOND: u64 = 1_000_000_000;
+/// Virtual time that a guest has for its boot, ns.
+const LONGEST_BOOT: u64 = 40 * SECOND;
+/// The guest's time when the simulation begins, ns. Its count of ticks, which begins 300 s before zero,
+/// is then a whole number of 512 ticks, so that its timers lie where those of a clock that begins with
+/// the simulation do: from 63 ticks on they fire at every 8th, from 504 on at every 64th.
+const ORIGIN: u64 = 44 * SECOND;
 /// 2020-01-01, ns: the time of day of a guest is the same in every run.
 const TIME_OF_DAY: u64 = 1_577_836_800 * SECOND;
+/// How long a process of a guest takes to read its clock, ns (`TIMER_MULTIPLIER`).
+const CLOCK_READ: u64 = 256;
 /// Rounds of a guest at one instant before it is held to spin.
 const MOST_ROUNDS: u32 = 100_000;
 
@@ -42,8 +48,10 @@ pub struct Guest {
     /// The network's and the agent's; they come as the guest finds them.
     devices: [Option<Socketed>; 2],
     doors: [Door; 2],
-    /// The guest's time when the simulation begins, ns.
-    origin: u64,
+    /// What it left in shared memory when it last came to rest.
+    slot: [u8; 16],
+    /// What it was last shown there.
+    shown: Option<[u8; TIMES_LEN]>,
     calls: Vec<u8>,
     buffer: Vec<u8>,
     release: String,
@@ -109,12 +117,16 @@ impl Guest {
             page,
             devices: [None, None],
             doors,
-            origin: 0,
+            slot: [0; 16],
+            shown: None,
             calls: Vec::new(),
             buffer: Vec::new(),
             release: String::new(),
         };
         guest.begin()?;
+        if guest.config.receive_offload {
+            guest.command(&Command::ReceiveOffload(true));
+        }
         Ok(guest)
     }
 
@@ -124,7 +136,7 @@ impl Guest {
         self.serve()?;
         self.collect(&mut ready)?;
         while ready.release.is_none() {
-            match self.requested()? {
+            match self.requested() {
                 Some(at) if at < LONGEST_BOOT => self.run_at(at, &mut ready)?,
                 _ => {
                     return Err(GuestError::Silent {
@@ -135,19 +147,16 @@ impl Guest {
                 }
             }
         }
-        let mut slot = [0; 16];
-        self.read_slot(&mut slot)?;
-        if !Clock::is_shared(&slot) {
+        if !Clock::is_shared(&self.slot) {
             return Err(GuestError::Old {
                 name: self.config.name.clone(),
             });
         }
         self.release = ready.release.take().unwrap_or_default();
-        self.origin = (self.clock.now() / SECOND + 2) * SECOND;
-        while let Some(at) = self.requested()?.filter(|&at| at < self.origin) {
+        while let Some(at) = self.requested().filter(|&at| at < ORIGIN) {
             self.run_at(at, &mut ready)?;
         }
-        self.run_at(self.origin, &mut ready)
+        self.run_at(ORIGIN, &mut ready)
     }
 
     /// Release of its kernel.
@@ -156,11 +165,8 @@ impl Guest {
     }
 
     /// When it wants to run next, ns since the simulation began; none when it waits for frames alone.
-    ///
-    /// # Errors
-    /// [`GuestError`] when it is gone.
-    pub fn next_at(&self) -> Result<Option<u64>, GuestError> {
-        Ok(self.requested()?.map(|at| at.saturating_sub(self.origin)))
+    pub fn next_at(&self) -> Option<u64> {
+        self.requested().map(|at| at.saturating_sub(ORIGIN))
     }
 
     /// Takes a frame for it, which it sees the next time it runs.
@@ -181,16 +187,25 @@ impl Guest {
     /// # Errors
     /// [`GuestError`] when it ends, spins or does what no kernel does.
     pub fn run(&mut self, now: u64, sink: &mut impl Sink) -> Result<(), GuestError> {
-        self.run_at(self.origin.saturating_add(now), sink)
+        self.run_at(ORIGIN.saturating_add(now), sink)
     }
 
     fn run_at(&mut self, at: u64, sink: &mut impl Sink) -> Result<(), GuestError> {
         for _ in 0..MOST_ROUNDS {
             // Only a guest that has something to do then may be told of a time.
-            let is_due = self.requested()?.is_some_and(|next| next <= at);
+            let next = self.requested();
+            let is_due = next.is_some_and(|next| next <= at);
+            // One that reads its clock takes no interrupt: frames wait until it has read it.
+            let is_reading = next.is_some_and(|next| next <= at.saturating_add(CLOCK_READ));
+            let mut devices = self.devices.iter().flatten();
+            if !is_due && (is_reading || !devices.any(|device| device.device.has_something())) {
+                return Ok(());
+            }
             let run = self.clock.run(at);
             self.share_times()?;
-            if !self.call()? && !is_due {
+            let has_called = self.call()?;
+            let is_woken = has_called && self.requested().is_some_and(|next| next <= at);
+            if !is_due && !is_woken {
                 self.clock.rest();
                 return self.share_times();
             }
@@ -205,31 +220,48 @@ impl Guest {
         GuestError::Spins {
             name: self.config.name.clone(),
             seconds: self.config.patience_s,
-            at_s: self.clock.now().saturating_sub(self.origin) as f64 / 1e9,
+            at_s: self.clock.now().saturating_sub(ORIGIN) as f64 / 1e9,
             last: self.process.last_lines(),
         }
     }
 
     /// Gives it what waits, and tells it of the buffers that were used; whether there was anything to
-    /// tell.
+    /// tell. It answers at once, and has then left the time at which it wants to run: now, unless it has
+    /// an interrupt of the device yet to take. A guest that is run at a time at which it has nothing to
+    /// do stops.
     fn call(&mut self) -> Result<bool, GuestError> {
         let mut any = false;
-        for device in self.devices.iter_mut().flatten() {
+        let most = [self.config.receive_offload, true].map(|all| if all { usize::MAX } else { 1 });
+        for (device, most) in self.devices.iter_mut().zip(most) {
+            let Some(device) = device else { continue };
             let mut calls = std::mem::take(&mut self.calls);
             calls.clear();
-            let filled = device.device.fill();
+            let filled = device.device.fill(most);
             let called = filled.and_then(|()| device.device.calls(&mut calls));
             called.map_err(|fault| fault_of(&self.config, fault))?;
             if !calls.is_empty()
                 && let Some(socket) = &mut device.calls
-                && socket.write_all(&calls).is_err()
             {
-                return Err(ended(&self.config, &mut self.process));
+                let mut answers = [0; 2 * ANSWER_LEN];
+                let answers = &mut answers[..calls.len() / CALL_LEN * ANSWER_LEN];
+                let called = socket.write_all(&calls);
+                if called.and_then(|()| socket.read_exact(answers)).is_err() {
+                    return Err(ended(&self.config, &mut self.process));
+                }
             }
             any |= !calls.is_empty();
             self.calls = calls;
         }
+        if any {
+            self.look()?;
+        }
         Ok(any)
+    }
+
+    /// Looks at what it has left in shared memory.
+    fn look(&mut self) -> Result<(), GuestError> {
+        let read = self.page.read_exact_at(&mut self.slot, GUEST_AT);
+        read.map_err(|error| self.no_memory(error))
     }
 
     /// Serves its messages until it waits.
@@ -245,8 +277,9 @@ impl Guest {
                 self.serve_clock()?;
             }
         }
-        // We run now: it leaves its wishes in the memory.
-        self.share_times()
+        // We run now: it has left its wishes in the memory.
+        self.share_times()?;
+        self.look()
     }
 
     /// Which of its sockets have something: the clock's, and each device's.
@@ -346,8 +379,19 @@ impl Guest {
         let reply = device.device.on_message(header, &payload, files);
         let reply = reply.map_err(fault)?;
         if reply.takes_request_fd {
-            let stream = for_calls.map(std::os::fd::OwnedFd::from);
-            device.calls = stream.map(UnixStream::from);
+            let stream = for_calls
+                .map(std::os::fd::OwnedFd::from)
+                .map(UnixStream::from);
+            if let Some(stream) = &stream {
+                let patience = Duration::from_secs(self.config.patience_s);
+                let set = stream.set_read_timeout(Some(patience));
+                set.map_err(|error| GuestError::Machine {
+                    name: self.config.name.clone(),
+                    what: "a device",
+                    error,
+                })?;
+            }
+            device.calls = stream;
         }
         if !reply.bytes.is_empty() && device.socket.write_all(&reply.bytes).is_err() {
             return Err(ended(&self.config, &mut self.process));
@@ -386,20 +430,17 @@ impl Guest {
         }
     }
 
-    fn share_times(&self) -> Result<(), GuestError> {
-        let written = self.page.write_all_at(&self.clock.times(), TIMES_AT);
+    fn share_times(&mut self) -> Result<(), GuestError> {
+        let times = self.clock.times();
+        if self.shown.replace(times) == Some(times) {
+            return Ok(());
+        }
+        let written = self.page.write_all_at(&times, TIMES_AT);
         written.map_err(|error| self.no_memory(error))
     }
 
-    fn read_slot(&self, slot: &mut [u8; 16]) -> Result<(), GuestError> {
-        let read = self.page.read_exact_at(slot, GUEST_AT);
-        read.map_err(|error| self.no_memory(error))
-    }
-
-    fn requested(&self) -> Result<Option<u64>, GuestError> {
-        let mut slot = [0; 16];
-        self.read_slot(&mut slot)?;
-        Ok(self.clock.next_at(&slot))
+    fn requested(&self) -> Option<u64> {
+        self.clock.next_at(&self.slot)
     }
 
     fn no_memory(&self, error: io::Error) -> GuestError {

@@ -329,6 +329,8 @@ impl Nodes {
         self.list.push(Node {
             name: name.to_owned(),
             kernel: None,
+            receive_offload: false,
+            command: None,
         });
         self.ids.insert(name.to_owned(), id);
         self.parent.push(id.0);
@@ -427,6 +429,17 @@ impl Item {
             },
             _ => None,
         }
+    }
+    /// The places of a list of pairs of lengths, in metres.
+    pub(crate) fn places(&self) -> Option<Vec<(f64, f64)>> {
+        let Content::List(items) = &self.content else {
+            return None;
+        };
+        let place = |item: &Item| {
+            let (x, y) = item.pair()?;
+            Some((x.meters()?.0, y.meters()?.0))
+        };
+        items.iter().map(place).collect()
     }
     pub(crate) fn meters(&self) -> Option<Meters> {
         match self.content {

@@ -397,7 +397,23 @@ impl Builder<'_, '_> {
         }
         let low = (x0.min(x1), y0.min(y1));
         let high = (x0.max(x1), y0.max(y1));
-        Building::read(fields, Some((name.to_owned(), low, high)), self)
+        let rings = fields.list("outline").iter();
+        let rings = rings.map(|ring| ring.places().filter(|ring| ring.len() >= 3));
+        let Some(outline) = rings.collect::<Option<Vec<_>>>() else {
+            let expected = "three places or more in each ring";
+            self.mistake(
+                fields.place_of("outline"),
+                "walls that enclose nothing",
+                expected,
+            );
+            return None;
+        };
+        let building = Building::read(fields, Some((name.to_owned(), low, high, outline)), self)?;
+        if building.base.0 >= building.height.0 {
+            let message = "a building whose underside is not below its roof";
+            self.mistake(fields.place_of("base"), message, "a `base` below `height`");
+        }
+        Some(building)
     }
 }
 

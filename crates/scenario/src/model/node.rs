@@ -1,6 +1,6 @@
 //! Hosts and routers.
 
-use crate::shape::Presence::Optional;
+use crate::shape::Presence::{Default, Optional};
 use crate::shape::Shape;
 use crate::table::table;
 
@@ -15,5 +15,12 @@ table! {
         /// The version of Linux whose own TCP the flows of this node use, such as `6.12`, in place of
         /// fadeout's; `fadeout kernel build` makes one. The other end of each flow needs one too.
         kernel: Option<String> = Shape::Text, Optional;
+        /// With `kernel`: what arrives at one instant is seen together, as from a network card that puts
+        /// segments together, and answered by fewer ACKs. Otherwise every packet is seen and read alone.
+        receive_offload: bool = Shape::Bool, Default("false");
+        /// With `kernel`: a program of this machine, as a shell takes it, that runs in the guest from the
+        /// start, and only with `--allow-programs`. It sees the files of this machine, which it cannot
+        /// change, and the other nodes by name, over the routes of the flows to them.
+        command: Option<String> = Shape::Text, Optional;
     }
 }

@@ -2,7 +2,9 @@
 
 use super::{File, Named, RrcStates};
 use crate::build::Builder;
-use crate::keys::{DROPS, INDOOR, LENGTH, MAX_UES, PENETRATION, POSITIVE_TIME, RATE, TIME};
+use crate::keys::{
+    DROPS, INDOOR, LENGTH, LENGTH_OR_ZERO, MAX_UES, PENETRATION, POSITIVE_TIME, RATE, TIME,
+};
 use crate::quantity::Dimension;
 use crate::read::{Content, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
@@ -443,6 +445,10 @@ words! {
         SumoCsv = "sumo-csv",
         /// Movements of BonnMotion, unpacked.
         BonnMotion = "bonnmotion",
+        /// A SUMO configuration, of vehicles: SUMO is run, and what it wrote is kept.
+        Sumo = "sumo",
+        /// Floating car data of SUMO in Parquet, of vehicles.
+        SumoParquet = "sumo-parquet",
     }
 }
 
@@ -457,12 +463,30 @@ table! {
             low: (f64, f64),
             /// North-east corner.
             high: (f64, f64),
+            /// Rings of its walls, each closed from its last place to its first; none of a rectangle.
+            outline: Vec<Vec<(f64, f64)>>,
         }
         /// A corner of its footprint: east and north. Walls stand along the axes.
         "corner" = POSITION, Required;
         /// The corner opposite.
         "opposite" = POSITION, Required;
+        /// Its walls in place of those of the rectangle, which is then only around it: the places of its outer
+        /// wall, and of those of its courtyards.
+        "outline" = Shape::List(&Shape::List(&POSITION)), Optional;
         /// Height of its roof.
         height: Meters = LENGTH, Required;
+        /// Height of its underside above ground, of a part that stands on others or on pillars.
+        base: Meters = LENGTH_OR_ZERO, Default("\"0 m\"");
+        /// An OpenStreetMap extract (.osm, or .osm.pbf), relative to the scenario file, whose buildings
+        /// `fadeout` and its Python package put in place of this table: NAME, NAME-1, NAME-2, …
+        "file" = Shape::Text, Optional;
+        /// Latitude and longitude that are at 0 m, 0 m; without it the middle of the extract.
+        "origin" = Shape::Pair(&DEGREES, &DEGREES), Optional;
+        /// Height of buildings of a file that have neither a height nor levels.
+        "default-height" = LENGTH, Optional;
+        /// Height of a level of buildings of a file.
+        "level-height" = LENGTH, Optional;
     }
 }
+
+const DEGREES: Shape = Shape::Number(Range::closed(-180.0, 180.0));

@@ -3,12 +3,13 @@
 use super::BuildError;
 use super::flow::{Flows, default_congestion_control};
 use crate::directory::FlowEntry;
-use crate::kernels::{KernelEnd, linux_name};
-use crate::world::{Endpoint, Transport};
-use fadeout_core::{FlowEnd, FlowId, NodeId};
+use crate::kernels::{KernelEnd, KernelPath, linux_name};
+use crate::routing::backward;
+use crate::world::{Endpoint, Parts, Transport};
+use fadeout_core::{FlowEnd, FlowId, NodeId, Time};
 use fadeout_guest::agent::Address;
-use fadeout_scenario as scenario;
-use fadeout_transport::tcp::TcpConfig;
+use fadeout_scenario::{self as scenario, HandoverFate};
+use fadeout_transport::tcp::{EcnMode, TcpConfig};
 
 /// The port of the first flow's ends; those of the others follow.
 const FIRST_PORT: u32 = 10_000;
@@ -16,6 +17,39 @@ const FIRST_PORT: u32 = 10_000;
 /// Whether a node of the flow has a kernel, so that this is for [`add`].
 pub(super) fn has_kernel(scenario: &scenario::Scenario, flow: &scenario::Flow) -> bool {
     [flow.from, flow.to].map(|node| scenario.nodes[node.index()].kernel.is_some()) != [false; 2]
+}
+
+/// Whether every node that asks for what a kernel does has one, and a way for it.
+pub(super) fn check_nodes(scenario: &scenario::Scenario, parts: &Parts) -> Result<(), BuildError> {
+    for node in &scenario.nodes {
+        let kernels = parts.kernels.as_ref();
+        let is_machine = kernels.is_some_and(|it| it.machine_of(&node.name).is_some());
+        let reason = match (&node.kernel, &node.command, node.receive_offload) {
+            (None, Some(_), _) => "`command` runs in a kernel; expected `kernel` beside it",
+            (None, None, true) => "`receive-offload` is a kernel's; expected `kernel` beside it",
+            (Some(_), Some(_), _) if !is_machine => {
+                "`command` sends over the routes of flows; expected a flow of TCP between this node and \
+                 another with a kernel (its `start` may be beyond the end of the run)"
+            }
+            _ => continue,
+        };
+        return Err(BuildError::Node {
+            node: node.name.clone(),
+            reason: reason.to_owned(),
+        });
+    }
+    let mut handovers = scenario.handovers.iter();
+    if parts.kernels.is_some()
+        && let Some(handover) = handovers.find(|it| it.data == HandoverFate::Bicasting)
+    {
+        return Err(BuildError::Handover {
+            handover: handover.name.clone(),
+            reason:
+                "packets of a kernel cannot be sent twice; expected another `data` than bicasting"
+                    .to_owned(),
+        });
+    }
+    Ok(())
 }
 
 /// Adds the endpoints of a flow between kernels.
@@ -30,19 +64,15 @@ pub(super) fn add(
     };
     let machine_of = |flows: &mut Flows<'_>, node: NodeId| {
         let node = &flows.scenario.nodes[node.index()];
-        let Some(version) = &node.kernel else {
+        if node.kernel.is_none() {
             let reason = format!("node \"{}\" has no `kernel`, its other end does", node.name);
             return Err(refused(reason + "; expected one at both ends"));
-        };
+        }
         let kernels = flows.parts.kernels.get_or_insert_default();
         let known = kernels.machine_of(&node.name);
-        Ok(known.unwrap_or_else(|| kernels.add(&node.name, version)))
+        Ok(known.unwrap_or_else(|| kernels.add(node)))
     };
     let (sender, receiver) = (machine_of(flows, flow.from)?, machine_of(flows, flow.to)?);
-    if flow.multipath.is_some() {
-        let reason = "a kernel at its ends and `multipath`; expected one of the two";
-        return Err(refused(reason.to_owned()));
-    }
     if flow.link_info.is_some() {
         let reason = "a kernel cannot be told of links; expected no `link-info`";
         return Err(refused(reason.to_owned()));
@@ -53,6 +83,16 @@ pub(super) fn add(
         ))
     })?;
     let config = TcpConfig::new(&flow.profile, &flow.tcp);
+    if let Some(config) = &config {
+        if config.ecn == EcnMode::Accurate {
+            let reason = "a kernel has no accurate ECN; expected `ecn = \"classic\"`";
+            return Err(refused(reason.to_owned()));
+        }
+        let kernels = flows.parts.kernels.get_or_insert_default();
+        for machine in [sender, receiver] {
+            kernels.settings(machine).include(config);
+        }
+    }
     let name = match (&flow.congestion_control, &config) {
         (Some(named), _) => named.name.as_str(),
         (None, Some(config)) => default_congestion_control(config.recovery),
@@ -64,13 +104,25 @@ pub(super) fn add(
              `newreno`, `bbr` or `vegas`"
         ))
     })?;
+    if let Some(described) = &flow.multipath {
+        let machines = [sender, receiver];
+        return add_paths(
+            flows,
+            (id, entry),
+            flow,
+            described,
+            machines,
+            port,
+            congestion,
+        );
+    }
     for (end, own, peer, route) in flows.ends(entry, flow)? {
         let machines = match end {
             FlowEnd::Sender => [sender, receiver],
             FlowEnd::Receiver => [receiver, sender],
         };
         let kernels = flows.parts.kernels.get_or_insert_default();
-        kernels.assign(machines[0], port, own);
+        kernels.assign(machines, port, own);
         let addresses = machines.map(|machine| Address {
             ip: kernels.address(machine),
             port,
@@ -80,6 +132,82 @@ pub(super) fn add(
         let transport = Transport::Kernel(Box::new(kernel));
         let endpoint = Endpoint::new(transport, id, peer, route);
         flows.parts.endpoints.push(endpoint);
+    }
+    Ok(())
+}
+
+/// Adds the endpoints of a connection by several paths: sender and receiver of each in turn. Who connects
+/// has an address for each path; the other end has one.
+fn add_paths(
+    flows: &mut Flows<'_>,
+    (id, entry): (FlowId, &FlowEntry),
+    flow: &scenario::Flow,
+    described: &scenario::Multipath,
+    machines: [u32; 2],
+    port: u16,
+    congestion: &'static str,
+) -> Result<(), BuildError> {
+    let refused = |reason: &str| BuildError::Kernel {
+        flow: flow.name.clone(),
+        reason: reason.to_owned(),
+    };
+    if described.path_scheduler.name != "linux" {
+        let reason =
+            "a kernel has Linux's path scheduler alone; expected `path-scheduler = \"linux\"`";
+        return Err(refused(reason));
+    }
+    if described.coupling.name != "uncoupled" {
+        let reason = "a kernel couples no windows; expected `coupling = \"uncoupled\"`";
+        return Err(refused(reason));
+    }
+    let directory = flows.directory;
+    let of_path = |path| {
+        let entry = directory.flow(path);
+        entry.expect("the directory has every path")
+    };
+    for ((number, path_id), path) in (0..).zip(entry.paths()).zip(&described.paths) {
+        if path.announced || path.from > Time::ZERO || path.until.is_some() {
+            let reason = "the paths of a kernel are there from the beginning to the end; expected no \
+                          `announced`, `from` or `until`";
+            return Err(refused(reason));
+        }
+        let ends = of_path(path_id);
+        let socket = of_path(entry.paths().next().unwrap_or(path_id));
+        let backward = backward(&path.hops);
+        for (side, hops) in [(0, &path.hops), (1, &backward)] {
+            let [machine, other] = [machines[side], machines[1 - side]];
+            let own = [ends.sender, ends.receiver][side];
+            let peer = [ends.sender, ends.receiver][1 - side];
+            let end = [FlowEnd::Sender, FlowEnd::Receiver][side];
+            let route = flows.route_over(flow, hops)?;
+            let kernels = flows.parts.kernels.get_or_insert_default();
+            let (first, away) = (kernels.address(machine), kernels.address(other));
+            // Either may be the one that connects.
+            let as_client = [kernels.address_on(machine, number), away];
+            let as_server = [first, kernels.address_on(other, number)];
+            for pair in [as_client, as_server] {
+                kernels.assign_path(machine, pair, port, own);
+            }
+            let others = described.paths.iter().zip(0..).skip(1);
+            let others =
+                others.map(|(path, other)| (kernels.address_on(machine, other), path.backup));
+            let path = KernelPath {
+                others: if number == 0 {
+                    others.collect()
+                } else {
+                    Vec::new()
+                },
+                whole: id,
+            };
+            let addresses = [first, away].map(|ip| Address { ip, port });
+            let socket = (machine, [socket.sender, socket.receiver][side].0);
+            let kernel = KernelEnd::new(socket, path_id, end, addresses, congestion).on_path(path);
+            let transport = Transport::Kernel(Box::new(kernel));
+            flows
+                .parts
+                .endpoints
+                .push(Endpoint::new(transport, path_id, peer, route));
+        }
     }
     Ok(())
 }

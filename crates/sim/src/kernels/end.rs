@@ -1,6 +1,7 @@
 //! One end of a flow whose transport is a kernel.
 
 use super::Numbers;
+use super::arrivals::Arrivals;
 use fadeout_core::{
     CongestionRow, FlowEnd, FlowId, RetransmitCause, RetransmitRow, Segment, Span, Time,
 };
@@ -12,6 +13,16 @@ use fadeout_transport::tcp::{AppCommand, SenderStatistics};
 const SAMPLE_MS: u16 = 10;
 /// No slow-start threshold yet (`TCP_INFINITE_SSTHRESH`).
 const INFINITE: u32 = 0x7fff_ffff;
+
+/// A path of a connection by several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Path {
+    /// The addresses from which the others are opened, and whether each is a backup; with the first
+    /// path, which opens the connection.
+    pub(crate) others: Vec<([u8; 4], bool)>,
+    /// The flow that all paths together are.
+    pub(crate) whole: FlowId,
+}
 
 /// One end of a flow, a socket of a kernel.
 #[derive(Debug)]
@@ -25,8 +36,12 @@ pub(crate) struct KernelEnd {
     own: Address,
     peer: Address,
     congestion: &'static str,
+    /// Of a connection by several paths.
+    path: Option<Path>,
     pub(crate) numbers: Numbers,
     pub(crate) scale: u8,
+    /// The stream that comes to it.
+    pub(crate) arrivals: Arrivals,
     statistics: SenderStatistics,
     info: TcpInfo,
     sampled_at: Option<Time>,
@@ -48,12 +63,41 @@ impl KernelEnd {
             own,
             peer,
             congestion,
+            path: None,
             numbers: Numbers::default(),
             scale: 0,
+            arrivals: Arrivals::default(),
             statistics: SenderStatistics::default(),
             info: TcpInfo::default(),
             sampled_at: None,
         }
+    }
+
+    /// Makes it a path of a connection by several.
+    #[must_use]
+    pub(crate) fn on_path(mut self, path: Path) -> KernelEnd {
+        self.path = Some(path);
+        self
+    }
+
+    /// Whether it is one of several paths.
+    pub(crate) fn is_path(&self) -> bool {
+        self.path.is_some()
+    }
+
+    /// The flow, over all its paths.
+    pub(crate) fn whole_flow(&self) -> FlowId {
+        self.path.as_ref().map_or(self.flow, |path| path.whole)
+    }
+
+    /// The addresses from which the kernel opens further paths, once it connects.
+    pub(crate) fn other_paths(&self) -> &[([u8; 4], bool)] {
+        self.path.as_ref().map_or(&[], |path| &path.others)
+    }
+
+    /// The port of both its ends.
+    pub(crate) fn port(&self) -> u16 {
+        self.own.port
     }
 
     /// What the agent is to do for a command of an application; nothing for those that no application
@@ -63,7 +107,7 @@ impl KernelEnd {
         let is_sender = self.end == FlowEnd::Sender;
         let options = SocketOptions {
             congestion: self.congestion,
-            is_multipath: false,
+            is_multipath: self.is_path(),
             sample_ms: if is_sender { SAMPLE_MS } else { 0 },
         };
         let (own, peer) = (self.own, self.peer);
@@ -90,6 +134,14 @@ impl KernelEnd {
             | AppCommand::Read(_)
             | AppCommand::Abort => return None,
         })
+    }
+
+    /// A segment comes to it.
+    pub(crate) fn on_arrival(&mut self, segment: &Segment) {
+        // The SYN has the number zero.
+        let start = segment.seq.saturating_sub(1);
+        self.arrivals
+            .on_segment(start, start + u64::from(segment.len));
     }
 
     /// Counts a segment that the kernel sent; `highest` was the highest number before it. The row of

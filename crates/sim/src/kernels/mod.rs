@@ -4,17 +4,23 @@
 //! packets carry their bytes beside the pool; what is in their headers stands in the pool as that of
 //! every other packet, so that links, radios, captures and tables see no difference.
 
+mod arrivals;
 mod end;
+mod program;
 mod segment;
+mod settings;
 
-pub(crate) use end::KernelEnd;
+pub(crate) use end::{KernelEnd, Path as KernelPath};
 pub(crate) use segment::{Numbers, segment};
+pub(crate) use settings::Settings;
 
 use fadeout_core::{EndpointId, PacketId, Time, Wake};
 use fadeout_guest::agent::{Command, Report};
 use fadeout_guest::frame::{Ip, mark};
 use fadeout_guest::tcp_info::TcpInfo;
 use fadeout_guest::{Config, Guest, GuestError, Port, Sink, installed};
+use fadeout_scenario::Node;
+use program::Program;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -23,10 +29,14 @@ use std::path::Path;
 pub(crate) enum Told {
     Established(u32),
     Delivered(u32, u64),
-    PeerClosed(u32),
+    PeerClosed(u32, u64),
     Closed(u32),
     Aborted(u32),
-    Sample(u32, Box<TcpInfo>),
+    Sample(u32, Option<[[u8; 4]; 2]>, Box<TcpInfo>),
+    /// A program wrote this.
+    Output(Vec<u8>),
+    /// A program ended with this status.
+    Ended(u64),
     Failed(String),
 }
 
@@ -63,12 +73,16 @@ impl Sink for Caught {
         self.told.push(match report {
             Report::Established(socket) => Told::Established(socket),
             Report::Delivered(socket, bytes) => Told::Delivered(socket, bytes),
-            Report::PeerClosed(socket) => Told::PeerClosed(socket),
+            Report::PeerClosed(socket, bytes) => Told::PeerClosed(socket, bytes),
             Report::Closed(socket) => Told::Closed(socket),
             Report::Aborted(socket, _) => Told::Aborted(socket),
-            Report::Sample(socket, _, info) => Told::Sample(socket, Box::new(TcpInfo::read(info))),
+            Report::Sample(socket, path, info) => {
+                Told::Sample(socket, path, Box::new(TcpInfo::read(info)))
+            }
             Report::Failed(_, why) => Told::Failed(why.to_owned()),
-            Report::Ready(_) | Report::Echo(_) | Report::Output(_) | Report::Ended(_) => return,
+            Report::Output(bytes) => Told::Output(bytes.to_vec()),
+            Report::Ended(status) => Told::Ended(status),
+            Report::Ready(_) | Report::Echo(_) => return,
         });
     }
 }
@@ -79,8 +93,13 @@ struct Machine {
     node: String,
     version: String,
     address: [u8; 4],
+    settings: Settings,
+    receive_offload: bool,
+    program: Option<Program>,
     guest: Option<Guest>,
     wake: Wake,
+    /// Endpoints that were given something since it last ran.
+    arrived: Vec<EndpointId>,
 }
 
 /// The kernels of a run.
@@ -89,10 +108,23 @@ pub(crate) struct Kernels {
     machines: Vec<Machine>,
     /// Whose packets those are that leave a machine from a port.
     by_port: BTreeMap<(u32, u16), EndpointId>,
+    /// Whose packets those are that leave a machine between two addresses, of the connection by several
+    /// paths that has a port.
+    by_path: BTreeMap<(u32, [[u8; 4]; 2], u16), EndpointId>,
+    /// Whose route the packets of programs take that leave a machine for an address.
+    by_address: BTreeMap<(u32, [u8; 4]), EndpointId>,
     /// The frame of each packet that a kernel sent, by its slot in the pool.
-    frames: Vec<Vec<u8>>,
+    frames: Vec<Frame>,
     caught: Caught,
     failure: Option<KernelError>,
+}
+
+/// A packet as a kernel sent it.
+#[derive(Debug, Default)]
+struct Frame {
+    bytes: Vec<u8>,
+    /// Whether it is a program's, and of no flow's socket.
+    is_of_program: bool,
 }
 
 /// Why a run with kernels failed.
@@ -114,6 +146,24 @@ pub enum KernelError {
     /// The kernel did not come up, ended, spins or cannot be trusted.
     #[error(transparent)]
     Guest(#[from] GuestError),
+    /// A program in a guest failed.
+    #[error("program of \"{node}\" ended with status {status}{last}")]
+    Program {
+        /// The node.
+        node: String,
+        /// Its exit status, or 128 and the number of the signal that ended it.
+        status: u64,
+        /// Its last line.
+        last: String,
+    },
+    /// A file for what a program says cannot be written.
+    #[error("{path}: {error}")]
+    Output {
+        /// The file.
+        path: String,
+        /// The error of the operating system.
+        error: std::io::Error,
+    },
     /// The kernel refuses what a flow asks of it.
     #[error("kernel of \"{node}\": {reason}")]
     Refused {
@@ -126,15 +176,19 @@ pub enum KernelError {
 
 impl Kernels {
     /// Adds the machine of a node; its number.
-    pub(crate) fn add(&mut self, node: &str, version: &str) -> u32 {
+    pub(crate) fn add(&mut self, node: &Node) -> u32 {
         let number = self.machines.len() as u32;
         let [.., high, low] = (number + 1).to_be_bytes();
         self.machines.push(Machine {
-            node: node.to_owned(),
-            version: version.to_owned(),
+            node: node.name.clone(),
+            version: node.kernel.clone().unwrap_or_default(),
             address: [10, 0, high, low],
+            settings: Settings::default(),
+            receive_offload: node.receive_offload,
+            program: node.command.as_deref().map(Program::new),
             guest: None,
             wake: Wake::default(),
+            arrived: Vec::new(),
         });
         number
     }
@@ -151,13 +205,51 @@ impl Kernels {
         self.machines[machine as usize].address
     }
 
-    /// What leaves `machine` from `port` is of `endpoint`.
-    pub(crate) fn assign(&mut self, machine: u32, port: u16, endpoint: EndpointId) {
+    /// What the flows of a machine ask of it.
+    pub(crate) fn settings(&mut self, machine: u32) -> &mut Settings {
+        &mut self.machines[machine as usize].settings
+    }
+
+    /// What leaves `machine` from `port` is of `endpoint`, and what programs send to `peer` takes its
+    /// route, unless that of an earlier flow.
+    pub(crate) fn assign(&mut self, [machine, peer]: [u32; 2], port: u16, endpoint: EndpointId) {
         self.by_port.insert((machine, port), endpoint);
+        let address = self.address(peer);
+        self.by_address
+            .entry((machine, address))
+            .or_insert(endpoint);
+    }
+
+    /// The address of a machine on a path of connections by several.
+    pub(crate) fn address_on(&self, machine: u32, path: u8) -> [u8; 4] {
+        let [a, b, c, d] = self.address(machine);
+        [a, b | path << 5, c, d]
+    }
+
+    /// What leaves `machine` between two addresses from or to `port` is of `endpoint`.
+    pub(crate) fn assign_path(
+        &mut self,
+        machine: u32,
+        ends: [[u8; 4]; 2],
+        port: u16,
+        endpoint: EndpointId,
+    ) {
+        self.by_path.insert((machine, ends, port), endpoint);
+    }
+
+    /// The end of a path between two addresses, its own first.
+    pub(crate) fn end_of_path(
+        &self,
+        machine: u32,
+        ends: [[u8; 4]; 2],
+        port: u16,
+    ) -> Option<EndpointId> {
+        self.by_path.get(&(machine, ends, port)).copied()
     }
 
     /// Starts every kernel; what they say is kept in `logs`.
     pub(crate) fn boot(&mut self, logs: Option<&Path>) -> Result<(), KernelError> {
+        let names = self.names();
         for (number, machine) in self.machines.iter_mut().enumerate() {
             let Some(kernel) = installed::find(&machine.version) else {
                 let present = installed::list().into_iter().map(|kernel| kernel.release);
@@ -175,12 +267,45 @@ impl Kernels {
             let [.., high, low] = (number as u32 + 1).to_be_bytes();
             config.mac[4..].copy_from_slice(&[high, low]);
             let file = format!("kernel-{}.log", machine.node.replace(['/', '\\'], "-"));
+            config.receive_offload = machine.receive_offload;
             config.log = logs.map(|folder| folder.join(file));
             let mut guest = Guest::boot(config)?;
             guest.command(&Command::AddAddress(machine.address));
+            for assignment in &machine.settings.assignments() {
+                guest.command(&Command::Set { assignment });
+            }
+            if let Some(program) = &mut machine.program {
+                program.start(&mut guest, &names, logs, &machine.node)?;
+            }
             machine.guest = Some(guest);
         }
         Ok(())
+    }
+
+    /// A line for each machine: its address and its name.
+    fn names(&self) -> Vec<String> {
+        let name = |machine: &Machine| {
+            let [a, b, c, d] = machine.address;
+            format!("{a}.{b}.{c}.{d} {}\n", machine.node)
+        };
+        self.machines.iter().map(name).collect()
+    }
+
+    /// A program of a machine wrote something, or ended with a status.
+    pub(crate) fn hear_program(&mut self, machine: u32, said: Result<&[u8], u64>) {
+        let machine = &mut self.machines[machine as usize];
+        let Some(program) = &mut machine.program else {
+            return;
+        };
+        if let Err(error) = program.hear(&machine.node, said) {
+            self.fail(error);
+        }
+    }
+
+    /// Whether a packet is a program's, and of no flow's socket.
+    pub(crate) fn is_of_program(&self, packet: PacketId) -> bool {
+        let frame = self.frames.get(packet.index());
+        frame.is_some_and(|frame| frame.is_of_program)
     }
 
     /// How many machines there are.
@@ -200,8 +325,17 @@ impl Kernels {
     }
 
     /// Gives a machine a packet, when it runs next.
-    pub(crate) fn deliver(&mut self, machine: u32, packet: PacketId, is_marked: bool) {
-        let frame = &mut self.frames[packet.index()];
+    pub(crate) fn deliver(
+        &mut self,
+        (machine, to): (u32, EndpointId),
+        packet: PacketId,
+        is_marked: bool,
+    ) {
+        let arrived = &mut self.machines[machine as usize].arrived;
+        if arrived.last() != Some(&to) {
+            arrived.push(to);
+        }
+        let frame = &mut self.frames[packet.index()].bytes;
         if is_marked {
             mark(frame);
         }
@@ -217,13 +351,24 @@ impl Kernels {
             return (caught, Time::NEVER);
         };
         let ran = guest.run(now.as_nanos(), &mut caught);
-        match ran.and_then(|()| guest.next_at()) {
+        match ran.map(|()| guest.next_at()) {
             Ok(next) => (caught, next.map_or(Time::NEVER, Time::from_nanos)),
             Err(error) => {
                 self.fail(error.into());
                 (caught, Time::NEVER)
             }
         }
+    }
+
+    /// The endpoints that were given something since this was asked last.
+    pub(crate) fn take_arrived(&mut self, machine: u32) -> Vec<EndpointId> {
+        std::mem::take(&mut self.machines[machine as usize].arrived)
+    }
+
+    /// Takes back the list, for its room.
+    pub(crate) fn put_back_arrived(&mut self, machine: u32, mut list: Vec<EndpointId>) {
+        list.clear();
+        self.machines[machine as usize].arrived = list;
     }
 
     /// Takes back what `run` gave.
@@ -233,19 +378,36 @@ impl Kernels {
     }
 
     /// Keeps the bytes of a packet.
-    pub(crate) fn keep(&mut self, packet: PacketId, frame: &[u8]) {
+    pub(crate) fn keep(&mut self, packet: PacketId, frame: &[u8], is_of_program: bool) {
         let index = packet.index();
         if self.frames.len() <= index {
-            self.frames.resize_with(index + 1, Vec::new);
+            self.frames.resize_with(index + 1, Frame::default);
         }
-        self.frames[index].clear();
-        self.frames[index].extend_from_slice(frame);
+        let kept = &mut self.frames[index];
+        kept.is_of_program = is_of_program;
+        kept.bytes.clear();
+        kept.bytes.extend_from_slice(frame);
     }
 
-    /// Whose packet this is, by the port that it leaves from.
-    pub(crate) fn sender_of(&self, machine: u32, ip: &Ip) -> Option<EndpointId> {
-        let port = ip.tcp?.source_port;
-        self.by_port.get(&(machine, port)).copied()
+    /// Whose packet this is, by the port that it leaves from; a program's takes the route of a flow to
+    /// its destination. The second says whether it is a program's.
+    pub(crate) fn sender_of(&self, machine: u32, ip: &Ip) -> Option<(EndpointId, bool)> {
+        let ends = [ip.source, ip.destination];
+        let ports = ip.tcp.map(|tcp| [tcp.source_port, tcp.destination_port]);
+        let mut ports = ports.into_iter().flatten();
+        if let Some(id) = ports.find_map(|port| self.end_of_path(machine, ends, port)) {
+            return Some((id, false));
+        }
+        let port = ip.tcp.map(|tcp| (machine, tcp.source_port));
+        if let Some(&own) = port.and_then(|port| self.by_port.get(&port)) {
+            return Some((own, false));
+        }
+        let has_program = self
+            .machines
+            .iter()
+            .any(|machine| machine.program.is_some());
+        let on_way = self.by_address.get(&(machine, ip.destination));
+        on_way.filter(|_| has_program).map(|&id| (id, true))
     }
 
     /// The kernels end, and the run with them.
@@ -273,7 +435,7 @@ impl Kernels {
 /// Linux's name of a congestion control, where it has it.
 pub(crate) fn linux_name(name: &str) -> Option<&'static str> {
     Some(match name {
-        "newreno" => "reno",
+        "reno" | "newreno" => "reno",
         "cubic" => "cubic",
         "bbr" => "bbr",
         "bic" => "bic",
@@ -313,7 +475,13 @@ mod tests {
     #[test]
     fn a_kernel_that_is_not_there_is_named_with_the_way_to_get_it() {
         let mut kernels = Kernels::default();
-        kernels.add("server", "0.99");
+        let node = Node {
+            name: "server".to_owned(),
+            kernel: Some("0.99".to_owned()),
+            receive_offload: false,
+            command: None,
+        };
+        kernels.add(&node);
         let error = kernels.boot(None).expect_err("there is no such kernel");
         let text = error.to_string();
         assert!(text.contains("kernel build 0.99") && text.contains("\"server\""));

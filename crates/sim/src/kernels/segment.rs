@@ -1,6 +1,6 @@
 //! The headers of a kernel's packets, as the pool has them.
 
-use fadeout_core::{Flags, SackBlock, SackList, Segment};
+use fadeout_core::{Dss, Flags, MptcpOption, SackBlock, SackList, Segment};
 use fadeout_guest::frame::{ETHERNET_LEN, Ip, Tcp};
 
 /// The sequence numbers of one end: as on the wire, and as offsets that do not wrap.
@@ -62,7 +62,9 @@ pub(crate) fn segment(
     segment.window = u64::from(tcp.window) << shift;
     let rest = (ip.len as u32).saturating_sub(40 + segment.options_len());
     segment.len = rest;
-    own.highest = own.highest.max(segment.end_seq());
+    // An option of another size than ours is told as payload, which counts no sequence numbers.
+    let unknown = u64::from(segment.len).saturating_sub(tcp.payload as u64);
+    own.highest = own.highest.max(segment.end_seq() - unknown);
     segment
 }
 
@@ -99,6 +101,7 @@ fn read_options(mut options: &[u8], peer: &Numbers, segment: &mut Segment) {
                 }
                 segment.sack = list;
             }
+            (30, 2..) => segment.mptcp = multipath_option(body),
             (8, 8) => {
                 segment.has_timestamps = true;
                 segment.ts_value = word(0);
@@ -107,6 +110,51 @@ fn read_options(mut options: &[u8], peer: &Numbers, segment: &mut Segment) {
             _ => {}
         }
         options = &options[len..];
+    }
+}
+
+/// The option of Multipath TCP with this body, as far as its size and its mapping go.
+///
+/// Standard: RFC 8684 §3.
+fn multipath_option(body: &[u8]) -> MptcpOption {
+    let number = |at: usize, len: usize| {
+        let bytes = body.get(at..at + len).unwrap_or_default();
+        bytes
+            .iter()
+            .fold(0, |all, &byte| all << 8 | u64::from(byte))
+    };
+    match body[0] >> 4 {
+        0 => MptcpOption::Capable,
+        1 => MptcpOption::Join {
+            backup: body[0] & 1 != 0,
+        },
+        2 => {
+            let flags = body[1];
+            let ack_len = [0, 4, 0, 8][usize::from(flags & 3)];
+            let seq_len = [0, 4, 0, 8][usize::from(flags >> 2 & 3)];
+            let has_mapping = flags & 4 != 0;
+            let len_at = 2 + ack_len + seq_len + 4;
+            MptcpOption::Dss(Dss {
+                data_ack: number(2, ack_len),
+                data_seq: number(2 + ack_len, seq_len),
+                data_len: if has_mapping {
+                    number(len_at, 2) as u16
+                } else {
+                    0
+                },
+                data_fin: flags & 0x10 != 0,
+            })
+        }
+        3 => MptcpOption::AddAddress {
+            path: body[1],
+            is_echo: body[0] & 1 != 0,
+        },
+        4 => MptcpOption::RemoveAddress { path: body[1] },
+        5 => MptcpOption::Priority {
+            backup: body[0] & 1 != 0,
+        },
+        7 => MptcpOption::FastClose,
+        _ => MptcpOption::None,
     }
 }
 

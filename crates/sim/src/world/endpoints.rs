@@ -98,6 +98,9 @@ impl<P: Probe> World<P> {
             }
             Transport::Kernel(end) => {
                 if let Some(kernels) = &mut self.kernels {
+                    if !kernels.is_of_program(id) {
+                        end.on_arrival(segment);
+                    }
                     kernels.receive(end.machine, id, &mut self.pool, &mut self.agenda);
                 }
             }
@@ -204,10 +207,17 @@ impl<P: Probe> World<P> {
         };
         self.probe.sent(self.agenda.now(), packet);
         if self.crossings.is_some() {
-            self.cross(|it| it.turn(id));
-            let first = self.routes.first(self.pool[id].route);
-            return self.enter(first, id);
+            return self.depart(id);
         }
+        self.enter(first, id);
+    }
+
+    /// A packet enters its route, which a handover may have turned.
+    pub(super) fn depart(&mut self, id: PacketId) {
+        if self.crossings.is_some() {
+            self.cross(|it| it.turn(id));
+        }
+        let first = self.routes.first(self.pool[id].route);
         self.enter(first, id);
     }
 }

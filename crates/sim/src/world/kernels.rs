@@ -3,7 +3,11 @@
 use super::agenda::Agenda;
 use super::{Endpoints, Event, Transport, World};
 use crate::kernels::{KernelEnd, KernelError, Kernels, Told, segment};
-use fadeout_core::{Ecn, EndpointId, FlowEnd, Packet, PacketId, PacketPool, Probe, Protocol, Time};
+use fadeout_core::{
+    DATAGRAM_HEADERS, Ecn, EndpointId, FlowEnd, Packet, PacketId, PacketPool, Probe, Protocol,
+    Segment, Time,
+};
+use fadeout_guest::agent::Command;
 use fadeout_guest::frame::Ip;
 use fadeout_transport::tcp::{AppCommand, AppEvent};
 use std::path::Path;
@@ -19,6 +23,11 @@ impl Kernels {
 
     /// An application wants something of a socket.
     pub(super) fn ask(&mut self, end: &KernelEnd, command: AppCommand, agenda: &mut Agenda) {
+        if command == AppCommand::Connect {
+            for &(address, is_backup) in end.other_paths() {
+                self.command(end.machine, &Command::Subflow { address, is_backup });
+            }
+        }
         if let Some(told) = end.command(command) {
             self.command(end.machine, &told);
         }
@@ -34,7 +43,7 @@ impl Kernels {
         agenda: &mut Agenda,
     ) {
         let is_marked = pool[packet].ecn == Ecn::Ce;
-        self.deliver(machine, packet, is_marked);
+        self.deliver((machine, pool[packet].to), packet, is_marked);
         pool.free(packet);
         self.arm(machine, agenda.now(), agenda);
     }
@@ -49,18 +58,32 @@ impl Kernels {
         probe: &mut impl Probe,
     ) -> Option<PacketId> {
         let ip = Ip::read(frame)?;
-        let (id, tcp) = (self.sender_of(machine, &ip)?, ip.tcp?);
+        let (id, is_of_program) = self.sender_of(machine, &ip)?;
         let sender = &endpoints[id];
         let (flow, to, route) = (sender.flow, sender.peer, sender.route);
-        let peer = endpoints.kernel(to)?.numbers;
-        let Transport::Kernel(end) = &mut endpoints[id].transport else {
-            return None;
+        let (protocol, segment) = match ip.tcp {
+            Some(tcp) if !is_of_program => {
+                let peer = endpoints.kernel(to)?.numbers;
+                let Transport::Kernel(end) = &mut endpoints[id].transport else {
+                    return None;
+                };
+                let highest = end.numbers.highest;
+                let segment = segment(frame, &ip, &tcp, &mut end.numbers, &peer, &mut end.scale);
+                if let Some(row) = end.on_sent(now, &segment, highest) {
+                    probe.retransmit(row);
+                }
+                (Protocol::Tcp, segment)
+            }
+            // Whatever it is, links and radios see its size.
+            _ => {
+                let len = (ip.len as u32).saturating_sub(DATAGRAM_HEADERS);
+                let sized = Segment {
+                    len,
+                    ..Segment::default()
+                };
+                (Protocol::Udp, sized)
+            }
         };
-        let highest = end.numbers.highest;
-        let segment = segment(frame, &ip, &tcp, &mut end.numbers, &peer, &mut end.scale);
-        if let Some(row) = end.on_sent(now, &segment, highest) {
-            probe.retransmit(row);
-        }
         let (packet_id, packet) = pool.claim();
         *packet = Packet {
             flow,
@@ -74,10 +97,10 @@ impl Kernels {
                 _ => Ecn::NotEct,
             },
             sent_at: now,
-            protocol: Protocol::Tcp,
+            protocol,
             segment,
         };
-        self.keep(packet_id, frame);
+        self.keep(packet_id, frame, is_of_program);
         probe.sent(now, packet);
         Some(packet_id)
     }
@@ -121,14 +144,29 @@ impl<P: Probe> World<P> {
             let frame = (machine, frame);
             let packet = kernels.packet_of(frame, now, endpoints, pool, &mut self.probe);
             if let Some(packet) = packet {
-                self.enter(self.routes.first(self.pool[packet].route), packet);
+                self.depart(packet);
             }
         }
-        for told in std::mem::take(&mut caught.told) {
+        let arrived = self.kernels.as_mut().map(|it| it.take_arrived(machine));
+        let arrived = arrived.unwrap_or_default();
+        for &id in &arrived {
+            // The kernel has read it as it came.
+            let Some((end, flow)) = self.endpoints.told_by(machine, id) else {
+                continue;
+            };
+            match (end.arrivals.take(), end.is_path()) {
+                (0, _) => {}
+                // The connection tells what it has in order over all paths.
+                (bytes, true) => self.probe.delivered(now, flow, bytes),
+                (bytes, false) => self.hear(machine, Told::Delivered(id.0, bytes)),
+            }
+        }
+        for told in caught.told.drain(..) {
             self.hear(machine, told);
         }
         if let Some(kernels) = &mut self.kernels {
             kernels.put_back(caught);
+            kernels.put_back_arrived(machine, arrived);
         }
     }
 
@@ -137,24 +175,58 @@ impl<P: Probe> World<P> {
         let now = self.agenda.now();
         let (socket, event) = match told {
             Told::Established(socket) => (socket, AppEvent::Established),
-            Told::PeerClosed(socket) => (socket, AppEvent::PeerClosed),
+            Told::PeerClosed(socket, bytes) => {
+                let told_by = self.endpoints.told_by(machine, EndpointId(socket));
+                let arrived = told_by.filter(|(end, _)| !end.is_path());
+                let arrived = arrived.map_or(bytes, |(end, _)| end.arrivals.in_order());
+                if bytes != arrived
+                    && let Some(kernels) = &mut self.kernels
+                {
+                    let reason = format!("has read {bytes} bytes where {arrived} arrived");
+                    kernels.refuse(machine, reason);
+                    return;
+                }
+                (socket, AppEvent::PeerClosed)
+            }
             Told::Closed(socket) => (socket, AppEvent::Closed),
             Told::Aborted(socket) => (socket, AppEvent::Aborted),
             Told::Delivered(socket, bytes) => {
                 let id = EndpointId(socket);
-                if let Some((_, flow)) = self.endpoints.told_by(machine, id) {
+                if let Some((end, _)) = self.endpoints.told_by(machine, id) {
+                    let flow = end.whole_flow();
                     let (asks, probe) = (&mut self.asks, &mut self.probe);
                     self.flows[flow.index()].deliver((flow, id), bytes, now, asks, probe);
                     self.after_application(flow);
                 }
                 return;
             }
-            Told::Sample(socket, info) => {
-                if let Some((end, _)) = self.endpoints.told_by(machine, EndpointId(socket)) {
+            Told::Sample(socket, path, info) => {
+                let mut id = EndpointId(socket);
+                if let (Some(ends), Some(kernels), Some((end, _))) =
+                    (path, &self.kernels, self.endpoints.told_by(machine, id))
+                {
+                    let Some(on_path) = kernels.end_of_path(machine, ends, end.port()) else {
+                        return;
+                    };
+                    id = on_path;
+                }
+                if let Some((end, _)) = self.endpoints.told_by(machine, id) {
                     end.on_sample(now, *info);
                     if end.end == FlowEnd::Sender {
                         self.probe.congestion(end.congestion_row(now));
                     }
+                }
+                return;
+            }
+            Told::Output(bytes) => {
+                if let Some(kernels) = &mut self.kernels {
+                    kernels.hear_program(machine, Ok(&bytes));
+                }
+                return;
+            }
+            Told::Ended(status) => {
+                if let Some(kernels) = &mut self.kernels {
+                    kernels.hear_program(machine, Err(status));
                 }
                 return;
             }
@@ -165,7 +237,8 @@ impl<P: Probe> World<P> {
                 return;
             }
         };
-        if let Some((_, flow)) = self.endpoints.told_by(machine, EndpointId(socket)) {
+        if let Some((end, _)) = self.endpoints.told_by(machine, EndpointId(socket)) {
+            let flow = end.whole_flow();
             self.flows[flow.index()].on_app_event(event, &mut self.agenda);
         }
     }

@@ -1,0 +1,79 @@
+//! What flows ask of the kernels at their ends, as files below `/proc/sys`.
+
+use fadeout_transport::tcp::{EcnMode, ReceiveWindow, TcpConfig};
+
+/// The buffers and ECN of a kernel: the largest that any flow of its node asks for. What no flow asks
+/// for is Linux's own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Settings {
+    /// `tcp_rmem`: at first, and at most.
+    receive: Option<[u64; 2]>,
+    /// `tcp_wmem`: at first, and at most.
+    send: Option<[u64; 2]>,
+    has_ecn: bool,
+}
+
+impl Settings {
+    /// Includes what a flow asks for.
+    pub(crate) fn include(&mut self, config: &TcpConfig) {
+        let window = match config.receive_window {
+            ReceiveWindow::Autotuned { max_bytes } => Some(max_bytes),
+            ReceiveWindow::Fixed { bytes } => Some(bytes),
+            ReceiveWindow::Shared => None,
+        };
+        if let Some(window) = window {
+            // A half of the memory holds payload.
+            let memory = [config.initial_receive_buffer, 2 * window];
+            raise(&mut self.receive, memory);
+        }
+        if let Some(buffer) = config.send_buffer.filter(|it| it.maximum < u64::MAX) {
+            raise(&mut self.send, [buffer.initial, buffer.maximum]);
+        }
+        self.has_ecn |= matches!(config.ecn, EcnMode::Classic | EcnMode::Dctcp);
+    }
+
+    /// What the agent is to write where.
+    pub(crate) fn assignments(&self) -> Vec<String> {
+        let memory = |name: &str, sizes: Option<[u64; 2]>| {
+            sizes.map(|[first, most]| {
+                // Linux refuses what does not fit an `int`.
+                let most = most.min(i32::MAX as u64);
+                format!("net/ipv4/{name}=4096 {} {most}", first.min(most))
+            })
+        };
+        let ecn = self.has_ecn.then(|| "net/ipv4/tcp_ecn=1".to_owned());
+        let buffers = [
+            memory("tcp_rmem", self.receive),
+            memory("tcp_wmem", self.send),
+        ];
+        buffers.into_iter().chain([ecn]).flatten().collect()
+    }
+}
+
+fn raise(to: &mut Option<[u64; 2]>, asked: [u64; 2]) {
+    let [first, most] = to.unwrap_or_default();
+    *to = Some([first.max(asked[0]), most.max(asked[1])]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fadeout_core::registry::Parameters;
+
+    #[test]
+    fn the_largest_buffers_count_and_what_nobody_asks_for_is_linuxs_own() {
+        assert_eq!(Settings::default().assignments(), [""; 0]);
+        let mut config = TcpConfig::new("linux", &Parameters::default()).expect("a profile");
+        let mut settings = Settings::default();
+        settings.include(&config);
+        let usual = "net/ipv4/tcp_rmem=4096 131072 6291456";
+        assert_eq!(settings.assignments(), [usual]);
+        config.receive_window = ReceiveWindow::Fixed { bytes: 1 << 20 };
+        config.send_buffer.as_mut().expect("a buffer").maximum = 1 << 22;
+        config.ecn = EcnMode::Classic;
+        settings.include(&config);
+        let buffer = "net/ipv4/tcp_wmem=4096 16384 4194304";
+        let all = [usual, buffer, "net/ipv4/tcp_ecn=1"];
+        assert_eq!(settings.assignments(), all);
+    }
+}

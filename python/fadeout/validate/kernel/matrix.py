@@ -1,0 +1,236 @@
+"""The matrix: every case on both sides, with what was run kept, so that a stopped one goes on."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import median
+from threading import Lock
+from time import monotonic
+from typing import Any
+
+from fadeout import FadeoutError, __version__
+from fadeout.kernel import Kernel, find
+from fadeout.study.batch import CountCallback, run_all
+from fadeout.study.job import MayGoOn
+from fadeout.validate.kernel.cases import Case, cases
+from fadeout.validate.kernel.compared import Compared, Verdict
+from fadeout.validate.kernel.measured import Values
+from fadeout.validate.kernel.runs import read_side
+from fadeout.validate.kernel.scenario import Sides, sides
+
+FILE = "runs.jsonl"
+"""A line a run: case, side, seed, what it was of, and the quantities by flow."""
+
+KERNEL, OURS = "kernel", "ours"
+
+
+@dataclass(frozen=True)
+class _Run:
+    case: Case
+    pair: Sides
+    side: str
+    seed: int
+    key: str
+    """Digest of what it is a run of."""
+
+
+class Runs:
+    """The runs that are on disk, and their file."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read what `folder` has; it need not be there yet."""
+        self.path = folder / FILE
+        self.found: dict[str, dict[str, Any]] = {}
+        self.failures: list[str] = []
+        """Runs of this time that ended with an error, in words."""
+        self._lock = Lock()
+        if self.path.is_file():
+            text = self.path.read_text(encoding="utf-8")
+            whole = text[: text.rfind("\n") + 1]
+            if whole != text:
+                # Whoever wrote the last line was killed over it.
+                self.path.write_text(whole, encoding="utf-8")
+            for line in whole.splitlines():
+                one = json.loads(line)
+                self.found[one["key"]] = one
+
+    def keep(self, one: dict[str, Any]) -> None:
+        """Add a run."""
+        with self._lock:
+            self.found[one["key"]] = one
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(one) + "\n")
+
+
+def chosen(*, quick: bool = False, only: Sequence[str] = ()) -> list[Case]:
+    """The cases of the matrix, or a part of it: the quick ones, and those whose name has a word.
+
+    Raises:
+        FadeoutError: no case has one of the words of `only`.
+    """
+    found = [case for case in cases() if case.is_quick or not quick]
+    if only:
+        found = [case for case in found if any(word in case.name for word in only)]
+    if not found:
+        groups = ", ".join(dict.fromkeys(case.group for case in cases()))
+        raise FadeoutError(f"no case has {' or '.join(only)} in its name; groups are {groups}")
+    return found
+
+
+def run_matrix(
+    wanted: Sequence[Case],
+    folder: Path,
+    *,
+    kernel: str = "6.12",
+    seeds: int | None = None,
+    jobs: int | None = None,
+    progress: CountCallback | None = None,
+) -> Runs:
+    """Run what of the matrix is not in `folder` yet. A seed of every case comes before the next.
+
+    Args:
+        wanted: the cases.
+        folder: where the runs are kept.
+        kernel: the version; the newest of it that was built.
+        seeds: no more than so many a side.
+        jobs: runs at a time; as many as there are processors by default.
+        progress: called with how many runs are done, of how many.
+    """
+    runs = Runs(folder)
+    planned = list(_planned(wanted, find(kernel), seeds))
+    left = [one for one in planned if one.key not in runs.found]
+    done = len(planned) - len(left)
+
+    def tick(count: int, _total: int) -> None:
+        if progress is not None:
+            progress(done + count, len(planned))
+
+    run_all([partial(_call, one, runs) for one in left], workers=jobs, progress=tick)
+    return runs
+
+
+def _planned(wanted: Sequence[Case], kernel: Kernel, seeds: int | None) -> Iterator[_Run]:
+    pairs = {case.name: sides(case.document, kernel=kernel.release) for case in wanted}
+    for number in range(max(len(case.seeds) for case in wanted)):
+        if seeds is not None and number >= seeds:
+            return
+        for case in wanted:
+            if number >= len(case.seeds):
+                continue
+            pair, seed = pairs[case.name], case.seeds[number]
+            for side in (KERNEL, OURS):
+                yield _Run(case, pair, side, seed, _key(pair, side, seed, kernel))
+
+
+def _key(pair: Sides, side: str, seed: int, kernel: Kernel) -> str:
+    text = pair.kernel if side == KERNEL else pair.ours
+    built = kernel.folder.name if side == KERNEL else ""
+    whole = json.dumps([__version__, built, text.text, pair.settings(seed), seed])
+    return hashlib.sha256(whole.encode()).hexdigest()[:20]
+
+
+def _call(one: _Run, runs: Runs, may_go_on: MayGoOn) -> None:
+    text = one.pair.kernel if one.side == KERNEL else one.pair.ours
+    began = monotonic()
+    stopped = False
+
+    def go_on(state: dict[str, Any]) -> bool:
+        nonlocal stopped
+        stopped |= not may_go_on(state)
+        return not stopped
+
+    try:
+        values = read_side(one.pair, text, one.seed, go_on)
+    except FadeoutError as error:
+        # The others are worth having.
+        runs.failures.append(f"{one.case.name}, {one.side}, seed {one.seed}: {error}")
+        return
+    if stopped:
+        return
+    runs.keep(
+        {
+            "case": one.case.name,
+            "side": one.side,
+            "seed": one.seed,
+            "key": one.key,
+            "wall_s": round(monotonic() - began, 3),
+            "flows": values,
+        }
+    )
+
+
+def compared(
+    wanted: Sequence[Case], runs: Runs, *, kernel: str = "6.12", seeds: int | None = None
+) -> list[Compared]:
+    """What was run of each case, the seeds that both sides have; cases without one are left out."""
+    found: dict[str, dict[int, dict[str, dict[str, Values]]]] = {}
+    flows: dict[str, tuple[str, ...]] = {}
+    for one in _planned(wanted, find(kernel), seeds):
+        flows[one.case.name] = one.pair.flows
+        if (kept := runs.found.get(one.key)) is not None:
+            found.setdefault(one.case.name, {}).setdefault(one.seed, {})[one.side] = kept["flows"]
+    rows = []
+    for case in wanted:
+        both = [by for by in found.get(case.name, {}).values() if len(by) == 2]
+        if not both:
+            continue
+        for flow in flows[case.name]:
+            name = case.name if len(flows[case.name]) == 1 else f"{case.name}, {flow}"
+            rows.append(
+                Compared(
+                    name,
+                    tuple(by[KERNEL][flow] for by in both),
+                    tuple(by[OURS][flow] for by in both),
+                    case.is_chaotic,
+                )
+            )
+    return rows
+
+
+TABLE = (
+    "case",
+    "seeds",
+    "goodput Linux",
+    "ours",
+    "error",
+    "sRTT ms Linux",
+    "ours",
+    "error",
+    "retransmitted Linux",
+    "ours",
+    "error",
+    "largest cwnd Linux",
+    "ours",
+    "error",
+)
+
+
+def cells(row: Compared) -> list[str]:
+    """A row of the table: medians of both sides and the error; a cross where it is too large."""
+    line = [row.name, str(len(row.kernel))]
+    for judged in row.rows():
+        if judged.quantity.key == "mean_cwnd_segments":
+            continue
+        form = judged.quantity.form
+        mark = " ✗" if judged.verdict == Verdict.MISSED else ""
+        theirs, ours = median(judged.kernel), median(judged.ours)
+        error = f"{judged.error:+.1%}" if theirs else f"{ours:+.0f}"
+        line += [f"{theirs:{form}}", f"{ours:{form}}", error + mark]
+    return line + [""] * (len(TABLE) - len(line))
+
+
+def markdown(rows: Sequence[Compared]) -> str:
+    """The table as a page has it."""
+    lines = ["| " + " | ".join(TABLE) + " |", "|---" * len(TABLE) + "|"]
+    lines += ["| " + " | ".join(cells(row)) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def headline(rows: Sequence[Compared]) -> str:
+    """How many lie within their tolerances."""
+    missed = [row for row in rows if row.misses()]
+    return f"{len(rows) - len(missed)} of {len(rows)} rows lie within the tolerances"

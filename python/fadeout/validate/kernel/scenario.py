@@ -1,0 +1,132 @@
+"""The two sides of a comparison: a scenario with our TCP, and with a kernel's."""
+
+import json
+import tomllib
+from dataclasses import dataclass
+from typing import Any
+
+from fadeout import FadeoutError, _native, _toml
+from fadeout._quantities import seconds
+from fadeout._run import Overrides, ScenarioText, Source, override_list, read_source
+
+Document = dict[str, Any]
+
+DATAGRAMS = ("packet-stream", "echo", "full-buffer")
+"""Applications without TCP: the same on both sides."""
+
+HZ = 100
+"""Ticks a second of user-mode Linux."""
+
+COUNTS_TICKS = ("cubic", "bic", "westwood", "htcp", "bbr")
+"""Congestion controls whose arithmetic is in ticks."""
+
+KERNEL_SETTINGS = {
+    "timer-tick": f"{1000 // HZ} ms",
+    "nagle": True,
+    "header-memory": 192,
+    "maximum-send-buffer": 4_194_304,
+    "maximum-receive-window": 6_291_456 * 169 // 256,
+}
+"""What a guest has and the profile `linux` leaves open: ticks, Nagle's algorithm, memory for
+headers without wireless networks and tunnels (`MAX_TCP_HEADER`), the send buffer (`tcp_wmem`); and
+the share of the receive buffer (`tcp_rmem`) that holds payload with the guest's network device, 169
+of 256 (`scaling_ratio`)."""
+
+START_STEP_S = 0.0037
+"""How far the starts of flows lie apart from seed to seed, modulo a tick."""
+
+
+@dataclass(frozen=True)
+class Sides:
+    """A scenario, ready to run with either TCP."""
+
+    ours: ScenarioText
+    kernel: ScenarioText
+    flows: tuple[str, ...]
+    """The names of those that are compared."""
+    starts_s: dict[str, float]
+    """When each of them starts."""
+    overrides: tuple[str, ...]
+
+    def start(self, seed: int) -> dict[str, float]:
+        """When the flows start with this seed, s: moved against the kernel's tick."""
+        shift = seed * START_STEP_S % (1 / HZ)
+        return {name: start + shift for name, start in self.starts_s.items()}
+
+    def settings(self, seed: int) -> list[str]:
+        """What both sides have set with this seed."""
+        starts = [f'flow.{name}.start="{at:.6f} s"' for name, at in self.start(seed).items()]
+        return [*self.overrides, *starts]
+
+
+def sides(
+    source: Source | ScenarioText,
+    *,
+    kernel: str = "6.12",
+    set: Overrides | None = None,  # noqa: A002
+) -> Sides:
+    """Both sides of a scenario: its flows of TCP with our endpoints, and with `kernel`'s.
+
+    Raises:
+        ScenarioError: the scenario is wrong.
+        FadeoutError: it has no flow that can be compared.
+    """
+    given = source if isinstance(source, ScenarioText) else read_source(source)
+    overrides = override_list(set)
+    resolved = json.loads(
+        _native.resolve(
+            given.text, source_name=given.name, base_dir=given.base_dir, overrides=overrides
+        )
+    )["scenario"]
+    flows = {
+        name: flow
+        for name, flow in resolved["flow"].items()
+        if flow["application"]["kind"] not in DATAGRAMS
+    }
+    if not flows:
+        raise FadeoutError(f"{given.name}: there is no flow of TCP to compare")
+    document = tomllib.loads(given.text)
+    ours, theirs = (json.loads(json.dumps(document)) for _ in range(2))
+    for node in ours.get("node", {}).values():
+        node.pop("kernel", None)
+        node.pop("receive-offload", None)
+    for name, flow in flows.items():
+        _as_linux(_flow(ours, name), flow)
+        for node in (flow["from"], flow["to"]):
+            theirs.setdefault("node", {}).setdefault(node, {})["kernel"] = kernel
+    # The kernel tells of its state every 10 ms; ours is read at the same instants.
+    ours.setdefault("probe", {})["congestion"] = "every-ack"
+    return Sides(
+        _text(ours, given),
+        _text(theirs, given),
+        tuple(flows),
+        {name: _start_s(flow) for name, flow in flows.items()},
+        tuple(overrides),
+    )
+
+
+def _flow(document: Document, name: str) -> Document:
+    flows = document.get("flow", {})
+    if name not in flows:
+        raise FadeoutError(f"flow {name} is one of several of an entry; expected one of its own")
+    return flows[name]
+
+
+def _as_linux(flow: Document, resolved: Document) -> None:
+    """Gives our flow what the kernel has of itself."""
+    flow["profile"] = "linux"
+    flow["tcp"] = KERNEL_SETTINGS | flow.get("tcp", {})
+    control = resolved.get("congestion-control", {"name": "cubic"})
+    name = control["name"]
+    # Linux's Reno counts in integers, as ours does under its own name.
+    name = "reno" if name == "newreno" else name
+    flow["congestion-control"] = {"name": name, "hz": HZ} if name in COUNTS_TICKS else name
+
+
+def _start_s(flow: Document) -> float:
+    start = flow.get("start", "0 ns")
+    return 0.0 if start.startswith("0 ") else seconds(start)
+
+
+def _text(document: Document, given: ScenarioText) -> ScenarioText:
+    return ScenarioText(_toml.dumps(document), given.name, given.base_dir)

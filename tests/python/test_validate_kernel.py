@@ -1,0 +1,148 @@
+"""Our TCP beside a kernel's. What needs a kernel is skipped where there is none."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import fadeout
+from fadeout import kernel
+from fadeout.cli.app import app
+from fadeout.validate.kernel import Compared, cases, compare, matrix, sides
+from fadeout.validate.kernel.measured import measured
+
+SCENARIO = """
+duration = "4 s"
+[node.server]
+kernel = "6.12"
+[node.client]
+kernel = "6.12"
+[link.path]
+from = "server"
+to = "client"
+rate = "10 Mbit/s"
+delay = "10 ms"
+queue = { limit = "30 packets" }
+[flow.file]
+from = "server"
+to = "client"
+start = "100 ms"
+congestion-control = "newreno"
+tcp = { maximum-send-buffer = 1000000 }
+[flow.voice]
+from = "server"
+to = "client"
+application = { kind = "packet-stream", rate = "100 kbit/s" }
+"""
+
+needs_kernel = pytest.mark.skipif(
+    not any(one.release.startswith("6.12") for one in kernel.installed()),
+    reason="there is no kernel 6.12; fadeout kernel build makes one",
+)
+
+
+def test_the_sides_differ_in_the_kernels_and_in_what_those_have_of_themselves():
+    pair = sides(SCENARIO)
+    assert pair.flows == ("file",)
+    fadeout.check(pair.ours)
+    assert "kernel =" not in pair.ours.text
+    assert pair.kernel.text.count('kernel = "6.12"') == 2
+    assert 'congestion-control = "reno"' in pair.ours.text
+    assert "maximum-send-buffer = 1000000" in pair.ours.text
+    # A seed moves the start, by less than a tick.
+    starts = [pair.start(seed)["file"] for seed in range(1, 21)]
+    assert len({round(start, 6) for start in starts}) == 20
+    assert all(0.1 <= start < 0.11 for start in starts)
+
+
+def test_a_scenario_without_tcp_has_nothing_to_compare():
+    text = SCENARIO.split("[flow.file]")[0] + "[flow.voice]" + SCENARIO.split("[flow.voice]")[1]
+    with pytest.raises(fadeout.FadeoutError, match="no flow of TCP"):
+        sides(text)
+
+
+def test_state_is_read_at_whole_multiples_of_ten_milliseconds():
+    results = fadeout.run(sides(SCENARIO).ours)
+    values = measured(results, {"file": 0.1})["file"]
+    flow = results.flows.filter(results.flows["flow"] == "file").row(0, named=True)
+    assert values["goodput_mbps"] == pytest.approx(flow["delivered_bytes"] * 8e-6 / 3.9)
+    assert values["max_cwnd_segments"] <= flow["max_cwnd_segments"]
+
+
+def test_the_matrix_has_its_cases_and_each_is_a_scenario():
+    every = cases.cases()
+    assert len(every) >= 200
+    assert len({case.name for case in every}) == len(every)
+    assert {case.group for case in every if case.is_quick} == {case.group for case in every}
+    assert all(len(case.seeds) >= (20 if case.is_chaotic else 5) for case in every)
+    for case in every:
+        pair = sides(case.document)
+        for text in (pair.ours, pair.kernel):
+            fadeout.check(text, set=pair.settings(1))
+
+
+def values(goodput: float, retransmitted: float) -> dict[str, float]:
+    return {
+        "goodput_mbps": goodput,
+        "mean_srtt_ms": 20.0,
+        "retransmitted_segments": retransmitted,
+        "max_cwnd_segments": 30.0,
+    }
+
+
+def test_an_error_beyond_its_tolerance_is_a_miss():
+    theirs = tuple(values(10.0, 100.0) for _ in range(5))
+    near = Compared("near", theirs, tuple(values(10.29, 110.0) for _ in range(5)))
+    far = Compared("far", theirs, tuple(values(10.31, 116.0) for _ in range(5)))
+    assert near.misses() == []
+    assert [miss.split(":")[1] for miss in far.misses()] == [" goodput Mbit/s", " retransmitted"]
+    one_seed = (values(8.9, 100.0), *theirs[1:])
+    assert "a seed" in Compared("one", theirs, one_seed).misses()[0]
+
+
+def test_chaotic_rows_are_compared_as_distributions():
+    spread = tuple(values(10 + 0.2 * n, 100.0 + n) for n in range(20))
+    assert Compared("same", spread, spread[::-1], is_chaotic=True).misses() == []
+    shifted = tuple(values(one["goodput_mbps"] + 3, 100.0 + n) for n, one in enumerate(spread))
+    (miss,) = Compared("shifted", spread, shifted, is_chaotic=True).misses()
+    assert "distributions differ" in miss and "median" in miss
+
+
+def test_mistakes_of_the_command_line_are_told():
+    runner = CliRunner()
+    for arguments, told in (
+        (["validate", "kernel"], "SCENARIO"),
+        (["validate", "linux", "x.toml"], "recordings"),
+        (["validate", "kernel", "x.toml", "--matrix"], "its own scenarios"),
+        (["validate", "kernel", "--matrix", "--only", "nothing"], "no case has nothing"),
+    ):
+        result = runner.invoke(app, arguments)
+        assert result.exit_code in (1, 2), arguments
+        assert told in " ".join(result.stderr.replace("│", " ").split()), result.stderr
+
+
+@needs_kernel
+def test_a_plain_link_is_the_same_on_both_sides():
+    (flow,) = compare(SCENARIO, seeds=[1, 2])
+    assert flow.misses() == []
+    assert flow.rows()[0].quantity.key == "goodput_mbps"
+
+
+@needs_kernel
+def test_a_stopped_matrix_goes_on(tmp_path: Path):
+    wanted = matrix.chosen(only=["buffer cubic 10M 40ms 1bdp"])
+    assert len(wanted) == 1
+    first = matrix.run_matrix(wanted, tmp_path, seeds=1)
+    assert len(first.found) == 2
+    # The last line of a process that was killed.
+    path = tmp_path / matrix.FILE
+    path.write_text(path.read_text() + '{"case": "buff')
+    again = matrix.run_matrix(wanted, tmp_path, seeds=1)
+    assert again.found.keys() == first.found.keys()
+    assert path.read_text().count("\n") == 2
+    (row,) = matrix.compared(wanted, again, seeds=1)
+    sides_run = {json.loads(line)["side"] for line in path.read_text().splitlines()}
+    assert sides_run == {"kernel", "ours"}
+    assert row.misses() == []
+    assert matrix.markdown([row]).count("\n") == 3
