@@ -9,7 +9,7 @@ from types import ModuleType
 from sphinx.pycode import ModuleAnalyzer
 
 import fadeout
-from fadeout import campaign, congestion, plot, study
+from fadeout import campaign, congestion, plot, predictions, study
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -160,6 +160,9 @@ def api() -> str:
         "## Figures",
         "`results.plot` is one of these.",
         *members(plot, plot.__all__),
+        "## Predictions",
+        "When paths of a run will be cut, from what its cars reported.",
+        *members(predictions, predictions.__all__),
         "## Campaigns",
         *members(campaign, [n for n in campaign.__all__ if n not in fadeout.__all__]),
         "## What a congestion control sees",

@@ -4,6 +4,9 @@ The clause that an item implements is the last paragraph of its doc comment, bef
 
     /// Standard: RFC 9438 §4.2, §4.3; TS 38.322 §5.2.3, Table 7.1.
 
+Within a macro, whose doc comments are what users read, clauses may stand in brackets, and are
+listed too.
+
 Without arguments the page is written anew. `--fix` first puts clauses into that form that stand in
 brackets before a stop, before a colon at the beginning, or after one at the end. `--check` changes
 nothing and fails where either is to be done.
@@ -25,6 +28,7 @@ SOURCE = "https://github.com/fadeout-sim/fadeout/blob/main"
 WIDTH = 100
 
 DOCUMENT = r"(?:RFC \d+|T[SR] \d\d\.\d+(?:-\d+)?|ITU-R [A-Z]+\.\d+(?:-\d+)?|VIRTIO \d\.\d)"
+FAMILIES = ("RFC", "TS", "TR", "ITU-R", "VIRTIO")
 NUMBER = r"(?:[A-Z](?![A-Za-z])|\d+[a-z]?)(?:[.-]\d+[a-zA-Z]?)*"
 NUMBERS = rf"{NUMBER}(?:(?:, and |, | and | to | or |-){NUMBER})*"
 KIND = (
@@ -37,9 +41,11 @@ CITATIONS = re.compile(rf"{CITATION}(?:(?:, and |; |, | and ){CITATION})*")
 IN_BRACKETS = re.compile(r" \(([^()]*)\)(?=[.,:;]|$| and )")
 NAMED = re.compile(rf"((?:(?!{DOCUMENT})[^;])+?)[,;] ({CITATIONS.pattern})")
 AFTER_COLON = re.compile(rf": ({CITATIONS.pattern})\.$")
+ALL_BUT = re.compile(r"^All\b(?:[^.;]|\.(?=\S))*")
 BEFORE_COLON = re.compile(rf"({CITATIONS.pattern}): (?=\S)")
 
 STANDARD = "Standard: "
+STATED_PLACE = re.compile(rf"(?:§|(?:Table|Figure|equation|rule|step) ){NUMBER}(?: to {NUMBER})?")
 ITEM = re.compile(
     r"\s*(?:pub(?:\([^)]*\))? )?(?:(?:async|unsafe|const|default) )*"
     r"(?:(?:fn|struct|enum|trait|union|type|static|const|mod|macro_rules!) (?:mut )?(?P<name>\w+)"
@@ -69,29 +75,39 @@ class Comment:
     marker: str
     item: str
     """Path of the item, `CoDel::on_dequeue`; empty for a module's own comment."""
+    is_in_macro: bool = False
 
 
 def comments(text: list[str]) -> Iterator[Comment]:
-    """The doc comments of items and modules, but those inside macros and of tests."""
+    """The doc comments of items and modules, but those of tests."""
     at = 0
     closing = None
+    is_in_macro = False
     owner = ""
     while at < len(text):
         line = text[at]
-        if closing is not None:
-            closing = None if line.startswith(closing) else closing
+        if closing is not None and line.startswith(closing):
+            closing, is_in_macro, owner = None, False, ""
+            at += 1
+            continue
+        if closing is not None and not is_in_macro:
             at += 1
             continue
         if line.startswith("#[cfg(test)]") and at + 1 < len(text) and text[at + 1].endswith("{"):
             closing = "}"
+        elif is_in_macro:
+            # The fields of a macro's type are of no use as links: what is linked is the type.
+            named = re.match(ITEM, line)
+            owner = (named["name"] or owner) if named is not None else owner
         elif MACRO.fullmatch(line) and not line.lstrip().startswith("macro_rules!"):
             closing = line[: len(line) - len(line.lstrip())] + ("}" if "{" in line else ")")
+            is_in_macro, owner = True, ""
         elif OWNER.match(line):
             owner = owner_of(line)
         elif line.startswith("}"):
             owner = ""
         found = re.match(r"(\s*)(///|//!)(?: |$)", line)
-        if closing is not None or found is None:
+        if (closing is not None and not is_in_macro) or found is None:
             at += 1
             continue
         indent, marker = found.groups()
@@ -103,7 +119,10 @@ def comments(text: list[str]) -> Iterator[Comment]:
             yield Comment(first, lines, indent, marker, "")
             continue
         item = re.match(ITEM, after_attributes(text, at))
-        if item is not None:
+        if is_in_macro:
+            name = (item["name"] if item is not None else None) or owner
+            yield Comment(first, lines, indent, marker, name, is_in_macro=True)
+        elif item is not None:
             name = item["name"] or owner_of(text[at])
             path = f"{owner}::{name}" if owner and indent and item["name"] else name
             yield Comment(first, lines, indent, marker, path)
@@ -185,8 +204,25 @@ def stated(lines: list[str]) -> tuple[list[Clause], range]:
         if document is None or not text.endswith("."):
             raise ValueError(f"expected `{STANDARD}RFC 9438 §4.2; TS 38.322 §5.2.`, found {text!r}")
         places = [place for place in part[document.end() :].strip().split(", ") if place]
+        for place in places:
+            if not STATED_PLACE.fullmatch(place):
+                raise ValueError(
+                    f"expected `§5.2`, `Table 1`, `Figure 1`, `equation 1`, `rule 1` or `step 1`, "
+                    f"parted by `, `, and `; ` before another document, found {place!r}"
+                )
         found += [Clause(document[0], place) for place in places or [""]]
     return found, range(start, end)
+
+
+def bracketed(lines: list[str]) -> list[Clause]:
+    """The clauses that stand in brackets in a comment's text."""
+    cited = []
+    for inner in re.findall(r"\(([^()]*)\)", " ".join(lines)):
+        named = NAMED.fullmatch(inner)
+        citations = named[2] if named else inner
+        if CITATIONS.fullmatch(citations):
+            cited += [clause for clause in clauses_of(citations) if clause.place]
+    return cited
 
 
 def written(clauses: list[Clause]) -> str:
@@ -297,7 +333,7 @@ def fix() -> list[Path]:
 def fixed_text(text: str) -> str:
     """A file with its clauses in the fixed form."""
     lines = text.split("\n")
-    for comment in reversed(list(comments(lines))):
+    for comment in reversed([one for one in comments(lines) if not one.is_in_macro]):
         marker = comment.indent + comment.marker
         new = [f"{marker} {line}".rstrip() for line in fixed(comment)]
         lines[comment.first : comment.first + len(comment.lines)] = new
@@ -319,6 +355,8 @@ def traced() -> dict[str, dict[str, list[str]]]:
                 clauses, _ = stated(comment.lines)
             except ValueError as error:
                 raise SystemExit(f"{path.relative_to(ROOT)}:{comment.first + 1}: {error}") from None
+            if comment.is_in_macro:
+                clauses = clauses + bracketed(comment.lines)
             name = "::".join(filter(None, (module(path), comment.item)))
             link = f"[`{name}`]({SOURCE}/{path.relative_to(ROOT).as_posix()})"
             for clause in clauses:
@@ -329,9 +367,43 @@ def traced() -> dict[str, dict[str, list[str]]]:
     return found
 
 
+def named_documents() -> dict[str, str]:
+    """The documents that the program's text names, and a place where it does; tests aside."""
+    found: dict[str, str] = {}
+    for path in sources():
+        if "tests" in path.relative_to(ROOT).with_suffix("").parts:
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n")):
+            if line.startswith("#[cfg(test)]"):
+                break
+            for document in re.findall(rf"\b(?<!UMTS ){DOCUMENT}", line):
+                found.setdefault(document, f"{path.relative_to(ROOT)}:{number + 1}")
+    return found
+
+
+def left_out_and_listed(
+    found: dict[str, dict[str, list[str]]], notes: dict[str, dict[str, str | bool]]
+) -> Iterator[str]:
+    """Clauses that a note says are left out, and that the page lists nevertheless.
+
+    What `All but …` names is there.
+    """
+    for document, note in notes.items():
+        for place in re.findall(PLACE, ALL_BUT.sub("", str(note.get("left-out", "")))):
+            for one in written_places(place):
+                if one in found.get(document, {}):
+                    yield f"{document} {one}"
+
+
 def natural(text: str) -> list[tuple[int, str]]:
     """A key that orders numbers by their size."""
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", text)]
+
+
+def by_family(document: str) -> tuple[int, list[tuple[int, str]]]:
+    """A key that orders documents as the page does."""
+    family = next(n for n, kind in enumerate(FAMILIES) if document.startswith(kind))
+    return family, natural(document)
 
 
 def page(found: dict[str, dict[str, list[str]]], notes: dict[str, dict[str, str | bool]]) -> str:
@@ -342,7 +414,7 @@ def page(found: dict[str, dict[str, list[str]]], notes: dict[str, dict[str, str 
         "comments of the source, by `tools/standards.py`. What is left out, and why, is said by "
         "hand in `docs/standards.toml`. A clause that is not listed is not implemented as such.",
     ]
-    for kind in ("RFC", "TS", "TR", "ITU-R"):
+    for kind in FAMILIES:
         documents = sorted((d for d in found if d.startswith(kind)), key=natural)
         if documents:
             parts.append(f"## {kind}")
@@ -355,7 +427,35 @@ def page(found: dict[str, dict[str, list[str]]], notes: dict[str, dict[str, str 
             for place, links in sorted(found[document].items(), key=lambda row: natural(row[0])):
                 rows.append(f"| {place or 'the whole'} | {', '.join(links)} |")
             parts.append("\n".join(rows))
+    cited = sorted((d for d in notes if d not in found), key=by_family)
+    parts.append("## Cited only")
+    parts.append(
+        "Named in the source for a value, a word or a history; no function implements a clause "
+        "of them."
+    )
+    rows = ["| document | what for |", "| --- | --- |"]
+    rows += [f"| {one}: {notes[one]['title']} | {notes[one]['cited']} |" for one in cited]
+    parts.append("\n".join(rows))
     return "\n\n".join(parts) + "\n"
+
+
+def wrong_notes(
+    found: dict[str, dict[str, list[str]]], notes: dict[str, dict[str, str | bool]]
+) -> str | None:
+    """What is wrong with docs/standards.toml."""
+    named = named_documents()
+    if missing := sorted((set(found) | set(named)) - set(notes), key=natural):
+        places = [f"{one} ({named[one]})" if one in named else one for one in missing]
+        return f"docs/standards.toml has nothing on {', '.join(places)}"
+    if unused := sorted(set(notes) - set(found) - set(named)):
+        return f"docs/standards.toml is about what no source names: {', '.join(unused)}"
+    for document, note in notes.items():
+        expected = "left-out" if document in found else "cited"
+        if expected not in note:
+            return f"docs/standards.toml: {document} has no `{expected}`"
+    if listed := list(left_out_and_listed(found, notes)):
+        return f"docs/standards.toml leaves out what a doc comment has: {', '.join(listed)}"
+    return None
 
 
 def main() -> int:
@@ -371,13 +471,8 @@ def main() -> int:
             print(f"fixed {path.relative_to(ROOT)}")
     found = traced()
     notes = tomllib.loads(NOTES.read_text(encoding="utf-8"))
-    missing = sorted(set(found) - set(notes), key=natural)
-    if missing:
-        sys.exit(f"docs/standards.toml has nothing on {', '.join(missing)}")
-    source = "".join(path.read_text(encoding="utf-8") for path in sources())
-    unused = [document for document in notes if document not in source]
-    if unused:
-        sys.exit(f"docs/standards.toml is about what no source names: {', '.join(unused)}")
+    if said := wrong_notes(found, notes):
+        sys.exit(said)
     text = page(found, notes)
     if not arguments.check:
         PAGE.write_text(text, encoding="utf-8")

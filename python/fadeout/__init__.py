@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fadeout._version import __version__
     from fadeout.campaign import Campaign, sweep
     from fadeout.congestion import CongestionControl, CongestionControlError
+    from fadeout.drives import by_cell, by_ue, losses
     from fadeout.handover_policy import HandoverPolicy, HandoverPolicyError
     from fadeout.mobility import handover_metrics
     from fadeout.results import Results
@@ -41,9 +42,12 @@ __all__ = [
     "ScenarioError",
     "Simulation",
     "__version__",
+    "by_cell",
+    "by_ue",
     "check",
     "geometry",
     "handover_metrics",
+    "losses",
     "run",
     "sights",
     "sweep",
@@ -60,6 +64,7 @@ _HOMES = {
     "fadeout._version": ("__version__",),
     "fadeout.campaign": ("Campaign", "sweep"),
     "fadeout.congestion": ("CongestionControl", "CongestionControlError"),
+    "fadeout.drives": ("by_cell", "by_ue", "losses"),
     "fadeout.handover_policy": ("HandoverPolicy", "HandoverPolicyError"),
     "fadeout.mobility": ("handover_metrics",),
     "fadeout.results": ("Results",),

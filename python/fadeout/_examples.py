@@ -31,16 +31,6 @@ class Example:
         tables = tomllib.loads(self.text).get("channel-file", {}).values()
         return [self.path.parent / str(table["file"]) for table in tables]
 
-    @property
-    def remarks(self) -> list[str]:
-        """The comment at the top of the file, line by line."""
-        lines = []
-        for line in self.text.splitlines():
-            if not line.startswith("#"):
-                break
-            lines.append(line.removeprefix("#").removeprefix(" "))
-        return lines
-
 
 @cache
 def examples() -> dict[str, Example]:

@@ -12,6 +12,7 @@ FIGURES = {
     "datagrams": "Delay, missing datagrams and gaps of UDP flows over time.",
     "latency": "Share of UDP datagrams whose delay is at most so long.",
     "map": "Sites with the directions of their sectors, UEs by serving cell, and buildings.",
+    "drive": "Time line of a car: signal, serving cell, beam, losses, window and goodput.",
     "handover": "Changes of cell of a UE, step by step, above window and round-trip time.",
     "overview": "Throughput, congestion window, round-trip time and queue above one time axis.",
 }

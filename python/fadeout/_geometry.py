@@ -8,7 +8,7 @@ import polars as pl
 
 from fadeout import _native
 from fadeout._quantities import seconds
-from fadeout._run import Overrides, Source, override_list, read_source
+from fadeout._run import Overrides, Source, override_list, read_source, with_traces
 
 
 def geometry(
@@ -32,6 +32,7 @@ def geometry(
     overrides = override_list(set)
     if seed is not None:
         overrides.append(f"seed={operator.index(seed)}")
+    overrides = with_traces(text, name, base_dir, overrides)
     stream = _native.geometry(text, source_name=name, base_dir=base_dir, overrides=overrides)
     return pl.read_ipc_stream(io.BytesIO(stream))
 
@@ -45,11 +46,9 @@ def tracks(
 ) -> pl.DataFrame:
     """Where each vehicle of a scenario is over time, without running it.
 
-    A row for each vehicle and step of time: `time_s`, the group `vehicles` and the number `vehicle`
-    in it, the `ue` on it, its middle `x_m` and `y_m`, `heading_deg` (counter-clockwise from east),
-    `speed_mps`, and its `length_m`, `width_m` and `height_m`. A UE on no vehicle has rows without
-    group, length and width; its height is its antenna's. A vehicle of a trace has rows while it is
-    there.
+    A row for each vehicle and step of time; `fadeout list tables tracks` has the columns. A UE on
+    no vehicle has rows without group, length and width; its height is its antenna's. A vehicle of a
+    trace has rows while it is there.
 
     Raises:
         ScenarioError: the scenario is wrong.
@@ -68,9 +67,7 @@ def sights(
 ) -> pl.DataFrame:
     """What stands between the UEs and the cells of a scenario over time, without running it.
 
-    A row for each UE, cell and step of time: `time_s`, `ue`, `cell`, `distance_m` in space,
-    `vehicles_db` (what vehicles take from the direct path) and `behind_building`, whether a
-    building cuts it.
+    A row for each UE, cell and step of time; `fadeout list tables sights` has the columns.
 
     Raises:
         ScenarioError: the scenario is wrong.
@@ -95,7 +92,7 @@ def _found(
         every_ns=round(seconds(every) * 1e9),
         source_name=name,
         base_dir=base_dir,
-        overrides=given,
+        overrides=with_traces(text, name, base_dir, given),
     )
 
 

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
-from fadeout import _files, _native, _toml, congestion, handover_policy
+from fadeout import _files, _native, _toml, _traces, congestion, handover_policy
 
 if TYPE_CHECKING:
     from fadeout.results import Results
@@ -94,7 +94,7 @@ def run(
         text,
         source_name=name,
         base_dir=base_dir,
-        overrides=override_list(set),
+        overrides=with_traces(text, name, base_dir, override_list(set)),
         seed=None if seed is None else operator.index(seed),
         out=None if out is None else str(Path(out)),
         force=force,
@@ -143,7 +143,7 @@ def check(
         text,
         source_name=name,
         base_dir=base_dir,
-        overrides=override_list(set),
+        overrides=with_traces(text, name, base_dir, override_list(set)),
         congestion_controls=congestion.makers(congestion_controls),
         handover_policies=handover_policy.makers(handover_policies),
     )
@@ -161,12 +161,15 @@ def read_source(source: Source) -> ScenarioText:
     if isinstance(source, ScenarioText):
         return source
     if isinstance(source, Mapping):
-        return ScenarioText(_toml.dumps(source), "<dict>", None)
+        text = _toml.dumps(source)
+        return ScenarioText(_traces.with_buildings(text, "<dict>", None), "<dict>", None)
     if isinstance(source, str) and ("\n" in source or "=" in source):
-        return ScenarioText(source, "<string>", None)
+        return ScenarioText(_traces.with_buildings(source, "<string>", None), "<string>", None)
     if isinstance(source, str | PathLike):
         path = Path(source)
-        return ScenarioText(_files.read_text(path, "a scenario"), str(source), str(path.parent))
+        text = _files.read_text(path, "a scenario")
+        text = _traces.with_buildings(text, str(source), str(path.parent))
+        return ScenarioText(text, str(source), str(path.parent))
     raise TypeError(f"a scenario is a path, TOML text or a dict, not {type(source).__name__}")
 
 
@@ -181,3 +184,12 @@ def override_list(overrides: Overrides | None) -> list[str]:
             f"`set` takes a dict or a list of 'key=value', not the string {overrides!r}"
         )
     return list(overrides)
+
+
+def with_traces(text: str, name: str, base_dir: str | None, given: Sequence[str]) -> list[str]:
+    """Overrides, and what they put in place of traces that are made before a scenario is read.
+
+    Raises:
+        ScenarioError: a trace cannot be made.
+    """
+    return [*given, *_traces.overrides(text, name, base_dir, given)]

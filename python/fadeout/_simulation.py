@@ -12,6 +12,7 @@ from fadeout._run import (
     override_list,
     own_error,
     read_source,
+    with_traces,
 )
 from fadeout.results import Results
 
@@ -63,7 +64,7 @@ class Simulation:
             text,
             source_name=name,
             base_dir=base_dir,
-            overrides=override_list(set),
+            overrides=with_traces(text, name, base_dir, override_list(set)),
             seed=seed,
             out=None if out is None else str(Path(out)),
             force=force,

@@ -102,3 +102,47 @@ def test_a_line_that_is_not_in_the_fixed_form_is_an_error(standards: ModuleType)
     for line in ("Standard: RFC 9438 §4.2", "Standard: the usual one."):
         with pytest.raises(ValueError, match="expected `Standard: "):
             standards.stated([line])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Standard: TR 38.901 Table 7.3-1, TR 38.802 Table A.2.1-8.",
+        "Standard: TS 38.331 §6.4 (less one).",
+        "Standard: RFC 9768 table 2.",
+        "Standard: RFC 7323 §4.3 step 2.",
+        "Standard: RFC 7323 §4.3",
+    ],
+)
+def test_a_place_that_is_none_is_an_error(standards: ModuleType, line: str):
+    with pytest.raises(ValueError, match="expected"):
+        standards.stated([line])
+
+
+def test_what_macros_declare_is_traced_by_its_type(standards: ModuleType):
+    text = (
+        "fadeout_core::parameters! {\n    /// A law.\n    ///\n    /// Standard: RFC 8289 §5.\n"
+        "    pub struct Law {\n        /// How long (RFC 8289 section 4.3).\n"
+        '        target: Span = span("5 ms"),\n    }\n}\n\n/// A function.\nfn after() {}'
+    )
+    found = [
+        (one.item, standards.stated(one.lines)[0] + standards.bracketed(one.lines))
+        for one in standards.comments(text.split("\n"))
+    ]
+    clause = standards.Clause
+    law, field, after = found
+    assert law == ("Law", [clause("RFC 8289", "§5")])
+    assert field == ("Law", [clause("RFC 8289", "§4.3")])
+    assert after == ("after", [])
+    assert standards.fixed_text(text) == text
+
+
+def test_what_is_there_is_not_said_to_be_left_out(standards: ModuleType):
+    found = {"TS 38.321": {"§5.1": ["here"], "§5.9": ["here"]}}
+
+    def listed(left_out: str) -> list[str]:
+        return list(standards.left_out_and_listed(found, {"TS 38.321": {"left-out": left_out}}))
+
+    assert listed("Random access (§5.1), bandwidth parts (§5.15).") == ["TS 38.321 §5.1"]
+    assert listed("All but clause 5.1 and Table 7.1-1; clause 5.9.") == ["TS 38.321 §5.9"]
+    assert listed("Bandwidth parts (§5.15).") == []

@@ -5,8 +5,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 from matplotlib.collections import LineCollection
+from typer.testing import CliRunner
 
 import fadeout
+from fadeout._columns import all_table_docs, table_docs
+from fadeout.cli.app import app
 
 ROOT = Path(__file__).resolve().parents[2]
 MOTORWAY = ROOT / "scenarios/motorway.toml"
@@ -71,12 +74,12 @@ def test_the_map_shows_the_ways_of_cars_and_what_is_in_them():
     results = fadeout.run(CANYON, set={"duration": "1 s"})
     figure = results.plot.map()
     lines = [one for one in figure.axes[0].collections if isinstance(one, LineCollection)]
-    assert len(lines) == 2 * 4
+    # The way, and under it where a vehicle, a building or the beam is in the way.
+    assert len(lines) == 4 * 4
     legend = figure.axes[0].get_legend()
     assert legend is not None
     names = [text.get_text() for text in legend.get_texts()]
-    assert "way of a UE" in names
-    assert "vehicle in the way" in names
+    assert {"its way", "beam at times", "vehicle at the start"} <= set(names)
 
 
 def test_who_is_on_a_vehicle_is_served_where_it_is():
@@ -86,3 +89,15 @@ def test_who_is_on_a_vehicle_is_served_where_it_is():
         own = tracks.filter(pl.col("ue") == ue)
         # Antennas are in the middle of the roof.
         assert (own["x_m"][0], own["y_m"][0]) == pytest.approx((x, y))
+
+
+@pytest.mark.parametrize("table", ["tracks", "sights"])
+def test_the_columns_are_listed_with_their_units(cli: CliRunner, table: str):
+    listed = {column["name"]: column["unit"] for column in all_table_docs()[table]["columns"]}
+    assert list(listed) == getattr(fadeout, table)(MOTORWAY, every="1 s").columns
+    assert listed["time_s"] == "s"
+    # No results have it.
+    assert table not in table_docs()
+    found = cli.invoke(app, ["list", "tables", table])
+    assert found.exit_code == 0
+    assert f"fadeout.{table}(scenario)" in found.stdout

@@ -7,6 +7,8 @@ use crate::fading::{Fading, MAX_SUB_BANDS};
 use crate::path_loss::{PathLoss, UrbanMicro};
 use crate::penetration::Penetration;
 use fadeout_core::Hertz;
+use fadeout_core::agreed::{MOST_FADING_SUB_BANDS, MOST_RECEIVE_ANTENNAS};
+use fadeout_core::registry::{Parameter, flag, integer, number};
 
 /// How it is decided whether the direct path is clear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,14 +90,37 @@ pub struct ChannelConfig {
     pub minimum_loss_db: f64,
 }
 
+fadeout_core::parameters! {
+    /// The defaults of a channel.
+    struct Keys {
+        /// Sub-bands in which wideband fading is sampled.
+        sub_bands: u32 = integer((1, MOST_FADING_SUB_BANDS as u64, ""), "16"),
+        /// Speed of what moves around a UE.
+        environment_speed_kmh as "environment-speed": f64 = number((0.0, 1e4, "km/h"), "3"),
+        /// Antennas of each receiver whose signals are combined.
+        receive_antennas: u32 = integer((1, MOST_RECEIVE_ANTENNAS as u64, ""), "1"),
+        /// Whether oxygen absorbs.
+        oxygen: bool = flag("true"),
+        /// Rain, mm/h.
+        rain: f64 = number((0.0, 500.0, ""), "0"),
+    }
+}
+
+impl ChannelConfig {
+    /// The parameters that a scenario may give, as keys of a cell's channel, but for those of its beams.
+    pub const PARAMETERS: &'static [Parameter] = Keys::PARAMETERS;
+}
+
 impl Default for ChannelConfig {
-    /// A street canyon at 3.5 GHz: LOS drawn, shadowing, Rician fading with K = 9 dB in LOS (mean
-    /// of UMi in TR 38.901 Table 7.5-6) and Rayleigh in NLOS, isotropic antennas.
+    /// A street canyon at 3.5 GHz: LOS drawn, shadowing, isotropic antennas. Fading is the simplest, not the
+    /// clusters that a scenario has without a word: Rician with K = 9 dB in LOS (mean of UMi in TR 38.901
+    /// Table 7.5-6) and Rayleigh in NLOS.
     fn default() -> ChannelConfig {
+        let keys = Keys::default();
         ChannelConfig {
             carrier: Hertz(3.5e9),
             bandwidth: Hertz(100e6),
-            sub_bands: 16,
+            sub_bands: keys.sub_bands as usize,
             path_loss: PathLoss::UrbanMicro(UrbanMicro),
             line_of_sight: LineOfSight::Drawn,
             shadowing: Some(Shadowing::default()),
@@ -103,14 +128,14 @@ impl Default for ChannelConfig {
             nlos_fading: Fading::Rayleigh,
             draws_k_factor: false,
             draws_delay_spread: false,
-            environment_speed: 3.0 / 3.6,
+            environment_speed: keys.environment_speed_kmh / 3.6,
             blockages: Vec::new(),
             base_antenna: Antenna::default(),
             ue_antenna: Antenna::default(),
-            receive_antennas: 1,
+            receive_antennas: keys.receive_antennas,
             beams: None,
-            has_oxygen: false,
-            rain_mm_per_h: 0.0,
+            has_oxygen: keys.oxygen,
+            rain_mm_per_h: keys.rain,
             penetration: Penetration::None,
             minimum_loss_db: 0.0,
         }
@@ -178,7 +203,7 @@ impl ChannelConfig {
         ConfigError::within(
             "number of receive antennas",
             f64::from(self.receive_antennas),
-            1.0..=8.0,
+            1.0..=f64::from(MOST_RECEIVE_ANTENNAS),
             "",
         )?;
         self.base_antenna.check()?;

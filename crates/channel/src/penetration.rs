@@ -46,7 +46,7 @@ impl Walls {
         }
     }
 
-    /// What costs this much and is no building.
+    /// A fixed loss that is not a building's.
     fn loss(loss_db: f64) -> Walls {
         Walls {
             loss_db: loss_db.max(0.0),
@@ -122,17 +122,23 @@ impl Wall {
 }
 
 /// Loss of the low-loss outer wall in dB at a carrier in GHz (Table 7.4.3-2).
+///
+/// Standard: TR 38.901 Table 7.4.3-2.
 pub fn low_loss_wall_db(carrier_ghz: f64) -> f64 {
     LOW_LOSS.loss_db(carrier_ghz)
 }
 
 /// Loss of the high-loss outer wall in dB.
+///
+/// Standard: TR 38.901 Table 7.4.3-2.
 pub fn high_loss_wall_db(carrier_ghz: f64) -> f64 {
     HIGH_LOSS.loss_db(carrier_ghz)
 }
 
 impl Penetration {
     /// What one UE is behind, drawn from what `data/penetration.csv` says.
+    ///
+    /// Standard: TR 38.901 §7.4.3.
     pub fn draw(self, carrier_ghz: f64, stream: &mut Stream) -> Walls {
         const CAR: (f64, f64) = (number(NUMBERS, "car", 1), number(NUMBERS, "car", 2));
         match self {

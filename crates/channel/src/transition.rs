@@ -5,7 +5,7 @@
 //!
 //! Where the border is the edge of a building, `w` is what diffraction leaves of the direct path.
 //!
-//! Standard: TR 38.901 §7.6.3.3, ITU-R P.526-15 §4.1.
+//! Standard: TR 38.901 §7.6.3.3; ITU-R P.526-15 §4.1.
 
 use super::knife_edge;
 use super::path_loss::Condition;

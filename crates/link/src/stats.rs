@@ -17,13 +17,17 @@ pub struct LinkStats {
     pub packets_marked: u64,
     /// Packets that were taken out again, to go another way.
     pub packets_taken: u64,
-    drops: [u64; 6],
+    drops: [u64; DropCause::ALL.len()],
 }
 
 impl LinkStats {
     /// Packets lost for `cause`.
     pub fn dropped(&self, cause: DropCause) -> u64 {
         self.drops[cause as usize]
+    }
+    /// Packets lost for each cause, in the order of [`DropCause::ALL`].
+    pub fn dropped_by_cause(&self) -> [u64; DropCause::ALL.len()] {
+        self.drops
     }
     /// Packets lost for any cause.
     pub fn dropped_total(&self) -> u64 {

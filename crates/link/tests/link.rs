@@ -333,6 +333,27 @@ fn small_packets_share_an_opportunity_of_a_trace() {
 }
 
 #[test]
+fn a_trace_played_once_sends_nothing_after_its_end() {
+    let trace = Trace::parse(b"2\n5\n").expect("a trace").once();
+    for late in [false, true] {
+        let mut bench = Bench::new(LinkConfig {
+            rate: RateConfig::Trace(trace.clone()),
+            ..LinkConfig::default()
+        });
+        for _ in 0..3 {
+            bench.send(ms(0), 1500);
+        }
+        bench.drain();
+        assert_eq!(bench.arrived, [(ms(2), 0), (ms(5), 1)]);
+        if late {
+            bench.send(ms(700), 40);
+        }
+        assert!(bench.link.wake_at().is_never());
+        assert_eq!(bench.link.packets_inside(), 1 + usize::from(late));
+    }
+}
+
+#[test]
 fn a_blocked_trace_wastes_its_opportunities() {
     let rate = RateConfig::Trace(Trace::parse(b"1\n").expect("a trace"));
     let effect = BlockageEffect::Held { limit: None };

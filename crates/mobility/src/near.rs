@@ -191,3 +191,76 @@ fn below(from: Point, to: Point, height: f64) -> Option<(Point, Point)> {
 pub(crate) fn margin(length_m: f64, least: f64) -> f64 {
     least * (length_m / 8.0).sqrt()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::traffic::{Body, Driving, GapRule, Mix, Motorway, Population, TrafficConfig};
+    use fadeout_core::random::Stream;
+
+    /// Vehicles looked at for a ray across and along the middle of a road, on average over 40 roads, and those
+    /// on them.
+    fn looked_at(road_m: f64, ray_m: f64) -> (f64, f64) {
+        let (mut found, mut all) = (0, 0);
+        for seed in 0..40 {
+            let truck = Body {
+                length: 13.0,
+                width: 2.6,
+                height: 3.0,
+                antenna_height: 3.0,
+                antenna_ahead: 0.0,
+                share: 1.0,
+                platoon: 1,
+                acceleration: 2.6,
+                deceleration: 4.5,
+            };
+            let road = Motorway {
+                start: (0.0, 0.0),
+                heading: 0.0,
+                length: road_m,
+                lanes: vec![20.0; 6],
+                opposite: Vec::new(),
+                lane_width: 4.0,
+                median: 0.0,
+            };
+            let config = TrafficConfig {
+                road: road.road().expect("lanes"),
+                population: Population::Gaps(GapRule::Tr37885),
+                mix: Mix::new(vec![truck]).expect("shares"),
+                driving: Driving::default(),
+                warm_up: Span::ZERO,
+                step: Span::from_millis(100),
+            };
+            let fleet = Fleet::driven(config, Stream::new(seed, "test", 0)).expect("a good road");
+            all += fleet.len();
+            let mut near = Near::default();
+            near.refresh(&[fleet], Time::ZERO);
+            let middle = 0.5 * road_m;
+            let (from, to) = (
+                Point::new(middle - 0.5 * ray_m, -5.0, 2.0),
+                Point::new(middle + 0.5 * ray_m, 30.0, 2.0),
+            );
+            found += near.along(from, to, 1.0).len();
+        }
+        (found as f64 / 40.0, all as f64 / 40.0)
+    }
+
+    #[test]
+    fn the_work_grows_with_those_near_the_ray_and_not_with_those_on_the_road() {
+        let (short, few) = looked_at(1_000.0, 100.0);
+        let (long, many) = looked_at(16_000.0, 100.0);
+        assert!(many > 12.0 * few, "{many} vehicles beside {few}");
+        // Both are means over 40 roads of about 20 vehicles: five standard errors of 20 to the half.
+        assert!(
+            (long - short).abs() < 5.0 * (2.0 * 20.0_f64 / 40.0).sqrt(),
+            "{long} and {short}"
+        );
+        assert!(short < 0.3 * few, "{short} of {few}");
+        // A ray three times as long meets more columns of squares, not more than three times the vehicles.
+        let (longer, _) = looked_at(16_000.0, 300.0);
+        assert!(
+            longer > 1.2 * long && longer < 3.5 * long,
+            "{longer} beside {long}"
+        );
+    }
+}

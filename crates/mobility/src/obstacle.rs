@@ -29,6 +29,8 @@ pub struct Obstacle {
     pub turn: f64,
     /// Height of its top above ground, in metres.
     pub height: f64,
+    /// Height of its underside; zero of what stands on the ground.
+    pub base: f64,
 }
 
 /// The part of a straight line that lies within an obstacle, as fractions of the way.
@@ -49,7 +51,33 @@ impl Obstacle {
             size: footprint.size(),
             turn: 0.0,
             height,
+            base: 0.0,
         }
+    }
+
+    /// The walls of a building of any shape, by the rings of its outline: screens without thickness, each
+    /// from a place to the next, and from the last to the first.
+    ///
+    /// Whoever looks through the building looks through two of them, whatever its courtyards.
+    pub fn walls(rings: &[Vec<(f64, f64)>], base: f64, height: f64) -> Vec<Obstacle> {
+        let mut walls = Vec::new();
+        for ring in rings {
+            let next = ring.iter().cycle().skip(1);
+            for (&(x0, y0), &(x1, y1)) in ring.iter().zip(next) {
+                let (x, y) = (x1 - x0, y1 - y0);
+                let length = math::hypot(x, y);
+                if length > 0.0 {
+                    walls.push(Obstacle {
+                        center: (0.5 * (x0 + x1), 0.5 * (y0 + y1)),
+                        size: (length, 0.0),
+                        turn: math::atan2(y, x),
+                        height,
+                        base,
+                    });
+                }
+            }
+        }
+        walls
     }
 
     /// What the straight line from `from` to `to` passes within the box; `None` when it misses.
@@ -67,7 +95,12 @@ impl Obstacle {
         ] {
             inside.clip(start, end, -half, half)?;
         }
-        inside.clip(from.z, to.z, f64::NEG_INFINITY, self.height)?;
+        let base = match self.base > 0.0 {
+            true => self.base,
+            // The ground is not looked at.
+            false => f64::NEG_INFINITY,
+        };
+        inside.clip(from.z, to.z, base, self.height)?;
         Some(inside)
     }
 
@@ -75,6 +108,7 @@ impl Obstacle {
     pub(crate) fn crossing_on_the_ground(&self, from: Point, to: Point) -> Option<Crossing> {
         let taller = Obstacle {
             height: f64::INFINITY,
+            base: 0.0,
             ..*self
         };
         taller.crossing(from, to)
@@ -168,6 +202,7 @@ mod tests {
             size: (4.8, 1.8),
             turn: 0.5 * std::f64::consts::PI,
             height: 1.5,
+            base: 0.0,
         };
         let crossing = car.crossing(Point::new(0.0, 0.0, 1.0), Point::new(20.0, 0.0, 1.0));
         assert!(near(crossing, (10.0 - 0.9) / 20.0, (10.0 + 0.9) / 20.0));
@@ -185,7 +220,7 @@ mod tests {
             size in (0.5_f64..10.0, 0.5_f64..10.0),
             turn in 0.0_f64..3.2,
         ) {
-            let house = Obstacle { center, size, turn, height: 3.0 };
+            let house = Obstacle { center, size, turn, height: 3.0, base: 0.0 };
             let from = Point::new(ends[0], ends[1], heights.0);
             let to = Point::new(ends[2], ends[3], heights.1);
             let crossing = house.crossing(from, to);

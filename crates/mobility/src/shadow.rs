@@ -119,6 +119,15 @@ impl Line {
         Some([at(first), at(last), at(between)])
     }
 
+    /// Whether a building may count, by the circle around it; true more often than need be.
+    fn may_see(&self, building: &Obstacle) -> bool {
+        let (share, across) = self.corner(building.center);
+        let (length, width) = building.size;
+        let radius = 0.5 * (length + width);
+        let beyond = (share - 0.5).abs() - 0.5;
+        across.abs() - radius <= DEEPEST / self.scale(0.5) && beyond * self.ground_m <= radius
+    }
+
     /// A building, unless it stands behind the ends or too far aside.
     fn silhouette(&self, building: &Obstacle) -> Option<Silhouette> {
         let corners = building.corners().map(|corner| self.corner(corner));
@@ -161,7 +170,23 @@ impl Line {
             }
             None => self.roof(building.height, nearest.1),
         };
+        let roof = match building.base > 0.0 {
+            true => roof.min(self.under(building)),
+            false => roof,
+        };
         Some(Silhouette { low, high, roof })
+    }
+
+    /// By so much the line is above a building's underside, where it crosses it or comes by.
+    fn under(&self, building: &Obstacle) -> f64 {
+        let middle = self.corner(building.center).0;
+        let crossing = building.crossing_on_the_ground(self.from, self.to);
+        let (enters, leaves) = crossing.map_or((middle, middle), |it| (it.enters, it.leaves));
+        [enters, leaves]
+            .map(|share| share.clamp(self.nearest, 1.0 - self.nearest))
+            .map(|share| (self.height_at(share) - building.base) * self.scale(share))
+            .into_iter()
+            .fold(f64::NEG_INFINITY, f64::max)
     }
 
     fn height_at(&self, share: f64) -> f64 {
@@ -183,11 +208,8 @@ pub(crate) fn obstruction(
         return f64::NEG_INFINITY;
     };
     seen.clear();
-    seen.extend(
-        buildings
-            .iter()
-            .filter_map(|building| line.silhouette(building)),
-    );
+    let near = buildings.iter().filter(|building| line.may_see(building));
+    seen.extend(near.filter_map(|building| line.silhouette(building)));
     let is_blocked = seen.iter().any(|it| it.covers(0.0) && it.roof > 0.0);
     let depth = if is_blocked {
         let ways = seen.iter().flat_map(|it| [it.low, it.high]);
@@ -297,9 +319,82 @@ mod tests {
                 size,
                 turn,
                 height,
+                base: 0.0,
             }),
             1..5,
         )
+    }
+
+    /// A star of walls around a court, at a place.
+    #[derive(Debug, Clone)]
+    struct Court {
+        rings: Vec<Vec<(f64, f64)>>,
+        base: f64,
+        height: f64,
+    }
+
+    impl Court {
+        /// Whether a place is in what stands, by crossings of a ray with the rings.
+        fn holds(&self, at: Point) -> bool {
+            let mut is_inside = false;
+            for ring in &self.rings {
+                for (n, &(x0, y0)) in ring.iter().enumerate() {
+                    let (x1, y1) = ring[(n + 1) % ring.len()];
+                    if (y0 > at.y) != (y1 > at.y) && at.x < x0 + (at.y - y0) / (y1 - y0) * (x1 - x0)
+                    {
+                        is_inside = !is_inside;
+                    }
+                }
+            }
+            is_inside && at.z < self.height && at.z > self.base
+        }
+
+        fn cuts(&self, from: Point, to: Point) -> bool {
+            (0..=4000).any(|n| {
+                let share = f64::from(n) / 4000.0;
+                let at = |from: f64, to: f64| from + (to - from) * share;
+                self.holds(Point::new(
+                    at(from.x, to.x),
+                    at(from.y, to.y),
+                    at(from.z, to.z),
+                ))
+            })
+        }
+    }
+
+    fn court() -> impl Strategy<Value = Court> {
+        let radii = prop::collection::vec(8.0_f64..30.0, 3..9);
+        (
+            radii,
+            0.1_f64..0.8,
+            prop::bool::ANY,
+            0.0_f64..6.0,
+            8.0_f64..30.0,
+        )
+            .prop_map(|(radii, share, has_court, base, height)| {
+                let count = radii.len() as f64;
+                let ring = |share: f64| -> Vec<(f64, f64)> {
+                    let corners = radii.iter().enumerate();
+                    corners
+                        .map(|(n, radius)| {
+                            let turn = core::f64::consts::TAU * n as f64 / count;
+                            let radius = radius * share;
+                            let (sin, cos) =
+                                (fadeout_core::math::sin(turn), fadeout_core::math::cos(turn));
+                            (radius * cos, radius * sin)
+                        })
+                        .collect()
+                };
+                let mut rings = vec![ring(1.0)];
+                rings.extend(has_court.then(|| ring(share)));
+                // Most stand on the ground.
+                let base = if base < 3.0 { 0.0 } else { base };
+                Court {
+                    rings,
+                    base,
+                    height,
+                }
+            })
     }
 
     /// Whether both ends are further than this from every building.
@@ -327,6 +422,24 @@ mod tests {
             let depth = of(&town, from, to);
             prop_assume!(depth.abs() > 1e-6);
             prop_assert_eq!(depth > 0.0, is_cut(&town, from, to), "{}", depth);
+        }
+
+        /// Walls shade as what they are around does, with its courtyards and what is below it: the sign of the depth
+        /// agrees with samples along the line, but for crossings too short or too shallow for them.
+        #[test]
+        fn walls_shade_as_the_building_does((from, to) in places(), court in court()) {
+            prop_assume!(!court.holds(from) && !court.holds(to));
+            let walls = Obstacle::walls(&court.rings, court.base, court.height);
+            prop_assume!(is_outside(&walls, (from, to), NEAREST_M));
+            let depth = of(&walls, from, to);
+            prop_assume!(depth.abs() > 0.05);
+            // A line that enters and leaves by roof or underside passes no wall.
+            if depth > 0.0 || court.base > 0.0 || court.height > from.z.max(to.z) {
+                prop_assert!(depth <= 0.0 || court.cuts(from, to), "{} but clear", depth);
+            }
+            if court.base == 0.0 && court.height > from.z.max(to.z) {
+                prop_assert_eq!(depth > 0.0, court.cuts(from, to), "{}", depth);
+            }
         }
 
         /// A millimetre more changes little: nothing here is a step.

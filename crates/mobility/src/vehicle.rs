@@ -54,6 +54,7 @@ impl Pose {
             size: (body.length, body.width),
             turn: self.heading,
             height: body.height,
+            base: 0.0,
         }
     }
 

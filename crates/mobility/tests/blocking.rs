@@ -91,6 +91,7 @@ fn a_shadow_lasts_as_long_as_the_closed_form_says() {
                 size: (13.0, 1e-6),
                 turn: 0.0,
                 height: 3.0,
+                base: 0.0,
             };
             thin.crossing(unit, Point::new(car * passed, 10.0, 1.5))
                 .is_some()
@@ -116,6 +117,7 @@ fn a_vehicle_shades_only_those_whose_ray_is_below_its_roof() {
             size: (13.0, 1.0),
             turn: 0.0,
             height: 3.0,
+            base: 0.0,
         };
         truck.crossing(unit, Point::new(0.0, across, 1.5)).is_some()
     };

@@ -133,6 +133,8 @@ static BETAS: LazyLock<Vec<Beta>> = LazyLock::new(|| {
 /// The beta of EESM for a scheme, linear: that of the scheme in TS 38.214 Tables 5.1.3.1-1 and -2
 /// with the same modulation and the nearest code rate (S. Lagen et al., "New Radio Physical Layer
 /// Abstraction for System-Level Simulations of 5G Networks", IEEE ICC 2020).
+///
+/// Standard: TS 38.214 Table 5.1.3.1-1, Table 5.1.3.1-2.
 pub fn eesm_beta(scheme: &Mcs) -> f64 {
     let distance = |beta: &&Beta| (beta.code_rate - scheme.code_rate).abs();
     let of_modulation = BETAS

@@ -36,8 +36,9 @@ pub struct LteMcs {
     pub tbs_index: u32,
 }
 
-/// The schemes for first transmissions, by index: TS 36.213 Table 7.1.7.1-1 for the downlink, Table
-/// 8.6.1-1 for the uplink.
+/// The schemes for first transmissions, by index.
+///
+/// Standard: TS 36.213 Table 7.1.7.1-1, Table 8.6.1-1.
 pub fn schemes(direction: Direction) -> &'static [LteMcs] {
     static DOWNLINK: LazyLock<Vec<LteMcs>> = LazyLock::new(|| read(1));
     static UPLINK: LazyLock<Vec<LteMcs>> = LazyLock::new(|| read(3));
@@ -74,10 +75,12 @@ pub struct LteAllocation {
 impl LteAllocation {
     /// Size of the transport block with I_TBS `tbs_index` in bits; zero without resources.
     ///
-    /// One layer is TS 36.213 Table 7.1.7.2.1-1. Each pair of layers is the size of twice the
+    /// One layer is the standard's table. Each pair of layers is the size of twice the
     /// resource blocks, as clause 7.1.7.2.2 has it, up to 55 blocks; beyond, where the standard
     /// has a translation table within 1 % of that, it is twice the size. An interval shorter
     /// than 1 ms has its share of the size in whole bytes.
+    ///
+    /// Standard: TS 36.213 §7.1.7.2.2, Table 7.1.7.2.1-1.
     pub fn transport_block(&self, tbs_index: u32) -> u32 {
         let blocks = self.resource_blocks.min(MOST_RESOURCE_BLOCKS);
         if blocks == 0 {

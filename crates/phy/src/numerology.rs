@@ -149,6 +149,8 @@ static CHANNELS: LazyLock<Vec<ChannelRow>> = LazyLock::new(|| {
 /// The largest number of resource blocks of a channel (N_RB). A bandwidth that the standard does
 /// not list is an error that lists those it does; an aggregate takes its own number of blocks
 /// instead of this function.
+///
+/// Standard: TS 38.101-1 Table 5.3.2-1; TS 38.101-2 Table 5.3.2-1; TS 36.101 Table 5.6-1.
 pub fn resource_blocks(
     kind: ChannelKind,
     numerology: Numerology,

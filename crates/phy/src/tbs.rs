@@ -98,10 +98,15 @@ pub struct PeakRate {
     pub resource_blocks: u32,
     /// Number of the numerology.
     pub mu: u8,
-    /// Share that carries no data: 0.14 and 0.18 in the downlink of frequency ranges 1 and 2,
+    /// Share that carries no data: [`DOWNLINK_OVERHEAD`] in the downlink of frequency ranges 1 and 2,
     /// 0.08 and 0.10 in the uplink.
     pub overhead: f64,
 }
+
+/// Share of the downlink that carries no data, in frequency ranges 1 and 2.
+///
+/// Standard: TS 38.306 §4.1.2.
+pub const DOWNLINK_OVERHEAD: [f64; 2] = [0.14, 0.18];
 
 impl PeakRate {
     /// The rate in bit/s.

@@ -301,8 +301,9 @@ const fn half_symbols(row: &str) -> [u64; 7] {
     halves
 }
 
-/// T_proc,1: from the last symbol of downlink data to the earliest feedback (TS 38.214 clause 5.3,
-/// Tables 5.3-1 and 5.3-2, d_1,1 = 0), rounded down to the nanosecond.
+/// T_proc,1: from the last symbol of downlink data to the earliest feedback (d_1,1 = 0), rounded down to the nanosecond.
+///
+/// Standard: TS 38.214 §5.3, Table 5.3-1, Table 5.3-2.
 pub fn processing_1(
     numerology: Numerology,
     capability: ProcessingCapability,
@@ -319,8 +320,9 @@ pub fn processing_1(
     processing(numerology, halves)
 }
 
-/// T_proc,2: from the end of a grant to the earliest uplink data (TS 38.214 clause 6.4, Tables
-/// 6.4-1 and 6.4-2, d_2,1 = 0), rounded down to the nanosecond.
+/// T_proc,2: from the end of a grant to the earliest uplink data (d_2,1 = 0), rounded down to the nanosecond.
+///
+/// Standard: TS 38.214 §6.4, Table 6.4-1, Table 6.4-2.
 pub fn processing_2(
     numerology: Numerology,
     capability: ProcessingCapability,

@@ -30,6 +30,7 @@ pub mod mac;
 pub mod outlook;
 mod plan;
 mod rrc;
+pub mod sight;
 
 pub use config::technology;
 pub use fadeout_channel as channel;

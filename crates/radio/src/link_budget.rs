@@ -1,10 +1,11 @@
 //! From two antennas, a distance and perhaps a blocker to an SNR and a rate.
 
-use crate::antenna::beam::{BeamParameters, peak_gain};
+use crate::antenna::beam::peak_gain;
 use crate::channel::blockage_model_b::{DirectPath, Screen, screen_loss};
 use crate::channel::{noise, path_loss, wavelength};
 use crate::phy::rate::{AttenuatedShannon, NrMcs, RateModel, ShannonGap};
 use fadeout_core::math::{hypot, to_db};
+use fadeout_core::registry::{Parameter, integer, number};
 use fadeout_core::{Dbm, Decibel, Hertz, Meters, Rate};
 
 /// A line-of-sight link between two antennas whose beams point at each other.
@@ -47,6 +48,31 @@ pub struct LinkBudget {
     pub adaptation: RateModel,
 }
 
+fadeout_core::parameters! {
+    /// The defaults of a link budget.
+    struct Keys {
+        /// Antenna height of the transmitter.
+        tx_height: f64 = number((0.0, 1e6, "m"), "10"),
+        /// Antenna height of the receiver.
+        rx_height: f64 = number((0.0, 1e6, "m"), "1"),
+        /// Noise figure of the receiver.
+        noise_figure: f64 = number((0.0, 50.0, "dB"), "10"),
+        /// Half-power beamwidth of both antennas in elevation.
+        elevation_beamwidth: f64 = number((0.0, 360.0, "deg"), "65"),
+        /// Share of the ideal directivity that the antennas reach.
+        antenna_efficiency: f64 = number((0.01, 1.0, ""), "0.7"),
+        /// Spatial layers.
+        layers: u32 = integer((1, 8, ""), "1"),
+        /// Share of resource elements that carry no data (frequency range 2).
+        overhead: f64 = number((0.0, 0.99, ""), "0.18"),
+    }
+}
+
+impl LinkBudget {
+    /// The parameters that a scenario may leave out, as keys of a link's `radio`.
+    pub const PARAMETERS: &'static [Parameter] = Keys::PARAMETERS;
+}
+
 impl Default for LinkBudget {
     /// A 38 GHz downlink with beams of 12 and 30 degrees.
     ///
@@ -59,6 +85,7 @@ impl Default for LinkBudget {
     ///
     /// Standard: TR 38.901 Table 7.3-1.
     fn default() -> Self {
+        let keys = Keys::default();
         LinkBudget {
             carrier: Hertz(38e9),
             // 132 resource blocks of 120 kHz subcarriers: a 200 MHz channel (TS 38.101-2
@@ -67,14 +94,14 @@ impl Default for LinkBudget {
             tx_power: Dbm(30.0),
             tx_hpbw_deg: 12.0,
             rx_hpbw_deg: 30.0,
-            elevation_hpbw_deg: 65.0,
-            antenna_efficiency: BeamParameters::default().efficiency,
+            elevation_hpbw_deg: keys.elevation_beamwidth,
+            antenna_efficiency: keys.antenna_efficiency,
             distance: Meters(100.0),
-            tx_height: Meters(10.0),
-            rx_height: Meters(1.0),
-            noise_figure: Decibel(10.0),
-            layers: 1,
-            overhead: 0.18,
+            tx_height: Meters(keys.tx_height),
+            rx_height: Meters(keys.rx_height),
+            noise_figure: Decibel(keys.noise_figure),
+            layers: keys.layers,
+            overhead: keys.overhead,
             adaptation: RateModel::default(),
         }
     }
@@ -327,6 +354,18 @@ fn within(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::antenna::beam::BeamParameters;
+    use crate::phy::tbs::DOWNLINK_OVERHEAD;
+
+    #[test]
+    fn the_defaults_are_those_of_the_parts_it_is_made_of() {
+        let budget = LinkBudget::default();
+        assert_eq!(budget.overhead, DOWNLINK_OVERHEAD[1]);
+        assert_eq!(
+            budget.antenna_efficiency,
+            BeamParameters::default().efficiency
+        );
+    }
 
     fn vehicle_at(distance: f64) -> Blocker {
         Blocker::vehicle(Meters(distance))

@@ -182,7 +182,7 @@ fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
         let (delay, loss) = case.links;
         for one in moves.drain(..) {
             let sent = match one {
-                Move::Uplink { .. } => None,
+                Move::Uplink { .. } | Move::Told { .. } => None,
                 Move::Path { cell, .. } => {
                     station = cell.0;
                     access.on_path_switched(now, DrbId(0), 1);

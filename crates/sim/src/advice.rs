@@ -6,7 +6,7 @@ use crate::build::link::longest_delay;
 use crate::build::{self, Bounds};
 use crate::routing::Topology;
 use fadeout_core::{Bytes, Span};
-use fadeout_radio::rlc::Mode;
+use fadeout_radio::rlc::{LONGEST_DATA_FIELD, Mode};
 use fadeout_scenario::{Bearer, Flow, Hop, LinkDirection, Medium, QueueLimit, RateModel, Scenario};
 use std::collections::BTreeSet;
 
@@ -113,18 +113,13 @@ fn small_buffer(bounds: &Bounds, links_delay: Span) -> Option<String> {
     })
 }
 
-/// A data field of LTE is at most this long, so a large transport block takes several PDUs; a
-/// smaller one takes one.
-///
-/// Standard: TS 36.322 §6.2.2.7.
-const LONGEST_PDU: f64 = 32_767.0;
-
 fn short_window(bounds: &Bounds) -> Option<String> {
     let (Some(tti), Mode::Am(am)) = (bounds.tti, bounds.rlc.mode) else {
         return None;
     };
     let block = bounds.peak.as_bytes_per_sec_f64() * tti.as_secs_f64();
-    let pdus = (block / LONGEST_PDU).ceil().max(1.0);
+    // A large transport block takes several PDUs, a smaller one takes one.
+    let pdus = (block / f64::from(LONGEST_DATA_FIELD)).ceil().max(1.0);
     let window = am.window() as f64;
     let lasts = window / pdus * tti.as_secs_f64();
     let prohibit = am.t_status_prohibit.as_secs_f64();

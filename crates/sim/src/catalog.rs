@@ -100,10 +100,28 @@ static CATALOG: Catalog = Catalog {
             entries: fadeout_mobility::MOBILITY_MODELS,
         },
     ],
-    parts: &[Part {
-        name: "beam-management",
-        parameters: fadeout_radio::antenna::BeamManagement::PARAMETERS,
-    }],
+    parts: &[
+        Part {
+            name: "beam-management",
+            parameters: fadeout_radio::antenna::BeamManagement::PARAMETERS,
+        },
+        Part {
+            name: "channel",
+            parameters: fadeout_radio::channel::ChannelConfig::PARAMETERS,
+        },
+        Part {
+            name: "ue",
+            parameters: fadeout_radio::access::UeConfig::PARAMETERS,
+        },
+        Part {
+            name: "logical-channel",
+            parameters: fadeout_radio::mac::LogicalChannel::PARAMETERS,
+        },
+        Part {
+            name: "link-budget",
+            parameters: fadeout_radio::LinkBudget::PARAMETERS,
+        },
+    ],
 };
 
 /// The catalog.
@@ -114,4 +132,17 @@ pub fn catalog() -> &'static Catalog {
 /// The entry of kind `kind` called `name` or by an alias.
 pub fn find_entry(kind: &str, name: &str) -> Option<&'static Entry> {
     find(CATALOG.entries(kind), name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schema_in_the_repository_is_that_of_the_catalog() {
+        let kept = include_str!("../../../schemas/scenario.schema.json");
+        let kept: serde_json::Value = serde_json::from_str(kept).expect("JSON");
+        let made = fadeout_scenario::schema(catalog());
+        assert!(kept == made, "run: make schema");
+    }
 }

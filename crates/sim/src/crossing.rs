@@ -118,7 +118,7 @@ impl Times {
 pub(crate) struct Crossing {
     /// Downlink and uplink that are left.
     pub(crate) source: [LinkId; 2],
-    /// Those that take their place.
+    /// Downlink and uplink of the target.
     pub(crate) target: [LinkId; 2],
     pub(crate) data: Data,
     pub(crate) downs: Vec<Way>,

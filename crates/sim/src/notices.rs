@@ -1,7 +1,8 @@
 //! Cross-layer notices: what a hop tells the ends of a flow, and when.
 //!
 //! Rates and blockages of a link do not depend on its traffic, and neither do the blockages of a
-//! radio channel; so the notices of a whole run are known when the world is built.
+//! radio channel; so the notices of a whole run are known when the world is built. What happens to a UE
+//! that changes cells is not: its notices come with it.
 
 use fadeout_core::random::Stream;
 use fadeout_core::{FlowId, LinkInfo, Rate, Span, Time};
@@ -36,6 +37,8 @@ pub(crate) struct Notices {
     pub(crate) flow: FlowId,
     list: Vec<(Time, LinkInfo)>,
     next: usize,
+    settings: LinkInfoSettings,
+    random: Stream,
 }
 
 impl Notices {
@@ -74,7 +77,35 @@ impl Notices {
             flow,
             list,
             next: 0,
+            settings: *settings,
+            random,
         }
+    }
+
+    /// Something of the hop that was not known ahead: it is told after the signalling delay, a prediction
+    /// with its errors, and only where there are predictions. When a notice arrives next, if none was
+    /// under way.
+    pub(crate) fn tell(&mut self, now: Time, info: LinkInfo) -> Option<Time> {
+        let info = match info {
+            LinkInfo::BlockagePredicted { starts_at, lasts } => {
+                self.settings.prediction?;
+                let error = self.settings.error;
+                let (early, longer) = (self.random.normal(), self.random.normal());
+                LinkInfo::BlockagePredicted {
+                    starts_at: Time::ZERO + off_by(starts_at.since(Time::ZERO), early, error),
+                    lasts: off_by(lasts, longer, error),
+                }
+            }
+            other => other,
+        };
+        let is_first = self.next == self.list.len();
+        if is_first {
+            self.list.clear();
+            self.next = 0;
+        }
+        let at = now.saturating_add(self.settings.delay);
+        self.list.push((at, info));
+        is_first.then_some(at)
     }
 
     /// When the next notice arrives.

@@ -8,10 +8,10 @@ use crate::build::{default_congestion_control, is_datagrams};
 use crate::directory::direction_of;
 use crate::world::{Flow, World};
 use completions::{Groups, completion, completion_times};
+use fadeout_core::agreed::UNCOUPLED;
 use fadeout_core::table::SummarySink;
 use fadeout_core::{
-    Direction, DropCause, FlowRow, InterfaceRow, LinkRow, NodeId, PathRow, Probe, RadioRow, RunRow,
-    Time, UeId,
+    Direction, FlowRow, InterfaceRow, LinkRow, NodeId, PathRow, Probe, RadioRow, RunRow, Time, UeId,
 };
 use fadeout_link::LinkStats;
 use fadeout_radio::access::RadioAccess;
@@ -174,7 +174,7 @@ fn connection_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &Wor
         application: described.application.name.clone(),
         profile: described.profile.clone(),
         congestion_control: match coupling {
-            None | Some("uncoupled") => congestion_control(described),
+            None | Some(UNCOUPLED) => congestion_control(described),
             Some(coupling) => coupling.to_owned(),
         },
         scheduler: multipath.map(|multipath| multipath.path_scheduler.name.clone()),
@@ -278,6 +278,8 @@ fn congestion_control(described: &scenario::Flow) -> String {
 }
 
 fn link_row(link: String, stats: &LinkStats, duration_s: f64) -> LinkRow {
+    // A cause without a column does not compile.
+    let [queue_full, random, blocked, hold_full, aqm, handover] = stats.dropped_by_cause();
     LinkRow {
         link,
         received_packets: stats.packets_in,
@@ -286,12 +288,12 @@ fn link_row(link: String, stats: &LinkStats, duration_s: f64) -> LinkRow {
         throughput_mbps: rate_mbps(stats.bytes_out.0, duration_s),
         marked_packets: stats.packets_marked,
         dropped_packets: stats.dropped_total(),
-        dropped_queue_full: stats.dropped(DropCause::QueueFull),
-        dropped_random: stats.dropped(DropCause::Random),
-        dropped_blocked: stats.dropped(DropCause::Blocked),
-        dropped_hold_full: stats.dropped(DropCause::HoldFull),
-        dropped_aqm: stats.dropped(DropCause::Aqm),
-        dropped_handover: stats.dropped(DropCause::Handover),
+        dropped_queue_full: queue_full,
+        dropped_random: random,
+        dropped_blocked: blocked,
+        dropped_hold_full: hold_full,
+        dropped_aqm: aqm,
+        dropped_handover: handover,
     }
 }
 

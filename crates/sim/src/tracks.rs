@@ -1,10 +1,11 @@
 //! Where vehicles and UEs are over time, and what stands between UEs and cells, without a run.
 
 use crate::build::{BuildError, surroundings};
-use fadeout_core::{Motion, Point, SightRow, Span, Time, TrackRow, math};
+use fadeout_core::{CellId, Motion, Point, SightRow, Span, Time, TrackRow, UeId, math};
 use fadeout_mobility::Places;
 use fadeout_radio::channel::knife_edges::cascaded_loss;
 use fadeout_radio::channel::path_loss::wavelength;
+use fadeout_radio::sight::{Sight, Sights};
 use fadeout_scenario::{Movement, Scenario};
 use std::collections::BTreeMap;
 
@@ -27,7 +28,8 @@ pub struct Tracks {
 /// A parameter that only a layer can see is wrong, or there would be more than five million rows;
 /// then it says for which `every` there are not.
 pub fn tracks(scenario: &Scenario, every: Span) -> Result<Result<Tracks, String>, BuildError> {
-    let (_, mut places) = surroundings(scenario)?;
+    let (config, mut places) = surroundings(scenario)?;
+    let mut sights = Sights::new(config.cells, scenario.seed);
     let mut found = Tracks {
         tracks: Vec::new(),
         sights: Vec::new(),
@@ -53,13 +55,24 @@ pub fn tracks(scenario: &Scenario, every: Span) -> Result<Result<Tracks, String>
         .collect();
     let mut now = Time::ZERO;
     for _ in 0..steps {
-        look(scenario, &riders, now, &mut places, &mut found);
+        put_tracks(scenario, &riders, now, &mut places, &mut found);
+        for (id, ue) in (0..).map(UeId).zip(&config.ues) {
+            for cell in (0..scenario.cells.len() as u32).map(CellId) {
+                let sight = sights.look((id, ue), cell, now, &mut places);
+                let sight = sight.map_err(|error| BuildError::Cell {
+                    cell: scenario.cells[cell.index()].name.clone(),
+                    reason: error.to_string(),
+                })?;
+                let row = sight_row(scenario, (id, cell), now, &mut places, sight);
+                found.sights.push(row);
+            }
+        }
         now = now.saturating_add(every);
     }
     Ok(Ok(found))
 }
 
-fn look(
+fn put_tracks(
     scenario: &Scenario,
     riders: &BTreeMap<(usize, u32), &str>,
     now: Time,
@@ -109,18 +122,33 @@ fn look(
                 height_m: at.position.z,
             });
         }
-        for cell in &scenario.cells {
-            let shift = cell.repeats.map(|it| it.shift(cell.position, at.position));
-            let site = cell.position + shift.unwrap_or_default();
-            found.sights.push(SightRow {
-                time_s,
-                ue: ue.name.clone(),
-                cell: cell.name.clone(),
-                distance_m: site.distance_to(at.position),
-                vehicles_db: behind_vehicles(places, (ue.node, now), (site, at.position), cell),
-                behind_building: places.obstruction(site, at.position) > 0.0,
-            });
-        }
+    }
+}
+
+fn sight_row(
+    scenario: &Scenario,
+    (ue, cell): (UeId, CellId),
+    now: Time,
+    places: &mut Places,
+    sight: Option<Sight>,
+) -> SightRow {
+    let (ue, cell) = (&scenario.ues[ue.index()], &scenario.cells[cell.index()]);
+    let at = places.at(ue.node, now);
+    let shift = cell.repeats.map(|it| it.shift(cell.position, at.position));
+    let site = cell.position + shift.unwrap_or_default();
+    SightRow {
+        time_s: now.since(Time::ZERO).as_secs_f64(),
+        ue: ue.name.clone(),
+        cell: cell.name.clone(),
+        distance_m: site.distance_to(at.position),
+        vehicles_db: behind_vehicles(places, (ue.node, now), (site, at.position), cell),
+        behind_building: places.obstruction(site, at.position) > 0.0,
+        snr_db: sight.map(|it| it.snr_db),
+        blockage_db: sight.map(|it| it.causes.blockage_db),
+        deafness_db: sight.map(|it| it.causes.deafness_db),
+        misalignment_db: sight.map(|it| it.causes.misalignment_db),
+        beam_deg: sight.and_then(|it| it.causes.beam_deg),
+        beam_recovery: sight.map(|it| it.large_scale.is_recovering),
     }
 }
 

@@ -166,14 +166,11 @@ fn without_forwarding_what_the_source_has_is_lost() {
 
 #[test]
 fn what_cannot_be_moved_is_refused_with_the_reason() {
-    let scenario = example(&[
-        "flow.download.route=[\"internet\", \"s1-west\", \"phone\"]",
-        "ue.phone.cell=\"west\"",
-    ]);
+    let scenario = example(&["flow.download.link-info={ link = \"internet\" }"]);
     let error = build(&scenario, Rows::default())
         .map(|_| ())
-        .expect_err("a route of its own");
-    assert!(error.to_string().contains("`route`"), "{error}");
+        .expect_err("a link");
+    assert!(error.to_string().contains("`link-info`"), "{error}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use fadeout_core::{
     DropCause, DropRow, HandoverOutcome, LinkHandoverRow, Packet, Probe, Span, Time, random::Stream,
 };
 use fadeout_sim::{World, build, summary};
+use fadeout_testkit::Cases;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -245,7 +246,7 @@ fn over_links_the_preparation_takes_their_delays_and_a_lost_message_ends_it() {
 
 #[test]
 fn in_random_schedules_with_forwarding_nothing_is_lost_or_doubled_and_all_others_are_counted() {
-    for seed in 0..40 {
+    Cases::new(40).run(|seed| {
         let mut random = Stream::new(seed, "test.link-handover", 0);
         let data = ["forwarding", "bicasting", "none"][random.below(3) as usize];
         let signalling = ["given", "links"][random.below(2) as usize];
@@ -294,5 +295,5 @@ fn in_random_schedules_with_forwarding_nothing_is_lost_or_doubled_and_all_others
             newest > Some(Time::ZERO + Span::from_secs(11)),
             "seed {seed}\n{text}"
         );
-    }
+    });
 }

@@ -88,6 +88,13 @@ impl Program for Download {
         }
     }
 
+    /// Nothing happens but by a delivery.
+    fn on_wake(&mut self, _: Time, _: &mut Vec<Ask>) {}
+
+    fn wake_at(&self) -> Time {
+        Time::NEVER
+    }
+
     fn size(&self) -> Option<Bytes> {
         Some(Bytes(self.size))
     }

@@ -26,8 +26,8 @@ fadeout_core::registry! {
 }
 
 /// The programs at both ends of a flow. A program says what it does itself: without a word it runs
-/// over TCP, its sender opens, and it takes no notice of what arrives, asks for no wake-up and never
-/// completes.
+/// over TCP, its sender opens, and it takes no notice of what arrives and never completes. Whether it is
+/// woken it must say.
 pub(crate) trait Program {
     /// The end that opens the connection; the other one listens.
     fn opener(&self) -> End {
@@ -53,12 +53,10 @@ pub(crate) trait Program {
     }
 
     /// The time that [`Program::wake_at`] named has come.
-    fn on_wake(&mut self, _now: Time, _asks: &mut Vec<Ask>) {}
+    fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>);
 
     /// When it wants [`Program::on_wake`]; [`Time::NEVER`] when only a delivery can move it.
-    fn wake_at(&self) -> Time {
-        Time::NEVER
-    }
+    fn wake_at(&self) -> Time;
 
     /// Bytes at the receiver after which the flow is complete; `None` when it never is.
     fn size(&self) -> Option<Bytes> {

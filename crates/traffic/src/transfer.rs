@@ -37,6 +37,13 @@ impl Program for Transfer {
         asks.push((End::Sender, Request::Close));
     }
 
+    /// Nothing happens after the start.
+    fn on_wake(&mut self, _: Time, _: &mut Vec<Ask>) {}
+
+    fn wake_at(&self) -> Time {
+        Time::NEVER
+    }
+
     fn size(&self) -> Option<Bytes> {
         Some(self.size)
     }

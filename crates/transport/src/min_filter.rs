@@ -3,7 +3,7 @@
 use fadeout_core::{Span, Time};
 use std::ops::Div;
 
-/// What a window slides over.
+/// Unit that a window is counted in: time or rounds.
 pub(crate) trait Clock: Copy + PartialEq {
     /// Between two instants.
     type Length: Copy + PartialOrd + Div<u64, Output = Self::Length>;

@@ -16,7 +16,7 @@ import polars as pl
 
 from fadeout import _names, _native
 from fadeout._native import ResultError
-from fadeout._run import ScenarioText, Source
+from fadeout._run import ScenarioText, Source, with_traces
 from fadeout._version import __version__
 from fadeout.campaign import spec as spec_module
 from fadeout.campaign.axes import numbers_of, quantity, values_frame
@@ -213,6 +213,7 @@ class Campaign(Found):
             source.text,
             source_name=source.name,
             base_dir=source.base_dir,
+            overrides=with_traces(*source, []),
             tables=False,
             advice=False,
         )

@@ -35,11 +35,6 @@ class Interval:
         """Whether there is an interval."""
         return not math.isnan(self.low)
 
-    @property
-    def excludes_zero(self) -> bool:
-        """Whether the whole interval is on one side of zero."""
-        return self.is_known and (self.low > 0 or self.high < 0)
-
     def text(self, spec: str = ".4g") -> str:
         """As people read it."""
         if self.count == 0:

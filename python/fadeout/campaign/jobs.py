@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from fadeout import _native, _toml, congestion
 from fadeout._native import ScenarioError
 from fadeout._own import load_classes
-from fadeout._run import ScenarioText
+from fadeout._run import ScenarioText, with_traces
 from fadeout.campaign.axes import Value, Values
 from fadeout.campaign.metrics import file_digest, source_digest
 from fadeout.campaign.mistakes import mistake, placed
@@ -103,7 +103,7 @@ class Planner:
                 source.text,
                 source_name=source.name,
                 base_dir=source.base_dir,
-                overrides=[*overrides, f"seed={seed}"],
+                overrides=with_traces(*source, [*overrides, f"seed={seed}"]),
                 congestion_controls=self._makers,
             )
         )

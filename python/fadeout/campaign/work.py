@@ -8,7 +8,7 @@ from typing import Any
 
 from fadeout import _native, congestion
 from fadeout._native import EngineBug, FadeoutError, ResultError
-from fadeout._run import ScenarioText
+from fadeout._run import ScenarioText, with_traces
 from fadeout.campaign.jobs import Job, load_controls
 from fadeout.campaign.metrics import Metric, MetricError, default_values
 from fadeout.campaign.spec import Control
@@ -98,7 +98,7 @@ def do(context: Context, job: Job, may_go_on: MayGoOn) -> Outcome | None:
             source.text,
             source_name=source.name,
             base_dir=source.base_dir,
-            overrides=job.overrides,
+            overrides=with_traces(*source, job.overrides),
             seed=job.seed,
             progress=progress,
             tables=context.needs_tables,

@@ -7,6 +7,7 @@ import typer
 from rich.text import Text
 
 import fadeout
+from fadeout import drives
 from fadeout._overview import sections
 from fadeout._own import POLICY_OPTION, load_classes
 from fadeout.cli.congestion import CongestionControls, HandoverPolicies, print_cause
@@ -102,6 +103,8 @@ def run(
         finally:
             listen()
     drawn = results.plot.save(folder / "figures") if figures else []
+    if figures and "drive" in results.plot.available():
+        drives.save(results, folder)
     if not quiet:
         print_summary(results)
         out().print(f"results: {folder}", markup=False, highlight=False)

@@ -4,7 +4,7 @@
 opened and no global state touched: save it with `figure.savefig("cwnd.pdf")`. A notebook shows it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -15,7 +15,7 @@ from fadeout import _names, _native
 from fadeout._figures import FIGURES
 from fadeout._overview import stamp
 from fadeout._quantities import seconds
-from fadeout.plot import datagrams, drive, mobility, panels, radio
+from fadeout.plot import datagrams, drive, mobility, panels, radio, timeline
 from fadeout.plot import map as network
 from fadeout.plot.style import COLUMN_INCHES, Shown, new_figure, sign
 
@@ -227,8 +227,10 @@ class Plots:
         """The network from above: sites with the directions of their sectors, UEs, buildings.
 
         UEs are where they start, in the colour of the cell that serves them at the end of the run.
-        Where there are vehicles, they are where they start, UEs have their ways, and a way is red
-        where a vehicle is between the UE and the cell that serves it there.
+        Where there are vehicles, they are where they start, and UEs have their ways in the colour
+        of the cell that serves them there, with beams at four instants. A way is underlaid where a
+        vehicle or building is between the UE and that cell, or the beam points elsewhere. A road
+        that is far longer than wide is drawn wider.
         """
         found = self._places()
         if not found.is_a_map:
@@ -238,44 +240,57 @@ class Plots:
         interfaces = self._results.interfaces
         names = (one.rpartition("/")[0] or one for one in interfaces["interface"].to_list())
         serving = dict(zip(names, interfaces["cell"].to_list(), strict=True))
-        driven = drive.drive(self._results.manifest.get("scenario", {}))
+        driven = drive.drive(self._results)
 
         def draw(on: Axes) -> None:
             if driven is None:
                 network.draw(on, found, serving)
                 return
-            network.draw(on, driven.on(found), serving, drive.handles())
-            drive.draw(on, driven, self._served(serving))
+            handles = drive.handles(driven)
+            everybody = driven.on(found)
+            seen = dict.fromkeys(driven.steps["cell"].drop_nulls().to_list())
+            colors = network.draw(on, everybody, serving, handles, heard=list(seen))
+            drive.draw(on, driven, colors)
 
         if ax is not None:
             draw(ax)
             if title is not None:
                 ax.set_title(title, pad=6 + 11 * _legend_lines(ax), loc="left")
             return _figure_of([ax])
-        width, height = size or (COLUMN_INCHES, COLUMN_INCHES)
+        is_long = driven is not None and network.stretch(driven.on(found)) > 1.0
+        columns, rows = (2.0, 0.9) if is_long else (1.0, 1.0 if driven is None else 1.1)
+        width, height = size or (columns * COLUMN_INCHES, rows * COLUMN_INCHES)
         with new_figure(height=height, width=width) as (figure, axes):
             draw(axes[0])
             sign(figure, self._results.title if title is None else title, stamp(self._results))
         return figure
 
-    def _served(self, serving: Mapping[str, str | None]) -> dict[str, list[tuple[float, str]]]:
-        """The times from which a cell serves each UE, and the cell."""
-        served: dict[str, list[tuple[float, str]]] = {}
-        if self._results.has_table("handovers"):
-            changes = self._results.table("handovers").sort("entered_s")
-            for ue, source, target, entered in changes.select(
-                "ue", "source", "target", "entered_s"
-            ).rows():
-                if entered == entered:  # NaN is not itself.
-                    steps = served.setdefault(str(ue), [(0.0, str(source))])
-                    steps.append((entered, str(target)))
-        for ue, cell in serving.items():
-            if cell:
-                served.setdefault(ue, [(0.0, cell)])
-        return served
-
     def _places(self) -> network.Places:
         return network.places(self._results.manifest.get("scenario", {}))
+
+    def drive(
+        self,
+        ue: str | None = None,
+        window: str | float = "100 ms",
+        *,
+        ax: Sequence[Axes] | None = None,
+        size: Size | None = None,
+        title: str | None = None,
+    ) -> Figure:
+        """The time line of one UE: its SINR, serving cell and beam, losses, window and goodput.
+
+        The times in which something cuts its path are shaded by cause, as `fadeout.drives` has
+        them. Without `ue` it is the one whose path is cut longest. Where transport blocks were not
+        recorded, the SINR is the SNR without fading and interference.
+        """
+        line = timeline.Timeline(self._results, ue)
+        drawn = line.panels(window)
+        if title is None:
+            own = self._results.title
+            title = f"{own}: {line.ue}" if own else line.ue
+        if ax is None and size is None:
+            size = (2 * COLUMN_INCHES, 0.36 * COLUMN_INCHES * len(drawn) + 0.5)
+        return self._draw(drawn, line.flows or None, ax, size, title)
 
     def overview(
         self,
@@ -314,6 +329,10 @@ class Plots:
                 return len(self._results.completions) > 1
             if name == "map":
                 return self._places().is_a_map
+            if name == "drive":
+                return bool(self._results.manifest.get("scenario", {}).get("vehicles")) and (
+                    self._places().is_a_map
+                )
             if name == "handover" and self._results.has_table("link_handovers"):
                 return True
             return name == "overview" or self._results.has_table(needs.get(name, "congestion"))

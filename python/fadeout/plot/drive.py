@@ -1,29 +1,44 @@
-"""Vehicles on the map: tracks of UEs, who serves them where, and what stands in the way."""
+"""Vehicles on the map: tracks of UEs, who serves them where, beams, and what stands in the way."""
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PatchCollection
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.patches import Patch, Polygon, Rectangle
 from matplotlib.transforms import Affine2D
+from matplotlib.typing import ColorType
 
-from fadeout import _geometry
-from fadeout._quantities import meters, seconds
+from fadeout import _geometry, drives
+from fadeout._quantities import meters
 from fadeout.plot.map import Places
-from fadeout.plot.style import BLACK, VERMILION
+from fadeout.plot.style import BLACK, PURPLE, STAMP, VERMILION
+
+if TYPE_CHECKING:
+    from fadeout.results import Results
 
 STEPS = 300
 """Steps of time that a track is drawn in."""
 
-DEEP_DB = 6.0
-"""From this loss on a vehicle counts as in the way: its edge is in the direct path."""
+BEAMS = 4
+"""Instants at which the beam of a UE is drawn."""
+
+MOST_BEAMED = 8
+"""Beams of more UEs than this would hide the map."""
 
 VEHICLE = "#888888"
+
+IN_THE_WAY: Mapping[str, tuple[ColorType, str]] = {
+    "vehicle": (VERMILION, "vehicle in the way"),
+    "building": (STAMP, "building in the way"),
+    "beam": (PURPLE, "beam lost"),
+}
+"""What a track is underlaid with."""
 
 
 @dataclass(frozen=True)
@@ -31,35 +46,52 @@ class Drive:
     """What drives on the map."""
 
     tracks: pl.DataFrame
-    sights: pl.DataFrame
+    """Of vehicles and UEs at the times of the steps."""
+    steps: pl.DataFrame
+    """The way of the UEs, see `fadeout.drives.Way`."""
+    sites: Mapping[str, tuple[float, float]]
+    widths: Mapping[str, float]
+    """Beamwidth of each cell whose beam has one, degrees."""
     blocks: Sequence[tuple[tuple[float, float], tuple[float, float]]]
     """Corners of the buildings along the streets."""
+    every_s: float
 
     def on(self, places: Places) -> Places:
         """The map with UEs where they begin, and room for their ways."""
         of_ues = self.tracks.filter(pl.col("ue").is_not_null())
         starts = of_ues.unique("ue", keep="first", maintain_order=True)
-        low, high = (
-            of_ues.select(pl.min("x_m", "y_m")).row(0),
-            of_ues.select(pl.max("x_m", "y_m")).row(0),
-        )
+        start = self.tracks.filter(pl.col("time_s") == self.tracks["time_s"].min())
+        shown = pl.concat([of_ues, start]).select("x_m", "y_m")
+        low, high = shown.min().row(0), shown.max().row(0)
         return replace(
             places,
             ues={ue: (x, y) for ue, x, y in starts.select("ue", "x_m", "y_m").rows()},
             buildings=[*places.buildings, *self.blocks],
             passed=[low, high],
+            is_road=True,
         )
 
 
-def drive(scenario: Mapping[str, Any]) -> Drive | None:
-    """The movement in a scenario as resolved; none where it has no vehicles."""
-    if not scenario.get("vehicles"):
+def drive(results: "Results") -> Drive | None:
+    """The movement in a run; none where it has no vehicles."""
+    scenario: Mapping[str, Any] = results.manifest.get("scenario", {})
+    if not scenario.get("vehicles") or not scenario.get("ue"):
         return None
-    every = seconds(scenario["duration"]) / STEPS
+    every_s = results.duration_s / STEPS
+    cells = scenario["cell"]
+    sites = {name: tuple(meters(one) for one in cell["position"]) for name, cell in cells.items()}
+    antennas = {name: cell.get("antenna", {}) for name, cell in cells.items()}
     return Drive(
-        _geometry.tracks(dict(scenario), every=every),
-        _geometry.sights(dict(scenario), every=every),
+        _geometry.tracks(dict(scenario), every=every_s),
+        drives.way(results, every_s).steps,
+        {name: (x, y) for name, (x, y) in sites.items()},
+        {
+            name: float(one["width"])
+            for name, one in antennas.items()
+            if isinstance(one, Mapping) and one.get("kind") == "beam" and "width" in one
+        },
         _blocks(scenario),
+        every_s,
     )
 
 
@@ -80,10 +112,9 @@ def _blocks(scenario: Mapping[str, Any]) -> list[tuple[tuple[float, float], tupl
     return found
 
 
-def draw(ax: Axes, found: Drive, served: Mapping[str, Sequence[tuple[float, str]]]) -> None:
-    """Draw vehicles where they begin, the tracks of UEs, and where vehicles are in their way.
-
-    `served` has, for each UE, the times in seconds from which a cell serves it, and the cell.
+def draw(ax: Axes, found: Drive, colors: Mapping[str, ColorType]) -> None:
+    """Draw vehicles where they begin, the tracks of UEs in the colour of the cell that serves them,
+    what is in the way under them, and beams at some instants.
     """
     first = found.tracks.filter(pl.col("time_s") == found.tracks["time_s"].min())
     boxes = []
@@ -96,51 +127,104 @@ def draw(ax: Axes, found: Drive, served: Mapping[str, Sequence[tuple[float, str]
         box.set_transform(Affine2D().rotate_deg_around(x, y, angle))
         boxes.append(box)
     ax.add_collection(PatchCollection(boxes, facecolor=VEHICLE, edgecolor="none", zorder=2))
-    of_ues = found.tracks.filter(pl.col("ue").is_not_null())
-    for (name,), track in of_ues.group_by("ue", maintain_order=True):
-        rows = track.select("x_m", "y_m", "speed_mps", "time_s").rows()
+    places = found.tracks.filter(pl.col("ue").is_not_null())
+    places = places.select("time_s", "ue", "x_m", "y_m", "speed_mps")
+    way = found.steps.join(places, on=["time_s", "ue"], how="left", maintain_order="left")
+    names = way["ue"].unique(maintain_order=True).to_list()
+    for name in names:
+        _track(ax, way.filter(pl.col("ue") == name), colors)
+    if len(names) <= MOST_BEAMED:
+        for name in names:
+            _beams(ax, found, way.filter(pl.col("ue") == name), colors)
+
+
+def _track(ax: Axes, own: pl.DataFrame, colors: Mapping[str, ColorType]) -> None:
+    """One UE's way."""
+    rows = own.select(
+        "time_s", "x_m", "y_m", "speed_mps", "cell", "cause", "vehicles_db", "behind_building"
+    ).rows(named=True)
+    steps: list[list[tuple[float, float]]] = []
+    of: list[ColorType] = []
+    under: dict[str, list[list[tuple[float, float]]]] = {kind: [] for kind in IN_THE_WAY}
+    for one, other in itertools.pairwise(rows):
+        if one["x_m"] is None or other["x_m"] is None:
+            continue
+        way = math.hypot(other["x_m"] - one["x_m"], other["y_m"] - one["y_m"])
+        speed = max(one["speed_mps"], other["speed_mps"])
         # Who leaves a road at its end enters at its beginning: no line between.
-        steps = [
-            [(x0, y0), (x1, y1)]
-            for (x0, y0, v0, t0), (x1, y1, v1, t1) in itertools.pairwise(rows)
-            if (x1 - x0) ** 2 + (y1 - y0) ** 2 <= (2 * max(v0, v1) * (t1 - t0) + 5) ** 2
+        if way > 2 * speed * (other["time_s"] - one["time_s"]) + 5:
+            continue
+        step = [(one["x_m"], one["y_m"]), (other["x_m"], other["y_m"])]
+        steps.append(step)
+        of.append(colors.get(one["cell"] or "", BLACK))
+        kind = _in_the_way(one)
+        if kind is not None:
+            under[kind].append(step)
+    for kind, (color, _) in IN_THE_WAY.items():
+        ax.add_collection(
+            LineCollection(under[kind], colors=color, linewidths=3.2, alpha=0.8, zorder=2.5)
+        )
+    ax.add_collection(LineCollection(steps, colors=of, linewidths=0.9, zorder=3))
+
+
+def _in_the_way(step: Mapping[str, Any]) -> str | None:
+    if step["cause"] in ("misalignment", "deafness"):
+        return "beam"
+    if step["cause"] != "blockage":
+        return None
+    return "building" if step["behind_building"] else "vehicle"
+
+
+def _beams(ax: Axes, found: Drive, own: pl.DataFrame, colors: Mapping[str, ColorType]) -> None:
+    """The beam toward one UE at some instants of its way."""
+    rows = own.select("cell", "beam_deg", "x_m", "y_m").rows()
+    for number in range(BEAMS):
+        cell, angle_deg, x, y = rows[(2 * number + 1) * len(rows) // (2 * BEAMS)]
+        if cell is None or angle_deg is None or x is None:
+            continue
+        site = found.sites[cell]
+        reach = math.hypot(x - site[0], y - site[1])
+        half = math.radians(found.widths.get(cell, 4.0)) / 2
+        angle = math.radians(angle_deg)
+        arc = [angle + half * (step / 4) for step in range(-4, 5)]
+        corners = [
+            site,
+            *((site[0] + reach * math.cos(a), site[1] + reach * math.sin(a)) for a in arc),
         ]
-        ax.add_collection(LineCollection(steps, colors=BLACK, linewidths=0.4, zorder=3))
-        blocked = _blocked(found, str(name), served.get(str(name), ()))
-        ax.add_collection(LineCollection(blocked, colors=VERMILION, linewidths=1.4, zorder=4))
-
-
-def _blocked(
-    found: Drive, ue: str, served: Sequence[tuple[float, str]]
-) -> list[list[tuple[float, float]]]:
-    """Steps of a track in which a vehicle is between it and the cell that serves it."""
-    own = found.sights.filter(pl.col("ue") == ue)
-    times = [time for time, _ in served]
-    parts = []
-    for number, (since, cell) in enumerate(served):
-        until = times[number + 1] if number + 1 < len(times) else float("inf")
-        parts.append(
-            own.filter(
-                (pl.col("cell") == cell)
-                & pl.col("time_s").is_between(since, until, closed="left")
-                & (pl.col("vehicles_db") >= DEEP_DB)
+        color = colors.get(cell, BLACK)
+        ax.add_patch(
+            Polygon(
+                corners,
+                closed=True,
+                facecolor=color,
+                edgecolor=color,
+                alpha=0.25,
+                linewidth=0.4,
+                zorder=1.5,
             )
         )
-    if not parts:
-        return []
-    deep = set(pl.concat(parts)["time_s"].to_list())
-    track = found.tracks.filter(pl.col("ue") == ue).select("time_s", "x_m", "y_m").rows()
-    return [
-        [(x0, y0), (x1, y1)]
-        for (t0, x0, y0), (_, x1, y1) in itertools.pairwise(track)
-        if t0 in deep and (x1 - x0) ** 2 + (y1 - y0) ** 2 < 1e4
-    ]
 
 
-def handles() -> list[Line2D | Patch]:
+def handles(found: Drive) -> list[Line2D | Patch]:
     """What the legend says of it."""
-    return [
+    steps = found.steps
+    is_building = pl.col("behind_building") & (pl.col("cause") == "blockage")
+    seen = {
+        "vehicle": bool(
+            steps.select(((pl.col("cause") == "blockage") & ~is_building).any()).item()
+        ),
+        "building": bool(steps.select(is_building.any()).item()),
+        "beam": bool(steps["cause"].is_in(["misalignment", "deafness"]).any()),
+    }
+    way = "its way"
+    lines: list[Line2D | Patch] = [
         Patch(facecolor=VEHICLE, label="vehicle at the start"),
-        Line2D([], [], color=BLACK, linewidth=0.6, label="way of a UE"),
-        Line2D([], [], color=VERMILION, linewidth=1.4, label="vehicle in the way"),
+        Line2D([], [], color=BLACK, linewidth=0.9, label=way),
+    ]
+    if steps["beam_deg"].is_not_null().any() and steps["ue"].n_unique() <= MOST_BEAMED:
+        lines.append(Patch(facecolor=STAMP, alpha=0.25, label="beam at times"))
+    return lines + [
+        Line2D([], [], color=color, linewidth=3.2, alpha=0.8, label=label)
+        for kind, (color, label) in IN_THE_WAY.items()
+        if seen[kind]
     ]

@@ -1,5 +1,6 @@
 """The map of a network: sites, the directions of their sectors, UEs and buildings."""
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +8,8 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.patches import Patch, PathPatch, Rectangle
+from matplotlib.path import Path
 from matplotlib.typing import ColorType
 
 from fadeout._quantities import meters
@@ -35,8 +37,12 @@ class Places:
     cells: Sequence[Cell]
     ues: Mapping[str, tuple[float, float]]
     buildings: Sequence[tuple[tuple[float, float], tuple[float, float]]]
+    outlines: Sequence[Sequence[Sequence[tuple[float, float]]]] = ()
+    """The rings of buildings of other shapes."""
     passed: Sequence[tuple[float, float]] = ()
     """Places on the way of what moves, which the map has to hold."""
+    is_road: bool = False
+    """Whether it is of a road: a long and narrow one is stretched across."""
 
     @property
     def is_a_map(self) -> bool:
@@ -52,11 +58,16 @@ def places(scenario: Mapping[str, Any]) -> Places:
         for name, cell in scenario.get("cell", {}).items()
     ]
     ues = {name: _place(ue["position"]) for name, ue in scenario.get("ue", {}).items()}
+    standing = scenario.get("building", {}).values()
     buildings = [
-        (_place(one["corner"]), _place(one["opposite"]))
-        for one in scenario.get("building", {}).values()
+        (_place(one["corner"]), _place(one["opposite"])) for one in standing if "outline" not in one
     ]
-    return Places(cells, ues, buildings)
+    outlines = [
+        [[_place(place) for place in ring] for ring in one["outline"]]
+        for one in standing
+        if "outline" in one
+    ]
+    return Places(cells, ues, buildings, outlines)
 
 
 def _place(written: Sequence[str]) -> tuple[float, float]:
@@ -78,8 +89,13 @@ def draw(
     found: Places,
     serving: Mapping[str, str | None],
     more: Sequence[Line2D | Patch] = (),
-) -> None:
-    """Draw the map; `serving` has the cell of each UE, `more` what else the legend names."""
+    heard: Sequence[str] = (),
+) -> dict[str, ColorType]:
+    """Draw the map; `serving` has the cell of each UE, `more` what else the legend names,
+    `heard` the cells that serve somebody, if not only at the end.
+
+    Returns the colours of the cells.
+    """
     for (x0, y0), (x1, y1) in found.buildings:
         low = (min(x0, x1), min(y0, y1))
         ax.add_patch(
@@ -87,8 +103,11 @@ def draw(
                 low, abs(x1 - x0), abs(y1 - y0), facecolor=BUILDING, edgecolor="none", zorder=1
             )
         )
+    for rings in found.outlines:
+        ax.add_patch(PathPatch(_path(rings), facecolor=BUILDING, edgecolor="none", zorder=1))
     names = [cell.name for cell in found.cells]
-    heard = [name for name in names if name in set(serving.values())]
+    serves = set(heard) or set(serving.values())
+    heard = [name for name in names if name in serves]
     colors = _colors(found.cells, heard)
     size = 5.0 if len(found.ues) < 100 else 2.0
     for name in [*heard, None]:
@@ -101,6 +120,18 @@ def draw(
     _frame(ax, found)
     has_lost = any(not serving.get(ue) for ue in found.ues)
     _legend(ax, found, heard, colors, more, has_lost=has_lost)
+    return colors
+
+
+def _path(rings: Sequence[Sequence[tuple[float, float]]]) -> Path:
+    """A footprint: courtyards go round the other way, and so stay empty."""
+    paths = []
+    for number, ring in enumerate(rings):
+        closed = [*ring, ring[0]]
+        turn = sum(x0 * y1 - x1 * y0 for (x0, y0), (x1, y1) in itertools.pairwise(closed))
+        goes_left = turn > 0
+        paths.append(Path(closed if goes_left == (number == 0) else closed[::-1], closed=True))
+    return Path.make_compound_path(*paths)
 
 
 def _colors(cells: Sequence[Cell], heard: Sequence[str]) -> dict[str, ColorType]:
@@ -140,6 +171,7 @@ def _sites(ax: Axes, found: Places, colors: Mapping[str, ColorType]) -> None:
 
 def _bounds(found: Places) -> tuple[float, float, float, float]:
     corners = [corner for building in found.buildings for corner in building]
+    corners += [place for rings in found.outlines for place in rings[0]]
     places = (cell.place for cell in found.cells)
     every = [*places, *found.ues.values(), *corners, *found.passed]
     east, north = zip(*every, strict=True)
@@ -151,28 +183,51 @@ def _extent(found: Places) -> tuple[float, float]:
     return max(east - west, 1.0), max(north - south, 1.0)
 
 
+LONG = 5.0
+"""A road so many times longer than wide is stretched across."""
+
+
+def stretch(found: Places) -> float:
+    """By how much a long road is drawn wider than it is; one of all other maps."""
+    width, height = _extent(found)
+    if not found.is_road or width < LONG * height:
+        return 1.0
+    return float(max(1, round(0.3 * width / height)))
+
+
 def _frame(ax: Axes, found: Places) -> None:
     west, south, east, north = _bounds(found)
     side = max(_extent(found))
     margin = 0.07 * side
-    # A line of UEs has a map of some height, too.
-    low = min(south, 0.5 * (south + north) - 0.15 * side)
-    high = max(north, 0.5 * (south + north) + 0.15 * side)
-    left = min(west, 0.5 * (west + east) - 0.15 * side)
-    right = max(east, 0.5 * (west + east) + 0.15 * side)
-    ax.set_xlim(left - margin, right + margin)
-    ax.set_ylim(low - 2 * margin, high + margin)
-    ax.set_aspect("equal")
+    times = stretch(found)
+    ax.set_aspect(times)
     ax.grid(visible=False)
     ax.set_xticks([])
     ax.set_yticks([])
     for spine in ax.spines.values():
         spine.set_visible(False)
+    # A line of UEs has a map of some height, too.
+    least = 0.15 * side / times
+    low = min(south, 0.5 * (south + north) - least)
+    high = max(north, 0.5 * (south + north) + least)
+    left = min(west, 0.5 * (west + east) - 0.15 * side)
+    right = max(east, 0.5 * (west + east) + 0.15 * side)
+    ax.set_xlim(left - margin, right + margin)
+    ax.set_ylim(low - 2 * margin / times, high + margin / times)
     length = _round_length(0.3 * (right - left))
-    x, y = left, low - 1.3 * margin
+    x, y = left, low - 1.3 * margin / times
     ax.plot([x, x + length], [y, y], color=BLACK, linewidth=1.5, solid_capstyle="butt")
-    label = f"{length / 1000:g} km" if length >= 1000 else f"{length:g} m"
-    ax.text(x + length, y, f" {label}", va="center", ha="left", fontsize=7)
+    ax.text(x + length, y, f" {_length(length)}", va="center", ha="left", fontsize=7)
+    if times > 1.0:
+        across = _round_length(0.6 * (high - low))
+        x = right + 0.6 * margin
+        ax.plot([x, x], [low, low + across], color=BLACK, linewidth=1.5, solid_capstyle="butt")
+        note = f"{_length(across)}, drawn\n{times:g} times longer"
+        ax.text(x + 0.2 * margin, low, note, va="bottom", ha="left", rotation=90, fontsize=6)
+
+
+def _length(length: float) -> str:
+    return f"{length / 1000:g} km" if length >= 1000 else f"{length:g} m"
 
 
 def _round_length(most: float) -> float:
@@ -196,7 +251,7 @@ def _legend(
     handles: list[Line2D | Patch] = [
         Line2D([], [], marker="^", linestyle="", markersize=3, color=BLACK, label="site")
     ]
-    if found.buildings:
+    if found.buildings or found.outlines:
         handles.append(Patch(facecolor=BUILDING, label="building"))
     if 0 < len(heard) <= MOST_NAMES:
         handles += [dot(colors[name], f"UE of {name}") for name in heard]
@@ -205,10 +260,11 @@ def _legend(
     if has_lost:
         handles.append(dot(STAMP, "UE without a cell"))
     handles += more
+    wide = 4 if stretch(found) > 1.0 else 2
     ax.legend(
         handles=handles,
         loc="lower left",
         bbox_to_anchor=(0.0, 1.01),
-        ncols=2 if len(handles) > 2 else len(handles),
+        ncols=min(wide, len(handles)),
         handletextpad=0.4,
     )

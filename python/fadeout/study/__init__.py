@@ -7,8 +7,8 @@ changes of assumptions, estimates, tables beside published numbers, verdicts, fi
 """
 
 from fadeout.study.batch import CountCallback
-from fadeout.study.changes import UNCHANGED, Change
-from fadeout.study.claims import Verdict, claims_section, sign
+from fadeout.study.changes import UNCHANGED, Change, Moved, assumptions_section
+from fadeout.study.claims import Verdict, claims_section, judged, sign
 from fadeout.study.job import QUIET, QUIET_CELL, Job, Values, overrides
 from fadeout.study.places import (
     IN_SIGHT,
@@ -22,7 +22,7 @@ from fadeout.study.places import (
 from fadeout.study.published import beside, claims_of, published
 from fadeout.study.report import Cell, Report, Section, Table, percent
 from fadeout.study.runner import Runner, ThreadRunner
-from fadeout.study.runs import Effort, Numbers, Options, Runs, common_seeds
+from fadeout.study.runs import Effort, Numbers, Options, Runs, common_seeds, spread
 from fadeout.study.statistics import (
     Estimate,
     estimate,
@@ -46,6 +46,7 @@ __all__ = [
     "Effort",
     "Estimate",
     "Job",
+    "Moved",
     "Numbers",
     "Options",
     "Places",
@@ -59,6 +60,7 @@ __all__ = [
     "ThreadRunner",
     "Values",
     "Verdict",
+    "assumptions_section",
     "beside",
     "claims_of",
     "claims_section",
@@ -66,6 +68,7 @@ __all__ = [
     "estimate",
     "exactly",
     "jackknife",
+    "judged",
     "mixed",
     "overrides",
     "paired_difference",
@@ -75,6 +78,7 @@ __all__ = [
     "run_study",
     "share_in_sight",
     "sign",
+    "spread",
     "studies",
     "unfinished_runs",
 ]

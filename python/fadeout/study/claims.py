@@ -57,6 +57,13 @@ def sign(margin: Estimate) -> bool | None:
     return margin.mean > 0
 
 
+def judged(margin: Estimate, spec: str) -> str:
+    """A margin with the verdict on what it is of, in a word; none where there is no interval."""
+    words = {True: "holds", False: "no", None: "open"}
+    word = f": {words[sign(margin)]}" if margin.ci95 is not None else ""
+    return f"{margin:{spec}}{word}"
+
+
 def claims_section(verdicts: Sequence[Verdict]) -> Section:
     """What the paper says, and what was found."""
     return Section(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from fadeout import _native, _toml
-from fadeout._run import ScenarioText, read_source
+from fadeout._run import ScenarioText, read_source, with_traces
 from fadeout.campaign.jobs import digest
 from fadeout.results import Results
 
@@ -66,7 +66,7 @@ class Job:
             self._text(),
             source_name=source.name,
             base_dir=source.base_dir,
-            overrides=self.overrides,
+            overrides=with_traces(self._text(), source.name, source.base_dir, self.overrides),
             seed=self.seed,
             progress=may_go_on,
             tables=self.with_tables,

@@ -146,6 +146,12 @@ def effort_of(full: AnyEffort, quick: AnyEffort, options: Options) -> AnyEffort:
     return chosen if options.seeds is None else replace(chosen, seeds=options.seeds)
 
 
+def spread(seed: int) -> float:
+    """A number from 0 to 1 for each seed; those of the first few fill the interval evenly."""
+    golden_section = 0.6180339887498949
+    return seed * golden_section % 1
+
+
 def common_seeds(found: Mapping[Point, Mapping[int, Item]]) -> dict[Point, list[Item]]:
     """Lists of those seeds that every point has, so that runs can be compared seed by seed."""
     shared = set.intersection(*(set(of_seeds) for of_seeds in found.values()))

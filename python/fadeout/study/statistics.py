@@ -3,7 +3,7 @@
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fadeout.campaign.intervals import FEWEST
 
@@ -33,6 +33,14 @@ class Estimate:
         if math.isnan(self.half_width):
             return f"{self.mean:{spec}}{unit} (n = {self.count})"
         return f"{self.mean:{spec}} ± {self.half_width:{spec.lstrip('+')}}{unit}"
+
+    def above(self, bound: float) -> "Estimate":
+        """By how much it exceeds a bound."""
+        return replace(self, mean=self.mean - bound)
+
+    def below(self, bound: float) -> "Estimate":
+        """By how much it falls short of a bound."""
+        return replace(self, mean=bound - self.mean)
 
     @property
     def ci95(self) -> float | None:

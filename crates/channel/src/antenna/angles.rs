@@ -32,6 +32,8 @@ impl Angles {
 
     /// This direction as seen by an antenna that looks along `boresight`: azimuth in [-180, 180)
     /// and elevation relative to it. The tilt is subtracted, not rotated, as TR 36.814 does.
+    ///
+    /// Standard: TR 36.814 §A.2.1.
     pub fn relative_to(self, boresight: Angles) -> Angles {
         let turns = (self.azimuth_deg - boresight.azimuth_deg) / 360.0;
         Angles {

@@ -103,7 +103,7 @@ impl Default for Element {
 impl Element {
     /// An element of a panel whose elements are `spacing` wavelengths apart.
     ///
-    /// Standard: TR 38.901 Table 7.3-1, TR 38.802 Table A.2.1-8.
+    /// Standard: TR 38.901 Table 7.3-1; TR 38.802 Table A.2.1-8.
     pub fn new(kind: ElementKind, spacing: f64) -> Element {
         let parabolic = |hpbw_deg, front_to_back_db| Shape::Parabolic {
             hpbw_deg,

@@ -5,7 +5,7 @@
 //! lie on a fixed grid of time; how often the link is used changes nothing.
 
 use crate::error::ConfigError;
-use fadeout_core::math::{atan, tan};
+use fadeout_core::math::tan;
 use fadeout_core::registry::{Parameter, integer, join, number, span};
 use fadeout_core::{Span, Time};
 
@@ -164,11 +164,6 @@ pub fn pair_sweep(base_beams: u64, ue_beams: u64, measurement: Span, parallel: u
 /// metres with a transverse speed in m/s, in seconds.
 pub fn staleness_seconds(hpbw_deg: f64, distance_m: f64, transverse_speed: f64) -> f64 {
     distance_m * tan(hpbw_deg.to_radians() / 2.0) / transverse_speed
-}
-
-/// Angle in degrees by which a beam misses a UE that has moved across it, `elapsed` seconds ago.
-pub fn pointing_error_deg(transverse_speed: f64, elapsed: f64, distance_m: f64) -> f64 {
-    atan(transverse_speed * elapsed / distance_m).to_degrees()
 }
 
 /// The step of beam management that a UE is at.

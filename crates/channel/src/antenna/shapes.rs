@@ -8,12 +8,6 @@ pub fn cone_gain(hpbw_deg: f64) -> f64 {
     2.0 / (1.0 - cos(hpbw_deg.to_radians() / 2.0))
 }
 
-/// Gain outside a cone of gain `main` that radiates the rest of the power evenly.
-pub fn cone_side_gain(hpbw_deg: f64, main: f64) -> f64 {
-    let edge = cos(hpbw_deg.to_radians() / 2.0);
-    (1.0 - main * (1.0 - edge) / 2.0) / ((1.0 + edge) / 2.0)
-}
-
 /// Gain of a sector in the plane with a gain of `side` outside it.
 pub fn sector_gain(hpbw_deg: f64, side: f64) -> f64 {
     (360.0 - (360.0 - hpbw_deg) * side) / hpbw_deg

@@ -10,6 +10,7 @@ mod deafness;
 mod density;
 mod four_state;
 mod model_a;
+pub mod nlosv;
 mod passing;
 mod schedule;
 
@@ -18,6 +19,7 @@ pub use deafness::Deafness;
 pub use density::Crowd;
 pub use four_state::FourState;
 pub use model_a::{ModelA, NonSelfBlocker, SelfBlocking, Surroundings};
+pub use nlosv::Nlosv;
 pub use passing::{Onset, Passing};
 pub use schedule::{Interval, Periodic, Phase, Scripted, TwoState};
 
@@ -85,6 +87,7 @@ fadeout_core::registry! {
         Crossing(Crossing),
         Passing(Passing),
         Deafness(Deafness),
+        Nlosv(Nlosv),
     } else {
         /// At listed times.
         Scripted(Scripted),

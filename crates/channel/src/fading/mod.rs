@@ -21,7 +21,7 @@ use rays::{Place, Rays};
 use tdl::Comb;
 
 /// Sub-bands at most.
-pub const MAX_SUB_BANDS: usize = 64;
+pub const MAX_SUB_BANDS: usize = fadeout_core::agreed::MOST_FADING_SUB_BANDS;
 
 /// How a link fades in one condition.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -18,9 +18,11 @@ use fadeout_core::math::{pow, to_db};
 use fadeout_core::{Point, Time};
 use std::sync::Arc;
 
+mod causes;
 mod environment;
 mod parts;
 
+pub use causes::Causes;
 pub use environment::Environment;
 pub use parts::{LargeScale, State};
 
@@ -464,18 +466,22 @@ impl LinkChannel {
         condition: Condition,
         vehicles_db: f64,
     ) -> f64 {
-        let view = View {
-            now,
-            base,
-            ue,
-            has_direct_path: condition == Condition::Los,
-            wavelength_m: self.shared.fadings.wavelength_m,
-        };
+        let view = self.view(now, (base, ue), condition);
         let processes = self.blockages.iter_mut();
         let drawn_db: f64 = processes.map(|process| process.loss_at(&view)).sum();
         match condition {
             Condition::Los => drawn_db + vehicles_db,
             Condition::Nlos => drawn_db,
+        }
+    }
+
+    fn view(&self, now: Time, (base, ue): (Point, Point), condition: Condition) -> View {
+        View {
+            now,
+            base,
+            ue,
+            has_direct_path: condition == Condition::Los,
+            wavelength_m: self.shared.fadings.wavelength_m,
         }
     }
 
@@ -498,23 +504,7 @@ impl LinkChannel {
             let gain_dbi = |antenna: &Antenna| antenna.gain_dbi(any, any);
             return (gain_dbi(&config.base_antenna), gain_dbi(&config.ue_antenna));
         }
-        let (base, ue) = ends.before(earlier);
-        let (down, up) = (Angles::between(base, ue), Angles::between(ue, base));
-        let (mut base_beam, mut ue_beam) = (down, up);
-        if let Some(beams) = &config.beams
-            && (config.base_antenna.is_steered() || config.ue_antenna.is_steered())
-        {
-            let age = at.since(beams.measured_at(at)).as_secs_f64();
-            let (base, ue) = ends.before(earlier + age);
-            (base_beam, ue_beam) = (Angles::between(base, ue), Angles::between(ue, base));
-            ue_beam.azimuth_deg += beams.rotation_deg_per_s * age;
-        }
-        if let Some(target) = ends.base_beam_at {
-            base_beam = Angles::between(base, target);
-        }
-        if let Some(target) = ends.ue_beam_at {
-            ue_beam = Angles::between(ue, target);
-        }
+        let ([down, up], [base_beam, ue_beam]) = self.beams(at, ends, earlier);
         (
             config.base_antenna.gain_dbi(down, base_beam),
             config.ue_antenna.gain_dbi(up, ue_beam),

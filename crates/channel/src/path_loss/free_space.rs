@@ -10,9 +10,11 @@ use fadeout_core::{Decibel, Hertz, Meters};
 const SPEED_OF_LIGHT: f64 = 299_792_458.0;
 
 /// Free-space path loss between isotropic antennas, `20 log10(4 pi d f / c)`
-/// (H. T. Friis, "A note on a simple transmission formula", Proc. IRE 34, 1946; Recommendation
-/// ITU-R P.525-4 equation 3). Valid in the far field; at very short distance the formula turns
+/// (H. T. Friis, "A note on a simple transmission formula", Proc. IRE 34, 1946).
+/// Valid in the far field; at very short distance the formula turns
 /// negative.
+///
+/// Standard: ITU-R P.525-4 equation 3.
 pub fn free_space(distance: Meters, carrier: Hertz) -> Decibel {
     let ratio = 4.0 * std::f64::consts::PI * distance.0 * carrier.0 / SPEED_OF_LIGHT;
     Decibel(20.0 * log10(ratio))

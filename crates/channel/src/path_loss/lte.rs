@@ -11,6 +11,8 @@ use fadeout_core::registry::{Entry, Registered, Settings};
 /// Macro cell of TR 36.942 clause 4.5.2 (and TR 36.814 Table A.2.1.1-2), antenna 15 m above the
 /// roofs: 128.1 dB at 1 km and 2 GHz, 120.9 dB at 900 MHz, 37.6 dB a decade. The nearer of the two
 /// carriers decides; distance at least 35 m.
+///
+/// Standard: TR 36.942 §4.5.2; TR 36.814 Table A.2.1.1-2.
 pub fn macro_db(ends: &Ends) -> f64 {
     let ends = ends.at_least(35.0);
     let at_one_km = if ends.carrier_ghz < 1.45 {
@@ -22,6 +24,8 @@ pub fn macro_db(ends: &Ends) -> f64 {
 }
 
 /// Macro cell of TR 36.814 Table A.2.1.1.2-3 (HetNet), 2 GHz; distance at least 35 m.
+///
+/// Standard: TR 36.814 Table A.2.1.1.2-3.
 pub fn hetnet_macro_db(ends: &Ends, condition: Condition) -> f64 {
     let log_km = log10(ends.at_least(35.0).slant_m / 1000.0);
     match condition {
@@ -38,6 +42,8 @@ pub fn hetnet_macro_los_probability(ground_m: f64) -> f64 {
 }
 
 /// Pico cell of TR 36.814 Table A.2.1.1.2-3 (HetNet), 2 GHz; distance at least 10 m.
+///
+/// Standard: TR 36.814 Table A.2.1.1.2-3.
 pub fn hetnet_pico_db(ends: &Ends, condition: Condition) -> f64 {
     let log_km = log10(ends.at_least(10.0).slant_m / 1000.0);
     match condition {
@@ -54,6 +60,8 @@ pub fn hetnet_pico_los_probability(ground_m: f64) -> f64 {
 
 /// 3D-UMa of TR 36.873 Table 7.2-1. In LOS as UMa of TR 38.901; in NLOS streets of 20 m and
 /// houses of 20 m.
+///
+/// Standard: TR 36.873 Table 7.2-1.
 pub fn uma_3d_db(ends: &Ends, condition: Condition) -> f64 {
     let los = tr38901::uma_db(ends, Condition::Los);
     if condition == Condition::Los {
@@ -70,6 +78,8 @@ pub fn uma_3d_db(ends: &Ends, condition: Condition) -> f64 {
 
 /// 3D-UMi of TR 36.873 Table 7.2-1. In LOS it has the near and far slopes and the breakpoint
 /// term of 3D-UMa.
+///
+/// Standard: TR 36.873 Table 7.2-1.
 pub fn umi_3d_db(ends: &Ends, condition: Condition) -> f64 {
     let ends = Ends {
         environment_height_m: 1.0,

@@ -60,6 +60,8 @@ pub fn umi_breakpoint_m(ends: &Ends) -> f64 {
 }
 
 /// UMi-Street Canyon.
+///
+/// Standard: TR 38.901 Table 7.4.1-1.
 pub fn umi_db(ends: &Ends, condition: Condition) -> f64 {
     let ends = ends.at_least(10.0);
     let street = Street::new(&ends, 1.0);
@@ -79,6 +81,8 @@ pub fn uma_breakpoint_m(ends: &Ends) -> f64 {
 }
 
 /// UMa.
+///
+/// Standard: TR 38.901 Table 7.4.1-1.
 pub fn uma_db(ends: &Ends, condition: Condition) -> f64 {
     let ends = ends.at_least(10.0);
     let street = Street::new(&ends, ends.environment_height_m);
@@ -188,6 +192,8 @@ pub(super) fn ue_term(x: f64) -> f64 {
 }
 
 /// InH-Office.
+///
+/// Standard: TR 38.901 Table 7.4.1-1.
 pub fn inh_db(ends: &Ends, condition: Condition) -> f64 {
     let ends = ends.at_least(1.0);
     let los = 32.4 + 17.3 * log10(ends.slant_m) + 20.0 * log10(ends.carrier_ghz);
@@ -199,7 +205,9 @@ pub fn inh_db(ends: &Ends, condition: Condition) -> f64 {
     }
 }
 
-/// LOS probability of RMa (Table 7.4.2-1) at a ground distance in metres.
+/// LOS probability of RMa at a ground distance in metres.
+///
+/// Standard: TR 38.901 Table 7.4.2-1.
 pub fn rma_los_probability(ground_m: f64) -> f64 {
     if ground_m <= 10.0 {
         1.0
@@ -209,11 +217,15 @@ pub fn rma_los_probability(ground_m: f64) -> f64 {
 }
 
 /// LOS probability of UMi.
+///
+/// Standard: TR 38.901 Table 7.4.2-1.
 pub fn umi_los_probability(ground_m: f64) -> f64 {
     street_los_probability(ground_m, 36.0)
 }
 
 /// LOS probability of UMa, for a UE at a height in metres.
+///
+/// Standard: TR 38.901 Table 7.4.2-1.
 pub fn uma_los_probability(ground_m: f64, ue_height_m: f64) -> f64 {
     let street = street_los_probability(ground_m, 63.0);
     (street * (1.0 + uma_height_term(ground_m, ue_height_m))).min(1.0)
@@ -228,6 +240,8 @@ fn street_los_probability(ground_m: f64, decay_m: f64) -> f64 {
 }
 
 /// LOS probability of InH, mixed office.
+///
+/// Standard: TR 38.901 Table 7.4.2-1.
 pub fn inh_mixed_los_probability(ground_m: f64) -> f64 {
     if ground_m <= 1.2 {
         1.0
@@ -239,6 +253,8 @@ pub fn inh_mixed_los_probability(ground_m: f64) -> f64 {
 }
 
 /// LOS probability of InH, open office.
+///
+/// Standard: TR 38.901 Table 7.4.2-1.
 pub fn inh_open_los_probability(ground_m: f64) -> f64 {
     if ground_m <= 5.0 {
         1.0

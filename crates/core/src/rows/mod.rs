@@ -239,6 +239,9 @@ macro_rules! named {
         pub enum $name { $( $(#[$variant_doc])* $variant ),+ }
 
         impl $name {
+            /// All of them, in order.
+            pub const ALL: &'static [$name] = &[$( $name::$variant ),+];
+
             /// The name in results files.
             pub const fn name(self) -> &'static str {
                 match self { $( $name::$variant => $text ),+ }

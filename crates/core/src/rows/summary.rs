@@ -18,7 +18,7 @@ pub const SUMMARY_TABLES: &[Table] = &[
 ];
 
 /// Every table of what a scenario has before it is run.
-pub const SCENARIO_TABLES: &[Table] = &[GeometryRow::TABLE];
+pub const SCENARIO_TABLES: &[Table] = &[GeometryRow::TABLE, TrackRow::TABLE, SightRow::TABLE];
 
 table! {
     /// The whole run, in one row.
@@ -341,7 +341,7 @@ table! {
 
 table! {
     /// Where a vehicle, or a UE that is on none, is at a time, one row each.
-    pub struct TrackRow = "tracks" in summary {
+    pub struct TrackRow = "tracks" in scenario {
         /// Time.
         time_s: f64, "s";
         /// Group of the vehicle; none of a UE on foot.
@@ -369,7 +369,7 @@ table! {
 
 table! {
     /// What stands between a UE and a cell at a time, one row each.
-    pub struct SightRow = "sights" in summary {
+    pub struct SightRow = "sights" in scenario {
         /// Time.
         time_s: f64, "s";
         /// UE.
@@ -382,5 +382,18 @@ table! {
         vehicles_db: f64, "dB";
         /// Whether a building cuts the direct path.
         behind_building: bool, "";
+        /// Signal over noise of the downlink without fading and interference, had the cell served the UE until
+        /// then; this and what follows are none of a UE whose SINR is given.
+        snr_db: Option<f64>, "dB";
+        /// What blockages of the channel take, but for deafness.
+        blockage_db: Option<f64>, "dB";
+        /// What the other end's looking elsewhere takes.
+        deafness_db: Option<f64>, "dB";
+        /// What the age of the beams costs.
+        misalignment_db: Option<f64>, "dB";
+        /// Where the cell's beam points, counter-clockwise from east; none where it is not steered.
+        beam_deg: Option<f64>, "deg";
+        /// Whether the beams are being found again, and nothing is received.
+        beam_recovery: Option<bool>, "";
     }
 }

@@ -158,7 +158,7 @@ impl Rx {
         count < self.window.first() || (self.window.contains(count) && self.window[count].is_here)
     }
 
-    /// What a status report says: FMC, and the octets of the bitmap from the PDU after it to the
+    /// Fields of a status report: FMC, and the octets of the bitmap from the PDU after it to the
     /// last one that was received, the most significant bit first.
     ///
     /// Standard: TS 38.323 §5.4.1, §6.2.3.1.

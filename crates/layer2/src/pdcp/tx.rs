@@ -97,6 +97,8 @@ impl Tx {
     /// Re-establishes RLC. What it had not confirmed goes to `unconfirmed` in the order of COUNT,
     /// to be pushed again with [`Entity::push_sdu`] (data recovery, TS 38.323 clause 5.5) or
     /// dropped.
+    ///
+    /// Standard: TS 38.323 §5.5.
     pub fn reestablish(&mut self, rlc: &mut Entity, unconfirmed: &mut Vec<Sdu>) {
         self.tx_next = self.tx_next.wrapping_sub(rlc.reestablish(unconfirmed));
     }

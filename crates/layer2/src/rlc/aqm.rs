@@ -7,6 +7,7 @@ use fadeout_core::aqm::pie::{Pie, PieConfig, Verdict};
 use fadeout_core::aqm::{DropTailConfig, Head, Heads};
 use fadeout_core::random::Stream;
 use fadeout_core::{Bytes, Ecn, PacketPool, Time};
+use std::convert::Infallible;
 
 fadeout_core::registry! {
     /// Every queue management of an RLC transmission buffer that a scenario can name. Disciplines of
@@ -15,13 +16,151 @@ fadeout_core::registry! {
 
     /// Which SDUs the transmission buffer drops or marks besides those that do not fit.
     #[derive(Clone, Copy, PartialEq, Debug)]
-    pub enum AqmConfig {
-        DropTail(DropTailConfig),
-        CoDel(CoDelConfig),
-        Pie(PieConfig),
-        EcnStep(EcnStepConfig),
+    pub enum AqmConfig;
+
+    /// The law of one transmission buffer.
+    #[derive(Clone, Debug)]
+    enum Laws {
+        DropTail(DropTailConfig => Infallible),
+        CoDel(CoDelConfig => CoDelLaw),
+        Pie(PieConfig => PieLaw),
+        EcnStep(EcnStepConfig => EcnStep),
     }
-    macro aqms;
+    macro aqms, laws;
+}
+
+/// The parameters of a law, which make it.
+trait Start {
+    /// The law.
+    type Law: Law;
+
+    /// Checks that every value is allowed.
+    fn check(&self) -> Result<(), ParameterError>;
+
+    /// The law of a buffer of this size; `None` when the size alone decides.
+    fn start(self, buffer: Bytes, stream: Stream) -> Result<Option<Self::Law>, ParameterError>;
+}
+
+/// When an SDU is dropped or marked. Nothing has a default: a law that does nothing at one of these
+/// says so.
+trait Law {
+    /// SDUs are about to enter or leave, whatever for: what is done on a timer is made up for. `head`
+    /// is the SDU that is sent next.
+    fn catch_up(&mut self, now: Time, head: Option<&Sdu>);
+
+    /// An SDU of `size` bytes that fits comes behind `waiting` bytes.
+    fn on_arrival(&mut self, size: u32, waiting: Bytes) -> Verdict;
+
+    /// The head is about to be sent at `now`. What is left at the head is sent.
+    fn settle(&mut self, now: Time, queue: &mut impl Heads);
+}
+
+impl Start for DropTailConfig {
+    type Law = Infallible;
+
+    fn check(&self) -> Result<(), ParameterError> {
+        Ok(())
+    }
+    fn start(self, _: Bytes, _: Stream) -> Result<Option<Infallible>, ParameterError> {
+        Ok(None)
+    }
+}
+
+impl Law for Infallible {
+    fn catch_up(&mut self, _: Time, _: Option<&Sdu>) {
+        match *self {}
+    }
+    fn on_arrival(&mut self, _: u32, _: Bytes) -> Verdict {
+        match *self {}
+    }
+    fn settle(&mut self, _: Time, _: &mut impl Heads) {
+        match *self {}
+    }
+}
+
+impl Start for CoDelConfig {
+    type Law = CoDelLaw;
+
+    fn check(&self) -> Result<(), ParameterError> {
+        Ok(CoDelConfig::check(self)?)
+    }
+    fn start(self, _: Bytes, _: Stream) -> Result<Option<CoDelLaw>, ParameterError> {
+        let law = CoDel::default();
+        Ok(Some(CoDelLaw { config: self, law }))
+    }
+}
+
+/// CoDel with its parameters.
+#[derive(Clone, Debug)]
+struct CoDelLaw {
+    config: CoDelConfig,
+    law: CoDel,
+}
+
+impl Law for CoDelLaw {
+    fn catch_up(&mut self, _: Time, _: Option<&Sdu>) {}
+    fn on_arrival(&mut self, _: u32, _: Bytes) -> Verdict {
+        Verdict::Pass
+    }
+    fn settle(&mut self, now: Time, queue: &mut impl Heads) {
+        self.law.settle(&self.config, now, queue);
+    }
+}
+
+impl Start for PieConfig {
+    type Law = PieLaw;
+
+    fn check(&self) -> Result<(), ParameterError> {
+        Ok(PieConfig::check(self)?)
+    }
+    fn start(self, buffer: Bytes, stream: Stream) -> Result<Option<PieLaw>, ParameterError> {
+        Ok(Some(PieLaw {
+            law: Pie::new(self, true, stream)?,
+            third: Bytes((buffer.0 / 3).max(1)),
+        }))
+    }
+}
+
+/// PIE, which is off while the buffer is nearly empty.
+#[derive(Clone, Debug)]
+struct PieLaw {
+    law: Pie,
+    /// A third of the buffer, above which it wakes.
+    third: Bytes,
+}
+
+impl Law for PieLaw {
+    fn catch_up(&mut self, now: Time, head: Option<&Sdu>) {
+        self.law.catch_up(now, head.map(|head| head.entered_at));
+    }
+    fn on_arrival(&mut self, size: u32, waiting: Bytes) -> Verdict {
+        if self.law.is_off() && waiting.0 + u64::from(size) > self.third.0 {
+            self.law.wake();
+        }
+        self.law.on_arrival(waiting.0)
+    }
+    fn settle(&mut self, _: Time, _: &mut impl Heads) {}
+}
+
+impl Start for EcnStepConfig {
+    type Law = EcnStep;
+
+    fn check(&self) -> Result<(), ParameterError> {
+        Ok(())
+    }
+    fn start(self, _: Bytes, _: Stream) -> Result<Option<EcnStep>, ParameterError> {
+        Ok(Some(EcnStep::new(self)))
+    }
+}
+
+impl Law for EcnStep {
+    fn catch_up(&mut self, _: Time, _: Option<&Sdu>) {}
+    fn on_arrival(&mut self, _: u32, _: Bytes) -> Verdict {
+        Verdict::Pass
+    }
+    fn settle(&mut self, now: Time, queue: &mut impl Heads) {
+        EcnStep::settle(self, now, queue);
+    }
 }
 
 impl Default for AqmConfig {
@@ -37,27 +176,14 @@ impl AqmConfig {
     /// # Errors
     /// Names the parameter, what was given and what is allowed.
     pub fn check(&self) -> Result<(), ParameterError> {
-        match self {
-            AqmConfig::DropTail(_) | AqmConfig::EcnStep(_) => Ok(()),
-            AqmConfig::CoDel(config) => Ok(config.check()?),
-            AqmConfig::Pie(config) => Ok(config.check()?),
-        }
+        aqms!(self, config => Start::check(config))
     }
 }
 
 /// The queue management of one transmission buffer.
 #[derive(Clone, Debug)]
 pub struct Aqm {
-    law: Law,
-    /// A third of the buffer, above which PIE wakes.
-    third: Bytes,
-}
-
-#[derive(Clone, Debug)]
-enum Law {
-    CoDel(CoDelConfig, CoDel),
-    Pie(Pie),
-    EcnStep(EcnStep),
+    law: Laws,
 }
 
 impl Aqm {
@@ -67,43 +193,32 @@ impl Aqm {
     /// A parameter has a value that is not allowed.
     pub fn new(config: &RlcConfig, stream: Stream) -> Result<Option<Aqm>, ParameterError> {
         config.aqm.check()?;
-        let law = match config.aqm {
-            AqmConfig::DropTail(_) => return Ok(None),
-            AqmConfig::CoDel(codel) => Law::CoDel(codel, CoDel::default()),
-            AqmConfig::Pie(pie) => Law::Pie(Pie::new(pie, true, stream)?),
-            AqmConfig::EcnStep(step) => Law::EcnStep(EcnStep::new(step)),
-        };
-        let third = Bytes((config.buffer.0 / 3).max(1));
-        Ok(Some(Aqm { law, third }))
+        let law = aqms!(config.aqm, aqm => Laws(match aqm.start(config.buffer, stream)? {
+            Some(law) => law,
+            None => return Ok(None),
+        }));
+        Ok(Some(Aqm { law }))
     }
 
     /// To be called before SDUs enter or leave the buffer, whatever for: what a law does on a
     /// timer is made up for. `head` is the SDU that is sent next.
     #[inline]
     pub fn catch_up(&mut self, now: Time, head: Option<&Sdu>) {
-        if let Law::Pie(pie) = &mut self.law {
-            pie.catch_up(now, head.map(|head| head.entered_at));
-        }
+        laws!(&mut self.law, law => law.catch_up(now, head));
     }
 
     /// Whether an SDU of `size` bytes that fits is to be pushed behind `waiting` bytes, after
     /// [`Aqm::catch_up`]. It may be marked, which is counted in `marked`.
     pub fn admits(&mut self, size: u32, waiting: Bytes, ecn: &mut Ecn, marked: &mut u64) -> bool {
-        let Law::Pie(pie) = &mut self.law else {
-            return true;
-        };
-        if pie.is_off() && waiting.0 + u64::from(size) > self.third.0 {
-            pie.wake();
-        }
-        match pie.on_arrival(waiting.0) {
+        match laws!(&mut self.law, law => law.on_arrival(size, waiting)) {
             Verdict::Pass => true,
             Verdict::Mark => ecn.mark(marked),
             Verdict::Drop => false,
         }
     }
 
-    /// What looks at the head of the buffer. Marks go to the packets in `pool` and are counted in
-    /// `marked`.
+    /// A view of the buffer's head, which is about to be sent. Marks go to the packets in `pool` and are
+    /// counted in `marked`.
     pub fn at_head<'a>(&'a mut self, pool: &'a mut PacketPool, marked: &'a mut u64) -> AtHead<'a> {
         AtHead {
             law: &mut self.law,
@@ -116,7 +231,7 @@ impl Aqm {
 /// Queue management with the packets that it marks.
 #[derive(Debug)]
 pub struct AtHead<'a> {
-    law: &'a mut Law,
+    law: &'a mut Laws,
     pool: &'a mut PacketPool,
     marked: &'a mut u64,
 }
@@ -128,11 +243,7 @@ impl QueueManagement for AtHead<'_> {
             pool: self.pool,
             marked: self.marked,
         };
-        match self.law {
-            Law::CoDel(config, codel) => codel.settle(config, now, &mut heads),
-            Law::EcnStep(step) => step.settle(now, &mut heads),
-            Law::Pie(_) => {}
-        }
+        laws!(&mut *self.law, law => Law::settle(law, now, &mut heads));
     }
 }
 

@@ -38,6 +38,7 @@ pub use block::{Backlog, MacSubheader, Nack, Pdu, PduKind, TransportBlock};
 pub use buffer::{DropTail, QueueManagement, SduQueue};
 pub use config::{AmConfig, Generation, Mode, NAMED, ParameterError, RlcConfig, UmConfig};
 pub use entity::Entity;
+pub use lte::LONGEST_DATA_FIELD;
 pub use registry::{Acknowledged, RLC_MODES, RlcMode, Transparent, Unacknowledged};
 pub use sdu::{Sdu, SduPart};
 pub(crate) use sequence::{START, SnSpace, Window};

@@ -1,4 +1,4 @@
-//! What acknowledged mode of LTE and NR does alike about PDUs that are not acknowledged: polls,
+//! The PDUs that are not acknowledged, in acknowledged mode of LTE and NR alike: polls,
 //! their timer, and the retransmission when no answer comes.
 //!
 //! Standard: TS 38.322 §5.3.3; TS 36.322 §5.2.2.

@@ -1,4 +1,4 @@
-//! What a receiving side of acknowledged mode knows, when it gives something up as missing, and
+//! State of the receiving side of acknowledged mode, when it gives something up as missing, and
 //! what it reports of it.
 //!
 //! Standard: TS 38.322 §5.2.3.2, §5.3.4; TS 36.322 §5.1.3.2, §5.2.3.
@@ -101,6 +101,8 @@ impl Reception {
 
     /// A PDU has arrived, with something new (`is_placed`) or not. A poll is answered once the
     /// reception of its PDU is decided.
+    ///
+    /// Standard: TS 38.322 §5.3.4; TS 36.322 §5.2.3.
     #[inline]
     pub(super) fn on_pdu(&mut self, now: Time, number: u64, is_placed: bool, is_polling: bool) {
         if is_placed {
@@ -156,6 +158,8 @@ impl Reception {
     }
 
     /// t-StatusProhibit may have expired, or the time for what is missing: it is reported.
+    ///
+    /// Standard: TS 38.322 §5.3.4; TS 36.322 §5.2.3.
     pub(super) fn on_wake(&mut self, now: Time) {
         self.report.on_wake(now);
         if self.expires_at > now {

@@ -40,7 +40,7 @@ const T_REASSEMBLY: Parameter = span(
 )
 .depending();
 
-/// What was given for the parameter called `name`; what is not given stays as the generation's
+/// The value given for the parameter called `name`; one that is not given stays as the generation's
 /// named set has it.
 fn replace<T: FromSetting>(value: &mut T, settings: &Settings<'_>, name: &str) {
     if let Some(given) = settings.get::<Option<T>>(name) {

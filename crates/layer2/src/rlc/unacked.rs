@@ -1,4 +1,4 @@
-//! What acknowledged mode sent and keeps until it is acknowledged, and what of it is to be sent
+//! PDUs that acknowledged mode sent and keeps until they are acknowledged, and which of them are to be sent
 //! again.
 //!
 //! Standard: TS 38.322 §5.3.2; TS 36.322 §5.2.1.

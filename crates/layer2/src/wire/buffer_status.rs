@@ -33,8 +33,10 @@ fn steps(count: u32, last: f64) -> Vec<u32> {
 }
 
 impl BufferStatus {
-    /// Bytes of a report in a transport block, subheader included: TS 36.321 clause 6.1.3.1 short
-    /// BSR, TS 38.321 clause 6.1.3.1 long BSR of one group.
+    /// Bytes of a report in a transport block, subheader included: LTE's short BSR, NR's long BSR
+    /// of one group.
+    ///
+    /// Standard: TS 36.321 §6.1.3.1; TS 38.321 §6.1.3.1.
     pub const fn size(self) -> u32 {
         match self {
             BufferStatus::Lte => 2,
@@ -42,8 +44,10 @@ impl BufferStatus {
         }
     }
 
-    /// What the base station takes `bytes` for: the upper end of its range. Above the last step,
+    /// Bytes that the base station reads from a report of `bytes`: the upper end of the range. Above the last step,
     /// the last step and half as much again.
+    ///
+    /// Standard: TS 36.321 §6.1.3.1; TS 38.321 §6.1.3.1.
     pub fn reported(self, bytes: u64) -> u64 {
         let steps = self.steps();
         let last = u64::from(steps[steps.len() - 1]);
@@ -57,6 +61,8 @@ impl BufferStatus {
 
     /// The buffer size field of a report of `bytes`: the number of their range, from 0 for
     /// nothing to one above the last step.
+    ///
+    /// Standard: TS 36.321 §6.1.3.1; TS 38.321 §6.1.3.1.
     pub fn index(self, bytes: u64) -> u8 {
         if bytes == 0 {
             return 0;

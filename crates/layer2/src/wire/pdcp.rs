@@ -38,6 +38,8 @@ fn write_header(
 }
 
 /// Writes some bytes of a PDCP PDU.
+///
+/// Standard: TS 38.323 §6.2.2; TS 36.323 §6.2.
 pub(super) fn write_part(out: &mut Encoder, run: &Run<'_>, direction: Direction, part: &SduPart) {
     let BearerFormat {
         generation, pdcp, ..

@@ -3,7 +3,8 @@
 //! R. Netravali et al., "Mahimahi: accurate record-and-replay for HTTP", USENIX ATC 2015,
 //! section 4 (mm-link). Each line of the text is a time in milliseconds, never decreasing; a
 //! line is an opportunity to send [`OPPORTUNITY`] bytes at that time. At its end the trace starts
-//! over, so its last time is its period.
+//! over, so its last time is its period; a trace that is played [once](Trace::once) has no opportunity
+//! from then on.
 
 use crate::TraceError;
 use fadeout_core::{Rate, Span, Time};
@@ -14,11 +15,13 @@ pub const OPPORTUNITY: u32 = 1500;
 
 const NANOS_PER_MS: u64 = 1_000_000;
 
-/// A list of delivery opportunities that repeats for ever. Cloning it shares the list.
+/// A list of delivery opportunities that repeats for ever, or is over at its end. Cloning it shares the
+/// list.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Trace {
     /// In milliseconds; never empty, never decreasing, the last above zero.
     times_ms: Arc<[u32]>,
+    repeats: bool,
 }
 
 impl Trace {
@@ -58,7 +61,17 @@ impl Trace {
         }
         Ok(Trace {
             times_ms: times_ms.into(),
+            repeats: true,
         })
+    }
+
+    /// The same trace, with no opportunity after its end, as mahimahi's `--once` plays it.
+    #[must_use]
+    pub fn once(self) -> Trace {
+        Trace {
+            repeats: false,
+            ..self
+        }
     }
 
     /// Opportunities in one period.
@@ -66,7 +79,7 @@ impl Trace {
         self.times_ms.len()
     }
 
-    /// Time after which the trace repeats.
+    /// Time after which the trace repeats or is over.
     pub fn period(&self) -> Span {
         Span::from_nanos(self.period_ms() * NANOS_PER_MS)
     }
@@ -93,9 +106,12 @@ impl Trace {
         Opportunity { cycle, index }
     }
 
-    /// When `opportunity` is.
+    /// When `opportunity` is; never, where the trace is over before.
     #[inline]
     pub(crate) fn time_of(&self, opportunity: Opportunity) -> Time {
+        if opportunity.cycle > 0 && !self.repeats {
+            return Time::NEVER;
+        }
         let base_ms = opportunity.cycle.saturating_mul(self.period_ms());
         let time_ms = base_ms.saturating_add(u64::from(self.times_ms[opportunity.index]));
         Time::from_nanos(time_ms.saturating_mul(NANOS_PER_MS))
@@ -124,11 +140,12 @@ impl std::fmt::Debug for Trace {
         f.debug_struct("Trace")
             .field("opportunities", &self.opportunities())
             .field("period", &self.period())
+            .field("repeats", &self.repeats)
             .finish()
     }
 }
 
-/// An opportunity of a trace that repeats.
+/// An opportunity of a trace, and in which of its repetitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Opportunity {
     cycle: u64,
@@ -208,5 +225,17 @@ mod tests {
                 .as_millis(),
             10
         );
+    }
+
+    #[test]
+    fn a_trace_played_once_has_no_opportunity_after_its_end() {
+        let trace = Trace::parse(b"0\n3\n5\n").expect("a trace").once();
+        let last = trace.after(Time::from_nanos(3_000_000));
+        assert_eq!(trace.time_of(last).as_millis(), 5);
+        assert!(trace.time_of(trace.next(last)).is_never());
+        for later_ms in [5, 6, 1_000] {
+            let after = trace.after(Time::from_nanos(later_ms * 1_000_000));
+            assert!(trace.time_of(after).is_never(), "after {later_ms} ms");
+        }
     }
 }

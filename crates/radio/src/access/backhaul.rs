@@ -4,10 +4,10 @@
 use super::managed::{Managed, note_cell};
 use super::mobility::Move;
 use crate::bearer::{Fate, Way};
-use crate::config::{Env, Interface, Signalling};
+use crate::config::{DataForwarding, Env, Interface, Signalling};
 use crate::rrc::backhaul::{Place, Signal};
 use crate::rrc::mobility::{Preparation, Stage};
-use fadeout_core::{CellId, HandoverOutcome, Probe, RrcEvent, Span, Time};
+use fadeout_core::{CellId, HandoverOutcome, LinkInfo, Probe, RrcEvent, Span, Time};
 
 /// When the core is asked again for a path whose first request was lost: SCTP's least time to a
 /// retransmission.
@@ -36,6 +36,17 @@ impl Network<'_, '_> {
         })
     }
 
+    /// Those are told who ask about the UE's link.
+    pub(super) fn inform(&mut self, info: LinkInfo) {
+        let ue = self.of.ue;
+        self.of.moves.push(Move::Told { ue, info });
+    }
+
+    /// Whether downlink data that the source has not sent is forwarded.
+    fn forwards(&self) -> bool {
+        self.of.config.data == DataForwarding::Forwarded
+    }
+
     fn has_links(&self) -> bool {
         matches!(self.of.config.signalling, Signalling::Links { .. })
     }
@@ -60,7 +71,7 @@ impl Network<'_, '_> {
             true => Way::Links { to },
             false => Way::After(given),
         };
-        match from == to || self.of.forwards() {
+        match from == to || self.forwards() {
             true => Fate::Forwarded(way),
             false => Fate::Dropped,
         }
@@ -127,6 +138,22 @@ impl Network<'_, '_> {
         until
     }
 
+    /// From the request to the command, where nothing holds messages up.
+    pub(super) fn usual_preparation(&self) -> Span {
+        self.given_delay() * 2 + self.of.config.procedure.admission
+    }
+
+    /// The source tells the target of the sequence numbers ahead of what it forwards.
+    ///
+    /// Standard: TS 36.423 §8.2.2; TS 38.423 §8.2.2.
+    pub(super) fn transfer_status(&mut self, (source, target): (CellId, CellId)) {
+        if self.speak_over_links(source, target) && self.forwards() {
+            let stations = [source, target].map(|cell| self.of.config.stations[cell.index()]);
+            let [from, to] = stations.map(Place::Station);
+            self.tell(Signal::StatusTransfer, from, to);
+        }
+    }
+
     /// The answer of the target is due.
     pub(super) fn on_answer_due(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         let Some(source) = self.of.service.stack.serving_cell(self.of.ue) else {
@@ -140,6 +167,7 @@ impl Network<'_, '_> {
         }
         self.of.state.preparation = Preparation::Idle;
         self.of.state.wire.begin_anew();
+        self.inform(LinkInfo::BlockageEnded);
         note_cell((self.of.ue, target), RrcEvent::PreparationExpired, env);
         self.of.fail_row(HandoverOutcome::Cancelled, env);
     }
@@ -228,6 +256,8 @@ impl Network<'_, '_> {
             }
             Signal::Acknowledge(target) if is_asked(target) => self.of.command(target, env),
             Signal::Refuse(target) if is_asked(target) => self.of.on_refusal(target, env),
+            // PDCP's numbers are the same entity's here.
+            Signal::StatusTransfer => {}
             Signal::Request(_) | Signal::Acknowledge(_) | Signal::Refuse(_) => {}
             Signal::PathSwitch(cell) => self.on_path_switch_request(cell, env),
             Signal::PathSwitched => self.on_path_switched(),

@@ -18,7 +18,8 @@ use crate::rrc::monitor::{LinkMonitor, Quality};
 use crate::rrc::policy::HandoverPolicy;
 use crate::rrc::random_access::RandomAccess;
 use fadeout_core::{
-    CellId, Direction, HandoverOutcome, HandoverRow, Motion, Probe, Procedure, RrcEvent, Span, Time,
+    CellId, Direction, HandoverOutcome, HandoverRow, LinkInfo, Motion, Probe, Procedure, RrcEvent,
+    Span, Time,
 };
 
 /// From the end of a change of cell to its row: the first packets pass in this time.
@@ -46,6 +47,13 @@ impl Managed<'_> {
         note_cell((self.ue, target), RrcEvent::HandoverRequest, env);
         let at = self.network().ask_target((source, target), env);
         self.state.preparation = Preparation::Requested { target, at };
+        let starts_at = env.now.saturating_add(self.network().usual_preparation());
+        let access = &self.config.access;
+        let lasts = self.config.procedure.interruption + access.occasion_period;
+        self.network().inform(LinkInfo::BlockagePredicted {
+            starts_at,
+            lasts: lasts + access.response_delay,
+        });
     }
 
     pub(super) fn row(
@@ -213,6 +221,7 @@ impl Managed<'_> {
     /// The source knows that the target has no room.
     pub(super) fn on_refusal(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         self.state.preparation = Preparation::Idle;
+        self.network().inform(LinkInfo::BlockageEnded);
         note_cell((self.ue, target), RrcEvent::HandoverRefused, env);
         self.fail_row(HandoverOutcome::Refused, env);
     }
@@ -230,6 +239,7 @@ impl Managed<'_> {
         let Some(source) = self.service.stack.serving_cell(self.ue) else {
             return;
         };
+        self.network().transfer_status((source, target));
         let fate = self.network().fate_between(source, target);
         self.stop(fate, env);
     }
@@ -258,6 +268,7 @@ impl Managed<'_> {
         // The command is void, should it arrive after all.
         let messages = &mut self.state.messages;
         messages.retain(|(_, message)| !matches!(message, Message::Command(_)));
+        self.network().inform(LinkInfo::BlockageEnded);
         self.note(RrcEvent::SourceResumed, env);
         self.fail_row(HandoverOutcome::Cancelled, env);
         self.resume(env);
@@ -316,6 +327,7 @@ impl Managed<'_> {
         if let Some(row) = &mut self.state.row {
             row.left_s = seconds(env.now);
         }
+        self.network().inform(LinkInfo::BlockageBegan);
         self.state.messages.clear();
         self.state.monitor = LinkMonitor::new();
         self.state.quality = Quality::new();
@@ -395,6 +407,7 @@ impl Managed<'_> {
     /// The base station knows that the UE is there.
     pub(super) fn on_complete(&mut self, env: &mut Env<'_, impl Probe>) {
         self.note(RrcEvent::CompleteReceived, env);
+        self.network().inform(LinkInfo::BlockageEnded);
         if let Some(row) = &mut self.state.row {
             row.completed_s = seconds(env.now);
         }

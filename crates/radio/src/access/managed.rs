@@ -3,7 +3,7 @@
 
 use super::mobility::Move;
 use super::service::Service;
-use crate::config::{AirInterface, DataForwarding, Env, LegId, MobilityConfig, Scope};
+use crate::config::{AirInterface, Env, LegId, MobilityConfig, Scope};
 use crate::rrc::CellSelection;
 use crate::rrc::mobility::{Measured, Message, Preparation, Stage, UeMobility};
 use crate::rrc::monitor::Indication;
@@ -204,6 +204,10 @@ impl Managed<'_> {
             }
             let best = report.cells().first().unwrap_or(&report.serving).cell;
             note_cell((self.ue, best), RrcEvent::ReportSent, env);
+            if !report.cells().is_empty() {
+                let monitoring = &self.config.monitoring;
+                self.state.monitor.on_report(env.now, monitoring);
+            }
             self.send(Direction::Uplink, Message::Report(report), env);
         }
     }
@@ -277,11 +281,6 @@ impl Managed<'_> {
         if let Some(cell) = self.service.stack.serving_cell(self.ue) {
             note_cell((self.ue, cell), event, env);
         }
-    }
-
-    /// Whether downlink data that the source has not sent is forwarded.
-    pub(super) fn forwards(&self) -> bool {
-        self.config.data == DataForwarding::Forwarded
     }
 
     /// The best cell that the UE measures now, of equals the first.

@@ -13,7 +13,8 @@ use crate::rrc::backhaul::Place;
 use crate::rrc::mobility::UeMobility;
 use crate::rrc::policy::{HandoverPolicy, Policy};
 use fadeout_core::{
-    CellId, Direction, DrbId, Hertz, Motion, PacketId, PacketPool, Probe, RrcEvent, Time, UeId,
+    CellId, Direction, DrbId, Hertz, LinkInfo, Motion, PacketId, PacketPool, Probe, RrcEvent, Time,
+    UeId,
 };
 
 /// Mobility management of all UEs that have it.
@@ -49,6 +50,14 @@ pub enum Move {
         ue: UeId,
         /// Cell.
         cell: CellId,
+    },
+    /// What those are to be told who ask about a UE's link: a handover is expected, it has left its cell or
+    /// lost it, or it is in one again.
+    Told {
+        /// UE.
+        ue: UeId,
+        /// What: an interruption is a blockage.
+        info: LinkInfo,
     },
     /// A message leaves one place for another, where links carry them: [`Backhaul::Message`] there.
     Message {

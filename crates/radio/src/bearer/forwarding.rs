@@ -32,7 +32,7 @@ pub(super) struct Away {
     numbered: Option<Sdu>,
 }
 
-/// What no other packet with the same id has.
+/// Fields that tell a packet from another with a reused id.
 type Identity = (FlowId, EndpointId, Time, u64, u64);
 
 fn identity(packet: &Packet) -> Identity {

@@ -1,5 +1,7 @@
 //! A bearer alone: its blocks are carried, or not, by hand.
 
+mod transfer;
+
 use super::{BlockTimes, Drb, Storage};
 use crate::config::{BearerConfig, Env, LegId};
 use crate::pdcp::PdcpConfig;

@@ -45,9 +45,9 @@ pub(crate) struct TransferCounts {
 enum Gap {
     #[default]
     None,
-    /// Since then.
+    /// The last packet left then; the gap is still open.
     Open(Option<Time>),
-    /// It was so long.
+    /// Length of the closed gap.
     Closed(Span),
 }
 
@@ -65,7 +65,7 @@ pub(crate) enum Fate {
 /// How packets come from one base station to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// They are there after this time.
+    /// Forwarding takes this long.
     After(Span),
     /// Links of the caller carry them to this base station.
     Links { to: u32 },
@@ -80,7 +80,7 @@ pub(super) struct Journey {
     /// With a COUNT (unacknowledged mode: to be numbered anew), oldest first, and the base station that
     /// has it.
     pub(super) numbered: VecDeque<(u32, Sdu)>,
-    /// Without one.
+    /// Packets without a COUNT.
     pub(super) fresh: VecDeque<Fresh>,
     /// Came over the new path.
     direct: VecDeque<PacketId>,
@@ -224,7 +224,7 @@ impl Travel<'_> {
         self.redirect(fate, env, storage);
     }
 
-    /// What waits at the source takes another fate.
+    /// Changes the fate of downlink packets that wait at the source.
     pub(crate) fn redirect(
         &mut self,
         fate: Fate,

@@ -10,7 +10,7 @@ use crate::phy::link_adaptation::{CsiReporting, OuterLoopConfig};
 use crate::phy::mcs::McsTable;
 use crate::phy::mutual_information::Modulation;
 use crate::phy::overhead::Overhead;
-use crate::phy::tbs::PeakRate;
+use crate::phy::tbs::{DOWNLINK_OVERHEAD, PeakRate};
 use crate::phy::timing::Timing;
 use fadeout_core::{CellId, Dbm, Decibel, Direction, Hertz, Lattice, Point, Rate, Span, Vector};
 
@@ -281,7 +281,7 @@ impl CellConfig {
             scaling: 1.0,
             resource_blocks: self.resource_blocks,
             mu: self.mu(),
-            overhead: if self.carrier.0 > 6e9 { 0.18 } else { 0.14 },
+            overhead: DOWNLINK_OVERHEAD[usize::from(self.carrier.0 > 6e9)],
         };
         Rate::from_bits_per_sec(peak.bits_per_sec() as u64)
     }

@@ -183,6 +183,8 @@ pub struct Monitoring {
     pub n311: u32,
     /// T310.
     pub t310: Span,
+    /// T312, of a link in trouble whose UE reports a neighbour; none is not configured.
+    pub t312: Option<Span>,
     /// T311.
     pub t311: Span,
     /// T301.
@@ -204,6 +206,7 @@ impl Default for Monitoring {
             n310: 1,
             n311: 1,
             t310: Span::from_millis(1000),
+            t312: None,
             t311: Span::from_millis(3000),
             t301: Span::from_millis(400),
             cell_selection: Span::from_millis(200),

@@ -2,6 +2,7 @@
 
 use super::StatesConfig;
 use crate::channel::penetration::Penetration;
+use fadeout_core::registry::{Parameter, number};
 use fadeout_core::{CellId, Dbm, Decibel, NodeId, Span};
 
 /// A UE's radio interface.
@@ -28,10 +29,7 @@ pub struct UeConfig {
     pub states: Option<StatesConfig>,
 }
 
-/// Secondary cells at most.
-///
-/// Standard: TS 38.331 §6.4 (maxNrofSCells less one for the index).
-pub const MOST_SECONDARY_CELLS: usize = 15;
+pub use fadeout_core::agreed::MOST_SECONDARY_CELLS;
 
 /// Secondary cells of a UE (carrier aggregation): one RLC and MAC over the transport blocks of several cells
 /// of one technology. They carry downlink data; the uplink is the primary cell's.
@@ -93,18 +91,30 @@ pub struct FixedSinr {
     pub uplink: Decibel,
 }
 
+fadeout_core::parameters! {
+    /// The defaults of a UE.
+    struct Keys {
+        /// Most power it transmits (power class 3, TS 36.101 and 38.101-1).
+        tx_power: f64 = number((-200.0, 200.0, "dBm"), "23"),
+        /// Noise figure of its receiver (TR 36.942).
+        noise_figure: f64 = number((0.0, 50.0, "dB"), "9"),
+    }
+}
+
 impl UeConfig {
-    /// A UE of 23 dBm and noise figure 9 dB, served by the strongest cell.
-    ///
-    /// Standard: TR 36.814.
+    /// The parameters that a scenario may give, as keys of a UE.
+    pub const PARAMETERS: &'static [Parameter] = Keys::PARAMETERS;
+
+    /// A UE with the defaults of its parameters, served by the strongest cell.
     pub fn new(node: NodeId) -> UeConfig {
+        let keys = Keys::default();
         UeConfig {
             node,
             serving: Serving::Strongest,
             secondary: None,
             aggregation: Aggregation::NONE,
-            power: Dbm(23.0),
-            noise_figure: Decibel(9.0),
+            power: Dbm(keys.tx_power),
+            noise_figure: Decibel(keys.noise_figure),
             penetration: Penetration::None,
             fixed_sinr: None,
             states: None,

@@ -128,7 +128,7 @@ impl Contents {
             self.grow(id, has);
         }
     }
-    /// One content has other room than the rest.
+    /// Grows all content buffers to the largest.
     #[cold]
     fn grow(&mut self, id: ContentId, has: Room) {
         let room = self.room.max(has);

@@ -43,7 +43,7 @@ pub(crate) struct UplinkRequests {
     reported_granted: u64,
     /// Scheduling requests so far.
     sent: u64,
-    /// Those of them since a grant last took something.
+    /// Scheduling requests sent since the last grant that was used.
     unanswered: u32,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Request {
 /// The outcome of the time at which a UE would ask again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Repeat {
-    /// It has moved: wait until then.
+    /// The timer was postponed: wait until then.
     Later,
     /// A grant is on its way.
     No,

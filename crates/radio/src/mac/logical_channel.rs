@@ -1,5 +1,6 @@
 //! Logical channels: who of a UE's bearers fills a transport block.
 
+use fadeout_core::registry::{Parameter, integer, span};
 use fadeout_core::{Rate, Span, Time};
 
 /// A logical channel, as in LogicalChannelConfig of TS 38.331 and TS 36.331.
@@ -14,12 +15,28 @@ pub struct LogicalChannel {
     pub bucket_size_duration: Span,
 }
 
+impl LogicalChannel {
+    /// The parameters that a scenario may give, as keys of a bearer.
+    pub const PARAMETERS: &'static [Parameter] = Keys::PARAMETERS;
+}
+
+fadeout_core::parameters! {
+    /// The defaults of a logical channel.
+    struct Keys {
+        /// Lower is served first; the middle of 1 to 16.
+        priority: u32 = integer((1, 16, ""), "8"),
+        /// How long an unused prioritised rate adds up.
+        bucket_size_duration: Span = span("100 ms"),
+    }
+}
+
 impl Default for LogicalChannel {
     fn default() -> LogicalChannel {
+        let keys = Keys::default();
         LogicalChannel {
-            priority: 1,
+            priority: keys.priority as u8,
             prioritised_bit_rate: None,
-            bucket_size_duration: Span::from_millis(100),
+            bucket_size_duration: keys.bucket_size_duration,
         }
     }
 }

@@ -49,7 +49,7 @@ impl DataSymbols {
     }
 }
 
-/// Where a slot lies in relation to grants.
+/// A slot's symbols and grant timing within the period.
 #[derive(Debug, Clone)]
 struct Phase {
     symbols: DataSymbols,

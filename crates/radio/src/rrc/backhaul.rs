@@ -3,6 +3,7 @@
 //! ```text
 //! source ─ Request ─► target      new ─ ContextRequest ─► home
 //!        ◄─ Acknowledge ─             ◄───── Context ────
+//!        ─ StatusTransfer ─►
 //! target ─ PathSwitch ─► core ─ PathSwitched ─► target ─ Release ─► source
 //! ```
 //!
@@ -31,6 +32,8 @@ pub(crate) enum Signal {
     Acknowledge(CellId),
     /// It has no room.
     Refuse(CellId),
+    /// The COUNTs of the UE's bearers (SN Status Transfer; by way of the core eNB and MME Status Transfer).
+    StatusTransfer,
     /// The UE is in this cell.
     PathSwitch(CellId),
     /// The core sends there.
@@ -51,7 +54,7 @@ impl Signal {
             Signal::Request(_) | Signal::Context => 600,
             Signal::Acknowledge(_) => 300,
             Signal::PathSwitch(_) | Signal::PathSwitched | Signal::ContextRequest => 150,
-            Signal::Refuse(_) | Signal::Release => 100,
+            Signal::Refuse(_) | Signal::Release | Signal::StatusTransfer => 100,
         }
     }
 }

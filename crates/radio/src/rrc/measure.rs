@@ -424,4 +424,73 @@ mod tests {
         assert!(a2.wake_at().is_never());
         assert_eq!(a2.filtered(1), Some(-90.0), "the history stays");
     }
+
+    /// What becomes of lines through a circular pico cell: shares without a handover, with a failure, and
+    /// with a ping-pong.
+    fn circular_pico(speed_kmh: f64, ttt_ms: u64) -> [f64; 3] {
+        const LINES: u32 = 1000;
+        let (outer_m, inner_m, least_stay_ms) = (50.0_f64, 40.0, 1000);
+        let at_a_ms = speed_kmh / 3600.0;
+        let event = event(EventKind::A3 { offset: 0.0 }, 0.0, ttt_ms, 0);
+        let mut counts = [0; 3];
+        for line in 0..LINES {
+            let offset_m = outer_m * (f64::from(line) + 0.5) / f64::from(LINES);
+            let chord_m = 2.0 * (outer_m * outer_m - offset_m * offset_m).sqrt();
+            let mut state = EventState::new(event, Span::from_millis(1), 2);
+            let (mut serving, mut entered, mut failed) = (0, None, false);
+            let mut left = None;
+            let length = (chord_m / at_a_ms) as u64 + ttt_ms + 10;
+            for ms in 0..length {
+                let way_m = at_a_ms * ms as f64 - chord_m / 2.0;
+                let distance_m = (way_m * way_m + offset_m * offset_m).sqrt();
+                // The pico's level falls with the distance, and is the macro's at the outer circle.
+                let samples = [0.0, outer_m - distance_m];
+                state.on_samples(at_ms(ms), serving, &samples, ALL, |_, _| {});
+                if serving == 0 && distance_m < inner_m {
+                    // Below Qout before the report.
+                    failed = true;
+                    break;
+                }
+                let mut is_reported = false;
+                state.on_wake(at_ms(ms), |_| is_reported = true);
+                if is_reported {
+                    if serving == 0 {
+                        entered = Some(ms);
+                    } else {
+                        left = Some(ms);
+                    }
+                    serving = 1 - serving;
+                    state.on_new_serving_cell();
+                }
+            }
+            let stay = left.zip(entered).map(|(left, entered)| left - entered);
+            counts[0] += u32::from(!failed && entered.is_none());
+            counts[1] += u32::from(failed);
+            // The sheet's share is of all lines: what the inner circle does to the UE is not looked at.
+            let is_short = chord_m / at_a_ms < least_stay_ms as f64;
+            let is_handed_over = chord_m / at_a_ms >= ttt_ms as f64;
+            counts[2] += u32::from(is_short && is_handed_over);
+            let is_counted = stay.is_none_or(|stay| (stay < least_stay_ms) == is_short);
+            assert!(is_counted, "{stay:?} ms on a chord of {chord_m} m");
+        }
+        counts.map(|count| f64::from(count) / f64::from(LINES))
+    }
+
+    /// Vectors pico_geometry_* of the handover sheet, but for the slowest. A line is 0.001 of all, and a sample of 1 ms
+    /// 0.03 m of the way.
+    #[test]
+    fn lines_through_a_circular_pico_cell_end_as_geometry_has_it() {
+        for (speed_kmh, ttt_ms, expected) in [
+            (120.0, 480, [0.012883, 0.691371, 0.044308]),
+            (60.0, 1024, [0.014671, 0.716088, 0.0]),
+            (30.0, 480, [0.000800, 0.0, 0.002678]),
+            (60.0, 480, [0.003205, 0.0, 0.010782]),
+            (120.0, 160, [0.001423, 0.0, 0.055768]),
+        ] {
+            let found = circular_pico(speed_kmh, ttt_ms);
+            for (found, expected) in found.iter().zip(expected) {
+                assert!((found - expected).abs() < 0.003, "{found} and {expected}");
+            }
+        }
+    }
 }

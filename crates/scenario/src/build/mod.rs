@@ -430,6 +430,17 @@ impl Item {
             _ => None,
         }
     }
+    /// The places of a list of pairs of lengths, in metres.
+    pub(crate) fn places(&self) -> Option<Vec<(f64, f64)>> {
+        let Content::List(items) = &self.content else {
+            return None;
+        };
+        let place = |item: &Item| {
+            let (x, y) = item.pair()?;
+            Some((x.meters()?.0, y.meters()?.0))
+        };
+        items.iter().map(place).collect()
+    }
     pub(crate) fn meters(&self) -> Option<Meters> {
         match self.content {
             Content::Quantity(Dimension::Length, meters) => Some(Meters(meters)),

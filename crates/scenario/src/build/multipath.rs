@@ -2,7 +2,7 @@
 
 use super::route::FlowEnds;
 use super::*;
-use crate::keys::MAX_PATHS;
+use fadeout_core::agreed::{MOST_PATHS, UNCOUPLED};
 
 impl Builder<'_, '_> {
     /// The multipath part of a flow between two nodes.
@@ -18,18 +18,18 @@ impl Builder<'_, '_> {
             .map(|item| self.path(item, ends))
             .collect();
         let coupling = fields.named("coupling");
-        if paths.len() > MAX_PATHS {
+        if paths.len() > MOST_PATHS {
             let message = format!("{} paths", paths.len());
-            let expected = format!("at most {MAX_PATHS} paths");
+            let expected = format!("at most {MOST_PATHS} paths");
             self.mistake(fields.place_of("paths"), message, &expected);
         }
         if let Some(coupling) = &coupling
-            && coupling.name != "uncoupled"
+            && coupling.name != UNCOUPLED
         {
             if paths.len() == 1 {
                 let message = format!("coupling `{}` on a single path", coupling.name);
-                let expected = "two paths or more, or `coupling = \"uncoupled\"`";
-                self.mistake(fields.place_of("coupling"), message, expected);
+                let expected = format!("two paths or more, or `coupling = \"{UNCOUPLED}\"`");
+                self.mistake(fields.place_of("coupling"), message, &expected);
             }
             if flow.item("congestion-control").is_some() {
                 let message = format!(

@@ -3,17 +3,13 @@
 use super::drop::{Dropped, Surroundings};
 use super::*;
 use crate::keys::MAX_UES;
+use fadeout_core::agreed::MOST_SECONDARY_CELLS;
 use fadeout_core::math;
 use fadeout_core::random::Stream;
 use fadeout_core::{CellId, Lattice, Point, UeId};
 
 /// maxDRB of TS 38.331 clause 6.4 is 29, the default bearer's included.
 const MAX_DRBS: usize = 28;
-
-/// Secondary cells at most.
-///
-/// Standard: TS 38.331 §6.4.
-const MAX_SECONDARY_CELLS: usize = 15;
 
 /// Interfaces of one node are at one place.
 fn check_shared_node(mistakes: &mut Mistakes, fields: &Fields, ue: &Ue, other: &Ue) {
@@ -258,9 +254,9 @@ impl Builder<'_, '_> {
             self.mistake(item.place, message, expected);
             return None;
         }
-        if all.len() > MAX_SECONDARY_CELLS + 1 {
+        if all.len() > MOST_SECONDARY_CELLS + 1 {
             let message = format!("{} secondary cells", all.len() - 1);
-            let expected = format!("at most {MAX_SECONDARY_CELLS}");
+            let expected = format!("at most {MOST_SECONDARY_CELLS}");
             self.mistake(fields.place_of("secondary-cells"), message, &expected);
             return None;
         }
@@ -401,7 +397,23 @@ impl Builder<'_, '_> {
         }
         let low = (x0.min(x1), y0.min(y1));
         let high = (x0.max(x1), y0.max(y1));
-        Building::read(fields, Some((name.to_owned(), low, high)), self)
+        let rings = fields.list("outline").iter();
+        let rings = rings.map(|ring| ring.places().filter(|ring| ring.len() >= 3));
+        let Some(outline) = rings.collect::<Option<Vec<_>>>() else {
+            let expected = "three places or more in each ring";
+            self.mistake(
+                fields.place_of("outline"),
+                "walls that enclose nothing",
+                expected,
+            );
+            return None;
+        };
+        let building = Building::read(fields, Some((name.to_owned(), low, high, outline)), self)?;
+        if building.base.0 >= building.height.0 {
+            let message = "a building whose underside is not below its roof";
+            self.mistake(fields.place_of("base"), message, "a `base` below `height`");
+        }
+        Some(building)
     }
 }
 

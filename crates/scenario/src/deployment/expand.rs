@@ -203,13 +203,14 @@ fn defaults(cell: &mut Table, case: &Case, place: Place) {
         && let Value::Table(channel) = &mut node.value
     {
         put(channel, "path-loss", place, &quoted(case.path_loss));
-        let is_of_streets = case.path_loss == "umi" && case.antenna == "isotropic";
-        if is_of_streets || case.path_loss.starts_with("v2x") {
-            // What stands between them is in the file.
-            put(channel, "line-of-sight", place, "\"geometry\"");
+        if !case.line_of_sight.is_empty() {
+            put(channel, "line-of-sight", place, &quoted(case.line_of_sight));
         }
     }
 }
+
+/// The antenna without direction.
+const ISOTROPIC: &str = "isotropic";
 
 /// The antenna of a sector: the case's, or what the file says, turned where the sector looks.
 fn antenna(cell: &mut Table, case: &Case, azimuth: Option<f64>, place: Place, reader: &Reader<'_>) {
@@ -227,7 +228,7 @@ fn antenna(cell: &mut Table, case: &Case, azimuth: Option<f64>, place: Place, re
         None => Table::default(),
     };
     if table.entry(TAG).is_none() {
-        let kind = azimuth.map_or("isotropic", |_| case.antenna);
+        let kind = azimuth.map_or(ISOTROPIC, |_| case.antenna);
         put(&mut table, TAG, place, &quoted(kind));
     }
     let Some(Value::Text(kind)) = table.entry(TAG).map(|entry| entry.node.value.clone()) else {
@@ -241,9 +242,8 @@ fn antenna(cell: &mut Table, case: &Case, azimuth: Option<f64>, place: Place, re
     if kind == case.antenna && has("tilt") {
         put(&mut table, "tilt", place, &quoted(case.tilt));
     }
-    if kind == "isotropic" && has("gain") && case.path_loss == "hetnet-pico" {
-        // TR 36.814 Table A.2.1.1.2-3: 5 dBi, all around.
-        put(&mut table, "gain", place, "5");
+    if kind == ISOTROPIC && has("gain") && !case.omni_gain.is_empty() {
+        put(&mut table, "gain", place, case.omni_gain);
     }
     let node = Node {
         value: Value::Table(table),

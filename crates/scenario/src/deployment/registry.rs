@@ -20,6 +20,10 @@ pub(crate) struct Case {
     pub(crate) antenna: &'static str,
     pub(crate) tilt: &'static str,
     pub(crate) min_distance: &'static str,
+    /// Where what stands between the ends decides; else empty.
+    pub(crate) line_of_sight: &'static str,
+    /// Gain of its antennas without direction, dBi; empty where they have none.
+    pub(crate) omni_gain: &'static str,
 }
 
 impl Case {
@@ -33,6 +37,8 @@ impl Case {
             antenna: cell(CASES, row, 7),
             tilt: cell(CASES, row, 8),
             min_distance: cell(CASES, row, 9),
+            line_of_sight: cell(CASES, row, 10),
+            omni_gain: cell(CASES, row, 11),
         }
     }
 }

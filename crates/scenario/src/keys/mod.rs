@@ -40,8 +40,6 @@ const MAX_PACKETS: f64 = 1e9;
 pub(crate) const MAX_UES: u64 = 20_000;
 /// Most flows, after `count` is expanded.
 pub(crate) const MAX_FLOWS: u64 = 100_000;
-/// Most paths of a connection.
-pub(crate) const MAX_PATHS: usize = 8;
 /// Most links, blockages and nodes each.
 pub(crate) const MAX_ELEMENTS: usize = 100_000;
 

@@ -3,9 +3,12 @@
 use crate::keys::{BEAMWIDTH, LENGTH, RATE};
 use crate::quantity::Dimension;
 use crate::shape::Presence::{Default, Optional, Required};
-use crate::shape::{Range, Shape};
+use crate::shape::{Presence, Range, Shape};
 use crate::table::{nested, table, words};
 use fadeout_core::{Dbm, Decibel, Hertz, Meters, Rate};
+
+/// What the layer has without a word of the scenario.
+const BUDGET: Presence = Presence::OfPart("link-budget");
 
 table! {
     /// A link budget from which a rate follows.
@@ -27,23 +30,23 @@ table! {
         /// Ground distance between transmitter and receiver.
         distance: Meters = LENGTH, Required;
         /// Antenna height of the transmitter.
-        tx_height: Meters = LENGTH, Default("\"10 m\"");
+        tx_height: Meters = LENGTH, BUDGET;
         /// Antenna height of the receiver. At 1.5 m the path passes over a car of 1.4 m close by.
-        rx_height: Meters = LENGTH, Default("\"1 m\"");
+        rx_height: Meters = LENGTH, BUDGET;
         /// Noise figure of the receiver.
         noise_figure: Decibel =
-            Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 50.0)), Default("\"10 dB\"");
+            Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 50.0)), BUDGET;
         /// Distance of code and receiver from the bound, as a loss of signal-to-noise ratio.
         implementation_loss: Decibel =
             Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 50.0)), Default("\"1 dB\"");
         /// Half-power beamwidth of both antennas in elevation; only their gains depend on it.
-        elevation_beamwidth_deg as "elevation-beamwidth": f64 = BEAMWIDTH, Default("\"65 deg\"");
+        elevation_beamwidth_deg as "elevation-beamwidth": f64 = BEAMWIDTH, BUDGET;
         /// Share of the ideal directivity that the antennas reach.
-        antenna_efficiency: f64 = Shape::Number(Range::positive(1.0)), Default("0.7");
+        antenna_efficiency: f64 = Shape::Number(Range::positive(1.0)), BUDGET;
         /// Spatial layers, which share the power and each carry the full spectral efficiency.
-        layers: u32 = Shape::Integer { min: 1, max: 8 }, Default("1");
+        layers: u32 = Shape::Integer { min: 1, max: 8 }, BUDGET;
         /// Share of resource elements that carry no data (TS 38.306 clause 4.1.2).
-        overhead: f64 = Shape::Number(Range::closed(0.0, 0.99)), Default("0.18");
+        overhead: f64 = Shape::Number(Range::closed(0.0, 0.99)), BUDGET;
         /// Modulation and coding schemes to choose from.
         mcs_table: McsTable = McsTable::SHAPE, Default("\"64qam\"");
         /// Upper bound on the rate.

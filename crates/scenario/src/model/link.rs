@@ -195,7 +195,7 @@ over_time! {
                 /// Path, relative to the scenario file.
                 trace: File =
                     Shape::File("a mahimahi trace, relative to the scenario file"), Required;
-                /// Whether it starts over at its end.
+                /// Whether it starts over at its end. If not, the link sends nothing from then on.
                 repeat: bool = Shape::Bool, Default("true");
             }
         }

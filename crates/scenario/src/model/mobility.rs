@@ -90,6 +90,9 @@ table! {
         n311: u32 = COUNT, Default("1");
         /// How long a link may stay out of sync until it has failed.
         t310: Span = TIME, Default("\"1 s\"");
+        /// How long a link that is out of sync may stay so after its UE has reported a neighbour (T312);
+        /// without it until T310.
+        t312: Option<Span> = TIME, Optional;
         /// How long a UE looks for a cell after a failure.
         t311: Span = POSITIVE_TIME, Default("\"3 s\"");
         /// How long it tries to re-establish its connection there.

@@ -2,12 +2,15 @@
 
 use super::{File, Named, RrcStates};
 use crate::build::Builder;
-use crate::keys::{DROPS, INDOOR, LENGTH, MAX_UES, PENETRATION, POSITIVE_TIME, RATE, TIME};
+use crate::keys::{
+    DROPS, INDOOR, LENGTH, LENGTH_OR_ZERO, MAX_UES, PENETRATION, POSITIVE_TIME, RATE, TIME,
+};
 use crate::quantity::Dimension;
 use crate::read::{Content, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
 use crate::shape::{Presence, Range, Shape};
 use crate::table::{KeyValue, nested, table, words};
+use fadeout_core::agreed::{MOST_FADING_SUB_BANDS, MOST_RECEIVE_ANTENNAS};
 use fadeout_core::{Dbm, Decibel, Hertz, Lattice, Meters, NodeId, Point, Rate, Span};
 use serde_json::{Value, json};
 
@@ -22,6 +25,9 @@ const SPEED: Shape = Shape::Quantity(Dimension::Speed, Range::closed(0.0, 1000.0
 
 /// The defaults of beam management are the channel's.
 const BEAMS: Presence = Presence::OfPart("beam-management");
+const CHANNEL: Presence = Presence::OfPart("channel");
+const UE: Presence = Presence::OfPart("ue");
+const LOGICAL_CHANNEL: Presence = Presence::OfPart("logical-channel");
 
 const ANTENNA: Shape = Shape::Named {
     kind: "antenna",
@@ -113,9 +119,9 @@ table! {
             Shape::Word("drawn"),
         ]), Default("\"drawn\"");
         /// Sub-bands in which wideband fading is sampled.
-        sub_bands: u32 = Shape::Integer { min: 1, max: 64 }, Default("16");
+        sub_bands: u32 = Shape::Integer { min: 1, max: MOST_FADING_SUB_BANDS as u64 }, CHANNEL;
         /// Speed of what moves around a UE; it makes the channel of a UE that stands still change.
-        environment_speed: f64 = SPEED, Default("\"3 km/h\"");
+        environment_speed: f64 = SPEED, CHANNEL;
         /// A model of blockage by people and vehicles; nothing stands in the way without it.
         blockage: Option<Named> = Shape::Named { kind: "blockage-model", tag: "model" }, Optional;
         /// Antenna of the UEs on this carrier.
@@ -123,7 +129,7 @@ table! {
         /// Antennas of each receiver, the UE's and the base station's, whose signals are combined (maximum ratio
         /// combining): they fade on their own, and noise and interference at them have nothing to do with each
         /// other. With one spatial layer only.
-        receive_antennas: u32 = Shape::Integer { min: 1, max: 8 }, Default("1");
+        receive_antennas: u32 = Shape::Integer { min: 1, max: MOST_RECEIVE_ANTENNAS as u64 }, CHANNEL;
         /// From one beam measurement to the next, with recovery from beam failure; without it
         /// steered beams always point right.
         beam_tracking: Option<Span> = POSITIVE_TIME, Optional;
@@ -142,9 +148,9 @@ table! {
         reflected_path: Option<Decibel> =
             Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 100.0)), Optional;
         /// Whether oxygen absorbs, which it does from 52 to 68 GHz (TR 38.901 clause 7.6.1).
-        oxygen: bool = Shape::Bool, Default("true");
+        oxygen: bool = Shape::Bool, CHANNEL;
         /// Rain in millimetres an hour (ITU-R P.838-3); 25 is heavy.
-        rain: f64 = Shape::Number(Range::closed(0.0, 500.0)), Default("0");
+        rain: f64 = Shape::Number(Range::closed(0.0, 500.0)), CHANNEL;
     }
 }
 
@@ -235,9 +241,9 @@ table! {
         /// few are any; those of a trace are in the order of their names.
         "vehicle" = Shape::Integer { min: 0, max: 99_999 }, Optional;
         /// Most power it transmits (power class 3, TS 36.101 and 38.101-1).
-        tx_power: Dbm = POWER, Default("\"23 dBm\"");
+        tx_power: Dbm = POWER, UE;
         /// Noise figure of its receiver (TR 36.942).
-        noise_figure: Decibel = NOISE_FIGURE, Default("\"9 dB\"");
+        noise_figure: Decibel = NOISE_FIGURE, UE;
         /// What stands between it and base stations outdoors (TR 38.901 clause 7.4.3): walls of low or
         /// high loss, the `single` wall of 20 dB with the way behind it of the model below 6 GHz, a car,
         /// or this loss.
@@ -270,13 +276,13 @@ table! {
         rlc: Named = RLC, FirstOfKind;
         /// Its PDCP.
         pdcp: Named = PDCP, FirstOfKind;
-        /// Priority of its logical channel: 1 is served first. The default bearer's is 8.
-        priority: u8 = Shape::Integer { min: 1, max: 16 }, Default("8");
+        /// Priority of its logical channel: 1 is served first. The default bearer has the default.
+        priority: u8 = Shape::Integer { min: 1, max: 16 }, LOGICAL_CHANNEL;
         /// Rate up to which each channel is served before the rest goes to the higher priorities
         /// (prioritisedBitRate); without it a channel takes all it can in its turn.
         prioritised_bit_rate: Option<Rate> = RATE, Optional;
         /// How long an unused prioritised rate adds up (bucketSizeDuration).
-        bucket_size_duration: Span = POSITIVE_TIME, Default("\"100 ms\"");
+        bucket_size_duration: Span = POSITIVE_TIME, LOGICAL_CHANNEL;
     }
 }
 
@@ -439,6 +445,10 @@ words! {
         SumoCsv = "sumo-csv",
         /// Movements of BonnMotion, unpacked.
         BonnMotion = "bonnmotion",
+        /// A SUMO configuration, of vehicles: SUMO is run, and what it wrote is kept.
+        Sumo = "sumo",
+        /// Floating car data of SUMO in Parquet, of vehicles.
+        SumoParquet = "sumo-parquet",
     }
 }
 
@@ -453,12 +463,30 @@ table! {
             low: (f64, f64),
             /// North-east corner.
             high: (f64, f64),
+            /// Rings of its walls, each closed from its last place to its first; none of a rectangle.
+            outline: Vec<Vec<(f64, f64)>>,
         }
         /// A corner of its footprint: east and north. Walls stand along the axes.
         "corner" = POSITION, Required;
         /// The corner opposite.
         "opposite" = POSITION, Required;
+        /// Its walls in place of those of the rectangle, which is then only around it: the places of its outer
+        /// wall, and of those of its courtyards.
+        "outline" = Shape::List(&Shape::List(&POSITION)), Optional;
         /// Height of its roof.
         height: Meters = LENGTH, Required;
+        /// Height of its underside above ground, of a part that stands on others or on pillars.
+        base: Meters = LENGTH_OR_ZERO, Default("\"0 m\"");
+        /// An OpenStreetMap extract (.osm, or .osm.pbf), relative to the scenario file, whose buildings
+        /// `fadeout` and its Python package put in place of this table: NAME, NAME-1, NAME-2, …
+        "file" = Shape::Text, Optional;
+        /// Latitude and longitude that are at 0 m, 0 m; without it the middle of the extract.
+        "origin" = Shape::Pair(&DEGREES, &DEGREES), Optional;
+        /// Height of buildings of a file that have neither a height nor levels.
+        "default-height" = LENGTH, Optional;
+        /// Height of a level of buildings of a file.
+        "level-height" = LENGTH, Optional;
     }
 }
+
+const DEGREES: Shape = Shape::Number(Range::closed(-180.0, 180.0));

@@ -149,7 +149,7 @@ variants! {
         Trace as "file" {
             /// The trace file, relative to the scenario file.
             file: File = Shape::File("a movement trace, relative to the scenario file"), Required;
-            /// Its format: one of SUMO's.
+            /// Its format: one of SUMO's. With `sumo` the file is a configuration (.sumocfg).
             format: MovementFormat = MovementFormat::SHAPE, Required;
         }
     }
@@ -175,9 +175,18 @@ impl Road {
                 }
             }
             Road::Trace { format, .. } => {
+                if matches!(format, MovementFormat::Sumo | MovementFormat::SumoParquet) {
+                    let message = format!(
+                        "a trace of vehicles in the format `{}`, as it is",
+                        format.word()
+                    );
+                    let expected = "it to be read through `fadeout` or its Python package, which make a table of it";
+                    builder.mistake(fields.place_of("format"), message, expected);
+                    return None;
+                }
                 if !matches!(format, MovementFormat::SumoFcd | MovementFormat::SumoCsv) {
                     let message = format!("vehicles of a trace in the format `{}`", format.word());
-                    let expected = "\"sumo-fcd\" or \"sumo-csv\", which have vehicles";
+                    let expected = "\"sumo\", \"sumo-fcd\", \"sumo-csv\" or \"sumo-parquet\", which have vehicles";
                     builder.mistake(fields.place_of("format"), message, expected);
                     return None;
                 }

@@ -65,6 +65,10 @@ pub(super) fn building(building: &Building) -> Value {
     let mut table = Value::Object(building.written());
     table["corner"] = corner(building.low);
     table["opposite"] = corner(building.high);
+    if !building.outline.is_empty() {
+        let ring = |ring: &Vec<(f64, f64)>| ring.iter().copied().map(corner).collect::<Value>();
+        table["outline"] = building.outline.iter().map(ring).collect();
+    }
     table
 }
 

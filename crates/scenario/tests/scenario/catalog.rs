@@ -27,6 +27,20 @@ const fn parameter(name: &'static str, kind: ParameterKind, default: &'static st
     }
 }
 
+/// A number with a default.
+const fn quantity(name: &'static str, unit: &'static str, default: &'static str) -> Parameter {
+    Parameter {
+        default,
+        ..number(name, unit)
+    }
+}
+
+/// A whole number with a default.
+const fn whole(name: &'static str, default: &'static str) -> Parameter {
+    let (min, max) = (0, 1_000);
+    parameter(name, ParameterKind::Integer { min, max, unit: "" }, default)
+}
+
 /// A number of a wide range.
 const fn number(name: &'static str, unit: &'static str) -> Parameter {
     let (min, max) = (-1e9, 1e9);
@@ -34,22 +48,60 @@ const fn number(name: &'static str, unit: &'static str) -> Parameter {
 }
 
 pub(crate) static CATALOG: Catalog = Catalog {
-    parts: &[Part {
-        name: "beam-management",
-        parameters: &[
-            parameter("beam-switching-delay", ParameterKind::Span, "7 ms"),
-            parameter("beam-recovery-delay", ParameterKind::Span, "20 ms"),
-            parameter(
-                "beam-failure-threshold",
-                ParameterKind::Number {
-                    min: 0.0,
-                    max: 100.0,
-                    unit: "dB",
-                },
-                "10",
-            ),
-        ],
-    }],
+    parts: &[
+        Part {
+            name: "channel",
+            parameters: &[
+                whole("sub-bands", "16"),
+                quantity("environment-speed", "km/h", "3"),
+                whole("receive-antennas", "1"),
+                parameter("oxygen", ParameterKind::Bool, "true"),
+                quantity("rain", "", "0"),
+            ],
+        },
+        Part {
+            name: "ue",
+            parameters: &[
+                quantity("tx-power", "dBm", "23"),
+                quantity("noise-figure", "dB", "9"),
+            ],
+        },
+        Part {
+            name: "logical-channel",
+            parameters: &[
+                whole("priority", "8"),
+                parameter("bucket-size-duration", ParameterKind::Span, "100 ms"),
+            ],
+        },
+        Part {
+            name: "link-budget",
+            parameters: &[
+                quantity("tx-height", "m", "10"),
+                quantity("rx-height", "m", "1"),
+                quantity("noise-figure", "dB", "10"),
+                quantity("elevation-beamwidth", "deg", "65"),
+                quantity("antenna-efficiency", "", "0.7"),
+                whole("layers", "1"),
+                quantity("overhead", "", "0.18"),
+            ],
+        },
+        Part {
+            name: "beam-management",
+            parameters: &[
+                parameter("beam-switching-delay", ParameterKind::Span, "7 ms"),
+                parameter("beam-recovery-delay", ParameterKind::Span, "20 ms"),
+                parameter(
+                    "beam-failure-threshold",
+                    ParameterKind::Number {
+                        min: 0.0,
+                        max: 100.0,
+                        unit: "dB",
+                    },
+                    "10",
+                ),
+            ],
+        },
+    ],
     kinds: &[
         Kind {
             name: "congestion-control",

@@ -158,6 +158,11 @@ impl Flows<'_> {
         let end = Time::ZERO.saturating_add(self.scenario.duration);
         let outlook = match hop {
             Hop::Link(link) => Outlook::of_link(&self.parts.links[link.index()], end),
+            // Its cells change: what is told is what happens to it.
+            Hop::Bearer { bearer, .. } if self.is_managed(bearer) => Outlook {
+                rates: Vec::new(),
+                outages: Vec::new(),
+            },
             Hop::Bearer { bearer, .. } => self.radio_outlook(flow, bearer, end)?,
             Hop::Backhaul(_) | Hop::Signal { .. } | Hop::Target { .. } => {
                 unreachable!("no flow's route ends within a handover")
@@ -182,6 +187,12 @@ impl Flows<'_> {
                 _ => false,
             },
         }
+    }
+
+    /// Whether a bearer is of a UE under mobility management.
+    fn is_managed(&self, bearer: DrbId) -> bool {
+        let ue = self.directory.ue_of(bearer);
+        self.scenario.mobility.is_some() && self.scenario.ues[ue.index()].sinr.is_none()
     }
 
     fn serving(&self, ue: UeId) -> Option<CellId> {

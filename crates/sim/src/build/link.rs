@@ -85,11 +85,12 @@ pub(super) fn rate(model: &scenario::RateModel) -> Result<(link::RateConfig, Rat
                 *rate,
             )
         }
-        M::Trace { trace, .. } => {
+        M::Trace { trace, repeat } => {
             let parsed = link::Trace::parse(&trace.bytes)
                 .map_err(|error| format!("{}: {error}", trace.path))?;
             let mean = parsed.mean_rate();
-            (link::RateConfig::Trace(parsed), mean)
+            let played = if *repeat { parsed } else { parsed.once() };
+            (link::RateConfig::Trace(played), mean)
         }
         M::Radio { radio: described } => {
             let rate = radio_rate(described, Decibel(0.0))?;
@@ -390,6 +391,25 @@ fn depth(
                 })
                 .map_err(|error| error.to_string())?;
             Ok((capped(state.rate, described), state.blockage_loss.0))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trace_repeats_unless_the_scenario_says_otherwise() {
+        let bytes = b"2\n5\n";
+        let expected = link::Trace::parse(bytes).expect("a trace");
+        for (repeat, expected) in [(true, expected.clone()), (false, expected.once())] {
+            let trace = scenario::File {
+                path: "cell.down".to_owned(),
+                bytes: bytes.as_slice().into(),
+            };
+            let (config, _) = rate(&scenario::RateModel::Trace { trace, repeat }).expect("a rate");
+            assert_eq!(config, link::RateConfig::Trace(expected));
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Mobility management, and the ways of flows whose UEs change cells.
 
 use super::{BuildError, ChoosePolicy};
-use crate::routing::Topology;
+use crate::directory::FlowEntry;
+use crate::hop::Hop;
+use crate::routing::{Topology, backward};
 use crate::world::{Interfaces, Parts, UePath, UePaths};
-use fadeout_core::{DrbId, FlowId, NodeId, UeId};
+use fadeout_core::{FlowId, NodeId};
 use fadeout_radio::access::{
     AccessConfig, DataForwarding, EventKind, Interface, MeasurementEvent, MobilityConfig,
     Monitoring, Policy, ProcedureConfig, RadioError, Scope, Signalling,
@@ -50,8 +52,26 @@ pub(super) fn add(
     })?;
     let mut ways = Vec::new();
     for (index, flow) in scenario.flows.iter().enumerate() {
-        if let Some(way) = way(scenario, (index, flow), parts, &mut topology, &bases)? {
-            ways.push(way);
+        let id = FlowId(index as u32);
+        match &flow.multipath {
+            None => {
+                let hops = topology.route_of(flow).unwrap_or_default();
+                let kept = flow.route.is_some();
+                ways.extend(way(
+                    scenario,
+                    (id, flow),
+                    (&hops, kept),
+                    parts,
+                    &mut topology,
+                )?);
+            }
+            Some(described) => {
+                let paths = parts.directory.flow(id).map(FlowEntry::paths);
+                for (path, described) in paths.into_iter().flatten().zip(&described.paths) {
+                    let hops = (&described.hops[..], true);
+                    ways.extend(way(scenario, (path, flow), hops, parts, &mut topology)?);
+                }
+            }
         }
     }
     parts.paths = Some(UePaths::new(topology, ways, interfaces));
@@ -95,64 +115,94 @@ fn interfaces(
     Ok(interfaces)
 }
 
-/// The way of a flow to its UE, if it has a managed one.
+/// The way of a flow, or of a path of one, to its UE, if it has a managed one. Of hops that it names those
+/// before the last link stay whatever the cell.
 fn way(
     scenario: &Scenario,
-    (index, flow): (usize, &scenario::Flow),
+    (id, flow): (FlowId, &scenario::Flow),
+    (hops, is_kept): (&[scenario::Hop], bool),
     parts: &Parts,
     topology: &mut Topology,
-    bases: &[NodeId],
 ) -> Result<Option<UePath>, BuildError> {
-    let of_node = |node| {
-        let ues = scenario.ues.iter();
-        ues.clone()
-            .position(|ue| ue.node == node && ue.sinr.is_none())
-    };
+    let directory = &parts.directory;
     let refuse = |reason: &str| {
         Err(BuildError::Immobile {
             flow: flow.name.clone(),
             reason: reason.to_owned(),
         })
     };
-    let (ue, is_sender) = match (of_node(flow.from), of_node(flow.to)) {
+    let managed = |hop: Option<&scenario::Hop>| match directory.hop(*hop?) {
+        Hop::Bearer { bearer, .. } => {
+            let ue = directory.ue_of(bearer);
+            scenario.ues[ue.index()]
+                .sinr
+                .is_none()
+                .then_some((ue, bearer))
+        }
+        _ => None,
+    };
+    let ((ue, bearer), is_sender) = match (managed(hops.first()), managed(hops.last())) {
         (None, None) => return Ok(None),
-        (Some(_), Some(_)) => {
+        (Some(_), Some(_)) if hops.len() > 1 => {
             return refuse(
                 "both ends are UEs under mobility management; expected one of them, and the other \
                  end behind the base stations",
             );
         }
-        (Some(ue), None) => (ue, true),
-        (None, Some(ue)) => (ue, false),
+        (Some(of), _) if flow.from == scenario.ues[of.0.index()].node => (of, true),
+        (_, Some(of)) | (Some(of), None) => (of, false),
     };
-    if flow.route.is_some() || flow.multipath.is_some() || flow.link_info.is_some() {
+    let (Some(entry), is_down) = (directory.flow(id), !is_sender) else {
+        return Ok(None);
+    };
+    let told_by = flow.link_info.map(|info| info.source);
+    let is_of_radio = match told_by {
+        Some(scenario::LinkInfoSource::Medium(medium)) => {
+            let is_reverse = false;
+            let hop = directory.hop(scenario::Hop { medium, is_reverse });
+            matches!(hop, Hop::Bearer { .. })
+        }
+        Some(scenario::LinkInfoSource::Cell(_)) | None => true,
+    };
+    if !is_of_radio {
         return refuse(
-            "a `route`, `multipath` or `link-info` over a UE under mobility management; expected none \
-             of them, or a scenario without `mobility-management`",
+            "a `link-info` of a link over a UE under mobility management, whose links change with its \
+             cell; expected the name of the UE",
         );
     }
+    let down = match is_down {
+        true => hops.to_vec(),
+        false => backward(hops),
+    };
+    let kept = match is_kept {
+        true => down[..down.len().saturating_sub(2)].iter(),
+        false => [].iter(),
+    };
+    let kept: Vec<Hop> = kept.map(|&hop| directory.hop(hop)).collect();
     let far = if is_sender { flow.to } else { flow.from };
-    if !crate::world::reaches_all(topology, bases, far) {
+    let anchor = match kept.last() {
+        Some(&Hop::Link(link)) => directory.end_of(link),
+        _ => far,
+    };
+    let bases: Vec<NodeId> = scenario.cells.iter().map(|cell| cell.node).collect();
+    if !crate::world::reaches_all(topology, &bases, anchor) {
         return refuse(
             "no links connect some base station with its other end; under mobility management \
              expected links from every cell's node",
         );
     }
-    let flow = FlowId(index as u32);
-    let Some(entry) = parts.directory.flow(flow) else {
-        return Ok(None);
-    };
-    let (near, other) = match is_sender {
+    let (near, far) = match is_sender {
         true => (entry.sender, entry.receiver),
         false => (entry.receiver, entry.sender),
     };
     Ok(Some(UePath {
-        ue: UeId(ue as u32),
-        flow,
-        // A UE's default bearer has its number.
-        bearer: DrbId(ue as u32),
+        ue,
+        flow: id,
+        bearer,
         near,
-        far: (other, far),
+        far,
+        kept,
+        anchor,
     }))
 }
 
@@ -173,6 +223,7 @@ fn config(
             n310: described.n310,
             n311: described.n311,
             t310: described.t310,
+            t312: described.t312,
             t311: described.t311,
             t301: described.t301,
             cell_selection: described.cell_selection_delay,

@@ -76,11 +76,18 @@ pub(super) fn around(scenario: &Scenario) -> Result<Places, BuildError> {
 /// Puts the buildings in their places.
 fn buildings(scenario: &Scenario, places: &mut Places) {
     for building in &scenario.buildings {
+        if !building.outline.is_empty() {
+            let (base, height) = (building.base.0, building.height.0);
+            for wall in Obstacle::walls(&building.outline, base, height) {
+                places.build(wall);
+            }
+            continue;
+        }
         let (low, high) = (building.low, building.high);
-        places.build(Obstacle::building(
-            Rectangle { low, high },
-            building.height.0,
-        ));
+        places.build(Obstacle {
+            base: building.base.0,
+            ..Obstacle::building(Rectangle { low, high }, building.height.0)
+        });
     }
 }
 
@@ -343,25 +350,18 @@ fn aggregation(described: &scenario::Ue) -> Aggregation {
     aggregation
 }
 
-/// Priority of default bearers: the middle of 1 to 16.
-const DEFAULT_PRIORITY: u8 = 8;
-
 fn bearer(
     described: &scenario::Bearer<'_>,
     generation: Generation,
 ) -> Result<BearerConfig, String> {
     let (rlc, pdcp) = (described.rlc(), described.pdcp());
-    let channel = described.drb.map_or(
-        LogicalChannel {
-            priority: DEFAULT_PRIORITY,
-            ..LogicalChannel::default()
-        },
-        |drb| LogicalChannel {
+    let channel = described
+        .drb
+        .map_or_else(LogicalChannel::default, |drb| LogicalChannel {
             priority: drb.priority,
             prioritised_bit_rate: drb.prioritised_bit_rate,
             bucket_size_duration: drb.bucket_size_duration,
-        },
-    );
+        });
     Ok(BearerConfig {
         ue: UeId(described.ue as u32),
         leg: 0,
@@ -407,6 +407,13 @@ fn imported(trace: &scenario::MovementTrace, height: f64) -> Result<Track, Strin
         scenario::MovementFormat::SumoFcd => mobility::import::sumo_fcd(text),
         scenario::MovementFormat::SumoCsv => mobility::import::sumo_csv(text),
         scenario::MovementFormat::BonnMotion => mobility::import::bonnmotion(text),
+        scenario::MovementFormat::Sumo | scenario::MovementFormat::SumoParquet => {
+            return Err(format!(
+                "{}: the format of [vehicles] alone; expected \"sumo-fcd\" or \"sumo-csv\", or the UE on \
+                 a vehicle of such a table",
+                trace.file.path
+            ));
+        }
     };
     let mut tracks = read.map_err(|error| format!("{}: {error}", trace.file.path))?;
     let track = tracks.remove(&trace.id).ok_or_else(|| {

@@ -1,9 +1,22 @@
 //! Notices: the messages of hops to the ends of flows.
 
 use super::{Event, Flow, Transport, World};
-use fadeout_core::Probe;
+use fadeout_core::{FlowId, LinkInfo, Probe};
 
 impl<P: Probe> World<P> {
+    /// The ends of a flow are to be told something that was not known ahead, if they are told anything.
+    pub(super) fn notify(&mut self, flow: FlowId, info: LinkInfo) {
+        let now = self.agenda.now();
+        let mut all = self.notices.iter_mut().enumerate();
+        let Some((index, notices)) = all.find(|(_, notices)| notices.flow == flow) else {
+            return;
+        };
+        if let Some(at) = notices.tell(now, info) {
+            let index = index as u32;
+            self.agenda.schedule(at, Event::Notice { index });
+        }
+    }
+
     /// A hop tells both ends of a flow something.
     pub(super) fn tell(&mut self, index: u32) {
         let notices = &mut self.notices[index as usize];

@@ -25,15 +25,19 @@ pub(crate) struct UePaths {
 }
 
 /// The way of a flow to a UE.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct UePath {
     pub(crate) ue: UeId,
     pub(crate) flow: FlowId,
     pub(crate) bearer: DrbId,
     /// The flow's end at the UE.
     pub(crate) near: EndpointId,
-    /// Its other end, and the node of that.
-    pub(crate) far: (EndpointId, NodeId),
+    /// Its other end.
+    pub(crate) far: EndpointId,
+    /// The hops from there that it takes whatever the cell, where a route names them, and the node at which
+    /// they end: from there on it takes the fewest links.
+    pub(crate) kept: Vec<Hop>,
+    pub(crate) anchor: NodeId,
 }
 
 impl UePaths {
@@ -125,6 +129,11 @@ impl UePaths {
                 let base = world.directory.base(cell);
                 self.switch_path(world, ue, base);
             }
+            Move::Told { ue, info } => {
+                for way in self.ways.iter().filter(|way| way.ue == ue) {
+                    world.notify(way.flow, info);
+                }
+            }
             Move::Message {
                 ue,
                 number,
@@ -182,22 +191,28 @@ impl UePaths {
         way: &UePath,
         is_down: bool,
     ) -> Vec<Hop> {
-        let (_, far) = way.far;
         let hops = match is_down {
-            true => self.topology.shortest(far, base),
-            false => self.topology.shortest(base, far),
+            true => self.topology.shortest(way.anchor, base),
+            false => self.topology.shortest(base, way.anchor),
         };
         let hops = hops.unwrap_or_default();
-        hops.iter().map(|&hop| directory.hop(hop)).collect()
+        let near = hops.iter().map(|&hop| directory.hop(hop));
+        let kept = way.kept.iter();
+        match is_down {
+            true => kept.copied().chain(near).collect(),
+            false => near
+                .chain(kept.rev().map(|&hop| directory.reversed(hop)))
+                .collect(),
+        }
     }
 
     /// Uplink packets leave at the UE's new base station.
     fn move_uplink<P: Probe>(&mut self, world: &mut World<P>, ue: UeId, base: NodeId) {
         for number in 0..self.ways.len() {
-            let way = self.ways[number];
-            if way.ue != ue {
+            if self.ways[number].ue != ue {
                 continue;
             }
+            let way = self.ways[number].clone();
             let mut hops = vec![Hop::Bearer {
                 bearer: way.bearer,
                 direction: fadeout_core::Direction::Uplink,
@@ -213,18 +228,17 @@ impl UePaths {
     fn switch_path<P: Probe>(&mut self, world: &mut World<P>, ue: UeId, base: NodeId) {
         let mut markers = BTreeSet::new();
         for number in 0..self.ways.len() {
-            let way = self.ways[number];
-            if way.ue != ue {
+            if self.ways[number].ue != ue {
                 continue;
             }
+            let way = self.ways[number].clone();
             let mut hops = self.wired(&world.directory, base, &way, true);
             hops.push(Hop::Bearer {
                 bearer: way.bearer,
                 direction: fadeout_core::Direction::Downlink,
             });
             let new = world.routes.over(&hops);
-            let (far, _) = way.far;
-            let old = std::mem::replace(&mut world.endpoints[far].route, new);
+            let old = std::mem::replace(&mut world.endpoints[way.far].route, new);
             let parted = self.detour(&world.routes, old, new);
             let old = world.routes.hops(old);
             if old != hops && parted + 1 < old.len() {

@@ -1,4 +1,4 @@
-//! What every congestion control must hold, whatever its kind. The registry decides what is
+//! Tests that every congestion control must pass, whatever its kind. The registry decides what is
 //! tried: a new algorithm takes part by its line there.
 
 use super::testing::{Pipe, ack, congestion, window};

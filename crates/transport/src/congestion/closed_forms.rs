@@ -35,7 +35,7 @@ fn mean_window(name: &str, parameters: &[(&str, Value)], every: u64) -> f64 {
     (2.0 * segments_per_sec(800) - segments_per_sec(400)) * 0.1
 }
 
-/// What the pipe's recovery may cost.
+/// Tolerance for the rate lost in recovery.
 const RECOVERY: f64 = 0.08;
 
 #[track_caller]

@@ -31,7 +31,7 @@ pub struct Compound {
     dwnd: f64,
     /// The window as this algorithm left it; a difference is the stack's doing.
     left: f64,
-    /// What is still to be added to the delay window in this round, and per segment.
+    /// Amount still to be added to the delay window in this round, and per segment.
     owed: f64,
     owed_per_segment: f64,
     base: Span,

@@ -24,6 +24,8 @@ pub(crate) fn whole(window: &Window) -> u32 {
 
 /// Slow start: one segment for each acknowledged, up to `ssthresh`. Returns how many
 /// acknowledged segments are left for congestion avoidance.
+///
+/// Standard: RFC 5681 §3.1.
 #[inline]
 pub(crate) fn slow_start(window: &mut Window, acked: u32) -> u32 {
     let grown = (window.cwnd + f64::from(acked)).min(window.ssthresh);
@@ -34,6 +36,8 @@ pub(crate) fn slow_start(window: &mut Window, acked: u32) -> u32 {
 
 /// Half the window, at least two segments: Reno's threshold in Linux, which halves the window
 /// where RFC 5681 halves the flight size.
+///
+/// Standard: RFC 5681 §3.1.
 #[inline]
 pub(crate) fn half(window: &Window) -> f64 {
     f64::from((whole(window) >> 1).max(2))
@@ -61,6 +65,8 @@ impl AckCounter {
     }
 
     /// Reno: slow start, then one segment a window.
+    ///
+    /// Standard: RFC 5681 §3.1.
     #[inline]
     pub(crate) fn reno(&mut self, window: &mut Window, ack: &AckSample) {
         if !ack.is_cwnd_limited {

@@ -123,7 +123,7 @@ impl RateSample {
     }
 }
 
-/// What one ACK told the stack, after loss detection and recovery have run.
+/// An ACK as congestion controls see it, after loss detection and recovery have run.
 #[derive(Debug, Clone, Copy)]
 pub struct AckSample {
     /// When the ACK arrived.
@@ -199,7 +199,7 @@ pub enum CongestionKind {
 pub struct CongestionEvent {
     /// When it was detected.
     pub now: Time,
-    /// What it is.
+    /// Kind of the event.
     pub kind: CongestionKind,
     /// Outstanding segments: sent and not cumulatively acknowledged (RFC 5681 FlightSize).
     pub flight_size: u32,

@@ -1,4 +1,4 @@
-//! What one end of a multipath connection is configured to do.
+//! Configuration of one end of a multipath connection.
 
 use super::scheduler::Scheduler;
 use crate::tcp::{ReceiveWindow, TcpConfig};
@@ -7,7 +7,7 @@ use fadeout_core::{Bytes, Span, Time};
 /// Constants of a connection.
 #[derive(Debug, Clone)]
 pub struct MultipathConfig {
-    /// What its subflows share.
+    /// Configuration that its subflows share.
     pub tcp: TcpConfig,
     /// Which path carries the next data.
     pub scheduler: Scheduler,
@@ -23,7 +23,7 @@ pub struct MultipathConfig {
 }
 
 impl MultipathConfig {
-    /// What a subflow of the connection is configured to do: its window is the connection's.
+    /// Configuration of a subflow: its window is the connection's.
     pub(super) fn subflow(&self) -> TcpConfig {
         TcpConfig {
             receive_window: ReceiveWindow::Shared,

@@ -23,8 +23,7 @@ pub use coupling::COUPLINGS;
 pub use outbox::PathOutbox;
 pub use scheduler::{Choice, Demand, PathScheduler, PathView, SCHEDULERS, Scheduler};
 
-/// Most paths of a connection.
-pub const MAX_PATHS: usize = 8;
+pub use fadeout_core::agreed::MOST_PATHS as MAX_PATHS;
 
 /// A path of a connection: an index into its paths.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]

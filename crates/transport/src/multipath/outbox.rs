@@ -1,4 +1,4 @@
-//! What a connection hands back.
+//! Outputs of a connection.
 
 use super::PathId;
 use crate::tcp::{AppEvent, Outgoing};

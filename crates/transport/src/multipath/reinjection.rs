@@ -102,7 +102,7 @@ mod tests {
         assert!(queue.is_empty());
     }
 
-    /// What `ranges` become, added one after another.
+    /// The set of `ranges` added one after another.
     fn added(ranges: &[Stranded]) -> Vec<Stranded> {
         let mut queue = Reinjection::default();
         for &each in ranges {

@@ -43,7 +43,7 @@ pub struct AccurateCounters {
     pub bytes: [u32; 3],
 }
 
-/// What an ACK delivers.
+/// Packets and bytes newly acknowledged.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Delivery {
     pub(super) packets: u32,
@@ -374,7 +374,7 @@ fn flags(ace: u32) -> Flags {
 
 /// How the handshake tells the IP field of a SYN or SYN-ACK.
 ///
-/// Standard: RFC 9768 §3.1.1, table 2.
+/// Standard: RFC 9768 §3.1.1, Table 2.
 fn reflection(field: Ecn) -> Flags {
     flags(match field {
         Ecn::NotEct => 2,
@@ -387,7 +387,7 @@ fn reflection(field: Ecn) -> Flags {
 /// Whether a SYN-ACK agrees: all flags and none are the answers of old and broken peers, ECE alone
 /// that of RFC 3168.
 ///
-/// Standard: RFC 9768 §3.1.1, table 2.
+/// Standard: RFC 9768 §3.1.1, Table 2.
 pub(super) fn is_agreed_by(segment: &Segment) -> bool {
     !matches!(ace(segment), 0 | 1 | 7)
 }

@@ -1,7 +1,7 @@
-//! What one end of a connection is configured to do.
+//! Configuration of one end of a connection.
 
-use super::profile::{self, PROFILES};
-use fadeout_core::registry::{Parameters, Settings, choice, find, integer, number, span};
+use super::profile::Profile;
+use fadeout_core::registry::{Parameters, choice, integer, number, span};
 use fadeout_core::{MptcpOption, Rate, Span};
 
 /// How losses are found and repaired.
@@ -29,7 +29,7 @@ impl LossRecovery {
 fadeout_core::choices! {
     /// When partial acknowledgments restart the retransmission timer.
     ///
-    /// Standard: RFC 6582 §4.
+    /// Standard: RFC 6582 §3.2, step 3; RFC 3782 §4.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum NewRenoVariant {
         /// Only the first of a recovery: with many losses in a window the timer expires, and slow start
@@ -123,7 +123,7 @@ pub struct SendBufferConfig {
     pub initial: u64,
     /// At most, bytes (`tcp_wmem[2]`).
     pub maximum: u64,
-    /// What a piece of the stream takes for headers, bytes (`MAX_TCP_HEADER`).
+    /// Memory for the headers of a piece of the stream, bytes (`MAX_TCP_HEADER`).
     pub header: u64,
 }
 
@@ -340,8 +340,7 @@ impl TcpConfig {
     /// The configuration of profile `name` with the scenario's `overrides`; `None` when there is
     /// no such profile.
     pub fn new(name: &str, overrides: &Parameters) -> Option<TcpConfig> {
-        let entry = find(PROFILES, name)?;
-        Some(profile::configured(&Settings::new(entry, overrides)))
+        Profile::new(name, overrides).map(Profile::config)
     }
 
     /// The default: Linux.

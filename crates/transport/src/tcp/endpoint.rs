@@ -28,7 +28,7 @@ use fadeout_core::{
 use lifecycle::{Close, Lifecycle, Reset};
 use opening::Opening;
 
-/// What an application may ask.
+/// Commands of an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AppCommand {
     /// Wait for a peer.
@@ -66,7 +66,7 @@ pub struct TcpEndpoint {
     accurate: Option<Box<Accurate>>,
 }
 
-/// What a multipath connection looks at in a subflow.
+/// State of a subflow for its multipath connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SubflowView {
     pub(crate) srtt: Span,
@@ -239,7 +239,7 @@ impl TcpEndpoint {
     pub fn state(&self) -> ConnectionState {
         self.life.state()
     }
-    /// What the sending half counted.
+    /// Counters of the sending half.
     pub fn statistics(&self) -> SenderStatistics {
         self.sender.statistics()
     }
@@ -283,7 +283,7 @@ impl TcpEndpoint {
         self.stamp(now, out, from);
     }
 
-    /// What a multipath connection looks at in a subflow.
+    /// State of this subflow for its multipath connection.
     pub(crate) fn subflow_view(&self) -> SubflowView {
         let rtt = self.sender.rtt();
         SubflowView {
@@ -346,6 +346,9 @@ impl TcpEndpoint {
         out.events.push(AppEvent::Aborted);
     }
 
+    /// A segment of a connection whose handshake is done, or half done.
+    ///
+    /// Standard: RFC 9293 §3.10.7.4; RFC 5961 §3.2.
     #[inline]
     fn on_synchronised(
         &mut self,

@@ -1,4 +1,4 @@
-//! What an endpoint hands back.
+//! Outputs of an endpoint: segments, events, completions.
 
 use fadeout_core::{Ecn, Segment};
 

@@ -102,6 +102,9 @@ impl RttEstimator {
         }
     }
 
+    /// Smooths as the RFC has it: gains of 1/8 and 1/4, the variance from the mean before.
+    ///
+    /// Standard: RFC 6298 §2.
     fn update_rfc(&mut self, sample: u64) {
         if self.srtt8 == 0 {
             self.srtt8 = sample * 8;
@@ -155,6 +158,8 @@ impl RttEstimator {
         }
     }
     /// The timeout, with backoff.
+    ///
+    /// Standard: RFC 6298 §2, §5.
     pub(super) fn rto(&self) -> Span {
         self.rto
     }
@@ -167,6 +172,8 @@ impl RttEstimator {
         Span::from_nanos(self.srtt8 * 125)
     }
     /// The variance term of the timeout (RFC 6298: four times RTTVAR).
+    ///
+    /// Standard: RFC 6298 §2.
     pub(super) fn variance(&self) -> Span {
         Span::from_micros(self.rttvar4 / 4)
     }

@@ -8,7 +8,7 @@
 
 use fadeout_core::{Ring, Time};
 
-/// What is known of a segment (Linux `TCPCB_*`).
+/// State of a segment: sent, SACKed, lost, sent again (Linux `TCPCB_*`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Tags(u16);
 
@@ -70,7 +70,7 @@ pub(super) struct SentSegment {
     pub(super) later: u32,
     /// Times it was retransmitted.
     pub(super) retries: u16,
-    /// What is known of it.
+    /// Its state.
     pub(super) tags: Tags,
 }
 
@@ -201,7 +201,7 @@ impl Scoreboard {
         }
     }
 
-    /// What is left of a piece whose beginning was acknowledged is a piece.
+    /// Whether the rest of a piece, whose beginning was acknowledged, counts as a piece of its own.
     #[inline]
     pub(super) fn settle_head(&mut self) {
         self.split_before(self.ring.first());

@@ -77,7 +77,7 @@ impl UdpEndpoint {
         self.last_sent_at
     }
 
-    /// What came in.
+    /// Measurements of what arrived.
     pub fn reception(&self) -> &Reception {
         &self.reception
     }

@@ -1,4 +1,4 @@
-//! What the receiver of datagrams measures: delay, jitter, loss, interruptions.
+//! Measurements of a receiver of datagrams: delay, jitter, loss, interruptions.
 
 use super::Delays;
 use fadeout_core::{Datagram, DatagramRow, FlowEnd, FlowId, Span, Time};
@@ -101,7 +101,7 @@ impl Reception {
 
     /// Interarrival jitter now, seconds.
     ///
-    /// Standard: RFC 3550 §6.4.1, appendix A.8.
+    /// Standard: RFC 3550 §6.4.1, §A.8.
     pub fn jitter_s(&self) -> f64 {
         self.jitter_s
     }

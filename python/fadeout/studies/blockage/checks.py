@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fadeout.studies.blockage.runs import Found
-from fadeout.study import Estimate, Section, Table, estimate, sign
+from fadeout.study import Estimate, Section, Table, estimate, judged
 
 Runs = Sequence[Sequence[Found]]
 """Runs of the published cases, from the shortest blockage on: a list over the seeds each."""
@@ -54,7 +54,9 @@ def section(by_level: Mapping[str, Runs], cases: Sequence[dict[str, Any]]) -> Se
     rows, data = [], []
     for finding, paper in published.items():
         values = {level: of_level[finding] for level, of_level in found.items()}
-        rows.append([finding, f"{paper.mean:+.0f}", *(cell(value) for value in values.values())])
+        rows.append(
+            [finding, f"{paper.mean:+.0f}", *(judged(value, "+.1f") for value in values.values())]
+        )
         record: dict[str, Any] = {"finding": finding, "published": paper.mean}
         for level, value in values.items():
             record |= value.data(f"{key_of(level)}_")
@@ -79,13 +81,6 @@ def section(by_level: Mapping[str, Runs], cases: Sequence[dict[str, Any]]) -> Se
         ),
         table=Table(columns=["finding", "paper", *by_level], rows=rows, data=data),
     )
-
-
-def cell(value: Estimate) -> str:
-    """A margin with its verdict."""
-    words = {True: "holds", False: "no", None: "open"}
-    word = f": {words[sign(value)]}" if value.ci95 is not None else ""
-    return f"{value:+.1f}{word}"
 
 
 def key_of(name: str) -> str:

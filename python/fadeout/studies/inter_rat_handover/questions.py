@@ -11,7 +11,7 @@ from fadeout.studies.inter_rat_handover.setups import (
     Setting,
     column,
 )
-from fadeout.study import Runs, Section, Table
+from fadeout.study import Moved, Runs, Section, Table, assumptions_section
 
 MOST_AXES_S = 1.0
 """What figure 1 has at 1 Mbit/s at most."""
@@ -192,35 +192,25 @@ def assumptions(runs: Runs[Effort]) -> Section:
         for cell in CELLS
     }
     results = found(runs, settings.values())
-    records = []
+    moved = []
     for change in (BASE, *CHANGES):
-        record: dict[str, object] = {"_name": f"{change.assumption} {change.value}".strip()}
-        record |= {"assumption": change.assumption, "value": change.value}
+        cells: list[str] = []
+        numbers: dict[str, object] = {}
         for is_fast, scheme in CELLS:
             each = results[settings[change, (is_fast, scheme)]]
             head = column((is_fast, scheme))
             for name in ("retransmissions", "time_s", "bin_s"):
-                record[f"{head}_{name}"] = middle(each, name)
-            record[f"_{head}"] = (
+                numbers[f"{head}_{name}"] = middle(each, name)
+            cells.append(
                 f"{middle(each, 'retransmissions'):.0f} / {middle(each, 'time_s'):.2f} / "
                 f"{middle(each, 'bin_s'):.2f}"
             )
-        records.append(record)
-    return Section(
-        name="assumptions",
-        title="What each assumption moves",
-        text=(
-            "1 to 1 Mbit/s, 10 ms, one changed at a time, medians: retransmissions, the time "
-            "above, "
-            "and with another meaning of *running again* the end of the first bin of 30 ms with "
-            "the "
-            "old rate."
-        ),
-        table=Table.of(
-            records,
-            {
-                "assumption": "{_name}",
-                **{HEADS[cell]: f"{{_{column(cell)}}}" for cell in CELLS},
-            },
-        ),
+        moved.append(Moved(change, cells, [numbers]))
+    return assumptions_section(
+        moved,
+        [HEADS[cell] for cell in CELLS],
+        "1 to 1 Mbit/s, 10 ms, one changed at a time, medians: retransmissions, the time above, "
+        "and with another meaning of *running again* the end of the first bin of 30 ms with the "
+        "old rate.",
+        named=lambda change: [f"{change.assumption} {change.value}".strip()],
     )

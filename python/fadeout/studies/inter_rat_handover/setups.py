@@ -3,15 +3,13 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fadeout.study import UNCHANGED, Change, Values, published
+from fadeout.study import Change, Values, published, spread
 
 PUBLISHED = published(Path(__file__).parent)
 
 STOP_S: float = PUBLISHED["setup"]["stated"]["dl_stop_s"]
 """When the source stops."""
 SEGMENT_BYTES = 1500
-GOLDEN = 0.6180339887498949
-"""Fraction of the golden section: multiples of it fill the unit interval evenly."""
 
 FAST_MBPS = 155.0
 
@@ -39,7 +37,7 @@ class Setting:
         """Its overrides. The seed moves the command by a part of the time of a segment, so that it
         meets every phase of what the link sends."""
         segment_s = SEGMENT_BYTES * 8 / (self.before * 1e6)
-        at_s = STOP_S + (seed * GOLDEN % 1) * segment_s
+        at_s = STOP_S + spread(seed) * segment_s
         wires = {
             # Above the anchor, not behind it: README.md says why.
             "link.internet.rate": FAST_MBPS if self.is_fast else self.before,
@@ -111,25 +109,24 @@ def column(cell: tuple[bool, str]) -> str:
     return f"{'fast' if is_fast else 'same'}_{scheme}"
 
 
-BASE = Change(UNCHANGED, "")
+BASE = Change.nothing()
 TCP = "flow.download.tcp"
-
-
-def _one(assumption: str, value: str, key: str, given: str) -> Change:
-    return Change(assumption, value, {key: given})
 
 
 CHANGES = (
     *(
-        _one("delayed ACKs", value, f"{TCP}.delayed-ack", value)
+        Change.of("delayed ACKs", value, f"{TCP}.delayed-ack", value)
         for value in ("40 ms", "100 ms", "500 ms")
     ),
-    _one("ACKs", "each segment", f"{TCP}.ack-rule", "every-segment"),
-    _one("ACKs of gaps", "delayed", f"{TCP}.ack-rule", "every-second-in-gaps"),
-    *(_one("MSS", f"{mss} B", f"{TCP}.mss", mss) for mss in ("536", "1400")),
-    *(_one("smallest timeout", value, f"{TCP}.minimum-rto", value) for value in ("500 ms", "1 s")),
+    Change.of("ACKs", "each segment", f"{TCP}.ack-rule", "every-segment"),
+    Change.of("ACKs of gaps", "delayed", f"{TCP}.ack-rule", "every-second-in-gaps"),
+    *(Change.of("MSS", f"{mss} B", f"{TCP}.mss", mss) for mss in ("536", "1400")),
     *(
-        _one("forwarding delay", value, "link.forwarding.delay", value)
+        Change.of("smallest timeout", value, f"{TCP}.minimum-rto", value)
+        for value in ("500 ms", "1 s")
+    ),
+    *(
+        Change.of("forwarding delay", value, "link.forwarding.delay", value)
         for value in ("5 ms", "50 ms")
     ),
     Change("delay of S1 and Iu", "5 ms", {"link.s1.delay": "5 ms", "link.iu.delay": "5 ms"}),
@@ -139,12 +136,12 @@ CHANGES = (
         {"link.internet.rate": "155 Mbit/s"},
     ),
     *(
-        _one("path switch after the command", value, "handover.to-umts.path-switch", value)
+        Change.of("path switch after the command", value, "handover.to-umts.path-switch", value)
         for value in ("0 ms", "50 ms", "200 ms")
     ),
-    _one("queues at the target", "one", "handover.to-umts.target-order", "arrival"),
-    _one("buffer at the target", "10 packets", "link.umts.queue.limit", "10 packets"),
-    _one("buffer at the source", "20 packets", "link.lte.queue.limit", "20 packets"),
+    Change.of("queues at the target", "one", "handover.to-umts.target-order", "arrival"),
+    Change.of("buffer at the target", "10 packets", "link.umts.queue.limit", "10 packets"),
+    Change.of("buffer at the source", "20 packets", "link.lte.queue.limit", "20 packets"),
 )
 """One assumption changed at a time; rows where forwarding has no part show none."""
 

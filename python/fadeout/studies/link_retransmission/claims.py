@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from statistics import fmean
 
 from fadeout.studies.link_retransmission.runs import ByMode, Times
@@ -66,11 +65,6 @@ def latencies(found: Found, distance_m: int) -> str:
     return " / ".join("-" if math.isnan(rtt_ms) else f"{rtt_ms:.0f}" for rtt_ms in rtts)
 
 
-def above(value: Estimate, bound: float) -> Estimate:
-    """By how much an estimate exceeds a bound."""
-    return replace(value, mean=value.mean - bound)
-
-
 def retransmission_verdicts(
     found: Found, distances_m: Sequence[int], texts: Mapping[str, str]
 ) -> list[Verdict]:
@@ -82,7 +76,7 @@ def retransmission_verdicts(
         Verdict(
             "retx_gain",
             texts["retx_gain"],
-            tuple(above(value, 1) for d, value in gains.items() if d >= FAR_FROM_M),
+            tuple(value.above(1) for d, value in gains.items() if d >= FAR_FROM_M),
             ", ".join(f"{times_text(value)} at {d} m" for d, value in gains.items()),
         ),
         Verdict(

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from fadeout.study import UNCHANGED, Change, Values
+from fadeout.study import Change, Values
 
 DISTANCES_M = (50, 75, 100, 150)
 SIZES_MB = (1, 2, 5, 10)
@@ -27,7 +27,7 @@ MODES = (NONE, HARQ, BOTH)
 PDCP_AT_ONCE = '{ name = "standard", delivery = "out-of-order" }'
 """A PDCP that does not hold packets back until older ones have arrived."""
 
-BASE = Change(UNCHANGED, "")
+BASE = Change.nothing()
 
 CHANGES = (
     Change("path loss", "UMi", {"cell.small-cell.channel.path-loss": "umi"}),

@@ -1,7 +1,6 @@
 """The paper's claims, checked against what was found."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from fadeout.studies.multipath.runs import Found, Point
 from fadeout.studies.multipath.setups import BALIA, FAR, LTE, MMWAVE, NEAR, SINGLE, Setup
@@ -74,16 +73,6 @@ def beyond_the_second(found: Found, point: Point) -> Estimate:
     )
 
 
-def above(value: Estimate, bound: float) -> Estimate:
-    """By how much an estimate exceeds a bound."""
-    return replace(value, mean=value.mean - bound)
-
-
-def below(value: Estimate, bound: float) -> Estimate:
-    """By how much an estimate falls short of a bound."""
-    return replace(value, mean=bound - value.mean)
-
-
 def verdicts(found: Found, texts: Mapping[str, str]) -> list[Verdict]:
     """The claims, by the signs of what they say is more."""
     near_mmwave, near_lte = gain(found, (NEAR, MMWAVE)), gain(found, (NEAR, LTE))
@@ -96,19 +85,19 @@ def verdicts(found: Found, texts: Mapping[str, str]) -> list[Verdict]:
         Verdict(
             "mp_50m",
             texts["mp_50m"],
-            (above(near_mmwave, 1),),
+            (near_mmwave.above(1),),
             f"{times(near_mmwave)}, {more_mbps(found, (NEAR, MMWAVE)):+.0f} Mbit/s",
         ),
         Verdict(
             "mp_lte_50m",
             texts["mp_lte_50m"],
-            (below(near_lte, 1),),
+            (near_lte.below(1),),
             f"{times(near_lte)}, {more_mbps(found, (NEAR, LTE)):+.0f} Mbit/s",
         ),
         Verdict(
             "mp_lte_150m",
             texts["mp_lte_150m"],
-            (above(far_lte, 1), beyond, over_mmwave),
+            (far_lte.above(1), beyond, over_mmwave),
             f"{times(far_lte)}, {more_mbps(found, (FAR, LTE)):+.0f} Mbit/s (that is {beyond:+.0f} "
             f"beside what LTE carries); RTT {' for '.join(rtts)} ms; over 28 and 73 GHz "
             f"{over_mmwave:+.0f} Mbit/s",
@@ -116,7 +105,7 @@ def verdicts(found: Found, texts: Mapping[str, str]) -> list[Verdict]:
         Verdict(
             "balia",
             texts["balia"],
-            (below(near_balia, 1),),
+            (near_balia.below(1),),
             f"{times(near_balia)} at {NEAR} m, {share:.0%} of it by LTE",
         ),
     ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fadeout import study
-from fadeout.study import QUIET_CELL, UNCHANGED, Job, Values, overrides
+from fadeout.study import QUIET_CELL, Job, Values, overrides
 
 SCENARIO = Path(__file__).parent / "scenario.toml"
 
@@ -71,7 +71,7 @@ class Change(study.Change):
     """Whether the second path opens the connection."""
 
 
-BASE = Change(UNCHANGED, "")
+BASE = Change.nothing()
 
 
 def job(

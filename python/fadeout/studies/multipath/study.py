@@ -35,10 +35,12 @@ from fadeout.study import (
     OUT_OF_SIGHT,
     Cell,
     Estimate,
+    Moved,
     Runs,
     Section,
     Study,
     Table,
+    assumptions_section,
     claims_of,
     claims_section,
     mixed,
@@ -221,39 +223,29 @@ def assumptions(runs: Runs[Effort]) -> Section:
     """What each open assumption moves."""
     swept = sweep(runs)
     points = [(distance, setup) for distance in SWEPT_M for setup in (LTE, BALIA, MMWAVE)]
-    rows, data = [], []
+    moved: list[Moved] = []
     shown: dict[Change, dict[Point, Estimate]] = {}
     for change, found in swept.items():
         gains = {point: gain(found, point) for point in points}
         shown[change] = gains
-        rows.append(
-            [
-                change.name,
-                *(f"{mean(found, (distance, SINGLE)):.0f}" for distance in SWEPT_M),
-                *(f"{gains[point]:.2f}" for point in points),
-            ]
+        cells = [
+            *(f"{mean(found, (distance, SINGLE)):.0f}" for distance in SWEPT_M),
+            *(f"{gains[point]:.2f}" for point in points),
+        ]
+        data = [sweep_data(point, found, value) for point, value in gains.items()]
+        moved.append(Moved(change, cells, data))
+    return assumptions_section(
+        moved,
+        [
+            *(f"alone, {distance} m" for distance in SWEPT_M),
+            *(f"{short(setup)}, {distance} m" for distance, setup in points),
+        ],
+        f"One changed at a time, {runs.effort.swept} places of either sight. *Alone*: goodput "
+        "of 28 GHz alone in Mbit/s under the same change, where the paper has "
+        + " and ".join(
+            f"{IMPLIED[d, SINGLE].format_map(PUBLISHED['derived'])} at {d} m" for d in SWEPT_M
         )
-        data += [change.data() | sweep_data(point, found, value) for point, value in gains.items()]
-    return Section(
-        name="assumptions",
-        title="What each assumption moves",
-        text=(
-            f"One changed at a time, {runs.effort.swept} places of either sight. *Alone*: goodput "
-            "of 28 GHz alone in Mbit/s under the same change, where the paper has "
-            + " and ".join(
-                f"{IMPLIED[d, SINGLE].format_map(PUBLISHED['derived'])} at {d} m" for d in SWEPT_M
-            )
-            + ". The others are gains over that in the same places."
-        ),
-        table=Table(
-            columns=[
-                "assumption",
-                *(f"alone, {distance} m" for distance in SWEPT_M),
-                *(f"{short(setup)}, {distance} m" for distance, setup in points),
-            ],
-            rows=rows,
-            data=data,
-        ),
+        + ". The others are gains over that in the same places.",
         figures={
             "Gain over 28 GHz alone when one assumption changes. Dotted: as in the scenario. "
             "Grey: about the paper's; for BALIA all below 1. Bars: 95 % confidence intervals, "

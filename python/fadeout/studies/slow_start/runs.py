@@ -11,14 +11,13 @@ from fadeout.studies.slow_start.ramp import MEASURES, Download, saturated_mbps
 from fadeout.studies.slow_start.setups import (
     BASE,
     CHANGES,
-    GOLDEN,
     RARE_REPORTS,
     SATURATION_MBPS,
     SETTINGS,
     Change,
     Setting,
 )
-from fadeout.study import Job, Runs, Values, overrides
+from fadeout.study import Job, Runs, Values, overrides, spread
 
 SCENARIO = Path(__file__).parent / "scenario.toml"
 
@@ -124,7 +123,7 @@ def seeded_job(change: Change, setting: Setting, rates: Rates, seed: int) -> Job
     """A download whose seed draws the SR offset, and moves the core's round trip by up to half an
     interval, so that the ACK clock meets every phase of the frame."""
     rate = rates[setting.tti_ms, change.bler][0]
-    phase = seed * GOLDEN % 1 - 0.5
+    phase = spread(seed) - 0.5
     round_trip = change.round_trip_ms
     if round_trip > 0:
         round_trip += phase * setting.tti_ms

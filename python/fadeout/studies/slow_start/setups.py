@@ -4,14 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fadeout import study
-from fadeout.study import UNCHANGED, Values, published
+from fadeout.study import Values, published
 
 PUBLISHED = published(Path(__file__).parent)
 SATURATION_MBPS: float = PUBLISHED["setup"]["stated"]["saturation_mbps"]
 THRESHOLD_MBPS: float = SATURATION_MBPS * PUBLISHED["setup"]["stated"]["threshold"]
-
-GOLDEN = 0.6180339887498949
-"""Fraction of the golden section: multiples of it fill the unit interval evenly."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +55,7 @@ class Change(study.Change):
         return float(self.values.get("cell.cell.radio.bler", "0"))
 
 
-BASE = Change(UNCHANGED, "")
-
-
-def _one(assumption: str, value: str, key: str, given: str) -> Change:
-    return Change(assumption, value, {key: given})
+BASE = Change.nothing()
 
 
 RARE_REPORTS = {"ue.phone.rlc.t-status-prohibit": "60 ms"}
@@ -70,7 +63,9 @@ RARE_REPORTS = {"ue.phone.rlc.t-status-prohibit": "60 ms"}
 
 CHANGES = (
     *(
-        _one("initial window", f"{window} segments", "flow.download.tcp.initial-window", window)
+        Change.of(
+            "initial window", f"{window} segments", "flow.download.tcp.initial-window", window
+        )
         for window in ("2", "4", "10")
     ),
     *(
@@ -86,10 +81,10 @@ CHANGES = (
             "link.core.reverse.jitter": "1 ms",
         },
     ),
-    _one("delayed ACKs", "none", "flow.download.tcp.ack-rule", "every-segment"),
-    _one("receive window", "65,535 B", "flow.download.tcp.receive-window", "65535"),
-    _one("errors", "10 %", "cell.cell.radio.bler", "0.1"),
-    _one("RLC", "unacknowledged", "ue.phone.rlc", '{ mode = "um", buffer = "32 MB" }'),
+    Change.of("delayed ACKs", "none", "flow.download.tcp.ack-rule", "every-segment"),
+    Change.of("receive window", "65,535 B", "flow.download.tcp.receive-window", "65535"),
+    Change.of("errors", "10 %", "cell.cell.radio.bler", "0.1"),
+    Change.of("RLC", "unacknowledged", "ue.phone.rlc", '{ mode = "um", buffer = "32 MB" }'),
     Change("RLC status reports", "60 ms apart", RARE_REPORTS),
-    _one("first uplink grant", "64 B", "cell.cell.radio.first-grant", "64"),
+    Change.of("first uplink grant", "64 B", "cell.cell.radio.first-grant", "64"),
 )

@@ -15,7 +15,7 @@ from fadeout.studies.slow_start.setups import (
     Change,
     Setting,
 )
-from fadeout.study import Section, Table, beside, estimate
+from fadeout.study import Moved, Section, Table, assumptions_section, beside, estimate
 
 Found = Mapping[tuple[Change, Setting], Sequence[RampNumbers]]
 
@@ -143,8 +143,7 @@ def reading_cell(row: Mapping[str, float]) -> str:
 
 def assumptions(found: Found) -> Section:
     """What each assumption moves."""
-    rows = []
-    data = []
+    moved = []
     for change in (BASE, *CHANGES):
         means = {
             column: [mean(found[change, s], AS_CHOSEN.name, column) for s in SETTINGS]
@@ -159,48 +158,34 @@ def assumptions(found: Found) -> Section:
             )
             for column, values in means.items()
         }
-        rows.append(
-            [
-                change.assumption,
-                change.value,
-                *(
-                    f"{ramp:.0f} / {number(upt)}"
-                    for ramp, upt in zip(means["ramp_ms"], means["upt_ms"], strict=True)
-                ),
-                f"{factors['ramp_ms']:.2f}" if change.value else "",
-                f"{factors['upt_ms']:.2f}" if change.value else "",
-            ]
-        )
-        data += [
-            {**change.data(), "column": column}
+        cells = [
+            *(
+                f"{ramp:.0f} / {number(upt)}"
+                for ramp, upt in zip(means["ramp_ms"], means["upt_ms"], strict=True)
+            ),
+            f"{factors['ramp_ms']:.2f}" if change.value else "",
+            f"{factors['upt_ms']:.2f}" if change.value else "",
+        ]
+        data = [
+            {"column": column}
             | {setting.name: value for setting, value in zip(SETTINGS, values, strict=True)}
             | {"factor": factors[column]}
             for column, values in means.items()
         ]
+        moved.append(Moved(change, cells, data))
     published = [
         f"{s.published('table1')['ramp_ms']:g} / {s.published('table1')['upt_ms']:g}"
         for s in SETTINGS
     ]
-    return Section(
-        name="assumptions",
-        title="What each assumption moves",
-        text=(
-            "Time of the ramp and of UPT in ms when one assumption changes. The last columns are "
-            "the factors on both, geometric means of the six settings; `tables/assumptions.csv` "
-            "has the bytes too."
-        ),
-        table=Table(
-            columns=[
-                "assumption",
-                "changed to",
-                *(s.name for s in SETTINGS),
-                "ramp factor",
-                "UPT factor",
-            ],
-            rows=[["paper", "", *published, "", ""], *rows],
-            data=data,
-        ),
+    return assumptions_section(
+        moved,
+        [*(s.name for s in SETTINGS), "ramp factor", "UPT factor"],
+        "Time of the ramp and of UPT in ms when one assumption changes. The last columns are "
+        "the factors on both, geometric means of the six settings; `tables/assumptions.csv` "
+        "has the bytes too.",
+        published=[*published, "", ""],
         is_headline=True,
+        named=lambda change: [change.assumption, change.value],
     )
 
 

@@ -9,7 +9,7 @@ use crate::rlc::{Sdu, SduPart};
 /// Most bytes of a data field that a 15-bit SO reaches.
 ///
 /// Standard: TS 36.322 §6.2.2.7.
-pub(in crate::rlc) const LONGEST_DATA_FIELD: u32 = 32_767;
+pub const LONGEST_DATA_FIELD: u32 = 32_767;
 
 /// Length of the LI fields: one for every part but the last.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ impl LengthIndicators {
     /// LI fields of 15 bits, which come with the 16-bit SN.
     pub(in crate::rlc) const LONG: LengthIndicators = LengthIndicators {
         bits: 16,
-        longest: 32_767,
+        longest: LONGEST_DATA_FIELD,
     };
 
     /// Bytes of the fields in a PDU of `parts` parts.

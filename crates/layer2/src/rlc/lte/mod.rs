@@ -10,4 +10,5 @@ mod um;
 
 pub(super) use am_rx::AmRx;
 pub(super) use am_tx::AmTx;
+pub use assembly::LONGEST_DATA_FIELD;
 pub(super) use um::{UmRx, UmTx};

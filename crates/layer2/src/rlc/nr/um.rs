@@ -51,6 +51,9 @@ impl UmTx {
         }
     }
 
+    /// Fills a transport block with SDUs, whole where they fit; only segments have numbers.
+    ///
+    /// Standard: TS 38.322 §5.2.2.1.
     pub(in crate::rlc) fn pull(&mut self, pull: &mut Pull<'_, impl QueueManagement>) {
         while pull.room() > 0 {
             let room = pull.room();
@@ -137,6 +140,9 @@ impl UmRx {
         }
     }
 
+    /// Takes a PDU: a whole SDU goes up at once, segments once all of theirs are here.
+    ///
+    /// Standard: TS 38.322 §5.2.2.2.
     #[inline]
     pub(in crate::rlc) fn on_pdu(
         &mut self,

@@ -46,6 +46,8 @@ impl MacScheduler for MaxCi {
     fn weight(&self, _slot: u64, _ue: UeId) -> Option<f64> {
         Some(1.0)
     }
+
+    fn on_served(&mut self, _: u64, _: UeId, _: u32) {}
 }
 
 #[cfg(test)]

@@ -61,11 +61,9 @@ pub trait MacScheduler {
     fn allocate(&mut self, view: &SlotView<'_>, shares: &mut Vec<Share>);
     /// By what a UE's rate is to be multiplied before it is compared with others'; none of a scheduler that
     /// does not look at the channel.
-    fn weight(&self, _slot: u64, _ue: UeId) -> Option<f64> {
-        None
-    }
+    fn weight(&self, slot: u64, ue: UeId) -> Option<f64>;
     /// A UE was sent, or granted, `bytes` of new data in a slot.
-    fn on_served(&mut self, _slot: u64, _ue: UeId, _bytes: u32) {}
+    fn on_served(&mut self, slot: u64, ue: UeId, bytes: u32);
 }
 
 fadeout_core::registry! {

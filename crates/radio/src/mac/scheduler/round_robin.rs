@@ -1,6 +1,7 @@
 //! Round robin: equal shares in turn.
 
 use super::{MacScheduler, Share, SlotView};
+use fadeout_core::UeId;
 use fadeout_core::registry::{Entry, Registered, Settings};
 
 /// Parameters of [`RoundRobin`]: none.
@@ -81,6 +82,14 @@ impl MacScheduler for RoundRobin {
         };
         self.next = candidates[self.order[last] as usize].ue.0.wrapping_add(1);
     }
+
+    /// A turn is a turn, however good the channel.
+    fn weight(&self, _: u64, _: UeId) -> Option<f64> {
+        None
+    }
+
+    /// Whose turn it is goes by the shares of a slot, not by the bytes that fit in.
+    fn on_served(&mut self, _: u64, _: UeId, _: u32) {}
 }
 
 #[cfg(test)]

@@ -103,7 +103,7 @@ const PARAMETERS: &[Parameter] = &[
     HZ,
 ];
 
-/// What the variants share.
+/// State that the variants share.
 #[derive(Debug, Clone, Copy)]
 struct Constants {
     c: f64,

@@ -23,7 +23,7 @@ pub(in super::super) struct Pipe {
     pub mark_above: usize,
 }
 
-/// What came of it.
+/// Measurements of a test run.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Report {
     pub received_mbps: f64,

@@ -53,7 +53,7 @@ impl Run {
     };
 }
 
-/// What is to be done next.
+/// Next action of the allocator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Decision {
     /// A path, and what it is offered.
@@ -71,7 +71,7 @@ impl From<Option<(usize, Run)>> for Decision {
     }
 }
 
-/// What is remembered of one path.
+/// State of one path in the allocator.
 #[derive(Debug, Clone, Copy, Default)]
 struct Record {
     /// Its timer ran out and its data was handed to others.

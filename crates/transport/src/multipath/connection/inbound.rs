@@ -10,7 +10,7 @@ use fadeout_core::{Span, Time};
 /// Smallest payload that lets the window grow, as in `tcp_grow_window`.
 const GROWS_FROM: u64 = 128;
 
-/// What the subflows measured, when a round trip of reading would be over (Linux
+/// Round-trip times at the end of a round of the receive buffer (Linux
 /// `mptcp_rcv_space_adjust`).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Round {
@@ -20,7 +20,7 @@ pub(super) struct Round {
     pub(super) all_carried: bool,
 }
 
-/// What became of data that arrived.
+/// Result of inserting data that arrived.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Delivered {
     /// Bytes for the application.
@@ -91,7 +91,7 @@ impl Inbound {
         self.reassembly.insert(start, end);
     }
 
-    /// What was inserted is handed on; the last piece of it, of `last_len` bytes, came on a subflow with
+    /// Hands on what was inserted; the last piece of it, of `last_len` bytes, came on a subflow with
     /// segments of `mss`. `measure` looks at the subflows.
     pub(super) fn deliver(
         &mut self,

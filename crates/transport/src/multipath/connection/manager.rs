@@ -21,7 +21,7 @@ enum Stage {
     Gone,
 }
 
-/// What a path whose time has come does.
+/// How a path starts when its time comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Join {
     /// It opens.
@@ -351,7 +351,7 @@ impl PathManager {
         }
     }
 
-    /// What an acknowledgment without data that leaves on a path says, in place of its data sequence
+    /// Option of an acknowledgment without data that leaves on a path, in place of its data sequence
     /// signal.
     pub(super) fn signal(&mut self, index: usize) -> Option<MptcpOption> {
         let handshake = self.handshake(index);

@@ -233,7 +233,7 @@ impl MultipathConnection {
     pub fn subflow(&self, path: PathId) -> &TcpEndpoint {
         &self.paths[path.index()].tcp
     }
-    /// What a path carried.
+    /// Counters of a path.
     pub fn statistics(&self, path: PathId) -> PathStatistics {
         self.paths[path.index()].statistics
     }

@@ -9,7 +9,7 @@ use fadeout_core::{Dss, Span, Time};
 /// Data that the application writes without end.
 pub(super) const ENDLESS: u64 = u64::MAX / 4;
 
-/// What the connection's timer finds.
+/// Result of the connection's timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expiry {
     /// Something was acknowledged meanwhile.
@@ -40,7 +40,7 @@ pub(super) struct Outbound {
     waits: (Span, Span),
     /// When data that is not acknowledged is looked at again.
     timer_at: Time,
-    /// What was acknowledged when that timer was set.
+    /// Data-level UNA when that timer was set.
     una_then: u64,
 }
 

@@ -31,9 +31,9 @@ impl Mapping {
 /// Standard: RFC 8684 §3.3.1.
 #[derive(Debug, Default)]
 pub(super) struct Mappings {
-    /// What was sent and is not acknowledged on the subflow, in order.
+    /// Mappings sent and not acknowledged on the subflow, in order.
     sent: VecDeque<Mapping>,
-    /// What arrived and is not in order on the subflow, in order.
+    /// Mappings that arrived out of order on the subflow, in order.
     held: VecDeque<Mapping>,
 }
 
@@ -43,7 +43,7 @@ impl Mappings {
         self.sent.push_back(mapping);
     }
 
-    /// What was sent and is not acknowledged, in order.
+    /// Mappings sent and not acknowledged, in order.
     pub(super) fn sent(&self) -> impl Iterator<Item = &Mapping> {
         self.sent.iter()
     }
@@ -94,7 +94,7 @@ impl Mappings {
     }
 }
 
-/// What a path carried.
+/// Counters of a path.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct PathStatistics {
     /// Bytes of new data sent.
@@ -130,7 +130,7 @@ impl Path {
     }
 }
 
-/// What the machines that place data look at in the paths, by their numbers.
+/// The paths as the machines that place data see them, by their numbers.
 pub(super) trait Paths {
     /// How many there are.
     fn count(&self) -> usize;

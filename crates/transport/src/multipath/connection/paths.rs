@@ -80,7 +80,7 @@ impl MultipathConnection {
         path.tcp.vanish();
     }
 
-    /// What a segment that was just processed means for the path's handshake.
+    /// Effect on the path's handshake of the segment that was just processed.
     pub(super) fn follow_handshake(
         &mut self,
         now: Time,

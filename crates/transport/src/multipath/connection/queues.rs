@@ -41,7 +41,7 @@ pub(super) struct Waiting {
     pub(super) is_again: bool,
 }
 
-/// What waits on one path.
+/// Data that waits on one path.
 #[derive(Debug, Default)]
 struct PathQueue {
     /// Data bound to the path that has not left.
@@ -128,7 +128,7 @@ impl SendQueues {
         self.timer
     }
 
-    /// What waits first on a path.
+    /// The first data that waits on a path.
     pub(super) fn first(&self, index: usize) -> Option<Waiting> {
         self.paths[index].waiting.front().copied()
     }
@@ -148,7 +148,7 @@ impl SendQueues {
         paths.is_usable(index) && !self.paths[index].is_stale
     }
 
-    /// What waits on a path or is not acknowledged.
+    /// Bytes that wait on a path or are not acknowledged.
     fn queue(&self, index: usize, paths: &impl Paths) -> Queue {
         let view = paths.view(index);
         let queue = &self.paths[index];

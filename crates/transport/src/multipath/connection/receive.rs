@@ -116,7 +116,7 @@ impl MultipathConnection {
     }
 }
 
-/// What the subflows that carry data measured.
+/// Round-trip times of the subflows that carry data.
 fn measure(paths: &[Path], manager: &PathManager) -> Round {
     let usable = paths
         .iter()

@@ -76,7 +76,7 @@ impl MultipathConnection {
         }
     }
 
-    /// What waits first on path `index`.
+    /// The first data that waits on path `index`.
     fn waiting_run(&self, index: usize) -> Run {
         let queues = self.queues.as_ref();
         match queues.and_then(|queues| queues.first(index)) {

@@ -4,8 +4,8 @@
 //! With `x = w / rtt` and `a = max(x) / x`, each segment acknowledged adds
 //! `x / (rtt (sum x)^2) (1 + a) / 2 (4 + a) / 5`, and a loss takes away `w / 2 min(a, 1.5)`.
 
-use super::{Law, PathState, View};
-use crate::congestion::{CongestionEvent, Window};
+use super::{Linked, PathState, View};
+use crate::congestion::Window;
 use fadeout_core::registry::{Entry, Registered, Settings};
 
 /// Balanced linked adaptation.
@@ -25,13 +25,13 @@ impl Registered for Balia {
     }
 }
 
-impl Law for Balia {
+impl Linked for Balia {
     fn increase(&self, view: &View) -> f64 {
         increase(view)
     }
 
-    fn on_congestion(&mut self, window: &mut Window, _: &CongestionEvent, view: &View) {
-        window.ssthresh = decreased(window.cwnd, view);
+    fn decreased(&self, window: &Window, view: &View) -> f64 {
+        decreased(window.cwnd, view)
     }
 }
 
@@ -116,7 +116,7 @@ mod tests {
         let mut w = window(10.0, f64::INFINITY);
         let event = congestion(Time::ZERO, CongestionKind::FastRecovery, 10);
         let slower = view(1, &[(10.0, 50.0, 1.0), (10.0, 100.0, 1.0)]);
-        Balia.on_congestion(&mut w, &event, &slower);
+        super::super::Law::on_congestion(&mut Balia, &mut w, &event, &slower);
         assert_eq!((w.ssthresh, w.cwnd), (2.5, 10.0));
     }
 }

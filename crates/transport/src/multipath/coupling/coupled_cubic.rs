@@ -88,7 +88,7 @@ struct Epoch {
     began_at: Time,
     k_s: f64,
     origin: f64,
-    /// What Reno's slope, scaled, would have reached.
+    /// Window of Reno-friendly growth.
     friendly: f64,
     scale: Scale,
 }
@@ -202,6 +202,10 @@ impl Law for CoupledCubic {
         };
         window.ssthresh = (window.cwnd * BETA).max(2.0);
         self.epoch = None;
+    }
+
+    fn round_rate(&self) -> f64 {
+        0.0
     }
 }
 

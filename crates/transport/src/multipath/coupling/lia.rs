@@ -3,7 +3,8 @@
 //!
 //! Standard: RFC 6356 §3.
 
-use super::{Law, View};
+use super::{Linked, View};
+use crate::congestion::{Window, linux::half};
 use fadeout_core::registry::{Entry, Registered, Settings};
 
 /// Linked increases.
@@ -23,9 +24,13 @@ impl Registered for Lia {
     }
 }
 
-impl Law for Lia {
+impl Linked for Lia {
     fn increase(&self, view: &View) -> f64 {
         increase(view)
+    }
+
+    fn decreased(&self, window: &Window, _: &View) -> f64 {
+        half(window)
     }
 }
 

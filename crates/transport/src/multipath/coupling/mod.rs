@@ -16,9 +16,10 @@ use super::MAX_PATHS;
 use crate::congestion::{AckSample, CongestionControl, CongestionEvent, Window, linux};
 use arrayvec::ArrayVec;
 use fadeout_core::Time;
+use fadeout_core::agreed::UNCOUPLED;
 use fadeout_core::registry::{Entry, Parameters, Registered, Settings};
 
-/// What a coupling knows of a path.
+/// State of a path that couplings see.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct PathState {
     /// Congestion window, segments; the slow-start threshold while losses are repaired.
@@ -81,19 +82,30 @@ fadeout_core::registry! {
     macro each;
 }
 
-/// How much a subflow may take, beside the others in `view`.
+/// How much a subflow may take, beside the others in `view`. Nothing has a default: whatever is left out
+/// would be Reno's, silently.
 trait Law {
-    /// Whether it looks at the others at all.
-    fn is_coupled(&self) -> bool {
-        true
-    }
-
-    /// Window added for each segment acknowledged, where the growth is otherwise Reno's.
-    fn increase(&self, view: &View) -> f64 {
-        1.0 / view.own().cwnd.max(1.0)
-    }
-
     /// A segment was acknowledged.
+    fn on_ack(&mut self, window: &mut Window, ack: &AckSample, view: &View);
+
+    /// Sets the threshold after a congestion event.
+    fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent, view: &View);
+
+    /// Rate at the end of the last round, segments per second; zero where none is kept.
+    fn round_rate(&self) -> f64;
+}
+
+/// A law of two numbers: slow start as ever, then so much for each segment acknowledged, and less at once
+/// after a loss.
+trait Linked {
+    /// Window added for each segment acknowledged on the path that looks.
+    fn increase(&self, view: &View) -> f64;
+
+    /// The threshold after a congestion event.
+    fn decreased(&self, window: &Window, view: &View) -> f64;
+}
+
+impl<L: Linked> Law for L {
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample, view: &View) {
         if !ack.is_growth_due() {
             return;
@@ -105,12 +117,10 @@ trait Law {
         window.cwnd = (window.cwnd + f64::from(left) * self.increase(view)).max(1.0);
     }
 
-    /// Sets the threshold after a congestion event.
-    fn on_congestion(&mut self, window: &mut Window, _event: &CongestionEvent, _view: &View) {
-        window.ssthresh = linux::half(window);
+    fn on_congestion(&mut self, window: &mut Window, _: &CongestionEvent, view: &View) {
+        window.ssthresh = self.decreased(window, view);
     }
 
-    /// Rate at the end of the last round, segments per second, where it keeps one.
     fn round_rate(&self) -> f64 {
         0.0
     }
@@ -122,7 +132,7 @@ struct Uncoupled;
 
 impl Registered for Uncoupled {
     const ENTRY: Entry = Entry::new(
-        "uncoupled",
+        UNCOUPLED,
         "coupling",
         "Each subflow runs the flow's congestion control for itself",
         "RFC 6356 section 2",
@@ -134,9 +144,13 @@ impl Registered for Uncoupled {
     }
 }
 
-impl Law for Uncoupled {
-    fn is_coupled(&self) -> bool {
-        false
+impl Linked for Uncoupled {
+    fn increase(&self, view: &View) -> f64 {
+        1.0 / view.own().cwnd.max(1.0)
+    }
+
+    fn decreased(&self, window: &Window, _: &View) -> f64 {
+        linux::half(window)
     }
 }
 
@@ -158,7 +172,8 @@ impl Coupled {
     /// The coupling called `name` or by an alias; `None` for "uncoupled" and unknown names.
     pub fn new(name: &str, parameters: &Parameters) -> Option<Coupled> {
         let law = Laws::new(name, parameters)?;
-        each!(&law, law => law.is_coupled()).then(|| Coupled {
+        let is_coupled = !matches!(law, Laws::Uncoupled(_));
+        is_coupled.then(|| Coupled {
             law,
             view: View::default(),
             delivered_since_loss: 0.0,
@@ -167,7 +182,7 @@ impl Coupled {
         })
     }
 
-    /// What the others should know of this subflow. `cwnd` is the window, or the threshold while
+    /// State of this subflow for the others. `cwnd` is the window, or the threshold while
     /// losses are repaired.
     pub(crate) fn state(&self, cwnd: f64, srtt_s: f64) -> PathState {
         let round_rate = each!(&self.law, law => law.round_rate());
@@ -256,7 +271,7 @@ mod testing {
     fn every_registered_coupling_but_none_can_be_made() {
         for entry in COUPLINGS {
             let made = Coupled::new(entry.name, &Parameters::default());
-            assert_eq!(made.is_none(), entry.name == "uncoupled", "{}", entry.name);
+            assert_eq!(made.is_none(), entry.name == UNCOUPLED, "{}", entry.name);
         }
     }
 

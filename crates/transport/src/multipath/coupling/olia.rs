@@ -5,11 +5,12 @@
 //! `alpha` moves window from the paths with the largest windows to those that are best by the
 //! distance between losses but small. A loss halves.
 
-use super::{Law, PathState, View};
+use super::{Linked, PathState, View};
+use crate::congestion::{Window, linux::half};
 use fadeout_core::registry::{Entry, Registered, Settings, choice};
 
 fadeout_core::choices! {
-    /// What makes a path the best.
+    /// Criterion for the best path.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub(super) enum BestPath {
         Draft = "draft",
@@ -75,7 +76,7 @@ impl Olia {
     }
 }
 
-impl Law for Olia {
+impl Linked for Olia {
     fn increase(&self, view: &View) -> f64 {
         let own = view.own();
         let window = own.cwnd.max(1.0);
@@ -84,6 +85,10 @@ impl Law for Olia {
             return 1.0 / window;
         }
         window / (own.srtt_s * own.srtt_s) / (rate * rate) + self.alpha(view) / window
+    }
+
+    fn decreased(&self, window: &Window, _: &View) -> f64 {
+        half(window)
     }
 }
 

@@ -2,7 +2,7 @@
 //! `mptcp_subflow_get_send`): the path whose send queue drains soonest at its pacing rate, in
 //! bursts of about 64 kB.
 //!
-//! What it chooses is where data waits, not where it leaves: see `connection::queues`. Over a
+//! It chooses where data waits, not where it leaves: see `connection::queues`. Over a
 //! single path nothing waits.
 
 use super::{Choice, Demand, PathScheduler, PathView};

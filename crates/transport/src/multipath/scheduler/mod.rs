@@ -10,7 +10,7 @@ mod round_robin;
 use super::PathId;
 use fadeout_core::{Rate, Span, Time};
 
-/// What is to be sent.
+/// Demand of a connection: the data to place on a path.
 #[derive(Debug, Clone, Copy)]
 pub struct Demand {
     /// Now.

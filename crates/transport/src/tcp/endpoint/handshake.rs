@@ -8,7 +8,7 @@ use crate::tcp::sender::Step;
 use fadeout_core::{Ecn, Flags, Probe, RetransmitCause, RetransmitRow, Segment, Span, Time};
 
 impl TcpEndpoint {
-    /// What the next SYN says of the two halves.
+    /// Fields of the next SYN that come from the two halves.
     fn syn_contents(&self) -> SynContents {
         SynContents {
             next: self.receiver.next(),
@@ -104,7 +104,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// What both ends offered takes effect.
+    /// Applies the negotiated options.
     fn agree(&mut self, now: Time, segment: &Segment, handshake: (Option<Span>, bool)) {
         let ecn = self.opening.common_ecn(self.sender.needs_ecn());
         let mut option_room = 0;

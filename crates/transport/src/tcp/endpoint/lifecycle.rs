@@ -23,7 +23,7 @@ pub enum ConnectionState {
 
 use ConnectionState as S;
 
-/// What a close by the application asks for.
+/// Actions that follow from a close by the application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Close {
     /// Nothing: it is closing, or was never open.
@@ -34,7 +34,7 @@ pub(super) enum Close {
     Finish,
 }
 
-/// What a reset by the application asks for.
+/// Actions that follow from a reset by the application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reset {
     /// Nothing: there is no connection.

@@ -31,7 +31,7 @@ enum Role {
     Crossed,
 }
 
-/// What the rest of the endpoint puts into a SYN.
+/// Receiver's and sender's fields of a SYN.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SynContents {
     /// RCV.NXT.
@@ -44,7 +44,7 @@ pub(super) struct SynContents {
     pub(super) needed_ecn: EcnFeedback,
 }
 
-/// What a segment is to an end that waits for the answer to its SYN.
+/// Classification of a segment in SYN-SENT.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Answer {
     /// No answer.
@@ -71,7 +71,7 @@ pub(super) struct Opening {
     first_sent_at: Time,
     /// How often it was.
     syns: u32,
-    /// What the peer's SYN offered, once it came.
+    /// Options of the peer's SYN, once it came.
     offer: Option<Offer>,
     early: Early,
 }
@@ -244,7 +244,7 @@ impl Opening {
         }
     }
 
-    /// What a segment is while the SYN waits for its answer.
+    /// Classifies a segment in SYN-SENT.
     ///
     /// Standard: RFC 9293 §3.10.7.3.
     pub(super) fn on_answer(&mut self, now: Time, segment: &Segment, snd_nxt: u64) -> Answer {
@@ -317,7 +317,7 @@ impl Opening {
             && segment.ack == self.most_acknowledged(snd_nxt)
     }
 
-    /// What both ends offered. The handshake told a round-trip time, or not, and whether the window
+    /// Intersection of both ends' options. The handshake told a round-trip time, or not, and whether the window
     /// begins with one segment; an option of accurate ECN takes `option_room` of each segment.
     pub(super) fn agreed(
         &self,
@@ -373,7 +373,7 @@ impl Opening {
         (rtt, !is_first && !is_forgiven)
     }
 
-    /// What both ends can do; this end's own wish before the peer's SYN. `needed` is what the
+    /// ECN feedback that both ends support; this end's own wish before the peer's SYN. `needed` is what the
     /// congestion control is made for. DCTCP cannot be told from classic ECN in a handshake.
     pub(super) fn common_ecn(&self, needed: EcnFeedback) -> EcnFeedback {
         let own = match self.config.ecn {

@@ -1,11 +1,11 @@
-//! What an application sets and asks beside its data: socket options and `tcp_info`.
+//! Socket options and `tcp_info`.
 
 use super::TcpEndpoint;
 use crate::congestion::Congestion;
 use crate::tcp::info::TcpInfo;
 use fadeout_core::{Bytes, Span, Time};
 
-/// What an application may set, by the names of Linux's socket options.
+/// Socket options, by Linux's names.
 #[derive(Debug)]
 pub enum SocketOption {
     /// Whether small segments leave without waiting for outstanding data (`TCP_NODELAY`).

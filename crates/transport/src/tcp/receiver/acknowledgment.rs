@@ -34,7 +34,7 @@ const COMPRESSION_SLACK: Span = Span::from_micros(100);
 /// Longest delay (Linux `TCP_DELACK_MAX`).
 const MAX_DELAY: Span = Span::from_millis(200);
 
-/// What an ACK would acknowledge, and what its timing depends on.
+/// Bytes that an ACK would acknowledge, and the state that its timing depends on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unacknowledged {
     /// RCV.NXT.

@@ -1,4 +1,4 @@
-//! What the receiver reports of congestion marks.
+//! Congestion marks, as the receiver reports them.
 //!
 //! Standard: RFC 3168 §6.1.3; RFC 8257 §3.2; RFC 9768 §3.2.
 

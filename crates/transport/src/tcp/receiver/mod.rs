@@ -19,7 +19,7 @@ use reassembly::{Arrival, Reassembly};
 use timestamps::Timestamps;
 use window::AdvertisedWindow;
 
-/// What the peer's full segments are taken to carry before any came, at most (Linux
+/// Assumed payload of the peer's full segments before any came, at most (Linux
 /// `TCP_MSS_DEFAULT`), and the least that they may (`TCP_MIN_MSS`).
 const FIRST_PEER_MSS: u32 = 536;
 const SMALLEST_PEER_MSS: u32 = 88;
@@ -33,7 +33,7 @@ const EXPECTED_BLOCKS: usize = 2;
 #[derive(Debug)]
 pub(super) struct Receiver {
     reassembly: Reassembly,
-    /// What was received and not read, in memory.
+    /// Memory of data received and not read.
     packets: Packets,
     policy: AckPolicy,
     window: AdvertisedWindow,
@@ -66,7 +66,7 @@ pub(super) struct Receiver {
     freeze: freeze::Freeze,
 }
 
-/// What the peer's SYN leaves to be used.
+/// Options that the peer's SYN allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SynTerms {
     pub(super) window_scaling: bool,
@@ -75,7 +75,7 @@ pub(super) struct SynTerms {
     pub(super) answer_mss: Option<u32>,
 }
 
-/// What became of a segment.
+/// Result of processing a segment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Received {
     /// In-order bytes for the application.
@@ -483,7 +483,7 @@ impl Receiver {
         self.policy.expect_reply();
     }
 
-    /// What was received is acknowledged.
+    /// An ACK of all that was received leaves.
     pub(super) fn on_acknowledged(&mut self) {
         self.acked_up_to = self.reassembly.next();
         self.pushes = 0;

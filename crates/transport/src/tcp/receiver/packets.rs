@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 pub(super) const PACKET_OVERHEAD: u64 = 896;
 /// Fragments that a packet has room for (`MAX_SKB_FRAGS`).
 const MOST_FRAGMENTS: u64 = 17;
-/// What the sender writes lies in memory of this size one behind the other (`SKB_FRAG_PAGE_ORDER`). A
+/// Written data lies in pieces of memory of this size, one behind the other (`SKB_FRAG_PAGE_ORDER`). A
 /// segment is one fragment, or one in each of two.
 const PAGE: u64 = 32_768;
 /// Packets that there is room for from the first gap on.
@@ -64,7 +64,7 @@ impl Packet {
     }
 }
 
-/// What waits behind a gap (Linux `out_of_order_queue`).
+/// Data behind a gap (Linux `out_of_order_queue`).
 #[derive(Debug, Default)]
 struct OutOfOrder {
     packets: VecDeque<Packet>,
@@ -117,7 +117,7 @@ impl OutOfOrder {
     }
 }
 
-/// What is in order and not read (Linux `sk_receive_queue`).
+/// Data in order and not read (Linux `sk_receive_queue`).
 #[derive(Debug, Default)]
 struct Unread {
     bytes: u64,
@@ -147,7 +147,7 @@ impl Unread {
     }
 }
 
-/// What was received and not read.
+/// Data received and not read.
 #[derive(Debug, Default)]
 pub(super) struct Packets {
     out_of_order: OutOfOrder,
@@ -169,7 +169,7 @@ impl Packets {
         }
     }
 
-    /// What waited for RCV.NXT to reach `next` can be read.
+    /// Data that waited for RCV.NXT to reach `next` can be read.
     fn put_in_order(&mut self, mut next: u64) {
         while let Some(mut packet) = self.out_of_order.take(next) {
             if packet.end > next {

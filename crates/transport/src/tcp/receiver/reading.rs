@@ -1,4 +1,4 @@
-//! What is in the receive buffer, and how the application reads it.
+//! Contents of the receive buffer, and how the application reads them.
 
 use super::Receiver;
 use super::packets::Held;
@@ -6,7 +6,7 @@ use crate::tcp::config::AckRule;
 use fadeout_core::Time;
 
 impl Receiver {
-    /// What is in the buffer.
+    /// Contents of the buffer.
     #[inline]
     pub(super) fn held(&self) -> Held {
         if self.window.counts_memory() {
@@ -42,6 +42,8 @@ impl Receiver {
     }
 
     /// The application stops or resumes reading. Returns whether a window update should leave.
+    ///
+    /// Standard: RFC 9293 §3.8.6.2.2.
     pub(in crate::tcp) fn set_reading(&mut self, now: Time, is_reading: bool) -> bool {
         self.read_what_waits();
         self.advertised = None;

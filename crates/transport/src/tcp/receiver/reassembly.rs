@@ -45,7 +45,7 @@ impl Reassembly {
     pub(crate) fn has_gap(&self) -> bool {
         !self.ranges.is_empty()
     }
-    /// What is missing below the highest byte received.
+    /// Bytes missing below the highest one received.
     pub(super) fn holes(&self) -> impl Iterator<Item = (u64, u64)> {
         let starts = std::iter::once(self.next).chain(self.ranges.iter().map(|range| range.end));
         starts.zip(self.ranges.iter().map(|range| range.start))
@@ -64,6 +64,8 @@ impl Reassembly {
     }
 
     /// Takes the range `start..end`.
+    ///
+    /// Standard: RFC 9293 §3.10.7.4; RFC 2018 §4.
     #[inline]
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> Arrival {
         if start == self.next && start < end && self.ranges.is_empty() {
@@ -142,7 +144,9 @@ impl Reassembly {
         Arrival::OutOfOrder
     }
 
-    /// What an old segment carried below RCV.NXT is reported as a duplicate.
+    /// Reports data below RCV.NXT as a DSACK.
+    ///
+    /// Standard: RFC 2883 §4.
     pub(super) fn report_duplicate(&mut self, start: u64, end: u64) {
         let end = end.min(self.next);
         self.duplicate = Some(SackBlock { start, end });
@@ -203,6 +207,8 @@ impl Reassembly {
     }
 
     /// The blocks of an ACK that leaves now, at most `most`; a duplicate comes first, once.
+    ///
+    /// Standard: RFC 2018 §4; RFC 2883 §4.
     pub(crate) fn take_sack_blocks(&mut self, most: usize) -> SackList {
         let mut list = SackList::EMPTY;
         let blocks = self.duplicate.take().into_iter();

@@ -50,7 +50,7 @@ impl Timestamps {
 
     /// A segment was taken, after one that acknowledged up to `acked_up_to`.
     ///
-    /// Standard: RFC 7323 §4.3 step 2.
+    /// Standard: RFC 7323 §4.3, step 2.
     #[inline]
     pub(super) fn take(&mut self, segment: &Segment, acked_up_to: u64) {
         if segment.has_timestamps && segment.seq <= acked_up_to && self.age(segment) == 0 {

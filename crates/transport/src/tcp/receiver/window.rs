@@ -31,7 +31,7 @@ pub(crate) struct AdvertisedWindow {
     is_autotuned: bool,
     /// Rounds as Linux does.
     rounds: bool,
-    /// What is held counts as memory, its share of payload being known.
+    /// Buffered data is charged by memory, not by payload: the share of payload is known.
     counts_memory: bool,
     /// Window scale shift (RFC 7323 section 2).
     scale: u8,
@@ -41,7 +41,7 @@ pub(crate) struct AdvertisedWindow {
     share: u64,
     /// Size of the buffer, in payload.
     buffer: u64,
-    /// What is offered of it (Linux `rcv_ssthresh`).
+    /// Upper limit of the advertised window (Linux `rcv_ssthresh`).
     threshold: u64,
     /// The window last offered (Linux `rcv_wnd`).
     last: u64,
@@ -157,7 +157,7 @@ impl AdvertisedWindow {
         self.threshold = self.threshold.min(LARGEST_UNSCALED);
     }
 
-    /// What was offered and is not used up, seen from RCV.NXT `next`.
+    /// Advertised window left beyond RCV.NXT `next`.
     pub(crate) fn offered(&self, next: u64) -> u64 {
         self.right_edge
             .saturating_sub(next)
@@ -175,7 +175,7 @@ impl AdvertisedWindow {
         self.counts_memory
     }
 
-    /// What is left of the buffer with `held` in it (Linux `tcp_space`).
+    /// Free space of the buffer with `held` in it (Linux `tcp_space`).
     #[inline]
     fn free(&self, held: Held) -> u64 {
         match held {

@@ -9,7 +9,7 @@ use crate::tcp::scoreboard::Tags;
 use crate::tcp::sender::TimerKind;
 use fadeout_core::{Probe, Segment, Span, Time};
 
-/// What one ACK brought (Linux `FLAG_*`).
+/// Flags of one ACK (Linux `FLAG_*`).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct AckFlags {
     /// The segment carried payload.

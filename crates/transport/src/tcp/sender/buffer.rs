@@ -1,7 +1,7 @@
 //! The send buffer: how much of what the application writes the socket takes, in which pieces, and when the
 //! writer goes on.
 //!
-//! What counts is the memory of the pieces (`sk_buff` in Linux), sent or not, until they are acknowledged.
+//! The memory of the pieces (`sk_buff` in Linux) counts, sent or not, until they are acknowledged.
 //! The writer fills pieces until the memory is used up, and waits until a third of it is free. The memory
 //! grows with the window, but only where the writer waits and the window does not.
 //!
@@ -18,7 +18,7 @@ const DESCRIPTOR: u64 = 256;
 const SHARED_PART: u64 = 320;
 /// Segments that a buffer has room for at least (`TCP_INIT_CWND`).
 const LEAST_SEGMENTS: u64 = 10;
-/// What an application writes in one call.
+/// Bytes of one `write()` call.
 const BLOCK: u64 = 128 << 10;
 
 /// A piece that has not left, or not all of it.
@@ -44,9 +44,9 @@ pub(super) struct SendBuffer {
     config: SendBufferConfig,
     /// Memory that it may take (`sk_sndbuf`).
     limit: u64,
-    /// What is unsent, oldest first.
+    /// Unsent pieces, oldest first.
     pieces: VecDeque<Piece>,
-    /// What the application has yet to write, and how much of it in this call.
+    /// Bytes that the application has yet to write, and how many of them in this call.
     backlog: u64,
     call: u64,
     /// This call has written something.
@@ -86,7 +86,7 @@ impl SendBuffer {
     pub(super) fn is_writing(&self) -> bool {
         self.backlog > 0 && !self.waits
     }
-    /// What the application has yet to write.
+    /// Bytes that the application has yet to write.
     #[inline]
     pub(super) fn backlog(&self) -> u64 {
         self.backlog
@@ -107,7 +107,7 @@ impl SendBuffer {
         self.closes
     }
 
-    /// What is left of the piece whose head is at `next`, and whether it is the last.
+    /// Unsent bytes of the first piece, whose head is at `next`; whether it is the last.
     #[inline]
     pub(super) fn head(&self, next: u64) -> (u64, bool) {
         let len = self
@@ -147,7 +147,7 @@ impl SendBuffer {
         self.has_copied = true;
     }
 
-    /// What lies before `next` has left. Returns whether a pushed piece ended there.
+    /// Removes the data sent before `next`. Returns whether a pushed piece ended there.
     #[inline]
     pub(super) fn leave(&mut self, next: u64) -> bool {
         let mut pushed = false;
@@ -335,7 +335,7 @@ impl Sender {
         sleeps
     }
 
-    /// What was written ends in a push, or not.
+    /// Marks the end of a write, with PSH or without.
     fn end_piece(&mut self, pushes: bool) {
         if pushes
             && let Some(buffer) = &mut self.buffer

@@ -19,7 +19,7 @@ pub(super) struct Classic {
     /// End of what was sent before the last fast retransmit or timeout (RFC 6582 `recover`).
     pub(super) recover: u64,
     /// A partial ACK restarted the timer already, and no other may (the "impatient" variant, RFC 6582
-    /// section 4).
+    /// section 3.2).
     pub(super) is_timer_settled: bool,
     /// This ACK ended recovery; the window must not grow on it as well.
     pub(super) has_just_left: bool,

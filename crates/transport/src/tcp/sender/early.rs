@@ -1,4 +1,4 @@
-//! What the sender knows of data that left on the SYN (Fast Open).
+//! Data that left on the SYN (Fast Open), as the sender keeps book of it.
 //!
 //! Standard: RFC 7413 §4.2.
 

@@ -7,7 +7,7 @@ use crate::congestion::EcnFeedback;
 use crate::tcp::accurate::Delivery;
 use fadeout_core::{Ecn, Flags, Segment};
 
-/// What was agreed, and what was reported so far.
+/// Negotiated ECN feedback, and marks counted so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Marks {
     feedback: EcnFeedback,
@@ -75,7 +75,7 @@ impl Marks {
 }
 
 impl Sender {
-    /// What an ACK is about to deliver, in whole segments.
+    /// Segments that an ACK is about to deliver, whole ones.
     pub(in crate::tcp) fn preview_delivery(&self, segment: &Segment) -> Delivery {
         let mss = u64::from(self.window.mss.max(1));
         let acked = segment.ack.min(self.snd_nxt).saturating_sub(self.snd_una);

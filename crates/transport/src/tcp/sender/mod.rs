@@ -53,7 +53,7 @@ use fadeout_core::{
 };
 use std::collections::VecDeque;
 
-/// What every step of the sender is given.
+/// Time, outbox and probe of one call.
 pub(super) struct Step<'a, P> {
     pub(super) now: Time,
     pub(super) out: &'a mut Outbox,
@@ -165,7 +165,7 @@ pub(crate) struct Sender {
     is_corked: bool,
     /// More follows what was written: its end is not pushed.
     has_more: bool,
-    /// What was written is pushed out, small or not, until more is written (Linux
+    /// Small segments may leave until the next write (Linux
     /// `TCP_NAGLE_PUSH`).
     pushes_small: bool,
     /// Ends of records: no segment reaches beyond one.
@@ -475,7 +475,7 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// What the sending half knows of it.
+    /// The sender's fields of `tcp_info`.
     pub(super) fn info(&self) -> TcpInfo {
         TcpInfo {
             ca_state: self.state,
@@ -563,7 +563,7 @@ impl Sender {
     }
 }
 
-/// What the handshake agreed on.
+/// Options negotiated in the handshake.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Agreed {
     /// Payload of a full segment.

@@ -17,7 +17,7 @@ const BURST_HEADERS: u64 = 321;
 pub(super) struct Pieces {
     /// Where the piece ends that holds the next segment.
     end: u64,
-    /// What was just written goes into it.
+    /// Newly written data extends this piece.
     grows: bool,
     /// Its end is pushed.
     is_pushed: bool,
@@ -82,7 +82,7 @@ impl Sender {
         }
     }
 
-    /// What could leave has left: the rest of what was written fills the piece up.
+    /// Fixes the piece's end once nothing more can be sent now.
     pub(super) fn settle_piece(&mut self) {
         if std::mem::take(&mut self.pieces.grows) {
             self.pieces.end = self.snd_nxt + self.piece();
@@ -98,7 +98,7 @@ impl Sender {
         self.config.tso_bursts && end > self.pushed_end + self.max_window / 2
     }
 
-    /// What was just sent may end a piece. Returns whether that piece is pushed.
+    /// Whether the last transmission ended a piece that is pushed.
     pub(super) fn ends_pushed_piece(&mut self) -> bool {
         if let Some(buffer) = &mut self.buffer {
             return buffer.leave(self.snd_nxt);

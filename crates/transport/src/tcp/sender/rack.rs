@@ -145,6 +145,8 @@ impl Sender {
     }
 
     /// Loss detection of one ACK: by time, or by counting (RFC 6675) where so configured.
+    ///
+    /// Standard: RFC 8985 §6.2; RFC 6675 §4.
     pub(super) fn identify_losses(&mut self, now: Time, flags: &mut AckFlags) {
         if self.board.is_empty() {
             return;

@@ -8,7 +8,7 @@ use crate::congestion::{CongestionControl, CongestionEvent, CongestionKind, Reco
 use crate::tcp::scoreboard::Tags;
 use fadeout_core::Probe;
 
-/// What to send again after an ACK.
+/// Which segments to send again after an ACK.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Repair {
     /// Nothing.

@@ -7,7 +7,7 @@ use crate::tcp::config::LossRecovery;
 use crate::tcp::scoreboard::{SentSegment, Tags};
 use fadeout_core::{Ecn, Flags, Probe, RetransmitCause, RetransmitRow};
 
-/// What a recovery has sent again.
+/// How far this recovery has retransmitted (HighRxt).
 ///
 /// Standard: RFC 6675 §2.
 #[derive(Debug, Clone, Copy, Default)]
@@ -54,6 +54,8 @@ impl Sender {
 
     /// Whether some loss may not have been repaired: more is lost than was sent again, except that by
     /// RFC 6675 some of what was sent again is not lost.
+    ///
+    /// Standard: RFC 6675 §5.
     #[inline]
     pub(super) fn has_losses_to_repair(&self) -> bool {
         self.board.lost_out > self.board.retrans_out

@@ -13,7 +13,7 @@ use std::ops::Range;
 /// Largest reordering, in segments, that is ever assumed (Linux `tcp_max_reordering`).
 const MAX_REORDERING: u32 = 300;
 
-/// What the blocks of one ACK told.
+/// News in the SACK blocks of one ACK.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SackNews {
     /// When the segments newly SACKed were sent.

@@ -1,4 +1,4 @@
-//! What a multipath connection does with the sending half of a subflow.
+//! The sending half of a subflow, as its multipath connection drives it.
 
 use super::Sender;
 use crate::congestion::{Congestion, RecoveryState};
@@ -24,7 +24,7 @@ impl Sender {
         }
     }
 
-    /// What a coupled congestion control tells the other subflows.
+    /// State of this subflow that a coupled congestion control shows to the others.
     pub(crate) fn coupled_state(&self, srtt: Span) -> PathState {
         let window = &self.window;
         let repairs = matches!(self.state, RecoveryState::Recovery | RecoveryState::Loss);

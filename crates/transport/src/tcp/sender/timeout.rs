@@ -162,6 +162,8 @@ impl Sender {
 
     /// The window is closed, nothing is outstanding and data waits: probe it.
     ///
+    /// A window that stayed closed is probed, later each time.
+    ///
     /// Standard: RFC 9293 §3.8.6.1.
     pub(super) fn arm_persist_timer(&mut self, now: fadeout_core::Time) {
         if self.timer.is_none() {
@@ -174,6 +176,7 @@ impl Sender {
         }
     }
 
+    /// Standard: RFC 9293 §3.8.6.1.
     pub(super) fn on_persist_timeout<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> TimerOutcome {
         if self.has_sendable_new_data() || !self.board.is_empty() {
             let is_small = self.unsent() < u64::from(self.window.mss) && self.unsent() > 0;

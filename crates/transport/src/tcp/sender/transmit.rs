@@ -30,7 +30,7 @@ impl Sender {
             && self.window.cwnd >= 1.0
     }
 
-    /// What is left of [`Sender::transmit`] for an idle sender.
+    /// The part of [`Sender::transmit`] that an idle sender needs.
     #[inline]
     pub(super) fn note_idle(&mut self) {
         if !self.is_suspended() && !self.holds_back {
@@ -140,6 +140,8 @@ impl Sender {
 
     /// Nagle: a small segment waits while another small one is outstanding. This is Minshall's
     /// rule, as Linux has it: RFC 9293 section 3.7.4 would wait for full segments too.
+    ///
+    /// Standard: RFC 9293 §3.7.4.
     pub(super) fn holds_small_segment(&self) -> bool {
         let is_small = self.unsent() < u64::from(self.window.mss)
             && !self.fin_queued

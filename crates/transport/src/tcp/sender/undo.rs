@@ -8,7 +8,7 @@ use crate::congestion::{CongestionControl, RecoveryState, Window};
 use crate::tcp::sender::rack::PERSIST_RECOVERIES;
 use fadeout_core::Probe;
 
-/// What it takes to go back.
+/// State to restore if a window reduction proves spurious.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Undo {
     /// SND.UNA when the reduction began; `None` when there is nothing to undo.

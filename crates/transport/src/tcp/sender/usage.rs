@@ -36,6 +36,8 @@ impl Usage {
 
 impl Sender {
     /// Takes note after sending.
+    ///
+    /// Standard: RFC 2861 §3.1.
     pub(super) fn validate_window(&mut self, now: Time, is_cwnd_limited: bool) {
         let packets_out = self.board.packets_out();
         let usage = &mut self.usage;
@@ -74,6 +76,8 @@ impl Sender {
 
     /// The application writes again after everything was acknowledged, or the peer's window opens to
     /// what waited for it: the window halves for each timeout it was idle (RFC 2861 section 3.1, Linux `tcp_cwnd_restart`).
+    ///
+    /// Standard: RFC 2861 §3.1.
     pub(super) fn restart_after_idle(&mut self, now: Time) {
         let idle = now.since(self.last_sent_at);
         if !self.config.slow_start_after_idle

@@ -12,7 +12,7 @@ const DIFFERENCE: f64 = 500.0;
 /// Rounds for which the policer's rate is used.
 const USE_ROUNDS: u32 = 48;
 
-/// What the policer detection needs to know besides what was delivered and lost.
+/// Inputs of the policer detection besides the counts of delivered and lost.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub(super) mss: f64,
@@ -34,7 +34,7 @@ pub(super) struct Policer {
     last: Counts,
 }
 
-/// What was delivered and lost by an instant, which is a whole millisecond.
+/// Counts of delivered and lost by an instant, which is a whole millisecond.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
     at_ms: u64,

@@ -13,13 +13,13 @@ const BURST_SEGMENTS: f64 = 127.0;
 /// Aggregation may ask for what the bandwidth carries in this long, in seconds.
 const AGGREGATION_LIMIT: f64 = 0.1;
 
-/// What is not negative, rounded down: `floor` is a call on processors without SSE 4.1.
+/// `value` rounded down, which must not be negative: `floor` is a call on processors without SSE 4.1.
 #[inline]
 pub(super) fn rounded_down(value: f64) -> f64 {
     value as u64 as f64
 }
 
-/// What is not negative, rounded up.
+/// `value` rounded up, which must not be negative.
 #[inline]
 fn rounded_up(value: f64) -> f64 {
     let down = rounded_down(value);

@@ -1,4 +1,4 @@
-//! What losses teach (section 5.5.10).
+//! Bounds of the model learned from losses (section 5.5.10).
 
 use super::super::super::{AckSample, Window};
 use super::model::inflight_at_loss;

@@ -140,7 +140,7 @@ impl Model {
         }
     }
 
-    /// What the model would keep in flight, by product and window.
+    /// Data in flight that the model aims at, by product and window.
     pub(super) fn target_inflight(&self, cwnd: f64) -> f64 {
         self.product(self.bandwidth(), 1.0).min(cwnd)
     }

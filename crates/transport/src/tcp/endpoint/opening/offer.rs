@@ -1,4 +1,4 @@
-//! What a peer's SYN or SYN-ACK offers.
+//! Options offered by a peer's SYN or SYN-ACK.
 //!
 //! Standard: RFC 9293 §3.7.1; RFC 3168 §6.1.1; RFC 9768 §3.1.1.
 
@@ -24,7 +24,7 @@ pub(super) struct Offer {
 }
 
 impl Offer {
-    /// What `segment` offers, to an end that `knows_accurate` ECN as it is on the wire.
+    /// Options offered by `segment`, to an end that `knows_accurate` ECN as it is on the wire.
     pub(super) fn of(segment: &Segment, knows_accurate: bool) -> Offer {
         let is_reply = segment.flags.has(Flags::ACK);
         Offer {

@@ -22,7 +22,7 @@ use crate::congestion::{CongestionControl, RecoveryState};
 use crate::tcp::config::OutageResponse;
 use fadeout_core::{LinkInfo, Probe, Span, Time};
 
-/// What the schemes remember.
+/// State of the schemes for failing links.
 #[derive(Debug, Default)]
 pub(super) struct Resilience {
     outage: Outage,
@@ -63,7 +63,7 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// What the notice does to an open connection.
+    /// Effect of the notice on an open connection.
     pub(in crate::tcp) fn on_link_info<P: Probe>(&mut self, cx: &mut Step<'_, P>, info: &LinkInfo) {
         match (self.config.resilience.outage, info) {
             (OutageResponse::Feedback, LinkInfo::BlockageBegan) => self.begin_snooze(cx),

@@ -1,0 +1,288 @@
+//! Vehicles in the way, where nobody knows where they are: TR 37.885's state NLOSv and its loss.
+//!
+//! The clause gives the probability of a state and the law of its loss, and no time for which either holds.
+//! Drawn at each look they would be fading. Here both hold for an exponential time, and then another vehicle,
+//! or none, is there.
+//!
+//! "max {0 dB, a log-normal random variable}" is read as a normal variable in dB that ends at zero: only so does
+//! the maximum mean something.
+//!
+//! Standard: TR 37.885 §6.2.1.
+
+use super::{Model, Process, View};
+use crate::error::ConfigError;
+use fadeout_core::math::{exp, log10};
+use fadeout_core::random::Stream;
+use fadeout_core::registry::{Entry, Registered, Settings, choice, number, span};
+use fadeout_core::{Span, Time};
+
+fadeout_core::choices! {
+    /// A road with its law of the state.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Surrounding {
+        /// Streets of a city.
+        Urban = "urban",
+        /// A motorway.
+        Highway = "highway",
+    }
+}
+
+impl Surrounding {
+    /// Probability that no vehicle is in a path along a street that no building cuts.
+    pub fn line_of_sight(self, distance_m: f64) -> f64 {
+        let d = distance_m;
+        let share = match self {
+            Surrounding::Urban => 1.05 * exp(-0.0114 * d),
+            Surrounding::Highway if d <= 475.0 => 2.1013e-6 * d * d - 0.002 * d + 1.0193,
+            Surrounding::Highway => 0.54 - 0.001 * (d - 475.0),
+        };
+        share.clamp(0.0, 1.0)
+    }
+}
+
+/// Mean and deviation of a vehicle's loss before it ends at zero, dB; none where both antennas are above it. One
+/// as high as the vehicle is not.
+pub fn law(distance_m: f64, antennas_m: (f64, f64), vehicle_m: f64) -> Option<(f64, f64)> {
+    let (low, high) = (
+        antennas_m.0.min(antennas_m.1),
+        antennas_m.0.max(antennas_m.1),
+    );
+    let distant_db = (15.0 * log10(distance_m.max(1.0)) - 41.0).max(0.0);
+    if low > vehicle_m {
+        None
+    } else if high < vehicle_m {
+        Some((9.0 + distant_db, 4.5))
+    } else {
+        Some((5.0 + distant_db, 4.0))
+    }
+}
+
+fadeout_core::parameters! {
+    /// Vehicles in the way where none are given.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Nlosv {
+        /// Whose law says how often a vehicle is in the way.
+        pub road: Surrounding = choice(Surrounding::NAMES, "urban"),
+        /// Mean time until another vehicle, or none, is in the way; exponential.
+        pub hold: Span = span("1 s"),
+        /// Share of trucks among the vehicles in the way.
+        pub trucks: f64 = number((0.0, 1.0, ""), "0.2"),
+        /// Height of the others.
+        pub car_height: f64 = number((0.1, 10.0, "m"), "1.6"),
+        /// Height of trucks.
+        pub truck_height: f64 = number((0.1, 10.0, "m"), "3"),
+    }
+}
+
+impl Registered for Nlosv {
+    const ENTRY: Entry = Entry::new(
+        "nlosv",
+        "random",
+        "Vehicles in the way by the laws of TR 37.885, where none are given.",
+        "TR 37.885 clause 6.2.1",
+    )
+    .with_parameters(Nlosv::PARAMETERS);
+
+    fn with(settings: &Settings<'_>, (): ()) -> Self {
+        Nlosv::read(settings)
+    }
+}
+
+impl Model for Nlosv {
+    type Process = NlosvProcess;
+
+    fn check(&self) -> Result<(), ConfigError> {
+        ConfigError::within("hold of NLOSv", self.hold.as_secs_f64(), 1e-4..=1e6, "s")
+    }
+
+    fn start(&self, stream: Stream) -> NlosvProcess {
+        let mut process = NlosvProcess {
+            model: *self,
+            stream,
+            until: Time::ZERO,
+            state: 0.0,
+            vehicle_m: 0.0,
+            normal: 0.0,
+        };
+        process.next();
+        process
+    }
+}
+
+/// What is in the way until when.
+#[derive(Debug)]
+pub(crate) struct NlosvProcess {
+    model: Nlosv,
+    stream: Stream,
+    until: Time,
+    /// Uniform: a vehicle is in the way where the probability of line of sight is not above it.
+    state: f64,
+    vehicle_m: f64,
+    /// Its loss in deviations from the mean.
+    normal: f64,
+}
+
+impl NlosvProcess {
+    fn next(&mut self) {
+        let holds = self.stream.exponential(self.model.hold.as_secs_f64());
+        self.until = self.until.saturating_add(Span::from_secs_f64(holds));
+        self.state = self.stream.uniform();
+        self.vehicle_m = match self.stream.uniform() < self.model.trucks {
+            true => self.model.truck_height,
+            false => self.model.car_height,
+        };
+        self.normal = self.stream.normal();
+    }
+}
+
+impl Process for NlosvProcess {
+    fn loss_at(&mut self, view: &View) -> f64 {
+        while self.until <= view.now && !self.until.is_never() {
+            self.next();
+        }
+        let is_clear = self.state < self.model.road.line_of_sight(view.ground_m());
+        if !view.has_direct_path || is_clear {
+            return 0.0;
+        }
+        let law = law(
+            view.base.distance_to(view.ue),
+            (view.base.z, view.ue.z),
+            self.vehicle_m,
+        );
+        law.map_or(0.0, |(mean, deviation)| {
+            (mean + deviation * self.normal).max(0.0)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fadeout_core::Point;
+
+    fn view(ms: u64, distance: f64, (base, ue): (f64, f64)) -> View {
+        View {
+            now: Time::ZERO + Span::from_millis(ms),
+            base: Point::new(0.0, 0.0, base),
+            ue: Point::new(distance, 0.0, ue),
+            has_direct_path: true,
+            wavelength_m: 0.01,
+        }
+    }
+
+    /// The reference sheet's `plos_*` and `nlosv_case_a_b_h`.
+    #[test]
+    fn states_and_cases_are_those_of_the_clause() {
+        let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-6, "{found}");
+        let urban = |d| Surrounding::Urban.line_of_sight(d);
+        let highway = |d| Surrounding::Highway.line_of_sight(d);
+        near(urban(4.0), 1.0);
+        near(urban(50.0), 0.593_801_7);
+        near(urban(100.0), 0.335_81);
+        near(highway(100.0), 0.840_313);
+        near(highway(475.0), 0.543_405_8);
+        near(highway(800.0), 0.215);
+        near(highway(1_015.0), 0.0);
+        assert_eq!(law(100.0, (5.0, 1.6), 1.6), Some((5.0, 4.0)));
+        assert_eq!(law(100.0, (5.0, 1.7), 1.6), None);
+        assert_eq!(law(100.0, (1.6, 1.6), 3.0), Some((9.0, 4.5)));
+        let far = law(1_000.0, (1.6, 1.6), 3.0).expect("below a truck");
+        near(far.0, 13.0);
+    }
+
+    /// `nlosv_case2_100_realised`, `nlosv_case3_100_realised` and `nlosv_case2_P0`: the law ends at zero.
+    #[test]
+    fn the_loss_has_the_mean_the_deviation_and_the_zeros_of_a_normal_cut_at_zero() {
+        for (trucks, heights, mean, zeros) in [
+            (1.0, (1.6, 1.6), 9.038_208, 0.022_750),
+            (1.0, (5.0, 1.6), 5.202_347, 0.105_650),
+        ] {
+            let model = Nlosv {
+                trucks,
+                hold: Span::from_millis(100),
+                ..Nlosv::default()
+            };
+            let mut process = model.start(Stream::new(3, "test", 1));
+            // At 1,000 m on streets a vehicle is always there; the distance term is taken off.
+            let mut losses = Vec::new();
+            let mut last = f64::NAN;
+            for ms in 0..4_000_000 {
+                let mut view = view(ms, 500.0, heights);
+                view.ue.x = 500.0;
+                let loss = process.loss_at(&view);
+                if process.normal != last {
+                    last = process.normal;
+                    if process.state >= Surrounding::Urban.line_of_sight(500.0) {
+                        losses.push(loss);
+                    }
+                }
+            }
+            let count = losses.len() as f64;
+            assert!(count > 30_000.0, "{count}");
+            let found = losses.iter().sum::<f64>() / count;
+            let deviation = if trucks == 1.0 && heights.0 > 3.0 {
+                4.0
+            } else {
+                4.5
+            };
+            // Five standard errors.
+            assert!(
+                (found - mean).abs() < 5.0 * deviation / count.sqrt(),
+                "{found}"
+            );
+            let square = losses.iter().map(|it| (it - found).powi(2)).sum::<f64>() / count;
+            assert!(
+                square.sqrt() < deviation && square.sqrt() > 0.9 * deviation,
+                "{square}"
+            );
+            let none = losses.iter().filter(|&&it| it == 0.0).count() as f64 / count;
+            let error = (zeros * (1.0 - zeros) / count).sqrt();
+            assert!((none - zeros).abs() < 5.0 * error, "{none}");
+        }
+    }
+
+    #[test]
+    fn the_state_holds_and_has_the_share_of_its_law() {
+        let model = Nlosv {
+            road: Surrounding::Highway,
+            trucks: 1.0,
+            hold: Span::from_secs(2),
+            ..Nlosv::default()
+        };
+        let mut process = model.start(Stream::new(5, "test", 2));
+        let (mut blocked, mut changes, mut before) = (0, 0, false);
+        let looks = 1_000_000;
+        for n in 0..looks {
+            process.loss_at(&view(20 * n, 300.0, (5.0, 1.6)));
+            let now = process.state >= Surrounding::Highway.line_of_sight(300.0);
+            blocked += u64::from(now);
+            changes += u64::from(now != before);
+            before = now;
+        }
+        let share = blocked as f64 / looks as f64;
+        let expected = 1.0 - 0.608_417;
+        // 10,000 epochs.
+        assert!(
+            (share - expected).abs() < 5.0 * (0.24_f64 / 10_000.0).sqrt(),
+            "{share}"
+        );
+        // Each epoch begins with the other state with the chance of one, then the other.
+        let rate = changes as f64 / (looks as f64 * 0.02);
+        let expected = 2.0 * expected * (1.0 - expected) / 2.0;
+        assert!(
+            (rate / expected - 1.0).abs() < 0.1,
+            "{rate} a second, not {expected}"
+        );
+    }
+
+    #[test]
+    fn above_all_roofs_or_without_a_direct_path_nothing_is_lost() {
+        let mut process = Nlosv::default().start(Stream::new(1, "test", 3));
+        for ms in 0..20_000 {
+            assert_eq!(process.loss_at(&view(ms, 400.0, (5.0, 3.1))), 0.0);
+            let mut behind = view(ms, 400.0, (5.0, 0.75));
+            behind.has_direct_path = false;
+            assert_eq!(process.loss_at(&behind), 0.0);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What takes from a link, one by one, for those who ask why it is weak.
+
+use super::LinkChannel;
+use crate::antenna::Angles;
+use crate::blockage::Blockage;
+use crate::path_loss::Condition;
+use fadeout_core::{Point, Time};
+
+/// Losses of a link at its last look, in dB, and where its beam points.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Causes {
+    /// What blockages of the channel take, without deafness and without the vehicles that the caller knows.
+    pub blockage_db: f64,
+    /// What the other end's looking elsewhere takes.
+    pub deafness_db: f64,
+    /// What the beams' age has cost: their gain where the ends are now against that of fresh ones.
+    pub misalignment_db: f64,
+    /// Azimuth of the base station's beam, counter-clockwise from east, degrees; none where it is not steered.
+    pub beam_deg: Option<f64>,
+}
+
+impl LinkChannel {
+    /// Why the link is as it was at the last look; none before the first. It changes nothing.
+    pub fn causes(&mut self) -> Option<Causes> {
+        let (now, ends) = self.asked?;
+        let (base, ue) = (ends.base.position, ends.ue.position);
+        let condition = match self.large_scale.state {
+            super::State::Los => Condition::Los,
+            super::State::Nlos | super::State::Outage => Condition::Nlos,
+        };
+        let deafness_db = self.drawn_db(now, (base, ue), condition, |kind| {
+            matches!(kind, Blockage::Deafness(_))
+        });
+        let blockage_db = self.drawn_db(now, (base, ue), condition, |kind| {
+            !matches!(kind, Blockage::Deafness(_))
+        });
+        let (_, [base_beam, _]) = self.beams(now, &ends, 0.0);
+        let is_steered = self.shared.config.base_antenna.is_steered();
+        Some(Causes {
+            blockage_db,
+            deafness_db,
+            misalignment_db: self.misalignment_db(now, &ends, 0.0),
+            beam_deg: is_steered.then_some(base_beam.azimuth_deg),
+        })
+    }
+
+    /// The losses of some blockages. Asked again for the same instant they answer the same.
+    fn drawn_db(
+        &mut self,
+        now: Time,
+        ends: (Point, Point),
+        condition: Condition,
+        counts: impl Fn(&Blockage) -> bool,
+    ) -> f64 {
+        let view = self.view(now, ends, condition);
+        let kinds = &self.shared.config.blockages;
+        let processes = kinds.iter().zip(&mut self.blockages);
+        processes
+            .filter(|(kind, _)| counts(kind))
+            .map(|(_, process)| process.loss_at(&view))
+            .sum()
+    }
+
+    /// The directions of the ends from each other, of which the first is the base station's, and those of their beams, at a
+    /// time that is `earlier` seconds before the ends' own.
+    pub(super) fn beams(
+        &self,
+        at: Time,
+        ends: &crate::ends::LinkEnds,
+        earlier: f64,
+    ) -> ([Angles; 2], [Angles; 2]) {
+        let config = &self.shared.config;
+        let (base, ue) = ends.before(earlier);
+        let (down, up) = (Angles::between(base, ue), Angles::between(ue, base));
+        let (mut base_beam, mut ue_beam) = (down, up);
+        if let Some(beams) = &config.beams
+            && (config.base_antenna.is_steered() || config.ue_antenna.is_steered())
+        {
+            let age = at.since(beams.measured_at(at)).as_secs_f64();
+            let (base, ue) = ends.before(earlier + age);
+            (base_beam, ue_beam) = (Angles::between(base, ue), Angles::between(ue, base));
+            ue_beam.azimuth_deg += beams.rotation_deg_per_s * age;
+        }
+        if let Some(target) = ends.base_beam_at {
+            base_beam = Angles::between(base, target);
+        }
+        if let Some(target) = ends.ue_beam_at {
+            ue_beam = Angles::between(ue, target);
+        }
+        ([down, up], [base_beam, ue_beam])
+    }
+}

@@ -1,0 +1,270 @@
+//! A bearer between two cells: base station 1 is the source, 2 the target, and blocks are carried by hand.
+
+use super::*;
+use crate::bearer::transfer::{Fate, TransferCounts, Way};
+
+const SOURCE: u32 = 1;
+const TARGET: u32 = 2;
+/// How long a target waits for end markers.
+const PATIENCE: Span = Span::from_millis(100);
+const DELAYED: Fate = Fate::Forwarded(Way::After(Span::from_millis(5)));
+const OVER_LINKS: Fate = Fate::Forwarded(Way::Links { to: TARGET });
+
+impl Rig {
+    fn managed(config: BearerConfig) -> Rig {
+        let mut rig = Rig::new(config, &[]);
+        rig.drb.travel().manage();
+        rig
+    }
+
+    fn stop(&mut self, fate: Fate) {
+        self.with(|drb, env, storage| drb.travel().stop((SOURCE, SOURCE), fate, env, storage));
+    }
+
+    fn detach(&mut self) {
+        self.with(|drb, env, storage| drb.travel().detach(SOURCE, env, storage));
+    }
+
+    /// The UE is in the target: what waits is sent, all of it in one block.
+    fn resume(&mut self) {
+        let now = self.now;
+        self.drb.travel().resume(now);
+        self.carry_all();
+    }
+
+    fn carry_all(&mut self) {
+        self.with(Drb::drain_inlet);
+        let block = self.block(0, DOWN, 100_000);
+        self.arrive(0, DOWN, &block);
+    }
+
+    /// A downlink packet reaches a base station while the bearer travels.
+    fn reach(&mut self, station: u32) -> PacketId {
+        let packet = self.pool.insert(Packet {
+            segment: Segment {
+                len: 1000,
+                ..Segment::default()
+            },
+            ..Packet::default()
+        });
+        self.with(|drb, env, storage| {
+            drb.travel()
+                .arrive((station, PATIENCE), packet, env, storage);
+        });
+        packet
+    }
+
+    fn on_forwarded(&mut self, station: u32, packet: PacketId) {
+        self.with(|drb, env, storage| drb.travel().on_forwarded(station, packet, env, storage));
+    }
+
+    /// Packets that were sent away since the last look, with where from and where to.
+    fn sent_away(&mut self) -> Vec<(PacketId, u32, u32)> {
+        let away = self.storage.forwarded.drain(..);
+        away.map(|one| (one.packet, one.from, one.to)).collect()
+    }
+
+    fn counts(&self) -> TransferCounts {
+        self.drb.transfers().report().1
+    }
+}
+
+fn counts(numbered: u64, fresh: u64, lost: u64) -> TransferCounts {
+    TransferCounts {
+        numbered,
+        fresh,
+        lost,
+    }
+}
+
+fn acknowledged() -> BearerConfig {
+    BearerConfig::nr(UeId(0))
+}
+
+#[test]
+fn a_bearer_at_rest_is_not_travelling_and_nothing_of_a_journey_moves_it() {
+    let mut rig = Rig::managed(acknowledged());
+    rig.drb.travel().resume(millis(1));
+    rig.drb.travel().on_end_marker(millis(1));
+    rig.drb.travel().on_guard(millis(1));
+    assert!(!rig.drb.transfers().is_travelling());
+    assert!(rig.drb.transfers().guard_at().is_never());
+    assert_eq!(rig.drb.transfers().report(), ([None; 2], counts(0, 0, 0)));
+}
+
+#[test]
+fn what_was_not_sent_goes_along_in_order_with_its_count() {
+    let mut rig = Rig::managed(acknowledged());
+    let sent: Vec<PacketId> = (0..3).map(|_| rig.put(DOWN, 1000).0).collect();
+    rig.stop(DELAYED);
+    assert!(rig.drb.transfers().is_travelling());
+    // The source sends nothing new.
+    assert_eq!(rig.drb.backlog(rig.now, 0, DOWN).total(), 0);
+    rig.detach();
+    rig.resume();
+    assert_eq!(rig.out, sent);
+    assert_eq!(rig.counts(), counts(3, 0, 0));
+    assert!(rig.drb.ledger(DOWN).is_empty());
+}
+
+#[test]
+fn what_was_sent_is_sent_again_unless_the_ue_has_it() {
+    let mut rig = Rig::managed(acknowledged());
+    let sent: Vec<PacketId> = (0..2).map(|_| rig.put(DOWN, 1000).0).collect();
+    let both = rig.block(0, DOWN, 3000);
+    assert_eq!(rig.drb.backlog(rig.now, 0, DOWN).new, 0);
+    // One arrives, and its status report does not.
+    let pdus = (&both, 0..1);
+    rig.with(|drb, env, storage| drb.on_pdus((0, DOWN), pdus, &TIMES, env, storage));
+    assert_eq!(rig.out, sent[..1]);
+    rig.stop(DELAYED);
+    rig.detach();
+    rig.resume();
+    assert_eq!(rig.out, sent);
+    assert_eq!(rig.counts(), counts(1, 0, 0));
+}
+
+#[test]
+fn without_acknowledgements_what_was_under_way_is_lost_and_the_rest_is_numbered_anew() {
+    let mut rig = Rig::managed(unacknowledged());
+    let sent: Vec<PacketId> = (0..3).map(|_| rig.put(DOWN, 1000).0).collect();
+    // The first, and a part of the second.
+    rig.block(0, DOWN, 1_500);
+    rig.stop(DELAYED);
+    rig.detach();
+    assert_eq!(rig.causes(), [RadioDropCause::Handover; 2]);
+    rig.resume();
+    assert_eq!(rig.out, sent[2..]);
+    assert_eq!(rig.counts(), counts(1, 0, 2));
+}
+
+#[test]
+fn a_source_that_forwards_nothing_drops_what_it_has_and_what_comes_later() {
+    let mut rig = Rig::managed(acknowledged());
+    rig.put(DOWN, 1000);
+    rig.stop(Fate::Dropped);
+    rig.reach(SOURCE);
+    rig.detach();
+    rig.resume();
+    assert!(rig.out.is_empty());
+    assert_eq!(rig.causes(), [RadioDropCause::Handover; 2]);
+    assert_eq!(rig.counts(), counts(0, 0, 2));
+    assert!(rig.drb.ledger(DOWN).is_empty());
+}
+
+#[test]
+fn what_came_over_the_new_path_waits_for_the_end_marker() {
+    let mut rig = Rig::managed(acknowledged());
+    rig.stop(DELAYED);
+    rig.detach();
+    let direct = rig.reach(TARGET);
+    let forwarded = rig.reach(SOURCE);
+    assert_eq!(rig.drb.transfers().guard_at(), Time::ZERO + PATIENCE);
+    rig.drb.travel().on_path_switch(rig.now, 1, PATIENCE);
+    rig.now = millis(5);
+    rig.resume();
+    assert_eq!(rig.out, [forwarded]);
+    assert!(rig.drb.transfers().is_travelling());
+    rig.drb.travel().on_end_marker(rig.now);
+    assert!(!rig.drb.transfers().is_travelling());
+    rig.carry_all();
+    assert_eq!(rig.out, [forwarded, direct]);
+    assert_eq!(rig.counts(), counts(0, 1, 0));
+}
+
+#[test]
+fn an_end_marker_that_is_lost_is_waited_for_no_longer_than_its_guard() {
+    let mut rig = Rig::managed(acknowledged());
+    rig.stop(DELAYED);
+    rig.detach();
+    let direct = rig.reach(TARGET);
+    rig.drb.travel().on_path_switch(rig.now, 1, PATIENCE);
+    rig.resume();
+    let guard_at = rig.drb.transfers().guard_at();
+    rig.drb.travel().on_guard(guard_at - Span::from_nanos(1));
+    assert!(rig.drb.transfers().is_travelling());
+    rig.now = guard_at;
+    rig.drb.travel().on_guard(guard_at);
+    assert!(!rig.drb.transfers().is_travelling());
+    rig.carry_all();
+    assert_eq!(rig.out, [direct]);
+}
+
+#[test]
+fn forwarding_takes_its_time_from_the_arrival_at_the_source() {
+    let mut rig = Rig::managed(acknowledged());
+    rig.stop(DELAYED);
+    rig.detach();
+    rig.now = millis(10);
+    rig.drb.travel().resume(rig.now);
+    rig.now = millis(20);
+    rig.reach(SOURCE);
+    assert_eq!(rig.drb.inlet_at(), Some(millis(25)));
+}
+
+#[test]
+fn links_carry_what_has_a_count_first_and_only_once_the_ue_has_left() {
+    let mut rig = Rig::managed(acknowledged());
+    let (numbered, _) = rig.put(DOWN, 1000);
+    rig.stop(OVER_LINKS);
+    let fresh = rig.reach(SOURCE);
+    assert!(rig.sent_away().is_empty());
+    rig.detach();
+    let expected = [(numbered, SOURCE, TARGET), (fresh, SOURCE, TARGET)];
+    assert_eq!(rig.sent_away(), expected);
+    let later = rig.reach(SOURCE);
+    assert_eq!(rig.sent_away(), [(later, SOURCE, TARGET)]);
+    rig.on_forwarded(TARGET, numbered);
+    rig.on_forwarded(TARGET, fresh);
+    rig.resume();
+    rig.on_forwarded(TARGET, later);
+    rig.carry_all();
+    assert_eq!(rig.out, [numbered, fresh, later]);
+    assert_eq!(rig.counts(), counts(1, 2, 0));
+}
+
+#[test]
+fn a_packet_at_a_station_that_the_ue_does_not_come_to_goes_on_from_there() {
+    let mut rig = Rig::managed(acknowledged());
+    let (packet, _) = rig.put(DOWN, 1000);
+    rig.stop(OVER_LINKS);
+    rig.detach();
+    rig.sent_away();
+    let elsewhere = Fate::Forwarded(Way::Links { to: 3 });
+    rig.with(|drb, env, storage| drb.travel().redirect(elsewhere, env, storage));
+    rig.on_forwarded(TARGET, packet);
+    assert_eq!(rig.sent_away(), [(packet, TARGET, 3)]);
+    rig.on_forwarded(3, packet);
+    rig.resume();
+    assert_eq!(rig.out, [packet]);
+}
+
+#[test]
+fn a_packet_that_nobody_sent_away_is_lost_even_with_the_id_of_one_that_was() {
+    let mut rig = Rig::managed(acknowledged());
+    let (packet, _) = rig.put(DOWN, 1000);
+    rig.stop(OVER_LINKS);
+    rig.detach();
+    // A link dropped it, and the pool gave its id to another.
+    rig.pool[packet].segment.seq = 77;
+    rig.on_forwarded(TARGET, packet);
+    assert_eq!(rig.causes(), [RadioDropCause::Handover]);
+    assert_eq!(rig.counts().lost, 1);
+}
+
+#[test]
+fn the_gap_of_a_direction_is_from_its_last_packet_to_the_first_in_the_target() {
+    let mut rig = Rig::managed(acknowledged());
+    rig.now = millis(3);
+    rig.put(DOWN, 1000);
+    rig.carry_all();
+    rig.now = millis(10);
+    rig.put(DOWN, 1000);
+    rig.stop(DELAYED);
+    rig.detach();
+    assert_eq!(rig.drb.transfers().report().0, [None, None]);
+    rig.now = millis(40);
+    rig.resume();
+    let gap = Some(Span::from_millis(37));
+    assert_eq!(rig.drb.transfers().report().0, [gap, None]);
+}

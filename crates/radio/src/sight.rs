@@ -1,0 +1,137 @@
+//! How cells and UEs see each other at an instant, without a run.
+//!
+//! The channel is a function of seed, time and places, so copies of the channels tell what those of a run were,
+//! and disturb nothing.
+
+use crate::channel::{Causes, ConfigError, LargeScale, LinkChannel, noise};
+use crate::config::{CellConfig, Channels, UeConfig};
+use fadeout_core::{CellId, Motion, Time, UeId};
+use std::collections::BTreeMap;
+
+/// The channels between UEs and cells, to be looked at from the beginning on.
+#[derive(Debug)]
+pub struct Sights {
+    cells: Vec<CellConfig>,
+    channels: Channels,
+    between: BTreeMap<(UeId, CellId), LinkChannel>,
+}
+
+/// A cell and a UE as they see each other, had the cell served the UE from the beginning on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sight {
+    /// The gain and its parts.
+    pub large_scale: LargeScale,
+    /// What takes from it.
+    pub causes: Causes,
+    /// Signal over noise of the downlink without fading, dB.
+    pub snr_db: f64,
+}
+
+impl Sights {
+    /// The channels of `cells` under a run's seed.
+    pub fn new(cells: Vec<CellConfig>, seed: u64) -> Sights {
+        Sights {
+            cells,
+            channels: Channels::new(seed),
+            between: BTreeMap::new(),
+        }
+    }
+
+    /// A cell and a UE at a time that does not go back, with the UE where `motion` has it; none of a UE whose
+    /// SINR is given.
+    ///
+    /// # Errors
+    /// When the cell's channel cannot be built.
+    pub fn look<M: Motion>(
+        &mut self,
+        (ue, config): (UeId, &UeConfig),
+        cell: CellId,
+        now: Time,
+        motion: &mut M,
+    ) -> Result<Option<Sight>, ConfigError> {
+        if config.fixed_sinr.is_some() {
+            return Ok(None);
+        }
+        let key = (ue, cell);
+        if !self.between.contains_key(&key) {
+            let behind = (ue, config.penetration);
+            let made = self.channels.between(behind, cell, self.cells.iter())?;
+            self.between.insert(key, made);
+        }
+        let channel = self.between.get_mut(&key).expect("just made");
+        let cell = &self.cells[cell.index()];
+        let place = motion.at(config.node, now);
+        let ends = cell.ends((config.node, now), place, motion);
+        let gain_db = channel.large_scale_db(now, &ends);
+        let noise = noise::power(cell.occupied(), config.noise_figure);
+        Ok(channel.causes().map(|causes| Sight {
+            large_scale: *channel.large_scale(),
+            causes,
+            snr_db: cell.power.0 + gain_db - noise.0,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::channel::ChannelConfig;
+    use crate::channel::blockage::{Blockage, Deafness, Interval, Scripted};
+    use crate::channel::path_loss::{FreeSpace, PathLoss};
+    use fadeout_core::{Hertz, Kinematics, NodeId, Point, Span};
+
+    struct Still;
+
+    impl Motion for Still {
+        fn at(&mut self, _node: NodeId, _time: Time) -> Kinematics {
+            Kinematics::at_rest(Point::new(50.0, 0.0, 1.5))
+        }
+    }
+
+    #[test]
+    fn causes_are_told_apart() {
+        let interval = Interval {
+            from: Time::ZERO + Span::from_millis(10),
+            until: Time::ZERO + Span::from_millis(20),
+            loss_db: 7.0,
+        };
+        // Deaf for half of the time, more or less.
+        let deafness = Deafness {
+            mean_clear: Span::from_millis(5),
+            dwell: Span::from_millis(5),
+            ..Deafness::default()
+        };
+        let channel = ChannelConfig {
+            path_loss: PathLoss::FreeSpace(FreeSpace),
+            blockages: vec![
+                Blockage::Scripted(Scripted {
+                    intervals: [interval].into(),
+                }),
+                Blockage::Deafness(deafness),
+            ],
+            ..ChannelConfig::default()
+        };
+        let site = Point::new(0.0, 0.0, 10.0);
+        let cell = CellConfig {
+            channel,
+            ..CellConfig::lte(site, Hertz(28e9), 100)
+        };
+        let mut sights = Sights::new(vec![cell], 1);
+        let ue = UeConfig::new(NodeId(0));
+        let mut deaf = 0;
+        for ms in 0..200 {
+            let now = Time::ZERO + Span::from_millis(ms);
+            let look = sights.look((UeId(0), &ue), CellId(0), now, &mut Still);
+            let look = look.expect("a channel").expect("a UE with places");
+            let blocked_db = if (10..20).contains(&ms) { 7.0 } else { 0.0 };
+            assert_eq!(look.causes.blockage_db, blocked_db, "{ms} ms");
+            assert!([0.0, 200.0].contains(&look.causes.deafness_db), "{ms} ms");
+            deaf += usize::from(look.causes.deafness_db > 0.0);
+            let both_db = look.causes.blockage_db + look.causes.deafness_db;
+            assert_eq!(look.large_scale.blockage_db, both_db);
+            assert_eq!(look.causes.misalignment_db, 0.0);
+            assert_eq!(look.causes.beam_deg, None);
+        }
+        assert!((20..180).contains(&deaf), "{deaf} of 200 ms");
+    }
+}

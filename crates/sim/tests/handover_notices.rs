@@ -1,0 +1,174 @@
+//! What flows over UEs that change cells are told, and the ways that they name.
+
+use fadeout_core::{HandoverRow, LinkInfo, NullProbe, Probe, Time};
+use fadeout_scenario::{Override, Scenario, Source};
+use fadeout_sim::congestion::{
+    AckSample, Congestion, CongestionControl, CongestionEvent, Custom, Window,
+};
+use fadeout_sim::{World, build, build_with};
+use std::sync::{Arc, Mutex};
+
+#[derive(Default)]
+struct Rows {
+    handovers: Vec<HandoverRow>,
+    timeouts: usize,
+}
+
+impl Probe for Rows {
+    fn handover(&mut self, row: HandoverRow) {
+        self.handovers.push(row);
+    }
+    fn timeout(&mut self, _: fadeout_core::TimeoutRow) {
+        self.timeouts += 1;
+    }
+}
+
+const SHORT: &str = "duration=\"20 s\"";
+/// Levels that only distance changes, so that there is one handover.
+const SMOOTH: &str =
+    "cell.channel={ path-loss = \"uma\", shadowing = false, line-of-sight = \"clear\" }";
+
+/// The project's example with these overrides, and more tables.
+fn example(more: &str, overrides: &[&str]) -> Scenario {
+    let text = include_str!("../../../scenarios/handover.toml");
+    let source = Source {
+        name: "handover.toml".to_owned(),
+        base_dir: ".".into(),
+    };
+    let overrides = [&[SHORT, SMOOTH], overrides].concat();
+    let overrides: Vec<Override> = overrides.into_iter().map(Override::new).collect();
+    let text = format!("{text}\n{more}");
+    fadeout_scenario::parse(&text, &source, &overrides, fadeout_sim::catalog())
+        .unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+/// A window of 20 segments, and all that it is told.
+struct Told(Arc<Mutex<Vec<(Time, LinkInfo)>>>);
+
+impl CongestionControl for Told {
+    fn on_ack(&mut self, window: &mut Window, _: &AckSample) {
+        window.cwnd = 20.0;
+    }
+    fn on_congestion(&mut self, window: &mut Window, _: &CongestionEvent) {
+        window.ssthresh = 20.0;
+    }
+    fn on_link_info(&mut self, _: &mut Window, now: Time, info: &LinkInfo) {
+        self.0.lock().expect("one thread").push((now, *info));
+    }
+}
+
+/// What a flow with this `link-info` is told at either end, and the handovers.
+fn told(info: &str) -> (Vec<(Time, LinkInfo)>, Vec<HandoverRow>) {
+    let scenario = example("", &[&format!("flow.download.link-info={info}")]);
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let choose = &mut |_: &fadeout_scenario::Flow| {
+        let told = Told(Arc::clone(&heard));
+        Some(Congestion::Custom(Custom(Box::new(told))))
+    };
+    let mut world = build_with(&scenario, Rows::default(), choose).expect("a world");
+    while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
+    let heard = heard.lock().expect("one thread").clone();
+    (heard, world.into_probe().handovers)
+}
+
+#[test]
+fn a_flow_is_told_when_the_ue_leaves_and_when_it_is_there() {
+    let (heard, rows) = told("{ link = \"phone\", delay = \"3 ms\", prediction = \"1 s\" }");
+    let [row] = &rows[..] else {
+        panic!("one handover: {rows:?}");
+    };
+    // Both ends are told the same.
+    let (one, other): (Vec<_>, Vec<_>) = (
+        heard.iter().step_by(2).copied().collect(),
+        heard.iter().skip(1).step_by(2).copied().collect(),
+    );
+    assert_eq!(one, other);
+    let [predicted, began, ended] = one[..] else {
+        panic!("{one:?}");
+    };
+    let near = |at: Time, of_s: f64| (at.as_secs_f64() - of_s - 0.003).abs() < 1e-9;
+    assert!(near(predicted.0, row.triggered_s), "{predicted:?} {row:?}");
+    assert!(near(began.0, row.left_s) && began.1 == LinkInfo::BlockageBegan);
+    assert!(near(ended.0, row.completed_s) && ended.1 == LinkInfo::BlockageEnded);
+    let LinkInfo::BlockagePredicted { starts_at, lasts } = predicted.1 else {
+        panic!("{predicted:?}");
+    };
+    // 5 + 10 + 5 ms of preparation; 35 ms, an occasion each 10, the response after 3.
+    assert!((starts_at.as_secs_f64() - row.triggered_s - 0.020).abs() < 1e-9);
+    assert!((lasts.as_secs_f64() - 0.048).abs() < 1e-9);
+    // Nobody predicts where that is not asked for.
+    let (heard, _) = told("{ link = \"phone\" }");
+    assert_eq!(heard.len(), 4, "{heard:?}");
+}
+
+/// The UE has no target: T310 runs out when it has driven away, and it is told of it.
+#[test]
+fn freeze_tcp_and_tcp_f_know_of_a_handover() {
+    for (tcp, info) in [
+        ("freeze", "{ link = \"phone\", prediction = \"1 s\" }"),
+        ("feedback", "{ link = \"phone\" }"),
+        ("elfn", "{ link = \"phone\" }"),
+    ] {
+        let response = format!("flow.download.tcp.outage-response=\"{tcp}\"");
+        let info = format!("flow.download.link-info={info}");
+        // The interruption is longer than the least retransmission timeout of 200 ms.
+        let long = "mobility-management.interruption=\"600 ms\"";
+        let run = |overrides: &[&str]| {
+            let scenario = example("", overrides);
+            let mut world: World<Rows> = build(&scenario, Rows::default()).expect("a world");
+            while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
+            let delivered = world.delivered_packets();
+            (world.into_probe(), delivered)
+        };
+        let (informed, delivered) = run(&[&response, &info, long]);
+        let (plain, before) = run(&[long]);
+        assert_eq!(informed.handovers.len(), 1, "{tcp}");
+        assert!(plain.timeouts > 0, "{tcp}");
+        assert_eq!(informed.timeouts, 0, "{tcp}");
+        assert!(delivered * 10 > before * 9, "{tcp}: {delivered}, {before}");
+    }
+}
+
+fn fingerprint(scenario: &Scenario) -> (fadeout_core::Fingerprint, u64) {
+    let mut world = build(scenario, NullProbe).expect("a world");
+    while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
+    (world.fingerprint(), world.delivered_packets())
+}
+
+#[test]
+fn a_route_of_the_fewest_links_is_what_it_would_be_without() {
+    let route = "flow.download.route=[\"internet\", \"s1-west\", \"phone\"]";
+    let cell = "ue.phone.cell=\"west\"";
+    let named = fingerprint(&example("", &[route, cell]));
+    assert_eq!(named, fingerprint(&example("", &[cell])));
+}
+
+#[test]
+fn multipath_tcp_keeps_its_paths_through_a_handover() {
+    let more = "[link.wifi]\nfrom = \"core\"\nto = \"phone\"\nrate = \"5 Mbit/s\"\ndelay = \"8 ms\"\n\
+                queue = { limit = \"100 packets\" }\n";
+    let paths = "flow.download.multipath={ paths = [{ links = [\"internet\", \"s1-west\", \"phone\"] }, \
+                 { links = [\"internet\", \"wifi\"] }] }";
+    let scenario = example(more, &[paths, "ue.phone.cell=\"west\""]);
+    let mut world: World<Rows> = build(&scenario, Rows::default()).expect("a world");
+    let mut at = [0; 2];
+    for (delivered, until_s) in at.iter_mut().zip([17, 20]) {
+        while world.run(Time::from_nanos(until_s * 1_000_000_000), u64::MAX) {}
+        *delivered = world.delivered_packets();
+    }
+    let rows = world.into_probe();
+    let [row] = &rows.handovers[..] else {
+        panic!("one handover: {:?}", rows.handovers);
+    };
+    assert!(row.switched_s < 17.0 && row.downlink_gap_s < 0.2, "{row:?}");
+    // Wi-Fi alone would bring 5 Mbit/s: some 1,300 packets and half as many acknowledgments in 3 s.
+    assert!(at[1] - at[0] > 6_000, "{at:?}");
+}
+
+#[test]
+fn what_changes_with_the_cell_tells_nothing() {
+    let info = "flow.download.link-info={ link = \"internet\" }";
+    let refused = build(&example("", &[info]), NullProbe).map(|_| ());
+    let error = refused.expect_err("a link").to_string();
+    assert!(error.contains("expected the name of the UE"), "{error}");
+}

@@ -1,0 +1,391 @@
+"""What is made of other tools' files before a scenario is read: runs of SUMO, its Parquet, maps.
+
+Vehicles of a `[vehicles]` table with `format = "sumo"` are those of a SUMO configuration, which is
+run; with `format = "sumo-parquet"` those of a table that SUMO wrote. Both become a CSV file in the
+user's cache, named by the content of all that goes in.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import tomllib
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from fadeout import _osm
+from fadeout._native import ScenarioError
+from fadeout._quantities import meters
+
+FORMATS = ("sumo", "sumo-parquet")
+MISSING = (
+    "SUMO is not installed: `pip install 'fadeout[sumo]'`, or put `sumo` on the PATH; "
+    'or give the trace that it wrote, with `format = "sumo-csv"`'
+)
+STEP_S = 0.05
+"""From one place of a vehicle to the next, where the configuration does not say."""
+
+COLUMNS = ("timestep_time", "vehicle_id", "vehicle_x", "vehicle_y", "vehicle_angle")
+OPTIONAL = ("vehicle_type", "vehicle_speed")
+
+CLASSES: Mapping[str, tuple[float, float, float]] = {
+    "passenger": (5.0, 1.8, 1.5),
+    "taxi": (5.0, 1.8, 1.5),
+    "evehicle": (5.0, 1.8, 1.5),
+    "delivery": (6.5, 2.16, 2.86),
+    "emergency": (6.5, 2.16, 2.86),
+    "truck": (7.1, 2.4, 2.4),
+    "trailer": (16.5, 2.55, 4.0),
+    "bus": (12.0, 2.5, 3.4),
+    "coach": (14.0, 2.6, 4.0),
+    "motorcycle": (2.2, 0.9, 1.5),
+    "moped": (2.1, 0.8, 1.7),
+    "bicycle": (1.6, 0.65, 1.7),
+    "pedestrian": (0.215, 0.478, 1.719),
+}
+"""Length, width and height in metres of SUMO's vehicle classes, for types without their own."""
+
+
+class _Road(NamedTuple):
+    group: str
+    file: Path
+    format: str
+    has_types: bool
+
+
+def overrides(text: str, name: str, base_dir: str | None, given: Sequence[str]) -> list[str]:
+    """What is put in place of the traces of a scenario's vehicles that are made or rewritten.
+
+    Raises:
+        ScenarioError: a file is missing or wrong, or SUMO is missing or fails.
+    """
+    if not any(word in part for part in (text, *given) for word in ("sumo", ".osm", ".pbf")):
+        return []
+    found: list[str] = []
+    for building, table in _maps(text, given):
+        first = _read_map(name, building, table, base_dir)[0]
+        found += [f"building.{building}.{key}={value}" for key, value in _keys(first).items()]
+    for road in _roads(text, base_dir, given):
+        key = f"vehicles.{road.group}.road"
+        try:
+            if road.format == "sumo":
+                trace, types = _run(road.file)
+            else:
+                trace, types = _table(road.file), []
+        except (OSError, _TraceError) as error:
+            raise ScenarioError(f'{name}: vehicles "{road.group}": {error}') from None
+        # Inline tables are written on one line, so the keys stand one by one.
+        found += [f'{key}.file="{trace}"', f'{key}.format="sumo-csv"']
+        if types and not road.has_types:
+            found.append(f"vehicles.{road.group}.types=[{', '.join(types)}]")
+    return found
+
+
+def _maps(text: str, given: Sequence[str]) -> Iterable[tuple[str, dict[str, Any]]]:
+    """The buildings of a scenario that stand for those of a file."""
+    try:
+        scenario = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return
+    tables = scenario.get("building")
+    for building, table in tables.items() if isinstance(tables, dict) else ():
+        own = dict(table) if isinstance(table, dict) else {}
+        for one in given:
+            key, _, value = one.partition("=")
+            match = re.fullmatch(rf"building\.{re.escape(building)}\.([a-z-]+)", key.strip())
+            if match:
+                try:
+                    own[match[1]] = tomllib.loads(f"x = {value}")["x"]
+                except tomllib.TOMLDecodeError:
+                    own[match[1]] = value.strip()
+        # What has walls was read before: it is a scenario as resolved.
+        if isinstance(own.get("file"), str) and "outline" not in own:
+            yield building, own
+
+
+def with_buildings(text: str, name: str, base_dir: str | None) -> str:
+    """A scenario's text with the buildings of its extracts but the first of each, at its end.
+
+    Raises:
+        ScenarioError: an extract is missing or wrong.
+    """
+    if ".osm" not in text and ".pbf" not in text:
+        return text
+    added = []
+    for building, table in _maps(text, ()):
+        for number, one in enumerate(_read_map(name, building, table, base_dir)):
+            if number:
+                values = "\n".join(f"{key} = {value}" for key, value in _keys(one).items())
+                added.append(f"[building.{building}-{number}]\n{values}\n")
+    return "\n".join([text, *added]) if added else text
+
+
+def _read_map(
+    name: str, building: str, table: Mapping[str, Any], base_dir: str | None
+) -> Sequence[_osm.Building]:
+    """The buildings of an extract."""
+
+    def length(key: str, usual: float) -> float:
+        try:
+            return meters(table[key]) if key in table else usual
+        except (TypeError, ValueError):
+            # The scenario's reader says what is wrong with it.
+            return usual
+
+    file = (Path(base_dir or ".") / table["file"]).absolute()
+    try:
+        changed = file.stat().st_mtime_ns if file.is_file() else 0
+        return _known_map(
+            file,
+            changed,
+            _origin(table.get("origin")),
+            length("default-height", _osm.DEFAULT_M),
+            length("level-height", _osm.LEVEL_M),
+        )
+    except (OSError, _osm.OsmError) as error:
+        raise ScenarioError(f'{name}: building "{building}": {error}') from None
+
+
+@lru_cache(maxsize=8)
+def _known_map(
+    file: Path, _changed: int, origin: tuple[float, float] | None, default_m: float, level_m: float
+) -> Sequence[_osm.Building]:
+    return _osm.buildings(file, origin=origin, default_m=default_m, level_m=level_m)
+
+
+def _keys(one: _osm.Building) -> dict[str, str]:
+    """A building as a scenario has it."""
+    every = [place for ring in one.rings for place in ring]
+    xs, ys = [x for x, _ in every], [y for _, y in every]
+    return {
+        "corner": _place((min(xs), min(ys))),
+        "opposite": _place((max(xs), max(ys))),
+        "outline": f"[{', '.join(_ring(ring) for ring in one.rings)}]",
+        "height": f'"{one.height:g} m"',
+        "base": f'"{one.base:g} m"',
+    }
+
+
+def _origin(written: object) -> tuple[float, float] | None:
+    match written:
+        case [int() | float() as lat, int() | float() as lon]:
+            return float(lat), float(lon)
+        case _:
+            # The scenario's reader says what is wrong with it.
+            return None
+
+
+def _place(place: tuple[float, float]) -> str:
+    return f'["{place[0]:.3f} m", "{place[1]:.3f} m"]'
+
+
+def _ring(ring: Iterable[tuple[float, float]]) -> str:
+    return f"[{', '.join(_place(place) for place in ring)}]"
+
+
+class _TraceError(Exception):
+    """What is wrong with a trace, and what was expected."""
+
+
+def _roads(text: str, base_dir: str | None, given: Sequence[str]) -> Iterable[_Road]:
+    """The vehicles whose traces are to be made; a scenario that is no TOML has none."""
+    try:
+        scenario = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return
+    tables = scenario.get("vehicles")
+    if not isinstance(tables, dict):
+        return
+    for group, table in tables.items():
+        road = dict(table.get("road", {})) if isinstance(table, dict) else {}
+        for one in given:
+            key, _, value = one.partition("=")
+            match = re.fullmatch(rf"vehicles\.{re.escape(group)}\.road\.(file|format)", key.strip())
+            if match:
+                road[match[1]] = value.strip().strip("\"'")
+        if road.get("format") in FORMATS and isinstance(road.get("file"), str):
+            file = Path(base_dir or ".") / road["file"]
+            yield _Road(group, file.absolute(), road["format"], "types" in table)
+
+
+def find_sumo() -> Path | None:
+    """The program `sumo`: of the package eclipse-sumo, of SUMO_HOME, or on the PATH."""
+    homes = [Path(os.environ["SUMO_HOME"])] if "SUMO_HOME" in os.environ else []
+    spec = find_spec("sumo")
+    if spec is not None and spec.origin is not None:
+        homes.insert(0, Path(spec.origin).parent)
+    for home in homes:
+        for name in ("sumo", "sumo.exe"):
+            if (home / "bin" / name).is_file():
+                return home / "bin" / name
+    found = shutil.which("sumo")
+    return Path(found) if found else None
+
+
+def cache_dir() -> Path:
+    """Where traces are kept."""
+    base = os.environ.get("FADEOUT_CACHE") or os.environ.get("XDG_CACHE_HOME")
+    folder = Path(base) if base else Path.home() / ".cache"
+    folder = folder / "fadeout" / "traces"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _run(config: Path) -> tuple[Path, list[str]]:
+    """The trace that a SUMO configuration makes, and the types of its vehicles."""
+    inputs = _inputs(config)
+    types = _types(inputs)
+    program = find_sumo()
+    if program is None:
+        raise _TraceError(MISSING)
+    version = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    digest = hashlib.sha256(version.stdout.partition("\n")[0].encode())
+    for file in inputs:
+        digest.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
+    digest.update(f"{STEP_S}".encode())
+    kept = cache_dir() / f"{digest.hexdigest()[:32]}.csv"
+    if kept.is_file():
+        return kept, types
+    with tempfile.TemporaryDirectory(dir=kept.parent) as scratch:
+        trace = Path(scratch) / "trace.csv"
+        command = [
+            str(program),
+            "--configuration-file",
+            str(config),
+            "--fcd-output",
+            str(trace),
+            "--fcd-output.attributes",
+            "x,y,angle,type,speed",
+            "--precision",
+            "3",
+            "--no-step-log",
+            "true",
+        ]
+        if not _says(config, "step-length"):
+            command += ["--step-length", f"{STEP_S}"]
+        elif not _says(config, "device.fcd.period"):
+            command += ["--device.fcd.period", f"{max(STEP_S, _number(config, 'step-length'))}"]
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, cwd=config.parent
+        )
+        if done.returncode != 0 or not trace.is_file():
+            said = (done.stderr or done.stdout).strip().splitlines()
+            reason = next((line for line in said if line.startswith("Error")), "it says nothing")
+            raise _TraceError(f"{config}: SUMO gave up: {reason}")
+        trace.replace(kept)
+    return kept, types
+
+
+def _inputs(config: Path) -> list[Path]:
+    """The configuration and the files that it names, in the order of the file."""
+    tree = _xml(config)
+    files = [config]
+    for key in ("net-file", "route-files", "additional-files", "weight-files", "taz-files"):
+        for element in tree.iter(key):
+            for part in (element.get("value") or element.get("v") or "").split(","):
+                if part.strip():
+                    files.append(config.parent / part.strip())
+    if len(files) == 1:
+        raise _TraceError(
+            f"{config} names no network; expected a SUMO configuration with <net-file> and "
+            "<route-files>"
+        )
+    for file in files:
+        if not file.is_file():
+            raise _TraceError(f"{file} is missing; {config.name} names it")
+    return files
+
+
+def _xml(file: Path) -> ET.Element:
+    if not file.is_file():
+        raise _TraceError(f"{file} is missing; expected a SUMO configuration (.sumocfg)")
+    try:
+        return ET.parse(file).getroot()
+    except ET.ParseError as error:
+        raise _TraceError(f"{file}: {error}; expected XML of SUMO") from None
+
+
+def _says(config: Path, key: str) -> bool:
+    return any(True for _ in _xml(config).iter(key))
+
+
+def _number(config: Path, key: str) -> float:
+    for element in _xml(config).iter(key):
+        try:
+            return float(element.get("value") or element.get("v") or "")
+        except ValueError:
+            break
+    return STEP_S
+
+
+def _types(inputs: Sequence[Path]) -> list[str]:
+    """The vehicle types of SUMO's files as those of a scenario; the first is for all others."""
+    found = ['{ length = "5 m", width = "1.8 m", height = "1.5 m" }']
+    for file in inputs[1:]:
+        if file.suffix != ".xml":
+            continue
+        for one in _xml(file).iter("vType"):
+            length, width, height = CLASSES.get(
+                one.get("vClass", "passenger"), CLASSES["passenger"]
+            )
+            name = (one.get("id") or "").replace("\\", "\\\\").replace('"', '\\"')
+            sizes = (
+                ("length", length),
+                ("width", width),
+                ("height", height),
+            )
+            parts = []
+            for key, usual in sizes:
+                try:
+                    size = float(one.get(key) or usual)
+                except ValueError:
+                    raise _TraceError(
+                        f'{file}: vType "{name}" has the {key} `{one.get(key)}`; expected metres'
+                    ) from None
+                parts.append(f'{key} = "{size:g} m"')
+            found.append(f'{{ name = "{name}", {", ".join(parts)} }}')
+    return found
+
+
+def _table(file: Path) -> Path:
+    """A table of floating car data in Parquet as CSV."""
+    if not file.is_file():
+        raise _TraceError(f"{file} is missing; expected floating car data of SUMO in Parquet")
+    kept = cache_dir() / f"{hashlib.sha256(file.read_bytes()).hexdigest()[:32]}.csv"
+    if kept.is_file():
+        return kept
+    try:
+        table = pl.read_parquet(file)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise _TraceError(f"{file}: {str(error).splitlines()[0]}; expected Parquet") from None
+    plain = {one.removeprefix("vehicle_").removeprefix("timestep_"): one for one in table.columns}
+    names = {}
+    for column in (*COLUMNS, *OPTIONAL):
+        short = column.removeprefix("vehicle_").removeprefix("timestep_")
+        if short in plain:
+            names[plain[short]] = column
+        elif column in COLUMNS:
+            raise _TraceError(
+                f"{file} has no column `{column}`; expected {', '.join(COLUMNS)} as SUMO's "
+                "--fcd-output writes them"
+            )
+    table = table.select(names.keys()).rename(names)
+    if not table["timestep_time"].dtype.is_numeric():
+        raise _TraceError(
+            f"{file}: `timestep_time` is no number; expected a trace written without "
+            "--human-readable-time"
+        )
+    # Persons and steps without anybody have no place.
+    table = table.drop_nulls(COLUMNS)
+    scratch = kept.with_suffix(f".{os.getpid()}.tmp")
+    table.write_csv(scratch, separator=";", float_precision=6)
+    scratch.replace(kept)
+    return kept

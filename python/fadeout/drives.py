@@ -1,0 +1,373 @@
+"""What befell each UE of a run on its way: who served it, what stood in the way, what was lost."""
+
+import math
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from fadeout import _geometry
+from fadeout._native import ResultError
+from fadeout._quantities import seconds
+from fadeout.results import Results
+
+CAUSES = ("congestion", "blockage", "misalignment", "deafness", "handover", "fading")
+"""What a packet, a timeout or a recovery is put down to."""
+
+CUT_DB = 6.0
+"""From this loss on a path counts as cut: the edge of a vehicle is in the direct path."""
+
+FINEST_S = 0.02
+MOST_LOOKS = 30_000
+"""Looks at a UE and a cell at most; longer runs and more cells make coarser steps."""
+
+LOOK_BACK_S = 0.1
+"""How long before a packet is given up by the radio the cause is looked for."""
+
+CONGESTED = {"queue-full", "aqm", "hold-full", "buffer-full", "discard-timer"}
+
+
+@dataclass(frozen=True)
+class Way:
+    """The way of all UEs of a run, in steps of time."""
+
+    steps: pl.DataFrame
+    """A row for each UE and step: `time_s`, `ue`, the `cell` that serves it (null between cells),
+    the columns of `fadeout.sights` toward that cell, and `cause`: what cuts the path, or null."""
+    every_s: float
+
+
+_KNOWN: "weakref.WeakKeyDictionary[Results, dict[float, Way]]" = weakref.WeakKeyDictionary()
+"""Ways that were asked for: figures and tables of a run use the same."""
+
+
+def way(results: Results, every: str | float | None = None) -> Way:
+    """The way of all UEs of a run, from copies of its channels; every 20 ms without `every`.
+
+    Raises:
+        ResultError: the run has no radio access with places.
+    """
+    scenario = results.manifest.get("scenario", {})
+    looks = len(scenario.get("ue", {})) * len(scenario.get("cell", {}))
+    if looks == 0:
+        raise ResultError("this run has no radio access, so no UE has a way")
+    every_s = seconds(every) if every is not None else FINEST_S
+    if every is None:
+        every_s = max(every_s, results.duration_s * looks / MOST_LOOKS)
+    known = _KNOWN.setdefault(results, {})
+    if every_s in known:
+        return known[every_s]
+    sights = _geometry.sights(dict(scenario), every=every_s)
+    sights = sights.filter(pl.col("time_s") < results.duration_s)
+    served = serving(results)
+    rows: list[pl.DataFrame] = []
+    for (ue,), own in sights.group_by("ue", maintain_order=True):
+        spans = pl.DataFrame(
+            [(time, cell) for time, cell in served.get(str(ue), [])],
+            schema={"time_s": pl.Float64, "cell": pl.String},
+            orient="row",
+        )
+        times = own.select(pl.col("time_s").unique(maintain_order=True)).sort("time_s")
+        by_time = times.join_asof(spans.sort("time_s"), on="time_s")
+        by_time = by_time.with_columns(pl.lit(str(ue)).alias("ue"))
+        rows.append(by_time.join(own, on=["time_s", "ue", "cell"], how="left"))
+    steps = pl.concat(rows)
+    known[every_s] = Way(steps.with_columns(_cause().alias("cause")), every_s)
+    return known[every_s]
+
+
+def _cause() -> pl.Expr:
+    """What cuts the path at a step; what lies deeper first."""
+    blocked_db = pl.col("vehicles_db") + pl.col("blockage_db").fill_null(0)
+    is_blocked = pl.col("behind_building") | (blocked_db >= CUT_DB)
+    return (
+        pl.when(pl.col("cell").is_null())
+        .then(pl.lit("handover"))
+        .when(pl.col("deafness_db") >= CUT_DB)
+        .then(pl.lit("deafness"))
+        .when(is_blocked)
+        .then(pl.lit("blockage"))
+        # A beam that is being found again without anything in the way has lost its target.
+        .when((pl.col("misalignment_db") >= CUT_DB) | pl.col("beam_recovery"))
+        .then(pl.lit("misalignment"))
+    )
+
+
+def serving(results: Results) -> dict[str, list[tuple[float, str | None]]]:
+    """The times from which a cell serves each UE, and the cell; None while none does."""
+    interfaces = results.interfaces
+    names = [one.rpartition("/")[0] or one for one in interfaces["interface"].to_list()]
+    last = dict(zip(names, interfaces["cell"].to_list(), strict=True))
+    served: dict[str, list[tuple[float, str | None]]] = {}
+    if results.has_table("handovers"):
+        columns = ("ue", "source", "target", "triggered_s", "left_s", "entered_s")
+        for ue, source, target, triggered, left, entered in (
+            results.table("handovers").sort("time_s").select(columns).rows()
+        ):
+            if math.isnan(entered):
+                continue
+            steps = served.setdefault(str(ue), [(0.0, str(source))])
+            since = triggered if math.isnan(left) else left
+            if not math.isnan(since) and since < entered:
+                steps.append((since, None))
+            steps.append((entered, str(target)))
+    for ue, cell in last.items():
+        served.setdefault(ue, [(0.0, cell)])
+    return {ue: sorted(steps, key=lambda step: step[0]) for ue, steps in served.items()}
+
+
+def flows_of(results: Results) -> dict[str, str]:
+    """The UE of each flow that begins or ends at one."""
+    scenario = results.manifest.get("scenario", {})
+    ue_at: dict[str, str] = {one["node"]: ue for ue, one in scenario.get("ue", {}).items()}
+    return {
+        name: ue_at.get(flow["to"]) or ue_at[flow["from"]]
+        for name, flow in scenario.get("flow", {}).items()
+        if flow["to"] in ue_at or flow["from"] in ue_at
+    }
+
+
+def losses(results: Results) -> pl.DataFrame:
+    """What each UE's flows lost, by cause.
+
+    A packet that a queue had no room for is put down to congestion. For what a radio gave up, for
+    timeouts and for recoveries, the way says why: the cause that cut the path longest in the 100 ms
+    before a packet was given up, in the time of the retransmission timer before a timeout, and in
+    two mean round trips before a recovery; there `handover` is the time in which no cell served the
+    UE, `blockage` vehicles, buildings or blockages of the channel that take 6 dB or more,
+    `misalignment` beams that point 6 dB or more beside the other end, and `deafness` its looking
+    elsewhere. A recovery after a packet that a queue had no room for is put down to congestion
+    first, a timeout where nothing cut the path, and all else to fading and interference.
+
+    Returns
+    -------
+    A row for each `ue` and `kind` (packets, timeouts, recoveries), with the counts in `congestion`,
+    `blockage`, `misalignment`, `deafness`, `handover` and `fading`.
+
+    Raises
+    ------
+    ResultError
+        When the run has no radio access with places.
+    """
+    return _losses(results, way(results))
+
+
+def _losses(results: Results, found: Way) -> pl.DataFrame:
+    ue_of = flows_of(results)
+    cut: dict[str, list[tuple[float, str]]] = {}
+    rows = found.steps.filter(pl.col("cause").is_not_null()).select("ue", "time_s", "cause")
+    for ue, time, cause in rows.rows():
+        cut.setdefault(ue, []).append((time, cause))
+    counts: dict[tuple[str, str], dict[str, int]] = {
+        (ue, kind): dict.fromkeys(CAUSES, 0)
+        for ue in found.steps["ue"].unique(maintain_order=True)
+        for kind in ("packets", "timeouts", "recoveries")
+    }
+    congested: dict[str, list[float]] = {}
+
+    def count(flow: str, kind: str, cause: str) -> None:
+        if flow in ue_of:
+            counts[ue_of[flow], kind][cause] += 1
+
+    for table in ("drops", "radio_drops"):
+        if not results.has_table(table):
+            continue
+        lost = results.table(table).select(
+            "time_s", pl.col("flow").cast(pl.String), pl.col("cause").cast(pl.String)
+        )
+        for time, flow, said in lost.rows():
+            if said in CONGESTED:
+                congested.setdefault(flow, []).append(time)
+                count(flow, "packets", "congestion")
+            elif said == "handover":
+                count(flow, "packets", "handover")
+            else:
+                before = _longest(cut.get(ue_of.get(flow, ""), []), time - LOOK_BACK_S, time)
+                count(flow, "packets", before or "fading")
+
+    def why(flow: str, since: float, until: float) -> str:
+        if any(since <= time <= until for time in congested.get(flow, ())):
+            return "congestion"
+        return _longest(cut.get(ue_of.get(flow, ""), []), since, until) or "fading"
+
+    if results.has_table("timeouts"):
+        expired = results.table("timeouts").filter(pl.col("end").cast(pl.String) == "sender")
+        for time, flow, rto in expired.select(
+            "time_s", pl.col("flow").cast(pl.String), "rto_s"
+        ).rows():
+            before = _longest(cut.get(ue_of.get(flow, ""), []), time - rto, time)
+            count(flow, "timeouts", before or why(flow, time - rto, time))
+    if results.has_table("flow_events"):
+        round_trips = dict(results.flows.select("flow", "mean_rtt_s").rows())
+        begun = results.table("flow_events").filter(pl.col("event").cast(pl.String) == "recovery")
+        for time, flow in begun.select("time_s", pl.col("flow").cast(pl.String)).rows():
+            back = 2 * (round_trips.get(flow) or LOOK_BACK_S)
+            count(flow, "recoveries", why(flow, time - back, time))
+    return pl.DataFrame(
+        [{"ue": ue, "kind": kind, **by_cause} for (ue, kind), by_cause in counts.items()],
+        schema={"ue": pl.String, "kind": pl.String} | dict.fromkeys(CAUSES, pl.Int64),
+    )
+
+
+def _longest(cut: list[tuple[float, str]], since: float, until: float) -> str | None:
+    """The cause of most steps between two times."""
+    steps: dict[str, int] = {}
+    for time, cause in cut:
+        if since <= time <= until:
+            steps[cause] = steps.get(cause, 0) + 1
+    return max(steps, key=lambda cause: steps[cause]) if steps else None
+
+
+def by_ue(results: Results) -> pl.DataFrame:
+    """What a run was like for each UE.
+
+    Returns ------- A row for each `ue`: `goodput_mbps` of its flows, `mean_sinr_db` of its downlink
+    transport blocks (null where they were not recorded), seconds in which vehicles were in the way
+    (`vehicles_s`), a building cut the direct path (`building_s`), beams pointed 6 dB or more beside
+    it (`misaligned_s`), it was not heard (`deaf_s`) and no cell served it (`unserved_s`); how often
+    vehicles came into the way of the cell that served it (`blockages`) and for how long on average
+    (`mean_blockage_s`); `handovers`, `timeouts`, `recoveries`, and `lost_packets`.
+
+    Raises
+    ------
+    ResultError
+        When the run has no radio access with places.
+    """
+    found = way(results)
+    lost = _losses(results, found)
+    goodput: dict[str, float] = {}
+    rates = dict(results.flows.select("flow", "goodput_mbps").rows())
+    for flow, ue in flows_of(results).items():
+        goodput[ue] = goodput.get(ue, 0.0) + (rates.get(flow) or 0.0)
+    sinr = _mean_sinr(results, "ue")
+    totals = lost.with_columns(pl.sum_horizontal(CAUSES).alias("total"))
+    changes = _changes(results, "ue")
+    rows = []
+    for (name,), own in found.steps.group_by("ue", maintain_order=True):
+        ue = str(name)
+        count = dict(totals.filter(pl.col("ue") == ue).select("kind", "total").rows())
+        rows.append(
+            {
+                "ue": ue,
+                "goodput_mbps": goodput.get(ue, 0.0),
+                "mean_sinr_db": sinr.get(ue),
+                **_shares(own, found.every_s),
+                "handovers": changes.get(ue, 0),
+                "timeouts": count["timeouts"],
+                "recoveries": count["recoveries"],
+                "lost_packets": count["packets"],
+            }
+        )
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _shares(own: pl.DataFrame, every_s: float) -> dict[str, float | int | None]:
+    """Times of one UE, and its blockages by vehicles."""
+
+    def time(of: pl.Expr) -> float:
+        return float(own.select(of.fill_null(value=False).sum()).item()) * every_s
+
+    blocked = [bool(is_blocked) for is_blocked in (own["vehicles_db"] >= CUT_DB).fill_null(False)]
+    begun = sum(now and not before for before, now in zip([False, *blocked], blocked, strict=False))
+    return {
+        "vehicles_s": sum(blocked) * every_s,
+        "building_s": time(pl.col("behind_building")),
+        "misaligned_s": time(pl.col("misalignment_db") >= CUT_DB),
+        "deaf_s": time(pl.col("deafness_db") >= CUT_DB),
+        "unserved_s": time(pl.col("cell").is_null()),
+        "blockages": begun,
+        "mean_blockage_s": sum(blocked) * every_s / begun if begun else None,
+    }
+
+
+def by_cell(results: Results) -> pl.DataFrame:
+    """What a run was like for each cell.
+
+    Returns ------- A row for each `cell`: `mean_ues` that it served, the share of that time in
+    which their direct path to it was cut by vehicles or buildings (`blocked_share`, null where it
+    served nobody), `best_ues`, to which no other cell was stronger on average, `in` and `out`
+    (changes of cell), and, where transport blocks were recorded, `downlink_mbps` and `uplink_mbps`
+    of those that arrived, `mean_sinr_db` of the downlink's, and `busy_share`, the share of slots
+    with downlink data.
+
+    Raises
+    ------
+    ResultError
+        When the run has no radio access with places.
+    """
+    found = way(results)
+    scenario = results.manifest["scenario"]
+    times = found.steps["time_s"].n_unique() or 1
+    steps = found.steps.filter(pl.col("cell").is_not_null())
+    blocked_db = pl.col("vehicles_db") + pl.col("blockage_db").fill_null(0)
+    is_blocked = pl.col("behind_building") | (blocked_db >= CUT_DB)
+    served = steps.group_by("cell").agg(
+        (pl.len() / times).alias("mean_ues"), is_blocked.mean().alias("blocked_share")
+    )
+    coarse = _geometry.sights(dict(scenario), every=max(0.1, found.every_s))
+    best = coarse.filter(pl.col("snr_db") == pl.col("snr_db").max().over("time_s", "ue"))
+    best = best.group_by("cell").agg((pl.len() / coarse["time_s"].n_unique()).alias("best_ues"))
+    table = pl.DataFrame({"cell": list(scenario["cell"])}).join(served, on="cell", how="left")
+    table = table.join(best, on="cell", how="left", maintain_order="left")
+    table = table.with_columns(pl.col("mean_ues", "best_ues").fill_null(0.0))
+    ins, outs = _changes(results, "target"), _changes(results, "source")
+    names = table["cell"].to_list()
+    return table.with_columns(
+        pl.Series("in", [ins.get(name, 0) for name in names], dtype=pl.Int64),
+        pl.Series("out", [outs.get(name, 0) for name in names], dtype=pl.Int64),
+        *_blocks(results, names),
+    )
+
+
+def _blocks(results: Results, names: list[str]) -> list[pl.Series]:
+    """Columns about the transport blocks of each cell."""
+    kinds = ("downlink_mbps", "uplink_mbps", "mean_sinr_db", "busy_share")
+    found: dict[str, dict[str, float]] = {kind: {} for kind in kinds}
+    if results.has_table("transport_blocks"):
+        words = pl.col("cell", "direction").cast(pl.String)
+        blocks = results.table("transport_blocks").with_columns(words)
+        for (cell, direction), own in blocks.group_by("cell", "direction"):
+            bits = float(own.filter("is_ok")["size_bytes"].cast(pl.UInt64).sum()) * 8
+            found[f"{direction}_mbps"][str(cell)] = bits / results.duration_s / 1e6
+            if direction == "downlink":
+                slots = own["time_s"].unique().sort()
+                slot = float(slots.diff().min() or 0.0)  # type: ignore[arg-type]
+                found["busy_share"][str(cell)] = len(slots) * slot / results.duration_s
+        found["mean_sinr_db"] = _mean_sinr(results, "cell")
+    return [
+        pl.Series(kind, [found[kind].get(name) for name in names], dtype=pl.Float64)
+        for kind in kinds
+    ]
+
+
+def _mean_sinr(results: Results, key: str) -> dict[str, float]:
+    if not results.has_table("transport_blocks"):
+        return {}
+    blocks = results.scan("transport_blocks").filter(
+        pl.col("direction").cast(pl.String) == "downlink"
+    )
+    means = blocks.group_by(pl.col(key).cast(pl.String)).agg(pl.col("sinr_db").mean())
+    return dict(means.collect().rows())
+
+
+def _changes(results: Results, key: str) -> dict[str, int]:
+    """Changes of cell that came to their end, by the UE, the source or the target."""
+    if not results.has_table("handovers"):
+        return {}
+    done = results.table("handovers").filter(pl.col("entered_s").is_not_nan())
+    counts = done.group_by(pl.col(key).cast(pl.String)).agg(pl.len())
+    return dict(counts.rows())
+
+
+def save(results: Results, folder: Path) -> list[str]:
+    """Write the tables by UE, by cell and of losses into `folder` as CSV; their names."""
+    tables: Mapping[str, pl.DataFrame] = {
+        "by_ue": by_ue(results),
+        "by_cell": by_cell(results),
+        "losses": losses(results),
+    }
+    for name, table in tables.items():
+        table.write_csv(folder / f"{name}.csv", float_precision=6)
+    return list(tables)
