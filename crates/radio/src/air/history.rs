@@ -3,7 +3,7 @@
 /// A quantity of each of the latest slots, zero where nothing was added, and its mean.
 #[derive(Debug, Clone)]
 pub(crate) struct History {
-    slots: Vec<(u64, f64)>,
+    slots: Box<[(u64, f64); REMEMBERED]>,
     /// Mean over about a hundred slots, and as of which.
     mean: (u64, f64),
 }
@@ -16,7 +16,7 @@ const AVERAGING_SLOTS: f64 = 100.0;
 impl History {
     pub(crate) fn new() -> History {
         History {
-            slots: vec![(u64::MAX, 0.0); REMEMBERED],
+            slots: Box::new([(u64::MAX, 0.0); REMEMBERED]),
             mean: (0, 0.0),
         }
     }
@@ -30,12 +30,14 @@ impl History {
     }
 
     /// The quantity of `slot`; zero when that is forgotten.
+    #[inline]
     pub(crate) fn at(&self, slot: u64) -> f64 {
         let (at, value) = self.slots[slot as usize % REMEMBERED];
         if at == slot { value } else { 0.0 }
     }
 
     /// The mean as of `slot`.
+    #[inline]
     pub(crate) fn mean(&self, slot: u64) -> f64 {
         let (at, mean) = self.mean;
         if slot <= at {

@@ -6,7 +6,7 @@
 //! chances of sight. Neither has shadows or fading, and beams point where they did last.
 
 use super::history::History;
-use super::{Air, AirCell, AirLeg, Purpose};
+use super::{Air, AirCell, AirLeg, Purpose, RadioPath};
 use crate::antenna::{Angles, Antenna};
 use crate::channel::path_loss::{Condition, Ends};
 use crate::config::{LegId, Sharing};
@@ -145,31 +145,15 @@ impl Air {
         purpose: Purpose,
     ) -> f64 {
         let own = &self.cells[leg.cell.index()];
-        let (own_slot, own_hz) = (own.frame.slot(), own.levels.bandwidth_hz);
         let signal_mw = own.levels.power_mw * self.paths[serving].gain;
         let mut disturbance_mw = own.levels.thermal_mw * self.ues[leg.ue.index()].noise_factor;
-        for (index, path) in carrier.clone().zip(&self.paths[carrier.clone()]) {
-            if index == serving {
-                continue;
-            }
-            let other = &self.downlinks[path.cell.index()];
-            let mut slot = slot;
-            if other.slot != own_slot {
-                let frame = &self.cells[path.cell.index()].frame;
-                slot = frame.slot_as_of(own_slot, slot);
-            }
-            let share = match purpose {
-                Purpose::Transmission => other.shares.at(slot),
-                Purpose::Report => other.shares.mean(slot),
+        let others = [carrier.start..serving, serving + 1..carrier.end];
+        for others in others {
+            let heard = (&self.paths[others], slot);
+            disturbance_mw = match purpose {
+                Purpose::Transmission => self.heard_mw(own, heard, disturbance_mw, History::at),
+                Purpose::Report => self.heard_mw(own, heard, disturbance_mw, History::mean),
             };
-            if share > 0.0 {
-                let mut heard_mw = other.power_mw * path.gain * share;
-                if other.bandwidth_hz > own_hz {
-                    // What of a wider carrier falls into this one.
-                    heard_mw *= own_hz / other.bandwidth_hz;
-                }
-                disturbance_mw += heard_mw;
-            }
         }
         if let Some(crossing) = &self.crossing
             && own.config.cross_link
@@ -181,6 +165,36 @@ impl Air {
             });
         }
         signal_mw / disturbance_mw
+    }
+
+    /// Adds to `sum_mw` what comes over paths from other cells in a slot of this one, each cell with the share
+    /// of its band that it used.
+    fn heard_mw(
+        &self,
+        own: &AirCell,
+        (paths, slot): (&[RadioPath], u64),
+        mut sum_mw: f64,
+        share: impl Fn(&History, u64) -> f64,
+    ) -> f64 {
+        let (own_slot, own_hz) = (own.frame.slot(), own.levels.bandwidth_hz);
+        for path in paths {
+            let other = &self.downlinks[path.cell.index()];
+            let mut slot = slot;
+            if other.slot != own_slot {
+                let frame = &self.cells[path.cell.index()].frame;
+                slot = frame.slot_as_of(own_slot, slot);
+            }
+            let share = share(&other.shares, slot);
+            if share > 0.0 {
+                let mut heard_mw = other.power_mw * path.gain * share;
+                if other.bandwidth_hz > own_hz {
+                    // What of a wider carrier falls into this one.
+                    heard_mw *= own_hz / other.bandwidth_hz;
+                }
+                sum_mw += heard_mw;
+            }
+        }
+        sum_mw
     }
 
     /// Power in mW that base stations on the carrier put into a resource block of the uplink of a cell,

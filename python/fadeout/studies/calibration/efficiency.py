@@ -81,9 +81,48 @@ The path losses of TR 36.873 at a UE of 1.5 m, and that of TR 38.901's RMa, are 
 """
 
 
+CELL = "deployment.network.cell"
+ASSUMPTIONS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "as-above": ("as above", {}),
+    "fresh-reports": (
+        "reports in each TTI, two TTIs old",
+        {f"{CELL}.radio": '{ kind = "lte", cqi-period = 1, cqi-delay = 2 }'},
+    ),
+    "slow": ("scatterers of 3 km/h", {f"{CELL}.channel.environment-speed": '"3 km/h"'}),
+    "rayleigh": ("Rayleigh fading, flat", {f"{CELL}.channel.fading": '"rayleigh"'}),
+    "no-fading": ("no fading", {f"{CELL}.channel.fading": '"none"'}),
+    "bler-1": (
+        "1 % block errors aimed at",
+        {f"{CELL}.radio": '{ kind = "lte", target-bler = 0.01 }'},
+    ),
+    "bler-30": (
+        "30 % block errors aimed at",
+        {f"{CELL}.radio": '{ kind = "lte", target-bler = 0.3 }'},
+    ),
+    "chase": (
+        "Chase combining",
+        {f"{CELL}.radio": '{ kind = "lte", harq-combining = "chase" }'},
+    ),
+    "one-antenna": ("one receive antenna", {f"{CELL}.channel.receive-antennas": "1"}),
+    "four-antennas": ("four receive antennas", {f"{CELL}.channel.receive-antennas": "4"}),
+    "no-indoor": (
+        "no walls and no cars",
+        {"ue.phone.indoor.share": "0", "ue.phone.penetration": '"0 dB"'},
+    ),
+}
+"""Assumptions of these cases by name: title, and what they change."""
+
+
 def imt_job(case: str, seed: int) -> Job:
     """A run of a case of ITU-R M.2135."""
     _, changes = IMT_ADVANCED[case]
+    return Job(SCENARIO, overrides(changes), seed=seed)
+
+
+def assumed_job(point: tuple[str, str], seed: int) -> Job:
+    """A run of a case with one assumption changed."""
+    case, assumption = point
+    changes = {**IMT_ADVANCED[case][1], **ASSUMPTIONS[assumption][1]}
     return Job(SCENARIO, overrides(changes), seed=seed)
 
 
@@ -144,6 +183,38 @@ def beside_winner(runs: Runs[Effort]) -> Section:
         ),
         table=Table.of(records, columns),
         is_headline=True,
+    )
+
+
+def assumed(runs: Runs[Effort]) -> Section:
+    """By how much the assumptions move the cells' efficiency."""
+    points = [(case, assumption) for assumption in ASSUMPTIONS for case in IMT_ADVANCED]
+    found = runs.over_seeds(points, assumed_job, user_rates, 1)
+
+    def cell(case: str, assumption: str) -> float:
+        return float(np.sum(found[case, assumption][0])) / SECTORS
+
+    published = {one["name"]: one["cell"] for one in PUBLISHED["efficiency"]}
+    records = []
+    for assumption, (title, _) in ASSUMPTIONS.items():
+        record: dict[str, object] = {"assumption": assumption, "_title": title}
+        for case in IMT_ADVANCED:
+            ours = cell(case, assumption)
+            change = 100.0 * (ours / cell(case, "as-above") - 1.0)
+            lowest = 100.0 * (ours / min(published[case]) - 1.0)
+            record |= {f"{case}": ours, f"{case}_change": change, f"{case}_lowest": lowest}
+        records.append(record)
+    columns = {"assumption": "{_title}"} | {
+        f"{IMT_ADVANCED[case][0]}: bit/s/Hz (change; to the lowest organisation)": (
+            f"{{{case}:.3f}} ({{{case}_change:+.0f}} %; {{{case}_lowest:+.0f}} %)"
+        )
+        for case in IMT_ADVANCED
+    }
+    return Section(
+        name="assumed",
+        title="What moves the efficiency of a cell",
+        text="One drop each, the same for all: one thing is changed at a time.",
+        table=Table.of(records, columns),
     )
 
 
@@ -220,6 +291,12 @@ def drops(effort: Effort) -> int:
     return min(effort.seeds, 3)
 
 
+def varies(effort: Effort) -> bool:
+    """Whether assumptions are changed: not in a quick look."""
+    return effort.seeds >= 5
+
+
 def count(effort: Effort) -> int:
     """How many runs at most."""
-    return (len(CASES) + len(IMT_ADVANCED)) * drops(effort)
+    cases = (len(CASES) + len(IMT_ADVANCED)) * drops(effort)
+    return cases + (len(IMT_ADVANCED) * len(ASSUMPTIONS) if varies(effort) else 0)

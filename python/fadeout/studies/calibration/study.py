@@ -19,7 +19,13 @@ from fadeout.studies.calibration.cases import (
     found,
     unpublished,
 )
-from fadeout.studies.calibration.efficiency import beside_winner, count, full_buffer
+from fadeout.studies.calibration.efficiency import (
+    assumed,
+    beside_winner,
+    count,
+    full_buffer,
+    varies,
+)
 from fadeout.study import Effort, Runs, Section, Study, Table, estimate
 
 
@@ -33,6 +39,8 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
     yield alone(unpublished(), seeds)
     yield closed_form(seeds)
     yield beside_winner(runs)
+    if varies(runs.effort):
+        yield assumed(runs)
     yield full_buffer(runs)
 
 
