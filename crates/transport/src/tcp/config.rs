@@ -41,6 +41,23 @@ fadeout_core::choices! {
 }
 
 fadeout_core::choices! {
+    /// Which duplicate ACKs begin a fast retransmit without SACK, by RFC 6582's `recover`: the end of
+    /// what had been sent at the last fast retransmit, or timeout. Duplicates at or below it may be of what
+    /// was sent again in vain.
+    ///
+    /// Standard: RFC 6582 §3.2, step 2.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum RecoverGuard {
+        /// Those that acknowledge more than `recover`.
+        Above = "above",
+        /// Those that acknowledge `recover`, or more: ns-3's comparison.
+        From = "from",
+        /// All but while a timeout is being repaired: RFC 5681 alone.
+        None = "none",
+    }
+}
+
+fadeout_core::choices! {
     /// How the retransmission timeout follows from round-trip times.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum RtoRule {
@@ -227,6 +244,8 @@ pub struct TcpConfig {
     pub recovery: LossRecovery,
     /// Variant of [`LossRecovery::NewReno`].
     pub newreno_variant: NewRenoVariant,
+    /// Which duplicate ACKs begin a fast retransmit without SACK.
+    pub recover_guard: RecoverGuard,
     /// Largest payload of a segment without options (the MSS option), bytes.
     pub mss: u32,
     /// Whether timestamps are offered (RFC 7323).

@@ -21,7 +21,8 @@ mod timer;
 pub use accurate::AccurateCounters;
 pub use config::{
     AccurateEcn, AckRule, EcnMode, LossRecovery, LossResponse, NewRenoVariant, OutageResponse,
-    Pacing, ReceiveWindow, ResilienceConfig, RtoRule, SendBufferConfig, SendBufferRule, TcpConfig,
+    Pacing, ReceiveWindow, RecoverGuard, ResilienceConfig, RtoRule, SendBufferConfig,
+    SendBufferRule, TcpConfig,
 };
 pub(crate) use endpoint::SubflowView;
 pub use endpoint::{AppCommand, ConnectionState, SocketOption, TcpEndpoint};

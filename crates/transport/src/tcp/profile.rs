@@ -1,8 +1,8 @@
 //! Profiles: whole stacks by name, so that older studies can be repeated with what they used.
 
 use super::config::{
-    AckRule, EcnMode, LossRecovery, NewRenoVariant, Pacing, ReceiveWindow, ResilienceConfig,
-    RtoRule, SendBufferConfig, SendBufferRule, TcpConfig,
+    AckRule, EcnMode, LossRecovery, NewRenoVariant, Pacing, ReceiveWindow, RecoverGuard,
+    ResilienceConfig, RtoRule, SendBufferConfig, SendBufferRule, TcpConfig,
 };
 use fadeout_core::registry::{Entry, Parameter, Settings, choice, flag, integer, span};
 use fadeout_core::{Rate, Span};
@@ -48,6 +48,9 @@ fadeout_core::parameters! {
         /// NewReno: the retransmission timer is restarted by the first partial acknowledgment of a
         /// recovery, or by each (RFC 6582 section 4).
         newreno_variant: NewRenoVariant = choice(NewRenoVariant::NAMES, "impatient"),
+        /// Without SACK, duplicate ACKs begin a fast retransmit only above what had been sent at the last
+        /// one or at a timeout (RFC 6582's `recover`), from there on (ns-3), or anywhere (RFC 5681).
+        recover_guard: RecoverGuard = choice(RecoverGuard::NAMES, "above"),
         /// Limited transmit (RFC 3042).
         limited_transmit: bool = flag("true"),
         /// Window shrinks after idle (RFC 2861).
@@ -120,6 +123,13 @@ const LINUX: &[Parameter] = &Constants::with_defaults(&[
 const CLASSIC: &[Parameter] =
     &Constants::with_defaults(&[("timestamps", "false"), ("initial-window", "3")]);
 
+/// The same without what RFC 6582 added.
+const RENO: &[Parameter] = &Constants::with_defaults(&[
+    ("timestamps", "false"),
+    ("initial-window", "3"),
+    ("recover-guard", "none"),
+]);
+
 const fn profile(
     name: &'static str,
     parameters: &'static [Parameter],
@@ -152,7 +162,7 @@ pub static PROFILES: &[Entry] = &[
     ),
     profile(
         "reno",
-        CLASSIC,
+        RENO,
         "No SACK; the first new ACK ends fast recovery.",
         "RFC 5681, 6298",
     ),
@@ -180,6 +190,7 @@ pub(super) fn configured(settings: &Settings<'_>) -> TcpConfig {
     TcpConfig {
         recovery,
         newreno_variant: given.newreno_variant,
+        recover_guard: given.recover_guard,
         mss: given.mss,
         timestamps: given.timestamps,
         duplicate_threshold: given.duplicate_threshold,

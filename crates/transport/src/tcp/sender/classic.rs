@@ -7,7 +7,7 @@ use super::ack::AckFlags;
 use super::recovery::Repair;
 use super::{Sender, Step};
 use crate::congestion::{CongestionControl, CongestionKind, RecoveryState};
-use crate::tcp::config::{LossRecovery, NewRenoVariant};
+use crate::tcp::config::{LossRecovery, NewRenoVariant, RecoverGuard};
 use fadeout_core::Probe;
 
 /// Duplicate-ACK state.
@@ -16,9 +16,7 @@ pub(super) struct Classic {
     duplicates: u32,
     /// Of those, how many stand for a delivered segment (Linux `sacked_out` without SACK).
     counted: u32,
-    /// End of what was sent before the last fast retransmit or timeout (RFC 6582 `recover`). No other
-    /// begins until more than this is acknowledged: duplicates at this number itself may be of what was
-    /// sent again in vain.
+    /// End of what was sent before the last fast retransmit or timeout (RFC 6582 `recover`).
     pub(super) recover: u64,
     /// A partial ACK restarted the timer already, and no other may (the "impatient" variant, RFC 6582
     /// section 4).
@@ -64,11 +62,21 @@ impl Sender {
         } else {
             self.classic.duplicates == threshold
         };
-        if is_enough && self.snd_una > self.classic.recover {
+        if is_enough && self.is_beyond_recover() {
             self.fast_retransmit(cx);
             return Repair::Lost;
         }
         Repair::None
+    }
+
+    /// Whether duplicates of the latest ACK can be of a new loss.
+    fn is_beyond_recover(&self) -> bool {
+        match self.config.recover_guard {
+            RecoverGuard::Above => self.snd_una > self.classic.recover,
+            RecoverGuard::From => self.snd_una >= self.classic.recover,
+            // After a timeout all goes again anyway, up to what had been sent.
+            RecoverGuard::None => self.state != RecoveryState::Loss,
+        }
     }
 
     /// Linux counts each duplicate as a delivery, and not again when it is acknowledged
@@ -106,7 +114,7 @@ impl Sender {
     pub(super) fn retransmit_late_head<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         let is_due = self.state == RecoveryState::Open
             && self.classic.duplicates >= self.config.duplicate_threshold
-            && self.snd_una > self.classic.recover;
+            && self.is_beyond_recover();
         if is_due {
             self.fast_retransmit(cx);
             self.retransmit_lost(cx);

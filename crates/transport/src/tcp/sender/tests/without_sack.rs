@@ -1,7 +1,7 @@
 //! Duplicate ACKs where SACK was not agreed on.
 
 use super::*;
-use crate::tcp::config::{LossRecovery, LossResponse};
+use crate::tcp::config::{LossRecovery, LossResponse, RecoverGuard};
 use std::collections::{BTreeSet, VecDeque};
 
 fn dups(b: &mut Bench, segments: u64, count: u32) {
@@ -135,7 +135,9 @@ fn a_delayed_response_leaves_data_alone_that_was_recovered_once() {
         (15 * FULL, false),
         (15 * FULL + FULL, true),
     ] {
-        let mut b = Bench::sent(&delayed("reno"), 30);
+        let mut config = delayed("reno");
+        config.recover_guard = RecoverGuard::Above;
+        let mut b = Bench::sent(&config, 30);
         dups(&mut b, 0, 5);
         b.wait(100);
         assert_eq!(b.sender.statistics.recoveries, 1);
@@ -208,5 +210,57 @@ fn what_was_sent_again_in_vain_begins_no_recovery() {
             assert!(again <= 2 * 32, "{name}: {again} for {lost:?}");
             assert!(next > 2800, "{name} got to {next} with {lost:?}");
         }
+    }
+}
+
+#[test]
+fn duplicates_at_recover_begin_a_recovery_by_the_guard() {
+    // RFC 6582 section 3.2, step 2: "covers more than `recover`"; RFC 5681 knows no such condition.
+    let bytes = 10 * FULL;
+    for (name, guard, first) in [
+        ("newreno", None, bytes + FULL),
+        ("tahoe", None, bytes + FULL),
+        ("newreno", Some(RecoverGuard::From), bytes),
+        ("newreno", Some(RecoverGuard::None), bytes),
+        ("reno", None, bytes),
+    ] {
+        for acked in [4 * FULL, bytes, bytes + FULL] {
+            let mut config = profile(name);
+            config.recover_guard = guard.unwrap_or(config.recover_guard);
+            let mut b = Bench::sent(&config, 10);
+            b.wait(1000);
+            assert_eq!(b.state(), RecoveryState::Loss);
+            b.write(20);
+            let mut ack = b.bare(0);
+            ack.ack = 1 + acked;
+            b.sender.window.cwnd = 20.0;
+            b.arrive(ack);
+            b.left();
+            let before = b.sender.statistics.recoveries;
+            for _ in 0..3 {
+                b.arrive(ack);
+            }
+            let begins = b.sender.statistics.recoveries > before;
+            assert_eq!(begins, acked >= first, "{name} {guard:?} at {acked}");
+        }
+    }
+}
+
+#[test]
+fn reno_recovers_a_second_loss_of_a_window_by_a_second_recovery() {
+    // RFC 5681 alone: its first new ACK ends a recovery, and the next three duplicates begin another.
+    for (guard, recoveries) in [
+        (RecoverGuard::None, 2),
+        (RecoverGuard::From, 1),
+        (RecoverGuard::Above, 1),
+    ] {
+        let mut config = profile("reno");
+        config.recover_guard = guard;
+        let mut b = Bench::sent(&config, 30);
+        dups(&mut b, 0, 3);
+        b.ack(4);
+        assert_eq!(b.state(), RecoveryState::Open);
+        dups(&mut b, 4, 3);
+        assert_eq!(b.sender.statistics.recoveries, recoveries, "{guard:?}");
     }
 }
