@@ -230,7 +230,11 @@ mod tests {
                 (found - mean).abs() < 5.0 * deviation / count.sqrt(),
                 "{found}"
             );
-            let square = losses.iter().map(|it| (it - found) * (it - found)).sum::<f64>() / count;
+            let square = losses
+                .iter()
+                .map(|it| (it - found) * (it - found))
+                .sum::<f64>()
+                / count;
             assert!(
                 square.sqrt() < deviation && square.sqrt() > 0.9 * deviation,
                 "{square}"
