@@ -32,20 +32,25 @@ FIXED_RTO = {"flow.tcp.rto-rule": "fixed", "flow.tcp.minimum-rto": "200 ms"}
 
 LINUX = "Linux"
 NO_GUARD = "no SACK (RFC 5681)"
+GUARDED = "no SACK (RFC 6582, impatient)"
 SLOW = "slow-but-steady"
 SENDERS: dict[str, Values] = {
     LINUX: {},
     "Linux, no undo": NO_UNDO | FIXED_RTO,
     "SACK (RFC 6675)": {"flow.profile": "rfc"} | FIXED_RTO,
-    "no SACK (RFC 6582, impatient)": {"flow.profile": "newreno"} | FIXED_RTO,
+    GUARDED: {"flow.profile": "newreno"} | FIXED_RTO,
     "no SACK (RFC 6582, slow but steady)": {"flow.profile": "newreno"}
     | FIXED_RTO
     | {"flow.tcp.newreno-variant": SLOW},
+    "no SACK (RFC 6582 as ns-3 compares)": {"flow.profile": "newreno"}
+    | FIXED_RTO
+    | {"flow.tcp.recover-guard": "from"},
     NO_GUARD: {"flow.profile": "reno"} | FIXED_RTO,
 }
 """Senders, from what Linux does to what the paper describes: duplicate ACKs after a timeout are
-taken for a loss. SACK tells such ACKs from others; RFC 6582's `recover` does so only up to what had
-been sent before the timeout. All send with CUBIC; those but Linux's have the paper's timeout."""
+taken for a loss. SACK tells such ACKs from others, and so does RFC 6582's `recover` where an ACK
+must cover more than it; ns-3 asks for as much. All send with CUBIC; those but Linux's have the
+paper's timeout."""
 
 GEOMETRY = {
     "blockage.vehicle.depth": "{ geometry = { "

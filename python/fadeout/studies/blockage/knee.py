@@ -5,6 +5,7 @@ from statistics import fmean
 
 from fadeout.studies.blockage.assumptions import (
     BUFFERS,
+    GUARDED,
     LINUX,
     NO_GUARD,
     SENDERS,
@@ -111,8 +112,9 @@ def senders(runs: Runs[Effort]) -> Section:
             f"with CUBIC; {runs.effort.knee_seeds} seeds. *Recoveries*: times a run that duplicate "
             "ACKs or SACK had it send again and reduce its window, at 0.1 / 0.2 / 1 s. The paper "
             "describes them: after a timeout all is sent again, the receiver has it already, and "
-            "its duplicate ACKs reduce the window once more. RFC 6582 ignores those up to what was "
-            "sent before the timeout (`recover`); these lie above it, as all of that has arrived."
+            "its duplicate ACKs reduce the window once more. They acknowledge exactly what was "
+            "sent before the timeout (`recover`): RFC 6582 asks for more than that, ns-3 for as "
+            "much, and RFC 5681 for nothing."
         ),
         table=Table.of(
             records,
@@ -135,7 +137,7 @@ def senders(runs: Runs[Effort]) -> Section:
         conclusion=(
             f"With a window of {size}, the loss without SACK less that with it: "
             f"{moved(NO_GUARD, 'SACK (RFC 6675)')}; without RFC 6582's guard less that with it: "
-            f"{moved(NO_GUARD, 'no SACK (RFC 6582, impatient)')}."
+            f"{moved(NO_GUARD, GUARDED)}."
         ),
         is_headline=True,
     )
