@@ -208,7 +208,7 @@ def _read_pbf(file: Path) -> _Extract:
         import osmium
     except ImportError:
         raise OsmError(
-            f"{file}: `pip install osmium` reads .pbf; or `osmium cat` makes .osm of it"
+            f"{file}: `pip install 'fadeout[osm]'` reads .pbf; or `osmium cat` makes .osm of it"
         ) from None
     extract = _Extract()
     library: Any = osmium

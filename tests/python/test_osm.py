@@ -164,6 +164,15 @@ def test_what_is_no_extract_is_refused(tmp_path: Path, text: str, message: str):
     assert 'building "town"' in str(caught.value)
 
 
+def test_an_extract_as_pbf_is_the_same(tmp_path: Path):
+    osmium = pytest.importorskip("osmium")
+    packed = tmp_path / "helsinki.osm.pbf"
+    with osmium.SimpleWriter(str(packed)) as writer:
+        for one in osmium.FileProcessor(str(HELSINKI)):
+            writer.add(one)
+    assert _osm.buildings(packed) == _osm.buildings(HELSINKI)
+
+
 def test_a_missing_extract_is_refused(tmp_path: Path):
     with pytest.raises(_osm.OsmError, match="is missing"):
         _osm.buildings(tmp_path / "gone.osm")
