@@ -19,8 +19,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import polars as pl
-
 from fadeout import _osm
 from fadeout._native import ScenarioError
 from fadeout._quantities import meters
@@ -362,6 +360,9 @@ def _table(file: Path) -> Path:
     kept = cache_dir() / f"{hashlib.sha256(file.read_bytes()).hexdigest()[:32]}.csv"
     if kept.is_file():
         return kept
+    # Few scenarios have one, and every command comes by here.
+    import polars as pl
+
     try:
         table = pl.read_parquet(file)
     except (pl.exceptions.PolarsError, OSError) as error:
