@@ -39,6 +39,7 @@ const MAY_USE: [(&str, &str, &[&str]); 18] = [
         &["config", "plan", "air", "bearer", "cell", "leg", "rrc"],
     ),
     ("radio", "outlook", &["config"]),
+    ("radio", "sight", &["config"]),
 ];
 
 /// The names at the top of a crate that are no rooms: other crates under the name they have here.

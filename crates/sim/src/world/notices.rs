@@ -1,22 +1,23 @@
 //! Notices: the messages of hops to the ends of flows.
 
+use super::agenda::Agenda;
 use super::{Event, Flow, Transport, World};
+use crate::notices::Notices;
 use fadeout_core::{FlowId, LinkInfo, Probe};
 
-impl<P: Probe> World<P> {
-    /// The ends of a flow are to be told something that was not known ahead, if they are told anything.
-    pub(super) fn notify(&mut self, flow: FlowId, info: LinkInfo) {
-        let now = self.agenda.now();
-        let mut all = self.notices.iter_mut().enumerate();
-        let Some((index, notices)) = all.find(|(_, notices)| notices.flow == flow) else {
-            return;
-        };
-        if let Some(at) = notices.tell(now, info) {
-            let index = index as u32;
-            self.agenda.schedule(at, Event::Notice { index });
-        }
+/// The ends of a flow are to be told something that was not known ahead, if they are told anything.
+pub(super) fn notify(all: &mut [Notices], agenda: &mut Agenda, flow: FlowId, info: LinkInfo) {
+    let mut numbered = all.iter_mut().enumerate();
+    let Some((index, notices)) = numbered.find(|(_, notices)| notices.flow == flow) else {
+        return;
+    };
+    if let Some(at) = notices.tell(agenda.now(), info) {
+        let index = index as u32;
+        agenda.schedule(at, Event::Notice { index });
     }
+}
 
+impl<P: Probe> World<P> {
     /// A hop tells both ends of a flow something.
     pub(super) fn tell(&mut self, index: u32) {
         let notices = &mut self.notices[index as usize];

@@ -5,6 +5,7 @@
 //! core sends it; what has passed there goes on to the old base station.
 
 use super::backhaul::Interfaces;
+use super::notices::notify;
 use super::{Endpoints, World};
 use crate::directory::Directory;
 use crate::hop::{Hop, Routes};
@@ -131,7 +132,7 @@ impl UePaths {
             }
             Move::Told { ue, info } => {
                 for way in self.ways.iter().filter(|way| way.ue == ue) {
-                    world.notify(way.flow, info);
+                    notify(&mut world.notices, &mut world.agenda, way.flow, info);
                 }
             }
             Move::Message {
