@@ -119,6 +119,9 @@ impl SmallScale {
     pub(super) fn gains(&self, shared: &Fadings, place: Place, direct_turns: f64, out: &mut [f32]) {
         let way = (place, direct_turns);
         self.gains_at(0, shared, way, out);
+        if shared.antennas == 1 {
+            return;
+        }
         let mut one = [0.0; MAX_SUB_BANDS];
         for antenna in 1..shared.antennas as usize {
             let one = &mut one[..out.len()];

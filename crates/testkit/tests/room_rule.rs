@@ -12,7 +12,7 @@ const CRATES: [&str; 4] = ["channel", "phy", "layer2", "radio"];
 const ALL_LISTED: [&str; 2] = ["layer2", "radio"];
 
 /// Crate, room, and what the room may use of its own crate.
-const MAY_USE: [(&str, &str, &[&str]); 18] = [
+const MAY_USE: [(&str, &str, &[&str]); 19] = [
     ("channel", "error", &[]),
     ("channel", "antenna", &["error", "phasor"]),
     (
