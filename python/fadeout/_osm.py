@@ -323,19 +323,18 @@ def _inner_place(ring: Ring) -> Place:
     if contains(ring, (x, y)):
         return x, y
     # Where a line through the middle height enters it the first time and leaves it.
-    crossings = []
-    for (x0, y0), (x1, y1) in zip(ring, [*ring[1:], ring[0]], strict=True):
-        if (y0 > y) != (y1 > y):
-            crossings.append(x0 + (y - y0) / (y1 - y0) * (x1 - x0))
-    crossings.sort()
+    crossings = sorted(_crossings(ring, y))
     return ((crossings[0] + crossings[1]) / 2, y) if len(crossings) >= 2 else ring[0]
 
 
 def contains(ring: Sequence[Place], place: Place) -> bool:
     """Whether a place lies within a ring."""
     x, y = place
-    inside = False
+    return sum(x < crossing for crossing in _crossings(ring, y)) % 2 == 1
+
+
+def _crossings(ring: Sequence[Place], y: float) -> Iterator[float]:
+    """Where the walls of a ring cross a line from west to east."""
     for (x0, y0), (x1, y1) in zip(ring, [*ring[1:], ring[0]], strict=True):
-        if (y0 > y) != (y1 > y) and x < x0 + (y - y0) / (y1 - y0) * (x1 - x0):
-            inside = not inside
-    return inside
+        if (y0 > y) != (y1 > y):
+            yield x0 + (y - y0) / (y1 - y0) * (x1 - x0)

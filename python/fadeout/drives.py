@@ -2,8 +2,10 @@
 
 import math
 import weakref
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 
 import polars as pl
@@ -80,19 +82,23 @@ def way(results: Results, every: str | float | None = None) -> Way:
 
 def _cause() -> pl.Expr:
     """What cuts the path at a step; what lies deeper first."""
-    blocked_db = pl.col("vehicles_db") + pl.col("blockage_db").fill_null(0)
-    is_blocked = pl.col("behind_building") | (blocked_db >= CUT_DB)
     return (
         pl.when(pl.col("cell").is_null())
         .then(pl.lit("handover"))
         .when(pl.col("deafness_db") >= CUT_DB)
         .then(pl.lit("deafness"))
-        .when(is_blocked)
+        .when(_is_blocked())
         .then(pl.lit("blockage"))
         # A beam that is being found again without anything in the way has lost its target.
         .when((pl.col("misalignment_db") >= CUT_DB) | pl.col("beam_recovery"))
         .then(pl.lit("misalignment"))
     )
+
+
+def _is_blocked() -> pl.Expr:
+    """Whether vehicles, a building or a blockage of the channel cut the path at a step."""
+    blocked_db = pl.col("vehicles_db") + pl.col("blockage_db").fill_null(0)
+    return pl.col("behind_building") | (blocked_db >= CUT_DB)
 
 
 def serving(results: Results) -> dict[str, list[tuple[float, str | None]]]:
@@ -187,8 +193,13 @@ def _losses(results: Results, found: Way) -> pl.DataFrame:
                 before = _longest(cut.get(ue_of.get(flow, ""), []), time - LOOK_BACK_S, time)
                 count(flow, "packets", before or "fading")
 
+    for times in congested.values():
+        times.sort()
+
     def why(flow: str, since: float, until: float) -> str:
-        if any(since <= time <= until for time in congested.get(flow, ())):
+        times = congested.get(flow, ())
+        first = bisect_left(times, since)
+        if first < len(times) and times[first] <= until:
             return "congestion"
         return _longest(cut.get(ue_of.get(flow, ""), []), since, until) or "fading"
 
@@ -212,18 +223,21 @@ def _losses(results: Results, found: Way) -> pl.DataFrame:
 
 
 def _longest(cut: list[tuple[float, str]], since: float, until: float) -> str | None:
-    """The cause of most steps between two times."""
+    """The cause of most steps between two times; `cut` is in order of time."""
+    time = itemgetter(0)
+    within = cut[bisect_left(cut, since, key=time) : bisect_right(cut, until, key=time)]
     steps: dict[str, int] = {}
-    for time, cause in cut:
-        if since <= time <= until:
-            steps[cause] = steps.get(cause, 0) + 1
+    for _, cause in within:
+        steps[cause] = steps.get(cause, 0) + 1
     return max(steps, key=lambda cause: steps[cause]) if steps else None
 
 
 def by_ue(results: Results) -> pl.DataFrame:
     """What a run was like for each UE.
 
-    Returns ------- A row for each `ue`: `goodput_mbps` of its flows, `mean_sinr_db` of its downlink
+    Returns
+    -------
+    A row for each `ue`: `goodput_mbps` of its flows, `mean_sinr_db` of its downlink
     transport blocks (null where they were not recorded), seconds in which vehicles were in the way
     (`vehicles_s`), a building cut the direct path (`building_s`), beams pointed 6 dB or more beside
     it (`misaligned_s`), it was not heard (`deaf_s`) and no cell served it (`unserved_s`); how often
@@ -285,7 +299,9 @@ def _shares(own: pl.DataFrame, every_s: float) -> dict[str, float | int | None]:
 def by_cell(results: Results) -> pl.DataFrame:
     """What a run was like for each cell.
 
-    Returns ------- A row for each `cell`: `mean_ues` that it served, the share of that time in
+    Returns
+    -------
+    A row for each `cell`: `mean_ues` that it served, the share of that time in
     which their direct path to it was cut by vehicles or buildings (`blocked_share`, null where it
     served nobody), `best_ues`, to which no other cell was stronger on average, `in` and `out`
     (changes of cell), and, where transport blocks were recorded, `downlink_mbps` and `uplink_mbps`
@@ -301,10 +317,8 @@ def by_cell(results: Results) -> pl.DataFrame:
     scenario = results.manifest["scenario"]
     times = found.steps["time_s"].n_unique() or 1
     steps = found.steps.filter(pl.col("cell").is_not_null())
-    blocked_db = pl.col("vehicles_db") + pl.col("blockage_db").fill_null(0)
-    is_blocked = pl.col("behind_building") | (blocked_db >= CUT_DB)
     served = steps.group_by("cell").agg(
-        (pl.len() / times).alias("mean_ues"), is_blocked.mean().alias("blocked_share")
+        (pl.len() / times).alias("mean_ues"), _is_blocked().mean().alias("blocked_share")
     )
     coarse = _geometry.sights(dict(scenario), every=max(0.1, found.every_s))
     best = coarse.filter(pl.col("snr_db") == pl.col("snr_db").max().over("time_s", "ue"))

@@ -8,13 +8,12 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from fadeout.validate.kernel.runs import SEEDS
 from fadeout.validate.kernel.scenario import Document
 
 PACKET_BYTES = 1500
 CHAOTIC_SEEDS = 20
 """Runs a side of a chaotic case."""
-SEEDS = 5
-"""Runs a side of the others."""
 START_S = 0.1
 """When flows start, before the shift of the seed."""
 SECOND_STARTS_S = 1.0

@@ -66,5 +66,4 @@ def at_instants(congestion: pl.DataFrame, flow: str, start_s: float, end_s: floa
 
 def series(results: Results, flow: str, start_s: float) -> pl.DataFrame:
     """Window and round-trip time of a flow at the instants."""
-    row = results.flows.filter(pl.col("flow") == flow).row(0, named=True)
-    return at_instants(results.congestion, row["flow"], start_s, results.duration_s)
+    return at_instants(results.congestion, flow, start_s, results.duration_s)

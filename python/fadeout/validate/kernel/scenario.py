@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,7 +87,7 @@ def sides(
     if not flows:
         raise FadeoutError(f"{given.name}: there is no flow of TCP to compare")
     document = tomllib.loads(given.text)
-    ours, theirs = (json.loads(json.dumps(document)) for _ in range(2))
+    ours, theirs = document, deepcopy(document)
     for node in ours.get("node", {}).values():
         node.pop("kernel", None)
         node.pop("receive-offload", None)
