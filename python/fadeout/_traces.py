@@ -89,24 +89,35 @@ def overrides(text: str, name: str, base_dir: str | None, given: Sequence[str]) 
 
 def _maps(text: str, given: Sequence[str]) -> Iterable[tuple[str, dict[str, Any]]]:
     """The buildings of a scenario that stand for those of a file."""
-    try:
-        scenario = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return
-    tables = scenario.get("building")
-    for building, table in tables.items() if isinstance(tables, dict) else ():
-        own = dict(table) if isinstance(table, dict) else {}
-        for one in given:
-            key, _, value = one.partition("=")
-            match = re.fullmatch(rf"building\.{re.escape(building)}\.([a-z-]+)", key.strip())
-            if match:
-                try:
-                    own[match[1]] = tomllib.loads(f"x = {value}")["x"]
-                except tomllib.TOMLDecodeError:
-                    own[match[1]] = value.strip()
+    for building, table in _tables(text, "building"):
+        own = table | _set(given, f"building.{building}")
         # What has walls was read before: it is a scenario as resolved.
         if isinstance(own.get("file"), str) and "outline" not in own:
             yield building, own
+
+
+def _tables(text: str, kind: str) -> Iterable[tuple[str, dict[str, Any]]]:
+    """The named tables of a kind; a scenario that is no TOML has none."""
+    try:
+        tables = tomllib.loads(text).get(kind)
+    except tomllib.TOMLDecodeError:
+        return
+    for name, table in tables.items() if isinstance(tables, dict) else ():
+        yield name, table if isinstance(table, dict) else {}
+
+
+def _set(given: Sequence[str], table: str) -> dict[str, Any]:
+    """What overrides set in a table."""
+    values: dict[str, Any] = {}
+    for one in given:
+        key, _, value = one.partition("=")
+        match = re.fullmatch(rf"{re.escape(table)}\.([a-z-]+)", key.strip())
+        if match:
+            try:
+                values[match[1]] = tomllib.loads(f"x = {value}")["x"]
+            except tomllib.TOMLDecodeError:
+                values[match[1]] = value.strip()
+    return values
 
 
 def with_buildings(text: str, name: str, base_dir: str | None) -> str:
@@ -194,21 +205,10 @@ class _TraceError(Exception):
 
 
 def _roads(text: str, base_dir: str | None, given: Sequence[str]) -> Iterable[_Road]:
-    """The vehicles whose traces are to be made; a scenario that is no TOML has none."""
-    try:
-        scenario = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return
-    tables = scenario.get("vehicles")
-    if not isinstance(tables, dict):
-        return
-    for group, table in tables.items():
-        road = dict(table.get("road", {})) if isinstance(table, dict) else {}
-        for one in given:
-            key, _, value = one.partition("=")
-            match = re.fullmatch(rf"vehicles\.{re.escape(group)}\.road\.(file|format)", key.strip())
-            if match:
-                road[match[1]] = value.strip().strip("\"'")
+    """The vehicles whose traces are to be made."""
+    for group, table in _tables(text, "vehicles"):
+        road = table.get("road")
+        road = (road if isinstance(road, dict) else {}) | _set(given, f"vehicles.{group}.road")
         if road.get("format") in FORMATS and isinstance(road.get("file"), str):
             file = Path(base_dir or ".") / road["file"]
             yield _Road(group, file.absolute(), road["format"], "types" in table)
