@@ -8,12 +8,9 @@ use super::Guest;
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, gettid, sched_getaffinity, sched_getcpu, sched_setaffinity};
 use std::fs;
-use std::time::{Duration, Instant};
 
-/// How often another processor may be taken, of the wall clock.
-const STAY: Duration = Duration::from_millis(500);
-/// Rounds between two looks at the clock.
-const ROUNDS: u32 = 256;
+/// After how many rounds another processor may be taken: about a second.
+const STAY: u32 = 30_000;
 
 /// Holds a thread and the guests that it starts on one processor, until it is dropped.
 #[derive(Debug)]
@@ -22,7 +19,6 @@ pub struct Place {
     /// Where the thread was allowed to be.
     allowed: CpuSet,
     processor: usize,
-    since: Instant,
     rounds: u32,
     /// Whether the thread may be woken anywhere at present.
     is_free: bool,
@@ -42,7 +38,6 @@ impl Place {
             thread: gettid(),
             allowed,
             processor,
-            since: Instant::now(),
             rounds: 0,
             is_free: false,
         })
@@ -61,12 +56,9 @@ impl Place {
                 self.processor = processor;
                 guests.for_each(|guest| move_all(guest.process_id(), &only(processor)));
             }
-        } else if self.rounds >= ROUNDS {
+        } else if self.rounds >= STAY && gettid() == self.thread {
             self.rounds = 0;
-            if self.since.elapsed() >= STAY && gettid() == self.thread {
-                self.since = Instant::now();
-                self.is_free = sched_setaffinity(None, &self.allowed).is_ok();
-            }
+            self.is_free = sched_setaffinity(None, &self.allowed).is_ok();
         }
     }
 }
@@ -119,8 +111,7 @@ mod tests {
         }
         let mut place = Place::take().expect("there is a choice");
         assert_eq!(sched_getaffinity(None).expect("a set").count(), 1);
-        place.since = Instant::now().checked_sub(STAY).expect("some uptime");
-        place.rounds = ROUNDS;
+        place.rounds = STAY;
         place.look(std::iter::empty());
         assert_eq!(sched_getaffinity(None).expect("a set"), before);
         place.look(std::iter::empty());
