@@ -229,8 +229,9 @@ impl Guest {
                 return self.share_times();
             }
             let run = run.write();
-            if has_called {
-                // It finds that it has an interrupt to take now, and rests to be told that it is now.
+            if !is_due {
+                // It was idle: it finds that it has an interrupt to take now, and rests once more to be
+                // told that it is now. One that has something else to do may have one to take yet.
                 self.clock.run_ahead();
                 self.send([run, run].as_flattened())?;
             } else {
