@@ -152,9 +152,7 @@ impl RadioAccess {
                     }
                 }
                 Event::Repeat(leg, generation) => {
-                    if self.service.stack.legs[leg.index()]
-                        .requests
-                        .fire_repeat(generation)
+                    if self.service.stack.requests[leg.index()].fire_repeat(generation)
                         && self.service.on_repeat(leg, env)
                     {
                         self.on_link_failure(leg, env);
