@@ -8,9 +8,9 @@ use fadeout_core::{
     RadioDropCause, RadioDropRow, RrcEvent, RrcRow, Segment, Span, Time, UeId, Vector,
 };
 use fadeout_radio::access::{
-    AccessConfig, Backhaul, BearerConfig, CellConfig, DataForwarding, EventKind, Interface,
-    MeasurementEvent, MobilityConfig, Monitoring, Move, Policy, ProcedureConfig, RadioAccess,
-    RadioConfig, Scope, Serving, Signalling, UeConfig,
+    AccessConfig, Backhaul, BearerConfig, BicastStart, CellConfig, DataForwarding, EventKind,
+    Interface, MeasurementEvent, MobilityConfig, Monitoring, Move, Policy, ProcedureConfig,
+    RadioAccess, RadioConfig, Scope, Serving, Signalling, UeConfig,
 };
 use fadeout_radio::pdcp::{Delivery, PdcpConfig};
 use fadeout_radio::rlc::RlcConfig;
@@ -89,6 +89,8 @@ struct Outcomes {
     dropped: Vec<u32>,
     /// Messages and forwarded packets that links carried.
     carried: [u32; 2],
+    /// Packets that the core sent to two base stations.
+    copied: Vec<u32>,
 }
 
 /// Runs `case` with a packet each `every` for `length`, and on until nothing is under way.
@@ -117,6 +119,8 @@ fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
     let (mut out, mut moves, mut arrivals) = (Vec::new(), Vec::new(), Vec::new());
     let mut dice = Stream::new(seed, "handover.links", 0);
     let (mut dropped, mut carried) = (Vec::new(), [0; 2]);
+    // The second base station that the core sends to.
+    let (mut second, mut copied) = (None, Vec::new());
     let (least, most) = (length + Span::from_secs(20), length + Span::from_secs(60));
     let mut entered = 0;
     loop {
@@ -125,7 +129,7 @@ fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
             .map_or(Time::NEVER, |(key, _)| key.0);
         let now = first.min(access.wake_at());
         let left = arrivals.len() + rows.drops.len() + dropped.len();
-        if now > Time::ZERO + most || now > Time::ZERO + least && left == entered {
+        if now > Time::ZERO + most || now > Time::ZERO + least && left == entered + copied.len() {
             break;
         }
         if first > access.wake_at() {
@@ -162,7 +166,13 @@ fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
                             );
                         }
                         Direction::Downlink => {
-                            later.push((now + case.core_delay, Outside::AtBase(station, packet)));
+                            let at = now + case.core_delay;
+                            later.push((at, Outside::AtBase(station, packet)));
+                            if let Some(other) = second.filter(|&other| other != station) {
+                                let copy = pool.insert(pool[packet]);
+                                copied.push(number);
+                                later.push((at, Outside::AtBase(other, copy)));
+                            }
                         }
                     }
                 }
@@ -183,8 +193,16 @@ fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
         for one in moves.drain(..) {
             let sent = match one {
                 Move::Uplink { .. } | Move::Told { .. } => None,
+                Move::Bicast { cell, .. } => {
+                    second = Some(cell.0);
+                    None
+                }
+                Move::BicastEnd { .. } => {
+                    second = None;
+                    None
+                }
                 Move::Path { cell, .. } => {
-                    station = cell.0;
+                    (station, second) = (cell.0, None);
                     access.on_path_switched(now, DrbId(0), 1);
                     let bearer = DrbId(0);
                     let marker = pool.insert(Packet::default());
@@ -236,6 +254,7 @@ fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
         left: pool.len() - under_way,
         dropped,
         carried,
+        copied,
     }
 }
 
@@ -370,11 +389,15 @@ fn books_close_in((outcomes, is_ordered): (&Outcomes, bool), seed: u64) {
     for &number in &outcomes.dropped {
         fate[number as usize] += 1;
     }
-    for (number, count) in fate.iter().enumerate() {
+    let mut expected = vec![1; outcomes.put.len()];
+    for &number in &outcomes.copied {
+        expected[number as usize] += 1;
+    }
+    for (number, (count, expected)) in fate.iter().zip(expected).enumerate() {
         let direction = outcomes.put[number];
         assert!(
-            *count == 1,
-            "seed {seed}: packet {number} {direction:?} left {count} times"
+            *count == expected,
+            "seed {seed}: packet {number} {direction:?} left {count} times, not {expected}"
         );
     }
     // Reports go on to the end: one or two may be under way.
@@ -574,5 +597,88 @@ fn over_links_that_lose_messages_and_packets_every_loss_has_its_cause() {
     assert!(
         !cases.is_whole() || lost > 100 && expired > 10 && again > 10,
         "{lost} forwarded packets lost, {expired} preparations, {again} requests again"
+    );
+}
+
+/// The core sends to both from random times on, over links that lose messages or with given times.
+#[test]
+fn what_the_core_sends_to_both_arrives_once_twice_or_is_lost_as_its_row_says() {
+    let (mut sums, mut exact, mut ended) = ([0; 3], 0, 0);
+    let cases = Cases::new(60);
+    cases.run(|seed| {
+        let mut random = Stream::new(seed, "handover.bicast", 0);
+        let is_nr = random.chance(0.5);
+        let is_acknowledged = random.chance(0.7);
+        let rlc = match (is_nr, is_acknowledged) {
+            (true, true) => RlcConfig::NR_AM,
+            (false, true) => RlcConfig::LTE_AM,
+            (true, false) => RlcConfig::NR_UM,
+            (false, false) => RlcConfig::LTE_UM,
+        };
+        let mut case = match random.chance(0.5) {
+            true => case_over_links(&mut random, rlc, is_nr),
+            false => case(&mut random, rlc, is_nr),
+        };
+        if random.chance(0.3) {
+            case.links.1 = random.uniform_in(0.0, 0.3);
+        }
+        let cells = case.mobility.stations.len() as u32;
+        case.mobility.stations = (0..cells).collect();
+        let span = Span::from_millis(random.below(100));
+        case.mobility.data = DataForwarding::Bicast(match random.chance(0.6) {
+            true => BicastStart::Before(span),
+            false => BicastStart::After(span),
+        });
+        if random.chance(0.2) {
+            case.mobility.procedure.target_buffer = Bytes(random.below(20_000));
+        }
+        if is_nr {
+            case.config.bearers[0].pdcp.delivery = Delivery::InOrder(Some(Span::from_millis(100)));
+        }
+        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
+        books_close_in((&outcomes, false), seed);
+        let steps = &outcomes.rows.steps;
+        let is_smooth = !steps.iter().any(|row| {
+            use RrcEvent::{AccessFailure, LinkFailure, Released, SourceResumed};
+            let event = row.event;
+            matches!(
+                event,
+                AccessFailure | LinkFailure | Released | SourceResumed
+            )
+        });
+        // RLC may take longer to repeat something than t-Reordering.
+        let mut causes = outcomes.rows.drops.iter().map(|row| row.cause);
+        let is_smooth = is_smooth
+            && causes.all(|cause| {
+                matches!(cause, RadioDropCause::Handover | RadioDropCause::BufferFull)
+            });
+        let ends = steps
+            .iter()
+            .filter(|row| row.event == RrcEvent::BicastEnded);
+        ended += ends.count();
+        let mut of_rows = [0; 3];
+        for row in &outcomes.rows.handovers {
+            let counts = [row.bicast_packets, row.doubled_packets, row.lost_packets];
+            for (sum, count) in of_rows.iter_mut().zip(counts) {
+                *sum += count;
+            }
+        }
+        for (sum, more) in sums.iter_mut().zip(of_rows) {
+            *sum += more;
+        }
+        if is_smooth && is_acknowledged && of_rows[0] > 0 {
+            let mut arrived = vec![0; outcomes.put.len()];
+            for &number in &outcomes.arrivals {
+                arrived[number as usize] += 1;
+            }
+            let count = |times: u32| arrived.iter().filter(|&&of| of == times).count() as u32;
+            assert_eq!([count(2), count(0)], of_rows[1..], "seed {seed}");
+            exact += 1;
+        }
+    });
+    assert!(
+        !cases.is_whole()
+            || sums[0] > 500 && sums[1] > 50 && sums[2] > 50 && exact > 5 && ended > 3,
+        "{sums:?} copied, doubled and lost, {exact} runs without failures, {ended} times ended"
     );
 }

@@ -10,6 +10,7 @@
 
 use super::managed::{Managed, note_cell};
 use super::mobility::Move;
+use super::stack::Stack;
 use crate::bearer::TransferCounts;
 use crate::config::{Env, Fate, LegId};
 use crate::rrc::mobility::{Message, Stage};
@@ -80,11 +81,15 @@ impl Managed<'_> {
                 counts.numbered += some.numbered;
                 counts.fresh += some.fresh;
                 counts.lost += some.lost;
+                counts.bicast += some.bicast;
+                counts.doubled += some.doubled;
             }
             [row.downlink_gap_s, row.uplink_gap_s] = gaps;
             row.forwarded_numbered = counts.numbered as u32;
             row.forwarded_fresh = counts.fresh as u32;
             row.lost_packets = counts.lost as u32;
+            row.bicast_packets = counts.bicast as u32;
+            row.doubled_packets = counts.doubled as u32;
         }
         self.policy.on_handover(&row);
         env.probe.handover(row);
@@ -161,7 +166,7 @@ impl Managed<'_> {
 
     /// The source knows that the target takes the UE.
     pub(super) fn command(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
-        self.with_network(env, |network, step| network.on_command(step));
+        self.with_network(env, |network, step| network.on_command(target, step));
         self.state
             .record
             .note(|row| row.commanded_s = seconds(env.now));
@@ -207,13 +212,17 @@ impl Managed<'_> {
             .stack
             .serving_cell(self.ue)
             .is_some_and(|cell| self.is_home(cell));
+        let station = self.station();
         let mut position = 0;
         while let Some(&bearer) = self.service.stack.ues[self.ue.index()]
             .bearers()
             .get(position)
         {
-            let drb = &mut self.service.stack.bearers[bearer.index()];
-            drb.travel().resume(env.now);
+            let Stack {
+                bearers, storage, ..
+            } = &mut self.service.stack;
+            let drb = &mut bearers[bearer.index()];
+            drb.travel().resume(station, env, storage);
             if is_home {
                 drb.travel().on_path_switch(env.now, 0, Span::ZERO);
             }
@@ -325,7 +334,7 @@ impl Managed<'_> {
     }
 
     /// Base station of the UE's cell, or of the last one.
-    fn station(&self) -> u32 {
+    pub(super) fn station(&self) -> u32 {
         let serving = self.service.stack.serving_cell(self.ue);
         self.state.network.station(self.config, serving)
     }

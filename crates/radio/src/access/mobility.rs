@@ -54,6 +54,18 @@ pub enum Move {
         /// Cell.
         cell: CellId,
     },
+    /// The core sends downlink packets of a UE to this cell too from now on, until it switches the path.
+    Bicast {
+        /// UE.
+        ue: UeId,
+        /// Cell.
+        cell: CellId,
+    },
+    /// It does not any more.
+    BicastEnd {
+        /// UE.
+        ue: UeId,
+    },
     /// What those are to be told who ask about a UE's link: a handover is expected, it has left its cell or
     /// lost it, or it is in one again.
     Told {
@@ -260,8 +272,15 @@ impl RadioAccess {
         pool: &mut PacketPool,
         probe: &mut impl Probe,
     ) {
+        let env = &mut Env {
+            now,
+            pool,
+            out: &mut Vec::new(),
+            probe,
+        };
         let drb = &mut self.service.stack.bearers[bearer.index()];
-        if !drb.transfers().is_travelling() {
+        if !drb.transfers().takes_at(station) {
+            drb.travel().note_original(packet, env);
             self.on_packet(now, bearer, Direction::Downlink, packet, pool, probe);
             return;
         }
@@ -269,12 +288,6 @@ impl RadioAccess {
             return;
         };
         let timeout = mobility.config.procedure.marker_timeout;
-        let env = &mut Env {
-            now,
-            pool,
-            out: &mut Vec::new(),
-            probe,
-        };
         drb.travel().arrive(
             (station, timeout),
             packet,

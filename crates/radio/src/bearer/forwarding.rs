@@ -33,9 +33,9 @@ pub(super) struct Away {
 }
 
 /// Fields that tell a packet from another with a reused id.
-type Identity = (FlowId, EndpointId, Time, u64, u64);
+pub(super) type Identity = (FlowId, EndpointId, Time, u64, u64);
 
-fn identity(packet: &Packet) -> Identity {
+pub(super) fn identity(packet: &Packet) -> Identity {
     let segment = &packet.segment;
     (
         packet.flow,

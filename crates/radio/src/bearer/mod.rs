@@ -10,6 +10,7 @@
 //! number of the leg. The legs of a UE are numbered from 0. Its books close: each packet that it
 //! took leaves once, delivered or lost.
 
+mod copies;
 mod forwarding;
 mod leaving;
 mod rlc_leg;

@@ -9,6 +9,7 @@
 //!
 //! Standard: TS 38.300 §9.2.3.2; TS 36.300 §10.1.2; TS 38.323 §5.1.2; TS 36.323 §5.2.
 
+use super::copies::Copies;
 use super::forwarding::Away;
 use super::{Drb, Storage};
 use crate::config::{Env, Fate, Way};
@@ -23,6 +24,8 @@ pub(crate) struct Transfer {
     pub(super) journey: Option<Journey>,
     /// Packets on links between base stations, and those that were dropped there, by when they left.
     pub(super) away: VecDeque<Away>,
+    /// What the core sends to the target too, of the latest change of cell.
+    pub(super) copies: Option<Copies>,
     /// When a packet last left, by direction.
     last_out: [Option<Time>; 2],
     /// Whether none has since the UE left the source, and how long that was.
@@ -37,8 +40,12 @@ pub(crate) struct TransferCounts {
     pub numbered: u64,
     /// Forwarded without one.
     pub fresh: u64,
-    /// Lost at the source, in both directions.
+    /// Lost at the source, in both directions, without a copy at the target.
     pub lost: u64,
+    /// That the target took beside the source.
+    pub bicast: u64,
+    /// Those of them that the source did not drop.
+    pub doubled: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -157,7 +164,15 @@ impl Transfers {
             Gap::Closed(span) => Some(span),
             Gap::None | Gap::Open(_) => None,
         };
-        (transfer.gaps.map(span), transfer.counts)
+        let twins = transfer.copies.as_ref().map(Copies::counts);
+        let twins = twins.unwrap_or_default();
+        let counts = TransferCounts {
+            lost: transfer.counts.lost + twins.lost,
+            bicast: twins.copied,
+            doubled: twins.doubled,
+            ..transfer.counts
+        };
+        (transfer.gaps.map(span), counts)
     }
 }
 
@@ -185,6 +200,9 @@ impl Travel<'_> {
         };
         if transfer.journey.is_none() {
             transfer.counts = TransferCounts::default();
+            if let Some(copies) = &mut transfer.copies {
+                copies.begin_journey();
+            }
         }
         let journey = transfer.journey.get_or_insert_with(|| Journey::new(source));
         // Of a journey that goes on elsewhere before its end, either lists or buffers are empty.
@@ -260,7 +278,14 @@ impl Travel<'_> {
         storage: &mut Storage,
     ) {
         if let Some(transfer) = &mut self.drb.transfer.0 {
-            transfer.counts.lost += storage.lost.len() as u64;
+            match &mut transfer.copies {
+                // Some of them may have come to the target too.
+                Some(copies) if direction == Direction::Downlink => {
+                    let lost = storage.lost.iter();
+                    lost.for_each(|&packet| copies.on_drop(&env.pool[packet]));
+                }
+                _ => transfer.counts.lost += storage.lost.len() as u64,
+            }
         }
         self.drb
             .drop_lost(direction, RadioDropCause::Handover, env, storage);
@@ -275,6 +300,9 @@ impl Travel<'_> {
         storage: &mut Storage,
     ) {
         self.drb.enter(Direction::Downlink, packet, env, storage);
+        if self.take_copy(station, packet, env) {
+            return;
+        }
         let now = env.now;
         let Some(transfer) = &mut self.drb.transfer.0 else {
             return;
@@ -478,24 +506,29 @@ impl Travel<'_> {
         }
     }
 
-    /// The UE is in the target, or the source goes on: what was forwarded is sent.
-    pub(crate) fn resume(&mut self, now: Time) {
-        let Some(transfer) = &mut self.drb.transfer.0 else {
-            return;
-        };
-        let Some(journey) = &mut transfer.journey else {
-            return;
+    /// The UE is in the target `station`, or the source goes on: what was forwarded is sent.
+    pub(crate) fn resume(
+        &mut self,
+        station: u32,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        let now = env.now;
+        let Some(journey) = self.journey() else {
+            return self.release_copies(station, env, storage);
         };
         journey.has_resumed = true;
         let has_left = journey.has_left;
         let mut numbered = std::mem::take(&mut journey.numbered);
-        for Fresh { at, packet, .. } in journey.fresh.drain(..) {
+        let mut fresh = std::mem::take(&mut journey.fresh);
+        for Fresh { at, packet, .. } in fresh.drain(..) {
             let at = if at.is_never() { now } else { at.max(now) };
             self.drb.inlet.push((at, packet));
         }
         for (_, sdu) in numbered.drain(..) {
             self.send_again(sdu, has_left);
         }
+        self.release_copies(station, env, storage);
         self.conclude(now);
     }
 
@@ -541,11 +574,15 @@ impl Travel<'_> {
             for packet in journey.direct.drain(..) {
                 self.drb.inlet.push((last, packet));
             }
+            if let Some(copies) = &mut transfer.copies {
+                copies.settle();
+            }
         }
     }
 
     /// The UE has lost its connection: everything is lost, and PDCP starts afresh.
     pub(crate) fn release(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
+        self.drop_copies(env, storage);
         let mut packets = Vec::new();
         if let Some(journey) = self.journey() {
             journey.numbered.clear();

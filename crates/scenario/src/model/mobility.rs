@@ -3,13 +3,13 @@
 use super::Named;
 use super::handover::HandoverSignalling;
 use crate::build::Builder;
-use crate::keys::{POSITIVE_TIME, TIME};
+use crate::keys::{POSITIVE_TIME, SIZE, TIME};
 use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
 use crate::shape::{Range, Shape};
 use crate::table::{KeyValue, nested, table, words};
-use fadeout_core::{Dbm, Decibel, NodeId, Span};
+use fadeout_core::{Bytes, Dbm, Decibel, NodeId, Span};
 use serde_json::Value;
 
 /// RSRP as LTE and NR report it, and a margin around.
@@ -28,7 +28,8 @@ table! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct MobilityManagement {
         own {
-            /// Where the core's part of the messages begins and ends; some with messages over links.
+            /// Where the core's part of the messages begins and ends, and where bicast packets part; some with
+            /// messages over links, and with bicasting.
             core: Option<NodeId>,
         }
         check = MobilityManagement::with_core;
@@ -44,11 +45,19 @@ table! {
         measurement_error: Decibel = HYSTERESIS, Default("\"0 dB\"");
         /// The fate of downlink data at the source.
         data: HandoverData = HandoverData::SHAPE, Default("\"forwarding\"");
+        /// How long the command waits after the source has asked the core to send to both base stations, with
+        /// `data = "bicasting"`; at once without it.
+        bicast_before: Option<Span> = TIME, Optional;
+        /// How long after the command the source asks it to, instead.
+        bicast_after: Option<Span> = TIME, Optional;
+        /// The most that a target keeps of what the core sends to both, a UE; without it everything.
+        target_buffer: Option<Bytes> = SIZE, Optional;
         /// Between which nodes a handover is prepared.
         preparation: HandoverPreparation = HandoverPreparation::SHAPE, Default("\"x2\"");
         /// What carries messages between base stations and the core, and forwarded packets.
         signalling: HandoverSignalling = HandoverSignalling::SHAPE, Default("\"given\"");
-        /// Node of the core (MME and serving gateway, AMF and UPF), where messages over links begin and end.
+        /// Node of the core (MME and serving gateway, AMF and UPF), where messages over links begin and end, and
+        /// which bicasts.
         "core" = Shape::Reference, Optional;
         /// How long the source waits for the target's answer over links (TX2RELOCprep).
         preparation_timeout: Span = POSITIVE_TIME, Default("\"1 s\"");
@@ -116,6 +125,31 @@ impl MobilityManagement {
             let expected =
                 "`core`, such as \"core\": the node where the ways to the base stations part";
             builder.mistake(fields.place_of("signalling"), message, expected);
+            return None;
+        }
+        let is_bicast = self.data == HandoverData::Bicasting;
+        if is_bicast && self.core.is_none() {
+            let message = "bicasting without an anchor";
+            let expected = "`core`, such as \"core\": the node that sends to both base stations";
+            builder.mistake(fields.place_of("data"), message, expected);
+            return None;
+        }
+        let keys = [
+            ("bicast-before", self.bicast_before.is_some()),
+            ("bicast-after", self.bicast_after.is_some()),
+            ("target-buffer", self.target_buffer.is_some()),
+        ];
+        let given = keys.iter().find(|(_, is_given)| *is_given);
+        if let Some((key, _)) = given.filter(|_| !is_bicast) {
+            let message = "a part of bicasting, but nothing is bicast";
+            let expected = "`data = \"bicasting\"`, or without it";
+            builder.mistake(fields.place_of(key), message, expected);
+            return None;
+        }
+        if self.bicast_before.is_some() && self.bicast_after.is_some() {
+            let message = "bicasting begins at two times";
+            let expected = "`bicast-before` or `bicast-after`";
+            builder.mistake(fields.place_of("bicast-after"), message, expected);
             return None;
         }
         Some(self)
@@ -218,6 +252,8 @@ words! {
         None = "none",
         /// it goes to the target, with its sequence numbers in acknowledged mode
         Forwarding = "forwarding",
+        /// it is dropped, but from some time on the core sends to both base stations
+        Bicasting = "bicasting",
     }
 }
 

@@ -113,7 +113,7 @@ fn where_times_are_given_the_answer_comes_after_two_ways_and_admission() {
     assert_eq!(rig.network.wake_at(), at(100 + 5 + 10 + 5));
     assert_eq!(rig.due(119), []);
     assert_eq!(rig.due(120), [Act::Accepted(TARGET)]);
-    rig.step(120, |network, step| network.on_command(step));
+    rig.step(120, |network, step| network.on_command(TARGET, step));
     assert_eq!(rig.network.wake_at(), at(5120), "TX2RELOCoverall");
     assert_eq!(rig.due(5120), [Act::GivenUp]);
     assert!(!rig.network.is_busy() && rig.network.wake_at().is_never());
@@ -136,7 +136,7 @@ fn over_links_a_request_is_answered_after_admission() {
     let answer = send(1, [station(11), station(10)], 300);
     assert_eq!(rig.due(117), [answer]);
     assert_eq!(rig.arrive(120, 1), [Act::Accepted(TARGET)]);
-    rig.step(120, |network, step| network.on_command(step));
+    rig.step(120, |network, step| network.on_command(TARGET, step));
     let status = rig.step(120, |network, step| {
         network.transfer_status((SOURCE, TARGET), step);
     });
@@ -284,4 +284,92 @@ fn a_context_that_is_there_ends_the_fetching() {
     rig.fetching = Some(TARGET);
     rig.arrive(55, 0);
     assert_eq!(rig.arrive(60, 1), [Act::HasContext]);
+}
+
+/// A rig whose core sends to both, from `start`.
+fn bicasting(start: BicastStart, signalling: Signalling) -> Rig {
+    let mut rig = Rig::new(Interface::Direct, signalling);
+    rig.config.data = DataForwarding::Bicast(start);
+    rig
+}
+
+#[test]
+fn the_command_waits_while_the_core_begins_to_send_to_both() {
+    let before = BicastStart::Before(Span::from_millis(10));
+    let mut rig = bicasting(before, Signalling::Given);
+    rig.ask_target(100);
+    assert_eq!(rig.due(120), [], "the core is told");
+    assert_eq!(rig.network.wake_at(), at(125));
+    assert_eq!(rig.due(125), [Act::Copy(TARGET)]);
+    assert_eq!(rig.due(130), [Act::Accepted(TARGET)]);
+    rig.step(130, |network, step| network.on_command(TARGET, step));
+    // The UE is there: the switch of the path ends it.
+    rig.serving = TARGET;
+    rig.network.on_entered();
+    rig.step(180, |network, step| network.ask_core(TARGET, step));
+    assert_eq!(rig.due(185), [Act::SwitchPath]);
+    assert!(rig.network.wake_at().is_never());
+}
+
+#[test]
+fn copies_may_begin_after_the_command_and_over_links() {
+    let after = BicastStart::After(Span::from_millis(30));
+    let mut rig = bicasting(after, links());
+    rig.ask_target(100);
+    rig.arrive(105, 0);
+    rig.due(115);
+    assert_eq!(rig.arrive(120, 1), [Act::Accepted(TARGET)]);
+    rig.step(120, |network, step| network.on_command(TARGET, step));
+    assert_eq!(rig.network.wake_at(), at(150));
+    assert_eq!(rig.due(150), [send(2, [station(10), Place::Core], 100)]);
+    assert_eq!(rig.arrive(155, 2), [Act::Copy(TARGET)]);
+    assert_eq!(rig.network.wake_at(), at(5120), "TX2RELOCoverall");
+    // The UE does not leave: the source has the core stop.
+    let told = [Act::GivenUp, send(3, [station(10), Place::Core], 100)];
+    assert_eq!(rig.due(5120), told);
+    // Were that lost, the core would stop by itself.
+    assert_eq!(rig.network.wake_at(), at(5155));
+    let mut acts = rig.arrive(5125, 3);
+    assert_eq!(acts.pop(), Some(Act::EndCopies));
+    assert!(rig.network.wake_at().is_never());
+}
+
+#[test]
+fn a_core_that_nobody_tells_to_stop_does_so_by_its_timer() {
+    let before = BicastStart::Before(Span::ZERO);
+    let mut rig = bicasting(before, links());
+    rig.ask_target(100);
+    rig.arrive(105, 0);
+    rig.due(115);
+    let asked = send(2, [station(10), Place::Core], 100);
+    assert_eq!(rig.arrive(120, 1), [asked, Act::Accepted(TARGET)]);
+    assert_eq!(rig.arrive(125, 2), [Act::Copy(TARGET)]);
+    rig.network.begin_anew();
+    assert_eq!(rig.due(5125), [Act::EndCopies]);
+    assert!(rig.network.wake_at().is_never());
+}
+
+#[test]
+fn one_base_station_needs_no_copies() {
+    let before = BicastStart::Before(Span::from_millis(10));
+    let mut rig = bicasting(before, links());
+    rig.config.stations = vec![10, 10, 12];
+    rig.ask_target(100);
+    assert_eq!(rig.due(110), [Act::Accepted(TARGET)]);
+    assert_eq!(rig.due(200), []);
+}
+
+#[test]
+fn a_ue_that_comes_back_home_needs_no_copies_any_more() {
+    let before = BicastStart::Before(Span::ZERO);
+    let mut rig = bicasting(before, Signalling::Given);
+    rig.ask_target(100);
+    assert_eq!(rig.due(120), [Act::Accepted(TARGET)]);
+    assert_eq!(rig.due(125), [Act::Copy(TARGET)]);
+    rig.is_connected = false;
+    rig.network.begin_anew();
+    rig.step(400, |network, step| {
+        network.fetch_context(SOURCE, step);
+    });
+    assert_eq!(rig.due(405), [Act::EndCopies]);
 }
