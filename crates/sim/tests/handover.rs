@@ -298,3 +298,23 @@ fn mistakes_about_bicasting_are_told() {
     let error = told(&[BICASTING, &before, &after]);
     assert!(error.contains("begins at two times"), "{error}");
 }
+
+/// The cell in the east is NR's: TCP goes on through a change of generation.
+#[test]
+fn a_phone_goes_from_lte_to_nr() {
+    let events = "mobility-management.events=[{ kind = \"a3\" }, \
+                  { kind = \"b2\", serving-threshold = \"-85 dBm\", threshold = \"-85 dBm\" }]";
+    let east = ["cell.east.radio=\"nr\"", "cell.east.carrier=\"3.5 GHz\""];
+    let (rows, delivered) = run(&[events, east[0], east[1]]);
+    let last = rows.handovers.iter().rev().find(|row| {
+        row.outcome == HandoverOutcome::Success && row.procedure == Procedure::Handover
+    });
+    let last = last.expect("a handover");
+    assert_eq!(last.target.index(), 2, "{:?}", rows.handovers);
+    assert!(
+        last.forwarded_numbered + last.forwarded_fresh > 0,
+        "{last:?}"
+    );
+    assert_eq!(last.lost_packets, 0, "{last:?}");
+    assert!(delivered > 100_000, "{delivered}");
+}

@@ -12,8 +12,8 @@
 use super::copies::Copies;
 use super::forwarding::Away;
 use super::{Drb, Storage};
-use crate::config::{Env, Fate, Way};
-use crate::rlc::Sdu;
+use crate::config::{BearerConfig, Env, Fate, Way};
+use crate::rlc::{Generation, Sdu};
 use fadeout_core::{Direction, PacketId, Probe, RadioDropCause, Span, Time};
 use std::collections::VecDeque;
 
@@ -26,6 +26,10 @@ pub(crate) struct Transfer {
     pub(super) away: VecDeque<Away>,
     /// What the core sends to the target too, of the latest change of cell.
     pub(super) copies: Option<Copies>,
+    /// Its configuration in the generation that it began in, once it was in another.
+    pub(super) own: Option<(Generation, BearerConfig)>,
+    /// Whether PDCP was set up anew since the bearer began to travel.
+    pub(super) is_anew: bool,
     /// When a packet last left, by direction.
     last_out: [Option<Time>; 2],
     /// Whether none has since the UE left the source, and how long that was.
@@ -70,13 +74,13 @@ pub(super) struct Journey {
     /// Packets without a COUNT.
     pub(super) fresh: VecDeque<Fresh>,
     /// Came over the new path.
-    direct: VecDeque<PacketId>,
+    pub(super) direct: VecDeque<PacketId>,
     pub(super) has_left: bool,
     pub(super) has_resumed: bool,
     /// End markers to come; none before the path is switched.
-    markers: Option<u32>,
+    pub(super) markers: Option<u32>,
     /// When the target stops waiting for them.
-    guard_at: Time,
+    pub(super) guard_at: Time,
 }
 
 /// A packet without a COUNT.
@@ -200,6 +204,7 @@ impl Travel<'_> {
         };
         if transfer.journey.is_none() {
             transfer.counts = TransferCounts::default();
+            transfer.is_anew = false;
             if let Some(copies) = &mut transfer.copies {
                 copies.begin_journey();
             }
@@ -526,58 +531,10 @@ impl Travel<'_> {
             self.drb.inlet.push((at, packet));
         }
         for (_, sdu) in numbered.drain(..) {
-            self.send_again(sdu, has_left);
+            self.send_again(sdu, has_left, env.pool);
         }
         self.release_copies(station, env, storage);
         self.conclude(now);
-    }
-
-    /// The core sends over the new path from now on, and `markers` end markers over the old one.
-    pub(crate) fn on_path_switch(&mut self, now: Time, markers: u32, marker_timeout: Span) {
-        if let Some(journey) = self.journey() {
-            journey.markers = Some(journey.markers.unwrap_or(0) + markers);
-            if journey.guard_at.is_never() {
-                // The first packet of the new path may never come.
-                journey.guard_at = now.saturating_add(marker_timeout * 2);
-            }
-        }
-        self.conclude(now);
-    }
-
-    /// An end marker is at the target.
-    pub(crate) fn on_end_marker(&mut self, now: Time) {
-        if let Some(journey) = self.journey() {
-            journey.markers = journey.markers.map(|markers| markers.saturating_sub(1));
-        }
-        self.conclude(now);
-    }
-
-    /// An end marker is lost.
-    pub(crate) fn on_guard(&mut self, now: Time) {
-        if let Some(journey) = self.journey()
-            && journey.guard_at <= now
-        {
-            journey.guard_at = Time::NEVER;
-            journey.markers = Some(0);
-        }
-        self.conclude(now);
-    }
-
-    /// Once nothing comes from the source any more, what came over the new path follows.
-    fn conclude(&mut self, now: Time) {
-        let Some(transfer) = &mut self.drb.transfer.0 else {
-            return;
-        };
-        let is_over = |journey: &mut Journey| journey.has_resumed && journey.markers == Some(0);
-        if let Some(mut journey) = transfer.journey.take_if(is_over) {
-            let last = self.drb.inlet.back().map_or(now, |&(at, _)| at.max(now));
-            for packet in journey.direct.drain(..) {
-                self.drb.inlet.push((last, packet));
-            }
-            if let Some(copies) = &mut transfer.copies {
-                copies.settle();
-            }
-        }
     }
 
     /// The UE has lost its connection: everything is lost, and PDCP starts afresh.

@@ -256,6 +256,19 @@ pub enum EventKind {
         /// Of the neighbour, in dBm.
         neighbour: f64,
     },
+    /// A neighbour of the other generation is better than a threshold.
+    B1 {
+        /// In dBm.
+        threshold: f64,
+    },
+    /// The serving cell is worse than one threshold, and a neighbour of the other generation better than
+    /// another.
+    B2 {
+        /// Of the serving cell, in dBm.
+        serving: f64,
+        /// Of the neighbour, in dBm.
+        neighbour: f64,
+    },
 }
 
 impl EventKind {
@@ -263,6 +276,12 @@ impl EventKind {
     pub fn has_neighbour(&self) -> bool {
         !matches!(self, EventKind::A1 { .. } | EventKind::A2 { .. })
     }
+
+    /// Whether those are of the other generation.
+    pub fn is_inter_rat(&self) -> bool {
+        matches!(self, EventKind::B1 { .. } | EventKind::B2 { .. })
+    }
+
     /// Its name in results.
     pub fn name(&self) -> &'static str {
         match self {
@@ -271,6 +290,8 @@ impl EventKind {
             EventKind::A3 { .. } => "a3",
             EventKind::A4 { .. } => "a4",
             EventKind::A5 { .. } => "a5",
+            EventKind::B1 { .. } => "b1",
+            EventKind::B2 { .. } => "b2",
         }
     }
 }

@@ -171,6 +171,11 @@ impl Network {
         self.home
     }
 
+    /// Whether that is the base station of a cell.
+    pub(crate) fn is_home(&self, config: &MobilityConfig, cell: CellId) -> bool {
+        config.station(cell) == self.home
+    }
+
     /// Base station of the UE's cell, or of the last one.
     pub(crate) fn station(&self, config: &MobilityConfig, serving: Option<CellId>) -> u32 {
         serving.map_or(self.home, |cell| config.station(cell))
@@ -402,7 +407,7 @@ impl Network {
     /// The cell that a UE has come to after a failure fetches its context. When it has it, where that is
     /// given.
     pub(crate) fn fetch_context(&mut self, cell: CellId, step: &mut Step<'_>) -> Time {
-        let is_home = step.config.station(cell) == self.home;
+        let is_home = self.is_home(step.config, cell);
         if step.config.has_links() && !is_home {
             step.act(Act::Note(Some(cell), RrcEvent::ContextRequest));
             let ends = [step.place_of(cell), Place::Station(self.home)];

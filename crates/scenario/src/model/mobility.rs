@@ -24,7 +24,8 @@ const POLICY: Shape = Shape::Named {
 const COUNT: Shape = Shape::Integer { min: 1, max: 1000 };
 
 table! {
-    /// Handover of all UEs that have a channel, among the cells of their generation.
+    /// Handover of all UEs that have a channel, among the cells of their generation; of both with an event b1 or
+    /// b2.
     #[derive(Debug, Clone, PartialEq)]
     pub struct MobilityManagement {
         own {
@@ -157,16 +158,17 @@ impl MobilityManagement {
 }
 
 table! {
-    /// A measurement event (TS 38.331 clause 5.5.4, TS 36.331 clause 5.5.4).
+    /// A measurement event (TS 38.331 clause 5.5.4, TS 36.331 clause 5.5.4). b1 and b2 are about cells of the other
+    /// generation, all others about those of the UE's own.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct MeasurementEvent {
         own {}
         check = MeasurementEvent::with_levels;
         /// The condition.
         kind: EventKind = EventKind::SHAPE, Required;
-        /// RSRP with which a1, a2 compare the serving cell, a4, a5 the neighbour.
+        /// RSRP with which a1, a2 compare the serving cell, a4, a5, b1, b2 the neighbour.
         threshold: Option<Dbm> = LEVEL, Optional;
-        /// RSRP with which a5 compares the serving cell.
+        /// RSRP with which a5, b2 compare the serving cell.
         serving_threshold: Option<Dbm> = LEVEL, Optional;
         /// By how much a3's neighbour is better.
         offset: Decibel = OFFSET, Default("\"3 dB\"");
@@ -189,13 +191,17 @@ impl MeasurementEvent {
     fn with_levels(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let needed = match self.kind {
             EventKind::A3 => return Some(self),
-            EventKind::A1 | EventKind::A2 | EventKind::A4 => self.threshold.is_some(),
-            EventKind::A5 => self.threshold.is_some() && self.serving_threshold.is_some(),
+            EventKind::A1 | EventKind::A2 | EventKind::A4 | EventKind::B1 => {
+                self.threshold.is_some()
+            }
+            EventKind::A5 | EventKind::B2 => {
+                self.threshold.is_some() && self.serving_threshold.is_some()
+            }
         };
         if !needed {
             let message = format!("event {} without what it compares with", self.kind.word());
             let expected = match self.kind {
-                EventKind::A5 => "a `threshold` and a `serving-threshold`",
+                EventKind::A5 | EventKind::B2 => "a `threshold` and a `serving-threshold`",
                 _ => "a `threshold`, such as \"-110 dBm\"",
             };
             builder.mistake(fields.place, message, expected);
@@ -219,6 +225,10 @@ words! {
         A4 = "a4",
         /// the serving cell is worse than one threshold, a neighbour better than another
         A5 = "a5",
+        /// a neighbour of the other generation is better than a threshold
+        B1 = "b1",
+        /// the serving cell is worse than one threshold, a neighbour of the other generation better than another
+        B2 = "b2",
     }
 }
 

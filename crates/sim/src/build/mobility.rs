@@ -310,6 +310,11 @@ fn event(described: &scenario::MeasurementEvent) -> MeasurementEvent {
                 offset: described.offset.0,
             },
             scenario::EventKind::A4 => EventKind::A4 { threshold },
+            scenario::EventKind::B1 => EventKind::B1 { threshold },
+            scenario::EventKind::B2 => EventKind::B2 {
+                serving: level(described.serving_threshold),
+                neighbour: threshold,
+            },
             scenario::EventKind::A5 => EventKind::A5 {
                 serving: level(described.serving_threshold),
                 neighbour: threshold,

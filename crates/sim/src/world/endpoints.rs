@@ -217,7 +217,7 @@ impl<P: Probe> World<P> {
         if self.crossings.is_some() {
             self.cross(|it| it.turn(id));
         }
-        self.copy_at_fork(id);
+        super::UePaths::copy_at_fork(self, id);
         let first = self.routes.first(self.pool[id].route);
         self.enter(first, id);
     }

@@ -329,19 +329,19 @@ impl UePaths {
     }
 }
 
-impl<P: Probe> World<P> {
+impl UePaths {
     /// A packet is about to enter the hop at its position: a copy of it may go another way.
     #[inline]
-    pub(super) fn copy_at_fork(&mut self, id: PacketId) {
-        let Some(paths) = &self.paths else {
+    pub(super) fn copy_at_fork<P: Probe>(world: &mut World<P>, id: PacketId) {
+        let Some(paths) = &world.paths else {
             return;
         };
-        let packet = &self.pool[id];
+        let packet = &world.pool[id];
         if let Some(route) = paths.copied(packet.route, packet.hop) {
             let copy = Packet { route, ..*packet };
-            let (copy_of, hop) = (self.pool.insert(copy), copy.hop);
-            if let Some(hop) = self.routes.at(route, hop) {
-                self.enter(hop, copy_of);
+            let (copy_of, hop) = (world.pool.insert(copy), copy.hop);
+            if let Some(hop) = world.routes.at(route, hop) {
+                world.enter(hop, copy_of);
             }
         }
     }
