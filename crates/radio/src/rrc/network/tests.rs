@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::config::{AccessConfig, DataForwarding, Monitoring, ProcedureConfig};
+use fadeout_core::random::Stream;
+use fadeout_testkit::Cases;
 use std::collections::BTreeSet;
 
 const SOURCE: CellId = CellId(0);
@@ -372,4 +374,148 @@ fn a_ue_that_comes_back_home_needs_no_copies_any_more() {
         network.fetch_context(SOURCE, step);
     });
     assert_eq!(rig.due(405), [Act::EndCopies]);
+}
+
+/// What a UE and its network do at random, while links lose messages.
+struct Walk {
+    rig: Rig,
+    random: Stream,
+    now: u64,
+    /// Messages under way.
+    under_way: Vec<u64>,
+    copies: bool,
+}
+
+impl Walk {
+    fn follow(&mut self, acts: Vec<Act>) {
+        for act in acts {
+            match act {
+                Act::Send { number, .. } if self.random.chance(0.8) => self.under_way.push(number),
+                Act::Accepted(target) => {
+                    let now = self.now;
+                    let acts = self
+                        .rig
+                        .step(now, |network, step| network.on_command(target, step));
+                    assert!(acts.is_empty(), "the UE is told by others");
+                }
+                Act::Copy(_) => {
+                    assert!(!self.copies, "it copies already");
+                    self.copies = true;
+                }
+                Act::EndCopies => {
+                    assert!(self.copies, "it does not copy");
+                    self.copies = false;
+                }
+                Act::SwitchPath => self.copies = false,
+                Act::HasContext => self.rig.fetching = None,
+                _ => {}
+            }
+        }
+    }
+
+    fn step(&mut self, action: impl FnOnce(&mut Network, &mut Step<'_>)) {
+        let acts = self.rig.step(self.now, action);
+        self.follow(acts);
+    }
+
+    fn enter(&mut self, cell: CellId) {
+        self.rig.serving = cell;
+        self.rig.is_connected = true;
+        self.rig.fetching = None;
+        self.rig.network.on_entered();
+        if !self.rig.network.is_home(&self.rig.config, cell) {
+            self.step(|network, step| network.ask_core(cell, step));
+        }
+    }
+
+    /// Something happens.
+    fn go_on(&mut self) {
+        self.now += self.random.below(200);
+        self.step(Network::on_source_due);
+        self.step(Network::on_due);
+        let cell = CellId(self.random.below(3) as u32);
+        match self.random.below(8) {
+            0 if self.rig.is_connected && !self.rig.network.is_busy() => {
+                let source = self.rig.serving;
+                if cell != source {
+                    self.step(|network, step| network.ask_target((source, cell), step));
+                }
+            }
+            1 if self.rig.is_connected => self.enter(cell),
+            2 => {
+                self.rig.is_connected = false;
+                self.rig.fetching = None;
+                self.rig.network.on_link_lost();
+                self.rig.network.begin_anew();
+            }
+            3 if !self.rig.is_connected => {
+                self.step(|network, step| {
+                    network.fetch_context(cell, step);
+                });
+                self.rig.fetching = Some(cell);
+            }
+            4 if !self.rig.is_connected => self.enter(cell),
+            _ if !self.under_way.is_empty() => {
+                let which = self.random.below(self.under_way.len() as u64) as usize;
+                let number = self.under_way.swap_remove(which);
+                self.step(|network, step| network.on_message(number, step));
+            }
+            _ => {}
+        }
+        let network = &self.rig.network;
+        assert!(
+            !network.is_busy() || !network.wake_at().is_never(),
+            "{network:?} has no timer that ends it"
+        );
+    }
+}
+
+/// Whatever links lose, each state of the network has a timer that ends it.
+#[test]
+fn nobody_waits_for_ever() {
+    Cases::new(300).run(|seed| {
+        let mut random = Stream::new(seed, "network.walk", 0);
+        let interface = match random.chance(0.5) {
+            true => Interface::Direct,
+            false => Interface::Core,
+        };
+        let signalling = match random.chance(0.8) {
+            true => links(),
+            false => Signalling::Given,
+        };
+        let span = Span::from_millis(random.below(50));
+        let mut rig = Rig::new(interface, signalling);
+        rig.config.data = match random.below(4) {
+            0 => DataForwarding::Forwarded,
+            1 => DataForwarding::Dropped,
+            2 => DataForwarding::Bicast(BicastStart::Before(span)),
+            _ => DataForwarding::Bicast(BicastStart::After(span)),
+        };
+        let mut walk = Walk {
+            rig,
+            random,
+            now: 0,
+            under_way: Vec::new(),
+            copies: false,
+        };
+        for _ in 0..200 {
+            walk.go_on();
+        }
+        // Nothing arrives any more, and the UE is at home: every timer ends, and starts none.
+        walk.rig.network.on_link_lost();
+        let home = walk.rig.network.home();
+        walk.enter(CellId(home - 10));
+        for _ in 0..20 {
+            let at = walk.rig.network.wake_at();
+            if at.is_never() {
+                break;
+            }
+            walk.now = walk.now.max(at.as_nanos().div_ceil(1_000_000));
+            walk.step(Network::on_source_due);
+            walk.step(Network::on_due);
+        }
+        let network = &walk.rig.network;
+        assert!(network.wake_at().is_never(), "seed {seed}: {network:?}");
+        assert!(!walk.copies, "seed {seed}: the core copies for ever");
+    });
 }
