@@ -33,8 +33,8 @@ mod states;
 
 pub use crate::air::{Geometry, geometry};
 pub use crate::config::{
-    AccessConfig, Adaptation, Aggregation, AirInterface, BearerConfig, CellConfig, CellHarqConfig,
-    ConfiguredGrant, DataForwarding, Division, EventKind, FixedSinr, Interface,
+    AccessConfig, Adaptation, Aggregation, AirInterface, BearerConfig, BicastStart, CellConfig,
+    CellHarqConfig, ConfiguredGrant, DataForwarding, Division, EventKind, FixedSinr, Interface,
     MOST_SECONDARY_CELLS, MeasurementEvent, MobilityConfig, Monitoring, ProcedureConfig,
     RadioConfig, RadioError, Rank, RecordedPath, ReleasedTo, ReportedAdaptation, Scope, Serving,
     Sharing, Signalling, StatesConfig, UeConfig, UplinkPower,

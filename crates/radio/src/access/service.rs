@@ -310,4 +310,18 @@ impl Service {
             is_nr: matches!(cell.air, AirInterface::Nr { .. }),
         })
     }
+
+    /// Targets that have waited long enough for end markers go on.
+    pub(super) fn guard_markers(&mut self, ue: UeId, env: &mut Env<'_, impl Probe>) {
+        let mut position = 0;
+        while let Some(&bearer) = self.stack.ues[ue.index()].bearers().get(position) {
+            let drb = &mut self.stack.bearers[bearer.index()];
+            if drb.transfers().guard_at() <= env.now {
+                drb.travel().on_guard(env.now);
+                self.flow_on(bearer, env);
+                self.stack.close_books(bearer, Direction::Downlink, env);
+            }
+            position += 1;
+        }
+    }
 }

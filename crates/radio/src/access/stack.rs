@@ -8,7 +8,7 @@ use crate::leg::{
     Carriers, Content, ContentId, Contents, Leg, LegConfig, RlcQueues, UplinkRequests,
 };
 use crate::plan::CellPlan;
-use crate::rlc::TransportBlock;
+use crate::rlc::{Generation, TransportBlock};
 use crate::rrc::UeRrc;
 use crate::wire::Encoder;
 use fadeout_core::{CellId, Direction, DrbId, EventQueue, Motion, PacketId, Probe, Time, UeId};
@@ -130,13 +130,17 @@ impl Stack {
         }
     }
 
-    /// A UE whose data bearers are there comes under mobility management, with this signalling bearer.
-    pub(super) fn manage(&mut self, ue: UeId, signalling: DrbId) {
+    /// A UE whose data bearers are there comes under mobility management in a cell of this
+    /// generation, with this signalling bearer.
+    pub(super) fn manage(&mut self, ue: UeId, signalling: DrbId, generation: Generation) {
         self.bearers[signalling.index()].carry_signalling();
         let rrc = &mut self.ues[ue.index()];
         rrc.on_signalling_bearer();
         for bearer in rrc.bearers() {
             self.bearers[bearer.index()].travel().manage();
+        }
+        for bearer in rrc.all_bearers() {
+            self.bearers[bearer.index()].travel().begin_in(generation);
         }
     }
 
