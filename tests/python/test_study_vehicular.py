@@ -63,6 +63,7 @@ def test_every_sender_is_one(scheme):
     fadeout.check(SCENARIO, set=[f"{key}={value}" for key, value in scheme.values.items()])
 
 
+@pytest.mark.filterwarnings("ignore:mobility-management")
 @pytest.mark.parametrize("change", CHANGES, ids=lambda one: one.name)
 def test_every_change_is_of_a_key(change):
     fadeout.check(SCENARIO, set=[f"{key}={value}" for key, value in change.values.items()])

@@ -75,9 +75,15 @@ def _beam(width: int) -> Values:
     return dict.fromkeys(WIDTHS, beam)
 
 
+ALONE = {"deployment.square.layout.units": "1", "ue.car.rlc.mode": '"um"'}
+"""Nobody to go over to, and what a blockage meets is lost: where a sender times out at all."""
+
+TIMEOUT = "flow.download.tcp.minimum-rto"
+KNOWS = "blockage-prediction.knows"
+
 CHANGES = (
-    Change.of("timeout", "at least 0.2 s", "flow.download.tcp.minimum-rto", '"200 ms"'),
-    Change.of("timeout", "at least 0.5 s", "flow.download.tcp.minimum-rto", '"500 ms"'),
+    Change.of("timeout", "at least 0.2 s", TIMEOUT, '"200 ms"'),
+    Change.of("timeout", "at least 0.5 s", TIMEOUT, '"500 ms"'),
     Change.of("stack", "Linux", "flow.download.profile", '"linux"'),
     Change.of("obstacles", "8", "deployment.square.layout.obstacles", "8"),
     Change.of("obstacles' loss", "UMi's", "deployment.square.cell.channel.path-loss", '"umi"'),
@@ -87,11 +93,19 @@ CHANGES = (
     Change.of("handover", "without interruption", "mobility-management.interruption", '"0 s"'),
     Change.of("buffer", "0.5 MB", "ue.car.rlc.buffer", '"500 kB"'),
     Change.of("link", "RLC UM, which loses", "ue.car.rlc.mode", '"um"'),
-    Change.of("prediction", "of buildings", "blockage-prediction.knows", '"buildings"'),
-    Change.of("prediction", "of the future", "blockage-prediction.knows", '"future"'),
+    Change.of("prediction", "of buildings", KNOWS, '"buildings"'),
+    Change.of("prediction", "of the future", KNOWS, '"future"'),
     Change.of("prediction", "half is missed", "blockage-prediction.missed", "0.5"),
     Change.of("prediction", "false ones", "blockage-prediction.false-alarms", "0.02"),
     Change.of("prediction", "0.1 s late", "flow.download.link-info.delay", '"100 ms"'),
+    Change("one unit, RLC UM", "nothing else", ALONE),
+    Change("one unit, RLC UM", "timeouts from 0.2 s", {**ALONE, TIMEOUT: '"200 ms"'}),
+    Change("one unit, RLC UM", "an oracle", {**ALONE, KNOWS: '"future"'}),
+    Change(
+        "one unit, RLC UM",
+        "an oracle, timeouts from 0.2 s",
+        {**ALONE, KNOWS: '"future"', TIMEOUT: '"200 ms"'},
+    ),
 )
 """What the table of assumptions changes, one at a time."""
 
