@@ -167,7 +167,9 @@ study-docs: build ## Run the studies and put their reports and figures into the 
 	$(BIN)/fadeout study slow-start --out out/study-slow-start --force --keep-runs
 	$(call say,study of calibration)
 	$(BIN)/fadeout study calibration --out out/study-calibration --force --keep-runs
-	$(BIN)/python tools/study_docs.py blockage calibration congestion-controls inter-rat-handover link-retransmission multipath slow-start
+	$(call say,study of cars)
+	$(BIN)/fadeout study vehicular --out out/study-vehicular --force --keep-runs
+	$(BIN)/python tools/study_docs.py blockage calibration congestion-controls inter-rat-handover link-retransmission multipath slow-start vehicular
 
 .PHONY: schema
 schema: build ## Write schemas/scenario.schema.json anew

@@ -66,6 +66,7 @@ STUDIES = {
     "link-retransmission": ("bulk", "TCP over 28 GHz with and without retransmissions of the link"),
     "multipath": ("distance", "28 GHz with LTE or 73 GHz, by distance"),
     "slow-start": ("table1", "Downloads over LTE with short intervals"),
+    "vehicular": ("throughput", "Cars under 28 GHz: throughput of several senders over load"),
 }
 """A figure of each study, and what it shows."""
 

@@ -348,6 +348,43 @@ def tracks(
     base_dir: str | None = None,
     overrides: Sequence[str] = (),
 ) -> tuple[bytes, bytes]: ...
+
+class Predictor:
+    def __init__(
+        self,
+        *,
+        resolution_m: float,
+        learning: int,
+        report_period_s: float,
+        horizon_s: float,
+        place_error_m: float,
+        speed_error: float,
+        missed: float,
+        false_alarms: float,
+        seed: int,
+    ) -> None: ...
+    def report(
+        self,
+        who: tuple[float, int, int],
+        place: tuple[float, float],
+        speed: tuple[float, float],
+        is_cut: bool,
+        serves: bool,
+    ) -> tuple[float, int, int, float, float] | None: ...
+
+def score_predictions(
+    said: Sequence[tuple[float, tuple[float, int, int, float, float]]],
+    cuts: Sequence[tuple[int, int, float, float]],
+) -> tuple[
+    int,
+    int,
+    float | None,
+    float | None,
+    float | None,
+    float | None,
+    float | None,
+    float | None,
+]: ...
 def packetdrill(text: str, name: str, symbols: list[tuple[str, str]] = ...) -> str: ...
 def kernel_folder() -> str: ...
 def kernels() -> str: ...

@@ -62,6 +62,20 @@ class TableAttributes:
         return self.table("completion_times")
 
     @property
+    def predictions(self) -> pl.DataFrame:
+        """A prediction of a blockage and the cut of the path that it was right of, one row each; a
+        prediction that came to nothing has no cut, a cut of which nothing was said no prediction.
+        """
+        return self.table("predictions")
+
+    @property
+    def prediction_scores(self) -> pl.DataFrame:
+        """How good predictions of blockages were, one row for all cells and one for those that
+        serve.
+        """
+        return self.table("prediction_scores")
+
+    @property
     def congestion(self) -> pl.DataFrame:
         """State of the congestion control of a flow's data sender, one row a sample. A multipath
         flow has rows for each path.

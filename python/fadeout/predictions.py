@@ -1,5 +1,8 @@
 """When a path will be cut and for how long, predicted from what cars have reported of places.
 
+A run with `[blockage-prediction]` predicts as it goes and tells its senders; this is the same
+predictor fed with the reports of a finished run, or with any others.
+
 Each unit has a map of regions: squares of the ground, each with the share of reports from there
 that found the unit cut off. A car announces its place and speed with each report; the unit follows
 the straight way ahead through its map, and says when the first region that was mostly cut begins
@@ -15,10 +18,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import NamedTuple
 
-import numpy as np
 import polars as pl
 
-from fadeout import _geometry
+from fadeout import _geometry, _native
 from fadeout._native import ResultError
 from fadeout.results import Results
 
@@ -46,6 +48,8 @@ class Report(NamedTuple):
     y_speed: float
     is_cut: bool
     """Whether it measured less of the unit than it can receive."""
+    serves: bool = True
+    """Whether the unit serves it: a gap of reports then counts as cut."""
 
 
 class Prediction(NamedTuple):
@@ -105,95 +109,45 @@ class Predictor:
     """The maps of all units, and what follows from them."""
 
     def __init__(self, settings: Settings | None = None) -> None:
-        self.settings = settings or Settings()
-        self._regions: dict[tuple[str, int, int], list[int]] = {}
-        self._last: dict[tuple[str, str], Report] = {}
-        self._until: dict[tuple[str, str], float] = {}
-        self._errors: dict[str, tuple[np.random.Generator, tuple[float, float], float]] = {}
+        self.settings = settings = settings or Settings()
+        self._ues = _Numbers()
+        self._cells = _Numbers()
+        self._own = _native.Predictor(
+            resolution_m=settings.resolution_m,
+            learning=settings.learning,
+            report_period_s=settings.report_period_s,
+            horizon_s=settings.horizon_s,
+            place_error_m=settings.place_error_m,
+            speed_error=settings.speed_error,
+            missed=settings.missed,
+            false_alarms=settings.false,
+            seed=settings.seed,
+        )
 
     def report(self, report: Report) -> Prediction | None:
         """Learn from a report, and predict what comes; reports are in order of time."""
-        settings = self.settings
-        key = (report.ue, report.cell)
-        before = self._last.get(key)
-        self._last[key] = report
-        random, (x_error, y_error), speed_error = self._error(report.ue)
-        seen = report._replace(
-            x_m=report.x_m + x_error,
-            y_m=report.y_m + y_error,
-            x_speed=report.x_speed * (1 + speed_error),
-            y_speed=report.y_speed * (1 + speed_error),
+        said = self._own.report(
+            (report.time_s, self._ues.of(report.ue), self._cells.of(report.cell)),
+            (report.x_m, report.y_m),
+            (report.x_speed, report.y_speed),
+            report.is_cut,
+            report.serves,
         )
-        if before is not None:
-            self._fill_gap(before, report, (x_error, y_error))
-        self._learn(report.cell, seen.x_m, seen.y_m, is_cut=report.is_cut)
-        if report.is_cut or report.time_s < self._until.get(key, -math.inf):
+        if said is None:
             return None
-        found = self._ahead(seen)
-        if found is None:
-            if settings.false == 0 or random.random() >= settings.false:
-                return None
-            found = random.random() * settings.horizon_s, random.exponential(1.0)
-        elif settings.missed and random.random() < settings.missed:
-            self._until[key] = report.time_s + found[0] + found[1]
-            return None
-        starts, lasts = report.time_s + found[0], found[1]
-        # It says so once.
-        self._until[key] = starts + lasts
-        told = report.time_s + settings.delay_s
-        return Prediction(report.time_s, told, *key, starts, lasts)
+        made, _, _, starts, lasts = said
+        told = made + self.settings.delay_s
+        return Prediction(made, told, report.ue, report.cell, starts, lasts)
 
-    def _error(self, ue: str) -> tuple[np.random.Generator, tuple[float, float], float]:
-        if ue not in self._errors:
-            random = np.random.default_rng([self.settings.seed, *ue.encode()])
-            x, y, speed = random.standard_normal(3)
-            place = self.settings.place_error_m
-            self._errors[ue] = (random, (x * place, y * place), speed * self.settings.speed_error)
-        return self._errors[ue]
 
-    def _fill_gap(self, before: Report, now: Report, error: tuple[float, float]) -> None:
-        """Who did not report for long was cut off from the last report on to this one."""
-        period = self.settings.report_period_s
-        steps = round((now.time_s - before.time_s) / period)
-        if steps <= 2:
-            return
-        for number in range(1, steps):
-            share = number / steps
-            x = before.x_m + (now.x_m - before.x_m) * share + error[0]
-            y = before.y_m + (now.y_m - before.y_m) * share + error[1]
-            self._learn(now.cell, x, y, is_cut=True)
+class _Numbers:
+    """Numbers for names, in the order in which they come."""
 
-    def _region(self, cell: str, x: float, y: float) -> tuple[str, int, int]:
-        side = self.settings.resolution_m
-        return cell, math.floor(x / side), math.floor(y / side)
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
 
-    def _learn(self, cell: str, x: float, y: float, *, is_cut: bool) -> None:
-        counts = self._regions.setdefault(self._region(cell, x, y), [0, 0])
-        counts[0] += 1
-        counts[1] += is_cut
-
-    def _is_cut(self, cell: str, x: float, y: float) -> bool | None:
-        """Whether a region is mostly cut; None when it is not known."""
-        count, cut = self._regions.get(self._region(cell, x, y), (0, 0))
-        return None if count < self.settings.learning else 2 * cut > count
-
-    def _ahead(self, seen: Report) -> tuple[float, float] | None:
-        """From now to the beginning of what is cut on the way ahead, and its length."""
-        speed = math.hypot(seen.x_speed, seen.y_speed)
-        if speed < 0.1:
-            return None
-        step = self.settings.resolution_m / 2 / speed
-        begins: float | None = None
-        time = step
-        while time <= self.settings.horizon_s:
-            x, y = seen.x_m + seen.x_speed * time, seen.y_m + seen.y_speed * time
-            is_cut = self._is_cut(seen.cell, x, y)
-            if is_cut and begins is None:
-                begins = time - step / 2
-            elif begins is not None and not is_cut:
-                return begins, time - step / 2 - begins
-            time += step
-        return None if begins is None else (begins, self.settings.horizon_s - begins)
+    def of(self, name: str) -> int:
+        return self._known.setdefault(name, len(self._known))
 
 
 def predict(reports: Iterable[Report], settings: Settings | None = None) -> list[Prediction]:
@@ -216,42 +170,31 @@ def score(predictions: Sequence[Prediction], truth: Intervals) -> dict[str, floa
     `onset_error_s` and `length_error_s` the root mean squares of the errors, and `length_bias_s`
     the mean of the latter.
     """
-    right, leads, onsets, lengths = 0, [], [], []
-    met: set[tuple[str, str, int]] = set()
-    for one in predictions:
-        for number, (start, stop) in enumerate(truth.get((one.ue, one.cell), ())):
-            overlaps = start < one.starts_s + one.lasts_s and one.starts_s < stop
-            if not overlaps or one.told_s >= start:
-                continue
-            right += 1
-            if (one.ue, one.cell, number) not in met:
-                met.add((one.ue, one.cell, number))
-                leads.append(start - one.told_s)
-                onsets.append(one.starts_s - start)
-                lengths.append(one.lasts_s - (stop - start))
-            break
-    events = sum(len(one) for one in truth.values())
-
-    def rms(values: Sequence[float]) -> float | None:
-        return math.sqrt(sum(value**2 for value in values) / len(values)) if values else None
-
-    def mean(values: Sequence[float]) -> float | None:
-        return math.fsum(values) / len(values) if values else None
-
-    return {
-        "predictions": len(predictions),
-        "events": events,
-        "precision": right / len(predictions) if predictions else None,
-        "recall": len(met) / events if events else None,
-        "lead_s": mean(leads),
-        "onset_error_s": rms(onsets),
-        "length_error_s": rms(lengths),
-        "length_bias_s": mean(lengths),
-    }
+    ues, cells = _Numbers(), _Numbers()
+    said = [
+        (one.told_s, (one.made_s, ues.of(one.ue), cells.of(one.cell), one.starts_s, one.lasts_s))
+        for one in predictions
+    ]
+    cut = [
+        (ues.of(ue), cells.of(cell), start, stop)
+        for (ue, cell), times in truth.items()
+        for start, stop in times
+    ]
+    names = (
+        "predictions",
+        "events",
+        "precision",
+        "recall",
+        "lead_s",
+        "onset_error_s",
+        "length_error_s",
+        "length_bias_s",
+    )
+    return dict(zip(names, _native.score_predictions(said, cut), strict=True))
 
 
 def reports_of(
-    results: Results, settings: Settings | None = None, *, cut_db: float = 0.0
+    results: Results, settings: Settings | None = None, *, cut_db: float = -6.0
 ) -> list[Report]:
     """What the cars of a run report of all units, those that do not serve them too.
 

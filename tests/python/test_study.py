@@ -253,6 +253,7 @@ def test_a_study_that_exists_is_listed_and_has_its_files():
         "link-retransmission",
         "multipath",
         "slow-start",
+        "vehicular",
     ]
     assert list(studies()) == expected
     for study in studies().values():

@@ -16,6 +16,10 @@ SUMMARIES = {name: table for name, table in table_docs().items() if table["alway
 TRANSFER = 'application = { kind = "transfer", size = "100 kB" }\n'
 
 
+WRONG = {"duration": "500 ms", "blockage-prediction.false-alarms": 1}
+"""Every report is followed by a prediction."""
+
+
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[fadeout.Results]:
     """Runs with a row of every table between them, the multipath one first."""
@@ -25,6 +29,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[fadeout.Results]:
     return [
         *(fadeout.run(ROOT / f"scenarios/{x}.toml", set=short, out=folder / x) for x in examples),
         fadeout.run(ROOT / "scenarios/interruption.toml", set=short, out=folder / "interruption"),
+        fadeout.run(ROOT / "scenarios/street-canyon.toml", set=WRONG, out=folder / "street-canyon"),
         fadeout.run(SCENARIO + TRANSFER, out=folder / "transfer"),
     ]
 

@@ -5,6 +5,7 @@ use crate::shadow::{self, Silhouette};
 use crate::traffic::Fleet;
 use crate::{Obstacle, Track};
 use fadeout_core::{Edge, Kinematics, Motion, NodeId, Point, Time};
+use std::cmp::Ordering;
 
 /// Edges count from this depth on: 0.78 of P.526's parameter at wavelengths up to 1 m, where the loss
 /// begins.
@@ -74,6 +75,51 @@ impl Places {
         }
     }
 
+    /// The vehicles in the straight line from a place to where `node` will be `ahead` seconds after `now`, if
+    /// all of them go straight on as they do then; in order along it. The node's own is never among them.
+    pub fn vehicles_ahead(
+        &mut self,
+        (node, now): (NodeId, Time),
+        ahead: f64,
+        (from, to): (Point, Point),
+    ) -> &[Edge] {
+        self.edges.clear();
+        self.advance(now);
+        let own = match self.on.get(node.index()) {
+            Some(On::Vehicle((fleet, vehicle))) => Some((*fleet as usize, *vehicle as usize)),
+            _ => None,
+        };
+        let (way_x, way_y) = (to.x - from.x, to.y - from.y);
+        let ground_m = from.ground_distance_to(to).max(1e-9);
+        let margin = margin(from.distance_to(to), -SHALLOWEST);
+        for (number, fleet) in self.fleets.iter().enumerate() {
+            for vehicle in (0..fleet.len()).filter(|&it| own != Some((number, it))) {
+                let (pose, is_there) = fleet.pose(vehicle, now);
+                let (x_speed, y_speed) = pose.velocity;
+                let (x, y) = (
+                    pose.front.0 + x_speed * ahead - from.x,
+                    pose.front.1 + y_speed * ahead - from.y,
+                );
+                // Most are far from the line.
+                let body = fleet.body(vehicle);
+                let reach = body.length + body.width + margin;
+                let across = (y * way_x - x * way_y) / ground_m;
+                let along = (x * way_x + y * way_y) / ground_m;
+                if !is_there || across.abs() > reach || along < -reach || along > ground_m + reach {
+                    continue;
+                }
+                let mut obstacle = pose.obstacle(body);
+                obstacle.center.0 += x_speed * ahead;
+                obstacle.center.1 += y_speed * ahead;
+                let edge = shadow::behind(&obstacle, (from, to));
+                self.edges
+                    .extend(edge.filter(|edge| edge.depth > SHALLOWEST));
+            }
+        }
+        self.edges.sort_unstable_by(in_order);
+        &self.edges
+    }
+
     /// Adds a building.
     pub fn build(&mut self, building: Obstacle) {
         self.buildings.push(building);
@@ -123,17 +169,18 @@ impl Motion for Places {
             self.edges
                 .extend(edge.filter(|edge| edge.depth > SHALLOWEST));
         }
-        let order = |one: &Edge, other: &Edge| {
-            let by_share = one.share.total_cmp(&other.share);
-            by_share.then(one.depth.total_cmp(&other.depth))
-        };
-        self.edges.sort_unstable_by(order);
+        self.edges.sort_unstable_by(in_order);
         &self.edges
     }
 
     fn obstruction(&mut self, from: Point, to: Point) -> f64 {
         shadow::obstruction(&self.buildings, (from, to), &mut self.seen)
     }
+}
+
+fn in_order(one: &Edge, other: &Edge) -> Ordering {
+    let by_share = one.share.total_cmp(&other.share);
+    by_share.then(one.depth.total_cmp(&other.depth))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod kernel;
 mod own;
 mod packetdrill;
 mod policy;
+mod prediction;
 mod progress;
 mod run;
 mod simulation;
@@ -34,6 +35,8 @@ mod _native {
     use crate::packetdrill::packetdrill;
     #[pymodule_export]
     use crate::policy::{PyHandover, PyReport};
+    #[pymodule_export]
+    use crate::prediction::{PyPredictor, score_predictions};
     #[pymodule_export]
     use crate::run::{check, geometry, resolve, run, save, tracks};
     #[pymodule_export]

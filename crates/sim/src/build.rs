@@ -8,6 +8,7 @@ pub(crate) mod link;
 mod mobility;
 mod multipath;
 mod outlook;
+mod prediction;
 mod rab;
 mod radio;
 mod vehicles;
@@ -240,6 +241,7 @@ pub(crate) fn parts(scenario: &Scenario, own: Own<'_>) -> Result<Parts, BuildErr
     }
     kernel::check_nodes(scenario, &parts)?;
     parts.directory = directory;
+    prediction::add(scenario, &mut parts)?;
     handover::add(scenario, &topology, &mut parts)?;
     mobility::add(scenario, topology, &mut parts, policy)?;
     Ok(parts)

@@ -13,6 +13,7 @@ mod geometry;
 mod hop;
 mod kernels;
 mod notices;
+pub mod prediction;
 mod radio;
 mod routing;
 mod run;

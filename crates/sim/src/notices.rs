@@ -13,7 +13,7 @@ use fadeout_scenario::LinkInfoSettings;
 const RATE_RESOLUTION: Span = Span::from_millis(1);
 
 /// The rates and blockages of a hop until the end of a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Outlook {
     /// Its rate from each instant on; none of a radio bearer, whose rate its scheduler makes.
     pub(crate) rates: Vec<(Time, Rate)>,
@@ -98,6 +98,12 @@ impl Notices {
             }
             other => other,
         };
+        self.pass_on(now, info)
+    }
+
+    /// A unit's own prediction, or what it sees: told as it is after the signalling delay. When a notice arrives next,
+    /// if none was under way.
+    pub(crate) fn pass_on(&mut self, now: Time, info: LinkInfo) -> Option<Time> {
         let is_first = self.next == self.list.len();
         if is_first {
             self.list.clear();
@@ -106,6 +112,11 @@ impl Notices {
         let at = now.saturating_add(self.settings.delay);
         self.list.push((at, info));
         is_first.then_some(at)
+    }
+
+    /// From the event to the notice.
+    pub(crate) fn delay(&self) -> Span {
+        self.settings.delay
     }
 
     /// When the next notice arrives.

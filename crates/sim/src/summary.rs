@@ -3,6 +3,7 @@
 mod completions;
 mod datagrams;
 mod kernels;
+mod predictions;
 
 use crate::build::{default_congestion_control, is_datagrams};
 use crate::directory::direction_of;
@@ -70,6 +71,7 @@ pub(crate) fn sum_up<P: Probe>(scenario: &Scenario, world: &World<P>, sink: &mut
             sink.add(&row);
         }
     }
+    predictions::add(scenario, world, sink);
 }
 
 /// A run's rows as JSON, each table a list under its name: for who looks at a few of them.

@@ -15,6 +15,8 @@ pub const SUMMARY_TABLES: &[Table] = &[
     InterfaceRow::TABLE,
     CompletionRow::TABLE,
     CompletionTimesRow::TABLE,
+    PredictionRow::TABLE,
+    PredictionScoreRow::TABLE,
 ];
 
 /// Every table of what a scenario has before it is run.
@@ -307,6 +309,57 @@ table! {
         p99_s: f64, "s";
         /// Longest completion time.
         longest_s: f64, "s";
+    }
+}
+
+table! {
+    /// A prediction of a blockage and the cut of the path that it was right of, one row each; a prediction
+    /// that came to nothing has no cut, a cut of which nothing was said no prediction.
+    pub struct PredictionRow = "predictions" in summary {
+        /// UE.
+        ue: String, "";
+        /// Cell.
+        cell: String, "";
+        /// Whether the cell served the UE when it was said, or without a prediction when the cut began; of
+        /// others nobody is told.
+        serves: bool, "";
+        /// When it was said.
+        made_s: Option<f64>, "s";
+        /// When the ends of the UE's flows knew.
+        told_s: Option<f64>, "s";
+        /// When the path was to be cut.
+        starts_s: Option<f64>, "s";
+        /// How long it was to last.
+        lasts_s: Option<f64>, "s";
+        /// When the path was cut, to a report.
+        began_s: Option<f64>, "s";
+        /// How long that lasted; none where it did at the end.
+        lasted_s: Option<f64>, "s";
+    }
+}
+
+table! {
+    /// How good predictions of blockages were, one row for all cells and one for those that serve.
+    pub struct PredictionScoreRow = "prediction_scores" in summary {
+        /// Of which cells: `all`, or `serving`, of which senders are told.
+        cells: String, "";
+        /// Predictions.
+        predictions: u64, "";
+        /// Cuts of paths that began after the first report.
+        cuts: u64, "";
+        /// Share of predictions that are right: of a time that overlaps with a cut which had not begun
+        /// when the sender knew.
+        precision: Option<f64>, "";
+        /// Share of cuts that were predicted so.
+        recall: Option<f64>, "";
+        /// Mean time from the sender's knowing to the beginning.
+        lead_s: Option<f64>, "s";
+        /// Root mean square of the error of the beginning.
+        onset_error_s: Option<f64>, "s";
+        /// Root mean square of the error of the length.
+        length_error_s: Option<f64>, "s";
+        /// Mean of the error of the length.
+        length_bias_s: Option<f64>, "s";
     }
 }
 

@@ -14,7 +14,7 @@ use crate::leg::{Contents, Leg, LegConfig, UplinkRequests};
 use crate::plan::CellPlan;
 use crate::rrc::{Start, UeRrc};
 use crate::wire::{BearerFormat, Encoder, Form};
-use fadeout_core::{CellId, Direction, DrbId, EventQueue, Time, UeId};
+use fadeout_core::{CellId, Direction, DrbId, EventQueue, Rate, Time, UeId};
 
 /// The numbers of streams of legs in secondary cells.
 const AGGREGATED: u64 = 1 << 16;
@@ -114,6 +114,12 @@ impl RadioAccess {
     /// The cell that serves a UE, on its first leg; none before it has looked for one.
     pub fn serving_cell(&self, ue: UeId) -> Option<CellId> {
         self.service.stack.serving_cell(ue)
+    }
+
+    /// What a cell sends a UE that it serves alone, with the scheme that is reported at a signal over noise.
+    pub fn downlink_rate(&self, cell: CellId, snr_db: f64) -> Rate {
+        let plan = &self.service.cells[cell.index()].plan;
+        Rate::from_bits_per_sec(plan.downlink_rate(snr_db) as u64)
     }
 
     /// The cells that serve a UE, in the order of its legs, the secondary ones behind that of their leg.

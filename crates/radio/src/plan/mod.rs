@@ -12,6 +12,7 @@ pub(crate) use sub_bands::{BandCqi, MOST_MET, SubBands};
 use crate::config::{Adaptation, AirInterface, CellConfig, RadioError, Sharing};
 use crate::phy::PhyError;
 use crate::phy::frame::{Duplex, Frame};
+use crate::phy::link_adaptation::LinkAdaptation;
 use crate::phy::numerology::{CyclicPrefix, Numerology};
 use crate::phy::overhead::{SSB_RESOURCE_BLOCKS, SSB_SYMBOLS, common_multiple};
 use crate::wire::BufferStatus;
@@ -225,6 +226,25 @@ impl CellPlan {
     pub(crate) fn share(&self, direction: Direction, units: u32) -> f64 {
         let all = self.resources(direction).units(self.frame.symbols()).max(1);
         f64::from(units) / f64::from(all)
+    }
+
+    /// What the downlink carries with the scheme that is reported at an SINR, if nobody shares it, bit/s.
+    pub(crate) fn downlink_rate(&self, sinr_db: f64) -> f64 {
+        let Some(adaptation) = self.down.adaptation() else {
+            return self.config.peak_rate().as_bits_per_sec() as f64;
+        };
+        let cqi = |adaptation: &LinkAdaptation, layers| adaptation.cqi(sinr_db - split_db(layers));
+        let (cqi, rank) = self.down.report(cqi);
+        let Some(mcs) = adaptation.scheme(cqi, 0.0) else {
+            return 0.0;
+        };
+        let scheme = self.down.position(&mcs, rank);
+        let carried = self.phases.iter().map(|phase| {
+            let symbols = phase.symbols.down;
+            let units = self.down.units(symbols).saturating_sub(phase.taken_units);
+            f64::from(self.down.bytes(symbols, scheme, units)) * 8.0
+        });
+        carried.sum::<f64>() / self.phases.len() as f64 / self.frame.slot().as_secs_f64()
     }
 
     /// Uplink slots that are granted in `slot`.

@@ -1,4 +1,4 @@
-//! Mobility management.
+//! Mobility management, and prediction of blockages.
 
 use super::*;
 
@@ -22,5 +22,22 @@ impl Builder<'_, '_> {
             Some(item) => self.node(item).map(Some),
         };
         MobilityManagement::read(fields, core.map(|core| (core,)), self).map(Some)
+    }
+
+    /// Prediction of blockages, where the file has it; nothing at all where it has a mistake.
+    pub(super) fn prediction(
+        &mut self,
+        file: &Fields,
+        has_cells: bool,
+    ) -> Option<Option<BlockagePrediction>> {
+        let Some(fields) = file.fields("blockage-prediction") else {
+            return Some(None);
+        };
+        if !has_cells {
+            let message = "prediction of blockages, but no cell";
+            self.mistake(fields.place, message, "tables [cell.NAME]");
+            return None;
+        }
+        BlockagePrediction::read(fields, Some(()), self).map(Some)
     }
 }

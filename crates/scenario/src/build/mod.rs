@@ -105,6 +105,7 @@ impl Builder<'_, '_> {
             .map(|cell| (cell.name.clone(), cell.node))
             .collect();
         let mobility = self.mobility(file, !cells.is_empty());
+        let prediction = self.prediction(file, !cells.is_empty());
         let buildings: Vec<Option<Building>> = file
             .map("building")
             .iter()
@@ -185,6 +186,7 @@ impl Builder<'_, '_> {
             cells: cells.into_iter().collect::<Option<_>>()?,
             ues,
             mobility: mobility?,
+            prediction: prediction?,
             handovers: handovers.into_iter().collect::<Option<_>>()?,
             buildings: buildings.into_iter().collect::<Option<_>>()?,
             vehicles: vehicles.into_iter().collect::<Option<_>>()?,

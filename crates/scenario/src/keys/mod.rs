@@ -5,8 +5,8 @@ mod deployment;
 pub(crate) use deployment::{DEPLOYMENT, DROPS, INDOOR, PENETRATION};
 
 use crate::model::{
-    Blockage, Building, Cell, ChannelFile, Flow, Handover, Link, MobilityManagement, Probe, Rab,
-    Ue, VehicleGroup,
+    Blockage, BlockagePrediction, Building, Cell, ChannelFile, Flow, Handover, Link,
+    MobilityManagement, Probe, Rab, Ue, VehicleGroup,
 };
 use crate::quantity::Dimension;
 use crate::shape::{Key, Presence, Range, Shape};
@@ -123,6 +123,12 @@ pub(crate) static SCENARIO: &[Key] = &[
         Shape::Table(MobilityManagement::KEYS),
         Optional,
         "Handover of UEs between the cells; without it each stays in the cell that it began in.",
+    ),
+    key(
+        "blockage-prediction",
+        Shape::Table(BlockagePrediction::KEYS),
+        Optional,
+        "Prediction of blockages from what UEs report; without it those of `link-info` are of the future.",
     ),
     key(
         "handover",

@@ -12,6 +12,7 @@ mod handover;
 mod link;
 mod mobility;
 mod node;
+mod prediction;
 mod probe;
 mod rab;
 mod radio;
@@ -37,6 +38,7 @@ pub use mobility::{
     EventKind, HandoverData, HandoverPreparation, MeasurementEvent, MobilityManagement,
 };
 pub use node::Node;
+pub use prediction::{BlockagePrediction, Knowledge};
 pub(crate) use probe::Probe;
 pub use rab::{Rab, RabDirection, RabQueue};
 pub(crate) use radio::bearers;
@@ -76,6 +78,8 @@ pub struct Scenario {
     pub ues: Vec<Ue>,
     /// Handover of UEs; without it each stays in its cell.
     pub mobility: Option<MobilityManagement>,
+    /// Prediction of blockages; without it `link-info` makes its own.
+    pub prediction: Option<BlockagePrediction>,
     /// Handovers between links and bearers of 2G and 3G, in the order of the file.
     pub handovers: Vec<Handover>,
     /// Buildings, in the order of the file.

@@ -110,6 +110,9 @@ impl Scenario {
             }
             file["mobility-management"] = Value::Object(table);
         }
+        if let Some(prediction) = &self.prediction {
+            file["blockage-prediction"] = Value::Object(prediction.written());
+        }
         file["probe"] = self.probe(name);
         file
     }

@@ -1,7 +1,7 @@
 //! Flows: their endpoints, routes and applications.
 
 use super::outlook::RadioOutlook;
-use super::{BuildError, ChooseCongestion, kernel, multipath};
+use super::{BuildError, ChooseCongestion, kernel, multipath, prediction};
 use crate::directory::{Directory, FlowEntry};
 use crate::hop::{Hop, MAX_HOPS};
 use crate::notices::{Notices, Outlook};
@@ -129,7 +129,7 @@ impl Flows<'_> {
             let endpoint = Endpoint::new(Transport::Tcp(tcp), id, peer, route);
             self.parts.endpoints.push(endpoint);
         }
-        check_outage_response(flow, &config)?;
+        check_outage_response(self.scenario, flow, &config)?;
         if let Some(settings) = &flow.link_info {
             let notices = self.notices(id, flow, settings, forward)?;
             self.parts.notices.push(notices);
@@ -158,11 +158,12 @@ impl Flows<'_> {
         let end = Time::ZERO.saturating_add(self.scenario.duration);
         let outlook = match hop {
             Hop::Link(link) => Outlook::of_link(&self.parts.links[link.index()], end),
-            // Its cells change: what is told is what happens to it.
-            Hop::Bearer { bearer, .. } if self.is_managed(bearer) => Outlook {
-                rates: Vec::new(),
-                outages: Vec::new(),
-            },
+            // Its cells change, or cars report: what is told is what happens.
+            Hop::Bearer { bearer, .. } if self.is_predicted(settings) => {
+                self.refuse_given(flow, bearer)?;
+                Outlook::default()
+            }
+            Hop::Bearer { bearer, .. } if self.is_managed(bearer) => Outlook::default(),
             Hop::Bearer { bearer, .. } => self.radio_outlook(flow, bearer, end)?,
             Hop::Backhaul(_) | Hop::Signal { .. } | Hop::Target { .. } => {
                 unreachable!("no flow's route ends within a handover")
@@ -189,6 +190,11 @@ impl Flows<'_> {
         }
     }
 
+    /// Whether base stations predict what they tell.
+    fn is_predicted(&self, settings: &scenario::LinkInfoSettings) -> bool {
+        prediction::told_of(self.scenario, settings.source).is_some()
+    }
+
     /// Whether a bearer is of a UE under mobility management.
     fn is_managed(&self, bearer: DrbId) -> bool {
         let ue = self.directory.ue_of(bearer);
@@ -206,6 +212,21 @@ impl Flows<'_> {
         bearer: DrbId,
         end: Time,
     ) -> Result<Outlook, BuildError> {
+        self.refuse_given(flow, bearer)?;
+        let ue = self.directory.ue_of(bearer);
+        let cell = self.serving(ue).expect("every UE of a route is served");
+        let outlook = match &mut self.outlook {
+            Some(outlook) => outlook,
+            unknown => unknown.insert(RadioOutlook::new(self.scenario)?),
+        };
+        Ok(Outlook {
+            rates: Vec::new(),
+            outages: outlook.outages(ue, cell, end)?,
+        })
+    }
+
+    /// A UE whose SINR or gain is given has no blockages to tell of.
+    fn refuse_given(&self, flow: &scenario::Flow, bearer: DrbId) -> Result<(), BuildError> {
         let ue = self.directory.ue_of(bearer);
         let described = &self.scenario.ues[ue.index()];
         let is_recorded = |cell| {
@@ -220,15 +241,7 @@ impl Flows<'_> {
                 ue: described.name.clone(),
             });
         }
-        let cell = self.serving(ue).expect("every UE of a route is served");
-        let outlook = match &mut self.outlook {
-            Some(outlook) => outlook,
-            unknown => unknown.insert(RadioOutlook::new(self.scenario)?),
-        };
-        Ok(Outlook {
-            rates: Vec::new(),
-            outages: outlook.outages(ue, cell, end)?,
-        })
+        Ok(())
     }
 
     /// The congestion control of an endpoint, as the scenario or a stack of that age has it.
@@ -276,8 +289,14 @@ pub(super) fn unknown(flow: &scenario::Flow, kind: &'static str, name: &str) -> 
 }
 
 /// A response to outages needs a link that tells of them.
-fn check_outage_response(flow: &scenario::Flow, config: &TcpConfig) -> Result<(), BuildError> {
-    let has_prediction = flow.link_info.map(|info| info.prediction.is_some());
+fn check_outage_response(
+    scenario: &Scenario,
+    flow: &scenario::Flow,
+    config: &TcpConfig,
+) -> Result<(), BuildError> {
+    let has_prediction = flow.link_info.map(|info| {
+        info.prediction.is_some() || prediction::told_of(scenario, info.source).is_some()
+    });
     let expected = match (config.resilience.outage, has_prediction) {
         (OutageResponse::None, _) | (_, Some(true)) => return Ok(()),
         (_, None) => "a `link-info`",

@@ -13,6 +13,7 @@ mod links;
 mod notices;
 mod parts;
 mod paths;
+mod predictions;
 mod radio;
 mod reroute;
 #[cfg(test)]
@@ -28,9 +29,12 @@ use crate::directory::Directory;
 use crate::hop::Routes;
 use crate::kernels::Kernels;
 use crate::notices::Notices;
+use crate::prediction::Forecast;
 use crate::radio::Radio;
 use agenda::Agenda;
-use fadeout_core::{EndpointId, Fingerprint, FlowId, LinkId, PacketId, PacketPool, Probe, Time};
+use fadeout_core::{
+    EndpointId, Fingerprint, FlowId, LinkId, LinkInfo, PacketId, PacketPool, Probe, Time,
+};
 use fadeout_radio::access::RadioAccess;
 use fadeout_traffic::Ask;
 use fadeout_transport::multipath::PathOutbox;
@@ -54,6 +58,8 @@ enum Event {
     Notice {
         index: u32,
     },
+    /// Cars report what they measure.
+    Reports,
     Link {
         link: LinkId,
         generation: u32,
@@ -91,6 +97,9 @@ pub struct World<P> {
     flows: Vec<Flow>,
     routes: Routes,
     notices: Vec<Notices>,
+    forecast: Option<Box<Forecast>>,
+    /// What base stations tell flows and is not yet passed on.
+    told: Vec<(FlowId, LinkInfo)>,
     kernels: Option<Box<Kernels>>,
     pool: PacketPool,
     fingerprint: Fingerprint,
@@ -111,6 +120,7 @@ pub(crate) struct Machines<'a> {
     pub(crate) endpoints: &'a Endpoints,
     pub(crate) links: &'a Links,
     pub(crate) radio: Option<&'a RadioAccess>,
+    pub(crate) forecast: Option<&'a Forecast>,
     /// Numbers and names of them.
     pub(crate) directory: &'a Directory,
 }
@@ -135,6 +145,9 @@ impl<P: Probe> World<P> {
                 agenda.schedule(at, Event::Notice { index });
             }
         }
+        if parts.forecast.is_some() {
+            agenda.schedule(Time::ZERO, Event::Reports);
+        }
         let mut crossings = parts.crossings.map(Box::new);
         for (at, index, generation) in crossings.iter_mut().flat_map(|it| it.starts()) {
             agenda.schedule(at, Event::Crossing { index, generation });
@@ -149,6 +162,8 @@ impl<P: Probe> World<P> {
             flows: parts.flows,
             routes: parts.routes,
             notices: parts.notices,
+            forecast: parts.forecast.map(Box::new),
+            told: Vec::new(),
             kernels: parts.kernels.map(Box::new),
             pool: PacketPool::new(),
             fingerprint: Fingerprint::default(),
@@ -229,6 +244,7 @@ impl<P: Probe> World<P> {
                 generation,
             } => self.wake_kernel(machine, generation),
             Event::Notice { index } => self.tell(index),
+            Event::Reports => self.take_reports(),
             Event::Close { endpoint } => self.command(endpoint, AppCommand::Close),
         }
     }
@@ -268,6 +284,7 @@ impl<P: Probe> World<P> {
             endpoints: &self.endpoints,
             links: &self.links,
             radio: self.radio.as_ref().map(|radio| &radio.access),
+            forecast: self.forecast.as_deref(),
             directory: &self.directory,
         }
     }

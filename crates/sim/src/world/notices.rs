@@ -17,6 +17,18 @@ pub(super) fn notify(all: &mut [Notices], agenda: &mut Agenda, flow: FlowId, inf
     }
 }
 
+/// The same, of what a base station predicts or sees: as it is.
+pub(super) fn pass_on(all: &mut [Notices], agenda: &mut Agenda, flow: FlowId, info: LinkInfo) {
+    let mut numbered = all.iter_mut().enumerate();
+    let Some((index, notices)) = numbered.find(|(_, notices)| notices.flow == flow) else {
+        return;
+    };
+    if let Some(at) = notices.pass_on(agenda.now(), info) {
+        let index = index as u32;
+        agenda.schedule(at, Event::Notice { index });
+    }
+}
+
 impl<P: Probe> World<P> {
     /// A hop tells both ends of a flow something.
     pub(super) fn tell(&mut self, index: u32) {

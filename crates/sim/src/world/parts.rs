@@ -4,6 +4,7 @@ use crate::directory::Directory;
 use crate::hop::Routes;
 use crate::kernels::{KernelEnd, Kernels};
 use crate::notices::Notices;
+use crate::prediction::Forecast;
 use crate::radio::Radio;
 use crate::world::{Crossings, UePaths};
 use fadeout_core::{EndpointId, FlowId, LinkId, RouteId, Time, Wake};
@@ -222,5 +223,6 @@ pub(crate) struct Parts {
     pub(crate) flows: Vec<Flow>,
     pub(crate) routes: Routes,
     pub(crate) notices: Vec<Notices>,
+    pub(crate) forecast: Option<Forecast>,
     pub(crate) kernels: Option<Kernels>,
 }

@@ -6,7 +6,8 @@
 //! - `T_b > RTO`, or unknown: CUBIC's reduction.
 //!
 //! What a blockage lost shows only afterwards, so a loss found within a timeout of its end still
-//! counts as its.
+//! counts as its. One found more than a timeout before a predicted beginning is congestion, and so is
+//! one found when a predicted blockage is over that never began.
 //!
 //! Without a blockage a loss is congestion. A slow vehicle (`speed < low-speed`) first waits a
 //! round-trip time for the link layer, as TCP-DCR does, because its losses come in longer fades.
@@ -15,7 +16,7 @@
 //! vehicular networks", section 3.2.5. The paper gives the rule in words. Left open there and
 //! chosen here: the timeout as the bound between short and long (its footnote has no number that
 //! fits all paths), the reduction (CUBIC's own), the wait of a slow vehicle and what is slow. Not
-//! modelled: the map of channel quality, which the prediction of `link-info` stands for.
+//! here: the map of channel quality, which `[blockage-prediction]` has.
 
 use super::cubic::Cubic;
 use super::{AckSample, CongestionControl, CongestionEvent, Window};
@@ -27,11 +28,34 @@ use fadeout_core::{LinkInfo, Span, Time};
 #[derive(Debug, Clone)]
 pub struct RtwTcp {
     cubic: Cubic,
-    /// Predicted length of the blockage ahead or under way; `None` when it is unknown.
-    blockage: Option<Option<Span>>,
+    /// The blockage ahead or under way.
+    blockage: Option<Blockage>,
     /// When the last blockage ended, and how long it was said to last.
     past: Option<(Time, Span)>,
     is_slow: bool,
+}
+
+/// A blockage ahead or under way.
+#[derive(Debug, Clone, Copy)]
+struct Blockage {
+    /// When it is to begin, and for how long; `None` when it was not predicted.
+    predicted: Option<(Time, Span)>,
+    has_begun: bool,
+}
+
+impl Blockage {
+    fn length(&self) -> Option<Span> {
+        self.predicted.map(|(_, length)| length)
+    }
+
+    /// Whether a loss that is found now may be its.
+    fn is_due(&self, now: Time, rto: Span) -> bool {
+        let is_near = |(starts_at, lasts): (Time, Span)| {
+            starts_at.saturating_sub(rto) <= now
+                && now <= starts_at.saturating_add(lasts).saturating_add(rto)
+        };
+        self.has_begun || self.predicted.is_some_and(is_near)
+    }
 }
 
 impl Registered<Stream> for RtwTcp {
@@ -91,10 +115,22 @@ impl CongestionControl for RtwTcp {
 
     fn on_link_info(&mut self, _window: &mut Window, now: Time, info: &LinkInfo) {
         match *info {
-            LinkInfo::BlockagePredicted { lasts, .. } => self.blockage = Some(Some(lasts)),
-            LinkInfo::BlockageBegan => self.blockage = self.blockage.or(Some(None)),
+            LinkInfo::BlockagePredicted { starts_at, lasts } => {
+                let has_begun = self.blockage.is_some_and(|it| it.has_begun);
+                self.blockage = Some(Blockage {
+                    predicted: Some((starts_at, lasts)),
+                    has_begun,
+                });
+            }
+            LinkInfo::BlockageBegan => {
+                let predicted = self.blockage.and_then(|it| it.predicted);
+                self.blockage = Some(Blockage {
+                    predicted,
+                    has_begun: true,
+                });
+            }
             LinkInfo::BlockageEnded => {
-                let length = self.blockage.take().flatten();
+                let length = self.blockage.take().and_then(|it| it.length());
                 self.past = length.map(|length| (now, length));
             }
             LinkInfo::Rate(_) => {}
@@ -103,7 +139,9 @@ impl CongestionControl for RtwTcp {
 
     fn holds(&self, now: Time, rto: Span) -> bool {
         match (self.blockage, self.past) {
-            (Some(length), _) => length.is_some_and(|length| length <= rto),
+            (Some(blockage), _) => {
+                blockage.is_due(now, rto) && blockage.length().is_some_and(|it| it <= rto)
+            }
             (None, Some((ended_at, length))) => length <= rto && now.since(ended_at) <= rto,
             (None, None) => false,
         }
@@ -151,6 +189,22 @@ mod tests {
         let event = congestion(at_ms(100), CongestionKind::FastRecovery, 120);
         control.on_congestion(&mut w, &event);
         assert_eq!(w.ssthresh, 84.0);
+    }
+
+    #[test]
+    fn a_loss_long_before_a_predicted_blockage_or_after_one_that_never_began_is_congestion() {
+        let rto = Span::from_millis(50);
+        let mut control = build::<RtwTcp>(&[]);
+        // From 100 to 140 ms.
+        predict(&mut control, 40);
+        let held = [49, 50, 190, 191].map(|ms| control.holds(at_ms(ms), rto));
+        assert_eq!(held, [false, true, true, false]);
+        control.on_link_info(
+            &mut window(120.0, 60.0),
+            at_ms(100),
+            &LinkInfo::BlockageBegan,
+        );
+        assert!(control.holds(at_ms(500), rto));
     }
 
     #[test]

@@ -1,0 +1,159 @@
+//! Predictions of blockages from reports, without a run.
+
+use fadeout_core::{Span, Time};
+use fadeout_sim::prediction::{
+    Cut, Prediction, Predictor, Report, Said, Score, Settings, match_up, score,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// A prediction as Python has it: made, UE, cell, beginning, length; seconds.
+type Told = (f64, u32, u32, f64, f64);
+
+fn time(seconds: f64) -> PyResult<Time> {
+    Ok(Time::ZERO.saturating_add(span(seconds)?))
+}
+
+fn span(seconds: f64) -> PyResult<Span> {
+    if seconds.is_finite() && seconds >= 0.0 {
+        Ok(Span::from_secs_f64(seconds))
+    } else {
+        let message = format!("{seconds} s; expected a finite time of zero or more");
+        Err(PyValueError::new_err(message))
+    }
+}
+
+/// The maps of all units. Reports are in order of time.
+#[pyclass(name = "Predictor", module = "fadeout._native")]
+#[derive(Debug)]
+pub(crate) struct PyPredictor(Predictor);
+
+#[pymethods]
+impl PyPredictor {
+    #[new]
+    #[pyo3(signature = (*, resolution_m, learning, report_period_s, horizon_s, place_error_m, speed_error, missed, false_alarms, seed))]
+    #[allow(clippy::too_many_arguments, reason = "each is a setting by its name")]
+    fn new(
+        resolution_m: f64,
+        learning: u32,
+        report_period_s: f64,
+        horizon_s: f64,
+        place_error_m: f64,
+        speed_error: f64,
+        missed: f64,
+        false_alarms: f64,
+        seed: u64,
+    ) -> PyResult<PyPredictor> {
+        Ok(PyPredictor(Predictor::new(Settings {
+            resolution_m,
+            learning,
+            report_period: span(report_period_s)?,
+            horizon: span(horizon_s)?,
+            place_error_m,
+            speed_error,
+            missed,
+            false_alarms,
+            seed,
+        })))
+    }
+
+    /// Learns from a report, and predicts what comes.
+    fn report(
+        &mut self,
+        who: (f64, u32, u32),
+        place: (f64, f64),
+        speed: (f64, f64),
+        is_cut: bool,
+        serves: bool,
+    ) -> PyResult<Option<Told>> {
+        let (at, ue, cell) = who;
+        let report = Report {
+            at: time(at)?,
+            ue,
+            cell,
+            place,
+            speed,
+            is_cut,
+            serves,
+        };
+        Ok(self.0.report(report).map(|said| {
+            let starts = said.starts.as_secs_f64();
+            let made = said.made.as_secs_f64();
+            (made, said.ue, said.cell, starts, said.lasts.as_secs_f64())
+        }))
+    }
+}
+
+/// Precision, recall, lead, error of the beginning, error of the length and its mean, after the numbers of
+/// predictions and of cuts.
+type Scores = (
+    u64,
+    u64,
+    Option<f64>,
+    Option<f64>,
+    Option<f64>,
+    Option<f64>,
+    Option<f64>,
+    Option<f64>,
+);
+
+/// Scores predictions, each with the time at which it was told, against the cuts: UE, cell, from, until.
+#[pyfunction]
+#[allow(
+    clippy::needless_pass_by_value,
+    reason = "PyO3 hands over what it took from lists of Python's"
+)]
+pub(crate) fn score_predictions(
+    said: Vec<(f64, Told)>,
+    cuts: Vec<(u32, u32, f64, f64)>,
+) -> PyResult<Scores> {
+    let serves = true;
+    let said = said.iter().map(|&(told, (made, ue, cell, starts, lasts))| {
+        let prediction = Prediction {
+            made: time(made)?,
+            ue,
+            cell,
+            starts: time(starts)?,
+            lasts: span(lasts)?,
+        };
+        let told = time(told)?;
+        Ok(Said {
+            prediction,
+            told,
+            serves,
+        })
+    });
+    let cuts = cuts.iter().map(|&(ue, cell, began, ended)| {
+        let (began, ended) = (time(began)?, Some(time(ended)?));
+        Ok(Cut {
+            ue,
+            cell,
+            began,
+            ended,
+            serves,
+        })
+    });
+    let said = said.collect::<PyResult<Vec<_>>>()?;
+    let cuts = cuts.collect::<PyResult<Vec<_>>>()?;
+    let outcomes = match_up(&said, &cuts, Time::NEVER);
+    let Score {
+        predictions,
+        cuts,
+        precision,
+        recall,
+        lead_s,
+        onset_error_s,
+        length_error_s,
+        length_bias_s,
+    } = score(&outcomes.iter());
+    Ok((
+        predictions,
+        cuts,
+        precision,
+        recall,
+        lead_s,
+        onset_error_s,
+        length_error_s,
+        length_bias_s,
+    ))
+}

@@ -1,0 +1,67 @@
+//! Prediction of blockages, and who is told.
+
+use super::BuildError;
+use crate::hop::Hop;
+use crate::prediction::Forecast;
+use crate::world::Parts;
+use fadeout_core::UeId;
+use fadeout_scenario::{BlockagePrediction, LinkInfoSource, Medium, Scenario};
+
+/// The prediction that tells of a hop: that of a scenario that has one, of hops that are a UE's or a cell's.
+pub(super) fn told_of(scenario: &Scenario, source: LinkInfoSource) -> Option<&BlockagePrediction> {
+    let is_radio = matches!(
+        source,
+        LinkInfoSource::Cell(_) | LinkInfoSource::Medium(Medium::RadioBearer(_))
+    );
+    scenario.prediction.as_ref().filter(|_| is_radio)
+}
+
+/// Lets the base stations of a scenario predict if it asks for that.
+pub(super) fn add(scenario: &Scenario, parts: &mut Parts) -> Result<(), BuildError> {
+    let Some(described) = &scenario.prediction else {
+        return Ok(());
+    };
+    if let Some(file) = scenario.channel_files.first() {
+        return Err(BuildError::ChannelFile {
+            name: file.name.clone(),
+            reason: "its channels are of no places, and [blockage-prediction] is of places; expected one \
+                     of the two"
+                .to_owned(),
+        });
+    }
+    let mut forecast = Forecast::new(scenario, described)?;
+    for notices in &parts.notices {
+        let flow = &scenario.flows[notices.flow.index()];
+        let Some(info) = flow.link_info else { continue };
+        if told_of(scenario, info.source).is_none() {
+            continue;
+        }
+        if let Some(ue) = rider(scenario, parts, notices.flow) {
+            forecast.tell(ue, notices.flow, notices.delay());
+        }
+    }
+    parts.forecast = Some(forecast);
+    Ok(())
+}
+
+/// The UE of the hop that tells a flow: the first on the way of its data.
+fn rider(scenario: &Scenario, parts: &Parts, flow: fadeout_core::FlowId) -> Option<UeId> {
+    let info = scenario.flows[flow.index()].link_info?;
+    if let LinkInfoSource::Medium(medium) = info.source {
+        let is_reverse = false;
+        let Hop::Bearer { bearer, .. } = parts
+            .directory
+            .hop(fadeout_scenario::Hop { medium, is_reverse })
+        else {
+            return None;
+        };
+        return Some(parts.directory.ue_of(bearer));
+    }
+    let sender = parts.directory.flow(flow)?.sender;
+    let route = parts.endpoints[sender.index()].route;
+    let bearers = parts.routes.hops(route).iter().filter_map(|hop| match hop {
+        Hop::Bearer { bearer, .. } => Some(*bearer),
+        _ => None,
+    });
+    bearers.map(|bearer| parts.directory.ue_of(bearer)).next()
+}

@@ -1,0 +1,63 @@
+//! The straight way ahead.
+
+/// From now to the beginning of what is cut, and how long that lasts, both in seconds.
+pub(super) type Ahead = (f64, f64);
+
+/// The first time within `horizon` that is cut, looked for every `step` seconds: from when on, and how long.
+/// Where a place is cut is known of a step's middle; with `slot` the edges are looked for until they are
+/// within it. All in seconds.
+pub(super) fn first_cut(
+    step: f64,
+    horizon: f64,
+    slot: Option<f64>,
+    mut is_cut: impl FnMut(f64) -> bool,
+) -> Option<Ahead> {
+    let edge = |time: f64, found: bool, is_cut: &mut dyn FnMut(f64) -> bool| match slot {
+        None => time - step / 2.0,
+        Some(slot) => {
+            let (mut before, mut after) = (time - step, time);
+            while after - before > slot {
+                let middle = f64::midpoint(before, after);
+                if is_cut(middle) == found {
+                    after = middle;
+                } else {
+                    before = middle;
+                }
+            }
+            after
+        }
+    };
+    let mut begins = None;
+    let mut time = step;
+    while time <= horizon {
+        match (is_cut(time), begins) {
+            (true, None) => begins = Some(edge(time, true, &mut is_cut)),
+            (false, Some(begins)) => {
+                return Some((begins, edge(time, false, &mut is_cut) - begins));
+            }
+            _ => {}
+        }
+        time += step;
+    }
+    begins.map(|begins| (begins, horizon - begins))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_are_found_to_half_a_step_or_to_a_slot() {
+        let is_cut = |time: f64| (1.03..1.76).contains(&time);
+        let (begins, lasts) = first_cut(0.1, 5.0, None, is_cut).expect("one");
+        assert!((begins - 1.03).abs() <= 0.05 + 1e-9, "{begins}");
+        assert!((lasts - 0.73).abs() <= 0.1 + 1e-9, "{lasts}");
+        let (begins, lasts) = first_cut(0.1, 5.0, Some(1e-4), is_cut).expect("one");
+        assert!((begins - 1.03).abs() <= 1e-4, "{begins}");
+        assert!((lasts - 0.73).abs() <= 2e-4, "{lasts}");
+        assert_eq!(first_cut(0.1, 1.0, None, is_cut), None);
+        // What does not end within the horizon lasts until then.
+        let (begins, lasts) = first_cut(0.1, 1.5, None, is_cut).expect("one");
+        assert!((begins + lasts - 1.5).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,86 @@
+//! What cars measure: copies of the channels, which are functions of seed, time and places, so that looking
+//! at them disturbs nothing.
+
+use crate::build::{BuildError, surroundings};
+use fadeout_core::{CellId, Kinematics, Motion, Point, Span, Time, UeId};
+use fadeout_mobility::Places;
+use fadeout_radio::access::{CellConfig, UeConfig};
+use fadeout_radio::channel::ConfigError;
+use fadeout_radio::channel::knife_edges::cascaded_loss;
+use fadeout_radio::channel::path_loss::wavelength;
+use fadeout_radio::sight::Sights;
+use fadeout_scenario::Scenario;
+
+/// Cars and cells, to be looked at in order of time.
+#[derive(Debug)]
+pub(super) struct Cars {
+    cells: Vec<CellConfig>,
+    ues: Vec<UeConfig>,
+    sights: Sights,
+    places: Places,
+}
+
+impl Cars {
+    pub(super) fn new(scenario: &Scenario) -> Result<Cars, BuildError> {
+        let (config, places) = surroundings(scenario)?;
+        Ok(Cars {
+            sights: Sights::new(config.cells.clone(), scenario.seed),
+            cells: config.cells,
+            ues: config.ues,
+            places,
+        })
+    }
+
+    pub(super) fn cells(&self) -> usize {
+        self.cells.len()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.ues.len()
+    }
+
+    pub(super) fn gain_period(&self, cell: CellId) -> Span {
+        self.cells[cell.index()].gain_period
+    }
+
+    pub(super) fn place(&mut self, ue: UeId, now: Time) -> Kinematics {
+        self.places.at(self.ues[ue.index()].node, now)
+    }
+
+    /// Signal over noise that a UE measures of a cell, dB; none of a UE whose SINR is given.
+    pub(super) fn snr_db(
+        &mut self,
+        ue: UeId,
+        cell: CellId,
+        now: Time,
+    ) -> Result<Option<f64>, ConfigError> {
+        let subject = (ue, &self.ues[ue.index()]);
+        let sight = self.sights.look(subject, cell, now, &mut self.places)?;
+        Ok(sight.map(|sight| sight.snr_db))
+    }
+
+    /// Whether a building stands between a cell and a place.
+    pub(super) fn is_behind_building(&mut self, cell: CellId, place: Point) -> bool {
+        let site = self.cells[cell.index()].site;
+        self.places.obstruction(site, place) > 0.0
+    }
+
+    /// What vehicles take from the direct path to a place where a UE will be so many seconds from now, if all go
+    /// straight on, dB.
+    pub(super) fn vehicles_db(
+        &mut self,
+        (ue, now): (UeId, Time),
+        cell: CellId,
+        (ahead, place): (f64, Point),
+    ) -> f64 {
+        let cell = &self.cells[cell.index()];
+        let (site, node) = (cell.site, self.ues[ue.index()].node);
+        let edges = self
+            .places
+            .vehicles_ahead((node, now), ahead, (site, place));
+        if edges.is_empty() {
+            return 0.0;
+        }
+        cascaded_loss(edges, site.distance_to(place), wavelength(cell.carrier).0).0
+    }
+}

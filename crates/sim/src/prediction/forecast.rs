@@ -1,0 +1,381 @@
+//! The component of a run: cars report, base stations learn and predict, the ends of flows are told.
+
+use super::ahead::{Ahead, first_cut};
+use super::cars::Cars;
+use super::predictor::Seen;
+use super::{Cut, Outcome, Predictor, Report, Said, Settings, match_up};
+use crate::build::BuildError;
+use fadeout_core::{CellId, FlowId, LinkInfo, Point, Rate, Span, Time, UeId};
+use fadeout_radio::access::RadioAccess;
+use fadeout_scenario::{BlockagePrediction, Knowledge, Scenario};
+
+/// Edges of what is known of places are looked for to this: a slot of 15 kHz.
+const SLOT_S: f64 = 1e-3;
+
+/// Rates closer to the last one than this share of it are not told.
+const RATE_STEP: f64 = 0.05;
+
+/// When each path will be cut: by UE and cell.
+type Future = Vec<Vec<(Time, Time)>>;
+
+/// A path between a UE and a cell, as reports have it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Path {
+    snr_db: f64,
+    is_cut: bool,
+    is_known: bool,
+    /// When it was cut, and whether the cell served then; none of a cut that was there at first.
+    began: Option<(Time, bool)>,
+}
+
+/// A UE, and what the ends of its flows were told last.
+#[derive(Debug, Clone, Default)]
+struct Rider {
+    flows: Vec<FlowId>,
+    delay: Span,
+    is_told_cut: bool,
+    /// What was said and has yet to prove right or wrong: by whom, and until when it is to last.
+    said: Option<(CellId, Time)>,
+    rate: Option<f64>,
+}
+
+/// Prediction of blockages in a run.
+#[derive(Debug)]
+pub(crate) struct Forecast {
+    predictor: Predictor,
+    knows: Knowledge,
+    horizon_s: f64,
+    threshold_db: f64,
+    period: Span,
+    cars: Cars,
+    future: Future,
+    paths: Vec<Path>,
+    riders: Vec<Rider>,
+    said: Vec<Said>,
+    cuts: Vec<Cut>,
+}
+
+impl Forecast {
+    /// # Errors
+    /// When a channel or a UE's way cannot be built.
+    pub(crate) fn new(
+        scenario: &Scenario,
+        described: &BlockagePrediction,
+    ) -> Result<Forecast, BuildError> {
+        let cars = Cars::new(scenario)?;
+        let paths = vec![Path::default(); cars.len() * cars.cells()];
+        let threshold_db = described.threshold.0;
+        let future = match described.knows {
+            Knowledge::Future => future(scenario, threshold_db)?,
+            _ => Vec::new(),
+        };
+        Ok(Forecast {
+            predictor: Predictor::new(settings(described, scenario.seed)),
+            knows: described.knows,
+            horizon_s: described.horizon.as_secs_f64(),
+            threshold_db,
+            period: described.report_period,
+            future,
+            paths,
+            riders: vec![Rider::default(); cars.len()],
+            cars,
+            said: Vec::new(),
+            cuts: Vec::new(),
+        })
+    }
+
+    /// The ends of a flow to this UE are told, so long after the event.
+    pub(crate) fn tell(&mut self, ue: UeId, flow: FlowId, delay: Span) {
+        let rider = &mut self.riders[ue.index()];
+        rider.flows.push(flow);
+        rider.delay = rider.delay.max(delay);
+    }
+
+    /// From one report to the next.
+    pub(crate) fn period(&self) -> Span {
+        self.period
+    }
+
+    /// All cars report; `out` takes what the ends of flows are told.
+    pub(crate) fn on_reports(
+        &mut self,
+        now: Time,
+        access: &RadioAccess,
+        out: &mut Vec<(FlowId, LinkInfo)>,
+    ) {
+        for ue in (0..self.riders.len() as u32).map(UeId) {
+            let serving = access.serving_cell(ue);
+            self.measure(ue, serving, now);
+            let is_heard = serving.is_some_and(|cell| !self.path(ue, cell).is_cut);
+            self.tell_what_is(ue, serving.filter(|_| is_heard), now, out);
+            if is_heard {
+                self.report(ue, serving, now, out);
+            }
+        }
+        self.tell_rates(access, out);
+    }
+
+    fn path(&self, ue: UeId, cell: CellId) -> &Path {
+        &self.paths[ue.index() * self.cars.cells() + cell.index()]
+    }
+
+    /// What a UE measures of all cells; of one whose SINR is given nothing.
+    fn measure(&mut self, ue: UeId, serving: Option<CellId>, now: Time) {
+        for cell in (0..self.cars.cells() as u32).map(CellId) {
+            // The channels of all cells were built before.
+            let Ok(Some(snr_db)) = self.cars.snr_db(ue, cell, now) else {
+                continue;
+            };
+            let is_cut = snr_db < self.threshold_db;
+            let index = ue.index() * self.cars.cells() + cell.index();
+            let path = &mut self.paths[index];
+            match (path.is_known && !path.is_cut, is_cut, path.began) {
+                (true, true, _) => path.began = Some((now, serving == Some(cell))),
+                (_, false, Some((began, serves))) => {
+                    path.began = None;
+                    self.cuts.push(Cut {
+                        ue: ue.0,
+                        cell: cell.0,
+                        began,
+                        ended: Some(now),
+                        serves,
+                    });
+                }
+                _ => {}
+            }
+            let path = &mut self.paths[index];
+            (path.snr_db, path.is_cut, path.is_known) = (snr_db, is_cut, true);
+        }
+    }
+
+    /// The base station that is not heard by a UE any more, or again, says so; and that a prediction has
+    /// come to nothing.
+    fn tell_what_is(
+        &mut self,
+        ue: UeId,
+        heard_by: Option<CellId>,
+        now: Time,
+        out: &mut Vec<(FlowId, LinkInfo)>,
+    ) {
+        let rider = &mut self.riders[ue.index()];
+        let Some(cell) = heard_by else {
+            if !std::mem::replace(&mut rider.is_told_cut, true) {
+                rider.rate = Some(0.0);
+                rider.pass_on(LinkInfo::Rate(Rate::ZERO), out);
+                rider.pass_on(LinkInfo::BlockageBegan, out);
+            }
+            return;
+        };
+        let is_past = |(by, until): (CellId, Time)| by != cell || until <= now;
+        let is_over = std::mem::take(&mut rider.is_told_cut);
+        if is_over || rider.said.is_some_and(is_past) {
+            rider.said = None;
+            rider.pass_on(LinkInfo::BlockageEnded, out);
+        }
+    }
+
+    /// A UE that is heard reports of all cells.
+    fn report(
+        &mut self,
+        ue: UeId,
+        serving: Option<CellId>,
+        now: Time,
+        out: &mut Vec<(FlowId, LinkInfo)>,
+    ) {
+        let at = self.cars.place(ue, now);
+        for cell in (0..self.cars.cells() as u32).map(CellId) {
+            let path = *self.path(ue, cell);
+            if !path.is_known {
+                continue;
+            }
+            let serves = serving == Some(cell);
+            let seen = self.predictor.hear(Report {
+                at: now,
+                ue: ue.0,
+                cell: cell.0,
+                place: (at.position.x, at.position.y),
+                speed: (at.velocity.x, at.velocity.y),
+                is_cut: path.is_cut,
+                serves,
+            });
+            let Some(seen) = seen else { continue };
+            let found = self.look_ahead(&seen, at.position.z, path.snr_db);
+            let Some(prediction) = self.predictor.say(&seen, found) else {
+                continue;
+            };
+            let rider = &mut self.riders[ue.index()];
+            let told = now.saturating_add(rider.delay);
+            self.said.push(Said {
+                prediction,
+                told,
+                serves,
+            });
+            if serves {
+                let (starts_at, lasts) = (prediction.starts, prediction.lasts);
+                rider.said = Some((cell, starts_at.saturating_add(lasts)));
+                rider.pass_on(LinkInfo::BlockagePredicted { starts_at, lasts }, out);
+            }
+        }
+    }
+
+    fn look_ahead(&mut self, seen: &Seen, height: f64, snr_db: f64) -> Option<Ahead> {
+        let report = &seen.report;
+        let (ue, cell) = (UeId(report.ue), CellId(report.cell));
+        let Forecast {
+            predictor,
+            cars,
+            horizon_s,
+            threshold_db,
+            ..
+        } = self;
+        match self.knows {
+            Knowledge::Reports => predictor.of_regions(report),
+            Knowledge::Future => {
+                let known = &self.future[ue.index() * cars.cells() + cell.index()];
+                of_future(known, seen, *horizon_s)
+            }
+            Knowledge::Buildings | Knowledge::Vehicles => predictor.on_way(report, |step| {
+                let with_vehicles = self.knows == Knowledge::Vehicles;
+                first_cut(step, *horizon_s, Some(SLOT_S), |time| {
+                    let (x, y) = report.after(time);
+                    let place = Point::new(x, y, height);
+                    cars.is_behind_building(cell, place)
+                        || with_vehicles && {
+                            let who = (ue, report.at);
+                            let lost_db = cars.vehicles_db(who, cell, (time, place));
+                            snr_db - lost_db < *threshold_db
+                        }
+                })
+            }),
+        }
+    }
+
+    /// What each cell sends each of the UEs that it shares its time among.
+    fn tell_rates(&mut self, access: &RadioAccess, out: &mut Vec<(FlowId, LinkInfo)>) {
+        let ues = || (0..self.riders.len() as u32).map(UeId);
+        let shares = |cell: CellId| {
+            let busy = ues().filter(|ue| !self.riders[ue.index()].flows.is_empty());
+            let served = busy.filter(|&ue| access.serving_cell(ue) == Some(cell));
+            served.count().max(1) as f64
+        };
+        let mut told = Vec::new();
+        for ue in ues() {
+            let rider = &self.riders[ue.index()];
+            let Some(cell) = access.serving_cell(ue) else {
+                continue;
+            };
+            let path = self.path(ue, cell);
+            if rider.flows.is_empty() || !path.is_known || path.is_cut {
+                continue;
+            }
+            let alone = access.downlink_rate(cell, path.snr_db);
+            let rate = alone.as_bits_per_sec() as f64 / shares(cell);
+            let is_new = |old: f64| (rate - old).abs() > RATE_STEP * old;
+            if rider.rate.is_none_or(is_new) {
+                told.push((ue, rate));
+            }
+        }
+        for (ue, rate) in told {
+            let rider = &mut self.riders[ue.index()];
+            rider.rate = Some(rate);
+            let rate = Rate::from_bits_per_sec(rate as u64);
+            rider.pass_on(LinkInfo::Rate(rate), out);
+        }
+    }
+
+    /// What came of all predictions until `end`.
+    pub(crate) fn outcomes(&self, end: Time) -> Vec<Outcome> {
+        let mut cuts = self.cuts.clone();
+        let cells = self.cars.cells();
+        let open = self.paths.iter().enumerate().filter_map(|(index, path)| {
+            let (began, serves) = path.began?;
+            Some(Cut {
+                ue: (index / cells) as u32,
+                cell: (index % cells) as u32,
+                began,
+                ended: None,
+                serves,
+            })
+        });
+        cuts.extend(open);
+        match_up(&self.said, &cuts, end)
+    }
+}
+
+impl Rider {
+    fn pass_on(&self, info: LinkInfo, out: &mut Vec<(FlowId, LinkInfo)>) {
+        out.extend(self.flows.iter().map(|&flow| (flow, info)));
+    }
+}
+
+fn settings(described: &BlockagePrediction, seed: u64) -> Settings {
+    Settings {
+        resolution_m: described.resolution.0,
+        learning: described.learning,
+        report_period: described.report_period,
+        horizon: described.horizon,
+        place_error_m: described.place_error.0,
+        speed_error: described.speed_error,
+        missed: described.missed,
+        false_alarms: described.false_alarms,
+        seed,
+    }
+}
+
+/// The next cut within the horizon; a car that is ahead of where it says or slower than it says is there
+/// earlier or later.
+fn of_future(known: &[(Time, Time)], seen: &Seen, horizon_s: f64) -> Option<Ahead> {
+    let now = seen.report.at;
+    let next = known.partition_point(|&(began, _)| began <= now);
+    let &(began, ended) = known.get(next)?;
+    let (begins, lasts) = (
+        began.since(now).as_secs_f64(),
+        ended.since(began).as_secs_f64(),
+    );
+    if begins > horizon_s {
+        return None;
+    }
+    let (x, y) = seen.report.speed;
+    let speed = fadeout_core::math::hypot(x, y) / (1.0 + seen.too_fast);
+    let early = match speed > 0.0 {
+        true => seen.ahead_m / speed,
+        false => 0.0,
+    };
+    let scale = 1.0 + seen.too_fast;
+    Some((((begins - early) / scale).max(0.0), lasts / scale))
+}
+
+/// When each UE is cut off from each cell, looked at whenever the radio looks at its channel.
+fn future(scenario: &Scenario, threshold_db: f64) -> Result<Future, BuildError> {
+    let mut cars = Cars::new(scenario)?;
+    let end = Time::ZERO.saturating_add(scenario.duration);
+    let mut found = vec![Vec::new(); cars.len() * cars.cells()];
+    let mut began = vec![None; found.len()];
+    let periods = (0..cars.cells() as u32).map(|cell| cars.gain_period(CellId(cell)));
+    let period = periods.min().unwrap_or(Span::from_millis(1));
+    let period = period.max(Span::from_nanos(1));
+    let mut now = Time::ZERO;
+    while now <= end {
+        for ue in (0..cars.len() as u32).map(UeId) {
+            for cell in (0..cars.cells() as u32).map(CellId) {
+                let index = ue.index() * cars.cells() + cell.index();
+                let snr_db = cars.snr_db(ue, cell, now);
+                let snr_db = snr_db.map_err(|error| BuildError::Cell {
+                    cell: scenario.cells[cell.index()].name.clone(),
+                    reason: error.to_string(),
+                })?;
+                let Some(snr_db) = snr_db else { continue };
+                if snr_db < threshold_db {
+                    began[index].get_or_insert(now);
+                } else if let Some(began) = began[index].take() {
+                    found[index].push((began, now));
+                }
+            }
+        }
+        now = now.saturating_add(period);
+    }
+    for (known, began) in found.iter_mut().zip(began) {
+        known.extend(began.map(|began| (began, now)));
+    }
+    Ok(found)
+}

@@ -1,0 +1,330 @@
+"""The study: which tables."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+
+from fadeout.studies.vehicular import figures
+from fadeout.studies.vehicular.claims import (
+    Found,
+    gain,
+    motorway_verdict,
+    values,
+    verdicts,
+)
+from fadeout.studies.vehicular.runs import (
+    Effort,
+    Numbers,
+    capacity_mbps,
+    count,
+    grid,
+    motorway,
+    points,
+    sweep,
+    windows,
+)
+from fadeout.studies.vehicular.setups import (
+    AT_LOAD,
+    CUBIC,
+    LOADS,
+    MAIN,
+    PLACES,
+    RTW,
+    SCHEMES,
+    URBAN_MANHATTAN,
+    URBAN_RANDOM,
+    Scheme,
+)
+from fadeout.study import (
+    Change,
+    Moved,
+    Runs,
+    Section,
+    Study,
+    Table,
+    assumptions_section,
+    claims_of,
+    claims_section,
+    estimate,
+    judged,
+    published,
+)
+
+FOLDER = Path(__file__).parent
+PUBLISHED = published(FOLDER)
+CLAIMS = claims_of(PUBLISHED)
+
+PUBLISHED_RTT_MS = {
+    "RTW-TCP": "rtw_tcp",
+    "Compound": "compound",
+    "CUBIC": "cubic",
+    "X-TCP": "x_tcp",
+}
+
+
+def sections(runs: Runs[Effort]) -> Iterator[Section]:
+    """The report."""
+    alone = capacity_mbps(runs)
+    capacity = fmean(alone.values())
+    runs.facts["capacity of a link in Mbit/s"] = round(capacity, 1)
+    found = grid(runs, capacity)
+    roads = motorway(runs)
+    yield claims_section(
+        [
+            *verdicts(found, runs.effort.loads, capacity, CLAIMS),
+            motorway_verdict(roads, CLAIMS),
+        ]
+    )
+    yield throughput_section(found, runs.effort)
+    yield rtt_section(found)
+    yield classes_section(found, runs.effort)
+    yield motorway_section(roads)
+    yield prediction_section(found)
+    yield sweep_section(sweep(runs, capacity))
+    yield windows_section(runs, capacity)
+
+
+def throughput_section(found: Found, effort: Effort) -> Section:
+    """Figure 8."""
+    of = {
+        (place.name, scheme.name): [
+            estimate(values(found[place, scheme, load], "goodput_mbps")) for load in effort.loads
+        ]
+        for place in PLACES
+        for scheme in MAIN
+    }
+    records = [
+        {"place": place, "sender": sender, "load": load, "goodput": value}
+        for (place, sender), over in of.items()
+        for load, value in zip(effort.loads, over, strict=True)
+    ]
+    cells = {key: [f"{value:.0f}" for value in over] for key, over in of.items()}
+    return Section(
+        name="throughput",
+        title="Throughput of all cars over load",
+        text="Mbit/s; the paper's Figure 8, whose numbers it does not print.",
+        table=Table(
+            columns=["place", "sender", *(f"load {load:g}" for load in effort.loads)],
+            rows=[[place, sender, *row] for (place, sender), row in cells.items()],
+            data=[
+                {key: value for key, value in record.items() if key != "goodput"}
+                | record["goodput"].data("goodput_", "_mbps")
+                for record in records
+            ],
+        ),
+        figures={"Throughput of all cars over load.": figures.throughput(of, effort.loads)},
+        is_headline=True,
+    )
+
+
+def rtt_section(found: Found) -> Section:
+    """Figure 9."""
+    of = {
+        (place.name, scheme.name): estimate(values(found[place, scheme, AT_LOAD], "rtt_ms"))
+        for place in PLACES
+        for scheme in MAIN
+    }
+    return Section(
+        name="rtt",
+        title="Round-trip times at load 1",
+        text="Means over acknowledgments of each car, then over cars, in ms.",
+        table=Table(
+            columns=["sender", *(place.name for place in PLACES)],
+            rows=[
+                [scheme.name, *(f"{of[place.name, scheme.name]:.1f}" for place in PLACES)]
+                for scheme in MAIN
+            ],
+            data=[
+                {"place": place, "sender": sender} | value.data("rtt_", "_ms")
+                for (place, sender), value in of.items()
+            ],
+        ),
+        figures={"Mean round-trip time at load 1.": figures.round_trips(of)},
+    )
+
+
+def classes_section(found: Found, effort: Effort) -> Section:
+    """The paper's Table 2, with numbers."""
+    load = effort.class_loads[-1]
+
+    def cell(scheme: Scheme, place_number: int) -> str:
+        place = PLACES[place_number]
+        ours = found[place, scheme, load]
+        timeouts = fmean(values(ours, "timeouts"))
+        if scheme is CUBIC:
+            return f"{fmean(values(ours, 'goodput_mbps')):.0f} Mbit/s, {timeouts:.1f}"
+        more = gain(ours, found[place, CUBIC, load], "goodput_mbps")
+        return f"{more.text('+.2f', ' %')}, {timeouts:.1f}"
+
+    return Section(
+        name="classes",
+        title="The classes of the paper's Table 2",
+        text=(
+            f"Throughput over CUBIC's at load {load:g}, and timeouts of all cars in a run. "
+            "The paper says of each class in words what it cannot do. Casablanca's queue is not "
+            "biased here: the buffer is RLC's."
+        ),
+        table=Table(
+            columns=["sender", "class", *(place.name for place in PLACES)],
+            rows=[
+                [scheme.name, scheme.kind, *(cell(scheme, n) for n in range(len(PLACES)))]
+                for scheme in SCHEMES
+            ],
+            data=[
+                {"place": place.name, "sender": scheme.name, "load": at}
+                | estimate(values(numbers, "goodput_mbps")).data("goodput_", "_mbps")
+                | estimate(values(numbers, "rtt_ms")).data("rtt_", "_ms")
+                | estimate(values(numbers, "timeouts")).data("timeouts_")
+                for place, scheme, at in points(effort)
+                for numbers in [found[place, scheme, at]]
+            ],
+        ),
+        is_headline=True,
+    )
+
+
+def motorway_section(found: Mapping[Scheme, Sequence[Numbers]]) -> Section:
+    """Figure 12 and Table 3."""
+    records = [
+        {
+            "sender": scheme.name,
+            "paper_ms": PUBLISHED["table3_rtt_ms"][PUBLISHED_RTT_MS[scheme.name]],
+            "rtt": estimate(values(numbers, "rtt_ms")),
+            "goodput": estimate(values(numbers, "goodput_mbps")),
+            "timeouts": estimate(values(numbers, "timeouts")),
+            "cuts": estimate(values(numbers, "cuts")),
+        }
+        for scheme, numbers in found.items()
+    ]
+    return Section(
+        name="motorway",
+        title="The motorway",
+        text=(
+            "Cars and trucks at 50.08 km/h with the gaps of TR 37.885 on four lanes (0.12 a "
+            "metre), ON/OFF traffic, vehicles in the way. *Paper*: its Table 3. *Cuts*: paths to "
+            "the serving unit below -6 dB, of all cars in a run."
+        ),
+        table=Table.of(
+            records,
+            {
+                "sender": "{sender}",
+                "paper RTT ms": "{paper_ms:g}",
+                "RTT ms": "{rtt:.1f}",
+                "throughput Mbit/s": "{goodput:.1f}",
+                "timeouts": "{timeouts:.2f}",
+                "cuts": "{cuts:.1f}",
+            },
+        ),
+        is_headline=True,
+    )
+
+
+def prediction_section(found: Found) -> Section:
+    """How good the predictions were."""
+
+    def known(numbers: Sequence[Numbers], name: str) -> list[float]:
+        return [value for each in numbers if (value := each[name]) is not None]
+
+    records = [
+        {"place": place.name}
+        | {
+            name: estimate(known(found[place, RTW, AT_LOAD], name))
+            for name in ("cuts", "precision", "recall", "lead_s", "length_error_s")
+        }
+        for place in PLACES
+    ]
+    return Section(
+        name="predictions",
+        title="Predictions",
+        text=(
+            "Of the units that serve, in RTW-TCP's runs at load 1. Cuts are of all cars in a run; "
+            "shares and errors are means over the runs that have them."
+        ),
+        table=Table.of(
+            records,
+            {
+                "place": "{place}",
+                "cuts": "{cuts:.1f}",
+                "precision": "{precision:.2f}",
+                "recall": "{recall:.2f}",
+                "lead s": "{lead_s:.2f}",
+                "error of length s": "{length_error_s:.2f}",
+            },
+        ),
+    )
+
+
+def sweep_section(found: Mapping[Change, Mapping[Scheme, Sequence[Numbers]]]) -> Section:
+    """What each open assumption moves."""
+
+    def moved(change: Change, of: Mapping[Scheme, Sequence[Numbers]]) -> Moved:
+        more = gain(of[RTW], of[CUBIC], "goodput_mbps")
+        delay = gain(of[CUBIC], of[RTW], "rtt_ms")
+        goodput = estimate(values(of[CUBIC], "goodput_mbps"))
+        timeouts = fmean(values(of[CUBIC], "timeouts"))
+        cuts = fmean(values(of[CUBIC], "cuts"))
+        return Moved(
+            change,
+            [
+                f"{goodput:.1f}",
+                f"{timeouts:.1f}",
+                f"{cuts:.1f}",
+                judged(more, "+.2f"),
+                judged(delay, "+.1f"),
+            ],
+            [
+                goodput.data("cubic_", "_mbps")
+                | more.data("gain_", "_pct")
+                | delay.data("delay_", "_pct")
+                | {"timeouts": timeouts, "cuts": cuts}
+            ],
+        )
+
+    return assumptions_section(
+        [moved(change, of) for change, of in found.items()],
+        ["CUBIC Mbit/s", "its timeouts", "cuts", "gain %", "RTT %"],
+        (
+            "One changed at a time at urban-random and load 1. *Gain*: RTW-TCP's throughput over "
+            "CUBIC's; *RTT*: CUBIC's over RTW-TCP's. Each says whether the paper's sign holds."
+        ),
+        is_headline=True,
+    )
+
+
+def windows_section(runs: Runs[Effort], capacity: float) -> Section:
+    """Figures 10 and 11."""
+    places = (URBAN_MANHATTAN, URBAN_RANDOM)
+    return Section(
+        name="windows",
+        title="Windows",
+        text="Of the first car with seed 1 at load 1 (the paper's Figures 10 and 11).",
+        figures={"Congestion windows.": figures.windows(windows(runs, capacity, places), places)},
+    )
+
+
+STUDY = Study(
+    name="vehicular",
+    folder=FOLDER,
+    title="TCP in cars under 28 GHz, and what knowing of blockages is worth",
+    introduction="""\
+Cars in a square of 100 m with five road-side units at 28 GHz download at a given load, with few
+or many obstacles, on streets or anywhere. Units predict when a path will be cut and for how long
+from what cars have reported, and tell the senders; RTW-TCP keeps its window through a blockage
+that is shorter than its timeout. Load 1 is what one car alone gets. ± is a 95 % confidence interval
+over seeds, which all senders share; gains are paired. README.md says what the paper leaves open
+and what was chosen.
+""",
+    full=Effort(seeds=20, duration_s=10),
+    quick=Effort(
+        seeds=3,
+        swept_seeds=5,
+        duration_s=3,
+        loads=(0.5, AT_LOAD, 2.0),
+        class_loads=(2.0,),
+    ),
+    count=count,
+    sections=sections,
+    other_scenarios={"scenario_of_the_motorway": "motorway.toml"},
+)
+
+__all__ = ["LOADS", "STUDY"]
