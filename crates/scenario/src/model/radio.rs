@@ -215,7 +215,7 @@ table! {
         secondary_deactivation: Option<Span> = POSITIVE_TIME, Optional;
         /// Whether secondary cells carry its uplink too. It divides its power evenly among all of them then. Without
         /// it the uplink is that of `cell` alone.
-        secondary_uplink: bool = Shape::Bool, Default("false");
+        secondary_uplink: Option<bool> = Shape::Bool, Optional;
         /// Where it starts: east and north.
         "position" = POSITION, Default("[\"0 m\", \"0 m\"]");
         /// Each starts at a place drawn uniformly from the disc of this radius around `position`.
