@@ -246,6 +246,16 @@ def measure() -> list[Figure]:
                 ]
                 for ues in (114, 570)
             }
+            # Twice as long, to take the building off.
+            | {
+                f"{name}-{seconds}": [
+                    "null",
+                    str(SCENARIOS / f"{name}.toml"),
+                    f"duration={seconds} s",
+                ]
+                for name in ("managed-ues", "managed-idle")
+                for seconds in (2, 4)
+            }
         )
     one, slow_run, many = runs["bulk"], runs["slow"], runs["thousand"]
     slow_ms = slow_run.cpu_s * 1e3 / slow_run.simulated_s
@@ -263,6 +273,10 @@ def measure() -> list[Figure]:
         runs[name].cpu_s * 1e3 / runs[name].simulated_s for name in radio
     )
     sparse, full = (runs[f"full-buffer-{ues}"] for ues in (114, 570))
+    managed, idle = (
+        (runs[f"{name}-4"].cpu_s - runs[f"{name}-2"].cpu_s) / 2
+        for name in ("managed-ues", "managed-idle")
+    )
     figures = [
         Figure("CUBIC, 1 Gbit/s, 20 ms: a data packet and its ACKs", one.ns_per_packet, "ns", 300),
         Figure("a second of 100 Mbit/s", slow_ms, "ms", 3),
@@ -287,6 +301,9 @@ def measure() -> list[Figure]:
         Figure(
             "57 LTE sectors, 10 UEs each, full buffer: a packet", full.ns_per_packet, "ns", 4500
         ),
+        Figure("1,000 managed UEs, 57 LTE cells, 1 Mbit/s: a second", managed * 1e3, "ms", 800),
+        Figure("the same without flows: a UE's second", idle * 1e3, "us", 50),
+        Figure("1,000 managed UEs, 57 LTE cells: memory", runs["managed-ues-4"].peak_mb, "MB", 100),
         Figure("10 UEs a sector to 2, a packet", full.ns_per_packet / sparse.ns_per_packet, "x"),
     ]
     return figures + measure_congestion_controls(bulk)

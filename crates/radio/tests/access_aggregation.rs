@@ -9,6 +9,8 @@ use fadeout_radio::access::{
 };
 use fadeout_radio::channel::{ChannelConfig, LineOfSight};
 use fadeout_radio::mac::DrxConfig;
+use fadeout_radio::pdcp::{Delivery, PdcpConfig};
+use fadeout_radio::phy::harq::FixedErrors;
 use fadeout_radio::rlc::RlcConfig;
 
 /// Cells of one technology on a carrier each.
@@ -58,26 +60,56 @@ fn bearer(is_nr: bool) -> BearerConfig {
     }
 }
 
+/// Without a time after which PDCP gives a gap up.
+fn patient(bearer: BearerConfig) -> BearerConfig {
+    let delivery = match bearer.pdcp.delivery {
+        Delivery::InOrder(_) => Delivery::InOrder(None),
+        other => other,
+    };
+    let pdcp = PdcpConfig {
+        delivery,
+        ..bearer.pdcp
+    };
+    BearerConfig { pdcp, ..bearer }
+}
+
+/// Secondary cells that carry the uplink too.
+fn with_uplink(ue: UeConfig) -> UeConfig {
+    let mut aggregation = ue.aggregation;
+    aggregation.has_uplink = true;
+    UeConfig { aggregation, ..ue }
+}
+
 /// Bytes a second that a UE in `count` cells is delivered from the first second on, with as much
 /// data as it takes.
-fn rate((count, is_nr): (u32, bool), sinr_db: Option<f64>) -> f64 {
+fn rate(cells: (u32, bool), sinr_db: Option<f64>) -> f64 {
+    rate_at(150.0, cells, Direction::Downlink, sinr_db)
+}
+
+/// The same of a direction, of a UE so many metres away.
+fn rate_at(
+    distance_m: f64,
+    (count, is_nr): (u32, bool),
+    direction: Direction,
+    sinr_db: Option<f64>,
+) -> f64 {
     let secondary: Vec<u32> = (1..count).collect();
     let config = RadioConfig {
         cells: cells(count, is_nr),
-        ues: vec![ue(&secondary, sinr_db)],
+        ues: vec![with_uplink(ue(&secondary, sinr_db))],
         bearers: vec![bearer(is_nr)],
     };
-    let mut rig = Rig::with_places(config, 5, vec![Point::new(150.0, 0.0, 1.5)]);
+    let mut rig = Rig::with_places(config, 5, vec![Point::new(distance_m, 0.0, 1.5)]);
     rig.rows.is_off = true;
     let mut delivered = [0; 2];
     for second in [0, 1] {
         for _ in 0..100 {
             for _ in 0..300 * count {
-                rig.put(0, Direction::Downlink, 1500, 0);
+                rig.put(0, direction, 1500, 0);
             }
             rig.run_for(Span::from_millis(10));
         }
-        let counters = rig.access.counters_of(UeId(0), Direction::Downlink);
+        let counters = rig.access.counters_of(UeId(0), direction);
         delivered[second] = counters.delivered_bytes;
     }
     (delivered[1] - delivered[0]) as f64
@@ -93,6 +125,29 @@ fn equal_carriers_carry_the_sum_of_their_rates() {
             assert!((ratio - 1.0).abs() < 0.03, "NR {is_nr}, {count}: {ratio}");
         }
     }
+}
+
+#[test]
+fn equal_carriers_carry_the_sum_of_their_rates_in_the_uplink() {
+    let rate = |count, is_nr| rate_at(150.0, (count, is_nr), Direction::Uplink, Some(18.0));
+    for is_nr in [false, true] {
+        let one = rate(1, is_nr);
+        for count in [2, 3, 5] {
+            let ratio = rate(count, is_nr) / (one * f64::from(count));
+            assert!((ratio - 1.0).abs() < 0.03, "NR {is_nr}, {count}: {ratio}");
+        }
+    }
+}
+
+#[test]
+fn the_power_of_a_ue_is_divided_among_the_carriers_of_its_uplink() {
+    let gain = |distance_m| {
+        let rate = |count| rate_at(distance_m, (count, true), Direction::Uplink, None);
+        rate(4) / rate(1)
+    };
+    let (near, far) = (gain(40.0), gain(2500.0));
+    assert!(near > 3.0, "there is power enough for all: {near}");
+    assert!(far < 1.5, "where power limits, more band is no more: {far}");
 }
 
 #[test]
@@ -143,6 +198,45 @@ fn packets_leave_in_order_and_once_whatever_carries_them() {
         let [down, up] = [Direction::Downlink, Direction::Uplink]
             .map(|direction| rig.access.counters_of(UeId(0), direction).blocks);
         assert_eq!(rig.rows.blocks.len() as u64, down + up);
+    }
+}
+
+#[test]
+fn uplink_packets_leave_in_order_and_once_whatever_carries_them() {
+    for (is_nr, lost) in [(false, 0.0), (true, 0.0), (false, 0.3), (true, 0.3)] {
+        let mut cells = cells(3, is_nr);
+        for cell in &mut cells {
+            cell.fixed_errors = Some(FixedErrors {
+                first: lost,
+                retransmission: lost,
+            });
+        }
+        let config = RadioConfig {
+            cells,
+            ues: vec![with_uplink(ue(&[1, 2], Some(15.0)))],
+            bearers: vec![patient(bearer(is_nr))],
+        };
+        let mut rig = Rig::new(config, 7);
+        let mut number = 0;
+        for burst in 0..400 {
+            // Now and then there is a rest, after which the UE asks anew.
+            for _ in 0..(burst % 40).min(12) {
+                rig.put(0, Direction::Uplink, 1500, number);
+                number += 1;
+            }
+            rig.run_for(Span::from_millis(2));
+        }
+        rig.run_for(Span::from_secs(3));
+        let numbers: Vec<u32> = rig.arrivals.iter().map(|arrival| arrival.number).collect();
+        assert!(numbers.iter().copied().eq(0..number), "NR {is_nr}, {lost}");
+        assert!(rig.pool.is_empty());
+        for cell in 0..3 {
+            let blocks = rig.rows.blocks.iter();
+            let up = blocks.filter(|row| {
+                row.cell == CellId(cell) && row.direction == Direction::Uplink && row.is_ok
+            });
+            assert!(up.count() > 100, "cell {cell}");
+        }
     }
 }
 

@@ -105,6 +105,19 @@ impl Topology {
         Some(hops)
     }
 
+    /// Whether the route with the fewest hops from one node to another begins, ends at or passes a node.
+    pub(crate) fn passes(&mut self, (from, to): (NodeId, NodeId), node: NodeId) -> bool {
+        let mut at = from;
+        let mut is_passed = at == node;
+        for hop in self.shortest(from, to).unwrap_or_default() {
+            let mut leaving = self.leaving[at.index()].iter();
+            let next = leaving.find(|&&(_, leaving)| leaving == hop);
+            at = next.map_or(at, |&(next, _)| next);
+            is_passed |= at == node;
+        }
+        is_passed
+    }
+
     /// As [`shortest`](Self::shortest), not by way of `avoided`.
     pub(crate) fn shortest_around(
         &self,

@@ -201,3 +201,120 @@ fn what_is_hardly_meant_is_said() {
         "there is one cell of NR",
     );
 }
+
+const BICASTING: &str = "mobility-management.data=\"bicasting\"";
+
+/// The core is told 5 ms after the target's answer, the command waits 10 ms.
+#[test]
+fn with_bicasting_the_target_has_what_the_source_drops() {
+    let before = "mobility-management.bicast-before=\"10 ms\"";
+    let (rows, delivered) = run(&[GIVEN, BICASTING, before]);
+    let whole = |row: &&HandoverRow| {
+        row.procedure == Procedure::Handover && row.outcome == HandoverOutcome::Success
+    };
+    let whole: Vec<&HandoverRow> = rows.handovers.iter().filter(whole).collect();
+    assert!(whole.len() >= 2);
+    for row in &whole {
+        let since = |at: f64| at - row.triggered_s;
+        assert!((since(row.bicast_s) - 0.025).abs() < 1e-9, "{row:?}");
+        assert!((since(row.commanded_s) - 0.030).abs() < 1e-9, "{row:?}");
+        assert!(row.bicast_packets > 10, "{row:?}");
+        assert!(row.doubled_packets < row.bicast_packets, "{row:?}");
+        assert_eq!(row.forwarded_numbered + row.forwarded_fresh, 0);
+    }
+    let lost = |rows: &Rows| -> u32 { rows.handovers.iter().map(|row| row.lost_packets).sum() };
+    let (dropped, _) = run(&[GIVEN, "mobility-management.data=\"none\""]);
+    assert!(
+        lost(&rows) < lost(&dropped),
+        "{} {}",
+        lost(&rows),
+        lost(&dropped)
+    );
+    assert!(delivered > 100_000, "{delivered}");
+    // Over links the core is told by a message, and copies take the links of the new way.
+    let (rows, _) = run(&[BICASTING, "mobility-management.bicast-after=\"5 ms\""]);
+    let row = rows.handovers.first().expect("a handover");
+    let told = row.bicast_s - row.commanded_s;
+    assert!((0.005..0.02).contains(&told), "{row:?}");
+    assert!(row.bicast_packets > 10, "{row:?}");
+}
+
+#[test]
+fn a_target_with_a_small_buffer_drops_copies() {
+    let small = "mobility-management.target-buffer=\"15 kB\"";
+    let (rows, _) = run(&[BICASTING, small]);
+    let row = rows.handovers.first().expect("a handover");
+    assert!(row.lost_packets > 0, "{row:?}");
+    assert!(
+        rows.drops
+            .iter()
+            .any(|row| row.cause == RadioDropCause::BufferFull)
+    );
+}
+
+#[test]
+fn bicasting_needs_an_anchor_on_each_way() {
+    let scenario = example(&[
+        BICASTING,
+        GIVEN,
+        "mobility-management.core=\"elsewhere\"",
+        "link.x2-west.to=\"elsewhere\"",
+    ]);
+    let error = build(&scenario, Rows::default())
+        .map(|_| ())
+        .expect_err("no anchor");
+    let error = error.to_string();
+    assert!(
+        error.contains("does not pass the anchor, `core = \"elsewhere\"`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn mistakes_about_bicasting_are_told() {
+    let text = include_str!("../../../scenarios/handover.toml");
+    let source = Source {
+        name: "handover.toml".to_owned(),
+        base_dir: ".".into(),
+    };
+    let told = |overrides: &[&str]| {
+        let overrides: Vec<Override> = overrides.iter().map(|&it| Override::new(it)).collect();
+        let parsed = fadeout_scenario::parse(text, &source, &overrides, fadeout_sim::catalog());
+        parsed.map(|_| ()).expect_err("a mistake").to_string()
+    };
+    let text = text.replace("core = \"core\"\n", "");
+    let parsed = fadeout_scenario::parse(
+        &text,
+        &source,
+        &[Override::new(GIVEN), Override::new(BICASTING)],
+        fadeout_sim::catalog(),
+    );
+    let error = parsed.map(|_| ()).expect_err("no anchor").to_string();
+    assert!(error.contains("bicasting without an anchor"), "{error}");
+    let [before, after] =
+        ["before", "after"].map(|when| format!("mobility-management.bicast-{when}=\"5 ms\""));
+    let error = told(&[&before]);
+    assert!(error.contains("nothing is bicast"), "{error}");
+    let error = told(&[BICASTING, &before, &after]);
+    assert!(error.contains("begins at two times"), "{error}");
+}
+
+/// The cell in the east is NR's: TCP goes on through a change of generation.
+#[test]
+fn a_phone_goes_from_lte_to_nr() {
+    let events = "mobility-management.events=[{ kind = \"a3\" }, \
+                  { kind = \"b2\", serving-threshold = \"-85 dBm\", threshold = \"-85 dBm\" }]";
+    let east = ["cell.east.radio=\"nr\"", "cell.east.carrier=\"3.5 GHz\""];
+    let (rows, delivered) = run(&[events, east[0], east[1]]);
+    let last = rows.handovers.iter().rev().find(|row| {
+        row.outcome == HandoverOutcome::Success && row.procedure == Procedure::Handover
+    });
+    let last = last.expect("a handover");
+    assert_eq!(last.target.index(), 2, "{:?}", rows.handovers);
+    assert!(
+        last.forwarded_numbered + last.forwarded_fresh > 0,
+        "{last:?}"
+    );
+    assert_eq!(last.lost_packets, 0, "{last:?}");
+    assert!(delivered > 100_000, "{delivered}");
+}

@@ -6,7 +6,7 @@ from fadeout.plot.panels import Canvas, Panel, line_style
 from fadeout.plot.style import STAMP, VERMILION
 
 LANES = {
-    "core": ("path-switched",),
+    "core": ("bicast-began", "bicast-ended", "path-switched"),
     "target": (
         "access-done",
         "complete-received",

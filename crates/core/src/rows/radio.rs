@@ -190,8 +190,15 @@ table! {
         forwarded_numbered: u32, "packets";
         /// Downlink packets forwarded without.
         forwarded_fresh: u32, "packets";
-        /// Packets of both directions that the change lost.
+        /// Packets of both directions that the change lost; of those that the core sent to both base
+        /// stations where neither came on.
         lost_packets: u32, "packets";
+        /// The core began to send to both base stations.
+        bicast_s: f64, "s";
+        /// Downlink packets that it sent to both, and the target took.
+        bicast_packets: u32, "packets";
+        /// Those of them that the source has not dropped: the UE gets them twice.
+        doubled_packets: u32, "packets";
     }
 }
 
@@ -212,6 +219,10 @@ named! {
         HandoverRefused = "handover-refused",
         /// The source has waited long enough for the target's answer.
         PreparationExpired = "preparation-expired",
+        /// The core sends to the target too from now on.
+        BicastBegan = "bicast-began",
+        /// It does not any more, though the UE is not there.
+        BicastEnded = "bicast-ended",
         /// The source sends the command, and stops the downlink.
         CommandSent = "command-sent",
         /// The UE has it, and leaves.

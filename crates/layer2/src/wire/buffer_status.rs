@@ -7,18 +7,22 @@ use std::sync::LazyLock;
 /// they count.
 ///
 /// One report covers all logical channels of the UE. LTE's short report has the steps of TS
-/// 36.321 Table 6.1.3.1-1, whose formula is theirs within one byte. NR reports use the long
+/// 36.321 Table 6.1.3.1-1 or, of a UE with several carriers in the uplink, of Table 6.1.3.1-2, whose
+/// formulas are theirs within one byte. NR reports use the long
 /// format's 8-bit steps, here the exponential series between the ends of TS 38.321 Table
 /// 6.1.3.1-2, from which the table's own entries differ by less than a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BufferStatus {
     /// 6 bits: up to 150 kB.
     Lte,
+    /// 6 bits: up to 3 MB (extendedBSR-Sizes).
+    LteExtended,
     /// 8 bits: up to 81 MB.
     Nr,
 }
 
 static LTE_STEPS: LazyLock<Vec<u32>> = LazyLock::new(|| steps(62, 150_000.0));
+static LTE_EXTENDED_STEPS: LazyLock<Vec<u32>> = LazyLock::new(|| steps(62, 3_000_000.0));
 static NR_STEPS: LazyLock<Vec<u32>> = LazyLock::new(|| steps(254, 81_338_368.0));
 
 // Upper ends of the ranges: 10 bytes to `last` in `count` equal ratios.
@@ -39,7 +43,7 @@ impl BufferStatus {
     /// Standard: TS 36.321 §6.1.3.1; TS 38.321 §6.1.3.1.
     pub const fn size(self) -> u32 {
         match self {
-            BufferStatus::Lte => 2,
+            BufferStatus::Lte | BufferStatus::LteExtended => 2,
             BufferStatus::Nr => 4,
         }
     }
@@ -75,6 +79,7 @@ impl BufferStatus {
     fn steps(self) -> &'static [u32] {
         match self {
             BufferStatus::Lte => &LTE_STEPS,
+            BufferStatus::LteExtended => &LTE_EXTENDED_STEPS,
             BufferStatus::Nr => &NR_STEPS,
         }
     }
@@ -105,6 +110,24 @@ mod tests {
         ];
         for (index, bytes) in table {
             assert_eq!(LTE_STEPS[index - 1], bytes, "index {index}");
+        }
+    }
+
+    #[test]
+    fn extended_reports_have_the_steps_of_theirs() {
+        // Of TS 36.321 Table 6.1.3.1-2.
+        let table = [
+            (24, 1_162),
+            (31, 4_940),
+            (38, 20_999),
+            (45, 89_272),
+            (52, 379_519),
+            (59, 1_613_447),
+            (61, 2_439_678),
+            (62, 3_000_000),
+        ];
+        for (index, bytes) in table {
+            assert_eq!(LTE_EXTENDED_STEPS[index - 1], bytes, "index {index}");
         }
     }
 

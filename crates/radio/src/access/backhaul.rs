@@ -1,5 +1,6 @@
 //! What the network decides about a UE is carried out.
 
+use super::handover::seconds;
 use super::managed::{Managed, note_cell};
 use super::mobility::Move;
 use crate::config::Env;
@@ -67,6 +68,8 @@ impl Managed<'_> {
                 self.stay(target, what, env);
             }
             Act::GivenUp => self.give_up(env),
+            Act::Copy(target) => self.begin_copies(target, env),
+            Act::EndCopies => self.end_copies(env),
             Act::SwitchPath => self.switch_path(env),
             Act::MoveData { cell, given } => {
                 let to = self.config.station(cell);
@@ -77,6 +80,34 @@ impl Managed<'_> {
             Act::Note(Some(cell), event) => note_cell((ue, cell), event, env),
             Act::Note(None, event) => self.note(event, env),
         }
+    }
+
+    /// The core sends to the base station of `target` too, which keeps what comes until the UE is there.
+    fn begin_copies(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
+        let (ue, stations) = (self.ue, (self.config.station(target), self.station()));
+        let most = self.config.procedure.target_buffer;
+        let stack = &mut self.service.stack;
+        for bearer in stack.ues[ue.index()].bearers() {
+            let drb = &mut stack.bearers[bearer.index()];
+            drb.travel()
+                .expect_copies(stations, most, env, &mut stack.storage);
+        }
+        self.moves.push(Move::Bicast { ue, cell: target });
+        note_cell((ue, target), RrcEvent::BicastBegan, env);
+        self.state
+            .record
+            .note(|row| row.bicast_s = seconds(env.now));
+    }
+
+    fn end_copies(&mut self, env: &mut Env<'_, impl Probe>) {
+        let ue = self.ue;
+        let stack = &mut self.service.stack;
+        for bearer in stack.ues[ue.index()].bearers() {
+            let drb = &mut stack.bearers[bearer.index()];
+            drb.travel().end_copies(env, &mut stack.storage);
+        }
+        self.moves.push(Move::BicastEnd { ue });
+        self.note(RrcEvent::BicastEnded, env);
     }
 
     /// A handover does not come about: the UE stays.

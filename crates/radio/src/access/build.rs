@@ -10,7 +10,7 @@ use crate::cell::CellMac;
 use crate::config::{
     BearerConfig, LegId, RadioConfig, RadioError, RecordedPath, check, check_bearer, check_recorded,
 };
-use crate::leg::{Contents, Leg, LegConfig};
+use crate::leg::{Contents, Leg, LegConfig, UplinkRequests};
 use crate::plan::CellPlan;
 use crate::rrc::{Start, UeRrc};
 use crate::wire::{BearerFormat, Encoder, Form};
@@ -56,6 +56,7 @@ impl RadioAccess {
             stack: Stack {
                 ues: config.ues.into_iter().map(UeRrc::new).collect(),
                 legs: Vec::with_capacity(ues),
+                requests: Vec::with_capacity(ues),
                 bearers: Vec::with_capacity(config.bearers.len()),
                 air,
                 contents: Contents::new(largest_block.unwrap_or(0)),
@@ -133,11 +134,11 @@ impl RadioAccess {
 
     /// Its counters so far.
     pub fn counters(&self) -> Counters {
-        let Stack { ues, legs, .. } = &self.service.stack;
+        let Stack { ues, requests, .. } = &self.service.stack;
         Counters {
             events: self.handled,
             slots: self.service.cells.iter().map(CellMac::slots).sum(),
-            requests: legs.iter().map(|leg| leg.requests.sent()).sum(),
+            requests: requests.iter().map(UplinkRequests::sent).sum(),
             link_failures: ues.iter().map(UeRrc::failures).sum(),
         }
     }
@@ -194,6 +195,8 @@ impl Service {
         };
         let state = Leg::new(config, nth, &cell.plan, self.seed);
         stack.legs.push(state);
+        let requests = UplinkRequests::new(ue, nth, &cell.plan, self.seed);
+        stack.requests.push(requests);
         Ok(leg)
     }
 
@@ -202,14 +205,16 @@ impl Service {
         let Stack {
             ues,
             legs,
+            requests,
             bearers,
             air,
             ..
         } = &mut self.stack;
         let state = &mut legs[leg.index()];
+        let requests = &mut requests[leg.index()];
         let cell = &mut self.cells[state.config.cell.index()];
-        if cell.reserve_occasion(state.occasion()) {
-            state.keep_occasions();
+        if cell.reserve_occasion(requests.occasion()) {
+            requests.keep_occasions();
         }
         let rooms = rooms(&cell.plan, air, leg);
         for bearer in ues[ue.index()].all_bearers() {

@@ -4,7 +4,7 @@ use super::stack::Stack;
 use crate::config::{AirInterface, Env, LegId};
 use crate::leg::{Content, Decoding, Leg, LegConfig};
 use crate::phy::frame::Duplex;
-use crate::plan::{CellPlan, status_format};
+use crate::plan::CellPlan;
 use crate::wire::{Load, Run};
 use fadeout_core::{Direction, MacPdu, Probe, Reception, SchedulingRequest, Span};
 
@@ -65,11 +65,13 @@ pub(super) fn show_mac_pdu<P: Probe>(
 fn encode(stack: &mut Stack, plan: &CellPlan, (leg, direction, process): (LegId, Direction, u8)) {
     let Stack {
         legs,
+        requests,
         bearers,
         contents,
         encoder,
         ..
     } = stack;
+    let primary = legs[leg.index()].carriers.primary().unwrap_or(leg);
     let block = legs[leg.index()].half(direction).block(process);
     // An uplink block may carry a report alone.
     let nothing = Content::default();
@@ -83,7 +85,7 @@ fn encode(stack: &mut Stack, plan: &CellPlan, (leg, direction, process): (LegId,
         }
     });
     let has_report = direction == Direction::Uplink;
-    let format = status_format(plan.config.air);
+    let format = requests[primary.index()].status();
     let load = Load {
         is_nr: plan.config.is_nr(),
         direction,

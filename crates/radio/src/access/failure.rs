@@ -56,7 +56,9 @@ impl Managed<'_> {
         motion: &mut M,
         env: &mut Env<'_, impl Probe>,
     ) -> bool {
-        let Some(cell) = self.best_cell(motion, env.now) else {
+        // Without a connection a cell of any generation will do.
+        let is_any = procedure == Procedure::Setup;
+        let Some(cell) = self.best_cell(is_any, motion, env.now) else {
             return false;
         };
         let Some(leg) = self.join(cell) else {

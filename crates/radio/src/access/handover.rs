@@ -10,6 +10,7 @@
 
 use super::managed::{Managed, note_cell};
 use super::mobility::Move;
+use super::stack::Stack;
 use crate::bearer::TransferCounts;
 use crate::config::{Env, Fate, LegId};
 use crate::rrc::mobility::{Message, Stage};
@@ -80,11 +81,15 @@ impl Managed<'_> {
                 counts.numbered += some.numbered;
                 counts.fresh += some.fresh;
                 counts.lost += some.lost;
+                counts.bicast += some.bicast;
+                counts.doubled += some.doubled;
             }
             [row.downlink_gap_s, row.uplink_gap_s] = gaps;
             row.forwarded_numbered = counts.numbered as u32;
             row.forwarded_fresh = counts.fresh as u32;
             row.lost_packets = counts.lost as u32;
+            row.bicast_packets = counts.bicast as u32;
+            row.doubled_packets = counts.doubled as u32;
         }
         self.policy.on_handover(&row);
         env.probe.handover(row);
@@ -120,28 +125,9 @@ impl Managed<'_> {
             _ => {}
         }
         self.with_network(env, Network::on_due);
-        self.guard_markers(env);
+        self.service.guard_markers(self.ue, env);
         if self.state.record.due_at() <= now {
             self.end_row(env);
-        }
-    }
-
-    /// Targets that have waited long enough for end markers go on.
-    fn guard_markers(&mut self, env: &mut Env<'_, impl Probe>) {
-        let mut position = 0;
-        while let Some(&bearer) = self.service.stack.ues[self.ue.index()]
-            .bearers()
-            .get(position)
-        {
-            let drb = &mut self.service.stack.bearers[bearer.index()];
-            if drb.transfers().guard_at() <= env.now {
-                drb.travel().on_guard(env.now);
-                self.service.flow_on(bearer, env);
-                self.service
-                    .stack
-                    .close_books(bearer, Direction::Downlink, env);
-            }
-            position += 1;
         }
     }
 
@@ -161,7 +147,7 @@ impl Managed<'_> {
 
     /// The source knows that the target takes the UE.
     pub(super) fn command(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
-        self.with_network(env, |network, step| network.on_command(step));
+        self.with_network(env, |network, step| network.on_command(target, step));
         self.state
             .record
             .note(|row| row.commanded_s = seconds(env.now));
@@ -206,14 +192,18 @@ impl Managed<'_> {
             .service
             .stack
             .serving_cell(self.ue)
-            .is_some_and(|cell| self.is_home(cell));
+            .is_some_and(|cell| self.state.network.is_home(self.config, cell));
+        let station = self.station();
         let mut position = 0;
         while let Some(&bearer) = self.service.stack.ues[self.ue.index()]
             .bearers()
             .get(position)
         {
-            let drb = &mut self.service.stack.bearers[bearer.index()];
-            drb.travel().resume(env.now);
+            let Stack {
+                bearers, storage, ..
+            } = &mut self.service.stack;
+            let drb = &mut bearers[bearer.index()];
+            drb.travel().resume(station, env, storage);
             if is_home {
                 drb.travel().on_path_switch(env.now, 0, Span::ZERO);
             }
@@ -292,6 +282,13 @@ impl Managed<'_> {
     pub(super) fn enter(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         let ue = self.ue;
         let cell = self.service.stack.legs[leg.index()].config.cell;
+        let generation = self.service.cells[cell.index()].plan.config.generation();
+        let stack = &mut self.service.stack;
+        for bearer in stack.ues[ue.index()].all_bearers() {
+            let drb = &mut stack.bearers[bearer.index()];
+            drb.travel()
+                .enter_generation(generation, env, &mut stack.storage);
+        }
         self.service.carry(ue, leg);
         self.service.stack.ues[ue.index()].on_moved(leg);
         self.loads[cell.index()] += 1;
@@ -317,7 +314,7 @@ impl Managed<'_> {
         let Some(cell) = self.service.stack.serving_cell(self.ue) else {
             return;
         };
-        if self.is_home(cell) {
+        if self.state.network.is_home(self.config, cell) {
             self.state.record.on_done(env.now);
         } else {
             self.with_network(env, |network, step| network.ask_core(cell, step));
@@ -325,13 +322,8 @@ impl Managed<'_> {
     }
 
     /// Base station of the UE's cell, or of the last one.
-    fn station(&self) -> u32 {
+    pub(super) fn station(&self) -> u32 {
         let serving = self.service.stack.serving_cell(self.ue);
         self.state.network.station(self.config, serving)
-    }
-
-    /// Whether the core's path leads to the base station of a cell.
-    fn is_home(&self, cell: CellId) -> bool {
-        self.config.station(cell) == self.state.network.home()
     }
 }

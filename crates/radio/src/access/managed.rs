@@ -3,7 +3,8 @@
 
 use super::mobility::Move;
 use super::service::Service;
-use crate::config::{Env, MobilityConfig, Scope};
+use crate::config::{Env, MeasurementEvent, MobilityConfig};
+use crate::rlc::Generation;
 use crate::rrc::CellSelection;
 use crate::rrc::mobility::{Measured, Message, Stage, UeMobility};
 use crate::rrc::monitor::Indication;
@@ -32,9 +33,16 @@ pub(super) struct Managed<'a> {
     pub acts: &'a mut VecDeque<Act>,
     /// The levels of the cells; of use within a measurement.
     pub samples: &'a mut Vec<f64>,
-    /// Carriers of `cells`.
-    pub carriers: &'a [Hertz],
+    /// Carriers and generations of `cells`.
+    pub kinds: &'a [CellKind],
     pub policy: &'a mut Policy,
+}
+
+/// What a UE knows of a cell beside its level.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct CellKind {
+    pub carrier: Hertz,
+    pub generation: Generation,
 }
 
 /// A row of a step that is about a cell.
@@ -67,7 +75,7 @@ impl Managed<'_> {
             state,
             samples,
             service,
-            carriers,
+            kinds,
             policy,
             loads,
             ..
@@ -92,8 +100,11 @@ impl Managed<'_> {
             return;
         };
         let has_offsets = policy.has_offsets();
-        let of = |scope: Scope, position: usize| {
-            let is_meant = scope.holds(carriers[serving], carriers[position]);
+        let of = |event: &MeasurementEvent, position: usize| {
+            let [here, there] = [serving, position].map(|position| kinds[position]);
+            let is_other = here.generation != there.generation;
+            let is_meant = event.kind.is_inter_rat() == is_other
+                && event.scope.holds(here.carrier, there.carrier);
             is_meant.then(|| match has_offsets {
                 true => policy.offset_db(loads, cell, cells[position]),
                 false => 0.0,
@@ -244,12 +255,20 @@ impl Managed<'_> {
         }
     }
 
-    /// The best cell that the UE measures now, of equals the first.
-    pub(super) fn best_cell<M: Motion>(&mut self, motion: &mut M, now: Time) -> Option<CellId> {
+    /// The best cell that the UE measures now, of equals the first; of the generation that it is in, or of
+    /// any.
+    pub(super) fn best_cell<M: Motion>(
+        &mut self,
+        is_any: bool,
+        motion: &mut M,
+        now: Time,
+    ) -> Option<CellId> {
         let mut selection = CellSelection::default();
+        let kind = |cell| Some(self.kinds[self.cells.binary_search(&cell).ok()?].generation);
+        let own = self.service.stack.serving_cell(self.ue).and_then(kind);
         let air = &mut self.service.stack.air;
         air.measure_levels(self.ue, now, motion, |cell, level_dbm| {
-            if self.cells.binary_search(&cell).is_ok() {
+            if kind(cell).is_some_and(|kind| is_any || Some(kind) == own) {
                 selection.on_measured(cell, level_dbm);
             }
         });

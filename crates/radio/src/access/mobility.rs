@@ -1,21 +1,20 @@
 //! Mobility management of UEs: what they measure and report, whether their links hold, and which
 //! procedure is due. The procedures themselves are in [`handover`](super::handover).
 
-use super::managed::{Managed, note_cell};
+use super::managed::{CellKind, Managed, note_cell};
 use super::service::Service;
 use super::stack::Stack;
 use super::{Event, RadioAccess};
-use crate::cell::CellMac;
 use crate::config::{
     AirInterface, BearerConfig, Env, LegId, MobilityConfig, RadioError, Signalling,
 };
+use crate::rlc::Generation;
 use crate::rrc::backhaul::Place;
 use crate::rrc::mobility::UeMobility;
 use crate::rrc::network::Act;
 use crate::rrc::policy::{HandoverPolicy, Policy};
 use fadeout_core::{
-    CellId, Direction, DrbId, Hertz, LinkInfo, Motion, PacketId, PacketPool, Probe, RrcEvent, Time,
-    UeId,
+    CellId, Direction, DrbId, LinkInfo, Motion, PacketId, PacketPool, Probe, RrcEvent, Time, UeId,
 };
 use std::collections::VecDeque;
 
@@ -23,8 +22,8 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(super) struct Mobility {
     pub config: MobilityConfig,
-    /// The cells that UEs of LTE and of NR measure, and their carriers.
-    groups: [(Vec<CellId>, Vec<Hertz>); 2],
+    /// The cells that UEs of LTE and of NR measure, and what they are.
+    groups: [(Vec<CellId>, Vec<CellKind>); 2],
     policy: Policy,
     ues: Vec<Option<Box<UeMobility>>>,
     /// UEs in each cell.
@@ -53,6 +52,18 @@ pub enum Move {
         ue: UeId,
         /// Cell.
         cell: CellId,
+    },
+    /// The core sends downlink packets of a UE to this cell too from now on, until it switches the path.
+    Bicast {
+        /// UE.
+        ue: UeId,
+        /// Cell.
+        cell: CellId,
+    },
+    /// It does not any more.
+    BicastEnd {
+        /// UE.
+        ue: UeId,
     },
     /// What those are to be told who ask about a UE's link: a handover is expected, it has left its cell or
     /// lost it, or it is in one again.
@@ -178,15 +189,22 @@ impl RadioAccess {
         config: MobilityConfig,
         policy: Policy,
     ) -> Result<(), RadioError> {
-        let is_nr = |cell: &CellMac| matches!(cell.plan.config.air, AirInterface::Nr { .. });
-        let cells = (0..self.service.cells.len() as u32).map(CellId);
-        let (nr, lte) = cells.partition(|cell| is_nr(&self.service.cells[cell.index()]));
-        let groups: [(Vec<CellId>, Vec<Hertz>); 2] = [lte, nr].map(|cells: Vec<CellId>| {
-            let carrier = |cell: &CellId| self.service.cells[cell.index()].plan.config.carrier;
-            let carriers = cells.iter().map(carrier).collect();
-            (cells, carriers)
-        });
         let events = policy.events(&config.events, config.measurement_period);
+        let is_inter_rat = events.iter().any(|event| event.kind.is_inter_rat());
+        let kind = |cell: &CellId| {
+            let config = &self.service.cells[cell.index()].plan.config;
+            CellKind {
+                carrier: config.carrier,
+                generation: config.generation(),
+            }
+        };
+        let groups = [Generation::Lte, Generation::Nr].map(|generation| {
+            let cells = (0..self.service.cells.len() as u32).map(CellId);
+            let cells = cells.filter(|cell| is_inter_rat || kind(cell).generation == generation);
+            let cells: Vec<CellId> = cells.collect();
+            let kinds = cells.iter().map(kind).collect();
+            (cells, kinds)
+        });
         let mut ues = Vec::new();
         let mut loads = vec![0; self.service.cells.len()];
         for ue in (0..self.service.stack.ues.len() as u32).map(UeId) {
@@ -206,13 +224,14 @@ impl RadioAccess {
                 continue;
             };
             let cell = self.service.stack.legs[leg.index()].config.cell;
-            let group = usize::from(is_nr(&self.service.cells[cell.index()]));
+            let group = usize::from(self.service.cells[cell.index()].plan.config.is_nr());
             let (cells, _) = &groups[group];
             self.service.stack.air.watch(ue, cells)?;
             let signalling = self
                 .service
                 .establish(BearerConfig::signalling(ue, group == 1))?;
-            self.service.stack.manage(ue, signalling);
+            let generation = self.service.cells[cell.index()].plan.config.generation();
+            self.service.stack.manage(ue, signalling, generation);
             let own = (ue, cell, leg);
             let state = UeMobility::new(own, &config, (&events, cells.len()), self.service.seed);
             loads[cell.index()] += 1;
@@ -260,8 +279,15 @@ impl RadioAccess {
         pool: &mut PacketPool,
         probe: &mut impl Probe,
     ) {
+        let env = &mut Env {
+            now,
+            pool,
+            out: &mut Vec::new(),
+            probe,
+        };
         let drb = &mut self.service.stack.bearers[bearer.index()];
-        if !drb.transfers().is_travelling() {
+        if !drb.transfers().takes_at(station) {
+            drb.travel().note_original(packet, env);
             self.on_packet(now, bearer, Direction::Downlink, packet, pool, probe);
             return;
         }
@@ -269,12 +295,6 @@ impl RadioAccess {
             return;
         };
         let timeout = mobility.config.procedure.marker_timeout;
-        let env = &mut Env {
-            now,
-            pool,
-            out: &mut Vec::new(),
-            probe,
-        };
         drb.travel().arrive(
             (station, timeout),
             packet,
@@ -408,14 +428,14 @@ impl RadioAccess {
             acts,
             samples,
         } = &mut **mobility;
-        let (cells, carriers) = &groups[group];
+        let (cells, kinds) = &groups[group];
         if let Some(Some(state)) = ues.get_mut(ue.index()) {
             action(&mut Managed {
                 service: &mut self.service,
                 ue,
                 config,
                 cells,
-                carriers,
+                kinds,
                 policy,
                 state,
                 loads,

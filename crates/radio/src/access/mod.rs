@@ -33,8 +33,8 @@ mod states;
 
 pub use crate::air::{Geometry, geometry};
 pub use crate::config::{
-    AccessConfig, Adaptation, Aggregation, AirInterface, BearerConfig, CellConfig, CellHarqConfig,
-    ConfiguredGrant, DataForwarding, Division, EventKind, FixedSinr, Interface,
+    AccessConfig, Adaptation, Aggregation, AirInterface, BearerConfig, BicastStart, CellConfig,
+    CellHarqConfig, ConfiguredGrant, DataForwarding, Division, EventKind, FixedSinr, Interface,
     MOST_SECONDARY_CELLS, MeasurementEvent, MobilityConfig, Monitoring, ProcedureConfig,
     RadioConfig, RadioError, Rank, RecordedPath, ReleasedTo, ReportedAdaptation, Scope, Serving,
     Sharing, Signalling, StatesConfig, UeConfig, UplinkPower,
@@ -152,9 +152,7 @@ impl RadioAccess {
                     }
                 }
                 Event::Repeat(leg, generation) => {
-                    if self.service.stack.legs[leg.index()]
-                        .requests
-                        .fire_repeat(generation)
+                    if self.service.stack.requests[leg.index()].fire_repeat(generation)
                         && self.service.on_repeat(leg, env)
                     {
                         self.on_link_failure(leg, env);

@@ -24,9 +24,9 @@ impl RadioAccess {
         if env.probe.wants_mac_pdus(cell, ue) {
             capture::show_mac_pdu(&mut self.service.stack, plan, block, decoding, env);
         }
-        let leg = &mut self.service.stack.legs[id.index()];
+        let (leg, requests) = self.service.stack.uplink(id);
         if decoding.is_new && direction == Direction::Uplink {
-            leg.on_report(process);
+            leg.on_report(requests, process);
         }
         let sent = leg.half(direction).block(process);
         let times = BlockTimes {
@@ -35,16 +35,17 @@ impl RadioAccess {
             decoded_at: env.now,
         };
         self.settle(block, decoding, &times, env);
-        let (leg, plan) = (
-            &self.service.stack.legs[id.index()],
-            &self.service.cells[cell.index()].plan,
-        );
+        let (leg, requests) = self.service.stack.uplink(id);
+        let plan = &self.service.cells[cell.index()].plan;
         let from = match direction {
             Direction::Downlink => leg.downlink_resumes(),
-            Direction::Uplink => leg.uplink_resumes(plan, process),
+            Direction::Uplink => leg.uplink_resumes(requests, plan, process),
         };
         if let Some(from) = from {
             self.service.activate(env.now, Some(id), direction, from);
+        }
+        if direction == Direction::Uplink {
+            self.service.on_known(id, env.now);
         }
     }
 

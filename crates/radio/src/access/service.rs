@@ -69,7 +69,7 @@ impl Service {
                 self.stack.hold(ready_at, bearer, packet, env);
                 self.stack.drain_inlet(bearer, env);
                 self.activate(now, leg, direction, slot);
-                self.activate_secondary(now, leg, ready_at);
+                self.activate_secondary((leg, direction), now, ready_at);
             }
         }
     }
@@ -119,16 +119,39 @@ impl Service {
         self.stack.wake_cell(cell, needed);
     }
 
-    /// The secondary cells beside a leg may have something from `ready_at` on.
+    /// The secondary cells beside a leg, which carry this direction, may have something from `ready_at` on.
     #[inline]
-    pub(super) fn activate_secondary(&mut self, now: Time, leg: Option<LegId>, ready_at: Time) {
+    pub(super) fn activate_secondary(
+        &mut self,
+        (leg, direction): (Option<LegId>, Direction),
+        now: Time,
+        ready_at: Time,
+    ) {
         let Some(leg) = leg else { return };
+        if !self.stack.legs[leg.index()].carriers.carry(direction) {
+            return;
+        }
         let mut position = 0;
         while let Some(id) = self.stack.secondary(leg, position) {
             let cell = self.stack.legs[id.index()].config.cell;
             let slot = self.cells[cell.index()].plan.frame.slot_from(ready_at);
-            self.activate(now, Some(id), Direction::Downlink, slot);
+            self.activate(now, Some(id), direction, slot);
             position += 1;
+        }
+    }
+
+    /// The base station has received a block on a leg: if more waits as far as it knows, the UE may be granted
+    /// it in all its cells.
+    #[inline]
+    pub(super) fn on_known(&mut self, leg: LegId, now: Time) {
+        let primary = self.stack.primary(leg);
+        let carriers = &self.stack.legs[primary.index()].carriers;
+        if carriers.carry(Direction::Uplink) && self.stack.requests[primary.index()].is_known() {
+            let way = (Some(primary), Direction::Uplink);
+            if leg != primary {
+                self.activate(now, way.0, way.1, 0);
+            }
+            self.activate_secondary(way, now, now);
         }
     }
 
@@ -139,20 +162,15 @@ impl Service {
         direction: Direction,
         env: &mut Env<'_, impl Probe>,
     ) {
-        // Secondary cells have no uplink, and what waits for one leg waits for all.
-        let leg = leg.map(|leg| {
-            self.stack.legs[leg.index()]
-                .carriers
-                .primary()
-                .unwrap_or(leg)
-        });
+        // What waits for one leg waits for all, and a UE asks its primary cell.
+        let leg = leg.map(|leg| self.stack.primary(leg));
         let backlog = leg.map_or(0, |leg| self.stack.backlog(env.now, leg, direction));
         match direction {
             _ if backlog == 0 => {}
             Direction::Uplink => self.on_uplink_data(leg, env),
             Direction::Downlink => {
                 self.activate(env.now, leg, direction, 0);
-                self.activate_secondary(env.now, leg, env.now);
+                self.activate_secondary((leg, direction), env.now, env.now);
             }
         }
     }
@@ -160,14 +178,14 @@ impl Service {
     /// Something waits at a UE. If it has no other way to tell, it asks.
     pub(super) fn on_uplink_data(&mut self, leg: Option<LegId>, env: &mut Env<'_, impl Probe>) {
         let Some(id) = leg else { return };
-        let is_heard = self.stack.legs[id.index()].requests.is_heard();
+        let is_heard = self.stack.requests[id.index()].is_heard();
         if is_heard || self.stack.backlog(env.now, id, Direction::Uplink) == 0 {
             return;
         }
-        let leg = &mut self.stack.legs[id.index()];
+        let (leg, requests) = self.stack.uplink(id);
         let cell = &mut self.cells[leg.config.cell.index()];
         let first_slot = cell.first_slot();
-        match leg.use_configured_grant(&cell.plan, env.now, first_slot) {
+        match leg.use_configured_grant(requests, &cell.plan, env.now, first_slot) {
             None => self.request(id, env),
             Some((slot, process)) => {
                 let leg = leg.config;
@@ -184,10 +202,10 @@ impl Service {
 
     /// A UE sends a scheduling request.
     fn request(&mut self, id: LegId, env: &mut Env<'_, impl Probe>) {
-        let leg = &mut self.stack.legs[id.index()];
+        let (leg, requests) = self.stack.uplink(id);
         let LegConfig { cell, ue, .. } = leg.config;
         let plan = &self.cells[cell.index()].plan;
-        let request = leg.request(plan, env.now);
+        let request = leg.request(requests, plan, env.now);
         if env.probe.wants_mac_pdus(cell, ue) {
             capture::show_request(plan, leg, request.slot, env.probe);
         }
@@ -197,9 +215,9 @@ impl Service {
 
     /// A UE that has asked asks again, if it is time to. Whether it gives up.
     pub(super) fn on_repeat(&mut self, id: LegId, env: &mut Env<'_, impl Probe>) -> bool {
-        let leg = &mut self.stack.legs[id.index()];
+        let (leg, requests) = self.stack.uplink(id);
         let plan = &self.cells[leg.config.cell.index()].plan;
-        let repeat = leg.requests.on_repeat(plan, env.now);
+        let repeat = requests.on_repeat(plan, env.now);
         match repeat {
             Repeat::Later => self.stack.arm_repeat(id),
             Repeat::No => {}
@@ -229,17 +247,20 @@ impl Service {
         let cell = &mut self.cells[cell.index()];
         let takes = cell.plan.config.reestablish_after;
         let until = stack.ues[ue.index()].on_link_failure(env.now, takes);
+        stack.requests[id.index()].reset();
         stack.legs[id.index()].fail(until, &mut stack.lost);
         cell.forget_grants(id);
         let mut position = 0;
         while let Some(beside) = stack.secondary(id, position) {
-            stack.legs[beside.index()].fail(until, &mut stack.lost);
+            let leg = &mut stack.legs[beside.index()];
+            leg.fail(until, &mut stack.lost);
+            self.cells[leg.config.cell.index()].forget_grants(beside);
             position += 1;
         }
         stack.fail_bearers(id, env);
         // Whatever waited for a HARQ process or a grant waits for service now.
         self.activate(env.now, Some(id), Direction::Downlink, 0);
-        self.activate_secondary(env.now, Some(id), env.now);
+        self.activate_secondary((Some(id), Direction::Downlink), env.now, env.now);
         self.on_uplink_data(Some(id), env);
     }
 
@@ -247,11 +268,13 @@ impl Service {
     pub(super) fn leave_leg(&mut self, id: LegId) {
         let stack = &mut self.stack;
         let leg = &mut stack.legs[id.index()];
+        let requests = &mut stack.requests[id.index()];
         let cell = &mut self.cells[leg.config.cell.index()];
         cell.forget_grants(id);
-        if leg.has_occasions() {
-            cell.release_occasion(leg.occasion());
+        if requests.has_occasions() {
+            cell.release_occasion(requests.occasion());
         }
+        requests.leave();
         leg.reset(&mut stack.lost);
         for lost in &mut stack.lost {
             for content in lost.drain(..) {
@@ -286,5 +309,19 @@ impl Service {
             cycle,
             is_nr: matches!(cell.air, AirInterface::Nr { .. }),
         })
+    }
+
+    /// Targets that have waited long enough for end markers go on.
+    pub(super) fn guard_markers(&mut self, ue: UeId, env: &mut Env<'_, impl Probe>) {
+        let mut position = 0;
+        while let Some(&bearer) = self.stack.ues[ue.index()].bearers().get(position) {
+            let drb = &mut self.stack.bearers[bearer.index()];
+            if drb.transfers().guard_at() <= env.now {
+                drb.travel().on_guard(env.now);
+                self.flow_on(bearer, env);
+                self.stack.close_books(bearer, Direction::Downlink, env);
+            }
+            position += 1;
+        }
     }
 }

@@ -62,7 +62,8 @@ impl<M: Motion, P: Probe> Serving<'_, '_, M, P> {
         let content = self.stack.fill(leg, Direction::Uplink, room, self.env);
         let left = self.stack.backlog(now, leg, Direction::Uplink);
         let filled = (content, left);
-        let requested_at = self.leg(leg).on_filled(plan, now, process, filled);
+        let (state, requests) = self.stack.uplink(leg);
+        let requested_at = state.on_filled(requests, plan, now, process, filled);
         if left > 0 {
             self.stack.arm_repeat(leg);
         }
@@ -221,14 +222,21 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
     }
 
     fn uplink_demand(&mut self, plan: &CellPlan, leg: LegId, slot: Slot) -> Demand {
+        let Stack {
+            legs,
+            requests,
+            air,
+            ..
+        } = &mut *self.stack;
+        let state = &mut legs[leg.index()];
+        let requests = &mut requests[state.carriers.primary().unwrap_or(leg).index()];
         let mut air = LegInAir {
             leg,
             now: self.env.now,
-            air: &mut self.stack.air,
+            air,
             motion: &mut *self.motion,
         };
-        let state = &mut self.stack.legs[leg.index()];
-        let wanted = state.uplink_wanted(plan);
+        let wanted = state.uplink_wanted(requests, plan);
         let may_send = slot.units > 0 && wanted > 0 && state.may_be_granted(slot.now, slot.target);
         let mut choice = if may_send {
             let offered = (slot.symbols, slot.units, wanted);
@@ -238,19 +246,19 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
         };
         let mut is_out_of_range = may_send && choice.is_none();
         if let Some(UplinkChoice { scheme, units, .. }) = choice
-            && state.is_unfit(plan.up.bytes(slot.symbols, usize::from(scheme), units))
+            && requests.is_unfit(plan.up.bytes(slot.symbols, usize::from(scheme), units))
         {
             choice = None;
             let most = state.most_uplink_bytes(plan, scheme, &air);
-            if state.is_unfit(most) {
-                state.forget_unfit();
+            if requests.is_unfit(most) {
+                requests.forget_unfit();
                 let (way, room) = ((leg, Direction::Uplink), plan.room_beside_report(most));
                 is_out_of_range = !self.stack.gives_up(way, room, self.env);
             }
         }
-        let state = &mut self.stack.legs[leg.index()];
+        let (state, requests) = self.stack.uplink(leg);
         Demand {
-            ready: state.uplink_ready(plan, slot.now, is_out_of_range),
+            ready: state.uplink_ready(requests, plan, slot.now, is_out_of_range),
             bid: choice.map(|choice| Bid {
                 scheme: choice.scheme,
                 cqi: choice.cqi,
@@ -268,21 +276,24 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
         (slot, target): (u64, u64),
         (shape, cqi): (Shape, u8),
     ) -> Option<u8> {
-        let leg = self.leg(leg);
+        let (leg, requests) = self.stack.uplink(leg);
         let process = leg.free_uplink(slot)?;
-        leg.grant(plan, process, Block { shape, cqi }, target);
+        let block = (process, Block { shape, cqi });
+        leg.grant(requests, plan, block, target);
         Some(process)
     }
 
     fn uplink_ready(&mut self, plan: &CellPlan, leg: LegId, slot: u64) -> u64 {
-        self.leg(leg).uplink_ready(plan, slot, false)
+        let (leg, requests) = self.stack.uplink(leg);
+        leg.uplink_ready(requests, plan, slot, false)
     }
 
     fn send_uplink(&mut self, plan: &CellPlan, leg: LegId, slot: u64, process: u8) {
         let block = self.leg(leg).half(Direction::Uplink).block(process);
         let (shape, is_new) = (block.shape, block.is_unsent());
         if is_new && !self.fill_uplink(plan, leg, process, shape.bytes) {
-            self.leg(leg).skip_grant(process, slot);
+            let (leg, requests) = self.stack.uplink(leg);
+            leg.skip_grant(requests, process, slot);
             return;
         }
         let air = &mut self.stack.air;

@@ -4,9 +4,11 @@ use super::Event;
 use crate::air::{Air, Extent};
 use crate::bearer::{BlockTimes, Drb, Storage};
 use crate::config::{Env, LegId};
-use crate::leg::{Carriers, Content, ContentId, Contents, Leg, LegConfig, RlcQueues};
+use crate::leg::{
+    Carriers, Content, ContentId, Contents, Leg, LegConfig, RlcQueues, UplinkRequests,
+};
 use crate::plan::CellPlan;
-use crate::rlc::TransportBlock;
+use crate::rlc::{Generation, TransportBlock};
 use crate::rrc::UeRrc;
 use crate::wire::Encoder;
 use fadeout_core::{CellId, Direction, DrbId, EventQueue, Motion, PacketId, Probe, Time, UeId};
@@ -16,6 +18,8 @@ use fadeout_core::{CellId, Direction, DrbId, EventQueue, Motion, PacketId, Probe
 pub(super) struct Stack {
     pub ues: Vec<UeRrc>,
     pub legs: Vec<Leg>,
+    /// By [`LegId`]: how the UE gets at the uplink of this leg and of those in secondary cells beside it.
+    pub requests: Vec<UplinkRequests>,
     pub bearers: Vec<Drb>,
     pub air: Air,
     pub contents: Contents,
@@ -68,6 +72,20 @@ impl Stack {
         std::iter::once(leg).chain(secondary.iter().copied())
     }
 
+    /// A leg, and how its UE gets at the uplink of the carrier.
+    #[inline]
+    pub(super) fn uplink(&mut self, leg: LegId) -> (&mut Leg, &mut UplinkRequests) {
+        let state = &mut self.legs[leg.index()];
+        let primary = state.carriers.primary().unwrap_or(leg);
+        (state, &mut self.requests[primary.index()])
+    }
+
+    /// The leg of the primary cell beside a leg, which may be itself.
+    #[inline]
+    pub(super) fn primary(&self, leg: LegId) -> LegId {
+        self.legs[leg.index()].carriers.primary().unwrap_or(leg)
+    }
+
     /// The leg in the secondary cell at `position` beside a leg.
     #[inline]
     pub(super) fn secondary(&self, leg: LegId, position: usize) -> Option<LegId> {
@@ -79,8 +97,13 @@ impl Stack {
     pub(super) fn aggregate(&mut self, primary: LegId, leg: LegId) {
         let LegConfig { ue, number, .. } = self.legs[primary.index()].config;
         let rrc = &self.ues[ue.index()];
-        self.legs[leg.index()].carriers = Carriers::beside(primary, &rrc.config().aggregation);
-        self.legs[primary.index()].carriers.add(leg);
+        let aggregation = &rrc.config().aggregation;
+        self.legs[leg.index()].carriers = Carriers::beside(primary, aggregation);
+        let carriers = &mut self.legs[primary.index()].carriers;
+        carriers.add(leg, aggregation.has_uplink);
+        if aggregation.has_uplink {
+            self.requests[primary.index()].aggregate();
+        }
         for bearer in rrc.all_bearers() {
             let config = self.bearers[bearer.index()].config();
             if config.leg == number {
@@ -107,13 +130,17 @@ impl Stack {
         }
     }
 
-    /// A UE whose data bearers are there comes under mobility management, with this signalling bearer.
-    pub(super) fn manage(&mut self, ue: UeId, signalling: DrbId) {
+    /// A UE whose data bearers are there comes under mobility management in a cell of this
+    /// generation, with this signalling bearer.
+    pub(super) fn manage(&mut self, ue: UeId, signalling: DrbId, generation: Generation) {
         self.bearers[signalling.index()].carry_signalling();
         let rrc = &mut self.ues[ue.index()];
         rrc.on_signalling_bearer();
         for bearer in rrc.bearers() {
             self.bearers[bearer.index()].travel().manage();
+        }
+        for bearer in rrc.all_bearers() {
+            self.bearers[bearer.index()].travel().begin_in(generation);
         }
     }
 
@@ -134,7 +161,8 @@ impl Stack {
 
     /// Arms the time at which a UE asks again.
     pub(super) fn arm_repeat(&mut self, leg: LegId) {
-        if let Some((at, generation)) = self.legs[leg.index()].requests.arm_repeat() {
+        let leg = self.primary(leg);
+        if let Some((at, generation)) = self.requests[leg.index()].arm_repeat() {
             self.events.schedule(at, Event::Repeat(leg, generation));
         }
     }

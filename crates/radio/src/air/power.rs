@@ -15,7 +15,7 @@ impl Air {
                 let mu = self.cells[leg.cell.index()].config.mu();
                 control.power(mu, blocks, self.path_loss(leg)).0
             }
-            None => self.ues[leg.ue.index()].config.power.0,
+            None => self.ues[leg.ue.index()].config.power_of_carrier().0,
         };
         total - to_db(f64::from(blocks))
     }
@@ -26,7 +26,8 @@ impl Air {
         match leg.signal {
             Signal::Given(_) | Signal::Recorded(..) => 0.0,
             Signal::Paths(..) => {
-                self.block_power_dbm(id, blocks) - self.ues[leg.ue.index()].config.power.0
+                self.block_power_dbm(id, blocks)
+                    - self.ues[leg.ue.index()].config.power_of_carrier().0
             }
         }
     }
@@ -55,7 +56,7 @@ impl Air {
         match self.cells[leg.cell.index()].config.uplink_power {
             UplinkPower::Maximum => None,
             UplinkPower::OpenLoop { p0, alpha } => Some(OpenLoopPower {
-                most: self.ues[leg.ue.index()].config.power,
+                most: self.ues[leg.ue.index()].config.power_of_carrier(),
                 target: p0,
                 compensation: alpha,
             }),

@@ -88,7 +88,7 @@ impl Air {
                 let cell = &self.cells[leg.cell.index()];
                 let slot = cell.frame.slot_at(now);
                 let down = self.downlink_mean(leg, *serving, carrier, slot, Purpose::Report);
-                let power_dbm = self.ues[leg.ue.index()].config.power.0;
+                let power_dbm = self.ues[leg.ue.index()].config.power_of_carrier().0;
                 let path = &self.paths[*serving];
                 let asked = (slot, Purpose::Report);
                 let crossing_mw = self.crossing_mw(leg.cell, asked.0, asked.1);

@@ -4,6 +4,7 @@
 //! drop it. What reaches a base station that the UE is not coming to goes on from there.
 
 use super::Storage;
+use super::generation::with_header;
 use super::transfer::{Fresh, Transfer, Transfers, Travel};
 use crate::config::{Env, Fate, Way};
 use crate::rlc::Sdu;
@@ -33,9 +34,9 @@ pub(super) struct Away {
 }
 
 /// Fields that tell a packet from another with a reused id.
-type Identity = (FlowId, EndpointId, Time, u64, u64);
+pub(super) type Identity = (FlowId, EndpointId, Time, u64, u64);
 
-fn identity(packet: &Packet) -> Identity {
+pub(super) fn identity(packet: &Packet) -> Identity {
     let segment = &packet.segment;
     (
         packet.flow,
@@ -89,9 +90,16 @@ impl Transfers {
 }
 
 impl Travel<'_> {
-    /// A packet with a COUNT goes to RLC again: as it is in acknowledged mode, unless the UE has it.
-    pub(super) fn send_again(&mut self, sdu: Sdu, has_left: bool) {
-        let is_kept = self.drb.config.is_acknowledged();
+    /// A packet with a COUNT goes to RLC again: as it is in acknowledged mode, unless the UE has it; with a
+    /// new one where PDCP was set up anew.
+    pub(super) fn send_again(&mut self, sdu: Sdu, has_left: bool, pool: &PacketPool) {
+        let transfer = self.drb.transfer.0.as_ref();
+        let is_anew = transfer.is_some_and(|transfer| transfer.is_anew);
+        let is_kept = self.drb.config.is_acknowledged() && !is_anew;
+        let sdu = match is_anew {
+            true => with_header(&self.drb.config.pdcp, sdu, pool),
+            false => sdu,
+        };
         let [downlink, uplink] = &mut self.drb.anchors;
         let rlc = &mut self.drb.legs.primary.sender(Direction::Downlink).rlc;
         match (has_left, is_kept) {
@@ -176,7 +184,7 @@ impl Travel<'_> {
                 packet,
                 station,
             }),
-            (_, Some(sdu)) => self.send_again(sdu, true),
+            (_, Some(sdu)) => self.send_again(sdu, true, env.pool),
             (_, None) => {
                 self.drb.inlet.push((env.now, packet));
             }

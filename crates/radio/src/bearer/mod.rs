@@ -10,8 +10,11 @@
 //! number of the leg. The legs of a UE are numbered from 0. Its books close: each packet that it
 //! took leaves once, delivered or lost.
 
+mod copies;
 mod forwarding;
+mod generation;
 mod leaving;
+mod markers;
 mod rlc_leg;
 mod storage;
 #[cfg(test)]
@@ -25,7 +28,7 @@ pub(crate) use transfer::TransferCounts;
 
 use crate::config::{BearerConfig, Env, LegId};
 use crate::pdcp::{Ledger, Rx, Tx};
-use crate::rlc::{Backlog, ParameterError, TransportBlock};
+use crate::rlc::{Backlog, Generation, ParameterError, TransportBlock};
 use crate::wire::BearerFormat;
 use fadeout_core::random::Stream;
 use fadeout_core::{
@@ -39,7 +42,11 @@ use transfer::Transfers;
 #[derive(Debug)]
 pub(crate) struct Drb {
     id: DrbId,
+    /// Its number among those of its UE whose RLC PDUs have its form.
+    nth: u8,
     config: BearerConfig,
+    /// That of its UE's cell, under mobility management.
+    generation: Option<Generation>,
     /// The base station's and the UE's, so that `anchors[direction.index()]` sends in a direction.
     anchors: [Anchor; 2],
     legs: RlcLegs,
@@ -115,7 +122,9 @@ impl Drb {
         };
         Ok(Drb {
             id,
+            nth,
             config,
+            generation: None,
             legs: RlcLegs {
                 primary: leg((0, &config.leg))?,
                 secondary: (1..).zip(secondary).map(leg).collect::<Result<_, _>>()?,

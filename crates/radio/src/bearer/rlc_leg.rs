@@ -99,6 +99,12 @@ impl RlcEnd {
         })
     }
 
+    /// An entity as after establishment; queue management goes on.
+    pub(super) fn set_up_anew(&mut self, config: &RlcConfig) -> Result<(), ParameterError> {
+        self.rlc = Entity::new(config)?;
+        Ok(())
+    }
+
     #[inline]
     pub(super) fn has_aqm(&self) -> bool {
         self.aqm.is_some()

@@ -9,10 +9,11 @@
 //!
 //! Standard: TS 38.300 §9.2.3.2; TS 36.300 §10.1.2; TS 38.323 §5.1.2; TS 36.323 §5.2.
 
+use super::copies::Copies;
 use super::forwarding::Away;
 use super::{Drb, Storage};
-use crate::config::{Env, Fate, Way};
-use crate::rlc::Sdu;
+use crate::config::{BearerConfig, Env, Fate, Way};
+use crate::rlc::{Generation, Sdu};
 use fadeout_core::{Direction, PacketId, Probe, RadioDropCause, Span, Time};
 use std::collections::VecDeque;
 
@@ -23,6 +24,12 @@ pub(crate) struct Transfer {
     pub(super) journey: Option<Journey>,
     /// Packets on links between base stations, and those that were dropped there, by when they left.
     pub(super) away: VecDeque<Away>,
+    /// What the core sends to the target too, of the latest change of cell.
+    pub(super) copies: Option<Copies>,
+    /// Its configuration in the generation that it began in, once it was in another.
+    pub(super) own: Option<(Generation, BearerConfig)>,
+    /// Whether PDCP was set up anew since the bearer began to travel.
+    pub(super) is_anew: bool,
     /// When a packet last left, by direction.
     last_out: [Option<Time>; 2],
     /// Whether none has since the UE left the source, and how long that was.
@@ -37,8 +44,12 @@ pub(crate) struct TransferCounts {
     pub numbered: u64,
     /// Forwarded without one.
     pub fresh: u64,
-    /// Lost at the source, in both directions.
+    /// Lost at the source, in both directions, without a copy at the target.
     pub lost: u64,
+    /// That the target took beside the source.
+    pub bicast: u64,
+    /// Those of them that the source did not drop.
+    pub doubled: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -63,13 +74,13 @@ pub(super) struct Journey {
     /// Packets without a COUNT.
     pub(super) fresh: VecDeque<Fresh>,
     /// Came over the new path.
-    direct: VecDeque<PacketId>,
+    pub(super) direct: VecDeque<PacketId>,
     pub(super) has_left: bool,
     pub(super) has_resumed: bool,
     /// End markers to come; none before the path is switched.
-    markers: Option<u32>,
+    pub(super) markers: Option<u32>,
     /// When the target stops waiting for them.
-    guard_at: Time,
+    pub(super) guard_at: Time,
 }
 
 /// A packet without a COUNT.
@@ -157,7 +168,15 @@ impl Transfers {
             Gap::Closed(span) => Some(span),
             Gap::None | Gap::Open(_) => None,
         };
-        (transfer.gaps.map(span), transfer.counts)
+        let twins = transfer.copies.as_ref().map(Copies::counts);
+        let twins = twins.unwrap_or_default();
+        let counts = TransferCounts {
+            lost: transfer.counts.lost + twins.lost,
+            bicast: twins.copied,
+            doubled: twins.doubled,
+            ..transfer.counts
+        };
+        (transfer.gaps.map(span), counts)
     }
 }
 
@@ -185,6 +204,10 @@ impl Travel<'_> {
         };
         if transfer.journey.is_none() {
             transfer.counts = TransferCounts::default();
+            transfer.is_anew = false;
+            if let Some(copies) = &mut transfer.copies {
+                copies.begin_journey();
+            }
         }
         let journey = transfer.journey.get_or_insert_with(|| Journey::new(source));
         // Of a journey that goes on elsewhere before its end, either lists or buffers are empty.
@@ -260,7 +283,14 @@ impl Travel<'_> {
         storage: &mut Storage,
     ) {
         if let Some(transfer) = &mut self.drb.transfer.0 {
-            transfer.counts.lost += storage.lost.len() as u64;
+            match &mut transfer.copies {
+                // Some of them may have come to the target too.
+                Some(copies) if direction == Direction::Downlink => {
+                    let lost = storage.lost.iter();
+                    lost.for_each(|&packet| copies.on_drop(&env.pool[packet]));
+                }
+                _ => transfer.counts.lost += storage.lost.len() as u64,
+            }
         }
         self.drb
             .drop_lost(direction, RadioDropCause::Handover, env, storage);
@@ -275,6 +305,9 @@ impl Travel<'_> {
         storage: &mut Storage,
     ) {
         self.drb.enter(Direction::Downlink, packet, env, storage);
+        if self.take_copy(station, packet, env) {
+            return;
+        }
         let now = env.now;
         let Some(transfer) = &mut self.drb.transfer.0 else {
             return;
@@ -478,74 +511,35 @@ impl Travel<'_> {
         }
     }
 
-    /// The UE is in the target, or the source goes on: what was forwarded is sent.
-    pub(crate) fn resume(&mut self, now: Time) {
-        let Some(transfer) = &mut self.drb.transfer.0 else {
-            return;
-        };
-        let Some(journey) = &mut transfer.journey else {
-            return;
+    /// The UE is in the target `station`, or the source goes on: what was forwarded is sent.
+    pub(crate) fn resume(
+        &mut self,
+        station: u32,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        let now = env.now;
+        let Some(journey) = self.journey() else {
+            return self.release_copies(station, env, storage);
         };
         journey.has_resumed = true;
         let has_left = journey.has_left;
         let mut numbered = std::mem::take(&mut journey.numbered);
-        for Fresh { at, packet, .. } in journey.fresh.drain(..) {
+        let mut fresh = std::mem::take(&mut journey.fresh);
+        for Fresh { at, packet, .. } in fresh.drain(..) {
             let at = if at.is_never() { now } else { at.max(now) };
             self.drb.inlet.push((at, packet));
         }
         for (_, sdu) in numbered.drain(..) {
-            self.send_again(sdu, has_left);
+            self.send_again(sdu, has_left, env.pool);
         }
+        self.release_copies(station, env, storage);
         self.conclude(now);
-    }
-
-    /// The core sends over the new path from now on, and `markers` end markers over the old one.
-    pub(crate) fn on_path_switch(&mut self, now: Time, markers: u32, marker_timeout: Span) {
-        if let Some(journey) = self.journey() {
-            journey.markers = Some(journey.markers.unwrap_or(0) + markers);
-            if journey.guard_at.is_never() {
-                // The first packet of the new path may never come.
-                journey.guard_at = now.saturating_add(marker_timeout * 2);
-            }
-        }
-        self.conclude(now);
-    }
-
-    /// An end marker is at the target.
-    pub(crate) fn on_end_marker(&mut self, now: Time) {
-        if let Some(journey) = self.journey() {
-            journey.markers = journey.markers.map(|markers| markers.saturating_sub(1));
-        }
-        self.conclude(now);
-    }
-
-    /// An end marker is lost.
-    pub(crate) fn on_guard(&mut self, now: Time) {
-        if let Some(journey) = self.journey()
-            && journey.guard_at <= now
-        {
-            journey.guard_at = Time::NEVER;
-            journey.markers = Some(0);
-        }
-        self.conclude(now);
-    }
-
-    /// Once nothing comes from the source any more, what came over the new path follows.
-    fn conclude(&mut self, now: Time) {
-        let Some(transfer) = &mut self.drb.transfer.0 else {
-            return;
-        };
-        let is_over = |journey: &mut Journey| journey.has_resumed && journey.markers == Some(0);
-        if let Some(mut journey) = transfer.journey.take_if(is_over) {
-            let last = self.drb.inlet.back().map_or(now, |&(at, _)| at.max(now));
-            for packet in journey.direct.drain(..) {
-                self.drb.inlet.push((last, packet));
-            }
-        }
     }
 
     /// The UE has lost its connection: everything is lost, and PDCP starts afresh.
     pub(crate) fn release(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
+        self.drop_copies(env, storage);
         let mut packets = Vec::new();
         if let Some(journey) = self.journey() {
             journey.numbered.clear();

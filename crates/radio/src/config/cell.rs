@@ -12,6 +12,7 @@ use crate::phy::mutual_information::Modulation;
 use crate::phy::overhead::Overhead;
 use crate::phy::tbs::{DOWNLINK_OVERHEAD, PeakRate};
 use crate::phy::timing::Timing;
+use crate::rlc::Generation;
 use fadeout_core::{CellId, Dbm, Decibel, Direction, Hertz, Lattice, Point, Rate, Span, Vector};
 
 /// One carrier of one base station.
@@ -255,6 +256,14 @@ impl CellConfig {
     /// Bandwidth that all resource blocks occupy.
     pub(crate) fn occupied(&self) -> Hertz {
         Hertz(self.block().0 * f64::from(self.resource_blocks))
+    }
+
+    /// Its generation.
+    pub(crate) fn generation(&self) -> Generation {
+        match self.air {
+            AirInterface::Lte { .. } => Generation::Lte,
+            AirInterface::Nr { .. } => Generation::Nr,
+        }
     }
 
     /// Whether it is a cell of NR.

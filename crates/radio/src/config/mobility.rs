@@ -1,6 +1,6 @@
 //! Mobility management: what a UE measures and reports, and what the network makes of it.
 
-use fadeout_core::{CellId, Decibel, Hertz, Span};
+use fadeout_core::{Bytes, CellId, Decibel, Hertz, Span};
 use std::collections::BTreeSet;
 
 /// Mobility management of all UEs that have a channel.
@@ -69,6 +69,15 @@ impl MobilityConfig {
     /// Whether downlink data that the source has not sent is forwarded.
     pub(crate) fn forwards(&self) -> bool {
         self.data == DataForwarding::Forwarded
+    }
+
+    /// When the core is asked to send to both, of a handover from one cell to the other; none where it does
+    /// not.
+    pub(crate) fn bicast_between(&self, one: CellId, other: CellId) -> Option<BicastStart> {
+        match self.data {
+            DataForwarding::Bicast(start) if !self.is_one_station(one, other) => Some(start),
+            _ => None,
+        }
     }
 
     /// Whether links carry messages and forwarded packets.
@@ -155,6 +164,17 @@ pub enum DataForwarding {
     /// It goes to the target.
     #[default]
     Forwarded,
+    /// It is dropped, but from then on the core sends to both base stations.
+    Bicast(BicastStart),
+}
+
+/// When the source asks the core to send to both base stations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BicastStart {
+    /// When the target has answered; the command waits so long.
+    Before(Span),
+    /// So long after the command.
+    After(Span),
 }
 
 /// A measurement event with its report.
@@ -236,6 +256,19 @@ pub enum EventKind {
         /// Of the neighbour, in dBm.
         neighbour: f64,
     },
+    /// A neighbour of the other generation is better than a threshold.
+    B1 {
+        /// In dBm.
+        threshold: f64,
+    },
+    /// The serving cell is worse than one threshold, and a neighbour of the other generation better than
+    /// another.
+    B2 {
+        /// Of the serving cell, in dBm.
+        serving: f64,
+        /// Of the neighbour, in dBm.
+        neighbour: f64,
+    },
 }
 
 impl EventKind {
@@ -243,6 +276,12 @@ impl EventKind {
     pub fn has_neighbour(&self) -> bool {
         !matches!(self, EventKind::A1 { .. } | EventKind::A2 { .. })
     }
+
+    /// Whether those are of the other generation.
+    pub fn is_inter_rat(&self) -> bool {
+        matches!(self, EventKind::B1 { .. } | EventKind::B2 { .. })
+    }
+
     /// Its name in results.
     pub fn name(&self) -> &'static str {
         match self {
@@ -251,6 +290,8 @@ impl EventKind {
             EventKind::A3 { .. } => "a3",
             EventKind::A4 { .. } => "a4",
             EventKind::A5 { .. } => "a5",
+            EventKind::B1 { .. } => "b1",
+            EventKind::B2 { .. } => "b2",
         }
     }
 }
@@ -361,6 +402,8 @@ pub struct ProcedureConfig {
     pub overall: Span,
     /// How long the target waits for a lost end marker, from the first packet of the new path on.
     pub marker_timeout: Span,
+    /// The most that the target keeps of what the core has sent to both; what comes then it drops.
+    pub target_buffer: Bytes,
 }
 
 impl ProcedureConfig {
@@ -388,6 +431,7 @@ impl Default for ProcedureConfig {
             preparation: Span::from_millis(1000),
             overall: Span::from_millis(5000),
             marker_timeout: Span::from_millis(100),
+            target_buffer: Bytes(u64::MAX),
         }
     }
 }

@@ -27,8 +27,8 @@ pub(crate) use check::{check, check_bearer};
 pub(crate) use env::{Env, LegId, NO_SLOT, Rnti, Shape};
 pub use error::RadioError;
 pub use mobility::{
-    AccessConfig, DataForwarding, EventKind, Interface, MeasurementEvent, MobilityConfig,
-    Monitoring, ProcedureConfig, Scope, Signalling,
+    AccessConfig, BicastStart, DataForwarding, EventKind, Interface, MeasurementEvent,
+    MobilityConfig, Monitoring, ProcedureConfig, Scope, Signalling,
 };
 pub(crate) use mobility::{Fate, Way};
 pub use recorded::RecordedPath;

@@ -2,6 +2,7 @@
 
 use super::StatesConfig;
 use crate::channel::penetration::Penetration;
+use fadeout_core::math::to_db;
 use fadeout_core::registry::{Parameter, number};
 use fadeout_core::{CellId, Dbm, Decibel, NodeId, Span};
 
@@ -15,7 +16,7 @@ pub struct UeConfig {
     /// The cell of its second leg, which it has beside the first, if it has one (PSCell of dual
     /// connectivity, TS 37.340 clause 3.1). It may be of another generation.
     pub secondary: Option<CellId>,
-    /// Cells whose downlink it uses beside that of its first leg's.
+    /// Cells that it uses beside that of its first leg.
     pub aggregation: Aggregation,
     /// Most transmitted power.
     pub power: Dbm,
@@ -32,7 +33,8 @@ pub struct UeConfig {
 pub use fadeout_core::agreed::MOST_SECONDARY_CELLS;
 
 /// Secondary cells of a UE (carrier aggregation): one RLC and MAC over the transport blocks of several cells
-/// of one technology. They carry downlink data; the uplink is the primary cell's.
+/// of one technology. They carry downlink data; uplink data where they are said to, for which the UE
+/// divides its power evenly among them and the primary cell.
 ///
 /// Standard: TS 38.300 §6.7; TS 36.300 §7.5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +49,8 @@ pub struct Aggregation {
     ///
     /// Standard: TS 38.321 §5.9; TS 36.321 §5.13.
     pub deactivation: Option<Span>,
+    /// Whether secondary cells have uplink too.
+    pub has_uplink: bool,
 }
 
 impl Aggregation {
@@ -56,6 +60,7 @@ impl Aggregation {
         count: 0,
         activation: Span::from_millis(24),
         deactivation: None,
+        has_uplink: false,
     };
 
     /// These secondary cells, activated within 24 ms and never deactivated; none when they are more than
@@ -102,6 +107,15 @@ fadeout_core::parameters! {
 }
 
 impl UeConfig {
+    /// Its most transmitted power on a carrier: the same on all that it sends on.
+    pub(crate) fn power_of_carrier(&self) -> Dbm {
+        if !self.aggregation.has_uplink {
+            return self.power;
+        }
+        let carriers = 1 + self.aggregation.cells().len();
+        Dbm(self.power.0 - to_db(carriers as f64))
+    }
+
     /// The parameters that a scenario may give, as keys of a UE.
     pub const PARAMETERS: &'static [Parameter] = Keys::PARAMETERS;
 

@@ -7,13 +7,15 @@
 //! Standard: TS 38.321 §5.9; TS 36.321 §5.13.
 
 use crate::config::{Aggregation, LegId};
-use fadeout_core::{Span, Time};
+use fadeout_core::{Direction, Span, Time};
 
 /// The legs that carry the same as a leg.
 #[derive(Debug, Default)]
 pub(crate) struct Carriers {
     /// Of a primary leg.
     secondary: Vec<LegId>,
+    /// Whether those have uplink too.
+    have_uplink: bool,
     /// Of a secondary leg.
     activation: Option<Activation>,
 }
@@ -33,6 +35,7 @@ impl Carriers {
     pub(crate) fn beside(primary: LegId, aggregation: &Aggregation) -> Carriers {
         Carriers {
             secondary: Vec::new(),
+            have_uplink: false,
             activation: Some(Activation {
                 primary,
                 takes: aggregation.activation,
@@ -42,9 +45,15 @@ impl Carriers {
         }
     }
 
-    /// A leg in a secondary cell carries the same.
-    pub(crate) fn add(&mut self, secondary: LegId) {
+    /// A leg in a secondary cell carries the same, in the uplink too or not.
+    pub(crate) fn add(&mut self, secondary: LegId, has_uplink: bool) {
         self.secondary.push(secondary);
+        self.have_uplink = has_uplink;
+    }
+
+    /// Whether the secondary cells, of the primary one, carry a direction.
+    pub(crate) fn carry(&self, direction: Direction) -> bool {
+        direction == Direction::Downlink || self.have_uplink
     }
 
     /// The leg of the primary cell, of a secondary one.

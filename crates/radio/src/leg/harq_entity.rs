@@ -44,8 +44,8 @@ pub(crate) struct HarqProcess {
     pub first_at: Time,
     /// Uplink: transmitted power of a resource block in dBm.
     pub block_power_dbm: f64,
-    /// Uplink: bytes granted to the UE up to and with this block.
-    pub granted: u64,
+    /// Uplink: bytes granted to the UE whose slot had come with this block's.
+    pub begun: u64,
     /// Uplink: the buffer status that the block reports.
     pub status: u64,
 }
@@ -96,7 +96,7 @@ impl HarqEntity {
             slot: 0,
             first_at: Time::ZERO,
             block_power_dbm: 0.0,
-            granted: 0,
+            begun: 0,
             status: 0,
         };
         HarqEntity {

@@ -21,7 +21,7 @@ pub(crate) use aggregation::Carriers;
 pub(crate) use content::{Content, ContentId, Contents};
 pub(crate) use harq_entity::{Decoding, HarqProcess};
 pub(crate) use multiplex::RlcQueues;
-pub(crate) use request::Repeat;
+pub(crate) use request::{Repeat, UplinkRequests};
 pub(crate) use uplink::Block;
 
 use crate::config::{Adaptation, LegId, NO_SLOT, Rnti, Shape};
@@ -34,7 +34,6 @@ use fadeout_core::random::Stream;
 use fadeout_core::{CellId, Direction, Probe, Span, Time, TransportBlockRow, UeId};
 use harq_entity::{HarqEntity, Judgement};
 use multiplex::Channels;
-use request::UplinkRequests;
 
 /// Who a leg connects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +52,6 @@ pub(crate) struct Leg {
     pub config: LegConfig,
     down: LegHalf,
     up: LegHalf,
-    pub requests: UplinkRequests,
     /// The bearers with RLC on it.
     pub channels: Channels,
     /// Other legs that carry the same.
@@ -153,12 +151,15 @@ impl LegHalf {
     }
 }
 
+/// A stream of the `nth` leg that a UE ever had; its first has the UE's own.
+fn stream(seed: u64, domain: &'static str, ue: UeId, nth: u64) -> Stream {
+    Stream::new(seed, domain, (nth << 32) + u64::from(ue.0))
+}
+
 impl Leg {
     /// A UE connects to a cell, on the `nth` leg that it ever had.
     pub(crate) fn new(config: LegConfig, nth: u64, plan: &CellPlan, seed: u64) -> Leg {
-        // A UE's first leg has the UE's own streams.
-        let entity = (nth << 32) + u64::from(config.ue.0);
-        let stream = |domain| Stream::new(seed, domain, entity);
+        let stream = |domain| stream(seed, domain, config.ue, nth);
         let harq = &plan.config.harq;
         let drx_offset = plan.config.drx.map_or(Span::ZERO, |drx| {
             Span::from_nanos(stream("radio.drx").below(drx.cycle.as_nanos()))
@@ -166,7 +167,6 @@ impl Leg {
         Leg {
             down: LegHalf::new(harq.downlink_processes, stream("radio.downlink")),
             up: LegHalf::new(harq.uplink_processes, stream("radio.uplink")),
-            requests: UplinkRequests::new(config.ue, plan, stream("radio.request")),
             channels: Channels::default(),
             carriers: Carriers::default(),
             drx_offset,
@@ -183,7 +183,6 @@ impl Leg {
     /// Standard: TS 38.321 §5.12; TS 36.321 §5.9.
     pub(crate) fn reset(&mut self, unsent: &mut [Vec<ContentId>; 2]) {
         self.fail(Time::ZERO, unsent);
-        self.requests.has_occasions = false;
         self.channels = Channels::default();
         self.awake_until = Time::ZERO;
         self.was_out_of_range = true;
@@ -192,21 +191,6 @@ impl Leg {
             half.outer_loop = OuterLoop::default();
             half.report = Report::UNKNOWN;
         }
-    }
-
-    /// Whether the cell keeps occasions of the configured grant free for it.
-    pub(crate) fn has_occasions(&self) -> bool {
-        self.requests.has_occasions
-    }
-
-    /// Its offset for occasions of the configured grant, in slots.
-    pub(crate) fn occasion(&self) -> u32 {
-        self.requests.occasion
-    }
-
-    /// The cell keeps its occasions of the configured grant free.
-    pub(crate) fn keep_occasions(&mut self) {
-        self.requests.has_occasions = true;
     }
 
     pub(crate) fn half(&self, direction: Direction) -> &LegHalf {
@@ -326,7 +310,6 @@ impl Leg {
     /// `until`. The contents of blocks go to `lost`, by direction.
     pub(crate) fn fail(&mut self, until: Time, lost: &mut [Vec<ContentId>; 2]) {
         self.unserved_until = until;
-        self.requests.reset();
         self.down.harq.clear(&mut lost[Direction::Downlink.index()]);
         self.up.harq.clear(&mut lost[Direction::Uplink.index()]);
     }

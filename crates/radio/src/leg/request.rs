@@ -4,14 +4,14 @@
 //! Standard: TS 38.321 §5.4.4, §5.4.5.
 
 use super::adaptation::fixed_uplink_scheme;
-use super::{Block, Leg};
+use super::{Block, Leg, stream};
 use crate::config::{Adaptation, Shape};
-use crate::plan::CellPlan;
-use fadeout_core::random::Stream;
+use crate::plan::{CellPlan, status_format};
+use crate::wire::BufferStatus;
 use fadeout_core::{Time, UeId, Wake};
 
 /// What the UE did to get uplink slots, and what the base station knows of what it has.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct UplinkRequests {
     /// Slots from a multiple of the period to its opportunities for scheduling requests.
     offset: u32,
@@ -23,6 +23,8 @@ pub(crate) struct UplinkRequests {
     is_requested: bool,
     /// When the latest one is or was sent; zero before the first.
     requested_at: Time,
+    /// The form of its reports.
+    pub(super) status: BufferStatus,
     /// Slots granted and not yet used.
     outstanding: u32,
     /// The bytes that the UE last reported to have left.
@@ -39,8 +41,10 @@ pub(crate) struct UplinkRequests {
     pub(super) unfit: u32,
     /// Base station: all bytes granted so far.
     granted: u64,
-    /// Base station: `granted` as of the latest block with a report.
-    reported_granted: u64,
+    /// Of them those whose slot has come.
+    begun: u64,
+    /// Base station: `begun` as of the latest block with a report.
+    reported_begun: u64,
     /// Scheduling requests so far.
     sent: u64,
     /// Scheduling requests sent since the last grant that was used.
@@ -70,50 +74,85 @@ pub(crate) enum Repeat {
 }
 
 impl UplinkRequests {
-    pub(super) fn new(ue: UeId, plan: &CellPlan, mut offsets: Stream) -> UplinkRequests {
+    /// Of a UE that connects to a cell, on the `nth` leg that it ever had.
+    pub(crate) fn new(ue: UeId, nth: u64, plan: &CellPlan, seed: u64) -> UplinkRequests {
+        let mut offsets = stream(seed, "radio.request", ue, nth);
         let requests = &plan.config.requests;
         let drawn = offsets.below(u64::from(requests.period)) as u32;
         let grant = &plan.config.configured_grant;
+        let offset = requests.offset.unwrap_or(drawn);
+        let occasion = grant.map_or(0, |grant| ue.0 % grant.period);
+        UplinkRequests::unasked(offset, occasion, status_format(plan.config.air))
+    }
+
+    /// Nothing asked and nothing known.
+    fn unasked(offset: u32, occasion: u32, status: BufferStatus) -> UplinkRequests {
         UplinkRequests {
-            offset: requests.offset.unwrap_or(drawn),
-            occasion: grant.map_or(0, |grant| ue.0 % grant.period),
-            ..UplinkRequests::default()
+            offset,
+            occasion,
+            has_occasions: false,
+            is_requested: false,
+            requested_at: Time::ZERO,
+            status,
+            outstanding: 0,
+            reported: 0,
+            repeat_at: Time::ZERO,
+            repeat: Wake::default(),
+            is_asked: false,
+            known: 0,
+            unfit: 0,
+            granted: 0,
+            begun: 0,
+            reported_begun: 0,
+            sent: 0,
+            unanswered: 0,
         }
     }
 
+    /// The UE has several carriers in the uplink.
+    pub(crate) fn aggregate(&mut self) {
+        if self.status == BufferStatus::Lte {
+            self.status = BufferStatus::LteExtended;
+        }
+    }
+
+    /// The form of its reports.
+    pub(crate) fn status(&self) -> BufferStatus {
+        self.status
+    }
+
     /// Nothing is under way any more, and nothing known.
-    pub(super) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         *self = UplinkRequests {
-            offset: self.offset,
-            occasion: self.occasion,
             has_occasions: self.has_occasions,
             requested_at: self.requested_at,
             repeat_at: self.repeat_at,
             repeat: self.repeat,
             granted: self.granted,
-            reported_granted: self.granted,
+            begun: self.granted,
+            reported_begun: self.granted,
             sent: self.sent,
-            ..UplinkRequests::default()
+            ..UplinkRequests::unasked(self.offset, self.occasion, self.status)
         };
     }
 
-    /// A block of `bytes` is granted. All bytes granted up to and with it.
-    pub(super) fn on_grant(&mut self, bytes: u32) -> u64 {
+    /// A block of `bytes` is granted.
+    pub(super) fn on_grant(&mut self, bytes: u32) {
         self.is_asked = false;
         self.outstanding += 1;
         self.known = self.known.saturating_sub(u64::from(bytes));
         self.granted += u64::from(bytes);
-        self.granted
     }
 
-    /// A granted slot is there, which `takes` some; `left` bytes stay behind. When the UE sent the
-    /// request that it answers, if it does.
+    /// The granted slot of a block of `bytes` is there, which `takes` some; `left` bytes stay behind. When
+    /// the UE sent the request that it answers, if it does.
     pub(super) fn on_granted_slot(
         &mut self,
         plan: &CellPlan,
         now: Time,
-        (takes, left): (bool, u64),
+        (bytes, takes, left): (u32, bool, u64),
     ) -> Option<Time> {
+        self.begun += u64::from(bytes);
         if takes || left == 0 {
             self.unanswered = 0;
         }
@@ -127,16 +166,58 @@ impl UplinkRequests {
         requested_at
     }
 
-    /// The base station reads a report of `status` bytes in a block before whose end `granted`
-    /// bytes had been granted. Whether there was no later one.
-    pub(super) fn on_report(&mut self, status: u64, granted: u64) -> bool {
-        let is_latest = granted > self.reported_granted;
+    /// All bytes granted so far whose slot has come. Grants of several cells come in another order than
+    /// they were given.
+    pub(super) fn begun(&self) -> u64 {
+        self.begun
+    }
+
+    /// The base station reads a report of `status` bytes in the block with which this many bytes had
+    /// [begun](Self::begun). Whether there was no later one.
+    pub(super) fn on_report(&mut self, status: u64, begun: u64) -> bool {
+        let is_latest = begun > self.reported_begun;
         if is_latest {
-            self.reported_granted = granted;
-            let granted_since = self.granted - granted;
-            self.known = status.saturating_sub(granted_since);
+            self.reported_begun = begun;
+            let to_come = self.granted - begun;
+            self.known = status.saturating_sub(to_come);
         }
         is_latest
+    }
+
+    /// Whether the base station knows that something waits.
+    pub(crate) fn is_known(&self) -> bool {
+        self.known > 0
+    }
+
+    /// Whether a block of `bytes` would come back empty again: what waits at the UE is not cut.
+    pub(crate) fn is_unfit(&self, bytes: u32) -> bool {
+        self.unfit > 0 && bytes <= self.unfit
+    }
+
+    /// A larger block than those that came back empty cannot be had now: later they are tried again.
+    pub(crate) fn forget_unfit(&mut self) {
+        self.unfit = 0;
+    }
+
+    /// Whether the cell keeps occasions of the configured grant free for the UE.
+    pub(crate) fn has_occasions(&self) -> bool {
+        self.has_occasions
+    }
+
+    /// The UE's offset for occasions of the configured grant, in slots.
+    pub(crate) fn occasion(&self) -> u32 {
+        self.occasion
+    }
+
+    /// The cell keeps its occasions of the configured grant free.
+    pub(crate) fn keep_occasions(&mut self) {
+        self.has_occasions = true;
+    }
+
+    /// The UE leaves the cell.
+    pub(crate) fn leave(&mut self) {
+        self.reset();
+        self.has_occasions = false;
     }
 
     /// A block of `bytes` was too small for what waits, `status` bytes in all: none of it will go in
@@ -189,9 +270,13 @@ impl UplinkRequests {
 impl Leg {
     /// Sends a scheduling request at the next opportunity. The UE asks again at
     /// [`UplinkRequests::arm_repeat`].
-    pub(crate) fn request(&mut self, plan: &CellPlan, now: Time) -> Request {
+    pub(crate) fn request(
+        &mut self,
+        requests: &mut UplinkRequests,
+        plan: &CellPlan,
+        now: Time,
+    ) -> Request {
         let config = &plan.config.requests;
-        let requests = &mut self.requests;
         let prohibited_until = match requests.requested_at {
             Time::ZERO => Time::ZERO,
             latest => latest.saturating_add(config.prohibit),
@@ -232,16 +317,17 @@ impl Leg {
     /// slot and process.
     pub(crate) fn use_configured_grant(
         &mut self,
+        requests: &mut UplinkRequests,
         plan: &CellPlan,
         now: Time,
         first_slot: u64,
     ) -> Option<(u64, u8)> {
         let grant = plan.config.configured_grant?;
-        if !self.requests.has_occasions {
+        if !requests.has_occasions {
             return None;
         }
         let process = self.up.harq.free(u64::MAX)?;
-        let (period, occasion) = (u64::from(grant.period), u64::from(self.requests.occasion));
+        let (period, occasion) = (u64::from(grant.period), u64::from(requests.occasion));
         let earliest = plan.frame.slot_from(now.max(self.unserved_until));
         let earliest = earliest.max(first_slot);
         let phase = (earliest + period - occasion) % period;
@@ -264,7 +350,7 @@ impl Leg {
             ..Shape::default()
         };
         let block = Block { shape, cqi: 0 };
-        self.grant(plan, process, block, slot);
+        self.grant(requests, plan, (process, block), slot);
         Some((slot, process))
     }
 }

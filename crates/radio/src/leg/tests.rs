@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config::{
-    BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant, ReportedAdaptation,
+    Aggregation, BearerConfig, CellConfig, CellHarqConfig, ConfiguredGrant, ReportedAdaptation,
 };
 use crate::mac::{DrxConfig, LogicalChannel, RequestConfig};
 use crate::phy::harq::FixedErrors;
@@ -39,7 +39,62 @@ fn failing(first: f64) -> CellConfig {
     }
 }
 
-fn leg(plan: &CellPlan) -> Leg {
+/// A leg in a primary cell, with how its UE gets at the uplink.
+struct Alone {
+    leg: Leg,
+    requests: UplinkRequests,
+}
+
+impl std::ops::Deref for Alone {
+    type Target = Leg;
+    fn deref(&self) -> &Leg {
+        &self.leg
+    }
+}
+
+impl std::ops::DerefMut for Alone {
+    fn deref_mut(&mut self) -> &mut Leg {
+        &mut self.leg
+    }
+}
+
+impl Alone {
+    fn new(config: LegConfig, nth: u64, plan: &CellPlan, seed: u64) -> Alone {
+        Alone {
+            requests: UplinkRequests::new(config.ue, nth, plan, seed),
+            leg: Leg::new(config, nth, plan, seed),
+        }
+    }
+    fn request(&mut self, plan: &CellPlan, now: Time) -> request::Request {
+        self.leg.request(&mut self.requests, plan, now)
+    }
+    fn grant(&mut self, plan: &CellPlan, process: u8, block: Block, target: u64) {
+        let block = (process, block);
+        self.leg.grant(&mut self.requests, plan, block, target);
+    }
+    fn on_filled(
+        &mut self,
+        plan: &CellPlan,
+        now: Time,
+        process: u8,
+        filled: (Option<ContentId>, u64),
+    ) -> Option<Time> {
+        let requests = &mut self.requests;
+        self.leg.on_filled(requests, plan, now, process, filled)
+    }
+    fn on_report(&mut self, process: u8) {
+        self.leg.on_report(&mut self.requests, process);
+    }
+    fn uplink_wanted(&self, plan: &CellPlan) -> u64 {
+        self.leg.uplink_wanted(&self.requests, plan)
+    }
+    fn use_configured_grant(&mut self, plan: &CellPlan, now: Time, slot: u64) -> Option<(u64, u8)> {
+        let requests = &mut self.requests;
+        self.leg.use_configured_grant(requests, plan, now, slot)
+    }
+}
+
+fn leg(plan: &CellPlan) -> Alone {
     let config = LegConfig {
         id: LegId(0),
         ue: UeId(0),
@@ -47,7 +102,7 @@ fn leg(plan: &CellPlan) -> Leg {
         cell: CellId(0),
         rnti: Rnti(0),
     };
-    Leg::new(config, 0, plan, 1)
+    Alone::new(config, 0, plan, 1)
 }
 
 fn shape(bytes: u32) -> Shape {
@@ -365,17 +420,54 @@ fn a_report_tells_what_is_left_less_what_was_granted_since() {
     leg.on_report(0);
     // Two bytes for the next report.
     assert_eq!(leg.uplink_wanted(&plan), 1000 + 2);
-    assert_eq!(leg.uplink_resumes(&plan, 0), Some(24));
+    assert_eq!(leg.uplink_resumes(&leg.requests, &plan, 0), Some(24));
     // A grant without anything to send is skipped, and the base station knows.
     leg.on_filled(&plan, millis(21), 1, (None, 0));
-    leg.skip_grant(1, 21);
+    leg.leg.skip_grant(&mut leg.requests, 1, 21);
     assert_eq!(leg.uplink_wanted(&plan), 0);
     assert!(!leg.requests.is_heard());
 }
 
+#[test]
+fn a_report_knows_of_the_grants_that_are_yet_to_come_in_whichever_order_they_were_given() {
+    let plan = plan(failing(0.0));
+    let mut leg = leg(&plan);
+    let block = |bytes| Block {
+        shape: shape(bytes),
+        cqi: 7,
+    };
+    // Granted first, but in another cell, whose slot comes later.
+    leg.grant(&plan, 0, block(500), 24);
+    leg.grant(&plan, 1, block(300), 20);
+    leg.on_filled(&plan, millis(20), 1, (None, 1000));
+    leg.send_uplink(&plan, (1, 20), 5.0);
+    leg.on_report(1);
+    let told = BufferStatus::Lte.reported(1000);
+    assert_eq!(leg.uplink_wanted(&plan), told - 500 + 2);
+    // The block that was granted first tells the latest.
+    leg.on_filled(&plan, millis(24), 0, (None, 0));
+    leg.send_uplink(&plan, (0, 24), 5.0);
+    leg.on_report(0);
+    assert_eq!(leg.uplink_wanted(&plan), 0);
+}
+
+#[test]
+fn a_ue_that_asks_is_answered_by_its_primary_cell() {
+    let plan = plan(failing(0.0));
+    let mut leg = leg(&plan);
+    let mut beside = Leg::new(leg.config, 1, &plan, 1);
+    beside.carriers = Carriers::beside(LegId(0), &Aggregation::NONE);
+    leg.request(&plan, Time::ZERO);
+    assert_eq!(leg.uplink_wanted(&plan), 256);
+    assert_eq!(beside.uplink_wanted(&leg.requests, &plan), 0);
+    leg.requests.known = 1000;
+    let wanted = beside.uplink_wanted(&leg.requests, &plan);
+    assert_eq!(wanted, leg.uplink_wanted(&plan));
+}
+
 /// A leg with a bearer of `mode` gets a block of 372 bytes that comes back with `content` while
 /// `left` bytes wait, and another one is on its way.
-fn answered(plan: &CellPlan, mode: RlcConfig, content: Option<ContentId>, left: u64) -> Leg {
+fn answered(plan: &CellPlan, mode: RlcConfig, content: Option<ContentId>, left: u64) -> Alone {
     answered_in(plan, 372, mode, content, left)
 }
 
@@ -386,7 +478,7 @@ fn answered_in(
     mode: RlcConfig,
     content: Option<ContentId>,
     left: u64,
-) -> Leg {
+) -> Alone {
     let mut leg = leg(plan);
     let bearer = BearerConfig {
         rlc: mode,
@@ -429,24 +521,24 @@ fn a_block_that_headers_fill_is_followed_by_a_larger_one() {
     let leg = |bytes, left| answered_in(&plan, bytes, RlcConfig::LTE_UM, None, left);
     assert_eq!(leg(9, 10).uplink_wanted(&plan), 9 + 1);
     assert_eq!(leg(4, 10).uplink_wanted(&plan), 10 - 4 + 2);
-    assert!(leg(16, 10).is_unfit(16) && !leg(16, 10).is_unfit(17));
+    assert!(leg(16, 10).requests.is_unfit(16) && !leg(16, 10).requests.is_unfit(17));
     // Nothing waited, or there is another reason.
-    assert!(!leg(4, 0).is_unfit(1) && !leg(17, 10).is_unfit(1));
+    assert!(!leg(4, 0).requests.is_unfit(1) && !leg(17, 10).requests.is_unfit(1));
 }
 
 #[test]
 fn what_came_back_empty_is_tried_again_once_data_came_or_nothing_larger_can_be_had() {
     let plan = plan(failing(0.0));
     let mut leg = answered(&plan, RlcConfig::TM, None, 493);
-    assert!(leg.is_unfit(372) && !leg.is_unfit(373));
+    assert!(leg.requests.is_unfit(372) && !leg.requests.is_unfit(373));
     leg.on_filled(&plan, millis(21), 1, (Some(content()), 493));
     leg.send_uplink(&plan, (1, 21), 5.0);
     leg.decode(&plan, (UP, 1), 0.0, &mut NullProbe);
     leg.on_report(1);
-    assert!(!leg.is_unfit(372));
+    assert!(!leg.requests.is_unfit(372));
     leg = answered(&plan, RlcConfig::TM, None, 493);
-    leg.forget_unfit();
-    assert!(!leg.is_unfit(1));
+    leg.requests.forget_unfit();
+    assert!(!leg.requests.is_unfit(1));
 }
 
 #[test]
@@ -478,7 +570,7 @@ fn a_configured_grant_needs_no_request() {
     let mut leg = leg(&plan);
     leg.requests.occasion = 5;
     assert_eq!(leg.use_configured_grant(&plan, millis(6), 0), None);
-    leg.keep_occasions();
+    leg.requests.keep_occasions();
     assert_eq!(leg.use_configured_grant(&plan, millis(6), 0), Some((13, 0)));
     assert_eq!(leg.up.block(0).shape.units, 3);
     assert_eq!(
@@ -495,6 +587,7 @@ fn a_failed_leg_forgets_everything_and_is_without_service() {
     leg.request(&plan, millis(1));
     let mut lost = [Vec::new(), Vec::new()];
     leg.fail(millis(200), &mut lost);
+    leg.requests.reset();
     assert_eq!(lost.map(|contents| contents.len()), [1, 0]);
     assert!(!leg.requests.is_heard() && leg.down.is_idle());
     assert_eq!(leg.awaken(&plan, millis(2), DOWN, 3), 200);
@@ -509,7 +602,7 @@ fn a_second_leg_has_streams_of_its_own() {
     let plan = plan(failing(0.5));
     let fates = |number| {
         let mut leg = leg(&plan);
-        leg = Leg::new(
+        leg = Alone::new(
             LegConfig {
                 number,
                 ..leg.config

@@ -1,8 +1,8 @@
 //! The uplink of a leg: what the base station grants, and what the UE does with it.
 
-use super::{ContentId, Leg};
+use super::{ContentId, Leg, UplinkRequests};
 use crate::config::{NO_SLOT, Shape};
-use crate::plan::{CellPlan, status_format};
+use crate::plan::CellPlan;
 use fadeout_core::Time;
 
 /// Bytes that headers of MAC and RLC can take: a block of no more may come back empty though data waits
@@ -17,16 +17,16 @@ pub(crate) struct Block {
 }
 
 impl Leg {
-    /// Bytes that the base station means to grant.
-    pub(crate) fn uplink_wanted(&self, plan: &CellPlan) -> u64 {
-        let wanted = if self.requests.known > 0 {
-            self.requests.known + u64::from(status_format(plan.config.air).size())
-        } else if self.requests.is_asked {
+    /// Bytes that the base station means to grant. The primary cell answers a UE that asks.
+    pub(crate) fn uplink_wanted(&self, requests: &UplinkRequests, plan: &CellPlan) -> u64 {
+        let wanted = if requests.known > 0 {
+            requests.known + u64::from(requests.status.size())
+        } else if requests.is_asked && self.carriers.primary().is_none() {
             u64::from(plan.config.requests.first_grant)
         } else {
             return 0;
         };
-        match self.requests.unfit {
+        match requests.unfit {
             0 => wanted,
             unfit => wanted.max(u64::from(unfit) + 1),
         }
@@ -40,11 +40,12 @@ impl Leg {
     /// From which slot on it may next be granted something, after `slot`.
     pub(crate) fn uplink_ready(
         &mut self,
+        requests: &UplinkRequests,
         plan: &CellPlan,
         slot: u64,
         is_out_of_range: bool,
     ) -> u64 {
-        let wants = self.uplink_wanted(plan) > 0;
+        let wants = self.uplink_wanted(requests, plan) > 0;
         let half = &mut self.up;
         let mut ready = half.harq.waiting_from().unwrap_or(NO_SLOT);
         half.is_stalled = false;
@@ -65,12 +66,17 @@ impl Leg {
     }
 
     /// Books a new block for slot `target`, which is to come.
-    pub(crate) fn grant(&mut self, plan: &CellPlan, process: u8, block: Block, target: u64) {
+    pub(crate) fn grant(
+        &mut self,
+        requests: &mut UplinkRequests,
+        plan: &CellPlan,
+        (process, block): (u8, Block),
+        target: u64,
+    ) {
         let first_at = plan.frame.start_of(target);
         self.stay_awake(plan, first_at);
-        let granted = self.requests.on_grant(block.shape.bytes);
+        requests.on_grant(block.shape.bytes);
         let started = self.up.harq.start(process, block.shape, first_at);
-        started.granted = granted;
         started.cqi = block.cqi;
         self.up.last_slot = target;
     }
@@ -79,22 +85,25 @@ impl Leg {
     /// asked for the block, if it had. It asks again at [`UplinkRequests::arm_repeat`](super::request::UplinkRequests::arm_repeat) if anything is left.
     pub(crate) fn on_filled(
         &mut self,
+        requests: &mut UplinkRequests,
         plan: &CellPlan,
         now: Time,
         process: u8,
         (content, left): (Option<ContentId>, u64),
     ) -> Option<Time> {
         let block = self.up.harq.process_mut(process);
-        block.status = status_format(plan.config.air).reported(left);
+        block.status = requests.status.reported(left);
         block.content = content;
-        let takes = content.is_some();
-        self.requests.on_granted_slot(plan, now, (takes, left))
+        let filled = (block.shape.bytes, content.is_some(), left);
+        let requested_at = requests.on_granted_slot(plan, now, filled);
+        block.begun = requests.begun();
+        requested_at
     }
 
     /// A grant is not used, as nothing is there that fits.
-    pub(crate) fn skip_grant(&mut self, process: u8, slot: u64) {
+    pub(crate) fn skip_grant(&mut self, requests: &mut UplinkRequests, process: u8, slot: u64) {
         self.up.harq.skip(process, slot);
-        self.requests.known = 0;
+        requests.known = 0;
     }
 
     /// A block goes out in `slot` with this power in each resource block. When the base station has
@@ -114,34 +123,29 @@ impl Leg {
     }
 
     /// The base station has decoded a new block, and reads the report in it.
-    pub(crate) fn on_report(&mut self, process: u8) {
+    pub(crate) fn on_report(&self, requests: &mut UplinkRequests, process: u8) {
         let block = self.up.harq.process(process);
-        let is_latest = self.requests.on_report(block.status, block.granted);
+        let is_latest = requests.on_report(block.status, block.begun);
         if block.content.is_some() {
-            self.requests.unfit = 0;
+            requests.unfit = 0;
         } else if is_latest && self.channels.has_whole_only() {
             let bytes = block.shape.bytes;
-            self.requests.on_unfit(block.status, bytes);
+            requests.on_unfit(block.status, bytes);
         } else if is_latest && block.status > 0 && block.shape.bytes <= MOST_HEADERS {
             // As much again would be granted for ever, each time less what the grants under way seem to bring.
-            self.requests.unfit = self.requests.unfit.max(block.shape.bytes);
+            requests.unfit = requests.unfit.max(block.shape.bytes);
         }
-    }
-
-    /// Whether a block of `bytes` would come back empty again: what waits at the UE is not cut.
-    pub(crate) fn is_unfit(&self, bytes: u32) -> bool {
-        self.requests.unfit > 0 && bytes <= self.requests.unfit
-    }
-
-    /// A larger block than those that came back empty cannot be had now: later they are tried again.
-    pub(crate) fn forget_unfit(&mut self) {
-        self.requests.unfit = 0;
     }
 
     /// From which slot on there is something to grant again after a block was received, if there
     /// is: no earlier than its repetition.
-    pub(crate) fn uplink_resumes(&self, plan: &CellPlan, process: u8) -> Option<u64> {
-        let wants = self.uplink_wanted(plan) > 0;
+    pub(crate) fn uplink_resumes(
+        &self,
+        requests: &UplinkRequests,
+        plan: &CellPlan,
+        process: u8,
+    ) -> Option<u64> {
+        let wants = self.uplink_wanted(requests, plan) > 0;
         let harq = &self.up.harq;
         let again_from = harq.process(process).again_from();
         let free = wants.then(|| harq.free_from(again_from)).flatten();

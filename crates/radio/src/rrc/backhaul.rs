@@ -4,6 +4,7 @@
 //! source ─ Request ─► target      new ─ ContextRequest ─► home
 //!        ◄─ Acknowledge ─             ◄───── Context ────
 //!        ─ StatusTransfer ─►
+//! source ─ Bicast, BicastEnd ─► core
 //! target ─ PathSwitch ─► core ─ PathSwitched ─► target ─ Release ─► source
 //! ```
 //!
@@ -34,6 +35,10 @@ pub(crate) enum Signal {
     Refuse(CellId),
     /// The COUNTs of the UE's bearers (SN Status Transfer; by way of the core eNB and MME Status Transfer).
     StatusTransfer,
+    /// The core is to send to this cell too.
+    Bicast(CellId),
+    /// It is not to any more.
+    BicastEnd,
     /// The UE is in this cell.
     PathSwitch(CellId),
     /// The core sends there.
@@ -54,7 +59,11 @@ impl Signal {
             Signal::Request(_) | Signal::Context => 600,
             Signal::Acknowledge(_) => 300,
             Signal::PathSwitch(_) | Signal::PathSwitched | Signal::ContextRequest => 150,
-            Signal::Refuse(_) | Signal::Release | Signal::StatusTransfer => 100,
+            Signal::Refuse(_)
+            | Signal::Release
+            | Signal::StatusTransfer
+            | Signal::Bicast(_)
+            | Signal::BicastEnd => 100,
         }
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! Standard: TS 38.331 §5.5; TS 36.331 §5.5.
 
-use crate::config::{EventKind, MeasurementEvent, Scope};
+use crate::config::{EventKind, MeasurementEvent};
 use fadeout_core::{Span, Time, math};
 
 /// Input period for which filterCoefficient is defined: a measurement period without DRX.
@@ -44,14 +44,21 @@ impl Filter {
 impl EventKind {
     /// Whether the entering condition holds, for RSRP of the serving cell and of a neighbour.
     ///
-    /// Standard: TS 38.331 §5.5.4.2, §5.5.4.3, §5.5.4.4, §5.5.4.5, §5.5.4.6.
+    /// Standard: TS 38.331 §5.5.4.2, §5.5.4.3, §5.5.4.4, §5.5.4.5, §5.5.4.6, §5.5.4.8, §5.5.4.9; TS 36.331 §5.5.4.7,
+    /// §5.5.4.8.
     pub(crate) fn enters(&self, serving: f64, neighbour: f64, hysteresis: f64) -> bool {
         match *self {
             EventKind::A1 { threshold } => serving - hysteresis > threshold,
             EventKind::A2 { threshold } => serving + hysteresis < threshold,
             EventKind::A3 { offset } => neighbour - hysteresis > serving + offset,
-            EventKind::A4 { threshold } => neighbour - hysteresis > threshold,
+            EventKind::A4 { threshold } | EventKind::B1 { threshold } => {
+                neighbour - hysteresis > threshold
+            }
             EventKind::A5 {
+                serving: first,
+                neighbour: second,
+            }
+            | EventKind::B2 {
                 serving: first,
                 neighbour: second,
             } => serving + hysteresis < first && neighbour - hysteresis > second,
@@ -60,14 +67,21 @@ impl EventKind {
 
     /// Whether the leaving condition holds.
     ///
-    /// Standard: TS 38.331 §5.5.4.2, §5.5.4.3, §5.5.4.4, §5.5.4.5, §5.5.4.6.
+    /// Standard: TS 38.331 §5.5.4.2, §5.5.4.3, §5.5.4.4, §5.5.4.5, §5.5.4.6, §5.5.4.8, §5.5.4.9; TS 36.331 §5.5.4.7,
+    /// §5.5.4.8.
     pub(crate) fn leaves(&self, serving: f64, neighbour: f64, hysteresis: f64) -> bool {
         match *self {
             EventKind::A1 { threshold } => serving + hysteresis < threshold,
             EventKind::A2 { threshold } => serving - hysteresis > threshold,
             EventKind::A3 { offset } => neighbour + hysteresis < serving + offset,
-            EventKind::A4 { threshold } => neighbour + hysteresis < threshold,
+            EventKind::A4 { threshold } | EventKind::B1 { threshold } => {
+                neighbour + hysteresis < threshold
+            }
             EventKind::A5 {
+                serving: first,
+                neighbour: second,
+            }
+            | EventKind::B2 {
                 serving: first,
                 neighbour: second,
             } => serving - hysteresis > first || neighbour + hysteresis < second,
@@ -149,7 +163,7 @@ impl EventState {
         now: Time,
         serving: usize,
         samples: &[f64],
-        of: impl Fn(Scope, usize) -> Option<f64>,
+        of: impl Fn(&MeasurementEvent, usize) -> Option<f64>,
         mut changed: impl FnMut(usize, bool),
     ) {
         for (watched, &sample) in self.cells.iter_mut().zip(samples) {
@@ -162,16 +176,16 @@ impl EventState {
             kind,
             hysteresis_db,
             time_to_trigger,
-            scope,
             ..
         } = self.event;
+        let event = &self.event;
         for (position, watched) in self.cells.iter_mut().enumerate() {
             // An event about neighbours is not about the serving cell, one about that only about it.
             if (position == serving) == kind.has_neighbour() {
                 continue;
             }
             let offset_db = match kind.has_neighbour() {
-                true => of(scope, position),
+                true => of(event, position),
                 false => Some(0.0),
             };
             let (Some(value), Some(offset_db)) = (watched.filtered, offset_db) else {
@@ -244,6 +258,7 @@ impl EventState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Scope;
 
     fn at_ms(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
@@ -261,7 +276,7 @@ mod tests {
         }
     }
 
-    const ALL: fn(Scope, usize) -> Option<f64> = |_, _| Some(0.0);
+    const ALL: fn(&MeasurementEvent, usize) -> Option<f64> = |_, _| Some(0.0);
 
     const A3: EventKind = EventKind::A3 { offset: 3.0 };
 
@@ -308,6 +323,11 @@ mod tests {
                     "a2" => EventKind::A2 { threshold: first },
                     "a3" => EventKind::A3 { offset: first },
                     "a4" => EventKind::A4 { threshold: first },
+                    "b1" => EventKind::B1 { threshold: first },
+                    "b2" => EventKind::B2 {
+                        serving: first,
+                        neighbour: second,
+                    },
                     _ => EventKind::A5 {
                         serving: first,
                         neighbour: second,
@@ -324,7 +344,7 @@ mod tests {
         let table = include_str!("vectors.csv");
         // The values have six digits.
         let count = fadeout_testkit::vectors::check(table, evaluate, |_| 5e-6);
-        assert_eq!(count, 40);
+        assert_eq!(count, 46);
     }
 
     /// Vectors ttt_* and filter_then_a3 of the handover sheet.

@@ -7,7 +7,7 @@
 //! Standard: TS 36.423 §8.2; TS 36.413 §8.4; TS 38.423 §8.2; TS 38.413 §8.4.
 
 use super::backhaul::{Place, Signal, Wire};
-use crate::config::{Interface, MobilityConfig, Signalling};
+use crate::config::{BicastStart, DataForwarding, Interface, MobilityConfig, Signalling};
 use fadeout_core::{CellId, RrcEvent, Span, Time};
 use std::collections::VecDeque;
 
@@ -29,6 +29,7 @@ pub(crate) struct Network {
     admission: Option<(CellId, Time)>,
     /// When the core switches the path, or is asked again.
     switch_at: Time,
+    bicast: Bicast,
     wire: Wire,
 }
 
@@ -39,8 +40,21 @@ enum Preparation {
     Idle,
     /// The target's answer: at this time, or over links until then.
     Requested { target: CellId, at: Time },
+    /// The command, while the core sends to both.
+    Doubling { target: CellId, at: Time },
     /// The UE's leaving, until this time.
     Commanded { until: Time },
+}
+
+/// What the core sends to a second base station.
+#[derive(Debug)]
+struct Bicast {
+    /// When the source asks for it, and the cell.
+    ask_at: Option<(CellId, Time)>,
+    /// Orders on their way to the core where times are given: to this cell, or to none.
+    orders: VecDeque<(Time, Option<CellId>)>,
+    /// Until when the core does, unless the path is switched before.
+    until: Option<Time>,
 }
 
 /// What follows from a step of the network.
@@ -61,6 +75,10 @@ pub(crate) enum Act {
     Expired(CellId),
     /// The source waits no longer for the UE to leave.
     GivenUp,
+    /// The core sends to the base station of this cell too from now on.
+    Copy(CellId),
+    /// It sends to one alone.
+    EndCopies,
     /// The core sends to this base station from now on.
     SwitchPath,
     /// The base station that had the UE sends its data to that of this cell, which takes so long where it
@@ -97,12 +115,40 @@ impl Step<'_> {
         Place::Station(self.config.station(cell))
     }
 
+    /// When the core is asked to send to the UE's cell and to `target`.
+    fn bicast_to(&self, target: CellId) -> Option<BicastStart> {
+        self.config.bicast_between(self.serving?, target)
+    }
+
     fn has_room(&self, target: CellId) -> bool {
         self.config.has_room(self.loads[target.index()])
     }
 
     fn act(&mut self, act: Act) {
         self.acts.push_back(act);
+    }
+}
+
+impl Bicast {
+    fn new() -> Bicast {
+        Bicast {
+            ask_at: None,
+            orders: VecDeque::new(),
+            until: None,
+        }
+    }
+
+    fn wake_at(&self) -> Time {
+        let ask_at = self.ask_at.map(|(_, at)| at);
+        let order_at = self.orders.front().map(|&(at, _)| at);
+        let times = [ask_at, order_at, self.until];
+        times.into_iter().flatten().min().unwrap_or(Time::NEVER)
+    }
+
+    /// The next order that is with the core by now.
+    fn take_order(&mut self, now: Time) -> Option<(Time, Option<CellId>)> {
+        let is_there = self.orders.front().is_some_and(|&(at, _)| at <= now);
+        is_there.then(|| self.orders.pop_front()).flatten()
     }
 }
 
@@ -115,6 +161,7 @@ impl Network {
             preparation: Preparation::Idle,
             admission: None,
             switch_at: Time::NEVER,
+            bicast: Bicast::new(),
             wire: Wire::default(),
         }
     }
@@ -122,6 +169,11 @@ impl Network {
     /// Base station that the core's path leads to.
     pub(crate) fn home(&self) -> u32 {
         self.home
+    }
+
+    /// Whether that is the base station of a cell.
+    pub(crate) fn is_home(&self, config: &MobilityConfig, cell: CellId) -> bool {
+        config.station(cell) == self.home
     }
 
     /// Base station of the UE's cell, or of the last one.
@@ -138,11 +190,14 @@ impl Network {
     pub(crate) fn wake_at(&self) -> Time {
         let of_source = match self.preparation {
             Preparation::Idle => Time::NEVER,
-            Preparation::Requested { at, .. } => at,
+            Preparation::Requested { at, .. } | Preparation::Doubling { at, .. } => at,
             Preparation::Commanded { until } => until,
         };
         let admission = self.admission.map_or(Time::NEVER, |(_, at)| at);
-        of_source.min(admission).min(self.switch_at)
+        of_source
+            .min(admission)
+            .min(self.switch_at)
+            .min(self.bicast.wake_at())
     }
 
     /// The link to the UE is lost: the target does not ask for a path any more.
@@ -176,10 +231,73 @@ impl Network {
         self.preparation = Preparation::Requested { target, at };
     }
 
-    /// The source tells the UE to leave, and waits for that.
-    pub(crate) fn on_command(&mut self, step: &Step<'_>) {
+    /// The source knows that the target takes the UE: it commands the UE to leave, or has the core send to
+    /// both before.
+    fn on_accepted(&mut self, target: CellId, step: &mut Step<'_>) {
+        match step.bicast_to(target) {
+            Some(BicastStart::Before(span)) => {
+                self.ask_for_copies(target, step);
+                let at = step.after(span);
+                self.preparation = Preparation::Doubling { target, at };
+                self.on_source_due(step);
+            }
+            _ => step.act(Act::Accepted(target)),
+        }
+    }
+
+    /// The source tells the UE to leave for `target`, and waits for that.
+    pub(crate) fn on_command(&mut self, target: CellId, step: &Step<'_>) {
         let until = step.after(step.config.procedure.overall);
         self.preparation = Preparation::Commanded { until };
+        if let Some(BicastStart::After(span)) = step.bicast_to(target) {
+            self.bicast.ask_at = Some((target, step.after(span)));
+        }
+    }
+
+    /// The source asks the core to send to both.
+    fn ask_for_copies(&mut self, target: CellId, step: &mut Step<'_>) {
+        let source = self.station(step.config, step.serving);
+        match step.config.has_links() {
+            true => {
+                let ends = [Place::Station(source), Place::Core];
+                self.tell(Signal::Bicast(target), ends, step);
+            }
+            false => {
+                let at = step.after(step.config.procedure.core_delay);
+                self.bicast.orders.push_back((at, Some(target)));
+            }
+        }
+    }
+
+    /// The source, where the UE stays, tells the core to send to it alone.
+    fn refuse_copies(&mut self, step: &mut Step<'_>) {
+        self.bicast.ask_at = None;
+        if !matches!(step.config.data, DataForwarding::Bicast(_)) {
+            return;
+        }
+        match step.config.has_links() {
+            true => {
+                let ends = [Place::Station(self.home), Place::Core];
+                self.tell(Signal::BicastEnd, ends, step);
+            }
+            false => {
+                let at = step.after(step.config.procedure.core_delay);
+                self.bicast.orders.push_back((at, None));
+            }
+        }
+    }
+
+    /// The core is told to send to a cell too, or to none.
+    fn on_order(&mut self, target: Option<CellId>, step: &mut Step<'_>) {
+        let target = target.filter(|&cell| step.config.station(cell) != self.home);
+        if self.bicast.until.is_some() {
+            self.bicast.until = None;
+            step.act(Act::EndCopies);
+        }
+        if let Some(target) = target {
+            self.bicast.until = Some(step.after(step.config.procedure.overall));
+            step.act(Act::Copy(target));
+        }
     }
 
     /// The source tells the target of the sequence numbers ahead of what it forwards.
@@ -208,15 +326,20 @@ impl Network {
                     step.act(Act::Expired(target));
                 } else {
                     self.preparation = Preparation::Idle;
-                    step.act(match step.has_room(target) {
-                        true => Act::Accepted(target),
-                        false => Act::Refused(target),
-                    });
+                    match step.has_room(target) {
+                        true => self.on_accepted(target, step),
+                        false => step.act(Act::Refused(target)),
+                    }
                 }
+            }
+            Preparation::Doubling { target, at } if at <= step.now => {
+                self.preparation = Preparation::Idle;
+                step.act(Act::Accepted(target));
             }
             Preparation::Commanded { until } if until <= step.now => {
                 self.preparation = Preparation::Idle;
                 step.act(Act::GivenUp);
+                self.refuse_copies(step);
             }
             _ => {}
         }
@@ -224,6 +347,7 @@ impl Network {
 
     /// The target may have decided, and the core be due.
     pub(crate) fn on_due(&mut self, step: &mut Step<'_>) {
+        self.on_bicast_due(step);
         if let Some((target, at)) = self.admission
             && at <= step.now
         {
@@ -237,6 +361,19 @@ impl Network {
                 Some(cell) => self.switch(cell, step),
                 None => {}
             }
+        }
+    }
+
+    /// The source may have to ask for copies, and the core to begin or to end them.
+    fn on_bicast_due(&mut self, step: &mut Step<'_>) {
+        if let Some((target, _)) = self.bicast.ask_at.take_if(|(_, at)| *at <= step.now) {
+            self.ask_for_copies(target, step);
+        }
+        while let Some((_, order)) = self.bicast.take_order(step.now) {
+            self.on_order(order, step);
+        }
+        if self.bicast.until.is_some_and(|at| at <= step.now) {
+            self.on_order(None, step);
         }
     }
 
@@ -270,12 +407,15 @@ impl Network {
     /// The cell that a UE has come to after a failure fetches its context. When it has it, where that is
     /// given.
     pub(crate) fn fetch_context(&mut self, cell: CellId, step: &mut Step<'_>) -> Time {
-        let is_home = step.config.station(cell) == self.home;
+        let is_home = self.is_home(step.config, cell);
         if step.config.has_links() && !is_home {
             step.act(Act::Note(Some(cell), RrcEvent::ContextRequest));
             let ends = [step.place_of(cell), Place::Station(self.home)];
             self.tell(Signal::ContextRequest, ends, step);
             return Time::NEVER;
+        }
+        if is_home {
+            self.refuse_copies(step);
         }
         let given = match is_home {
             true => Span::ZERO,
@@ -300,13 +440,15 @@ impl Network {
             Signal::Request(target) => {
                 self.admission = Some((target, step.after(step.config.procedure.admission)));
             }
-            Signal::Acknowledge(target) => step.act(Act::Accepted(target)),
+            Signal::Acknowledge(target) => self.on_accepted(target, step),
             Signal::Refuse(target) => {
                 self.preparation = Preparation::Idle;
                 step.act(Act::Refused(target));
             }
             // PDCP's numbers are the same entity's here.
             Signal::StatusTransfer => {}
+            Signal::Bicast(target) => self.on_order(Some(target), step),
+            Signal::BicastEnd => self.on_order(None, step),
             Signal::PathSwitch(cell) => self.on_path_switch_request(cell, step),
             Signal::PathSwitched => self.on_path_switched(step),
             Signal::Release => step.act(Act::Note(None, RrcEvent::ContextReleased)),
@@ -350,6 +492,7 @@ impl Network {
             self.left = Some(self.home);
         }
         self.home = station;
+        self.bicast = Bicast::new();
         step.act(Act::SwitchPath);
     }
 
@@ -369,7 +512,7 @@ impl Network {
     fn asked(&self) -> Option<CellId> {
         match self.preparation {
             Preparation::Requested { target, .. } => Some(target),
-            Preparation::Idle | Preparation::Commanded { .. } => None,
+            _ => None,
         }
     }
 

@@ -30,6 +30,9 @@ pub(crate) fn row_of(
         forwarded_numbered: 0,
         forwarded_fresh: 0,
         lost_packets: 0,
+        bicast_s: f64::NAN,
+        bicast_packets: 0,
+        doubled_packets: 0,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::measure::EventState;
 use super::mobility::Measured;
 use super::policy::ReportedCell;
-use crate::config::{EventKind, MeasurementEvent, Scope};
+use crate::config::{EventKind, MeasurementEvent};
 use fadeout_core::{CellId, Span, Time};
 
 /// All measurements of a UE.
@@ -48,7 +48,7 @@ impl Survey {
         &mut self,
         (now, over): (Time, Span),
         (serving, samples): (usize, &[f64]),
-        of: impl Fn(Scope, usize) -> Option<f64>,
+        of: impl Fn(&MeasurementEvent, usize) -> Option<f64>,
         mut changed: impl FnMut(usize, bool),
     ) {
         for event in &mut self.events {
@@ -125,6 +125,7 @@ impl Survey {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Scope;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)

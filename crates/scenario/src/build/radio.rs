@@ -211,7 +211,11 @@ impl Builder<'_, '_> {
     ) -> Option<Vec<usize>> {
         let items = fields.list("secondary-cells");
         if items.is_empty() {
-            for key in ["secondary-activation", "secondary-deactivation"] {
+            for key in [
+                "secondary-activation",
+                "secondary-deactivation",
+                "secondary-uplink",
+            ] {
                 if fields.item(key).is_some() {
                     let message = format!("a `{key}` without `secondary-cells`");
                     self.mistake(fields.place_of(key), message, "both");

@@ -3,13 +3,13 @@
 use super::Named;
 use super::handover::HandoverSignalling;
 use crate::build::Builder;
-use crate::keys::{POSITIVE_TIME, TIME};
+use crate::keys::{POSITIVE_TIME, SIZE, TIME};
 use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
 use crate::shape::{Range, Shape};
 use crate::table::{KeyValue, nested, table, words};
-use fadeout_core::{Dbm, Decibel, NodeId, Span};
+use fadeout_core::{Bytes, Dbm, Decibel, NodeId, Span};
 use serde_json::Value;
 
 /// RSRP as LTE and NR report it, and a margin around.
@@ -24,11 +24,13 @@ const POLICY: Shape = Shape::Named {
 const COUNT: Shape = Shape::Integer { min: 1, max: 1000 };
 
 table! {
-    /// Handover of all UEs that have a channel, among the cells of their generation.
+    /// Handover of all UEs that have a channel, among the cells of their generation; of both with an event b1 or
+    /// b2.
     #[derive(Debug, Clone, PartialEq)]
     pub struct MobilityManagement {
         own {
-            /// Where the core's part of the messages begins and ends; some with messages over links.
+            /// Where the core's part of the messages begins and ends, and where bicast packets part; some with
+            /// messages over links, and with bicasting.
             core: Option<NodeId>,
         }
         check = MobilityManagement::with_core;
@@ -44,11 +46,19 @@ table! {
         measurement_error: Decibel = HYSTERESIS, Default("\"0 dB\"");
         /// The fate of downlink data at the source.
         data: HandoverData = HandoverData::SHAPE, Default("\"forwarding\"");
+        /// How long the command waits after the source has asked the core to send to both base stations, with
+        /// `data = "bicasting"`; at once without it.
+        bicast_before: Option<Span> = TIME, Optional;
+        /// How long after the command the source asks it to, instead.
+        bicast_after: Option<Span> = TIME, Optional;
+        /// The most that a target keeps of what the core sends to both, a UE; without it everything.
+        target_buffer: Option<Bytes> = SIZE, Optional;
         /// Between which nodes a handover is prepared.
         preparation: HandoverPreparation = HandoverPreparation::SHAPE, Default("\"x2\"");
         /// What carries messages between base stations and the core, and forwarded packets.
         signalling: HandoverSignalling = HandoverSignalling::SHAPE, Default("\"given\"");
-        /// Node of the core (MME and serving gateway, AMF and UPF), where messages over links begin and end.
+        /// Node of the core (MME and serving gateway, AMF and UPF), where messages over links begin and end, and
+        /// which bicasts.
         "core" = Shape::Reference, Optional;
         /// How long the source waits for the target's answer over links (TX2RELOCprep).
         preparation_timeout: Span = POSITIVE_TIME, Default("\"1 s\"");
@@ -118,21 +128,47 @@ impl MobilityManagement {
             builder.mistake(fields.place_of("signalling"), message, expected);
             return None;
         }
+        let is_bicast = self.data == HandoverData::Bicasting;
+        if is_bicast && self.core.is_none() {
+            let message = "bicasting without an anchor";
+            let expected = "`core`, such as \"core\": the node that sends to both base stations";
+            builder.mistake(fields.place_of("data"), message, expected);
+            return None;
+        }
+        let keys = [
+            ("bicast-before", self.bicast_before.is_some()),
+            ("bicast-after", self.bicast_after.is_some()),
+            ("target-buffer", self.target_buffer.is_some()),
+        ];
+        let given = keys.iter().find(|(_, is_given)| *is_given);
+        if let Some((key, _)) = given.filter(|_| !is_bicast) {
+            let message = "a part of bicasting, but nothing is bicast";
+            let expected = "`data = \"bicasting\"`, or without it";
+            builder.mistake(fields.place_of(key), message, expected);
+            return None;
+        }
+        if self.bicast_before.is_some() && self.bicast_after.is_some() {
+            let message = "bicasting begins at two times";
+            let expected = "`bicast-before` or `bicast-after`";
+            builder.mistake(fields.place_of("bicast-after"), message, expected);
+            return None;
+        }
         Some(self)
     }
 }
 
 table! {
-    /// A measurement event (TS 38.331 clause 5.5.4, TS 36.331 clause 5.5.4).
+    /// A measurement event (TS 38.331 clause 5.5.4, TS 36.331 clause 5.5.4). b1 and b2 are about cells of the other
+    /// generation, all others about those of the UE's own.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct MeasurementEvent {
         own {}
         check = MeasurementEvent::with_levels;
         /// The condition.
         kind: EventKind = EventKind::SHAPE, Required;
-        /// RSRP with which a1, a2 compare the serving cell, a4, a5 the neighbour.
+        /// RSRP with which a1, a2 compare the serving cell, a4, a5, b1, b2 the neighbour.
         threshold: Option<Dbm> = LEVEL, Optional;
-        /// RSRP with which a5 compares the serving cell.
+        /// RSRP with which a5, b2 compare the serving cell.
         serving_threshold: Option<Dbm> = LEVEL, Optional;
         /// By how much a3's neighbour is better.
         offset: Decibel = OFFSET, Default("\"3 dB\"");
@@ -155,13 +191,17 @@ impl MeasurementEvent {
     fn with_levels(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let needed = match self.kind {
             EventKind::A3 => return Some(self),
-            EventKind::A1 | EventKind::A2 | EventKind::A4 => self.threshold.is_some(),
-            EventKind::A5 => self.threshold.is_some() && self.serving_threshold.is_some(),
+            EventKind::A1 | EventKind::A2 | EventKind::A4 | EventKind::B1 => {
+                self.threshold.is_some()
+            }
+            EventKind::A5 | EventKind::B2 => {
+                self.threshold.is_some() && self.serving_threshold.is_some()
+            }
         };
         if !needed {
             let message = format!("event {} without what it compares with", self.kind.word());
             let expected = match self.kind {
-                EventKind::A5 => "a `threshold` and a `serving-threshold`",
+                EventKind::A5 | EventKind::B2 => "a `threshold` and a `serving-threshold`",
                 _ => "a `threshold`, such as \"-110 dBm\"",
             };
             builder.mistake(fields.place, message, expected);
@@ -185,6 +225,10 @@ words! {
         A4 = "a4",
         /// the serving cell is worse than one threshold, a neighbour better than another
         A5 = "a5",
+        /// a neighbour of the other generation is better than a threshold
+        B1 = "b1",
+        /// the serving cell is worse than one threshold, a neighbour of the other generation better than another
+        B2 = "b2",
     }
 }
 
@@ -218,6 +262,8 @@ words! {
         None = "none",
         /// it goes to the target, with its sequence numbers in acknowledged mode
         Forwarding = "forwarding",
+        /// it is dropped, but from some time on the core sends to both base stations
+        Bicasting = "bicasting",
     }
 }
 

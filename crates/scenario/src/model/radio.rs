@@ -185,7 +185,7 @@ table! {
             /// The serving cell, an index into [`Scenario::cells`](super::Scenario::cells);
             /// without it the one received strongest at the start.
             cell: Option<usize>,
-            /// Secondary cells, whose downlink carries the same bearers, by index.
+            /// Secondary cells, which carry the same bearers, by index.
             secondary: Vec<usize>,
             /// Where it starts.
             position: Point,
@@ -205,7 +205,7 @@ table! {
         /// Cell that serves it; without it the one received strongest at the start.
         "cell" = Shape::Reference, Optional;
         /// Cells on other carriers, of the technology of `cell`, whose downlink carries its bearers too (carrier
-        /// aggregation). The uplink stays with `cell`.
+        /// aggregation).
         "secondary-cells" = Shape::List(&Shape::Reference), Optional;
         /// From the data that a secondary cell is activated for to the first block that it can carry (TS 36.133
         /// clause 7.7.2, TS 38.133 clause 8.3.2); 24 ms without it.
@@ -213,6 +213,9 @@ table! {
         /// Time without data after which a secondary cell is deactivated (sCellDeactivationTimer); never without
         /// it.
         secondary_deactivation: Option<Span> = POSITIVE_TIME, Optional;
+        /// Whether secondary cells carry its uplink too. It divides its power evenly among all of them then. Without
+        /// it the uplink is that of `cell` alone.
+        secondary_uplink: bool = Shape::Bool, Default("false");
         /// Where it starts: east and north.
         "position" = POSITION, Default("[\"0 m\", \"0 m\"]");
         /// Each starts at a place drawn uniformly from the disc of this radius around `position`.

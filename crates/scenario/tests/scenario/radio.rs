@@ -86,6 +86,15 @@ fn secondary_cells_are_on_carriers_of_their_own_and_of_one_technology() {
         only(&text),
         "a `secondary-activation` without `secondary-cells`"
     );
+    let text = aggregated("cell = \"macro\"\nsecondary-uplink = true");
+    assert_eq!(
+        only(&text),
+        "a `secondary-uplink` without `secondary-cells`"
+    );
+    let scenario = accepted(&of("[\"third\"]\nsecondary-uplink = true"));
+    assert!(
+        scenario.ues[0].secondary_uplink && !accepted(&of("[\"third\"]")).ues[0].secondary_uplink
+    );
     let managed = format!("[mobility-management]\n{}", of("[\"second\"]"));
     let managed = managed.replacen(
         "[mobility-management]\nduration = \"10 s\"",

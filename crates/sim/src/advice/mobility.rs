@@ -57,10 +57,12 @@ fn never_entered(event: &MeasurementEvent) -> Option<String> {
     let level = |given: Option<fadeout_core::Dbm>| given.map_or(0.0, |dbm| dbm.0);
     let (threshold, serving) = (level(event.threshold), level(event.serving_threshold));
     let is_never = match event.kind {
-        EventKind::A1 | EventKind::A4 => threshold + hysteresis >= highest,
+        EventKind::A1 | EventKind::A4 | EventKind::B1 => threshold + hysteresis >= highest,
         EventKind::A2 => threshold - hysteresis <= lowest,
         EventKind::A3 => false,
-        EventKind::A5 => threshold + hysteresis >= highest || serving - hysteresis <= lowest,
+        EventKind::A5 | EventKind::B2 => {
+            threshold + hysteresis >= highest || serving - hysteresis <= lowest
+        }
     };
     is_never.then(|| {
         format!(
@@ -74,6 +76,15 @@ fn no_neighbour(scenario: &Scenario) -> Option<String> {
     let cells = scenario.cells.iter();
     let is_lte = cells.map(|cell| cell.radio.name.as_str() == "lte");
     let (lte, nr): (Vec<bool>, Vec<bool>) = is_lte.partition(|&is_lte| is_lte);
+    let mut events = scenario.mobility.iter().flat_map(|it| &it.events);
+    let is_inter_rat = events.any(|event| matches!(event.kind, EventKind::B1 | EventKind::B2));
+    if is_inter_rat {
+        let is_one_alone = lte.is_empty() || nr.is_empty();
+        return is_one_alone.then(|| {
+            "events b1 and b2 are about cells of the other generation, of which there is none"
+                .to_owned()
+        });
+    }
     let alone = [("LTE", lte), ("NR", nr)];
     let alone = alone.iter().find(|(_, cells)| cells.len() == 1);
     alone.map(|(name, _)| {

@@ -5,10 +5,10 @@ use crate::directory::FlowEntry;
 use crate::hop::Hop;
 use crate::routing::{Topology, backward};
 use crate::world::{Interfaces, Parts, UePath, UePaths};
-use fadeout_core::{FlowId, NodeId};
+use fadeout_core::{Bytes, FlowId, NodeId};
 use fadeout_radio::access::{
-    AccessConfig, DataForwarding, EventKind, Interface, MeasurementEvent, MobilityConfig,
-    Monitoring, Policy, ProcedureConfig, RadioError, Scope, Signalling,
+    AccessConfig, BicastStart, DataForwarding, EventKind, Interface, MeasurementEvent,
+    MobilityConfig, Monitoring, Policy, ProcedureConfig, RadioError, Scope, Signalling,
 };
 use fadeout_scenario::{self as scenario, HandoverData, Named, Scenario};
 use std::collections::BTreeSet;
@@ -191,6 +191,27 @@ fn way(
              expected links from every cell's node",
         );
     }
+    let keeps = |core| {
+        let links = kept.iter();
+        let mut ends = links.filter_map(|&hop| match hop {
+            Hop::Link(link) => Some(directory.end_of(link)),
+            _ => None,
+        });
+        far == core || ends.any(|end| end == core)
+    };
+    if let Some(core) = core_of_copies(scenario)
+        && let Some(&base) = bases
+            .iter()
+            .find(|&&base| !keeps(core) && !topology.passes((anchor, base), core))
+    {
+        let name = |node: NodeId| scenario.nodes[node.index()].name.as_str();
+        return refuse(&format!(
+            "`data = \"bicasting\"`, but its way to base station \"{}\" does not pass the anchor, `core = \"{}\"`; \
+             expected links that make it, or \"forwarding\"",
+            name(base),
+            name(core),
+        ));
+    }
     let (near, far) = match is_sender {
         true => (entry.sender, entry.receiver),
         false => (entry.receiver, entry.sender),
@@ -204,6 +225,13 @@ fn way(
         kept,
         anchor,
     }))
+}
+
+/// The node that sends to two base stations, if one does.
+fn core_of_copies(scenario: &Scenario) -> Option<NodeId> {
+    let mobility = scenario.mobility.as_ref()?;
+    let is_bicast = mobility.data == HandoverData::Bicasting;
+    mobility.core.filter(|_| is_bicast)
 }
 
 fn config(
@@ -245,10 +273,15 @@ fn config(
             preparation: described.preparation_timeout,
             overall: described.overall_timeout,
             marker_timeout: described.end_marker_timeout,
+            target_buffer: described.target_buffer.unwrap_or(Bytes(u64::MAX)),
         },
         data: match described.data {
             HandoverData::None => DataForwarding::Dropped,
             HandoverData::Forwarding => DataForwarding::Forwarded,
+            HandoverData::Bicasting => DataForwarding::Bicast(match described.bicast_after {
+                Some(span) => BicastStart::After(span),
+                None => BicastStart::Before(described.bicast_before.unwrap_or_default()),
+            }),
         },
         most_ues: described.max_ues,
         stations: bases.iter().map(|base| base.0).collect(),
@@ -277,6 +310,11 @@ fn event(described: &scenario::MeasurementEvent) -> MeasurementEvent {
                 offset: described.offset.0,
             },
             scenario::EventKind::A4 => EventKind::A4 { threshold },
+            scenario::EventKind::B1 => EventKind::B1 { threshold },
+            scenario::EventKind::B2 => EventKind::B2 {
+                serving: level(described.serving_threshold),
+                neighbour: threshold,
+            },
             scenario::EventKind::A5 => EventKind::A5 {
                 serving: level(described.serving_threshold),
                 neighbour: threshold,

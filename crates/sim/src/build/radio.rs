@@ -347,6 +347,7 @@ fn aggregation(described: &scenario::Ue) -> Aggregation {
         aggregation.activation = takes;
     }
     aggregation.deactivation = described.secondary_deactivation;
+    aggregation.has_uplink = described.secondary_uplink;
     aggregation
 }
 

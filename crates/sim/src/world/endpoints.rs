@@ -206,7 +206,7 @@ impl<P: Probe> World<P> {
             protocol: Protocol::Tcp,
         };
         self.probe.sent(self.agenda.now(), packet);
-        if self.crossings.is_some() {
+        if self.crossings.is_some() || self.paths.is_some() {
             return self.depart(id);
         }
         self.enter(first, id);
@@ -217,6 +217,7 @@ impl<P: Probe> World<P> {
         if self.crossings.is_some() {
             self.cross(|it| it.turn(id));
         }
+        super::UePaths::copy_at_fork(self, id);
         let first = self.routes.first(self.pool[id].route);
         self.enter(first, id);
     }

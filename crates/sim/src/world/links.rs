@@ -183,6 +183,7 @@ impl<P: Probe> World<P> {
         packet.hop += 1;
         if let Some(paths) = &self.paths {
             packet.route = paths.redirected(packet.route, packet.hop);
+            super::UePaths::copy_at_fork(self, id);
         }
         if self.crossings.is_some() {
             self.cross(|it| it.turn(id));

@@ -10,7 +10,7 @@ use super::{Endpoints, World};
 use crate::directory::Directory;
 use crate::hop::{Hop, Routes};
 use crate::routing::{Topology, backward};
-use fadeout_core::{DrbId, EndpointId, FlowId, NodeId, Packet, Probe, RouteId, UeId};
+use fadeout_core::{DrbId, EndpointId, FlowId, NodeId, Packet, PacketId, Probe, RouteId, UeId};
 use fadeout_radio::access::{Backhaul, Move, Place};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,8 +21,18 @@ pub(crate) struct UePaths {
     ways: Vec<UePath>,
     /// By old route: the position from which on a packet takes another one.
     detours: BTreeMap<RouteId, (u8, RouteId)>,
+    /// By route: the position from which on a copy of each packet takes another one, and whose that is.
+    copies: BTreeMap<RouteId, Copying>,
     interfaces: Interfaces,
     moves: Vec<Move>,
+}
+
+/// The core sends to two base stations.
+#[derive(Debug, Clone, Copy)]
+struct Copying {
+    ue: UeId,
+    position: u8,
+    route: RouteId,
 }
 
 /// The way of a flow to a UE.
@@ -47,6 +57,7 @@ impl UePaths {
             topology,
             ways,
             detours: BTreeMap::new(),
+            copies: BTreeMap::new(),
             interfaces,
             moves: Vec::new(),
         }
@@ -63,17 +74,32 @@ impl UePaths {
         route
     }
 
+    /// The route of the copy of a packet that is about to enter the hop at `position` of `route`, if there
+    /// is to be one.
+    #[inline]
+    fn copied(&self, route: RouteId, position: u8) -> Option<RouteId> {
+        if self.copies.is_empty() {
+            return None;
+        }
+        let copying = self.copies.get(&route)?;
+        (copying.position == position).then_some(copying.route)
+    }
+
     /// Packets on `old` take `new` where the two part. Where that is.
     fn detour(&mut self, routes: &Routes, old: RouteId, new: RouteId) -> usize {
-        let (before, after) = (routes.hops(old), routes.hops(new));
-        let pairs = before.iter().zip(after);
-        let parted = pairs.take_while(|(one, other)| one == other).count();
+        let parted = parting(routes, old, new);
         self.detours.remove(&new);
         if old != new {
             self.detours.insert(old, (parted as u8, new));
         }
         parted
     }
+}
+
+/// The position at which two routes part.
+fn parting(routes: &Routes, one: RouteId, other: RouteId) -> usize {
+    let pairs = routes.hops(one).iter().zip(routes.hops(other));
+    pairs.take_while(|(one, other)| one == other).count()
 }
 
 /// The base station at which a downlink packet arrives.
@@ -131,6 +157,11 @@ impl UePaths {
                 let base = world.directory.base(cell);
                 self.switch_path(world, ue, base);
             }
+            Move::Bicast { ue, cell } => {
+                let base = world.directory.base(cell);
+                self.begin_copies(world, ue, base);
+            }
+            Move::BicastEnd { ue } => self.copies.retain(|_, copying| copying.ue != ue),
             Move::Told { ue, info } => {
                 for way in self.ways.iter().filter(|way| way.ue == ue) {
                     notify(&mut world.notices, &mut world.agenda, way.flow, info);
@@ -226,24 +257,53 @@ impl UePaths {
         }
     }
 
-    /// The core sends to the UE's new base station, and an end marker for each bearer over each old way.
-    fn switch_path<P: Probe>(&mut self, world: &mut World<P>, ue: UeId, base: NodeId) {
-        let mut markers = BTreeSet::new();
+    /// The route of downlink packets of a way to a base station.
+    fn down<P: Probe>(&mut self, world: &mut World<P>, base: NodeId, way: &UePath) -> RouteId {
+        let mut hops = self.wired(&world.directory, base, way, true);
+        hops.push(Hop::Bearer {
+            bearer: way.bearer,
+            direction: fadeout_core::Direction::Downlink,
+        });
+        world.routes.over(&hops)
+    }
+
+    /// The core sends to the UE's base station and to another one: each packet that comes to where the two
+    /// ways part goes both.
+    fn begin_copies<P: Probe>(&mut self, world: &mut World<P>, ue: UeId, base: NodeId) {
         for number in 0..self.ways.len() {
             if self.ways[number].ue != ue {
                 continue;
             }
             let way = self.ways[number].clone();
-            let mut hops = self.wired(&world.directory, base, &way, true);
-            hops.push(Hop::Bearer {
-                bearer: way.bearer,
-                direction: fadeout_core::Direction::Downlink,
-            });
-            let new = world.routes.over(&hops);
+            let route = self.down(world, base, &way);
+            let old = world.endpoints[way.far].route;
+            if old != route {
+                let position = parting(&world.routes, old, route) as u8;
+                let copying = Copying {
+                    ue,
+                    position,
+                    route,
+                };
+                self.copies.insert(old, copying);
+            }
+        }
+    }
+
+    /// The core sends to the UE's new base station, and an end marker for each bearer over each old way.
+    fn switch_path<P: Probe>(&mut self, world: &mut World<P>, ue: UeId, base: NodeId) {
+        let mut markers = BTreeSet::new();
+        self.copies.retain(|_, copying| copying.ue != ue);
+        for number in 0..self.ways.len() {
+            if self.ways[number].ue != ue {
+                continue;
+            }
+            let way = self.ways[number].clone();
+            let new = self.down(world, base, &way);
             let old = std::mem::replace(&mut world.endpoints[way.far].route, new);
             let parted = self.detour(&world.routes, old, new);
+            let is_same = old == new;
             let old = world.routes.hops(old);
-            if old != hops && parted + 1 < old.len() {
+            if !is_same && parted + 1 < old.len() {
                 let mut rest = old[parted..old.len() - 1].to_vec();
                 let bearer = way.bearer;
                 rest.push(Hop::Backhaul(Backhaul::EndMarker { bearer }));
@@ -266,6 +326,24 @@ impl UePaths {
             }
             // 36 bytes of IP, UDP and GTP-U, as a packet here has at least 40.
             world.send_backhaul(route, (flow, 0, 0));
+        }
+    }
+}
+
+impl UePaths {
+    /// A packet is about to enter the hop at its position: a copy of it may go another way.
+    #[inline]
+    pub(super) fn copy_at_fork<P: Probe>(world: &mut World<P>, id: PacketId) {
+        let Some(paths) = &world.paths else {
+            return;
+        };
+        let packet = &world.pool[id];
+        if let Some(route) = paths.copied(packet.route, packet.hop) {
+            let copy = Packet { route, ..*packet };
+            let (copy_of, hop) = (world.pool.insert(copy), copy.hop);
+            if let Some(hop) = world.routes.at(route, hop) {
+                world.enter(hop, copy_of);
+            }
         }
     }
 }

@@ -28,8 +28,11 @@ impl Rig {
 
     /// The UE is in the target: what waits is sent, all of it in one block.
     fn resume(&mut self) {
-        let now = self.now;
-        self.drb.travel().resume(now);
+        self.resume_at(TARGET);
+    }
+
+    fn resume_at(&mut self, station: u32) {
+        self.with(|drb, env, storage| drb.travel().resume(station, env, storage));
         self.carry_all();
     }
 
@@ -75,6 +78,7 @@ fn counts(numbered: u64, fresh: u64, lost: u64) -> TransferCounts {
         numbered,
         fresh,
         lost,
+        ..TransferCounts::default()
     }
 }
 
@@ -85,7 +89,7 @@ fn acknowledged() -> BearerConfig {
 #[test]
 fn a_bearer_at_rest_is_not_travelling_and_nothing_of_a_journey_moves_it() {
     let mut rig = Rig::managed(acknowledged());
-    rig.drb.travel().resume(millis(1));
+    rig.resume_at(TARGET);
     rig.drb.travel().on_end_marker(millis(1));
     rig.drb.travel().on_guard(millis(1));
     assert!(!rig.drb.transfers().is_travelling());
@@ -197,7 +201,7 @@ fn forwarding_takes_its_time_from_the_arrival_at_the_source() {
     rig.stop(DELAYED);
     rig.detach();
     rig.now = millis(10);
-    rig.drb.travel().resume(rig.now);
+    rig.resume_at(SOURCE);
     rig.now = millis(20);
     rig.reach(SOURCE);
     assert_eq!(rig.drb.inlet_at(), Some(millis(25)));
@@ -268,4 +272,128 @@ fn the_gap_of_a_direction_is_from_its_last_packet_to_the_first_in_the_target() {
     rig.resume();
     let gap = Some(Span::from_millis(37));
     assert_eq!(rig.drb.transfers().report().0, [gap, None]);
+}
+
+impl Rig {
+    fn expect_copies(&mut self, most: u64) {
+        let stations = (TARGET, SOURCE);
+        self.with(|drb, env, storage| {
+            drb.travel()
+                .expect_copies(stations, Bytes(most), env, storage);
+        });
+    }
+
+    /// A packet that the core sends to both: what the source has of it, sent at `sent_ms`.
+    fn bicast(&mut self, sent_ms: u64) -> Packet {
+        Packet {
+            sent_at: millis(sent_ms),
+            segment: Segment {
+                len: 1000,
+                ..Segment::default()
+            },
+            ..Packet::default()
+        }
+    }
+
+    /// The source's is put into its bearer.
+    fn at_source(&mut self, packet: Packet) -> PacketId {
+        let id = self.pool.insert(packet);
+        self.with(|drb, env, storage| {
+            drb.travel().note_original(id, env);
+            drb.take(env.now, DOWN, id, env, storage)
+        });
+        id
+    }
+
+    fn at_station(&mut self, station: u32, packet: Packet) -> PacketId {
+        let id = self.pool.insert(packet);
+        assert!(self.drb.transfers().takes_at(station));
+        self.with(|drb, env, storage| {
+            drb.travel().arrive((station, PATIENCE), id, env, storage);
+        });
+        id
+    }
+}
+
+/// One packet is sent by the source before it stops, one waits there, one comes there later. LTE's PDCP does
+/// not wait for the COUNT of the second.
+#[test]
+fn what_the_core_sends_to_both_waits_at_the_target_and_is_doubled_or_replaces_what_is_dropped() {
+    let mut rig = Rig::managed(BearerConfig::lte(UeId(0)));
+    rig.expect_copies(u64::MAX);
+    assert!(!rig.drb.transfers().is_travelling());
+    assert!(!rig.drb.transfers().takes_at(SOURCE));
+    let packets = [1, 2, 3].map(|ms| rig.bicast(ms));
+    let sent = rig.at_source(packets[0]);
+    let copies = [
+        rig.at_station(TARGET, packets[0]),
+        rig.at_station(TARGET, packets[1]),
+    ];
+    let block = rig.block(0, DOWN, 3000);
+    rig.arrive(0, DOWN, &block);
+    assert_eq!(rig.out, [sent]);
+    rig.at_source(packets[1]);
+    rig.stop(Fate::Dropped);
+    rig.at_station(SOURCE, packets[2]);
+    assert_eq!(rig.counts().lost, 1, "there is no copy of the third yet");
+    let last = rig.at_station(TARGET, packets[2]);
+    rig.detach();
+    rig.resume();
+    assert_eq!(rig.out, [sent, copies[0], copies[1], last]);
+    let found = rig.counts();
+    assert_eq!((found.bicast, found.doubled, found.lost), (3, 1, 0));
+    // What follows is sent at once, before any end marker.
+    let next = rig.bicast(4);
+    let next = rig.at_station(TARGET, next);
+    rig.carry_all();
+    assert_eq!(rig.out.last(), Some(&next));
+    rig.drb.travel().on_path_switch(millis(9), 1, PATIENCE);
+    rig.drb.travel().on_end_marker(millis(9));
+    assert!(!rig.drb.transfers().is_travelling());
+    assert!(!rig.drb.transfers().takes_at(TARGET), "it is at home there");
+    assert!(rig.drb.ledger(DOWN).is_empty());
+}
+
+#[test]
+fn a_target_keeps_no_more_than_its_buffer() {
+    let mut rig = Rig::managed(acknowledged());
+    // Of 1000 bytes with their headers.
+    rig.expect_copies(2500);
+    let packets = [1, 2, 3].map(|ms| rig.bicast(ms));
+    let kept = [0, 1].map(|n: usize| rig.at_station(TARGET, packets[n]));
+    let before = rig.pool.len();
+    rig.at_station(TARGET, packets[2]);
+    assert_eq!(rig.pool.len(), before, "it is dropped");
+    rig.stop(Fate::Dropped);
+    rig.detach();
+    for packet in packets {
+        rig.at_station(SOURCE, packet);
+    }
+    rig.resume();
+    assert_eq!(rig.out, kept);
+    let found = rig.counts();
+    assert_eq!((found.bicast, found.doubled, found.lost), (2, 0, 1));
+}
+
+#[test]
+fn copies_at_a_station_that_the_ue_does_not_come_to_are_dropped() {
+    let mut rig = Rig::managed(acknowledged());
+    rig.expect_copies(u64::MAX);
+    let packet = rig.bicast(1);
+    let sent = rig.at_source(packet);
+    rig.at_station(TARGET, packet);
+    rig.stop(Fate::Kept);
+    rig.detach();
+    rig.with(|drb, env, storage| {
+        let back = Fate::Forwarded(Way::After(Span::ZERO));
+        drb.travel().stop((SOURCE, SOURCE), back, env, storage);
+    });
+    rig.resume_at(SOURCE);
+    assert_eq!(rig.out, [sent]);
+    let found = rig.counts();
+    assert_eq!((found.bicast, found.doubled, found.lost), (0, 0, 0));
+    let late = rig.bicast(2);
+    rig.at_station(TARGET, late);
+    rig.with(|drb, env, storage| drb.travel().end_copies(env, storage));
+    assert_eq!(rig.pool.len(), 1, "what the UE has");
 }

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::config::{AccessConfig, DataForwarding, Monitoring, ProcedureConfig};
+use fadeout_core::random::Stream;
+use fadeout_testkit::Cases;
 use std::collections::BTreeSet;
 
 const SOURCE: CellId = CellId(0);
@@ -113,7 +115,7 @@ fn where_times_are_given_the_answer_comes_after_two_ways_and_admission() {
     assert_eq!(rig.network.wake_at(), at(100 + 5 + 10 + 5));
     assert_eq!(rig.due(119), []);
     assert_eq!(rig.due(120), [Act::Accepted(TARGET)]);
-    rig.step(120, |network, step| network.on_command(step));
+    rig.step(120, |network, step| network.on_command(TARGET, step));
     assert_eq!(rig.network.wake_at(), at(5120), "TX2RELOCoverall");
     assert_eq!(rig.due(5120), [Act::GivenUp]);
     assert!(!rig.network.is_busy() && rig.network.wake_at().is_never());
@@ -136,7 +138,7 @@ fn over_links_a_request_is_answered_after_admission() {
     let answer = send(1, [station(11), station(10)], 300);
     assert_eq!(rig.due(117), [answer]);
     assert_eq!(rig.arrive(120, 1), [Act::Accepted(TARGET)]);
-    rig.step(120, |network, step| network.on_command(step));
+    rig.step(120, |network, step| network.on_command(TARGET, step));
     let status = rig.step(120, |network, step| {
         network.transfer_status((SOURCE, TARGET), step);
     });
@@ -284,4 +286,236 @@ fn a_context_that_is_there_ends_the_fetching() {
     rig.fetching = Some(TARGET);
     rig.arrive(55, 0);
     assert_eq!(rig.arrive(60, 1), [Act::HasContext]);
+}
+
+/// A rig whose core sends to both, from `start`.
+fn bicasting(start: BicastStart, signalling: Signalling) -> Rig {
+    let mut rig = Rig::new(Interface::Direct, signalling);
+    rig.config.data = DataForwarding::Bicast(start);
+    rig
+}
+
+#[test]
+fn the_command_waits_while_the_core_begins_to_send_to_both() {
+    let before = BicastStart::Before(Span::from_millis(10));
+    let mut rig = bicasting(before, Signalling::Given);
+    rig.ask_target(100);
+    assert_eq!(rig.due(120), [], "the core is told");
+    assert_eq!(rig.network.wake_at(), at(125));
+    assert_eq!(rig.due(125), [Act::Copy(TARGET)]);
+    assert_eq!(rig.due(130), [Act::Accepted(TARGET)]);
+    rig.step(130, |network, step| network.on_command(TARGET, step));
+    // The UE is there: the switch of the path ends it.
+    rig.serving = TARGET;
+    rig.network.on_entered();
+    rig.step(180, |network, step| network.ask_core(TARGET, step));
+    assert_eq!(rig.due(185), [Act::SwitchPath]);
+    assert!(rig.network.wake_at().is_never());
+}
+
+#[test]
+fn copies_may_begin_after_the_command_and_over_links() {
+    let after = BicastStart::After(Span::from_millis(30));
+    let mut rig = bicasting(after, links());
+    rig.ask_target(100);
+    rig.arrive(105, 0);
+    rig.due(115);
+    assert_eq!(rig.arrive(120, 1), [Act::Accepted(TARGET)]);
+    rig.step(120, |network, step| network.on_command(TARGET, step));
+    assert_eq!(rig.network.wake_at(), at(150));
+    assert_eq!(rig.due(150), [send(2, [station(10), Place::Core], 100)]);
+    assert_eq!(rig.arrive(155, 2), [Act::Copy(TARGET)]);
+    assert_eq!(rig.network.wake_at(), at(5120), "TX2RELOCoverall");
+    // The UE does not leave: the source has the core stop.
+    let told = [Act::GivenUp, send(3, [station(10), Place::Core], 100)];
+    assert_eq!(rig.due(5120), told);
+    // Were that lost, the core would stop by itself.
+    assert_eq!(rig.network.wake_at(), at(5155));
+    let mut acts = rig.arrive(5125, 3);
+    assert_eq!(acts.pop(), Some(Act::EndCopies));
+    assert!(rig.network.wake_at().is_never());
+}
+
+#[test]
+fn a_core_that_nobody_tells_to_stop_does_so_by_its_timer() {
+    let before = BicastStart::Before(Span::ZERO);
+    let mut rig = bicasting(before, links());
+    rig.ask_target(100);
+    rig.arrive(105, 0);
+    rig.due(115);
+    let asked = send(2, [station(10), Place::Core], 100);
+    assert_eq!(rig.arrive(120, 1), [asked, Act::Accepted(TARGET)]);
+    assert_eq!(rig.arrive(125, 2), [Act::Copy(TARGET)]);
+    rig.network.begin_anew();
+    assert_eq!(rig.due(5125), [Act::EndCopies]);
+    assert!(rig.network.wake_at().is_never());
+}
+
+#[test]
+fn one_base_station_needs_no_copies() {
+    let before = BicastStart::Before(Span::from_millis(10));
+    let mut rig = bicasting(before, links());
+    rig.config.stations = vec![10, 10, 12];
+    rig.ask_target(100);
+    assert_eq!(rig.due(110), [Act::Accepted(TARGET)]);
+    assert_eq!(rig.due(200), []);
+}
+
+#[test]
+fn a_ue_that_comes_back_home_needs_no_copies_any_more() {
+    let before = BicastStart::Before(Span::ZERO);
+    let mut rig = bicasting(before, Signalling::Given);
+    rig.ask_target(100);
+    assert_eq!(rig.due(120), [Act::Accepted(TARGET)]);
+    assert_eq!(rig.due(125), [Act::Copy(TARGET)]);
+    rig.is_connected = false;
+    rig.network.begin_anew();
+    rig.step(400, |network, step| {
+        network.fetch_context(SOURCE, step);
+    });
+    assert_eq!(rig.due(405), [Act::EndCopies]);
+}
+
+/// What a UE and its network do at random, while links lose messages.
+struct Walk {
+    rig: Rig,
+    random: Stream,
+    now: u64,
+    /// Messages under way.
+    under_way: Vec<u64>,
+    copies: bool,
+}
+
+impl Walk {
+    fn follow(&mut self, acts: Vec<Act>) {
+        for act in acts {
+            match act {
+                Act::Send { number, .. } if self.random.chance(0.8) => self.under_way.push(number),
+                Act::Accepted(target) => {
+                    let now = self.now;
+                    let acts = self
+                        .rig
+                        .step(now, |network, step| network.on_command(target, step));
+                    assert!(acts.is_empty(), "the UE is told by others");
+                }
+                Act::Copy(_) => {
+                    assert!(!self.copies, "it copies already");
+                    self.copies = true;
+                }
+                Act::EndCopies => {
+                    assert!(self.copies, "it does not copy");
+                    self.copies = false;
+                }
+                Act::SwitchPath => self.copies = false,
+                Act::HasContext => self.rig.fetching = None,
+                _ => {}
+            }
+        }
+    }
+
+    fn step(&mut self, action: impl FnOnce(&mut Network, &mut Step<'_>)) {
+        let acts = self.rig.step(self.now, action);
+        self.follow(acts);
+    }
+
+    fn enter(&mut self, cell: CellId) {
+        self.rig.serving = cell;
+        self.rig.is_connected = true;
+        self.rig.fetching = None;
+        self.rig.network.on_entered();
+        if !self.rig.network.is_home(&self.rig.config, cell) {
+            self.step(|network, step| network.ask_core(cell, step));
+        }
+    }
+
+    /// Something happens.
+    fn go_on(&mut self) {
+        self.now += self.random.below(200);
+        self.step(Network::on_source_due);
+        self.step(Network::on_due);
+        let cell = CellId(self.random.below(3) as u32);
+        match self.random.below(8) {
+            0 if self.rig.is_connected && !self.rig.network.is_busy() => {
+                let source = self.rig.serving;
+                if cell != source {
+                    self.step(|network, step| network.ask_target((source, cell), step));
+                }
+            }
+            1 if self.rig.is_connected => self.enter(cell),
+            2 => {
+                self.rig.is_connected = false;
+                self.rig.fetching = None;
+                self.rig.network.on_link_lost();
+                self.rig.network.begin_anew();
+            }
+            3 if !self.rig.is_connected => {
+                self.step(|network, step| {
+                    network.fetch_context(cell, step);
+                });
+                self.rig.fetching = Some(cell);
+            }
+            4 if !self.rig.is_connected => self.enter(cell),
+            _ if !self.under_way.is_empty() => {
+                let which = self.random.below(self.under_way.len() as u64) as usize;
+                let number = self.under_way.swap_remove(which);
+                self.step(|network, step| network.on_message(number, step));
+            }
+            _ => {}
+        }
+        let network = &self.rig.network;
+        assert!(
+            !network.is_busy() || !network.wake_at().is_never(),
+            "{network:?} has no timer that ends it"
+        );
+    }
+}
+
+/// Whatever links lose, each state of the network has a timer that ends it.
+#[test]
+fn nobody_waits_for_ever() {
+    Cases::new(300).run(|seed| {
+        let mut random = Stream::new(seed, "network.walk", 0);
+        let interface = match random.chance(0.5) {
+            true => Interface::Direct,
+            false => Interface::Core,
+        };
+        let signalling = match random.chance(0.8) {
+            true => links(),
+            false => Signalling::Given,
+        };
+        let span = Span::from_millis(random.below(50));
+        let mut rig = Rig::new(interface, signalling);
+        rig.config.data = match random.below(4) {
+            0 => DataForwarding::Forwarded,
+            1 => DataForwarding::Dropped,
+            2 => DataForwarding::Bicast(BicastStart::Before(span)),
+            _ => DataForwarding::Bicast(BicastStart::After(span)),
+        };
+        let mut walk = Walk {
+            rig,
+            random,
+            now: 0,
+            under_way: Vec::new(),
+            copies: false,
+        };
+        for _ in 0..200 {
+            walk.go_on();
+        }
+        // Nothing arrives any more, and the UE is at home: every timer ends, and starts none.
+        walk.rig.network.on_link_lost();
+        let home = walk.rig.network.home();
+        walk.enter(CellId(home - 10));
+        for _ in 0..20 {
+            let at = walk.rig.network.wake_at();
+            if at.is_never() {
+                break;
+            }
+            walk.now = walk.now.max(at.as_nanos().div_ceil(1_000_000));
+            walk.step(Network::on_source_due);
+            walk.step(Network::on_due);
+        }
+        let network = &walk.rig.network;
+        assert!(network.wake_at().is_never(), "seed {seed}: {network:?}");
+        assert!(!walk.copies, "seed {seed}: the core copies for ever");
+    });
 }

@@ -1,11 +1,10 @@
-//! Handover from outside: random walks through cells, with failures, lost end markers and every data
-//! option. Packets are put in by hand, and routed as the core routes them.
+//! A UE that walks along a street of cells, and what is put into it.
 
 use fadeout_core::random::Stream;
 use fadeout_core::{
-    Bytes, CellId, Dbm, Decibel, Direction, DrbId, FlowId, HandoverOutcome, HandoverRow, Hertz,
-    Kinematics, Motion, NodeId, Packet, PacketId, PacketPool, Point, Probe, Procedure,
-    RadioDropCause, RadioDropRow, RrcEvent, RrcRow, Segment, Span, Time, UeId, Vector,
+    Bytes, CellId, Dbm, Decibel, Direction, DrbId, FlowId, HandoverRow, Hertz, Kinematics, Motion,
+    NodeId, Packet, PacketId, PacketPool, Point, Probe, RadioDropRow, RrcRow, Segment, Span, Time,
+    UeId, Vector,
 };
 use fadeout_radio::access::{
     AccessConfig, Backhaul, BearerConfig, CellConfig, DataForwarding, EventKind, Interface,
@@ -14,13 +13,12 @@ use fadeout_radio::access::{
 };
 use fadeout_radio::pdcp::{Delivery, PdcpConfig};
 use fadeout_radio::rlc::RlcConfig;
-use fadeout_testkit::Cases;
 use std::collections::BTreeMap;
 
 /// A UE that goes back and forth along a street of cells.
-struct Walk {
-    speed: f64,
-    length: f64,
+pub(crate) struct Walk {
+    pub(crate) speed: f64,
+    pub(crate) length: f64,
 }
 
 impl Motion for Walk {
@@ -38,10 +36,10 @@ impl Motion for Walk {
 }
 
 #[derive(Default)]
-struct Rows {
-    drops: Vec<RadioDropRow>,
-    handovers: Vec<HandoverRow>,
-    steps: Vec<RrcRow>,
+pub(crate) struct Rows {
+    pub(crate) drops: Vec<RadioDropRow>,
+    pub(crate) handovers: Vec<HandoverRow>,
+    pub(crate) steps: Vec<RrcRow>,
 }
 
 impl Probe for Rows {
@@ -66,33 +64,35 @@ enum Outside {
     Backhaul(Backhaul, PacketId),
 }
 
-struct Case {
-    config: RadioConfig,
-    mobility: MobilityConfig,
-    walk: Walk,
+pub(crate) struct Case {
+    pub(crate) config: RadioConfig,
+    pub(crate) mobility: MobilityConfig,
+    pub(crate) walk: Walk,
     /// From the core to each base station.
-    core_delay: Span,
-    loses_markers: bool,
+    pub(crate) core_delay: Span,
+    pub(crate) loses_markers: bool,
     /// Of links between base stations and the core: one way, and the share of messages that they lose.
-    links: (Span, f64),
+    pub(crate) links: (Span, f64),
     /// The share of forwarded packets that they lose.
-    loses_forwarded: f64,
+    pub(crate) loses_forwarded: f64,
 }
 
-struct Outcomes {
-    rows: Rows,
-    arrivals: Vec<u32>,
-    put: Vec<Direction>,
+pub(crate) struct Outcomes {
+    pub(crate) rows: Rows,
+    pub(crate) arrivals: Vec<u32>,
+    pub(crate) put: Vec<Direction>,
     /// Packets in the pool at the end.
-    left: usize,
+    pub(crate) left: usize,
     /// Forwarded packets that links dropped.
-    dropped: Vec<u32>,
+    pub(crate) dropped: Vec<u32>,
     /// Messages and forwarded packets that links carried.
-    carried: [u32; 2],
+    pub(crate) carried: [u32; 2],
+    /// Packets that the core sent to two base stations.
+    pub(crate) copied: Vec<u32>,
 }
 
 /// Runs `case` with a packet each `every` for `length`, and on until nothing is under way.
-fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
+pub(crate) fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
     let mut access = RadioAccess::new(case.config, seed).expect("a radio access");
     let managed = access.manage_mobility(case.mobility, Policy::default());
     managed.expect("one leg each");
@@ -117,6 +117,8 @@ fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
     let (mut out, mut moves, mut arrivals) = (Vec::new(), Vec::new(), Vec::new());
     let mut dice = Stream::new(seed, "handover.links", 0);
     let (mut dropped, mut carried) = (Vec::new(), [0; 2]);
+    // The second base station that the core sends to.
+    let (mut second, mut copied) = (None, Vec::new());
     let (least, most) = (length + Span::from_secs(20), length + Span::from_secs(60));
     let mut entered = 0;
     loop {
@@ -125,7 +127,7 @@ fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
             .map_or(Time::NEVER, |(key, _)| key.0);
         let now = first.min(access.wake_at());
         let left = arrivals.len() + rows.drops.len() + dropped.len();
-        if now > Time::ZERO + most || now > Time::ZERO + least && left == entered {
+        if now > Time::ZERO + most || now > Time::ZERO + least && left == entered + copied.len() {
             break;
         }
         if first > access.wake_at() {
@@ -162,7 +164,13 @@ fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
                             );
                         }
                         Direction::Downlink => {
-                            later.push((now + case.core_delay, Outside::AtBase(station, packet)));
+                            let at = now + case.core_delay;
+                            later.push((at, Outside::AtBase(station, packet)));
+                            if let Some(other) = second.filter(|&other| other != station) {
+                                let copy = pool.insert(pool[packet]);
+                                copied.push(number);
+                                later.push((at, Outside::AtBase(other, copy)));
+                            }
                         }
                     }
                 }
@@ -183,8 +191,16 @@ fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
         for one in moves.drain(..) {
             let sent = match one {
                 Move::Uplink { .. } | Move::Told { .. } => None,
+                Move::Bicast { cell, .. } => {
+                    second = Some(cell.0);
+                    None
+                }
+                Move::BicastEnd { .. } => {
+                    second = None;
+                    None
+                }
                 Move::Path { cell, .. } => {
-                    station = cell.0;
+                    (station, second) = (cell.0, None);
                     access.on_path_switched(now, DrbId(0), 1);
                     let bearer = DrbId(0);
                     let marker = pool.insert(Packet::default());
@@ -236,10 +252,11 @@ fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
         left: pool.len() - under_way,
         dropped,
         carried,
+        copied,
     }
 }
 
-fn cell(is_nr: bool, x: f64, power: f64) -> CellConfig {
+pub(crate) fn cell(is_nr: bool, x: f64, power: f64) -> CellConfig {
     let site = Point::new(x, 0.0, 25.0);
     let cell = match is_nr {
         true => CellConfig::nr(site, Hertz(3.5e9), 1, 51).expect("a numerology"),
@@ -251,7 +268,7 @@ fn cell(is_nr: bool, x: f64, power: f64) -> CellConfig {
     }
 }
 
-fn mobility(cells: u32) -> MobilityConfig {
+pub(crate) fn mobility(cells: u32) -> MobilityConfig {
     MobilityConfig {
         events: vec![MeasurementEvent {
             kind: EventKind::A3 { offset: 3.0 },
@@ -275,7 +292,7 @@ fn mobility(cells: u32) -> MobilityConfig {
     }
 }
 
-fn bearer(rlc: RlcConfig, is_nr: bool) -> BearerConfig {
+pub(crate) fn bearer(rlc: RlcConfig, is_nr: bool) -> BearerConfig {
     BearerConfig {
         rlc: RlcConfig {
             buffer: Bytes(100_000_000),
@@ -296,7 +313,7 @@ fn bearer(rlc: RlcConfig, is_nr: bool) -> BearerConfig {
     }
 }
 
-fn case(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
+pub(crate) fn case(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
     let cells = 2 + random.below(3) as u32;
     let apart = random.uniform_in(80.0, 250.0);
     let power = random.uniform_in(-5.0, 30.0);
@@ -345,12 +362,12 @@ fn case(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
 }
 
 /// Every packet leaves once, delivered or lost; what is delivered in each direction is in order.
-fn books_close(outcomes: &Outcomes, seed: u64) {
+pub(crate) fn books_close(outcomes: &Outcomes, seed: u64) {
     books_close_in((outcomes, true), seed);
 }
 
 /// As [`books_close`], perhaps in any order.
-fn books_close_in((outcomes, is_ordered): (&Outcomes, bool), seed: u64) {
+pub(crate) fn books_close_in((outcomes, is_ordered): (&Outcomes, bool), seed: u64) {
     let mut fate = vec![0; outcomes.put.len()];
     let mut last = [None; 2];
     for &number in &outcomes.arrivals {
@@ -370,209 +387,17 @@ fn books_close_in((outcomes, is_ordered): (&Outcomes, bool), seed: u64) {
     for &number in &outcomes.dropped {
         fate[number as usize] += 1;
     }
-    for (number, count) in fate.iter().enumerate() {
+    let mut expected = vec![1; outcomes.put.len()];
+    for &number in &outcomes.copied {
+        expected[number as usize] += 1;
+    }
+    for (number, (count, expected)) in fate.iter().zip(expected).enumerate() {
         let direction = outcomes.put[number];
         assert!(
-            *count == 1,
-            "seed {seed}: packet {number} {direction:?} left {count} times"
+            *count == expected,
+            "seed {seed}: packet {number} {direction:?} left {count} times, not {expected}"
         );
     }
     // Reports go on to the end: one or two may be under way.
     assert!(outcomes.left < 3, "seed {seed}: the pool leaks");
-}
-
-#[test]
-fn with_acknowledgments_and_forwarding_only_a_lost_connection_loses_anything() {
-    let mut handovers = [0; 3];
-    let (mut reestablished, mut released) = (0, 0);
-    // A case costs some 60 ms.
-    let cases = Cases::new(60);
-    cases.run(|seed| {
-        let mut random = Stream::new(seed, "handover", 0);
-        let is_nr = random.chance(0.5);
-        let rlc = match is_nr {
-            true => RlcConfig::NR_AM,
-            false => RlcConfig::LTE_AM,
-        };
-        let case = case(&mut random, rlc, is_nr);
-        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
-        books_close(&outcomes, seed);
-        for row in &outcomes.rows.handovers {
-            let outcome = match row.outcome {
-                HandoverOutcome::Success => 0,
-                HandoverOutcome::Failed | HandoverOutcome::Cancelled => 1,
-                HandoverOutcome::Refused => 2,
-            };
-            handovers[outcome] += 1;
-            let is_back = row.procedure == Procedure::Reestablishment;
-            reestablished += u32::from(is_back && row.outcome == HandoverOutcome::Success);
-        }
-        let releases = outcomes.rows.steps.iter();
-        let releases = releases
-            .filter(|row| row.event == RrcEvent::Released)
-            .count();
-        released += releases;
-        if releases == 0 {
-            let drops = &outcomes.rows.drops;
-            assert!(drops.is_empty(), "seed {seed}: {:?}", drops[0]);
-        } else {
-            let mut causes = outcomes.rows.drops.iter().map(|row| row.cause);
-            // What the receiver held then goes up: what is missing before it is given up.
-            let is_known = |cause| {
-                use RadioDropCause::{Handover, LinkFailure, Reordering};
-                matches!(cause, LinkFailure | Handover | Reordering)
-            };
-            let unknown = causes.find(|&cause| !is_known(cause));
-            assert_eq!(unknown, None, "seed {seed}");
-        }
-    });
-    assert!(
-        !cases.is_whole() || handovers[0] > 100 && handovers[1] > 10 && reestablished > 10,
-        "{handovers:?} well, failed and refused, {reestablished} re-established, {released} released"
-    );
-}
-
-#[test]
-fn without_acknowledgments_or_forwarding_every_loss_has_its_cause() {
-    let (mut lost, mut successes) = (0, 0);
-    // A case costs some 60 ms.
-    let cases = Cases::new(40);
-    cases.run(|seed| {
-        let mut random = Stream::new(seed, "handover.lossy", 0);
-        let is_nr = random.chance(0.5);
-        let is_acknowledged = random.chance(0.4);
-        let rlc = match (is_nr, is_acknowledged) {
-            (true, true) => RlcConfig::NR_AM,
-            (false, true) => RlcConfig::LTE_AM,
-            (true, false) => RlcConfig::NR_UM,
-            (false, false) => RlcConfig::LTE_UM,
-        };
-        let mut case = case(&mut random, rlc, is_nr);
-        if is_acknowledged || random.chance(0.5) {
-            case.mobility.data = DataForwarding::Dropped;
-        }
-        if is_nr {
-            case.config.bearers[0].pdcp.delivery = Delivery::InOrder(Some(Span::from_millis(100)));
-        }
-        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
-        books_close(&outcomes, seed);
-        let drops = outcomes.rows.drops.iter();
-        lost += drops
-            .filter(|row| row.cause == RadioDropCause::Handover)
-            .count();
-        let rows = outcomes.rows.handovers.iter();
-        successes += rows
-            .filter(|row| row.outcome == HandoverOutcome::Success)
-            .count();
-    });
-    assert!(
-        !cases.is_whole() || lost > 100 && successes > 100,
-        "{lost} packets lost by {successes} changes of cell"
-    );
-}
-
-/// Whether packets may overtake each other: after a failure forwarded packets follow the UE from where it
-/// is no more, perhaps back to where newer ones have come; and no end marker says that all are there.
-fn may_reorder(outcomes: &Outcomes, loses_markers: bool) -> bool {
-    use RrcEvent::{AccessFailure, LinkFailure};
-    let mut steps = outcomes.rows.steps.iter();
-    loses_markers || steps.any(|row| matches!(row.event, LinkFailure | AccessFailure))
-}
-
-/// As `case`, over links.
-fn case_over_links(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
-    let mut case = case(random, rlc, is_nr);
-    let cells = case.mobility.stations.len() as u32;
-    case.mobility.stations = (0..cells).collect();
-    if random.chance(0.3) {
-        case.mobility.interface = Interface::Core;
-    }
-    let strangers = (0..cells).flat_map(|one| (0..cells).map(move |other| (one, other)));
-    let strangers = strangers.filter(|_| random.chance(0.2)).collect();
-    case.mobility.signalling = Signalling::Links { strangers };
-    case.links = (Span::from_millis(random.below(40)), 0.0);
-    case
-}
-
-#[test]
-fn over_links_that_lose_nothing_only_a_lost_connection_loses_anything() {
-    let (mut successes, mut reestablished, mut ordered, mut carried) = (0, 0, 0, [0; 2]);
-    let cases = Cases::new(60);
-    cases.run(|seed| {
-        let mut random = Stream::new(seed, "handover.over-links", 0);
-        let is_nr = random.chance(0.5);
-        let rlc = match is_nr {
-            true => RlcConfig::NR_AM,
-            false => RlcConfig::LTE_AM,
-        };
-        let case = case_over_links(&mut random, rlc, is_nr);
-        let loses_markers = case.loses_markers;
-        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
-        let is_ordered = !may_reorder(&outcomes, loses_markers);
-        books_close_in((&outcomes, is_ordered), seed);
-        ordered += u32::from(is_ordered && outcomes.carried[1] > 0);
-        for (sum, more) in carried.iter_mut().zip(outcomes.carried) {
-            *sum += more;
-        }
-        for row in &outcomes.rows.handovers {
-            let is_back = row.procedure == Procedure::Reestablishment;
-            let is_well = row.outcome == HandoverOutcome::Success;
-            reestablished += u32::from(is_back && is_well);
-            successes += u32::from(is_well);
-        }
-        let mut steps = outcomes.rows.steps.iter();
-        if !steps.any(|row| row.event == RrcEvent::Released) {
-            let drops = &outcomes.rows.drops;
-            assert!(drops.is_empty(), "seed {seed}: {:?}", drops[0]);
-        }
-    });
-    assert!(
-        !cases.is_whole()
-            || successes > 100
-                && reestablished > 10
-                && ordered > 10
-                && carried.iter().all(|&of| of > 500),
-        "{successes} well, {reestablished} re-established, {carried:?} messages and packets, \
-         {ordered} runs in order"
-    );
-}
-
-#[test]
-fn over_links_that_lose_messages_and_packets_every_loss_has_its_cause() {
-    let (mut lost, mut expired, mut again) = (0, 0, 0);
-    let cases = Cases::new(40);
-    cases.run(|seed| {
-        let mut random = Stream::new(seed, "handover.lossy-links", 0);
-        let is_nr = random.chance(0.5);
-        let is_acknowledged = random.chance(0.6);
-        let rlc = match (is_nr, is_acknowledged) {
-            (true, true) => RlcConfig::NR_AM,
-            (false, true) => RlcConfig::LTE_AM,
-            (true, false) => RlcConfig::NR_UM,
-            (false, false) => RlcConfig::LTE_UM,
-        };
-        let mut case = case_over_links(&mut random, rlc, is_nr);
-        case.links.1 = random.uniform_in(0.0, 0.3);
-        case.loses_forwarded = random.uniform_in(0.0, 0.3);
-        if random.chance(0.3) {
-            case.mobility.data = DataForwarding::Dropped;
-        }
-        if is_nr {
-            case.config.bearers[0].pdcp.delivery = Delivery::InOrder(Some(Span::from_millis(100)));
-        }
-        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
-        books_close_in((&outcomes, false), seed);
-        lost += outcomes.dropped.len();
-        let count = |event| {
-            let steps = outcomes.rows.steps.iter();
-            steps.filter(|row| row.event == event).count()
-        };
-        expired += count(RrcEvent::PreparationExpired);
-        let switched = count(RrcEvent::PathSwitched);
-        again += count(RrcEvent::PathSwitchRequest).saturating_sub(switched);
-    });
-    assert!(
-        !cases.is_whole() || lost > 100 && expired > 10 && again > 10,
-        "{lost} forwarded packets lost, {expired} preparations, {again} requests again"
-    );
 }

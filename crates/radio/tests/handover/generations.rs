@@ -1,0 +1,69 @@
+//! Handover between LTE and NR.
+
+use crate::street::{books_close_in, case, cell, run};
+use fadeout_core::random::Stream;
+use fadeout_core::{HandoverOutcome, Procedure, RadioDropCause, RrcEvent, Span};
+use fadeout_radio::access::{DataForwarding, EventKind, MeasurementEvent};
+use fadeout_radio::rlc::RlcConfig;
+use fadeout_testkit::Cases;
+
+/// Cells of both along the street, of which some UEs begin in LTE and some in NR.
+#[test]
+fn between_lte_and_nr_only_a_lost_connection_loses_what_is_acknowledged_and_forwarded() {
+    let (mut changes, mut failures, mut lost) = ([0; 2], 0, 0);
+    let cases = Cases::new(60);
+    cases.run(|seed| {
+        let mut random = Stream::new(seed, "handover.generations", 0);
+        let begins_in_nr = random.chance(0.5);
+        let is_acknowledged = random.chance(0.7);
+        let rlc = match (begins_in_nr, is_acknowledged) {
+            (true, true) => RlcConfig::NR_AM,
+            (false, true) => RlcConfig::LTE_AM,
+            (true, false) => RlcConfig::NR_UM,
+            (false, false) => RlcConfig::LTE_UM,
+        };
+        let mut case = match random.chance(0.5) {
+            true => crate::case_over_links(&mut random, rlc, begins_in_nr),
+            false => case(&mut random, rlc, begins_in_nr),
+        };
+        let is_nr = |n: usize| (n % 2 == 0) == begins_in_nr;
+        for (n, of) in case.config.cells.iter_mut().enumerate() {
+            *of = cell(is_nr(n), of.site.x, of.power.0);
+        }
+        let a3 = case.mobility.events[0];
+        // Of other sizes of a resource block and other carriers: thresholds that both sides of the street pass.
+        let threshold = random.uniform_in(-110.0, -80.0);
+        let kind = match random.chance(0.5) {
+            true => EventKind::B2 {
+                serving: threshold,
+                neighbour: threshold,
+            },
+            false => EventKind::B1 { threshold },
+        };
+        case.mobility.events.push(MeasurementEvent { kind, ..a3 });
+        if !is_acknowledged && random.chance(0.5) {
+            case.mobility.data = DataForwarding::Dropped;
+        }
+        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
+        books_close_in((&outcomes, false), seed);
+        for row in &outcomes.rows.handovers {
+            let is_well = row.outcome == HandoverOutcome::Success;
+            if is_well && row.procedure == Procedure::Handover {
+                changes[usize::from(is_nr(row.target.index()))] += 1;
+            }
+            failures += u32::from(!is_well);
+        }
+        lost += outcomes.rows.drops.len();
+        let mut steps = outcomes.rows.steps.iter();
+        if is_acknowledged && !steps.any(|row| row.event == RrcEvent::Released) {
+            // NR's receiver gives up what takes longer than t-Reordering.
+            let mut drops = outcomes.rows.drops.iter();
+            let other = drops.find(|row| row.cause != RadioDropCause::Reordering);
+            assert!(other.is_none(), "seed {seed}: {other:?}");
+        }
+    });
+    assert!(
+        !cases.is_whole() || changes.iter().all(|&of| of > 50) && failures > 5 && lost > 50,
+        "{changes:?} to LTE and NR, {failures} not well, {lost} packets lost"
+    );
+}
