@@ -318,3 +318,12 @@ fn a_phone_goes_from_lte_to_nr() {
     assert_eq!(last.lost_packets, 0, "{last:?}");
     assert!(delivered > 100_000, "{delivered}");
 }
+
+#[test]
+fn a_phone_changes_cell_before_its_first_flow() {
+    let scenario = example(&["flow.download.start=\"55 s\"", "duration=\"50 s\""]);
+    let mut world: World<Rows> = build(&scenario, Rows::default()).expect("a world");
+    while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
+    let rows = world.into_probe();
+    assert!(!rows.handovers.is_empty(), "it passes two borders");
+}

@@ -152,10 +152,15 @@ impl<P: Probe> World<P> {
         for (at, index, generation) in crossings.iter_mut().flat_map(|it| it.starts()) {
             agenda.schedule(at, Event::Crossing { index, generation });
         }
+        let mut radio = parts.radio.map(Box::new);
+        // Managed UEs measure before they have anything to send.
+        if let Some(radio) = radio.as_mut().filter(|_| parts.paths.is_some()) {
+            radio.arm(&mut agenda);
+        }
         World {
             agenda,
             links: Links::new(parts.links, parts.radio_states),
-            radio: parts.radio.map(Box::new),
+            radio,
             paths: parts.paths.map(Box::new),
             crossings,
             endpoints: Endpoints::new(parts.endpoints, parts.connections),
