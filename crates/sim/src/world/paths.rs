@@ -120,7 +120,8 @@ impl UePaths {
         world.paths = Some(paths);
     }
 
-    fn follow<P: Probe>(&mut self, world: &mut World<P>, one: Move) {
+    /// Carries out one of the moves that the radio asks for.
+    pub(super) fn follow<P: Probe>(&mut self, world: &mut World<P>, one: Move) {
         match one {
             Move::Uplink { ue, cell } => {
                 let base = world.directory.base(cell);

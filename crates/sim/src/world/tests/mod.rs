@@ -1,11 +1,17 @@
 //! Handlers, fed with one event or one packet at a time.
 
+mod backhaul;
+mod crossings;
+mod datagrams;
+mod radio;
 mod reroute;
 
 use super::{Event, World};
 use crate::hop::Hop;
 use crate::{build, catalog};
-use fadeout_core::{EndpointId, FlowId, LinkId, Packet, PacketId, Probe, Span, Time};
+use fadeout_core::{
+    DropRow, EndpointId, FlowId, LinkHandoverRow, LinkId, Packet, PacketId, Probe, Span, Time,
+};
 use fadeout_scenario::Source;
 use fadeout_transport::tcp::{AppCommand, AppEvent};
 
@@ -14,6 +20,8 @@ use fadeout_transport::tcp::{AppCommand, AppEvent};
 struct Seen {
     sent: Vec<(Time, Packet)>,
     received: Vec<(Time, Packet)>,
+    dropped: Vec<DropRow>,
+    crossed: Vec<LinkHandoverRow>,
 }
 
 impl Probe for Seen {
@@ -22,6 +30,12 @@ impl Probe for Seen {
     }
     fn received(&mut self, now: Time, packet: &Packet) {
         self.received.push((now, *packet));
+    }
+    fn dropped(&mut self, row: DropRow) {
+        self.dropped.push(row);
+    }
+    fn link_handover(&mut self, row: LinkHandoverRow) {
+        self.crossed.push(row);
     }
 }
 
@@ -75,6 +89,12 @@ const RECEIVER: EndpointId = EndpointId(1);
 /// Takes every event out of the queue.
 fn pending(world: &mut World<Seen>) -> Vec<(Time, Event)> {
     world.agenda.drain()
+}
+
+/// Lets one event happen at its time.
+fn happen(world: &mut World<Seen>, (at, event): (Time, Event)) {
+    world.agenda.set_now(at);
+    world.handle(event);
 }
 
 /// A packet from the sender to the receiver that is on the hop of this position.
