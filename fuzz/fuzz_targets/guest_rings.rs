@@ -58,7 +58,7 @@ fuzz_target!(|data: &[u8]| {
         };
         let (payload, after) = after.split_at(header.size.min(MAX_PAYLOAD).min(after.len()));
         rest = after;
-        let files = (0..payload.first().map_or(0, |count| count % 4));
+        let files = 0..payload.first().map_or(0, |count| count % 4);
         let files = files.map(|_| RefCell::new(memory.to_vec())).collect();
         let _ = device.on_message(header, payload, files);
     }
