@@ -49,7 +49,7 @@ fuzz_target!(|data: &[u8]| {
         let mut frames = 0;
         let _ = device.drain(|_, _| frames += 1);
         assert!(frames <= 1 << 16);
-        let _ = device.calls(&mut Vec::new());
+        let _ = device.calls(data.len() % 2 == 0, &mut Vec::new());
         let Some((head, after)) = rest.split_first_chunk::<HEADER_LEN>() else {
             break;
         };
