@@ -49,7 +49,7 @@ fuzz_target!(|data: &[u8]| {
         let mut frames = 0;
         let _ = device.drain(|_, _| frames += 1);
         assert!(frames <= 1 << 16);
-        let _ = device.calls(&mut Vec::new());
+        let _ = device.calls(data.len() % 2 == 0, &mut Vec::new());
         let Some((head, after)) = rest.split_first_chunk::<HEADER_LEN>() else {
             break;
         };
@@ -58,7 +58,7 @@ fuzz_target!(|data: &[u8]| {
         };
         let (payload, after) = after.split_at(header.size.min(MAX_PAYLOAD).min(after.len()));
         rest = after;
-        let files = (0..payload.first().map_or(0, |count| count % 4));
+        let files = 0..payload.first().map_or(0, |count| count % 4);
         let files = files.map(|_| RefCell::new(memory.to_vec())).collect();
         let _ = device.on_message(header, payload, files);
     }

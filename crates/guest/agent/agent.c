@@ -50,6 +50,8 @@ enum { PM_FAMILY = 1, PM_ADDR4 = 3, PM_FLAGS = 6, PM_INTERFACE = 7 };
 #define MOST_SUBFLOWS 8
 #define MOST_SOCKETS 4096
 #define CHUNK (256 * 1024)
+// What a program writes by one call.
+#define BLOCK (128 * 1024)
 
 enum { ADD_ADDRESS = 1, SET, LISTEN, CONNECT, WRITE, FOREVER, CLOSE, PING, RUN, RECEIVE_OFFLOAD, HOSTS, SUBFLOW };
 enum {
@@ -79,9 +81,19 @@ struct ends {
 
 enum kind { FREE, LISTENER, OPENING, OPEN };
 
+// Writes as programs do: by calls that return when all of it is taken.
+struct writer {
+    int fd;
+    uint32_t number;
+    int for_ever, closes, is_gone;
+    uint64_t left;
+    pthread_cond_t more;
+};
+
 struct connection {
     int fd;
     enum kind kind;
+    struct writer *writer;
     int writes_for_ever, closes, is_shut, peer_closed, is_multipath, is_watched;
     uint64_t left;
     unsigned sample_ms, since_sample;
@@ -95,6 +107,7 @@ static unsigned tick_ms, addresses;
 static uint32_t echoes_left, echo_to;
 static struct timespec echo_at;
 static char data[CHUNK];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 // Numbers of what is waited for, beyond those of sockets.
 enum { CONTROL = MOST_SOCKETS, TICK, PONG, PROGRAM, READER };
@@ -309,6 +322,12 @@ static void tick(unsigned every_ms)
 static void forget(uint32_t number)
 {
     struct connection *c = &sockets[number];
+    if (c->writer) {
+        pthread_mutex_lock(&lock);
+        c->writer->is_gone = 1;
+        pthread_cond_signal(&c->writer->more);
+        pthread_mutex_unlock(&lock);
+    }
     if (c->fd >= 0)
         close(c->fd);
     memset(c, 0, sizeof *c);
@@ -353,32 +372,20 @@ static void ended(uint32_t number, int error)
     forget(number);
 }
 
+// Hands its writer what there is to do.
 static void push(uint32_t number)
 {
     struct connection *c = &sockets[number];
-    while (c->kind == OPEN && !c->is_shut && (c->writes_for_ever || c->left)) {
-        size_t size = !c->writes_for_ever && c->left < CHUNK ? c->left : CHUNK;
-        ssize_t sent = send(c->fd, data, size, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent < 0) {
-            if (errno == EAGAIN) {
-                wants(number, EPOLLIN | EPOLLOUT);
-                return;
-            }
-            ended(number, errno);
-            return;
-        }
-        if (!c->writes_for_ever)
-            c->left -= sent;
-    }
-    if (c->kind == OPEN) {
-        wants(number, c->peer_closed ? 0 : EPOLLIN);
-        if (c->closes && !c->is_shut) {
-            c->is_shut = 1;
-            shutdown(c->fd, SHUT_WR);
-            if (c->peer_closed)
-                ended(number, 0);
-        }
-    }
+    struct writer *writer = c->writer;
+    if (c->kind != OPEN || !writer)
+        return;
+    pthread_mutex_lock(&lock);
+    writer->left += c->left;
+    writer->for_ever = c->writes_for_ever;
+    writer->closes = c->closes;
+    c->left = 0;
+    pthread_cond_signal(&writer->more);
+    pthread_mutex_unlock(&lock);
 }
 
 static void pull(uint32_t number)
@@ -412,9 +419,15 @@ struct reader {
 
 struct last {
     uint32_t number;
-    int error;
+    int error, is_writer;
     uint64_t bytes;
 };
+
+static void tell_last(struct last last)
+{
+    if (write(readers[1], &last, sizeof last) != sizeof last)
+        failed(last.number, "end");
+}
 
 // Reads whatever comes, as it comes, in one call that stays in the kernel: waking a program for each
 // segment costs more than TCP does. Who delivers the segments counts them; we tell of the end.
@@ -428,25 +441,75 @@ static void *read_all(void *argument)
         last.bytes += n;
     last.error = n < 0 ? errno : 0;
     close(reader.fd);
-    if (write(readers[1], &last, sizeof last) != sizeof last)
-        failed(reader.number, "end");
+    tell_last(last);
     return NULL;
+}
+
+static void *write_all(void *argument)
+{
+    struct writer *writer = argument;
+    struct last last = {.number = writer->number, .is_writer = 1};
+    pthread_mutex_lock(&lock);
+    for (;;) {
+        while (!writer->left && !writer->for_ever && !writer->closes && !writer->is_gone)
+            pthread_cond_wait(&writer->more, &lock);
+        if (writer->is_gone || (!writer->left && !writer->for_ever))
+            break;
+        size_t size = !writer->for_ever && writer->left < BLOCK ? writer->left : BLOCK;
+        pthread_mutex_unlock(&lock);
+        ssize_t sent = send(writer->fd, data, size, MSG_NOSIGNAL);
+        pthread_mutex_lock(&lock);
+        if (sent < 0) {
+            last.error = errno;
+            break;
+        }
+        writer->left -= writer->for_ever ? 0 : sent;
+    }
+    int is_gone = writer->is_gone;
+    // Nobody has it any more.
+    if (!is_gone)
+        sockets[writer->number].writer = NULL;
+    pthread_mutex_unlock(&lock);
+    if (!is_gone) {
+        if (!last.error)
+            shutdown(writer->fd, SHUT_WR);
+        tell_last(last);
+    }
+    close(writer->fd);
+    free(writer);
+    return NULL;
+}
+
+static int start(void *(*what)(void *), void *argument)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 64 * 1024);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    return pthread_create(&thread, &attributes, what, argument);
 }
 
 static int start_reader(uint32_t number)
 {
     struct reader *reader = malloc(sizeof *reader);
-    pthread_attr_t attributes;
-    pthread_t thread;
     if (!reader)
         return -1;
     reader->number = number;
     reader->fd = dup(sockets[number].fd);
-    fcntl(reader->fd, F_SETFL, fcntl(reader->fd, F_GETFL) & ~O_NONBLOCK);
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, 64 * 1024);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    return pthread_create(&thread, &attributes, read_all, reader);
+    return start(read_all, reader);
+}
+
+static int start_writer(uint32_t number)
+{
+    struct writer *writer = calloc(1, sizeof *writer);
+    if (!writer)
+        return -1;
+    writer->number = number;
+    writer->fd = dup(sockets[number].fd);
+    pthread_cond_init(&writer->more, NULL);
+    sockets[number].writer = writer;
+    return start(write_all, writer);
 }
 
 static void on_reader(void)
@@ -454,28 +517,36 @@ static void on_reader(void)
     struct last last;
     while (read(readers[0], &last, sizeof last) == sizeof last) {
         struct connection *c = &sockets[last.number];
-        if (c->kind != OPEN || c->peer_closed)
+        if (c->kind != OPEN)
             continue;
         if (last.error) {
             ended(last.number, last.error);
             continue;
         }
-        c->peer_closed = 1;
-        tell(PEER_CLOSED, last.number, last.bytes, NULL, 0);
-        if (c->is_shut)
+        if (last.is_writer) {
+            c->is_shut = 1;
+        } else if (!c->peer_closed) {
+            c->peer_closed = 1;
+            tell(PEER_CLOSED, last.number, last.bytes, NULL, 0);
+        }
+        if (c->is_shut && c->peer_closed)
             ended(last.number, 0);
     }
 }
 
 static void established(uint32_t number)
 {
-    sockets[number].kind = OPEN;
-    if (!sockets[number].is_multipath && start_reader(number)) {
+    struct connection *c = &sockets[number];
+    c->kind = OPEN;
+    // Calls of this program do not wait; those of readers and writers do.
+    fcntl(c->fd, F_SETFL, fcntl(c->fd, F_GETFL) & ~O_NONBLOCK);
+    wants(number, EPOLLIN);
+    if ((!c->is_multipath && start_reader(number)) || start_writer(number)) {
         errno = ENOMEM;
         failed(number, "a thread");
     }
     tell(ESTABLISHED, number, 0, NULL, 0);
-    if (sockets[number].sample_ms)
+    if (c->sample_ms)
         sample(number);
     push(number);
 }
@@ -576,8 +647,6 @@ static void on_socket(uint32_t number, uint32_t events)
         pull(number);
     else if (c->kind == OPEN && events & (EPOLLHUP | EPOLLERR))
         ended(number, 0);
-    if (c->kind == OPEN && events & EPOLLOUT)
-        push(number);
 }
 
 static void on_tick(void)

@@ -24,6 +24,8 @@ pub struct Config {
     /// Whether it sees what arrives at one instant together, as by a network card that puts segments
     /// together; otherwise each packet has an interrupt of its own, and programs read it before the next.
     pub receive_offload: bool,
+    /// Whether it runs programs beside the agent.
+    pub has_programs: bool,
 }
 
 impl Config {
@@ -38,6 +40,7 @@ impl Config {
             patience_s: 60,
             mac: [2, 0, 0, 0, 1, 1],
             receive_offload: false,
+            has_programs: false,
         }
     }
 }

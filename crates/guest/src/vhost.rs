@@ -12,6 +12,10 @@ use std::collections::VecDeque;
 
 /// Bytes before the payload of a message.
 pub const HEADER_LEN: usize = 12;
+/// Bytes of a message of ours to the guest.
+pub const CALL_LEN: usize = HEADER_LEN + 8;
+/// Bytes of the guest's answer to one.
+pub const ANSWER_LEN: usize = HEADER_LEN + 8;
 /// Longest payload.
 pub const MAX_PAYLOAD: usize = 512;
 /// Bytes before a frame in a buffer.
@@ -339,16 +343,17 @@ impl<B: Backing> Device<B> {
     }
 
     /// The messages that tell the guest of what was used, as far as it wants to know; put behind
-    /// `into`. No answer is asked for.
+    /// `into`. Where `asks`, the guest answers each with [`ANSWER_LEN`] bytes.
     ///
     /// # Errors
     /// [`Fault`] for a ring that is not one.
-    pub fn calls(&mut self, into: &mut Vec<u8>) -> Result<(), Fault> {
+    pub fn calls(&mut self, asks: bool, into: &mut Vec<u8>) -> Result<(), Fault> {
+        let flags = VERSION | if asks { NEEDS_REPLY } else { 0 };
         for (number, is_used) in self.is_used.iter_mut().enumerate() {
             if std::mem::take(is_used) && self.rings[number].wants_interrupt(&self.memory)? {
                 let mut payload = (number as u32).to_le_bytes().to_vec();
                 payload.extend(0u32.to_le_bytes());
-                into.extend(message(VRING_CALL, VERSION, &payload));
+                into.extend(message(VRING_CALL, flags, &payload));
             }
         }
         Ok(())
@@ -496,7 +501,7 @@ mod tests {
         device.memory.read(0x1000, &mut got).expect("inside");
         assert_eq!(&got[NET_HEADER_LEN..], b"\x02\0\0\0\0\x09 frame");
         let mut calls = Vec::new();
-        device.calls(&mut calls).expect("no ring is wrong");
+        device.calls(false, &mut calls).expect("no ring is wrong");
         assert_eq!(calls, message(VRING_CALL, VERSION, &[0; 8]));
 
         let mut sent = [0; 20];

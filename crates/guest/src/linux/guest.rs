@@ -7,7 +7,7 @@ use crate::agent::{Command, Report};
 use crate::frame::split;
 use crate::memory::Backing;
 use crate::time::{Clock, GUEST_AT, MESSAGE_LEN, Message, Step, TIMES_AT, TIMES_LEN};
-use crate::vhost::{Device, HEADER_LEN, Header, MAX_FDS};
+use crate::vhost::{ANSWER_LEN, CALL_LEN, Device, HEADER_LEN, Header, MAX_FDS};
 use crate::{Config, Fault, GuestError, Port, Sink, archive};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
@@ -224,12 +224,16 @@ impl Guest {
             let run = self.clock.run(at);
             self.share_times()?;
             let has_called = self.call()?;
-            if !has_called && !is_due {
+            // What a program does between two steps of the clock is not foreseen: it is asked.
+            let is_asked = self.config.has_programs;
+            let is_woken =
+                has_called && (!is_asked || self.requested().is_some_and(|next| next <= at));
+            if !is_woken && !is_due {
                 self.clock.rest();
                 return self.share_times();
             }
             let run = run.write();
-            if !is_due {
+            if !is_due && !is_asked {
                 // It was idle: it finds that it has an interrupt to take now, and rests once more to be
                 // told that it is now. One that has something else to do may have one to take yet.
                 self.clock.run_ahead();
@@ -254,24 +258,34 @@ impl Guest {
 
     /// Gives it what waits, and tells it of the buffers that were used; whether there was anything to
     /// tell. The message is a signal for it, which it takes before it reads that it is to run: it then has
-    /// an interrupt to take now. A guest that is run at a time at which it has nothing to do stops.
+    /// an interrupt to take now. One with programs answers, and has then left the time at which it wants
+    /// to run: now, unless it has an interrupt yet to take. A guest that is run at a time at which it has
+    /// nothing to do stops.
     fn call(&mut self) -> Result<bool, GuestError> {
         let mut any = false;
+        let asks = self.config.has_programs;
         let most = [self.config.receive_offload, true].map(|all| if all { usize::MAX } else { 1 });
         for (device, most) in self.devices.iter_mut().zip(most) {
             let Some(device) = device else { continue };
             self.calls.clear();
             let filled = device.device.fill(most);
-            let called = filled.and_then(|()| device.device.calls(&mut self.calls));
+            let called = filled.and_then(|()| device.device.calls(asks, &mut self.calls));
             called.map_err(|fault| fault_of(&self.config, fault))?;
             if !self.calls.is_empty()
                 && let Some(socket) = &mut device.calls
             {
-                if socket.write_all(&self.calls).is_err() {
+                let mut answers = [0; 2 * ANSWER_LEN];
+                let count = if asks { self.calls.len() / CALL_LEN } else { 0 };
+                let answers = &mut answers[..count * ANSWER_LEN];
+                let called = socket.write_all(&self.calls);
+                if called.and_then(|()| socket.read_exact(answers)).is_err() {
                     return Err(ended(&self.config, &mut self.process));
                 }
                 any = true;
             }
+        }
+        if any && asks {
+            self.look()?;
         }
         Ok(any)
     }
@@ -415,6 +429,11 @@ impl Guest {
             let stream = for_calls
                 .map(std::os::fd::OwnedFd::from)
                 .map(UnixStream::from);
+            if let Some(stream) = &stream {
+                let patience = Duration::from_secs(self.config.patience_s);
+                let set = stream.set_read_timeout(Some(patience));
+                set.map_err(machine("a device"))?;
+            }
             device.calls = stream;
         }
         if !reply.bytes.is_empty() && device.socket.write_all(&reply.bytes).is_err() {

@@ -271,6 +271,7 @@ impl Kernels {
             config.mac[4..].copy_from_slice(&[high, low]);
             let file = format!("kernel-{}.log", machine.node.replace(['/', '\\'], "-"));
             config.receive_offload = machine.receive_offload;
+            config.has_programs = machine.program.is_some();
             config.log = logs.map(|folder| folder.join(file));
             let mut guest = Guest::boot(config)?;
             guest.command(&Command::AddAddress(machine.address));
