@@ -262,7 +262,7 @@ impl BbrV1 {
         if self.round.is_start {
             self.is_conserving = false;
         }
-        let Some(rate) = ack.rate.segments_per_sec() else {
+        let Some(rate) = ack.rate.segments_per_sec().map(sizes::in_units) else {
             return;
         };
         let is_limited = self.is_limited(ack);

@@ -19,6 +19,15 @@ pub(super) fn rounded_down(value: f64) -> f64 {
     value as u64 as f64
 }
 
+/// A bandwidth in segments per second as Linux counts it: whole units of 2⁻²⁴ segments per microsecond,
+/// rounded down. A product that would be a whole number is then below it, and its rounding up takes it
+/// there, not one beyond (`BW_UNIT`).
+#[inline]
+pub(super) fn in_units(bandwidth: f64) -> f64 {
+    const UNITS_PER_SEGMENT: f64 = (1 << 24) as f64 / USEC;
+    rounded_down(bandwidth * UNITS_PER_SEGMENT) / UNITS_PER_SEGMENT
+}
+
 /// `value` rounded up, which must not be negative.
 #[inline]
 fn rounded_up(value: f64) -> f64 {

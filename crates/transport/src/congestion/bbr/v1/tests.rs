@@ -116,3 +116,15 @@ fn random_loss_does_not_lower_the_rate() {
     let report = pipe.run(&mut bbr, Span::from_secs(30));
     assert!(report.received_mbps > 17.0, "{report:?}");
 }
+
+#[test]
+fn a_bandwidth_in_units_has_a_product_that_is_not_one_too_many() {
+    // Two segments in 12 ms, over 72 ms: 12 segments, by Linux's integers.
+    let rate = sizes::in_units(2.0 / 12e-3);
+    let units = (2_u64 << 24) / 12_000;
+    assert_eq!((rate / 1e6 * f64::from(1 << 24)).round() as u64, units);
+    let mut bbr = build::<BbrV1>(&[]);
+    bbr.min_rtt = Some(Span::from_millis(72));
+    bbr.pacing_rate = 2e5;
+    assert_eq!(bbr.inflight(rate, 1.0), 18.0);
+}
