@@ -4,12 +4,27 @@ import inspect
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fadeout import _names, _native
-from fadeout._native import ScenarioError
+from fadeout._native import FadeoutError, ScenarioError
+
+if TYPE_CHECKING:
+    from fadeout.results import Results
 
 Maker = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+class OwnError(FadeoutError):
+    """A method of a class of the user's own raised, which ended the run.
+
+    Its own exception, with the traceback, is `__cause__`. `results` has what was recorded until
+    then.
+    """
+
+    def __init__(self, message: str, results: "Results") -> None:
+        super().__init__(message)
+        self.results = results
 
 
 @dataclass(frozen=True)

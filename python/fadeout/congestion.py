@@ -23,22 +23,18 @@ each flow or path. `congestion-control = { name = "aimd", increase = 2 }` calls 
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fadeout._instances import Maker, OwnKind
+from fadeout._instances import Maker, OwnError, OwnKind
 from fadeout._native import (
     Ack,
     CongestionEvent,
-    FadeoutError,
     LinkInfo,
     RateSample,
     ScenarioError,
     Sent,
     Window,
 )
-
-if TYPE_CHECKING:
-    from fadeout.results import Results
 
 __all__ = [
     "Ack",
@@ -107,16 +103,12 @@ class CongestionControl:
         """A segment with data left, new or again."""
 
 
-class CongestionControlError(FadeoutError):
+class CongestionControlError(OwnError):
     """A method of a congestion control of your own raised, which ended the run.
 
     Its own exception, with the traceback, is `__cause__`. `results` has what was recorded until
     then.
     """
-
-    def __init__(self, message: str, results: "Results") -> None:
-        super().__init__(message)
-        self.results = results
 
 
 REQUIRED = ("on_ack", "on_congestion")

@@ -18,13 +18,10 @@ the whole network. `policy = { name = "emptiest", margin-db = 2 }` calls `Emptie
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fadeout._instances import Maker, OwnKind
-from fadeout._native import FadeoutError, HandoverEnd, MeasurementReport
-
-if TYPE_CHECKING:
-    from fadeout.results import Results
+from fadeout._instances import Maker, OwnError, OwnKind
+from fadeout._native import HandoverEnd, MeasurementReport
 
 __all__ = ["HandoverEnd", "HandoverPolicy", "HandoverPolicyError", "MeasurementReport"]
 
@@ -47,16 +44,12 @@ class HandoverPolicy:
         """A change of cell has ended, well or not; also one after a failure."""
 
 
-class HandoverPolicyError(FadeoutError):
+class HandoverPolicyError(OwnError):
     """A method of a policy of your own raised, which ended the run.
 
     Its own exception, with the traceback, is `__cause__`. `results` has what was recorded until
     then.
     """
-
-    def __init__(self, message: str, results: "Results") -> None:
-        super().__init__(message)
-        self.results = results
 
 
 KIND = OwnKind(

@@ -1,6 +1,7 @@
 """What several tests use."""
 
 import dataclasses
+import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from fadeout import kernel
 from fadeout.study import studies
 
 ROOT = Path(__file__).parents[2]
@@ -63,3 +65,27 @@ def spend(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         monkeypatch.setitem(studies(), name, dataclasses.replace(study, quick=quick))
 
     return set_effort
+
+
+needs_kernel = pytest.mark.skipif(
+    sys.platform != "linux"
+    or not any(one.release.startswith("6.12") for one in kernel.installed()),
+    reason="there is no kernel 6.12; fadeout kernel build makes one",
+)
+
+
+def kernel_link(*, rate: str, limit: int) -> str:
+    """Two nodes with kernels, and a link of 10 ms between them."""
+    return f"""
+duration = "4 s"
+[node.server]
+kernel = "6.12"
+[node.client]
+kernel = "6.12"
+[link.path]
+from = "server"
+to = "client"
+rate = "{rate}"
+delay = "10 ms"
+queue = {{ limit = "{limit} packets" }}
+"""

@@ -12,35 +12,17 @@ import polars as pl
 import pytest
 
 import fadeout
+from conftest import kernel_link, needs_kernel
 from fadeout import kernel
 
-SCENARIO = """
-duration = "4 s"
-[node.server]
-kernel = "6.12"
-[node.client]
-kernel = "6.12"
-[link.path]
-from = "server"
-to = "client"
-rate = "20 Mbit/s"
-delay = "10 ms"
-queue = { limit = "100 packets" }
+SCENARIO = (
+    kernel_link(rate="20 Mbit/s", limit=100)
+    + """
 [flow.file]
 from = "server"
 to = "client"
 application = { kind = "transfer", size = "3 MB" }
 """
-
-
-def has_kernel() -> bool:
-    return sys.platform == "linux" and any(
-        one.release.startswith("6.12") for one in kernel.installed()
-    )
-
-
-needs_kernel = pytest.mark.skipif(
-    not has_kernel(), reason="there is no kernel 6.12; fadeout kernel build makes one"
 )
 
 

@@ -23,9 +23,9 @@ pub mod vhost;
 
 pub use config::{Checked, Config, GuestError, Sink};
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{Guest, check};
+pub use elsewhere::{Guest, Place, check};
 #[cfg(target_os = "linux")]
-pub use linux::{Guest, check};
+pub use linux::{Guest, Place, check};
 
 /// Something that a guest must not do, in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

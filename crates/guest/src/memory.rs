@@ -1,7 +1,4 @@
 //! The memory of a guest, as its devices see it.
-//!
-//! It is read and written by calls on its file, not mapped: a guest that makes the file shorter gets an
-//! error for itself, and no signal for us.
 
 use crate::Fault;
 
@@ -25,16 +22,6 @@ pub trait Backing {
     fn read_at(&self, offset: u64, into: &mut [u8]) -> bool;
     /// Writes `from` to `offset`; false when that is not possible.
     fn write_at(&self, offset: u64, from: &[u8]) -> bool;
-}
-
-#[cfg(unix)]
-impl Backing for std::fs::File {
-    fn read_at(&self, offset: u64, into: &mut [u8]) -> bool {
-        std::os::unix::fs::FileExt::read_exact_at(self, into, offset).is_ok()
-    }
-    fn write_at(&self, offset: u64, from: &[u8]) -> bool {
-        std::os::unix::fs::FileExt::write_all_at(self, from, offset).is_ok()
-    }
 }
 
 impl Backing for std::cell::RefCell<Vec<u8>> {

@@ -12,10 +12,6 @@ use std::collections::VecDeque;
 
 /// Bytes before the payload of a message.
 pub const HEADER_LEN: usize = 12;
-/// Bytes of a message of ours to the guest.
-pub const CALL_LEN: usize = HEADER_LEN + 8;
-/// Bytes of the guest's answer to one.
-pub const ANSWER_LEN: usize = HEADER_LEN + 8;
 /// Longest payload.
 pub const MAX_PAYLOAD: usize = 512;
 /// Bytes before a frame in a buffer.
@@ -343,7 +339,7 @@ impl<B: Backing> Device<B> {
     }
 
     /// The messages that tell the guest of what was used, as far as it wants to know; put behind
-    /// `into`. To each it answers with [`ANSWER_LEN`] bytes.
+    /// `into`. No answer is asked for.
     ///
     /// # Errors
     /// [`Fault`] for a ring that is not one.
@@ -352,7 +348,7 @@ impl<B: Backing> Device<B> {
             if std::mem::take(is_used) && self.rings[number].wants_interrupt(&self.memory)? {
                 let mut payload = (number as u32).to_le_bytes().to_vec();
                 payload.extend(0u32.to_le_bytes());
-                into.extend(message(VRING_CALL, VERSION | NEEDS_REPLY, &payload));
+                into.extend(message(VRING_CALL, VERSION, &payload));
             }
         }
         Ok(())
@@ -501,9 +497,7 @@ mod tests {
         assert_eq!(&got[NET_HEADER_LEN..], b"\x02\0\0\0\0\x09 frame");
         let mut calls = Vec::new();
         device.calls(&mut calls).expect("no ring is wrong");
-        // The guest says when it has it: it must know of the call before it runs on.
-        let asked = VERSION | NEEDS_REPLY;
-        assert_eq!(calls, message(VRING_CALL, asked, &[0; 8]));
+        assert_eq!(calls, message(VRING_CALL, VERSION, &[0; 8]));
 
         let mut sent = [0; 20];
         sent[..10].copy_from_slice(&[1, 1, 0, 0, 0xa8, 5, 34, 0, 16, 0]);

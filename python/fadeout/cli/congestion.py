@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
+from fadeout._instances import OwnError
 from fadeout.cli.console import err
-from fadeout.congestion import CongestionControlError
-from fadeout.handover_policy import HandoverPolicyError
 
 CongestionControls = Annotated[
     list[str] | None,
@@ -34,7 +33,7 @@ HandoverPolicies = Annotated[
 ]
 
 
-def print_cause(error: CongestionControlError | HandoverPolicyError) -> None:
+def print_cause(error: OwnError) -> None:
     """Print the traceback of the user's own method."""
     cause = error.__cause__
     if cause is not None:

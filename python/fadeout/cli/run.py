@@ -8,6 +8,7 @@ from rich.text import Text
 
 import fadeout
 from fadeout import drives
+from fadeout._instances import OwnError
 from fadeout._overview import sections
 from fadeout._own import POLICY_OPTION, load_classes
 from fadeout.cli.congestion import CongestionControls, HandoverPolicies, print_cause
@@ -96,7 +97,7 @@ def run(
                 handover_policies=policies,
                 allow_programs=programs,
             )
-        except (fadeout.CongestionControlError, fadeout.HandoverPolicyError) as error:
+        except OwnError as error:
             print_cause(error)
             err().print(f"what was recorded until then: {folder}", markup=False, highlight=False)
             raise

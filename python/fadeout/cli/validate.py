@@ -192,7 +192,7 @@ def _matrix(
         runs = made.run_matrix(
             wanted, folder, kernel=version, seeds=seeds, jobs=jobs, progress=progress
         )
-    rows = made.compared(wanted, runs, kernel=version, seeds=seeds)
+    rows = made.compared(runs)
     table = new_table(*made.TABLE, numbers=made.TABLE[1:])
     for row in rows:
         table.add_row(*made.cells(row))

@@ -10,21 +10,10 @@ from statistics import median
 import polars as pl
 
 from fadeout import _toml
-from fadeout.plot.panels import shade_blockages
-from fadeout.plot.style import BLUE, VERMILION, legend_above, new_figure
 from fadeout.results import Results
 from fadeout.study.batch import CountCallback, read_texts, run_texts
+from fadeout.validate.beside import Quantity, draw_beside
 from fadeout.validate.recordings import DATA, Range, Recorded, recorded, samples
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """Something that is compared."""
-
-    name: str
-    key: str
-    form: str
-
 
 QUANTITIES = (
     Quantity("received Mbit/s", "received_mbps", ".2f"),
@@ -220,36 +209,19 @@ def draw(folder: Path, names: Sequence[str] | None = None) -> list[Path]:
     for name in names or [name for name, row in recorded().items() if row.samples]:
         row = recorded()[name]
         results = run_texts([_toml.dumps(row.scenarios[0])])[0]
-        linux = samples(row)
-        with new_figure(height=3.4, rows=2) as (figure, (window, rtt)):
-            rows = results.congestion.filter(pl.col("srtt_s") > 0)
-            pairs = (
-                (window, "cwnd_segments", "Window (segments)", rows["cwnd_segments"]),
-                (rtt, "srtt_ms", "Smoothed RTT (ms)", rows["srtt_s"] * 1e3),
-            )
-            for ax, column, axis, values in pairs:
-                ax.plot(
-                    linux["t_s"],
-                    linux[column],
-                    color=VERMILION,
-                    linewidth=1.6,
-                    label="Linux 6.12",
-                )
-                ax.plot(
-                    rows["time_s"] - row.data_start_s,
-                    values,
-                    color=BLUE,
-                    linewidth=0.9,
-                    drawstyle="steps-post",
-                    label="fadeout",
-                )
-                ax.set_ylabel(axis)
-                ax.set_ylim(bottom=0)
-                shade_blockages(ax, results, label=ax is window)
-            window.set_xlim(0, row.duration_s)
-            rtt.set_xlabel("Time (s)")
-            legend_above(window)
+        rows = results.congestion.filter(pl.col("srtt_s") > 0)
         path = folder / f"{name}.png"
-        figure.savefig(path)
+        draw_beside(
+            path,
+            samples(row).select(
+                pl.col("t_s").alias("time_s"),
+                "cwnd_segments",
+                pl.col("srtt_ms").alias("srtt_s") / 1e3,
+            ),
+            rows.with_columns(pl.col("time_s") - row.data_start_s),
+            results,
+            kernel="6.12",
+            end_s=row.duration_s,
+        )
         paths.append(path)
     return paths

@@ -1,16 +1,17 @@
 //! A guest: it is told the time, given frames, and hands over what it sent.
 
+use super::mapped::Mapped;
 use super::process::{Process, arguments};
 use super::socket::{Door, anonymous, receive_with, send_with};
 use crate::agent::{Command, Report};
 use crate::frame::split;
+use crate::memory::Backing;
 use crate::time::{Clock, GUEST_AT, MESSAGE_LEN, Message, Step, TIMES_AT, TIMES_LEN};
-use crate::vhost::{ANSWER_LEN, CALL_LEN, Device, HEADER_LEN, Header, MAX_FDS};
+use crate::vhost::{Device, HEADER_LEN, Header, MAX_FDS};
 use crate::{Config, Fault, GuestError, Port, Sink, archive};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -25,12 +26,14 @@ const ORIGIN: u64 = 44 * SECOND;
 const TIME_OF_DAY: u64 = 1_577_836_800 * SECOND;
 /// How long a process of a guest takes to read its clock, ns (`TIMER_MULTIPLIER`).
 const CLOCK_READ: u64 = 256;
+/// How long only its clock is listened to, before its devices are too.
+const QUIET: Duration = Duration::from_millis(20);
 /// Rounds of a guest at one instant before it is held to spin.
 const MOST_ROUNDS: u32 = 100_000;
 
 #[derive(Debug)]
 struct Socketed {
-    device: Device<File>,
+    device: Device<Mapped>,
     socket: UnixStream,
     /// By which we call the guest.
     calls: Option<UnixStream>,
@@ -44,7 +47,11 @@ pub struct Guest {
     process: Process,
     clock: Clock,
     socket: UnixStream,
-    page: File,
+    /// The memory in which both leave their times.
+    page: Mapped,
+    page_file: File,
+    /// Whether the guest has told of all that it has: it is seldom that it speaks of its devices then.
+    is_up: bool,
     /// The network's and the agent's; they come as the guest finds them.
     devices: [Option<Socketed>; 2],
     doors: [Door; 2],
@@ -95,7 +102,9 @@ impl Guest {
         }
         let archive = archive::with_init(&init);
         let archive = anonymous("init", &archive).map_err(machine("its first files"))?;
-        let page = anonymous("time", &Clock::page()).map_err(machine("shared memory"))?;
+        let page_file = anonymous("time", &Clock::page()).map_err(machine("shared memory"))?;
+        let page = page_file.try_clone().and_then(Mapped::whole);
+        let page = page.map_err(machine("shared memory"))?;
         let [network, control] = [0, 1].map(|n: usize| doors[n].path());
         let arguments = arguments(
             config.memory_mb,
@@ -109,12 +118,16 @@ impl Guest {
             error,
         })?;
         let socket = wait_for(&door, &mut process, &config)?;
+        let set = socket.set_read_timeout(Some(QUIET));
+        set.map_err(machine(sockets))?;
         let mut guest = Guest {
             config,
             process,
             clock: Clock::default(),
             socket,
             page,
+            page_file,
+            is_up: false,
             devices: [None, None],
             doors,
             slot: [0; 16],
@@ -156,7 +169,14 @@ impl Guest {
         while let Some(at) = self.requested().filter(|&at| at < ORIGIN) {
             self.run_at(at, &mut ready)?;
         }
-        self.run_at(ORIGIN, &mut ready)
+        self.run_at(ORIGIN, &mut ready)?;
+        self.is_up = true;
+        Ok(())
+    }
+
+    /// The number of its process.
+    pub(super) fn process_id(&self) -> rustix::process::Pid {
+        self.process.id()
     }
 
     /// Release of its kernel.
@@ -204,12 +224,19 @@ impl Guest {
             let run = self.clock.run(at);
             self.share_times()?;
             let has_called = self.call()?;
-            let is_woken = has_called && self.requested().is_some_and(|next| next <= at);
-            if !is_due && !is_woken {
+            if !has_called && !is_due {
                 self.clock.rest();
                 return self.share_times();
             }
-            self.send(&run.write())?;
+            let run = run.write();
+            if !is_due {
+                // It was idle: it finds that it has an interrupt to take now, and rests once more to be
+                // told that it is now. One that has something else to do may have one to take yet.
+                self.clock.run_ahead();
+                self.send([run, run].as_flattened())?;
+            } else {
+                self.send(&run)?;
+            }
             self.serve()?;
             self.collect(sink)?;
         }
@@ -226,47 +253,43 @@ impl Guest {
     }
 
     /// Gives it what waits, and tells it of the buffers that were used; whether there was anything to
-    /// tell. It answers at once, and has then left the time at which it wants to run: now, unless it has
-    /// an interrupt of the device yet to take. A guest that is run at a time at which it has nothing to
-    /// do stops.
+    /// tell. The message is a signal for it, which it takes before it reads that it is to run: it then has
+    /// an interrupt to take now. A guest that is run at a time at which it has nothing to do stops.
     fn call(&mut self) -> Result<bool, GuestError> {
         let mut any = false;
         let most = [self.config.receive_offload, true].map(|all| if all { usize::MAX } else { 1 });
         for (device, most) in self.devices.iter_mut().zip(most) {
             let Some(device) = device else { continue };
-            let mut calls = std::mem::take(&mut self.calls);
-            calls.clear();
+            self.calls.clear();
             let filled = device.device.fill(most);
-            let called = filled.and_then(|()| device.device.calls(&mut calls));
+            let called = filled.and_then(|()| device.device.calls(&mut self.calls));
             called.map_err(|fault| fault_of(&self.config, fault))?;
-            if !calls.is_empty()
+            if !self.calls.is_empty()
                 && let Some(socket) = &mut device.calls
             {
-                let mut answers = [0; 2 * ANSWER_LEN];
-                let answers = &mut answers[..calls.len() / CALL_LEN * ANSWER_LEN];
-                let called = socket.write_all(&calls);
-                if called.and_then(|()| socket.read_exact(answers)).is_err() {
+                if socket.write_all(&self.calls).is_err() {
                     return Err(ended(&self.config, &mut self.process));
                 }
+                any = true;
             }
-            any |= !calls.is_empty();
-            self.calls = calls;
-        }
-        if any {
-            self.look()?;
         }
         Ok(any)
     }
 
     /// Looks at what it has left in shared memory.
     fn look(&mut self) -> Result<(), GuestError> {
-        let read = self.page.read_exact_at(&mut self.slot, GUEST_AT);
-        read.map_err(|error| self.no_memory(error))
+        match self.page.read_at(GUEST_AT, &mut self.slot) {
+            true => Ok(()),
+            false => Err(self.no_memory()),
+        }
     }
 
     /// Serves its messages until it waits.
     fn serve(&mut self) -> Result<(), GuestError> {
         while !self.clock.has_started() || self.clock.is_running() {
+            if self.is_up && self.serve_clock()? {
+                continue;
+            }
             let ready = self.poll()?;
             for port in 0..2 {
                 if ready[1 + port] {
@@ -319,24 +342,28 @@ impl Guest {
         }
     }
 
-    fn serve_clock(&mut self) -> Result<(), GuestError> {
+    /// Serves a message of its clock, if one comes soon.
+    fn serve_clock(&mut self) -> Result<bool, GuestError> {
         let mut bytes = [0; MESSAGE_LEN];
-        if self.socket.read_exact(&mut bytes).is_err() {
-            return Err(ended(&self.config, &mut self.process));
+        match self.socket.read(&mut bytes) {
+            Ok(MESSAGE_LEN) => {}
+            Err(error) if is_quiet(&error) => return Ok(false),
+            _ => return Err(ended(&self.config, &mut self.process)),
         }
         let message = Message::read(&bytes);
         let step = message.and_then(|message| self.clock.on_message(message, TIME_OF_DAY));
         match step.map_err(|fault| fault_of(&self.config, fault))? {
-            Step::Answer(message) => self.send(&message.write()),
+            Step::Answer(message) => self.send(&message.write())?,
             Step::Welcome(message) => {
                 self.share_times()?;
-                let log = self.page.try_clone();
-                let sent = log
-                    .and_then(|log| send_with(&self.socket, &message.write(), &[&self.page, &log]));
-                sent.map_err(|_| ended(&self.config, &mut self.process))
+                // The second is a log, which it does not use.
+                let files = [&self.page_file, &self.page_file];
+                let sent = send_with(&self.socket, &message.write(), &files);
+                sent.map_err(|_| ended(&self.config, &mut self.process))?;
             }
-            Step::Yield | Step::Nothing => Ok(()),
+            Step::Yield | Step::Nothing => {}
         }
+        Ok(true)
     }
 
     fn serve_device(&mut self, port: usize) -> Result<(), GuestError> {
@@ -366,6 +393,10 @@ impl Guest {
             }
         }
         let fault = |fault| fault_of(&self.config, fault);
+        let machine = |what| {
+            let name = self.config.name.clone();
+            move |error| GuestError::Machine { name, what, error }
+        };
         let header = Header::read(&head).map_err(fault)?;
         let mut payload = vec![0; header.size];
         if device.socket.read_exact(&mut payload).is_err() {
@@ -376,21 +407,14 @@ impl Guest {
         if device.device.is_for_calls(header) && !files.is_empty() {
             for_calls = Some(files.remove(0));
         }
+        let files: io::Result<Vec<Mapped>> = files.into_iter().map(Mapped::whole).collect();
+        let files = files.map_err(machine("its memory"))?;
         let reply = device.device.on_message(header, &payload, files);
         let reply = reply.map_err(fault)?;
         if reply.takes_request_fd {
             let stream = for_calls
                 .map(std::os::fd::OwnedFd::from)
                 .map(UnixStream::from);
-            if let Some(stream) = &stream {
-                let patience = Duration::from_secs(self.config.patience_s);
-                let set = stream.set_read_timeout(Some(patience));
-                set.map_err(|error| GuestError::Machine {
-                    name: self.config.name.clone(),
-                    what: "a device",
-                    error,
-                })?;
-            }
             device.calls = stream;
         }
         if !reply.bytes.is_empty() && device.socket.write_all(&reply.bytes).is_err() {
@@ -435,19 +459,21 @@ impl Guest {
         if self.shown.replace(times) == Some(times) {
             return Ok(());
         }
-        let written = self.page.write_all_at(&times, TIMES_AT);
-        written.map_err(|error| self.no_memory(error))
+        match self.page.write_at(TIMES_AT, &times) {
+            true => Ok(()),
+            false => Err(self.no_memory()),
+        }
     }
 
     fn requested(&self) -> Option<u64> {
         self.clock.next_at(&self.slot)
     }
 
-    fn no_memory(&self, error: io::Error) -> GuestError {
+    fn no_memory(&self) -> GuestError {
         GuestError::Machine {
             name: self.config.name.clone(),
             what: "shared memory",
-            error,
+            error: io::ErrorKind::UnexpectedEof.into(),
         }
     }
 }
@@ -465,6 +491,12 @@ impl Sink for Ready {
             self.release = Some(release.to_owned());
         }
     }
+}
+
+/// Whether nothing came, though it may yet.
+fn is_quiet(error: &io::Error) -> bool {
+    use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+    matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
 }
 
 fn fault_of(config: &Config, fault: Fault) -> GuestError {

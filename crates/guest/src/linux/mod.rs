@@ -2,8 +2,11 @@
 
 mod check;
 mod guest;
+mod mapped;
+mod place;
 mod process;
 mod socket;
 
 pub use check::check;
 pub use guest::Guest;
+pub use place::Place;

@@ -1,6 +1,7 @@
 //! The process of a guest.
 
 use super::socket::path_of;
+use rustix::process::Pid;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -49,6 +50,11 @@ impl Process {
         })
     }
 
+    /// Its number.
+    pub(super) fn id(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
     /// Whether it is gone.
     pub(super) fn has_ended(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
@@ -87,11 +93,9 @@ impl Process {
 
     /// Ends it, and every process in it.
     fn end(&mut self) {
-        use rustix::process::{Pid, Signal, kill_process_group};
+        use rustix::process::{Signal, kill_process_group};
         let _ = self.child.kill();
-        if let Some(group) = Pid::from_raw(self.child.id() as i32) {
-            let _ = kill_process_group(group, Signal::KILL);
-        }
+        let _ = kill_process_group(self.id(), Signal::KILL);
         let _ = self.child.wait();
     }
 }

@@ -2,10 +2,10 @@
 
 use super::handover::seconds;
 use super::managed::{Managed, note_cell};
-use crate::bearer::Fate;
-use crate::config::{Env, LegId};
-use crate::rrc::mobility::{Preparation, Stage};
+use crate::config::{Env, Fate, LegId};
+use crate::rrc::mobility::Stage;
 use crate::rrc::random_access::{Progress, RandomAccess, Step};
+use crate::rrc::record::row_of;
 use fadeout_core::{
     Direction, HandoverOutcome, HandoverRow, Motion, Probe, Procedure, RrcEvent, Span, Time,
 };
@@ -21,10 +21,10 @@ impl Managed<'_> {
         }
         self.note(RrcEvent::LinkFailure, env);
         self.service.stack.ues[self.ue.index()].on_link_failure(env.now, Span::ZERO);
-        if self.state.row_at.is_never() {
+        if !self.state.record.is_done() {
             self.fail_row(HandoverOutcome::Failed, env);
         }
-        self.state.switch_at = Time::NEVER;
+        self.state.network.on_link_lost();
         // Downlink data waits at the base station until it is known where the UE is.
         self.stop(Fate::Kept, env);
         self.detach(env);
@@ -34,8 +34,7 @@ impl Managed<'_> {
     /// The UE looks for a cell.
     pub(super) fn reselect(&mut self, env: &mut Env<'_, impl Probe>) {
         let monitoring = &self.config.monitoring;
-        self.state.preparation = Preparation::Idle;
-        self.state.wire.begin_anew();
+        self.state.network.begin_anew();
         self.state.stage = Stage::Selecting {
             at: env.now.saturating_add(monitoring.cell_selection),
             until: env.now.saturating_add(monitoring.t311),
@@ -44,7 +43,7 @@ impl Managed<'_> {
             let row = HandoverRow {
                 triggered_s: seconds(env.now),
                 left_s: seconds(env.now),
-                ..self.row((cell, cell), Procedure::Reestablishment)
+                ..row_of(self.ue, (cell, cell), Procedure::Reestablishment)
             };
             self.begin_row(row, env);
         }
@@ -64,14 +63,14 @@ impl Managed<'_> {
             return false;
         };
         let least_db = self.config.monitoring.q_in.0;
-        if self.is_heard(leg, least_db, motion, env.now) != [true; 2] {
-            self.leave_leg(leg);
+        if self.service.is_heard(leg, least_db, motion, env.now) != [true; 2] {
+            self.service.leave_leg(leg);
             return false;
         }
         note_cell((self.ue, cell), RrcEvent::CellSelected, env);
-        if let Some(row) = &mut self.state.row {
-            (row.target, row.procedure) = (cell, procedure);
-        }
+        self.state
+            .record
+            .note(|row| (row.target, row.procedure) = (cell, procedure));
         let access = RandomAccess::new(&self.config.access, env.now, false);
         self.state.stage = Stage::Entering {
             leg,
@@ -102,7 +101,7 @@ impl Managed<'_> {
         }
         let cell = self.service.stack.legs[leg.index()].config.cell;
         let least_db = self.config.monitoring.q_out.0;
-        let is_heard = self.is_heard(leg, least_db, motion, now);
+        let is_heard = self.service.is_heard(leg, least_db, motion, now);
         let before = access.preambles();
         let mut sent = 0;
         let progress = access.on_wake(now, &self.config.access, &mut self.state.draws, {
@@ -119,9 +118,7 @@ impl Managed<'_> {
         for _ in 0..sent {
             note_cell((self.ue, cell), RrcEvent::PreambleSent, env);
         }
-        if let Some(row) = &mut self.state.row {
-            row.preambles += sent;
-        }
+        self.state.record.note(|row| row.preambles += sent);
         match progress {
             Progress::Running => {}
             // The timer of the procedure governs: MAC starts anew.
@@ -143,7 +140,7 @@ impl Managed<'_> {
     fn fail_access(&mut self, leg: LegId, procedure: Procedure, env: &mut Env<'_, impl Probe>) {
         let cell = self.service.stack.legs[leg.index()].config.cell;
         note_cell((self.ue, cell), RrcEvent::AccessFailure, env);
-        self.leave_leg(leg);
+        self.service.leave_leg(leg);
         match procedure {
             Procedure::Handover => {
                 self.fail_row(HandoverOutcome::Failed, env);
@@ -169,7 +166,7 @@ impl Managed<'_> {
         if procedure != Procedure::Reestablishment {
             return self.enter(leg, env);
         }
-        let at = self.network().fetch_context(cell, env);
+        let at = self.with_network(env, |network, step| network.fetch_context(cell, step));
         self.state.stage = Stage::Fetching { leg, at, until };
     }
 
@@ -177,7 +174,7 @@ impl Managed<'_> {
     pub(super) fn lose_connection(&mut self, env: &mut Env<'_, impl Probe>) {
         self.note(RrcEvent::Released, env);
         self.fail_row(HandoverOutcome::Failed, env);
-        self.state.wire.begin_anew();
+        self.state.network.begin_anew();
         let stack = &mut self.service.stack;
         for bearer in stack.ues[self.ue.index()].bearers() {
             stack.bearers[bearer.index()]
@@ -189,7 +186,7 @@ impl Managed<'_> {
             let row = HandoverRow {
                 triggered_s: seconds(env.now),
                 left_s: seconds(env.now),
-                ..self.row((cell, cell), Procedure::Setup)
+                ..row_of(self.ue, (cell, cell), Procedure::Setup)
             };
             self.begin_row(row, env);
         }

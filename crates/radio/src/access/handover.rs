@@ -10,20 +10,17 @@
 
 use super::managed::{Managed, note_cell};
 use super::mobility::Move;
-use crate::bearer::{Fate, TransferCounts};
-use crate::config::{Env, LegId};
-use crate::rrc::measure::EventState;
-use crate::rrc::mobility::{Message, Preparation, Stage};
-use crate::rrc::monitor::{LinkMonitor, Quality};
+use crate::bearer::TransferCounts;
+use crate::config::{Env, Fate, LegId};
+use crate::rrc::mobility::{Message, Stage};
+use crate::rrc::network::Network;
 use crate::rrc::policy::HandoverPolicy;
 use crate::rrc::random_access::RandomAccess;
+use crate::rrc::record::row_of;
 use fadeout_core::{
     CellId, Direction, HandoverOutcome, HandoverRow, LinkInfo, Motion, Probe, Procedure, RrcEvent,
     Span, Time,
 };
-
-/// From the end of a change of cell to its row: the first packets pass in this time.
-const ROW_DELAY: Span = Span::from_millis(100);
 
 /// Time and NaN, as the row has them.
 pub(super) fn seconds(at: Time) -> f64 {
@@ -41,61 +38,33 @@ impl Managed<'_> {
         }
         let row = HandoverRow {
             triggered_s: seconds(env.now),
-            ..self.row((source, target), Procedure::Handover)
+            ..row_of(self.ue, (source, target), Procedure::Handover)
         };
         self.begin_row(row, env);
         note_cell((self.ue, target), RrcEvent::HandoverRequest, env);
-        let at = self.network().ask_target((source, target), env);
-        self.state.preparation = Preparation::Requested { target, at };
-        let starts_at = env.now.saturating_add(self.network().usual_preparation());
+        self.with_network(env, |network, step| {
+            network.ask_target((source, target), step);
+        });
+        let starts_at = env.now.saturating_add(self.config.usual_preparation());
         let access = &self.config.access;
         let lasts = self.config.procedure.interruption + access.occasion_period;
-        self.network().inform(LinkInfo::BlockagePredicted {
+        self.inform(LinkInfo::BlockagePredicted {
             starts_at,
             lasts: lasts + access.response_delay,
         });
     }
 
-    pub(super) fn row(
-        &self,
-        (source, target): (CellId, CellId),
-        procedure: Procedure,
-    ) -> HandoverRow {
-        HandoverRow {
-            time_s: Time::ZERO,
-            ue: self.ue,
-            source,
-            target,
-            procedure,
-            outcome: HandoverOutcome::Success,
-            triggered_s: f64::NAN,
-            commanded_s: f64::NAN,
-            left_s: f64::NAN,
-            entered_s: f64::NAN,
-            completed_s: f64::NAN,
-            switched_s: f64::NAN,
-            downlink_gap_s: f64::NAN,
-            uplink_gap_s: f64::NAN,
-            preambles: 0,
-            forwarded_numbered: 0,
-            forwarded_fresh: 0,
-            lost_packets: 0,
-        }
-    }
-
     /// A change of cell begins; one that ended and waited for its row ends now.
     pub(super) fn begin_row(&mut self, row: HandoverRow, env: &mut Env<'_, impl Probe>) {
         self.end_row(env);
-        self.state.row = Some(row);
+        self.state.record.begin(row);
     }
 
     /// The row of a change of cell, if one waits.
     fn end_row(&mut self, env: &mut Env<'_, impl Probe>) {
-        self.state.row_at = Time::NEVER;
-        let Some(mut row) = self.state.row.take() else {
+        let Some(mut row) = self.state.record.take(env.now) else {
             return;
         };
-        row.time_s = env.now;
         // Of a UE that did not leave the gaps are those of an earlier change.
         if !row.left_s.is_nan() {
             let mut gaps = [f64::NAN; 2];
@@ -122,26 +91,16 @@ impl Managed<'_> {
     }
 
     pub(super) fn fail_row(&mut self, outcome: HandoverOutcome, env: &mut Env<'_, impl Probe>) {
-        if let Some(row) = &mut self.state.row
-            && self.state.row_at.is_never()
-        {
-            row.outcome = outcome;
-        }
+        self.state.record.fail(outcome);
         self.end_row(env);
     }
 
     /// Whatever is due happens.
     pub(super) fn proceed<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         let now = env.now;
-        match self.state.preparation {
-            Preparation::Requested { target, at } if at <= now => {
-                self.network().on_answer_due(target, env);
-            }
-            Preparation::Commanded { until } if until <= now => self.give_up(env),
-            _ => {}
-        }
+        self.with_network(env, Network::on_source_due);
         match self.state.stage {
-            Stage::Connected if self.state.monitor.has_expired(now) => self.fail_link(env),
+            Stage::Connected if self.state.link.has_failed(now) => self.fail_link(env),
             Stage::Selecting { until, .. } if until <= now => self.lose_connection(env),
             Stage::Selecting { at, until } if at <= now => {
                 let again = self.config.monitoring.cell_selection;
@@ -151,49 +110,38 @@ impl Managed<'_> {
                 }
             }
             Stage::Entering { .. } => self.access(motion, env),
-            Stage::Fetching { leg, at, .. } if at <= now => {
-                self.note(RrcEvent::Reestablished, env);
-                self.enter(leg, env);
-            }
+            Stage::Fetching { at, .. } if at <= now => self.resume_in(env),
             Stage::Fetching { leg, until, .. } if until <= now => {
-                self.leave_leg(leg);
+                self.service.leave_leg(leg);
                 self.note(RrcEvent::AccessFailure, env);
                 self.lose_connection(env);
             }
             Stage::Released { at } if at <= now => self.search(motion, env),
             _ => {}
         }
-        if let Some((target, at)) = self.state.admission
-            && at <= now
-        {
-            self.state.admission = None;
-            self.network().admit(target);
+        self.with_network(env, Network::on_due);
+        self.guard_markers(env);
+        if self.state.record.due_at() <= now {
+            self.end_row(env);
         }
-        if self.state.switch_at <= now {
-            self.network().on_switch_due(env);
-        }
+    }
+
+    /// Targets that have waited long enough for end markers go on.
+    fn guard_markers(&mut self, env: &mut Env<'_, impl Probe>) {
         let mut position = 0;
         while let Some(&bearer) = self.service.stack.ues[self.ue.index()]
             .bearers()
             .get(position)
         {
-            if self.service.stack.bearers[bearer.index()]
-                .transfers()
-                .guard_at()
-                <= now
-            {
-                self.service.stack.bearers[bearer.index()]
-                    .travel()
-                    .on_guard(now);
+            let drb = &mut self.service.stack.bearers[bearer.index()];
+            if drb.transfers().guard_at() <= env.now {
+                drb.travel().on_guard(env.now);
                 self.service.flow_on(bearer, env);
                 self.service
                     .stack
                     .close_books(bearer, Direction::Downlink, env);
             }
             position += 1;
-        }
-        if self.state.row_at <= now {
-            self.end_row(env);
         }
     }
 
@@ -202,56 +150,36 @@ impl Managed<'_> {
         let Some(cell) = self.service.stack.serving_cell(self.ue) else {
             return;
         };
-        self.state.home = self.config.stations[cell.index()];
         let ue = self.ue;
         self.moves.push(Move::Path { ue, cell });
         self.note(RrcEvent::PathSwitched, env);
-        if let Some(row) = &mut self.state.row {
-            row.switched_s = seconds(env.now);
-        }
-        self.state.row_at = env.now.saturating_add(ROW_DELAY);
-    }
-
-    /// Whether a cell has room for one more UE.
-    pub(super) fn has_room(&self, target: CellId) -> bool {
-        let load = self.loads[target.index()];
-        self.config.most_ues.is_none_or(|most| load < most)
-    }
-
-    /// The source knows that the target has no room.
-    pub(super) fn on_refusal(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
-        self.state.preparation = Preparation::Idle;
-        self.network().inform(LinkInfo::BlockageEnded);
-        note_cell((self.ue, target), RrcEvent::HandoverRefused, env);
-        self.fail_row(HandoverOutcome::Refused, env);
+        self.state
+            .record
+            .note(|row| row.switched_s = seconds(env.now));
+        self.state.record.on_done(env.now);
     }
 
     /// The source knows that the target takes the UE.
     pub(super) fn command(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
-        self.state.preparation = Preparation::Commanded {
-            until: env.now.saturating_add(self.config.procedure.overall),
-        };
-        if let Some(row) = &mut self.state.row {
-            row.commanded_s = seconds(env.now);
-        }
+        self.with_network(env, |network, step| network.on_command(step));
+        self.state
+            .record
+            .note(|row| row.commanded_s = seconds(env.now));
         note_cell((self.ue, target), RrcEvent::CommandSent, env);
         self.send(Direction::Downlink, Message::Command(target), env);
         let Some(source) = self.service.stack.serving_cell(self.ue) else {
             return;
         };
-        self.network().transfer_status((source, target));
-        let fate = self.network().fate_between(source, target);
+        self.with_network(env, |network, step| {
+            network.transfer_status((source, target), step);
+        });
+        let fate = self.config.fate_between(source, target);
         self.stop(fate, env);
-    }
-
-    pub(super) fn is_one_station(&self, one: CellId, other: CellId) -> bool {
-        let stations = &self.config.stations;
-        stations[one.index()] == stations[other.index()]
     }
 
     /// The base station that the core's path leads to stops the downlink of the UE's bearers.
     pub(super) fn stop(&mut self, fate: Fate, env: &mut Env<'_, impl Probe>) {
-        let stations = (self.state.home, self.network().station());
+        let stations = (self.state.network.home(), self.station());
         for bearer in self.service.stack.ues[self.ue.index()].bearers() {
             let drb = &mut self.service.stack.bearers[bearer.index()];
             drb.travel()
@@ -260,15 +188,13 @@ impl Managed<'_> {
     }
 
     /// The source has waited long enough for a UE that is still there: it goes on.
-    fn give_up(&mut self, env: &mut Env<'_, impl Probe>) {
-        self.state.preparation = Preparation::Idle;
+    pub(super) fn give_up(&mut self, env: &mut Env<'_, impl Probe>) {
         if !self.state.is_connected() {
             return;
         }
         // The command is void, should it arrive after all.
-        let messages = &mut self.state.messages;
-        messages.retain(|(_, message)| !matches!(message, Message::Command(_)));
-        self.network().inform(LinkInfo::BlockageEnded);
+        self.state.letters.void_command();
+        self.inform(LinkInfo::BlockageEnded);
         self.note(RrcEvent::SourceResumed, env);
         self.fail_row(HandoverOutcome::Cancelled, env);
         self.resume(env);
@@ -280,7 +206,7 @@ impl Managed<'_> {
             .service
             .stack
             .serving_cell(self.ue)
-            .is_some_and(|cell| self.config.stations[cell.index()] == self.state.home);
+            .is_some_and(|cell| self.is_home(cell));
         let mut position = 0;
         while let Some(&bearer) = self.service.stack.ues[self.ue.index()]
             .bearers()
@@ -324,21 +250,18 @@ impl Managed<'_> {
     /// The UE leaves its cell: MAC is reset, RLC re-established.
     pub(super) fn detach(&mut self, env: &mut Env<'_, impl Probe>) {
         let ue = self.ue;
-        if let Some(row) = &mut self.state.row {
-            row.left_s = seconds(env.now);
-        }
-        self.network().inform(LinkInfo::BlockageBegan);
-        self.state.messages.clear();
-        self.state.monitor = LinkMonitor::new();
-        self.state.quality = Quality::new();
+        self.state.record.note(|row| row.left_s = seconds(env.now));
+        self.inform(LinkInfo::BlockageBegan);
+        self.state.letters.clear();
+        self.state.link.begin_anew();
         let leg = self.service.stack.ues[ue.index()].legs().first().copied();
         if let Some(leg) = leg {
             let cell = self.service.stack.legs[leg.index()].config.cell;
             let load = &mut self.loads[cell.index()];
             *load = load.saturating_sub(1);
-            self.leave_leg(leg);
+            self.service.leave_leg(leg);
         }
-        let station = self.network().station();
+        let station = self.station();
         let stack = &mut self.service.stack;
         for bearer in stack.ues[ue.index()].bearers() {
             stack.bearers[bearer.index()]
@@ -350,24 +273,6 @@ impl Managed<'_> {
             drb.reestablish(env, &mut stack.storage);
             drb.on_left();
         }
-    }
-
-    /// A leg carries nothing any more.
-    pub(super) fn leave_leg(&mut self, id: LegId) {
-        let stack = &mut self.service.stack;
-        let leg = &mut stack.legs[id.index()];
-        let cell = &mut self.service.cells[leg.config.cell.index()];
-        cell.forget_grants(id);
-        if leg.has_occasions() {
-            cell.release_occasion(leg.occasion());
-        }
-        leg.reset(&mut stack.lost);
-        for lost in &mut stack.lost {
-            for content in lost.drain(..) {
-                stack.contents.free(content);
-            }
-        }
-        stack.air.leave(id);
     }
 
     /// The leg of the UE in a cell, which is made if it is not there.
@@ -391,15 +296,12 @@ impl Managed<'_> {
         self.service.stack.ues[ue.index()].on_moved(leg);
         self.loads[cell.index()] += 1;
         self.state.stage = Stage::Connected;
-        self.state.preparation = Preparation::Idle;
-        self.state
-            .events
-            .iter_mut()
-            .for_each(EventState::on_new_serving_cell);
+        self.state.network.on_entered();
+        self.state.survey.on_new_serving_cell();
         self.moves.push(Move::Uplink { ue, cell });
-        if let Some(row) = &mut self.state.row {
-            row.entered_s = seconds(env.now);
-        }
+        self.state
+            .record
+            .note(|row| row.entered_s = seconds(env.now));
         self.send(Direction::Uplink, Message::Complete, env);
         self.service.on_uplink_data(Some(leg), env);
     }
@@ -407,18 +309,29 @@ impl Managed<'_> {
     /// The base station knows that the UE is there.
     pub(super) fn on_complete(&mut self, env: &mut Env<'_, impl Probe>) {
         self.note(RrcEvent::CompleteReceived, env);
-        self.network().inform(LinkInfo::BlockageEnded);
-        if let Some(row) = &mut self.state.row {
-            row.completed_s = seconds(env.now);
-        }
+        self.inform(LinkInfo::BlockageEnded);
+        self.state
+            .record
+            .note(|row| row.completed_s = seconds(env.now));
         self.resume(env);
         let Some(cell) = self.service.stack.serving_cell(self.ue) else {
             return;
         };
-        if self.config.stations[cell.index()] == self.state.home {
-            self.state.row_at = env.now.saturating_add(ROW_DELAY);
+        if self.is_home(cell) {
+            self.state.record.on_done(env.now);
         } else {
-            self.network().ask_core(cell, env);
+            self.with_network(env, |network, step| network.ask_core(cell, step));
         }
+    }
+
+    /// Base station of the UE's cell, or of the last one.
+    fn station(&self) -> u32 {
+        let serving = self.service.stack.serving_cell(self.ue);
+        self.state.network.station(self.config, serving)
+    }
+
+    /// Whether the core's path leads to the base station of a cell.
+    fn is_home(&self, cell: CellId) -> bool {
+        self.config.station(cell) == self.state.network.home()
     }
 }

@@ -3,15 +3,17 @@
 
 use super::mobility::Move;
 use super::service::Service;
-use crate::config::{AirInterface, Env, LegId, MobilityConfig, Scope};
+use crate::config::{Env, MobilityConfig, Scope};
 use crate::rrc::CellSelection;
-use crate::rrc::mobility::{Measured, Message, Preparation, Stage, UeMobility};
+use crate::rrc::mobility::{Measured, Message, Stage, UeMobility};
 use crate::rrc::monitor::Indication;
-use crate::rrc::pace::{self, Evaluation, Sleep};
-use crate::rrc::policy::{HandoverPolicy, Policy, Report, ReportedCell};
+use crate::rrc::network::Act;
+use crate::rrc::pace::{self, Evaluation};
+use crate::rrc::policy::{HandoverPolicy, Policy, Report};
 use fadeout_core::{
     CellId, Direction, Hertz, MeasurementRow, Motion, Packet, Probe, RrcEvent, RrcRow, Time, UeId,
 };
+use std::collections::VecDeque;
 
 /// A UE, and all that its procedures bear on.
 pub(super) struct Managed<'a> {
@@ -26,6 +28,8 @@ pub(super) struct Managed<'a> {
     /// Number of the next message.
     pub next_message: &'a mut u64,
     pub moves: &'a mut Vec<Move>,
+    /// What the network decides; empty between two steps.
+    pub acts: &'a mut VecDeque<Act>,
     /// The levels of the cells; of use within a measurement.
     pub samples: &'a mut Vec<f64>,
     /// Carriers of `cells`.
@@ -48,29 +52,14 @@ pub(super) fn note_cell(
 }
 
 impl Managed<'_> {
-    /// How the UE sleeps, if it does: in a cell with DRX, when nothing has come for a while.
-    ///
-    /// Standard: TS 36.133 §3.6.1; TS 38.133 §3.6.1.
-    fn sleep(&self, now: Time) -> Option<Sleep> {
-        let leg = *self.service.stack.ues[self.ue.index()].legs().first()?;
-        let leg = &self.service.stack.legs[leg.index()];
-        let cell = &self.service.cells[leg.config.cell.index()].plan.config;
-        let cycle = leg.sleeps(cell.drx.as_ref(), now)?;
-        Some(Sleep {
-            cycle,
-            is_nr: matches!(cell.air, AirInterface::Nr { .. }),
-        })
-    }
-
     /// The UE measures its cells.
     pub(super) fn measure<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
-        if self.state.next_sample_at > env.now {
+        if self.state.survey.next_at() > env.now {
             return;
         }
-        let over = self.state.sample_period;
-        let period = pace::measurement_period(self.config, self.sleep(env.now));
-        self.state.sample_period = period;
-        self.state.next_sample_at = env.now.saturating_add(period);
+        let sleep = self.service.sleep(self.ue, env.now);
+        let period = pace::measurement_period(self.config, sleep);
+        let over = self.state.survey.begin(env.now, period);
         let Managed {
             ue,
             config,
@@ -110,23 +99,20 @@ impl Managed<'_> {
                 false => 0.0,
             })
         };
-        for event in &mut state.events {
-            event.set_period(over);
-            let has_neighbour = event.has_neighbour();
-            event.on_samples(env.now, serving, samples, of, |position, holds| {
-                let event = match holds {
-                    _ if !has_neighbour => return,
-                    true => RrcEvent::ConditionEntered,
-                    false => RrcEvent::ConditionLeft,
-                };
-                note_cell((*ue, cells[position]), event, env);
-            });
-        }
+        let survey = &mut state.survey;
+        let levels = (serving, &samples[..]);
+        survey.on_samples((env.now, over), levels, of, |position, holds| {
+            let event = match holds {
+                true => RrcEvent::ConditionEntered,
+                false => RrcEvent::ConditionLeft,
+            };
+            note_cell((*ue, cells[position]), event, env);
+        });
         if !env.probe.wants_measurements(*ue) {
             return;
         }
         for (position, (&cell, &rsrp_dbm)) in cells.iter().zip(samples.iter()).enumerate() {
-            let filtered = state.events.first().and_then(|it| it.filtered(position));
+            let filtered = survey.filtered(position);
             env.probe.measurement(MeasurementRow {
                 time_s: env.now,
                 ue: *ue,
@@ -140,73 +126,49 @@ impl Managed<'_> {
 
     /// The UE looks whether its link is in sync.
     pub(super) fn evaluate<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
-        let (ue, config) = (self.ue, &self.config.monitoring);
-        if self.state.next_evaluation_at > env.now {
+        if self.state.link.next_at() > env.now {
             return;
         }
         // While T310 runs the UE looks as if it did not sleep (TS 36.133 clause 7.6.2.2).
-        let is_in_trouble = self.state.monitor.is_in_trouble();
-        let sleep = self.sleep(env.now).filter(|_| !is_in_trouble);
-        let over = Evaluation::of(self.config, sleep);
-        let state = &mut *self.state;
-        state.next_evaluation_at = env.now.saturating_add(over.period);
-        let leg = self.service.stack.ues[ue.index()].legs().first().copied();
-        let Some(leg) = leg.filter(|_| state.is_connected()) else {
+        let is_in_trouble = self.state.link.is_in_trouble();
+        let sleep = self.service.sleep(self.ue, env.now);
+        let over = Evaluation::of(self.config, sleep.filter(|_| !is_in_trouble));
+        self.state.link.begin(env.now, over);
+        let leg = self.service.stack.ues[self.ue.index()]
+            .legs()
+            .first()
+            .copied();
+        let Some(leg) = leg.filter(|_| self.state.is_connected()) else {
             return;
         };
-        self.service.stack.air.refresh(leg, env.now, motion);
-        let sinr = self.service.stack.air.downlink_quality(leg, env.now);
-        let Some(what) = state.quality.on_sinr(config, over, sinr) else {
-            return;
-        };
-        state.monitor.on_indication(env.now, config, what);
-        if is_in_trouble != state.monitor.is_in_trouble() {
-            // What counts now is looked at without delay.
-            let soon = env.now.saturating_add(config.period);
-            state.next_evaluation_at = state.next_evaluation_at.min(soon);
-            let event = match what {
-                Indication::OutOfSync => RrcEvent::OutOfSync,
-                Indication::InSync => RrcEvent::InSync,
-            };
-            self.note(event, env);
+        let air = &mut self.service.stack.air;
+        air.refresh(leg, env.now, motion);
+        let look = (over, air.downlink_quality(leg, env.now));
+        let link = &mut self.state.link;
+        match link.on_sinr(env.now, &self.config.monitoring, look) {
+            Some(Indication::OutOfSync) => self.note(RrcEvent::OutOfSync, env),
+            Some(Indication::InSync) => self.note(RrcEvent::InSync, env),
+            None => {}
         }
     }
 
     /// The UE reports the events that are due.
     pub(super) fn report(&mut self, env: &mut Env<'_, impl Probe>) {
-        if !self.state.is_connected() {
+        let serving = self.service.stack.serving_cell(self.ue);
+        let here = serving.and_then(|cell| self.cells.binary_search(&cell).ok());
+        let Some(here) = here.filter(|_| self.state.is_connected()) else {
             return;
-        }
-        for number in 0..self.state.events.len() {
-            let event = &mut self.state.events[number];
-            if event.wake_at() > env.now {
-                continue;
-            }
-            let mut is_due = false;
-            event.on_wake(env.now, |_| is_due = true);
-            let serving = self.service.stack.serving_cell(self.ue);
-            let Some(serving) = serving.filter(|_| is_due) else {
+        };
+        for number in 0..self.state.survey.events() {
+            let cells = (self.cells, here);
+            let Some(report) = self.state.survey.report(number, env.now, cells) else {
                 continue;
             };
-            let event = &self.state.events[number];
-            let here = self.cells.binary_search(&serving);
-            let level = here.ok().and_then(|here| event.filtered(here));
-            let mut report = Measured::new(
-                number as u16,
-                ReportedCell {
-                    cell: serving,
-                    rsrp_dbm: level.unwrap_or(f64::NEG_INFINITY),
-                },
-            );
-            for (position, rsrp_dbm) in event.triggered().filter(|_| event.has_neighbour()) {
-                let cell = self.cells[position];
-                report.add(ReportedCell { cell, rsrp_dbm });
-            }
             let best = report.cells().first().unwrap_or(&report.serving).cell;
             note_cell((self.ue, best), RrcEvent::ReportSent, env);
             if !report.cells().is_empty() {
                 let monitoring = &self.config.monitoring;
-                self.state.monitor.on_report(env.now, monitoring);
+                self.state.link.on_report(env.now, monitoring);
             }
             self.send(Direction::Uplink, Message::Report(report), env);
         }
@@ -224,7 +186,7 @@ impl Managed<'_> {
         };
         let number = *self.next_message;
         *self.next_message += 1;
-        self.state.messages.push((number, message));
+        self.state.letters.post(number, message);
         let packet = env.pool.insert(Packet::message(number, message.size()));
         let entering = (bearer, direction, packet);
         self.service
@@ -252,12 +214,11 @@ impl Managed<'_> {
         let best = report.cells().first().unwrap_or(&report.serving).cell;
         note_cell((self.ue, best), RrcEvent::ReportReceived, env);
         let serving = self.service.stack.serving_cell(self.ue);
-        let event = self.state.events.get(usize::from(report.event));
+        let event = self.state.survey.kind(report.event);
         // What is told of a cell that the UE has left says nothing about this one.
         let Some(event) = event.filter(|_| serving == Some(report.serving.cell)) else {
             return;
         };
-        let event = event.kind();
         if self.is_busy() {
             return;
         }
@@ -295,26 +256,12 @@ impl Managed<'_> {
         selection.selected()
     }
 
-    /// Whether both directions of a leg are good enough to be heard now.
-    pub(super) fn is_heard<M: Motion>(
-        &mut self,
-        leg: LegId,
-        least_db: f64,
-        motion: &mut M,
-        now: Time,
-    ) -> [bool; 2] {
-        self.service.stack.air.refresh(leg, now, motion);
-        let quality_db = self.service.stack.air.quality_db(leg, now);
-        quality_db.map(|sinr_db| sinr_db >= least_db)
-    }
-
     /// Whether a change of cell of the UE is under way.
     pub(super) fn is_busy(&self) -> bool {
         let state = &*self.state;
         let mut bearers = self.service.stack.ues[self.ue.index()].bearers().iter();
         !matches!(state.stage, Stage::Connected)
-            || !matches!(state.preparation, Preparation::Idle)
-            || !state.switch_at.is_never()
+            || state.network.is_busy()
             || bearers.any(|bearer| {
                 self.service.stack.bearers[bearer.index()]
                     .transfers()

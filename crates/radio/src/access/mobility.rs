@@ -11,11 +11,13 @@ use crate::config::{
 };
 use crate::rrc::backhaul::Place;
 use crate::rrc::mobility::UeMobility;
+use crate::rrc::network::Act;
 use crate::rrc::policy::{HandoverPolicy, Policy};
 use fadeout_core::{
     CellId, Direction, DrbId, Hertz, LinkInfo, Motion, PacketId, PacketPool, Probe, RrcEvent, Time,
     UeId,
 };
+use std::collections::VecDeque;
 
 /// Mobility management of all UEs that have it.
 #[derive(Debug)]
@@ -30,6 +32,7 @@ pub(super) struct Mobility {
     /// Number of the next message.
     next_message: u64,
     moves: Vec<Move>,
+    acts: VecDeque<Act>,
     samples: Vec<f64>,
 }
 
@@ -222,6 +225,7 @@ impl RadioAccess {
             loads,
             next_message: 0,
             moves: Vec::new(),
+            acts: VecDeque::new(),
             samples: Vec::new(),
         });
         for ue in (0..self.service.stack.ues.len() as u32).map(UeId) {
@@ -318,7 +322,9 @@ impl RadioAccess {
             }
             Backhaul::Message { ue } => {
                 let number = env.pool.take(packet).segment.seq;
-                self.with_managed(ue, |managed| managed.network().on_wired(number, env));
+                self.with_managed(ue, |managed| {
+                    managed.with_network(env, |network, step| network.on_message(number, step));
+                });
             }
             Backhaul::Forwarded { bearer, station } => {
                 let drb = &mut self.service.stack.bearers[bearer.index()];
@@ -398,6 +404,7 @@ impl RadioAccess {
             loads,
             next_message,
             moves,
+            acts,
             samples,
         } = &mut **mobility;
         let (cells, carriers) = &groups[group];
@@ -413,6 +420,7 @@ impl RadioAccess {
                 loads,
                 next_message,
                 moves,
+                acts,
                 samples,
             });
         }
@@ -447,12 +455,9 @@ impl RadioAccess {
             let number = env.pool.take(packet).segment.seq;
             let ue = self.service.stack.bearers[bearer.index()].config().ue;
             self.with_managed(ue, |managed| {
-                let messages = &mut managed.state.messages;
-                let Some(place) = messages.iter().position(|&(known, _)| known == number) else {
-                    return;
-                };
-                let (_, message) = messages.remove(place);
-                managed.on_message(direction, message, env);
+                if let Some(message) = managed.state.letters.take(number) {
+                    managed.on_message(direction, message, env);
+                }
             });
         }
         self.service.stack.storage.signalled = arrived;

@@ -5,9 +5,10 @@ use super::capture;
 use super::stack::Stack;
 use super::states::States;
 use crate::cell::{CellMac, Grant};
-use crate::config::{Env, LegId};
+use crate::config::{AirInterface, Env, LegId};
 use crate::leg::{LegConfig, Repeat};
 use crate::rrc::CellSelection;
+use crate::rrc::pace::Sleep;
 use fadeout_core::{Direction, DrbId, Motion, PacketId, PacketPool, Probe, Time, UeId};
 
 /// Cells, and the legs and bearers that they serve. It knows nothing of mobility.
@@ -240,5 +241,50 @@ impl Service {
         self.activate(env.now, Some(id), Direction::Downlink, 0);
         self.activate_secondary(env.now, Some(id), env.now);
         self.on_uplink_data(Some(id), env);
+    }
+
+    /// A leg carries nothing any more.
+    pub(super) fn leave_leg(&mut self, id: LegId) {
+        let stack = &mut self.stack;
+        let leg = &mut stack.legs[id.index()];
+        let cell = &mut self.cells[leg.config.cell.index()];
+        cell.forget_grants(id);
+        if leg.has_occasions() {
+            cell.release_occasion(leg.occasion());
+        }
+        leg.reset(&mut stack.lost);
+        for lost in &mut stack.lost {
+            for content in lost.drain(..) {
+                stack.contents.free(content);
+            }
+        }
+        stack.air.leave(id);
+    }
+
+    /// Whether both directions of a leg are good enough to be heard now, in each.
+    pub(super) fn is_heard<M: Motion>(
+        &mut self,
+        leg: LegId,
+        least_db: f64,
+        motion: &mut M,
+        now: Time,
+    ) -> [bool; 2] {
+        self.stack.air.refresh(leg, now, motion);
+        let quality_db = self.stack.air.quality_db(leg, now);
+        quality_db.map(|sinr_db| sinr_db >= least_db)
+    }
+
+    /// How a UE sleeps, if it does: in a cell with DRX, when nothing has come for a while.
+    ///
+    /// Standard: TS 36.133 §3.6.1; TS 38.133 §3.6.1.
+    pub(super) fn sleep(&self, ue: UeId, now: Time) -> Option<Sleep> {
+        let leg = *self.stack.ues[ue.index()].legs().first()?;
+        let leg = &self.stack.legs[leg.index()];
+        let cell = &self.cells[leg.config.cell.index()].plan.config;
+        let cycle = leg.sleeps(cell.drx.as_ref(), now)?;
+        Some(Sleep {
+            cycle,
+            is_nr: matches!(cell.air, AirInterface::Nr { .. }),
+        })
     }
 }

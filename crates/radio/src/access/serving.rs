@@ -94,6 +94,7 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
         self.leg(leg).half_mut(direction).resume(process, target);
     }
 
+    #[inline]
     fn downlink_demand(&mut self, plan: &CellPlan, leg: LegId, slot: Slot) -> Demand {
         let waiting = self.downlink_waiting(leg);
         let backlog = waiting.0;
@@ -117,6 +118,7 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
         let mut is_out_of_range = may_send && chosen.is_none();
         let LegConfig { ue, number, .. } = state.config;
         let is_secondary = state.carriers.primary().is_some();
+        let was_out_of_range = may_send && state.on_look(is_out_of_range);
         let rrc = &mut self.stack.ues[ue.index()];
         if is_secondary {
             // A link is monitored in its primary cell alone (TS 38.331 clause 5.3.10).
@@ -127,7 +129,7 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
             if rrc.on_look_out_of_range(now, number, period) {
                 self.stack.events.schedule(now, Event::OutOfRange(leg));
             }
-        } else if may_send {
+        } else if was_out_of_range {
             rrc.on_look_in_range(number);
         }
         let state = &mut self.stack.legs[leg.index()];

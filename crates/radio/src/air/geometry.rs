@@ -1,7 +1,8 @@
 //! Where UEs stand in a network before anything is sent: the loss to the cell that they hear best, and
 //! what the others disturb.
 
-use super::{AirCell, PathChannel, Placement, RadioPath};
+use super::path::Placement;
+use super::{AirCell, PathChannel, RadioPath};
 use crate::channel::State;
 use crate::channel::fading::Fading;
 use crate::channel::recorded::Quantity;

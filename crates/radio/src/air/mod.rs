@@ -16,6 +16,7 @@ mod power;
 mod quality;
 #[cfg(test)]
 mod tests;
+mod ue;
 
 use crate::channel::fading::MAX_SUB_BANDS;
 use crate::channel::recorded::{Quantity, Series};
@@ -28,14 +29,15 @@ use crate::plan::{
     LayeredScheme, MOST_MET, Measurement, Resources, SubBands, frame, split_db, wideband_cqi,
 };
 use fadeout_core::math::{from_db, to_db};
-use fadeout_core::{CellId, Direction, Kinematics, Motion, Point, Span, Time, UeId, Vector};
+use fadeout_core::{CellId, Direction, Motion, Point, Span, Time, UeId};
 pub use geometry::{Geometry, geometry};
 use history::History;
 use interference::{Crossing, Downlink};
 use levels::Levels;
-use path::{Fade, PathChannel, Placement, RadioPath};
+use path::{Fade, PathChannel, RadioPath};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use ue::AirUe;
 
 /// Every path, and what every cell sends and hears.
 #[derive(Debug)]
@@ -66,22 +68,6 @@ struct AirCell {
     beam_at: Option<Point>,
     /// Power in mW that UEs of other cells put into a resource block here, averaged over the band.
     uplink_interference: History,
-}
-
-/// A UE's antenna.
-#[derive(Debug)]
-struct AirUe {
-    config: UeConfig,
-    /// Noise of its receiver over thermal noise.
-    noise_factor: f64,
-    /// Whether its SINR comes from recordings, to every cell that may serve it.
-    has_recorded_sinr: bool,
-    /// Its paths, those of a carrier side by side in the order of the cells.
-    carriers: Vec<Range<usize>>,
-    /// Where it was last seen, and when.
-    seen: (Time, Option<Kinematics>),
-    /// The number of its stay there.
-    rest: u64,
 }
 
 /// A UE's link to a cell that serves it.
@@ -178,34 +164,6 @@ impl AirCell {
     }
 }
 
-impl AirUe {
-    /// Where it is at `at`. Legs look on grids of their own, so that one may ask for an instant
-    /// before another's; motion is never asked to go back.
-    fn place<M: Motion>(&mut self, at: Time, motion: &mut M) -> Placement {
-        let ue = match self.seen {
-            (seen_at, Some(seen)) if at < seen_at => {
-                let back = seen_at.since(at).as_secs_f64();
-                let position = seen.position + seen.velocity * -back;
-                Kinematics { position, ..seen }
-            }
-            (_, seen) => {
-                let place = motion.at(self.config.node, at);
-                self.rest += u64::from(seen.is_none_or(|seen| seen.position != place.position));
-                self.seen = (at, Some(place));
-                place
-            }
-        };
-        // While it moves, every look is another's.
-        self.rest += u64::from(ue.velocity != Vector::default());
-        Placement {
-            node: self.config.node,
-            ue,
-            rest: self.rest,
-            serving_site: None,
-        }
-    }
-}
-
 impl Air {
     /// The air between these cells and UEs.
     ///
@@ -236,15 +194,9 @@ impl Air {
             air.crossing = Some(Crossing::new(air.cells.len()));
         }
         for (id, &config) in (0..).map(UeId).zip(ues) {
-            air.ues.push(AirUe {
-                config,
-                noise_factor: from_db(config.noise_figure.0),
-                has_recorded_sinr: air.has_recorded_sinr(id),
-                carriers: Vec::new(),
-                seen: (Time::ZERO, None),
-                rest: 0,
-            });
-            if config.fixed_sinr.is_some() || air.has_recorded_sinr(id) {
+            let has_recorded_sinr = air.has_recorded_sinr(id);
+            air.ues.push(AirUe::new(config, has_recorded_sinr));
+            if config.fixed_sinr.is_some() || has_recorded_sinr {
                 continue;
             }
             match config.serving {
@@ -298,7 +250,7 @@ impl Air {
             }
         }
         let paths = first..self.paths.len();
-        self.ues[ue.index()].carriers.push(paths.clone());
+        self.ues[ue.index()].add(paths.clone());
         Ok(paths)
     }
 
@@ -423,15 +375,23 @@ impl Air {
         path.due_at = at.saturating_add(gain_period);
         let shift = cell.config.shift_toward(placement.ue.position);
         placement.serving_site = Some(cell.config.site + shift);
-        let paths = self.paths[carrier.clone()].iter_mut();
-        for (path, channel) in paths.zip(&mut self.channels[carrier.clone()]) {
-            // The path of another leg is looked at for that leg.
-            if now < path.due_at || path.is_serving {
-                continue;
+        let ue = &mut self.ues[leg.ue.index()];
+        if now >= ue.others_due_at {
+            let mut due_at = Time::NEVER;
+            let paths = self.paths[carrier.clone()].iter_mut();
+            for (path, channel) in paths.zip(&mut self.channels[carrier.clone()]) {
+                // The path of another leg is looked at for that leg.
+                if path.is_serving {
+                    continue;
+                }
+                if now >= path.due_at {
+                    let cell = &self.cells[path.cell.index()];
+                    path.look(channel, at, &placement, cell, motion);
+                    path.due_at = at.saturating_add(INTERFERING_PERIOD);
+                }
+                due_at = due_at.min(path.due_at);
             }
-            let cell = &self.cells[path.cell.index()];
-            path.look(channel, at, &placement, cell, motion);
-            path.due_at = at.saturating_add(INTERFERING_PERIOD);
+            ue.on_looked_around(due_at);
         }
         self.cells[leg.cell.index()].beam_at = Some(placement.ue.position + shift * -1.0);
     }

@@ -2,7 +2,7 @@
 //! quality of a link without fading.
 
 use super::path::Fade;
-use super::{Air, Purpose, Signal};
+use super::{Air, AirLeg, Purpose, Signal};
 use crate::channel::fading::MAX_SUB_BANDS;
 use crate::config::{LegId, RadioError};
 use crate::phy::sub_band::reported;
@@ -67,10 +67,12 @@ impl Air {
     }
 
     fn set_serving(&mut self, leg: LegId, is_serving: bool) {
-        if let Signal::Paths(serving, _) = self.legs[leg.index()].signal {
+        let AirLeg { ue, ref signal, .. } = self.legs[leg.index()];
+        if let &Signal::Paths(serving, _) = signal {
             let path = &mut self.paths[serving];
             path.is_serving = is_serving;
             path.due_at = Time::ZERO;
+            self.ues[ue.index()].others_due_at = Time::ZERO;
         }
     }
 

@@ -6,7 +6,7 @@ use crate::channel::fading::Fading;
 use crate::channel::path_loss::{FreeSpace, PathLoss};
 use crate::channel::recorded::Interpolation;
 use crate::config::UplinkPower;
-use fadeout_core::{Decibel, Hertz, NodeId, Vector};
+use fadeout_core::{Decibel, Hertz, Kinematics, NodeId, Vector};
 
 /// One UE at `x`, moving along the line of sites at `speed`.
 struct At {

@@ -4,8 +4,8 @@
 //! drop it. What reaches a base station that the UE is not coming to goes on from there.
 
 use super::Storage;
-use super::transfer::{Fate, Fresh, Transfer, Transfers, Travel, Way};
-use crate::config::Env;
+use super::transfer::{Fresh, Transfer, Transfers, Travel};
+use crate::config::{Env, Fate, Way};
 use crate::rlc::Sdu;
 use fadeout_core::{
     Direction, DrbId, EndpointId, FlowId, Packet, PacketId, PacketPool, Probe, Time,

@@ -21,7 +21,7 @@ mod transfer;
 
 pub(crate) use storage::Storage;
 pub(crate) use track::BlockTimes;
-pub(crate) use transfer::{Fate, TransferCounts, Way};
+pub(crate) use transfer::TransferCounts;
 
 use crate::config::{BearerConfig, Env, LegId};
 use crate::pdcp::{Ledger, Rx, Tx};

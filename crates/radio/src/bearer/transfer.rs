@@ -11,7 +11,7 @@
 
 use super::forwarding::Away;
 use super::{Drb, Storage};
-use crate::config::Env;
+use crate::config::{Env, Fate, Way};
 use crate::rlc::Sdu;
 use fadeout_core::{Direction, PacketId, Probe, RadioDropCause, Span, Time};
 use std::collections::VecDeque;
@@ -49,26 +49,6 @@ enum Gap {
     Open(Option<Time>),
     /// Length of the closed gap.
     Closed(Span),
-}
-
-/// What the source does with downlink data that it has not sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// It keeps it until it knows where the UE is.
-    Kept,
-    /// It forwards it.
-    Forwarded(Way),
-    /// It drops it.
-    Dropped,
-}
-
-/// How packets come from one base station to another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// Forwarding takes this long.
-    After(Span),
-    /// Links of the caller carry them to this base station.
-    Links { to: u32 },
 }
 
 /// Downlink data between two cells.

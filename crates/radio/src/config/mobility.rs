@@ -1,7 +1,7 @@
 //! Mobility management: what a UE measures and reports, and what the network makes of it.
 
 use fadeout_core::registry::{Parameter, integer, number, span};
-use fadeout_core::{Decibel, Hertz, Span};
+use fadeout_core::{CellId, Decibel, Hertz, Span};
 use std::collections::BTreeSet;
 
 /// Mobility management of all UEs that have a channel.
@@ -77,9 +77,96 @@ fadeout_core::parameters! {
     }
 }
 
+/// What the source does with downlink data that it has not sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It keeps it until it knows where the UE is.
+    Kept,
+    /// It forwards it.
+    Forwarded(Way),
+    /// It drops it.
+    Dropped,
+}
+
+/// How packets come from one base station to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Forwarding takes this long.
+    After(Span),
+    /// Links of the caller carry them to this base station.
+    Links { to: u32 },
+}
+
 impl MobilityConfig {
     /// The parameters that a scenario may give, as keys of its mobility management.
     pub const PARAMETERS: &'static [Parameter] = Keys::PARAMETERS;
+
+    /// Base station of a cell.
+    pub(crate) fn station(&self, cell: CellId) -> u32 {
+        self.stations[cell.index()]
+    }
+
+    /// Whether two cells are of one base station.
+    pub(crate) fn is_one_station(&self, one: CellId, other: CellId) -> bool {
+        self.station(one) == self.station(other)
+    }
+
+    /// Whether a cell with so many UEs takes one more.
+    pub(crate) fn has_room(&self, load: u32) -> bool {
+        self.most_ues.is_none_or(|most| load < most)
+    }
+
+    /// Whether downlink data that the source has not sent is forwarded.
+    pub(crate) fn forwards(&self) -> bool {
+        self.data == DataForwarding::Forwarded
+    }
+
+    /// Whether links carry messages and forwarded packets.
+    pub(crate) fn has_links(&self) -> bool {
+        matches!(self.signalling, Signalling::Links { .. })
+    }
+
+    /// Whether base stations of two cells speak over links.
+    pub(crate) fn speak_over_links(&self, one: CellId, other: CellId) -> bool {
+        self.has_links() && !self.is_one_station(one, other)
+    }
+
+    /// One way between two base stations, where it is given.
+    pub(crate) fn given_delay(&self) -> Span {
+        self.procedure.between_stations(self.interface)
+    }
+
+    /// One way between the base stations of two cells, where it is given.
+    pub(crate) fn station_delay(&self, one: CellId, other: CellId) -> Span {
+        match self.is_one_station(one, other) {
+            true => Span::ZERO,
+            false => self.given_delay(),
+        }
+    }
+
+    /// From the request to the command, where nothing holds messages up.
+    pub(crate) fn usual_preparation(&self) -> Span {
+        self.given_delay() * 2 + self.procedure.admission
+    }
+
+    /// What becomes of downlink data at one base station while the UE comes to another: where the time of
+    /// forwarding is given, it is this.
+    pub(crate) fn fate(&self, [from, to]: [u32; 2], given: Span) -> Fate {
+        let way = match self.has_links() {
+            true => Way::Links { to },
+            false => Way::After(given),
+        };
+        match from == to || self.forwards() {
+            true => Fate::Forwarded(way),
+            false => Fate::Dropped,
+        }
+    }
+
+    /// What becomes of it while the UE is commanded from one cell to the other.
+    pub(crate) fn fate_between(&self, one: CellId, other: CellId) -> Fate {
+        let stations = [one, other].map(|cell| self.station(cell));
+        self.fate(stations, self.station_delay(one, other))
+    }
 }
 
 /// The way of a handover's messages and of forwarded packets.

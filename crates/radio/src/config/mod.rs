@@ -30,6 +30,7 @@ pub use mobility::{
     AccessConfig, DataForwarding, EventKind, Interface, MeasurementEvent, MobilityConfig,
     Monitoring, ProcedureConfig, Scope, Signalling,
 };
+pub(crate) use mobility::{Fate, Way};
 pub use recorded::RecordedPath;
 pub(crate) use recorded::check_recorded;
 pub use states::{ReleasedTo, StatesConfig};

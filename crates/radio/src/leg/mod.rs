@@ -64,6 +64,8 @@ pub(crate) struct Leg {
     awake_until: Time,
     /// Until when it is without service, after a radio link failure.
     unserved_until: Time,
+    /// Whether the look at its downlink before the next one may have found it out of range.
+    was_out_of_range: bool,
 }
 
 /// One direction of a leg.
@@ -170,6 +172,7 @@ impl Leg {
             drx_offset,
             awake_until: Time::ZERO,
             unserved_until: Time::ZERO,
+            was_out_of_range: true,
             config,
         }
     }
@@ -183,6 +186,7 @@ impl Leg {
         self.requests.has_occasions = false;
         self.channels = Channels::default();
         self.awake_until = Time::ZERO;
+        self.was_out_of_range = true;
         for half in [&mut self.down, &mut self.up] {
             half.is_stalled = false;
             half.outer_loop = OuterLoop::default();
@@ -216,6 +220,12 @@ impl Leg {
             Direction::Downlink => &mut self.down,
             Direction::Uplink => &mut self.up,
         }
+    }
+
+    /// A look at its downlink. Whether the one before may have found it out of range.
+    #[inline]
+    pub(crate) fn on_look(&mut self, is_out_of_range: bool) -> bool {
+        std::mem::replace(&mut self.was_out_of_range, is_out_of_range)
     }
 
     /// The first slot from which on it can be served, when it may have something for `slot`.

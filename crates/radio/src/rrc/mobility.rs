@@ -5,45 +5,30 @@
 //!
 //! Standard: TS 38.331 §5.3.5.5, §5.3.7, §7.1.1; TS 36.331 §5.3.5.4, §5.3.7, §7.3.
 
-use super::backhaul::Wire;
-use super::measure::EventState;
-use super::monitor::{LinkMonitor, Quality};
+use super::monitor::LinkWatch;
+use super::network::Network;
 use super::policy::ReportedCell;
 use super::random_access::RandomAccess;
+use super::record::Record;
+use super::survey::Survey;
 use crate::config::{LegId, MeasurementEvent, MobilityConfig};
 use fadeout_core::random::Stream;
-use fadeout_core::{CellId, HandoverRow, Procedure, Span, Time, UeId, Wake};
+use fadeout_core::{CellId, Procedure, Time, UeId, Wake};
 
 /// A UE under mobility management.
 #[derive(Debug)]
 pub(crate) struct UeMobility {
     pub stage: Stage,
-    /// The source's part of a handover.
-    pub preparation: Preparation,
-    pub events: Vec<EventState>,
-    pub quality: Quality,
-    pub monitor: LinkMonitor,
-    pub next_sample_at: Time,
-    /// How long before the next sample the last one is.
-    pub sample_period: Span,
-    pub next_evaluation_at: Time,
-    /// When the target decides about the UE, and the cell.
-    pub admission: Option<(CellId, Time)>,
-    /// When the core switches the path, or is asked again.
-    pub switch_at: Time,
+    pub survey: Survey,
+    pub link: LinkWatch,
+    pub network: Network,
+    pub letters: Letters,
+    /// The change of cell under way.
+    pub record: Record,
     pub wake: Wake,
     pub draws: Stream,
-    /// Base station that the core's path leads to.
-    pub home: u32,
     /// The legs that it ever had, by cell.
     pub legs: Vec<(CellId, LegId)>,
-    /// Messages under way, by number.
-    pub messages: Vec<(u64, Message)>,
-    /// Those between base stations and the core.
-    pub wire: Wire,
-    /// The change of cell under way, and when its row is complete.
-    pub row: Option<HandoverRow>,
-    pub row_at: Time,
 }
 
 /// The stage that a UE is at.
@@ -65,17 +50,6 @@ pub(crate) enum Stage {
     Fetching { leg: LegId, at: Time, until: Time },
     /// It has no connection, and looks for a cell next at this time.
     Released { at: Time },
-}
-
-/// The step of a handover's preparation that its source waits for.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Preparation {
-    /// No handover is under way.
-    Idle,
-    /// The target's answer: at this time, or over links until then.
-    Requested { target: CellId, at: Time },
-    /// The UE's leaving, until this time.
-    Commanded { until: Time },
 }
 
 /// The most cells of a report: maxCellReport.
@@ -144,37 +118,56 @@ impl Message {
     }
 }
 
+/// Messages of RRC that are under way, or lost, by number.
+#[derive(Debug, Default)]
+pub(crate) struct Letters(Vec<(u64, Message)>);
+
+impl Letters {
+    /// A message sets out.
+    pub(crate) fn post(&mut self, number: u64, message: Message) {
+        self.0.push((number, message));
+    }
+
+    /// A message is there. None when it means nothing any more.
+    pub(crate) fn take(&mut self, number: u64) -> Option<Message> {
+        let place = self.0.iter().position(|&(known, _)| known == number)?;
+        Some(self.0.remove(place).1)
+    }
+
+    /// A command that is still to come is void.
+    pub(crate) fn void_command(&mut self) {
+        let is_command = |message: &Message| matches!(message, Message::Command(_));
+        self.0.retain(|(_, message)| !is_command(message));
+    }
+
+    /// The link that they were sent over is left.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
 impl UeMobility {
     /// A UE on a leg in a cell, where `cells` are measured.
     pub(crate) fn new(
         (ue, cell, leg): (UeId, CellId, LegId),
         config: &MobilityConfig,
-        (events, cells): (&[MeasurementEvent], usize),
+        events: (&[MeasurementEvent], usize),
         seed: u64,
     ) -> UeMobility {
         let mut draws = Stream::new(seed, "radio.mobility", u64::from(ue.0));
         let period = config.measurement_period;
-        let first = Span::from_nanos(draws.below(period.as_nanos()));
-        let event = |&event| EventState::new(event, period, cells);
+        // Not all UEs measure at the same time.
+        let first = Time::from_nanos(draws.below(period.as_nanos()));
         UeMobility {
             stage: Stage::Connected,
-            preparation: Preparation::Idle,
-            events: events.iter().map(event).collect(),
-            quality: Quality::new(),
-            monitor: LinkMonitor::new(),
-            next_sample_at: Time::ZERO.saturating_add(first),
-            sample_period: period,
-            next_evaluation_at: Time::ZERO.saturating_add(config.monitoring.period),
-            admission: None,
-            switch_at: Time::NEVER,
+            survey: Survey::new(events, first, period),
+            link: LinkWatch::new(Time::ZERO.saturating_add(config.monitoring.period)),
+            network: Network::new(config.station(cell)),
+            letters: Letters::default(),
+            record: Record::new(),
             wake: Wake::default(),
             draws,
-            home: config.stations[cell.index()],
             legs: vec![(cell, leg)],
-            messages: Vec::new(),
-            wire: Wire::default(),
-            row: None,
-            row_at: Time::NEVER,
         }
     }
 
@@ -185,31 +178,35 @@ impl UeMobility {
     /// When something is to be done next.
     pub(crate) fn wake_at(&self) -> Time {
         let of_stage = match &self.stage {
-            Stage::Connected => {
-                let reports = self.events.iter().map(EventState::wake_at).min();
-                let reports = reports.unwrap_or(Time::NEVER);
-                self.monitor.wake_at().min(reports)
-            }
+            Stage::Connected => self.link.fails_at().min(self.survey.report_at()),
             Stage::Selecting { at, until } => (*at).min(*until),
             Stage::Entering { access, until, .. } => access.wake_at().min(*until),
             Stage::Fetching { at, until, .. } => (*at).min(*until),
             Stage::Released { at } => *at,
         };
-        let of_source = match self.preparation {
-            Preparation::Idle => Time::NEVER,
-            Preparation::Requested { at, .. } => at,
-            Preparation::Commanded { until } => until,
-        };
-        let regular = self.next_sample_at.min(self.next_evaluation_at);
-        let admission = self.admission.map_or(Time::NEVER, |(_, at)| at);
-        let rest = self.switch_at.min(self.row_at).min(admission);
-        of_stage.min(of_source).min(regular).min(rest)
+        let regular = self.survey.next_at().min(self.link.next_at());
+        let rest = self.network.wake_at().min(self.record.due_at());
+        of_stage.min(regular).min(rest)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_message_is_read_once_and_a_void_command_never() {
+        let mut letters = Letters::default();
+        letters.post(1, Message::Command(CellId(2)));
+        letters.post(2, Message::Complete);
+        letters.void_command();
+        assert_eq!(letters.take(1), None);
+        assert_eq!(letters.take(2), Some(Message::Complete));
+        assert_eq!(letters.take(2), None);
+        letters.post(3, Message::Complete);
+        letters.clear();
+        assert_eq!(letters.take(3), None);
+    }
 
     #[test]
     fn a_report_has_the_eight_strongest_cells_in_order() {

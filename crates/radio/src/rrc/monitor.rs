@@ -133,6 +133,80 @@ impl LinkMonitor {
     }
 }
 
+/// The link of a UE under mobility management: when the UE looks at it, and what it makes of that.
+#[derive(Debug)]
+pub(crate) struct LinkWatch {
+    quality: Quality,
+    monitor: LinkMonitor,
+    next_at: Time,
+}
+
+impl LinkWatch {
+    /// A link that the UE looks at from `first` on.
+    pub(crate) fn new(first: Time) -> LinkWatch {
+        LinkWatch {
+            quality: Quality::new(),
+            monitor: LinkMonitor::new(),
+            next_at: first,
+        }
+    }
+
+    /// When the UE looks next.
+    pub(crate) fn next_at(&self) -> Time {
+        self.next_at
+    }
+
+    /// The UE looks now, and next as `over` has it.
+    pub(crate) fn begin(&mut self, now: Time, over: Evaluation) {
+        self.next_at = now.saturating_add(over.period);
+    }
+
+    /// The link has this linear SINR. The indication, if T310 starts or stops with it: what counts then is
+    /// looked at without delay.
+    pub(crate) fn on_sinr(
+        &mut self,
+        now: Time,
+        config: &Monitoring,
+        (over, sinr): (Evaluation, f64),
+    ) -> Option<Indication> {
+        let what = self.quality.on_sinr(config, over, sinr)?;
+        let was_in_trouble = self.is_in_trouble();
+        self.monitor.on_indication(now, config, what);
+        if was_in_trouble == self.is_in_trouble() {
+            return None;
+        }
+        let soon = now.saturating_add(config.period);
+        self.next_at = self.next_at.min(soon);
+        Some(what)
+    }
+
+    /// As [`LinkMonitor::on_report`].
+    pub(crate) fn on_report(&mut self, now: Time, config: &Monitoring) {
+        self.monitor.on_report(now, config);
+    }
+
+    /// The link is left: nothing is known of the next one.
+    pub(crate) fn begin_anew(&mut self) {
+        self.quality = Quality::new();
+        self.monitor = LinkMonitor::new();
+    }
+
+    /// Whether T310 runs.
+    pub(crate) fn is_in_trouble(&self) -> bool {
+        self.monitor.is_in_trouble()
+    }
+
+    /// Whether the link has failed.
+    pub(crate) fn has_failed(&self, now: Time) -> bool {
+        self.monitor.has_expired(now)
+    }
+
+    /// When it has failed unless it recovers.
+    pub(crate) fn fails_at(&self) -> Time {
+        self.monitor.wake_at()
+    }
+}
+
 /// What is known of a link that nobody monitors: a look at it whenever something waits to be sent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Looks {
@@ -311,6 +385,32 @@ mod tests {
         let mut lost = looks(10_000, 250, 0);
         lost.retain(|&(ms, in_range)| look(&mut link, ms, in_range));
         assert_eq!(lost, [(14_000, false), (18_040, false)]);
+    }
+
+    #[test]
+    fn a_ue_that_sleeps_looks_soon_again_when_t310_starts() {
+        let config = config(1, 1, 300);
+        let asleep = Evaluation {
+            period: Span::from_millis(1280),
+            out: 5,
+            in_sync: 5,
+        };
+        let mut link = LinkWatch::new(at_ms(10));
+        let look = |link: &mut LinkWatch, sinr_db| {
+            let now = link.next_at();
+            link.begin(now, asleep);
+            link.on_sinr(now, &config, (asleep, from_db(sinr_db)))
+        };
+        assert_eq!(look(&mut link, 10.0), None, "T310 did not run");
+        assert_eq!(link.next_at(), at_ms(1290));
+        link.begin_anew();
+        assert_eq!(look(&mut link, -20.0), Some(Indication::OutOfSync));
+        assert_eq!(link.next_at(), at_ms(1300));
+        assert_eq!(link.fails_at(), at_ms(1590));
+        assert!(!link.has_failed(at_ms(1589)) && link.has_failed(at_ms(1590)));
+        assert_eq!(look(&mut link, -20.0), None, "it runs already");
+        link.begin_anew();
+        assert!(!link.is_in_trouble());
     }
 
     #[test]

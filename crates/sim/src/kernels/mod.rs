@@ -18,7 +18,7 @@ use fadeout_core::{EndpointId, PacketId, Time, Wake};
 use fadeout_guest::agent::{Command, Report};
 use fadeout_guest::frame::{Ip, mark};
 use fadeout_guest::tcp_info::TcpInfo;
-use fadeout_guest::{Config, Guest, GuestError, Port, Sink, installed};
+use fadeout_guest::{Config, Guest, GuestError, Place, Port, Sink, installed};
 use fadeout_scenario::Node;
 use program::Program;
 use std::collections::BTreeMap;
@@ -116,6 +116,8 @@ pub(crate) struct Kernels {
     /// The frame of each packet that a kernel sent, by its slot in the pool.
     frames: Vec<Frame>,
     caught: Caught,
+    /// The processor on which all of them compute.
+    place: Option<Place>,
     failure: Option<KernelError>,
 }
 
@@ -250,6 +252,7 @@ impl Kernels {
     /// Starts every kernel; what they say is kept in `logs`.
     pub(crate) fn boot(&mut self, logs: Option<&Path>) -> Result<(), KernelError> {
         let names = self.names();
+        self.place = Place::take();
         for (number, machine) in self.machines.iter_mut().enumerate() {
             let Some(kernel) = installed::find(&machine.version) else {
                 let present = installed::list().into_iter().map(|kernel| kernel.release);
@@ -347,6 +350,10 @@ impl Kernels {
     /// Runs a machine now. What it did, and when it wants to run next.
     pub(crate) fn run(&mut self, machine: u32, now: Time) -> (Caught, Time) {
         let mut caught = std::mem::take(&mut self.caught);
+        if let Some(place) = &mut self.place {
+            let guests = self.machines.iter().filter_map(|it| it.guest.as_ref());
+            place.look(guests);
+        }
         let Some(guest) = &mut self.machines[machine as usize].guest else {
             return (caught, Time::NEVER);
         };

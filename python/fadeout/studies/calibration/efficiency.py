@@ -8,7 +8,18 @@ import numpy as np
 from fadeout import geometry
 from fadeout.results import Results
 from fadeout.studies.calibration.cases import PERCENTILES, PUBLISHED
-from fadeout.study import Effort, Job, Runs, Section, Table, estimate, overrides
+from fadeout.study import (
+    Change,
+    Effort,
+    Job,
+    Moved,
+    Runs,
+    Section,
+    Table,
+    assumptions_section,
+    estimate,
+    overrides,
+)
 
 SCENARIO = Path(__file__).parent / "full-buffer.toml"
 SECTORS = 57
@@ -82,35 +93,30 @@ The path losses of TR 36.873 at a UE of 1.5 m, and that of TR 38.901's RMa, are 
 
 
 CELL = "deployment.network.cell"
-ASSUMPTIONS: Mapping[str, tuple[str, Mapping[str, str]]] = {
-    "as-above": ("as above", {}),
-    "fresh-reports": (
-        "reports in each TTI, two TTIs old",
-        {f"{CELL}.radio": '{ kind = "lte", cqi-period = 1, cqi-delay = 2 }'},
-    ),
-    "slow": ("scatterers of 3 km/h", {f"{CELL}.channel.environment-speed": '"3 km/h"'}),
-    "rayleigh": ("Rayleigh fading, flat", {f"{CELL}.channel.fading": '"rayleigh"'}),
-    "no-fading": ("no fading", {f"{CELL}.channel.fading": '"none"'}),
-    "bler-1": (
-        "1 % block errors aimed at",
-        {f"{CELL}.radio": '{ kind = "lte", target-bler = 0.01 }'},
-    ),
-    "bler-30": (
-        "30 % block errors aimed at",
-        {f"{CELL}.radio": '{ kind = "lte", target-bler = 0.3 }'},
-    ),
-    "chase": (
-        "Chase combining",
-        {f"{CELL}.radio": '{ kind = "lte", harq-combining = "chase" }'},
-    ),
-    "one-antenna": ("one receive antenna", {f"{CELL}.channel.receive-antennas": "1"}),
-    "four-antennas": ("four receive antennas", {f"{CELL}.channel.receive-antennas": "4"}),
-    "no-indoor": (
-        "no walls and no cars",
+
+
+def radio(assumption: str, value: str, keys: str) -> Change:
+    """A change of how the cells' radio works."""
+    return Change.of(assumption, value, f"{CELL}.radio", f'{{ kind = "lte", {keys} }}')
+
+
+BASE = Change.nothing()
+CHANGES = (
+    radio("reports", "in each TTI, two TTIs old", "cqi-period = 1, cqi-delay = 2"),
+    Change.of("scatterers", "3 km/h", f"{CELL}.channel.environment-speed", '"3 km/h"'),
+    Change.of("fading", "Rayleigh, flat", f"{CELL}.channel.fading", '"rayleigh"'),
+    Change.of("fading", "none", f"{CELL}.channel.fading", '"none"'),
+    radio("block errors aimed at", "1 %", "target-bler = 0.01"),
+    radio("block errors aimed at", "30 %", "target-bler = 0.3"),
+    radio("combining", "Chase", 'harq-combining = "chase"'),
+    Change.of("receive antennas", "1", f"{CELL}.channel.receive-antennas", "1"),
+    Change.of("receive antennas", "4", f"{CELL}.channel.receive-antennas", "4"),
+    Change(
+        "walls and cars",
+        "none",
         {"ue.phone.indoor.share": "0", "ue.phone.penetration": '"0 dB"'},
     ),
-}
-"""Assumptions of these cases by name: title, and what they change."""
+)
 
 
 def imt_job(case: str, seed: int) -> Job:
@@ -119,11 +125,10 @@ def imt_job(case: str, seed: int) -> Job:
     return Job(SCENARIO, overrides(changes), seed=seed)
 
 
-def assumed_job(point: tuple[str, str], seed: int) -> Job:
+def changed_job(point: tuple[str, Change], seed: int) -> Job:
     """A run of a case with one assumption changed."""
-    case, assumption = point
-    changes = {**IMT_ADVANCED[case][1], **ASSUMPTIONS[assumption][1]}
-    return Job(SCENARIO, overrides(changes), seed=seed)
+    case, change = point
+    return Job(SCENARIO, overrides({**IMT_ADVANCED[case][1], **change.values}), seed=seed)
 
 
 def user_rates(results: Results) -> list[float]:
@@ -186,35 +191,37 @@ def beside_winner(runs: Runs[Effort]) -> Section:
     )
 
 
-def assumed(runs: Runs[Effort]) -> Section:
-    """By how much the assumptions move the cells' efficiency."""
-    points = [(case, assumption) for assumption in ASSUMPTIONS for case in IMT_ADVANCED]
-    found = runs.over_seeds(points, assumed_job, user_rates, 1)
-
-    def cell(case: str, assumption: str) -> float:
-        return float(np.sum(found[case, assumption][0])) / SECTORS
-
+def assumptions(runs: Runs[Effort]) -> Section:
+    """By how much assumptions move the cells' efficiency."""
+    points = [(case, change) for change in (BASE, *CHANGES) for case in IMT_ADVANCED]
+    found = runs.over_seeds(points, changed_job, user_rates, 1)
+    efficiency = {point: float(np.sum(drops[0])) / SECTORS for point, drops in found.items()}
     published = {one["name"]: one["cell"] for one in PUBLISHED["efficiency"]}
-    records = []
-    for assumption, (title, _) in ASSUMPTIONS.items():
-        record: dict[str, object] = {"assumption": assumption, "_title": title}
+    moved = []
+    for change in (BASE, *CHANGES):
+        cells, data = [], []
         for case in IMT_ADVANCED:
-            ours = cell(case, assumption)
-            change = 100.0 * (ours / cell(case, "as-above") - 1.0)
-            lowest = 100.0 * (ours / min(published[case]) - 1.0)
-            record |= {f"{case}": ours, f"{case}_change": change, f"{case}_lowest": lowest}
-        records.append(record)
-    columns = {"assumption": "{_title}"} | {
-        f"{IMT_ADVANCED[case][0]}: bit/s/Hz (change; to the lowest organisation)": (
-            f"{{{case}:.3f}} ({{{case}_change:+.0f}} %; {{{case}_lowest:+.0f}} %)"
-        )
-        for case in IMT_ADVANCED
-    }
-    return Section(
-        name="assumed",
-        title="What moves the efficiency of a cell",
-        text="One drop each, the same for all: one thing is changed at a time.",
-        table=Table.of(records, columns),
+            ours = efficiency[case, change]
+            percent = 100.0 * (ours / efficiency[case, BASE] - 1.0)
+            beside = 100.0 * (ours / float(np.mean(published[case])) - 1.0)
+            cells.append(f"{ours:.3f} ({percent:+.0f} %; {beside:+.0f} %)")
+            data.append(
+                {
+                    "case": case,
+                    "cell_bps_hz": ours,
+                    "change_percent": percent,
+                    "beside_mean_percent": beside,
+                }
+            )
+        moved.append(Moved(change, cells, data))
+    return assumptions_section(
+        moved,
+        [title for title, _ in IMT_ADVANCED.values()],
+        "Efficiency of a cell in bit/s/Hz (what the change moves; how far it is from the mean "
+        "of the organisations). One drop of each case, the same in every row.",
+        published=[
+            f"{min(published[case]):.3f} to {max(published[case]):.3f}" for case in IMT_ADVANCED
+        ],
     )
 
 
@@ -299,4 +306,4 @@ def varies(effort: Effort) -> bool:
 def count(effort: Effort) -> int:
     """How many runs at most."""
     cases = (len(CASES) + len(IMT_ADVANCED)) * drops(effort)
-    return cases + (len(IMT_ADVANCED) * len(ASSUMPTIONS) if varies(effort) else 0)
+    return cases + (len(IMT_ADVANCED) * (1 + len(CHANGES)) if varies(effort) else 0)

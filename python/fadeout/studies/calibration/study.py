@@ -20,7 +20,7 @@ from fadeout.studies.calibration.cases import (
     unpublished,
 )
 from fadeout.studies.calibration.efficiency import (
-    assumed,
+    assumptions,
     beside_winner,
     count,
     full_buffer,
@@ -40,7 +40,7 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
     yield closed_form(seeds)
     yield beside_winner(runs)
     if varies(runs.effort):
-        yield assumed(runs)
+        yield assumptions(runs)
     yield full_buffer(runs)
 
 

@@ -6,17 +6,8 @@ from enum import StrEnum
 from statistics import median
 from typing import Any
 
+from fadeout.validate.beside import Quantity
 from fadeout.validate.kernel.measured import Values
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """Something that is compared."""
-
-    name: str
-    key: str
-    form: str
-
 
 QUANTITIES = (
     Quantity("goodput Mbit/s", "goodput_mbps", ".3f"),

@@ -44,6 +44,8 @@ class Runs:
         """Read what `folder` has; it need not be there yet."""
         self.path = folder / FILE
         self.found: dict[str, dict[str, Any]] = {}
+        self.planned: list[_Run] = []
+        """What was asked for, run or not."""
         self.failures: list[str] = []
         """Runs of this time that ended with an error, in words."""
         self._lock = Lock()
@@ -101,13 +103,13 @@ def run_matrix(
         progress: called with how many runs are done, of how many.
     """
     runs = Runs(folder)
-    planned = list(_planned(wanted, find(kernel), seeds))
-    left = [one for one in planned if one.key not in runs.found]
-    done = len(planned) - len(left)
+    runs.planned = list(_planned(wanted, find(kernel), seeds))
+    left = [one for one in runs.planned if one.key not in runs.found]
+    done = len(runs.planned) - len(left)
 
     def tick(count: int, _total: int) -> None:
         if progress is not None:
-            progress(done + count, len(planned))
+            progress(done + count, len(runs.planned))
 
     run_all([partial(_call, one, runs) for one in left], workers=jobs, progress=tick)
     return runs
@@ -163,23 +165,22 @@ def _call(one: _Run, runs: Runs, may_go_on: MayGoOn) -> None:
     )
 
 
-def compared(
-    wanted: Sequence[Case], runs: Runs, *, kernel: str = "6.12", seeds: int | None = None
-) -> list[Compared]:
+def compared(runs: Runs) -> list[Compared]:
     """What was run of each case, the seeds that both sides have; cases without one are left out."""
     found: dict[str, dict[int, dict[str, dict[str, Values]]]] = {}
-    flows: dict[str, tuple[str, ...]] = {}
-    for one in _planned(wanted, find(kernel), seeds):
-        flows[one.case.name] = one.pair.flows
+    planned: dict[str, _Run] = {}
+    for one in runs.planned:
+        planned.setdefault(one.case.name, one)
         if (kept := runs.found.get(one.key)) is not None:
             found.setdefault(one.case.name, {}).setdefault(one.seed, {})[one.side] = kept["flows"]
     rows = []
-    for case in wanted:
+    for one in planned.values():
+        case, flows = one.case, one.pair.flows
         both = [by for by in found.get(case.name, {}).values() if len(by) == 2]
         if not both:
             continue
-        for flow in flows[case.name]:
-            name = case.name if len(flows[case.name]) == 1 else f"{case.name}, {flow}"
+        for flow in flows:
+            name = case.name if len(flows) == 1 else f"{case.name}, {flow}"
             rows.append(
                 Compared(
                     name,

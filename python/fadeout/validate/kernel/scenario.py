@@ -21,17 +21,25 @@ HZ = 100
 COUNTS_TICKS = ("cubic", "bic", "westwood", "htcp", "bbr")
 """Congestion controls whose arithmetic is in ticks."""
 
+PACKET_MEMORY = 1600 + 256 + 320
+"""What a packet of 1500 bytes takes of the receive buffer in a guest (`truesize`), bytes: the
+buffer that its network device gives it (1518 and 78 before it, in lines of 64), `struct sk_buff`
+and `struct skb_shared_info`."""
+
+WINDOW_SHARE = 1448 * 256 // PACKET_MEMORY
+"""256ths of the receive buffer that are the window (`scaling_ratio`, which Linux takes from the
+first whole segment): 170."""
+
 KERNEL_SETTINGS = {
     "timer-tick": f"{1000 // HZ} ms",
     "nagle": True,
     "header-memory": 192,
     "maximum-send-buffer": 4_194_304,
-    "maximum-receive-window": 6_291_456 * 169 // 256,
+    "maximum-receive-window": 6_291_456 * WINDOW_SHARE // 256,
 }
 """What a guest has and the profile `linux` leaves open: ticks, Nagle's algorithm, memory for
 headers without wireless networks and tunnels (`MAX_TCP_HEADER`), the send buffer (`tcp_wmem`); and
-the share of the receive buffer (`tcp_rmem`) that holds payload with the guest's network device, 169
-of 256 (`scaling_ratio`)."""
+the share of the receive buffer (`tcp_rmem`) that is the largest window."""
 
 START_STEP_S = 0.0037
 """How far the starts of flows lie apart from seed to seed, modulo a tick."""

@@ -1,7 +1,8 @@
 //! A bearer between two cells: base station 1 is the source, 2 the target, and blocks are carried by hand.
 
 use super::*;
-use crate::bearer::transfer::{Fate, TransferCounts, Way};
+use crate::bearer::transfer::TransferCounts;
+use crate::config::{Fate, Way};
 
 const SOURCE: u32 = 1;
 const TARGET: u32 = 2;

@@ -27,6 +27,7 @@ pub(super) struct Classic {
 
 impl Sender {
     /// Takes one ACK of `acked` segments.
+    #[inline(never)]
     pub(super) fn run_classic_recovery<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,

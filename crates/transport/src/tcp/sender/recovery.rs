@@ -201,6 +201,7 @@ impl Sender {
     }
 
     /// Moves the window toward the threshold for `delivered` newly delivered segments.
+    #[inline(never)]
     pub(super) fn reduce_window(&mut self, delivered: u32, lost: u32, una_advanced: bool) {
         if delivered == 0 || self.recovery.prior_cwnd == 0.0 {
             return;

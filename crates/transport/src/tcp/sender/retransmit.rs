@@ -182,6 +182,7 @@ impl Sender {
     /// or filled.
     ///
     /// Standard: RFC 6675 §4.
+    #[inline(never)]
     pub(super) fn repair_beyond_losses<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         if self.state != RecoveryState::Recovery {
             return;

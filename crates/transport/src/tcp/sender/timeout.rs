@@ -165,6 +165,7 @@ impl Sender {
     /// A window that stayed closed is probed, later each time.
     ///
     /// Standard: RFC 9293 §3.8.6.1.
+    #[inline(never)]
     pub(super) fn arm_persist_timer(&mut self, now: fadeout_core::Time) {
         if self.timer.is_none() {
             let base = self.rtt.rto().max(MINIMUM_PERSIST);

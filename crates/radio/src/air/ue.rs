@@ -1,0 +1,80 @@
+//! A UE as the air knows it: where it is, and the paths to it.
+
+use super::path::Placement;
+use crate::config::UeConfig;
+use fadeout_core::math::from_db;
+use fadeout_core::{Kinematics, Motion, Time, Vector};
+use std::ops::Range;
+
+/// A UE's antenna.
+#[derive(Debug)]
+pub(super) struct AirUe {
+    pub config: UeConfig,
+    /// Noise of its receiver over thermal noise.
+    pub noise_factor: f64,
+    /// Whether its SINR comes from recordings, to every cell that may serve it.
+    pub has_recorded_sinr: bool,
+    /// Its paths, those of a carrier side by side in the order of the cells.
+    pub carriers: Vec<Range<usize>>,
+    /// Before then no path is looked at again that only interferes.
+    pub others_due_at: Time,
+    /// Where it was last seen, and when.
+    pub seen: (Time, Option<Kinematics>),
+    /// The number of its stay there.
+    rest: u64,
+}
+
+impl AirUe {
+    /// One without paths.
+    pub(super) fn new(config: UeConfig, has_recorded_sinr: bool) -> AirUe {
+        AirUe {
+            noise_factor: from_db(config.noise_figure.0),
+            config,
+            has_recorded_sinr,
+            carriers: Vec::new(),
+            others_due_at: Time::ZERO,
+            seen: (Time::ZERO, None),
+            rest: 0,
+        }
+    }
+
+    /// Paths of a further carrier.
+    pub(super) fn add(&mut self, paths: Range<usize>) {
+        self.carriers.push(paths);
+        self.others_due_at = Time::ZERO;
+    }
+
+    /// All paths of a carrier were looked at that were due; the first is due again at `due_at`.
+    pub(super) fn on_looked_around(&mut self, due_at: Time) {
+        // Those of another carrier may be due before.
+        if self.carriers.len() == 1 {
+            self.others_due_at = due_at;
+        }
+    }
+
+    /// Where it is at `at`. Legs look on grids of their own, so that one may ask for an instant
+    /// before another's; motion is never asked to go back.
+    pub(super) fn place<M: Motion>(&mut self, at: Time, motion: &mut M) -> Placement {
+        let ue = match self.seen {
+            (seen_at, Some(seen)) if at < seen_at => {
+                let back = seen_at.since(at).as_secs_f64();
+                let position = seen.position + seen.velocity * -back;
+                Kinematics { position, ..seen }
+            }
+            (_, seen) => {
+                let place = motion.at(self.config.node, at);
+                self.rest += u64::from(seen.is_none_or(|seen| seen.position != place.position));
+                self.seen = (at, Some(place));
+                place
+            }
+        };
+        // While it moves, every look is another's.
+        self.rest += u64::from(ue.velocity != Vector::default());
+        Placement {
+            node: self.config.node,
+            ue,
+            rest: self.rest,
+            serving_site: None,
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! The network's part alone: messages are carried by hand.
+
+use super::*;
+use crate::config::{AccessConfig, DataForwarding, Monitoring, ProcedureConfig};
+use std::collections::BTreeSet;
+
+const SOURCE: CellId = CellId(0);
+const TARGET: CellId = CellId(1);
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(ms)
+}
+
+/// Three base stations, a cell each.
+fn config(interface: Interface, signalling: Signalling) -> MobilityConfig {
+    MobilityConfig {
+        events: Vec::new(),
+        measurement_period: Span::from_millis(200),
+        measurement_error_db: 0.0,
+        monitoring: Monitoring::default(),
+        access: AccessConfig::default(),
+        procedure: ProcedureConfig::default(),
+        data: DataForwarding::Forwarded,
+        most_ues: Some(2),
+        stations: vec![10, 11, 12],
+        interface,
+        signalling,
+    }
+}
+
+fn links() -> Signalling {
+    Signalling::Links {
+        strangers: BTreeSet::new(),
+    }
+}
+
+/// A UE's network, and what its steps are told.
+struct Rig {
+    network: Network,
+    config: MobilityConfig,
+    loads: [u32; 3],
+    serving: CellId,
+    is_connected: bool,
+    fetching: Option<CellId>,
+    next_message: u64,
+}
+
+impl Rig {
+    fn new(interface: Interface, signalling: Signalling) -> Rig {
+        Rig {
+            network: Network::new(10),
+            config: config(interface, signalling),
+            loads: [0; 3],
+            serving: SOURCE,
+            is_connected: true,
+            fetching: None,
+            next_message: 0,
+        }
+    }
+
+    /// What follows from a step at `ms`.
+    fn step(&mut self, ms: u64, action: impl FnOnce(&mut Network, &mut Step<'_>)) -> Vec<Act> {
+        let mut acts = VecDeque::new();
+        let mut step = Step {
+            now: at(ms),
+            config: &self.config,
+            loads: &self.loads,
+            serving: Some(self.serving),
+            is_connected: self.is_connected,
+            fetching: self.fetching,
+            next_message: &mut self.next_message,
+            acts: &mut acts,
+        };
+        action(&mut self.network, &mut step);
+        acts.into()
+    }
+
+    fn ask_target(&mut self, ms: u64) -> Vec<Act> {
+        self.step(ms, |network, step| {
+            network.ask_target((SOURCE, TARGET), step);
+        })
+    }
+
+    fn arrive(&mut self, ms: u64, number: u64) -> Vec<Act> {
+        self.step(ms, |network, step| network.on_message(number, step))
+    }
+
+    fn due(&mut self, ms: u64) -> Vec<Act> {
+        let mut acts = self.step(ms, Network::on_source_due);
+        acts.extend(self.step(ms, Network::on_due));
+        acts
+    }
+}
+
+fn send(number: u64, [from, to]: [Place; 2], size: u32) -> Act {
+    Act::Send {
+        number,
+        from,
+        to,
+        size,
+    }
+}
+
+const fn station(number: u32) -> Place {
+    Place::Station(number)
+}
+
+#[test]
+fn where_times_are_given_the_answer_comes_after_two_ways_and_admission() {
+    let mut rig = Rig::new(Interface::Direct, Signalling::Given);
+    assert_eq!(rig.ask_target(100), []);
+    assert!(rig.network.is_busy());
+    assert_eq!(rig.network.wake_at(), at(100 + 5 + 10 + 5));
+    assert_eq!(rig.due(119), []);
+    assert_eq!(rig.due(120), [Act::Accepted(TARGET)]);
+    rig.step(120, |network, step| network.on_command(step));
+    assert_eq!(rig.network.wake_at(), at(5120), "TX2RELOCoverall");
+    assert_eq!(rig.due(5120), [Act::GivenUp]);
+    assert!(!rig.network.is_busy() && rig.network.wake_at().is_never());
+    // By way of the core each message takes two ways.
+    let mut rig = Rig::new(Interface::Core, Signalling::Given);
+    rig.ask_target(100);
+    assert_eq!(rig.network.wake_at(), at(100 + 10 + 10 + 10));
+    rig.loads[TARGET.index()] = 2;
+    assert_eq!(rig.due(130), [Act::Refused(TARGET)]);
+    assert!(!rig.network.is_busy());
+}
+
+#[test]
+fn over_links_a_request_is_answered_after_admission() {
+    let mut rig = Rig::new(Interface::Direct, links());
+    let request = send(0, [station(10), station(11)], 600);
+    assert_eq!(rig.ask_target(100), [request]);
+    assert_eq!(rig.arrive(107, 0), []);
+    assert_eq!(rig.network.wake_at(), at(117), "admission");
+    let answer = send(1, [station(11), station(10)], 300);
+    assert_eq!(rig.due(117), [answer]);
+    assert_eq!(rig.arrive(120, 1), [Act::Accepted(TARGET)]);
+    rig.step(120, |network, step| network.on_command(step));
+    let status = rig.step(120, |network, step| {
+        network.transfer_status((SOURCE, TARGET), step);
+    });
+    assert_eq!(status, [send(2, [station(10), station(11)], 100)]);
+    assert_eq!(rig.arrive(121, 1), [], "it was read already");
+    assert_eq!(rig.arrive(122, 2), []);
+}
+
+#[test]
+fn by_way_of_the_core_each_message_is_passed_on() {
+    for (interface, strangers) in [
+        (Interface::Core, BTreeSet::new()),
+        // No link connects the two.
+        (Interface::Direct, BTreeSet::from([(10, 11), (11, 10)])),
+    ] {
+        let mut rig = Rig::new(interface, Signalling::Links { strangers });
+        let asked = rig.ask_target(100);
+        assert_eq!(asked, [send(0, [station(10), Place::Core], 600)]);
+        let passed = send(1, [Place::Core, station(11)], 600);
+        assert_eq!(rig.arrive(105, 0), [passed]);
+        assert_eq!(rig.arrive(110, 1), []);
+        assert_eq!(rig.network.wake_at(), at(120));
+    }
+}
+
+#[test]
+fn without_an_answer_the_source_stays_after_its_timer() {
+    let mut rig = Rig::new(Interface::Direct, links());
+    rig.ask_target(100);
+    assert_eq!(rig.network.wake_at(), at(1100), "TX2RELOCprep");
+    assert_eq!(rig.due(1100), [Act::Expired(TARGET)]);
+    assert!(!rig.network.is_busy());
+    // What comes now means nothing.
+    assert_eq!(rig.arrive(1101, 0), []);
+    assert!(rig.network.wake_at().is_never());
+}
+
+#[test]
+fn a_full_target_refuses_and_one_that_nobody_waits_for_says_nothing() {
+    let mut rig = Rig::new(Interface::Direct, links());
+    rig.ask_target(100);
+    rig.arrive(105, 0);
+    rig.loads[TARGET.index()] = 2;
+    assert_eq!(rig.due(115), [send(1, [station(11), station(10)], 100)]);
+    assert_eq!(rig.arrive(120, 1), [Act::Refused(TARGET)]);
+    assert!(!rig.network.is_busy());
+    rig.ask_target(200);
+    rig.arrive(205, 2);
+    rig.network.begin_anew();
+    assert_eq!(rig.due(215), [], "the UE has failed meanwhile");
+}
+
+#[test]
+fn a_path_is_asked_for_until_the_core_answers_and_then_the_old_station_forgets() {
+    let mut rig = Rig::new(Interface::Direct, links());
+    rig.serving = TARGET;
+    let ask = |network: &mut Network, step: &mut Step<'_>| network.ask_core(TARGET, step);
+    let note = Act::Note(Some(TARGET), RrcEvent::PathSwitchRequest);
+    let request = |number| send(number, [station(11), Place::Core], 150);
+    assert_eq!(rig.step(0, ask), [note, request(0)]);
+    assert!(rig.network.is_busy());
+    // It is lost; the next one arrives, and its answer is lost.
+    assert_eq!(rig.due(999), []);
+    assert_eq!(rig.due(1000), [note, request(1)]);
+    let answer = |number| send(number, [Place::Core, station(11)], 150);
+    assert_eq!(rig.arrive(1005, 1), [Act::SwitchPath, answer(2)]);
+    assert_eq!(rig.network.home(), 11);
+    assert_eq!(rig.due(2000), [note, request(3)]);
+    assert_eq!(rig.arrive(2005, 3), [answer(4)], "it sends there already");
+    let release = send(5, [station(11), station(10)], 100);
+    assert_eq!(rig.arrive(2010, 4), [release]);
+    assert!(!rig.network.is_busy());
+    let released = Act::Note(None, RrcEvent::ContextReleased);
+    assert_eq!(rig.arrive(2015, 5), [released]);
+}
+
+#[test]
+fn the_core_itself_tells_the_old_station_where_it_prepares() {
+    let mut rig = Rig::new(Interface::Core, links());
+    rig.serving = TARGET;
+    rig.step(0, |network, step| network.ask_core(TARGET, step));
+    let answer = send(1, [Place::Core, station(11)], 150);
+    let release = send(2, [Place::Core, station(10)], 100);
+    assert_eq!(rig.arrive(5, 0), [Act::SwitchPath, answer, release]);
+    assert_eq!(rig.arrive(10, 1), [], "and nobody else does");
+}
+
+#[test]
+fn a_request_for_a_path_to_a_cell_that_the_ue_has_left_does_nothing() {
+    let mut rig = Rig::new(Interface::Direct, links());
+    rig.serving = TARGET;
+    rig.step(0, |network, step| network.ask_core(TARGET, step));
+    rig.is_connected = false;
+    rig.network.on_link_lost();
+    assert!(rig.network.wake_at().is_never());
+    assert_eq!(rig.arrive(5, 0), []);
+    assert_eq!(rig.network.home(), 10);
+}
+
+#[test]
+fn where_times_are_given_the_core_switches_after_its_own() {
+    let mut rig = Rig::new(Interface::Direct, Signalling::Given);
+    rig.serving = TARGET;
+    let ask = |network: &mut Network, step: &mut Step<'_>| network.ask_core(TARGET, step);
+    assert_eq!(rig.step(0, ask), []);
+    assert_eq!(rig.network.wake_at(), at(5));
+    assert_eq!(rig.due(5), [Act::SwitchPath]);
+    assert_eq!((rig.network.home(), rig.network.is_busy()), (11, false));
+}
+
+#[test]
+fn a_context_is_fetched_from_where_the_path_leads() {
+    let fetch = |network: &mut Network, step: &mut Step<'_>, cell| {
+        let at = network.fetch_context(cell, step);
+        (at, network.home())
+    };
+    let mut rig = Rig::new(Interface::Direct, Signalling::Given);
+    for (cell, there) in [(SOURCE, at(50)), (TARGET, at(60))] {
+        let given = there.since(at(50));
+        let acts = rig.step(50, |network, step| {
+            assert_eq!(fetch(network, step, cell), (there, 10));
+        });
+        assert_eq!(acts, [Act::MoveData { cell, given }]);
+    }
+    let mut rig = Rig::new(Interface::Direct, links());
+    let acts = rig.step(50, |network, step| {
+        assert!(fetch(network, step, TARGET).0.is_never(), "T301 ends it");
+    });
+    let note = Act::Note(Some(TARGET), RrcEvent::ContextRequest);
+    assert_eq!(acts, [note, send(0, [station(11), station(10)], 150)]);
+    rig.fetching = Some(TARGET);
+    let (cell, given) = (TARGET, Span::ZERO);
+    let context = send(1, [station(10), station(11)], 600);
+    assert_eq!(rig.arrive(55, 0), [Act::MoveData { cell, given }, context]);
+    rig.fetching = None;
+    assert_eq!(rig.arrive(60, 1), [], "T301 has expired meanwhile");
+}
+
+#[test]
+fn a_context_that_is_there_ends_the_fetching() {
+    let mut rig = Rig::new(Interface::Direct, links());
+    rig.step(50, |network, step| {
+        network.fetch_context(TARGET, step);
+    });
+    rig.fetching = Some(TARGET);
+    rig.arrive(55, 0);
+    assert_eq!(rig.arrive(60, 1), [Act::HasContext]);
+}

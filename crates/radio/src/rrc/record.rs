@@ -1,0 +1,124 @@
+//! The row of a UE's change of cell while it comes about.
+
+use fadeout_core::{CellId, HandoverOutcome, HandoverRow, Procedure, Span, Time, UeId};
+
+/// From the end of a change of cell to its row: the first packets pass in this time.
+const DELAY: Span = Span::from_millis(100);
+
+/// A row of a change of cell, before any of it has happened.
+pub(crate) fn row_of(
+    ue: UeId,
+    (source, target): (CellId, CellId),
+    procedure: Procedure,
+) -> HandoverRow {
+    HandoverRow {
+        time_s: Time::ZERO,
+        ue,
+        source,
+        target,
+        procedure,
+        outcome: HandoverOutcome::Success,
+        triggered_s: f64::NAN,
+        commanded_s: f64::NAN,
+        left_s: f64::NAN,
+        entered_s: f64::NAN,
+        completed_s: f64::NAN,
+        switched_s: f64::NAN,
+        downlink_gap_s: f64::NAN,
+        uplink_gap_s: f64::NAN,
+        preambles: 0,
+        forwarded_numbered: 0,
+        forwarded_fresh: 0,
+        lost_packets: 0,
+    }
+}
+
+/// The change of cell under way, or that waits for its row.
+#[derive(Debug, Clone)]
+pub(crate) struct Record {
+    row: Option<HandoverRow>,
+    due_at: Time,
+}
+
+impl Record {
+    /// None is under way.
+    pub(crate) fn new() -> Record {
+        Record {
+            row: None,
+            due_at: Time::NEVER,
+        }
+    }
+
+    /// A change of cell begins.
+    pub(crate) fn begin(&mut self, row: HandoverRow) {
+        self.row = Some(row);
+        self.due_at = Time::NEVER;
+    }
+
+    /// A step of it, if one is under way.
+    pub(crate) fn note(&mut self, step: impl FnOnce(&mut HandoverRow)) {
+        if let Some(row) = &mut self.row {
+            step(row);
+        }
+    }
+
+    /// Its last step is done: the row follows.
+    pub(crate) fn on_done(&mut self, now: Time) {
+        self.due_at = now.saturating_add(DELAY);
+    }
+
+    /// Whether its last step is done.
+    pub(crate) fn is_done(&self) -> bool {
+        !self.due_at.is_never()
+    }
+
+    /// When its row is due.
+    pub(crate) fn due_at(&self) -> Time {
+        self.due_at
+    }
+
+    /// It ends otherwise than well, unless its last step is done already.
+    pub(crate) fn fail(&mut self, outcome: HandoverOutcome) {
+        if !self.is_done() {
+            self.note(|row| row.outcome = outcome);
+        }
+    }
+
+    /// The row, which begins no other.
+    pub(crate) fn take(&mut self, now: Time) -> Option<HandoverRow> {
+        self.due_at = Time::NEVER;
+        let mut row = self.row.take()?;
+        row.time_s = now;
+        Some(row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    #[test]
+    fn a_row_follows_the_last_step_and_a_failure_before_it_shows() {
+        let mut record = Record::new();
+        record.note(|_| panic!("none is under way"));
+        assert_eq!(record.take(at(0)).map(|row| row.ue), None);
+        let cells = (CellId(1), CellId(2));
+        record.begin(row_of(UeId(3), cells, Procedure::Handover));
+        record.note(|row| row.preambles += 2);
+        record.fail(HandoverOutcome::Refused);
+        let row = record.take(at(7)).expect("a row");
+        assert_eq!((row.time_s, row.preambles), (at(7), 2));
+        assert_eq!(row.outcome, HandoverOutcome::Refused);
+        record.begin(row_of(UeId(3), cells, Procedure::Handover));
+        record.on_done(at(10));
+        assert_eq!((record.is_done(), record.due_at()), (true, at(110)));
+        record.fail(HandoverOutcome::Failed);
+        let row = record.take(at(110)).expect("a row");
+        assert_eq!(row.outcome, HandoverOutcome::Success, "it was over");
+        assert!(!record.is_done());
+    }
+}

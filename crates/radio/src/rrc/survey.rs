@@ -1,0 +1,199 @@
+//! The measurements of one UE: when it measures, and all its events over the cells that it measures.
+
+use super::measure::EventState;
+use super::mobility::Measured;
+use super::policy::ReportedCell;
+use crate::config::{EventKind, MeasurementEvent, Scope};
+use fadeout_core::{CellId, Span, Time};
+
+/// All measurements of a UE.
+#[derive(Debug)]
+pub(crate) struct Survey {
+    events: Vec<EventState>,
+    next_at: Time,
+    /// How long before the next measurement the last one is.
+    period: Span,
+}
+
+impl Survey {
+    /// The UE measures `cells` cells each `period`, first at `first`.
+    pub(crate) fn new(
+        (events, cells): (&[MeasurementEvent], usize),
+        first: Time,
+        period: Span,
+    ) -> Survey {
+        let event = |&event| EventState::new(event, period, cells);
+        Survey {
+            events: events.iter().map(event).collect(),
+            next_at: first,
+            period,
+        }
+    }
+
+    /// When the UE measures next.
+    pub(crate) fn next_at(&self) -> Time {
+        self.next_at
+    }
+
+    /// The UE measures now, and next after `period`. Since when it has not measured is told with the samples.
+    pub(crate) fn begin(&mut self, now: Time, period: Span) -> Span {
+        self.next_at = now.saturating_add(period);
+        std::mem::replace(&mut self.period, period)
+    }
+
+    /// The cells were measured, `over` after the last time, in dBm. `of` says of a neighbour whether it is
+    /// meant, and its offset in dB; `changed` hears of each neighbour for which a condition holds from now
+    /// on, or does not any more.
+    pub(crate) fn on_samples(
+        &mut self,
+        (now, over): (Time, Span),
+        (serving, samples): (usize, &[f64]),
+        of: impl Fn(Scope, usize) -> Option<f64>,
+        mut changed: impl FnMut(usize, bool),
+    ) {
+        for event in &mut self.events {
+            event.set_period(over);
+            let has_neighbour = event.has_neighbour();
+            event.on_samples(now, serving, samples, &of, |position, holds| {
+                if has_neighbour {
+                    changed(position, holds);
+                }
+            });
+        }
+    }
+
+    /// The value of a cell behind the filter of the first event; none before its first sample, and without
+    /// events.
+    pub(crate) fn filtered(&self, cell: usize) -> Option<f64> {
+        self.events.first().and_then(|it| it.filtered(cell))
+    }
+
+    /// How many events there are.
+    pub(crate) fn events(&self) -> usize {
+        self.events.len()
+    }
+
+    /// The condition of an event, if there is one with this number.
+    pub(crate) fn kind(&self, event: u16) -> Option<EventKind> {
+        self.events.get(usize::from(event)).map(EventState::kind)
+    }
+
+    /// What the event with a number has to report by now, of `cells` with the serving one at its position.
+    pub(crate) fn report(
+        &mut self,
+        number: usize,
+        now: Time,
+        (cells, serving): (&[CellId], usize),
+    ) -> Option<Measured> {
+        let event = &mut self.events[number];
+        if event.wake_at() > now {
+            return None;
+        }
+        let mut is_due = false;
+        event.on_wake(now, |_| is_due = true);
+        if !is_due {
+            return None;
+        }
+        let reported = |(position, rsrp_dbm): (usize, f64)| ReportedCell {
+            cell: cells[position],
+            rsrp_dbm,
+        };
+        let level = event.filtered(serving).unwrap_or(f64::NEG_INFINITY);
+        let mut report = Measured::new(number as u16, reported((serving, level)));
+        if event.has_neighbour() {
+            event
+                .triggered()
+                .for_each(|cell| report.add(reported(cell)));
+        }
+        Some(report)
+    }
+
+    /// When something is to be reported next.
+    pub(crate) fn report_at(&self) -> Time {
+        let reports = self.events.iter().map(EventState::wake_at).min();
+        reports.unwrap_or(Time::NEVER)
+    }
+
+    /// Another cell serves: all conditions are looked at anew, with the filtered values as they are.
+    pub(crate) fn on_new_serving_cell(&mut self) {
+        self.events
+            .iter_mut()
+            .for_each(EventState::on_new_serving_cell);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn event(kind: EventKind) -> MeasurementEvent {
+        MeasurementEvent {
+            kind,
+            hysteresis_db: 1.0,
+            time_to_trigger: Span::from_millis(40),
+            filter: 0,
+            report_interval: Span::from_millis(240),
+            report_amount: None,
+            scope: Scope::Any,
+        }
+    }
+
+    #[test]
+    fn a_report_names_the_cells_of_its_event_and_is_due_after_the_time_to_trigger() {
+        let events = [
+            event(EventKind::A2 { threshold: -90.0 }),
+            event(EventKind::A3 { offset: 3.0 }),
+        ];
+        let cells = [CellId(4), CellId(6), CellId(9)];
+        let period = Span::from_millis(200);
+        let mut survey = Survey::new((&events, 3), at(10), period);
+        assert_eq!(
+            (survey.next_at(), survey.report_at()),
+            (at(10), Time::NEVER)
+        );
+        assert_eq!(survey.begin(at(10), period * 2), period);
+        assert_eq!(survey.next_at(), at(410));
+        let samples = [-99.0, -80.0, -90.0];
+        let mut entered = Vec::new();
+        survey.on_samples((at(10), period), (0, &samples), |_, _| Some(0.0), {
+            |cell, holds| entered.push((cell, holds))
+        });
+        assert_eq!(entered, [(1, true), (2, true)], "of neighbours alone");
+        assert_eq!(survey.report_at(), at(50));
+        assert_eq!(survey.report(1, at(49), (&cells, 0)), None);
+        let reports: Vec<Measured> = (0..survey.events())
+            .filter_map(|number| survey.report(number, at(50), (&cells, 0)))
+            .collect();
+        let named = |report: &Measured| -> Vec<u32> {
+            report.cells().iter().map(|cell| cell.cell.0).collect()
+        };
+        assert_eq!(
+            reports.iter().map(named).collect::<Vec<_>>(),
+            [vec![], vec![6, 9]]
+        );
+        assert!(reports.iter().all(|it| it.serving.cell == CellId(4)));
+        assert_eq!(survey.report_at(), at(290), "after the interval");
+        survey.on_new_serving_cell();
+        assert!(survey.report_at().is_never());
+        assert_eq!(survey.filtered(2), Some(-90.0), "values stay");
+    }
+
+    #[test]
+    fn a_survey_without_events_reports_nothing() {
+        let mut survey = Survey::new((&[], 2), at(0), Span::from_millis(200));
+        let samples = [-80.0, -70.0];
+        let period = Span::from_millis(200);
+        survey.on_samples(
+            (at(0), period),
+            (0, &samples),
+            |_, _| Some(0.0),
+            |_, _| panic!("no event"),
+        );
+        assert!(survey.report_at().is_never());
+        assert_eq!((survey.filtered(0), survey.kind(0)), (None, None));
+    }
+}
