@@ -243,7 +243,7 @@ impl Shared {
             },
             power: own.power,
             noise_figure: own.noise_figure,
-            downlink_scheduler: scheduler.clone(),
+            downlink_scheduler: scheduler,
             uplink_scheduler: scheduler,
             most_ues: own.most_ues,
             adaptation,
