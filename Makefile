@@ -180,6 +180,10 @@ schema: build ## Write schemas/scenario.schema.json anew
 standards: $(BIN)/python ## Put clauses into the form `Standard:` and write docs/standards.md anew
 	$(BIN)/python tools/standards.py --fix
 
+.PHONY: tables
+tables: build ## Write python/fadeout/_tables.py anew, from the tables that there are
+	$(BIN)/python tools/tables.py
+
 .PHONY: fmt
 fmt: $(VENV)/.tools ## Format the code
 	cargo fmt --all

@@ -1,10 +1,10 @@
-"""The tables of results as attributes, so that an editor knows them."""
+"""The tables of results as attributes, so that an editor knows them; `make tables` writes this."""
 
 import polars as pl
 
 
 class TableAttributes:
-    """Each table of `Results`; a test compares them with the tables that there are."""
+    """Each table of `Results`."""
 
     def table(self, name: str) -> pl.DataFrame:
         """The table called `name`."""

@@ -1,7 +1,6 @@
 """What `Results` offers beside its frames: tables, saving, notebooks, runs that end early."""
 
 import _thread
-import inspect
 import subprocess
 import sys
 import threading
@@ -13,9 +12,8 @@ import pytest
 import fadeout
 from conftest import SCENARIO
 from fadeout import _toml
-from fadeout._columns import table_docs
-from fadeout._tables import TableAttributes
 
+TABLES = Path(__file__).resolve().parents[2] / "tools" / "tables.py"
 CAPTURE = '\n[probe]\ncapture = ["phone"]\n'
 
 
@@ -24,14 +22,8 @@ def results() -> fadeout.Results:
     return fadeout.run(SCENARIO + CAPTURE)
 
 
-def test_each_table_that_can_be_is_an_attribute_with_its_documentation():
-    attributes = {
-        name: inspect.getdoc(value)
-        for name, value in vars(TableAttributes).items()
-        if isinstance(value, property)
-    }
-    documented = {name: table["doc"] for name, table in table_docs().items()}
-    assert {name: " ".join((doc or "").split()) for name, doc in attributes.items()} == documented
+def test_the_attributes_are_those_that_are_written_of_the_tables():
+    subprocess.run([sys.executable, TABLES, "--check"], check=True)
 
 
 def test_tables_are_a_mapping_of_names_to_frames(results):

@@ -3,12 +3,12 @@
 use crate::antenna::{Antenna, BeamManagement};
 use crate::blockage::{Blockage, MAX_BLOCKAGES};
 use crate::error::ConfigError;
-use crate::fading::{Fading, MAX_SUB_BANDS};
+use crate::fading::{Fading, FadingModel, MAX_SUB_BANDS};
 use crate::path_loss::{PathLoss, UrbanMicro};
 use crate::penetration::Penetration;
-use fadeout_core::Hertz;
 use fadeout_core::agreed::{MOST_FADING_SUB_BANDS, MOST_RECEIVE_ANTENNAS};
-use fadeout_core::registry::{Parameter, flag, integer, number};
+use fadeout_core::registry::{Parameter, flag, integer, named, number, span};
+use fadeout_core::{Hertz, Span};
 
 /// How it is decided whether the direct path is clear.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,6 +99,12 @@ fadeout_core::parameters! {
         environment_speed_kmh as "environment-speed": f64 = number((0.0, 1e4, "km/h"), "3"),
         /// Antennas of each receiver whose signals are combined.
         receive_antennas: u32 = integer((1, MOST_RECEIVE_ANTENNAS as u64, ""), "1"),
+        /// Small-scale fading.
+        fading: FadingModel = named("fading", "clusters"),
+        /// K factor in LOS, dB.
+        k_factor: Option<f64> = number((-60.0, 60.0, "dB"), "drawn"),
+        /// RMS delay spread.
+        delay_spread: Option<Span> = span("drawn"),
         /// Whether oxygen absorbs.
         oxygen: bool = flag("true"),
         /// Rain, mm/h.
@@ -112,11 +118,14 @@ impl ChannelConfig {
 }
 
 impl Default for ChannelConfig {
-    /// A street canyon at 3.5 GHz: LOS drawn, shadowing, isotropic antennas. Fading is the simplest, not the
-    /// clusters that a scenario has without a word: Rician with K = 9 dB in LOS (mean of UMi in TR 38.901
-    /// Table 7.5-6) and Rayleigh in NLOS.
+    /// A street canyon at 3.5 GHz: LOS drawn, shadowing, isotropic antennas, and the fading of clusters
+    /// whose K factor and delay spread are drawn.
     fn default() -> ChannelConfig {
         let keys = Keys::default();
+        let k_db = keys.k_factor.unwrap_or(0.0);
+        let fading = keys
+            .fading
+            .fading(k_db, keys.delay_spread.unwrap_or_default());
         ChannelConfig {
             carrier: Hertz(3.5e9),
             bandwidth: Hertz(100e6),
@@ -124,10 +133,10 @@ impl Default for ChannelConfig {
             path_loss: PathLoss::UrbanMicro(UrbanMicro),
             line_of_sight: LineOfSight::Drawn,
             shadowing: Some(Shadowing::default()),
-            los_fading: Fading::Rician { k_db: 9.0 },
-            nlos_fading: Fading::Rayleigh,
-            draws_k_factor: false,
-            draws_delay_spread: false,
+            los_fading: fading,
+            nlos_fading: fading,
+            draws_k_factor: keys.k_factor.is_none(),
+            draws_delay_spread: keys.delay_spread.is_none(),
             environment_speed: keys.environment_speed_kmh / 3.6,
             blockages: Vec::new(),
             base_antenna: Antenna::default(),

@@ -22,6 +22,8 @@ fn only_fading(fading: Fading) -> ChannelConfig {
         shadowing: None,
         los_fading: fading,
         nlos_fading: fading,
+        draws_k_factor: false,
+        draws_delay_spread: false,
         environment_speed: 0.0,
         ..ChannelConfig::default()
     }

@@ -7,18 +7,7 @@
 /// # Panics
 /// There is no such row or column.
 pub const fn cell(table: &'static str, key: &str, column: usize) -> &'static str {
-    let text = table.as_bytes();
-    let mut line = 0;
-    while line < text.len() {
-        if begins(text, line, key.as_bytes()) {
-            return field(table, line, column);
-        }
-        while line < text.len() && text[line] != b'\n' {
-            line += 1;
-        }
-        line += 1;
-    }
-    panic!("the table has no such row")
+    field(table, next_row(table, key, 0), column)
 }
 
 /// The number in a cell; see [`cell`].
@@ -26,7 +15,113 @@ pub const fn cell(table: &'static str, key: &str, column: usize) -> &'static str
 /// # Panics
 /// There is no such row or column, or no decimal number of at most 15 digits in it.
 pub const fn number(table: &'static str, key: &str, column: usize) -> f64 {
-    let text = cell(table, key, column).as_bytes();
+    parsed(cell(table, key, column))
+}
+
+/// The numbers of all rows that begin with `key`, in their order, from column `first` to the last.
+///
+/// # Panics
+/// There are fewer rows, fewer or more columns, or what is no number.
+pub const fn numbers<const COLUMNS: usize, const ROWS: usize>(
+    table: &'static str,
+    key: &str,
+    first: usize,
+) -> [[f64; COLUMNS]; ROWS] {
+    let mut numbers = [[0.0; COLUMNS]; ROWS];
+    let (mut row, mut line) = (0, 0);
+    while row < ROWS {
+        line = next_row(table, key, line);
+        let mut column = 0;
+        while column < COLUMNS {
+            numbers[row][column] = parsed(field(table, line, first + column));
+            column += 1;
+        }
+        assert!(columns(table, line) == first + COLUMNS, "a long row");
+        row += 1;
+        line += 1;
+    }
+    numbers
+}
+
+/// The cells of a column of all rows that begin with `key`, in their order.
+///
+/// # Panics
+/// There are fewer rows, or none of them has the column.
+pub const fn cells<const ROWS: usize>(
+    table: &'static str,
+    key: &str,
+    column: usize,
+) -> [&'static str; ROWS] {
+    let mut cells = [""; ROWS];
+    let (mut row, mut line) = (0, 0);
+    while row < ROWS {
+        line = next_row(table, key, line);
+        cells[row] = field(table, line, column);
+        row += 1;
+        line += 1;
+    }
+    cells
+}
+
+/// Declares the same with whole numbers, which must fit.
+macro_rules! whole {
+    ($($(#[$doc:meta])* $name:ident: $number:ty;)*) => {$(
+        $(#[$doc])*
+        pub const fn $name<const COLUMNS: usize, const ROWS: usize>(
+            table: &'static str,
+            key: &str,
+            first: usize,
+        ) -> [[$number; COLUMNS]; ROWS] {
+            let numbers: [[f64; COLUMNS]; ROWS] = numbers(table, key, first);
+            let mut whole = [[0; COLUMNS]; ROWS];
+            let mut index = 0;
+            while index < ROWS * COLUMNS {
+                let number = numbers[index / COLUMNS][index % COLUMNS];
+                let one = number as $number;
+                assert!(one as f64 == number, "a number that does not fit");
+                whole[index / COLUMNS][index % COLUMNS] = one;
+                index += 1;
+            }
+            whole
+        }
+    )*};
+}
+
+whole! {
+    /// As [`numbers`], of whole ones below 256.
+    bytes: u8;
+    /// As [`numbers`], of whole ones.
+    words: u32;
+    /// As [`numbers`], of whole ones.
+    longs: u64;
+}
+
+/// Where the first row at or behind `line` begins that begins with `key`.
+const fn next_row(table: &str, key: &str, mut line: usize) -> usize {
+    let text = table.as_bytes();
+    while line < text.len() {
+        if (line == 0 || text[line - 1] == b'\n') && begins(text, line, key.as_bytes()) {
+            return line;
+        }
+        line += 1;
+    }
+    panic!("the table has no such row")
+}
+
+/// How many columns the row has that begins at `line`.
+const fn columns(table: &str, line: usize) -> usize {
+    let text = table.as_bytes();
+    let (mut columns, mut at) = (1, line);
+    while at < text.len() && text[at] != b'\n' {
+        columns += (text[at] == b',') as usize;
+        at += 1;
+    }
+    columns
+}
+
+/// The number that a cell is.
+const fn parsed(cell: &str) -> f64 {
+    let text = cell.as_bytes();
     assert!(
         !text.is_empty() && text.len() < 16,
         "an empty or a long cell"
@@ -137,6 +232,44 @@ const fn field(table: &'static str, line: usize, column: usize) -> &'static str 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const LISTS: &str =
+        "# From a standard.\nkind,key,a,b\nx,0,1,20\ny,0,0.5,2.25\nxy,1,7,8\nx,1,3,4\n";
+
+    #[test]
+    fn rows_are_chosen_by_what_they_begin_with() {
+        const X: [[u8; 2]; 2] = bytes(LISTS, "x", 2);
+        assert_eq!(X, [[1, 20], [3, 4]]);
+        assert_eq!(longs(LISTS, "xy,1", 2), [[7, 8]]);
+        assert_eq!(numbers(LISTS, "y", 2), [[0.5, 2.25]]);
+        assert_eq!(cells(LISTS, "x", 3), ["20", "4"]);
+    }
+
+    #[test]
+    fn what_is_too_much_or_does_not_fit_is_told() {
+        use std::hint::black_box;
+        let told = |read: fn()| std::panic::catch_unwind(read).is_err();
+        assert!(
+            told(|| _ = black_box(words::<1, 1>(LISTS, "xy", 2))),
+            "a long row"
+        );
+        assert!(
+            told(|| _ = black_box(words::<3, 1>(LISTS, "xy", 2))),
+            "a short row"
+        );
+        assert!(
+            told(|| _ = black_box(words::<2, 2>(LISTS, "xy", 2))),
+            "one row"
+        );
+        assert!(
+            told(|| _ = black_box(words::<2, 1>(LISTS, "y", 2))),
+            "no whole number"
+        );
+        assert!(
+            told(|| _ = black_box(bytes::<1, 1>("x,256", "x", 1))),
+            "no byte"
+        );
+    }
 
     const TABLE: &str = "# source\nname,part,x\na,b,7.82\na,bc,0.05\nab,b,120\n";
 

@@ -15,7 +15,7 @@
 use crate::LinkError;
 use crate::rate::{Piece, Pieces};
 use crate::streams::Streams;
-use crate::transmitter::{NEVER, Transmission};
+use crate::transmission::{NEVER, Transmission};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::in_range;
 use fadeout_core::{Span, Time};

@@ -38,6 +38,7 @@ mod stats;
 mod steps;
 mod streams;
 mod transit;
+mod transmission;
 mod transmitter;
 
 pub use blockage::{BlockageConfig, BlockageEffect, BlockageInterval};

@@ -11,7 +11,8 @@ use crate::managed::Managed;
 use crate::queue::{Discipline, DropTail, Queued};
 use crate::streams::Streams;
 use crate::transit::{Carried, Transit};
-use crate::transmitter::{Transmission, Transmitter};
+use crate::transmission::Transmission;
+use crate::transmitter::Transmitter;
 use crate::{
     BlockConfig, BlockageConfig, BlockageEffect, BlockageInterval, Changes, DelayConfig, Limit,
     LinkError, LinkStats, LossConfig, QueueConfig, RateConfig,

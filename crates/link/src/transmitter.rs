@@ -6,26 +6,9 @@
 use crate::BlockageInterval;
 use crate::blocks::Blocks;
 use crate::rate::{OPPORTUNITY, Piece, Pieces, Trace};
+use crate::transmission::{NEVER, Transmission};
 use fadeout_core::{Rate, Span, Time};
 use std::sync::Arc;
-
-/// One packet's time on the air.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Transmission {
-    /// First instant.
-    pub(crate) first: Time,
-    /// Last instant, inclusive.
-    pub(crate) last: Time,
-    /// When the last bit is out, and through where broken blocks are repeated; [`Time::NEVER`]
-    /// when that never happens.
-    pub(crate) departs_at: Time,
-}
-
-pub(crate) const NEVER: Transmission = Transmission {
-    first: Time::NEVER,
-    last: Time::NEVER,
-    departs_at: Time::NEVER,
-};
 
 #[derive(Debug)]
 pub(crate) enum Transmitter {

@@ -2,6 +2,7 @@
 
 use super::error::PhyError;
 use super::tdd::{SpecialSlot, TddPattern};
+use fadeout_core::data;
 
 /// HARQ processes of LTE FDD in each direction.
 ///
@@ -15,52 +16,35 @@ pub struct LteTdd(u8);
 /// Subframes of a radio frame.
 const SUBFRAMES: usize = 10;
 
+const CONFIGURATIONS: &str = include_str!("../../../data/lte_tdd_configurations.csv");
+const HARQ: &str = include_str!("../../../data/lte_tdd_harq.csv");
+const SPECIAL_SUBFRAMES: &str = include_str!("../../../data/lte_special_subframes.csv");
+
+/// Numbers by configuration and subframe.
+type BySubframe = [[u8; SUBFRAMES]; 7];
+
 /// Uplink-downlink configurations.
 ///
 /// Standard: TS 36.211 Table 4.2-2.
-const SUBFRAME_KINDS: [&str; 7] = [
-    "DSUUUDSUUU",
-    "DSUUDDSUUD",
-    "DSUDDDSUDD",
-    "DSUUUDDDDD",
-    "DSUUDDDDDD",
-    "DSUDDDDDDD",
-    "DSUUUDSUUD",
-];
+const SUBFRAME_KINDS: [&str; 7] = data::cells(CONFIGURATIONS, "tdd", 2);
 
 /// HARQ processes: downlink and uplink.
 ///
 /// Standard: TS 36.213 Table 7-1, Table 8-1.
-const PROCESSES: [(u8, u8); 7] = [(4, 7), (7, 4), (10, 2), (9, 3), (12, 2), (15, 1), (6, 6)];
+const PROCESSES: [[u8; 2]; 7] = data::bytes(CONFIGURATIONS, "tdd", 3);
 
 /// Subframes from a downlink subframe to the uplink subframe of its feedback, zero where it is none:
 /// the sets K, turned around.
 ///
 /// Standard: TS 36.213 Table 10.1.3.1-1.
-const FEEDBACK: [[u8; SUBFRAMES]; 7] = [
-    [4, 6, 0, 0, 0, 4, 6, 0, 0, 0],
-    [7, 6, 0, 0, 4, 7, 6, 0, 0, 4],
-    [7, 6, 0, 4, 8, 7, 6, 0, 4, 8],
-    [4, 11, 0, 0, 0, 7, 6, 6, 5, 5],
-    [12, 11, 0, 0, 8, 7, 7, 6, 5, 4],
-    [12, 11, 0, 9, 8, 7, 6, 5, 4, 13],
-    [7, 7, 0, 0, 0, 7, 7, 0, 0, 5],
-];
+const FEEDBACK: BySubframe = data::bytes(HARQ, "feedback", 2);
 
 /// Subframes from a grant, or the PHICH that asks for a repetition, to its uplink data; zero where
 /// nothing is granted. In configuration 0, where the UL index chooses between the table's distance and
 /// seven, subframes 1 and 6 have seven: what they have in the table 0 and 5 grant with seven.
 ///
 /// Standard: TS 36.213 §8.0, Table 8-2.
-const GRANT: [[u8; SUBFRAMES]; 7] = [
-    [4, 7, 0, 0, 0, 4, 7, 0, 0, 0],
-    [0, 6, 0, 0, 4, 0, 6, 0, 0, 4],
-    [0, 0, 0, 4, 0, 0, 0, 0, 4, 0],
-    [4, 0, 0, 0, 0, 0, 0, 0, 4, 4],
-    [0, 0, 0, 0, 0, 0, 0, 0, 4, 4],
-    [0, 0, 0, 0, 0, 0, 0, 0, 4, 0],
-    [7, 7, 0, 0, 0, 7, 7, 0, 0, 5],
-];
+const GRANT: BySubframe = data::bytes(HARQ, "grant", 2);
 
 /// The other subframe that subframes 0 and 5 of configuration 0 grant.
 const SECOND_GRANT: u64 = 7;
@@ -68,32 +52,12 @@ const SECOND_GRANT: u64 = 7;
 /// Subframes from uplink data to the PHICH or grant that answers it.
 ///
 /// Standard: TS 36.213 Table 9.1.2-1.
-const ANSWER: [[u8; SUBFRAMES]; 7] = [
-    [0, 0, 4, 7, 6, 0, 0, 4, 7, 6],
-    [0, 0, 4, 6, 0, 0, 0, 4, 6, 0],
-    [0, 0, 6, 0, 0, 0, 0, 6, 0, 0],
-    [0, 0, 6, 6, 6, 0, 0, 0, 0, 0],
-    [0, 0, 6, 6, 0, 0, 0, 0, 0, 0],
-    [0, 0, 6, 0, 0, 0, 0, 0, 0, 0],
-    [0, 0, 4, 6, 6, 0, 0, 4, 7, 0],
-];
+const ANSWER: BySubframe = data::bytes(HARQ, "answer", 2);
 
 /// Symbols of special subframes: DwPTS, guard and UpPTS, of normal cyclic prefixes.
 ///
 /// Standard: TS 36.211 Table 4.2-1.
-const SPECIAL: [(u8, u8, u8); 11] = [
-    (3, 10, 1),
-    (9, 4, 1),
-    (10, 3, 1),
-    (11, 2, 1),
-    (12, 1, 1),
-    (3, 9, 2),
-    (9, 3, 2),
-    (10, 2, 2),
-    (11, 1, 2),
-    (6, 6, 2),
-    (6, 2, 6),
-];
+const SPECIAL: [[u8; 3]; 11] = data::bytes(SPECIAL_SUBFRAMES, "special", 2);
 
 impl LteTdd {
     /// Configuration 0 to 6.
@@ -110,7 +74,7 @@ impl LteTdd {
         let symbols = SPECIAL.get(usize::from(special));
         let is_valid = symbols.is_some();
         PhyError::check("special subframe configuration", value, is_valid, "0 to 10")?;
-        let (downlink, guard, uplink) = symbols.copied().unwrap_or_default();
+        let [downlink, guard, uplink] = symbols.copied().unwrap_or_default();
         let special = SpecialSlot {
             downlink,
             guard,
@@ -121,7 +85,7 @@ impl LteTdd {
 
     /// HARQ processes: downlink and uplink.
     pub fn processes(self) -> (u8, u8) {
-        PROCESSES[self.index()]
+        PROCESSES[self.index()].into()
     }
 
     /// The uplink subframe with the feedback for downlink data in subframe `subframe`, both counted
@@ -144,7 +108,7 @@ impl LteTdd {
         self.later(&ANSWER, subframe)
     }
 
-    fn later(self, distances: &[[u8; SUBFRAMES]; 7], subframe: u64) -> Option<u64> {
+    fn later(self, distances: &BySubframe, subframe: u64) -> Option<u64> {
         let distance = distances[self.index()][(subframe % SUBFRAMES as u64) as usize];
         (distance > 0).then(|| subframe + u64::from(distance))
     }

@@ -3,7 +3,7 @@
 
 use super::error::PhyError;
 use super::frame::Frame;
-use fadeout_core::Span;
+use fadeout_core::{Span, data};
 
 /// The overheads of NR's downlink beside control and DM-RS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -50,15 +50,17 @@ const SSB_SLOT_SYMBOLS: u8 = 12;
 /// Standard: TS 38.213 §4.1.
 const BURST: Span = Span::from_millis(5);
 
+const PERIODS: &str = include_str!("../../../data/reference_signal_periods.csv");
+
 /// Periods of CSI-RS in slots.
 ///
 /// Standard: TS 38.331 §6.3.2.
-const CSI_RS_PERIODS: [u64; 13] = [4, 5, 8, 10, 16, 20, 32, 40, 64, 80, 160, 320, 640];
+const CSI_RS_PERIODS: [[u64; 13]; 1] = data::longs(PERIODS, "csi-rs", 1);
 
 /// Periods of synchronisation signal blocks in milliseconds.
 ///
 /// Standard: TS 38.331 §6.3.2.
-const SSB_PERIODS_MS: [u64; 6] = [5, 10, 20, 40, 80, 160];
+const SSB_PERIODS_MS: [[u64; 6]; 1] = data::longs(PERIODS, "ssb", 1);
 
 impl Overhead {
     /// Checks the values in a frame.
@@ -74,7 +76,7 @@ impl Overhead {
             PhyError::check(
                 "CSI-RS period in slots",
                 csi.period as f64,
-                CSI_RS_PERIODS.contains(&csi.period),
+                CSI_RS_PERIODS[0].contains(&csi.period),
                 "4, 5, 8, 10, 16, 20, 32, 40, 64, 80, 160, 320 or 640",
             )?;
             let symbols = f64::from(csi.symbols);
@@ -86,7 +88,7 @@ impl Overhead {
             PhyError::check(
                 "SSB period in ms",
                 period.as_secs_f64() * 1e3,
-                SSB_PERIODS_MS
+                SSB_PERIODS_MS[0]
                     .iter()
                     .any(|&ms| Span::from_millis(ms) == period),
                 "5, 10, 20, 40, 80 or 160",

@@ -77,6 +77,7 @@ mod tests {
     use super::*;
     use crate::channel::ChannelConfig;
     use crate::channel::blockage::{Blockage, Deafness, Interval, Scripted};
+    use crate::channel::fading::Fading;
     use crate::channel::path_loss::{FreeSpace, PathLoss};
     use fadeout_core::{Hertz, Kinematics, NodeId, Point, Span};
 
@@ -103,6 +104,8 @@ mod tests {
         };
         let channel = ChannelConfig {
             path_loss: PathLoss::FreeSpace(FreeSpace),
+            // Without clusters, each of which has its own loss, all of the power is blocked alike.
+            los_fading: Fading::None,
             blockages: vec![
                 Blockage::Scripted(Scripted {
                     intervals: [interval].into(),

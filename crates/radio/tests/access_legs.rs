@@ -32,7 +32,7 @@ fn nr() -> CellConfig {
 fn ue() -> UeConfig {
     UeConfig {
         serving: Serving::Cell(CellId(0)),
-        secondary: Some(CellId(1)),
+        pscell: Some(CellId(1)),
         ..UeConfig::new(NodeId(0))
     }
 }
@@ -198,7 +198,7 @@ fn legs_that_cannot_be_are_refused_with_what_was_expected() {
         built.map_or_else(|error: RadioError| error.to_string(), |_| String::new())
     };
     let alone = UeConfig {
-        secondary: None,
+        pscell: None,
         ..ue()
     };
     assert_eq!(
@@ -206,19 +206,19 @@ fn legs_that_cannot_be_are_refused_with_what_was_expected() {
         "bearer 1 is on leg 1 of its UE, which has 1; the first is 0"
     );
     let twice = UeConfig {
-        secondary: Some(CellId(0)),
+        pscell: Some(CellId(0)),
         ..ue()
     };
     assert_eq!(
         error(twice, Vec::new()),
-        "UE 0: secondary cell is 0; expected a serving cell that is named, and another one"
+        "UE 0: PSCell is 0; expected a serving cell that is named, and another one"
     );
     let beyond = UeConfig {
-        secondary: Some(CellId(7)),
+        pscell: Some(CellId(7)),
         ..ue()
     };
     assert_eq!(
         error(beyond, Vec::new()),
-        "UE 0: secondary cell is 7; expected a cell below 2"
+        "UE 0: PSCell is 7; expected a cell below 2"
     );
 }

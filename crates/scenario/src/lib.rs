@@ -25,7 +25,6 @@ mod shape;
 mod suggest;
 mod table;
 mod tree;
-mod twice;
 
 pub use deployment::{DEPLOYMENTS, Deployment};
 pub use error::{ScenarioError, ScenarioErrors};

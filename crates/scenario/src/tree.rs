@@ -1,6 +1,7 @@
 //! A TOML document as a tree whose every key and value knows its place in the text.
 
-use crate::twice;
+mod twice;
+
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

@@ -22,7 +22,7 @@ static CATALOG: Catalog = Catalog {
         Kind {
             name: "path-scheduler",
             plural: "path-schedulers",
-            entries: fadeout_transport::multipath::SCHEDULERS,
+            entries: fadeout_transport::multipath::PATH_SCHEDULERS,
         },
         Kind {
             name: "coupling",
@@ -120,6 +120,18 @@ static CATALOG: Catalog = Catalog {
         Part {
             name: "link-budget",
             parameters: fadeout_radio::LinkBudget::PARAMETERS,
+        },
+        Part {
+            name: "mobility-management",
+            parameters: fadeout_radio::access::MobilityConfig::PARAMETERS,
+        },
+        Part {
+            name: "driving",
+            parameters: fadeout_mobility::traffic::Driving::PARAMETERS,
+        },
+        Part {
+            name: "multipath-path",
+            parameters: fadeout_transport::multipath::PathConfig::PARAMETERS,
         },
     ],
 };

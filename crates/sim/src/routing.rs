@@ -185,6 +185,7 @@ mod tests {
     use crate::catalog;
     use fadeout_core::random::Stream;
     use fadeout_scenario::Source;
+    use fadeout_testkit::Cases;
     use std::fmt::Write as _;
 
     fn scenario(text: &str) -> Scenario {
@@ -290,7 +291,7 @@ mod tests {
 
     #[test]
     fn in_random_networks_every_route_is_that_of_a_plain_search() {
-        for seed in 0..60 {
+        Cases::new(60).run(|seed| {
             let mut random = Stream::new(seed, "test.routing", 0);
             let nodes = 2 + random.below(14);
             let mut text = "duration = \"1 s\"\n".to_owned();
@@ -314,6 +315,6 @@ mod tests {
                 let expected = plain(&topology, from, to);
                 assert_eq!(topology.shortest(from, to), expected, "seed {seed}\n{text}");
             }
-        }
+        });
     }
 }

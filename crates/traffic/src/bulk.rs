@@ -1,7 +1,7 @@
 //! A sender that never runs out of data.
 
 use crate::registry::Program;
-use crate::{Ask, End, Request};
+use crate::{Ask, FlowEnd, Request};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, integer, span};
 use fadeout_core::{Bytes, Span, Time};
@@ -51,17 +51,17 @@ impl Program for Bulk {
     fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>) {
         let BulkParameters { greeting, pause } = self.parameters;
         if greeting.0 == 0 {
-            asks.push((End::Sender, Request::WriteForever));
+            asks.push((FlowEnd::Sender, Request::WriteForever));
             return;
         }
-        asks.push((End::Sender, Request::Write(greeting)));
+        asks.push((FlowEnd::Sender, Request::Write(greeting)));
         self.starts_at = now.saturating_add(pause);
     }
 
     fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>) {
         if self.starts_at <= now {
             self.starts_at = Time::NEVER;
-            asks.push((End::Sender, Request::WriteForever));
+            asks.push((FlowEnd::Sender, Request::WriteForever));
         }
     }
 
@@ -87,10 +87,10 @@ mod tests {
         };
         let mut asks = Vec::new();
         bulk.on_start(Time::ZERO, &mut asks);
-        assert_eq!(asks, [(End::Sender, Request::Write(Bytes(37)))]);
+        assert_eq!(asks, [(FlowEnd::Sender, Request::Write(Bytes(37)))]);
         assert_eq!(bulk.wake_at(), Time::ZERO + pause);
         bulk.on_wake(Time::ZERO + pause, &mut asks);
-        assert_eq!(asks[1..], [(End::Sender, Request::WriteForever)]);
+        assert_eq!(asks[1..], [(FlowEnd::Sender, Request::WriteForever)]);
         assert!(bulk.wake_at().is_never());
     }
 }

@@ -1,7 +1,7 @@
 //! A file on request: the receiver opens the connection and asks, the sender answers and closes.
 
 use crate::registry::{Program, bytes};
-use crate::{Ask, End, Request};
+use crate::{Ask, FlowEnd, Request};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings};
 use fadeout_core::{Bytes, Time};
@@ -69,22 +69,22 @@ impl Registered<Stream> for Download {
 }
 
 impl Program for Download {
-    fn opener(&self) -> End {
-        End::Receiver
+    fn opener(&self) -> FlowEnd {
+        FlowEnd::Receiver
     }
 
     fn on_start(&mut self, _: Time, asks: &mut Vec<Ask>) {
-        asks.push((End::Receiver, Request::Write(Bytes(self.request))));
+        asks.push((FlowEnd::Receiver, Request::Write(Bytes(self.request))));
     }
 
-    fn on_delivered(&mut self, _: Time, at: End, bytes: Bytes, asks: &mut Vec<Ask>) {
+    fn on_delivered(&mut self, _: Time, at: FlowEnd, bytes: Bytes, asks: &mut Vec<Ask>) {
         let was_asked = self.asked >= self.request;
-        if at == End::Sender {
+        if at == FlowEnd::Sender {
             self.asked += bytes.0;
         }
         if !was_asked && self.asked >= self.request {
-            asks.push((End::Sender, Request::Write(Bytes(self.size))));
-            asks.push((End::Sender, Request::Close));
+            asks.push((FlowEnd::Sender, Request::Write(Bytes(self.size))));
+            asks.push((FlowEnd::Sender, Request::Close));
         }
     }
 
@@ -113,13 +113,13 @@ mod tests {
         };
         let mut asks = Vec::new();
         download.on_start(Time::ZERO, &mut asks);
-        assert_eq!(asks, [(End::Receiver, Request::Write(Bytes(400)))]);
+        assert_eq!(asks, [(FlowEnd::Receiver, Request::Write(Bytes(400)))]);
         asks.clear();
-        download.on_delivered(Time::ZERO, End::Sender, Bytes(399), &mut asks);
+        download.on_delivered(Time::ZERO, FlowEnd::Sender, Bytes(399), &mut asks);
         assert!(asks.is_empty());
-        download.on_delivered(Time::ZERO, End::Sender, Bytes(1), &mut asks);
+        download.on_delivered(Time::ZERO, FlowEnd::Sender, Bytes(1), &mut asks);
         assert_eq!(asks.len(), 2);
-        download.on_delivered(Time::ZERO, End::Receiver, Bytes(1000), &mut asks);
+        download.on_delivered(Time::ZERO, FlowEnd::Receiver, Bytes(1000), &mut asks);
         assert_eq!(asks.len(), 2);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::countdown::Countdown;
 use crate::registry::{Program, count, payload};
-use crate::{Ask, End, Request};
+use crate::{Ask, FlowEnd, Request};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, integer, span};
 use fadeout_core::{Bytes, Protocol, Span, Time};
@@ -63,7 +63,7 @@ impl Registered<Stream> for Echo {
 
 impl Echo {
     fn ask(&mut self, now: Time, asks: &mut Vec<Ask>) {
-        asks.push((End::Sender, Request::Write(self.request)));
+        asks.push((FlowEnd::Sender, Request::Write(self.request)));
         self.left.take();
         self.next_at = if self.left.is_over() {
             Time::NEVER
@@ -82,9 +82,9 @@ impl Program for Echo {
         self.ask(now, asks);
     }
 
-    fn on_delivered(&mut self, _: Time, at: End, _: Bytes, asks: &mut Vec<Ask>) {
-        if at == End::Receiver {
-            asks.push((End::Receiver, Request::Write(self.answer)));
+    fn on_delivered(&mut self, _: Time, at: FlowEnd, _: Bytes, asks: &mut Vec<Ask>) {
+        if at == FlowEnd::Receiver {
+            asks.push((FlowEnd::Receiver, Request::Write(self.answer)));
         }
     }
 
@@ -117,12 +117,12 @@ mod tests {
         assert_eq!(echo.wake_at(), Time::ZERO + Span::from_millis(100));
         echo.on_wake(echo.wake_at(), &mut asks);
         assert!(echo.wake_at().is_never());
-        echo.on_delivered(Time::ZERO, End::Receiver, Bytes(56), &mut asks);
-        echo.on_delivered(Time::ZERO, End::Sender, Bytes(1000), &mut asks);
+        echo.on_delivered(Time::ZERO, FlowEnd::Receiver, Bytes(56), &mut asks);
+        echo.on_delivered(Time::ZERO, FlowEnd::Sender, Bytes(1000), &mut asks);
         let expected = [
-            (End::Sender, Request::Write(Bytes(56))),
-            (End::Sender, Request::Write(Bytes(56))),
-            (End::Receiver, Request::Write(Bytes(1000))),
+            (FlowEnd::Sender, Request::Write(Bytes(56))),
+            (FlowEnd::Sender, Request::Write(Bytes(56))),
+            (FlowEnd::Receiver, Request::Write(Bytes(1000))),
         ];
         assert_eq!(asks, expected);
     }

@@ -1,7 +1,7 @@
 //! A full buffer: there is always something to send, and no transport protocol that could hold it back.
 
 use crate::registry::{Program, payload};
-use crate::{Ask, End, Request};
+use crate::{Ask, FlowEnd, Request};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, integer};
 use fadeout_core::{Bytes, Protocol, Span, Time};
@@ -55,7 +55,7 @@ impl Registered<Stream> for FullBuffer {
 impl FullBuffer {
     fn send(&mut self, datagrams: u64, asks: &mut Vec<Ask>) {
         for _ in 0..datagrams {
-            asks.push((End::Sender, Request::Write(self.size)));
+            asks.push((FlowEnd::Sender, Request::Write(self.size)));
         }
         self.on_the_way += datagrams;
     }
@@ -71,8 +71,8 @@ impl Program for FullBuffer {
         self.send(self.kept, asks);
     }
 
-    fn on_datagram(&mut self, now: Time, at: End, _: Bytes, settled: u64, asks: &mut Vec<Ask>) {
-        if at != End::Receiver {
+    fn on_datagram(&mut self, now: Time, at: FlowEnd, _: Bytes, settled: u64, asks: &mut Vec<Ask>) {
+        if at != FlowEnd::Receiver {
             return;
         }
         self.patient_until = now.saturating_add(PATIENCE);
@@ -110,7 +110,7 @@ mod tests {
                 None => full.on_wake(full.wake_at(), &mut asks),
                 Some(0) => full.on_start(Time::ZERO, &mut asks),
                 Some(n) => {
-                    let (at, size) = (End::Receiver, Bytes(1472));
+                    let (at, size) = (FlowEnd::Receiver, Bytes(1472));
                     full.on_datagram(Time::ZERO, at, size, n, &mut asks);
                 }
             }

@@ -25,16 +25,7 @@ pub use registry::{APPLICATIONS, Application};
 pub use request_response::RequestResponse;
 pub use transfer::Transfer;
 
-use fadeout_core::Bytes;
-
-/// An end of a flow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// Where the flow's data comes from.
-    Sender,
-    /// Where it goes.
-    Receiver,
-}
+use fadeout_core::{Bytes, FlowEnd};
 
 /// A request of an end to its connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,4 +39,4 @@ pub enum Request {
 }
 
 /// A request and the end that makes it.
-pub type Ask = (End, Request);
+pub type Ask = (FlowEnd, Request);

@@ -1,7 +1,7 @@
 //! A source that sends at a constant rate for a while, pauses for a while, and so on.
 
 use crate::registry::{Program, bytes, kind, shape};
-use crate::{Ask, End, Request};
+use crate::{Ask, FlowEnd, Request};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, number, span};
 use fadeout_core::{Bytes, Distribution, DistributionKind, Rate, Span, Time};
@@ -94,7 +94,7 @@ impl Program for OnOff {
         if now < self.next_at {
             return;
         }
-        asks.push((End::Sender, Request::Write(self.chunk)));
+        asks.push((FlowEnd::Sender, Request::Write(self.chunk)));
         let next_at = self
             .next_at
             .saturating_add(self.rate.time_to_send(self.chunk).max(SHORTEST));

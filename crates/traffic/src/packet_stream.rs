@@ -2,7 +2,7 @@
 
 use crate::countdown::Countdown;
 use crate::registry::{Program, count, kind, payload, shape};
-use crate::{Ask, End, Request};
+use crate::{Ask, FlowEnd, Request};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, number};
 use fadeout_core::{Bytes, Distribution, DistributionKind, Protocol, Rate, Span, Time};
@@ -72,7 +72,7 @@ impl Registered<Stream> for PacketStream {
 
 impl PacketStream {
     fn send(&mut self, now: Time, asks: &mut Vec<Ask>) {
-        asks.push((End::Sender, Request::Write(self.size)));
+        asks.push((FlowEnd::Sender, Request::Write(self.size)));
         self.sent += 1;
         self.left.take();
         if self.left.is_over() {

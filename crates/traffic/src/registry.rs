@@ -1,6 +1,6 @@
 //! The applications that a scenario can name.
 
-use crate::{Ask, End};
+use crate::{Ask, FlowEnd};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Parameter, choice, integer, number};
 use fadeout_core::{Bytes, DistributionKind, Protocol, Time};
@@ -30,8 +30,8 @@ fadeout_core::registry! {
 /// woken it must say.
 pub(crate) trait Program {
     /// The end that opens the connection; the other one listens.
-    fn opener(&self) -> End {
-        End::Sender
+    fn opener(&self) -> FlowEnd {
+        FlowEnd::Sender
     }
 
     /// What it runs over. Over UDP each [`Request::Write`](crate::Request::Write) is a datagram.
@@ -44,11 +44,11 @@ pub(crate) trait Program {
     fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>);
 
     /// In-order bytes reached an end.
-    fn on_delivered(&mut self, _now: Time, _at: End, _bytes: Bytes, _asks: &mut Vec<Ask>) {}
+    fn on_delivered(&mut self, _now: Time, _at: FlowEnd, _bytes: Bytes, _asks: &mut Vec<Ask>) {}
 
     /// A datagram reached an end, and the fate of `settled` is known now: its own, and that of those
     /// which should have come before it.
-    fn on_datagram(&mut self, now: Time, at: End, bytes: Bytes, _: u64, asks: &mut Vec<Ask>) {
+    fn on_datagram(&mut self, now: Time, at: FlowEnd, bytes: Bytes, _: u64, asks: &mut Vec<Ask>) {
         self.on_delivered(now, at, bytes, asks);
     }
 
@@ -66,7 +66,7 @@ pub(crate) trait Program {
 
 impl Application {
     /// The end that opens the connection; the other one listens.
-    pub fn opener(&self) -> End {
+    pub fn opener(&self) -> FlowEnd {
         each!(self, program => program.opener())
     }
 
@@ -82,7 +82,7 @@ impl Application {
     }
 
     /// In-order bytes reached an end.
-    pub fn on_delivered(&mut self, now: Time, at: End, bytes: Bytes, asks: &mut Vec<Ask>) {
+    pub fn on_delivered(&mut self, now: Time, at: FlowEnd, bytes: Bytes, asks: &mut Vec<Ask>) {
         each!(self, program => program.on_delivered(now, at, bytes, asks));
     }
 
@@ -91,7 +91,7 @@ impl Application {
     pub fn on_datagram(
         &mut self,
         now: Time,
-        at: End,
+        at: FlowEnd,
         bytes: Bytes,
         settled: u64,
         asks: &mut Vec<Ask>,

@@ -2,7 +2,7 @@
 
 use crate::countdown::Countdown;
 use crate::registry::{Program, bytes, count, kind, shape};
-use crate::{Ask, End, Request};
+use crate::{Ask, FlowEnd, Request};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, span};
 use fadeout_core::{Bytes, Distribution, DistributionKind, Span, Time};
@@ -86,32 +86,32 @@ impl RequestResponse {
     /// The receiver makes its next request, or closes after the last.
     fn ask(&mut self, asks: &mut Vec<Ask>) {
         if !self.left.take() {
-            asks.push((End::Sender, Request::Close));
+            asks.push((FlowEnd::Sender, Request::Close));
             return;
         }
         self.missing_request = self.request;
-        asks.push((End::Receiver, Request::Write(Bytes(self.request))));
+        asks.push((FlowEnd::Receiver, Request::Write(Bytes(self.request))));
     }
 }
 
 impl Program for RequestResponse {
-    fn opener(&self) -> End {
-        End::Receiver
+    fn opener(&self) -> FlowEnd {
+        FlowEnd::Receiver
     }
 
     fn on_start(&mut self, _: Time, asks: &mut Vec<Ask>) {
         self.ask(asks);
     }
 
-    fn on_delivered(&mut self, now: Time, at: End, bytes: Bytes, asks: &mut Vec<Ask>) {
-        if at == End::Sender && self.missing_request > 0 {
+    fn on_delivered(&mut self, now: Time, at: FlowEnd, bytes: Bytes, asks: &mut Vec<Ask>) {
+        if at == FlowEnd::Sender && self.missing_request > 0 {
             self.missing_request = self.missing_request.saturating_sub(bytes.0);
             if self.missing_request == 0 {
                 let answer = (self.response.draw(&mut self.random) as u64).max(1);
                 self.missing_response = answer;
-                asks.push((End::Sender, Request::Write(Bytes(answer))));
+                asks.push((FlowEnd::Sender, Request::Write(Bytes(answer))));
             }
-        } else if at == End::Receiver && self.missing_response > 0 {
+        } else if at == FlowEnd::Receiver && self.missing_response > 0 {
             self.missing_response = self.missing_response.saturating_sub(bytes.0);
             if self.missing_response == 0 {
                 let pause = Span::from_secs_f64(self.think.draw(&mut self.random));
@@ -154,15 +154,15 @@ mod tests {
         assert_eq!(dialogue.size(), Some(Bytes(1000)));
         let mut asks = Vec::new();
         dialogue.ask(&mut asks);
-        dialogue.on_delivered(Time::ZERO, End::Sender, Bytes(400), &mut asks);
-        dialogue.on_delivered(Time::ZERO, End::Receiver, Bytes(1000), &mut asks);
+        dialogue.on_delivered(Time::ZERO, FlowEnd::Sender, Bytes(400), &mut asks);
+        dialogue.on_delivered(Time::ZERO, FlowEnd::Receiver, Bytes(1000), &mut asks);
         let thinks_until = dialogue.wake_at();
         assert!(!thinks_until.is_never());
         dialogue.on_wake(thinks_until, &mut asks);
         let expected = [
-            (End::Receiver, Request::Write(Bytes(400))),
-            (End::Sender, Request::Write(Bytes(1000))),
-            (End::Sender, Request::Close),
+            (FlowEnd::Receiver, Request::Write(Bytes(400))),
+            (FlowEnd::Sender, Request::Write(Bytes(1000))),
+            (FlowEnd::Sender, Request::Close),
         ];
         assert_eq!(asks, expected);
         assert!(dialogue.wake_at().is_never());

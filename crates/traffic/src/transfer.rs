@@ -1,7 +1,7 @@
 //! A file that is sent once.
 
 use crate::registry::{Program, bytes};
-use crate::{Ask, End, Request};
+use crate::{Ask, FlowEnd, Request};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings};
 use fadeout_core::{Bytes, Time};
@@ -33,8 +33,8 @@ impl Registered<Stream> for Transfer {
 
 impl Program for Transfer {
     fn on_start(&mut self, _: Time, asks: &mut Vec<Ask>) {
-        asks.push((End::Sender, Request::Write(self.size)));
-        asks.push((End::Sender, Request::Close));
+        asks.push((FlowEnd::Sender, Request::Write(self.size)));
+        asks.push((FlowEnd::Sender, Request::Close));
     }
 
     /// Nothing happens after the start.
@@ -59,8 +59,8 @@ mod tests {
         let mut asks = Vec::new();
         transfer.on_start(Time::ZERO, &mut asks);
         let expected = [
-            (End::Sender, Request::Write(Bytes(5000))),
-            (End::Sender, Request::Close),
+            (FlowEnd::Sender, Request::Write(Bytes(5000))),
+            (FlowEnd::Sender, Request::Close),
         ];
         assert_eq!(asks, expected);
     }

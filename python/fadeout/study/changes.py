@@ -62,6 +62,10 @@ def assumptions_section(
     figures: Mapping[str, Figure] | None = None,
     is_headline: bool = False,
     named: Callable[[Change], Sequence[str]] = lambda change: [change.name],
+    keyed: Callable[[Change], Mapping[str, Any]] = Change.data,
+    name: str = "assumptions",
+    title: str = "What each assumption moves",
+    conclusion: str = "",
 ) -> Section:
     """The section on what each assumption moves.
 
@@ -73,19 +77,24 @@ def assumptions_section(
         figures: Figures by caption.
         is_headline: Whether the command line prints it.
         named: A change's own cells: one, or two for assumption and value apart.
+        keyed: A change's own columns of the data.
+        name: Names the section's files.
+        title: The section's title.
+        conclusion: What follows.
     """
     moved = list(moved)
     names = ["assumption", "changed to"][: len(named(moved[0].change))]
     paper = [] if published is None else [["paper", *[""] * (len(names) - 1), *published]]
     return Section(
-        name="assumptions",
-        title="What each assumption moves",
+        name=name,
+        title=title,
         text=text,
         table=Table(
             columns=[*names, *heads],
             rows=[*paper, *([*named(row.change), *row.cells] for row in moved)],
-            data=[{**row.change.data(), **numbers} for row in moved for numbers in row.data],
+            data=[{**keyed(row.change), **numbers} for row in moved for numbers in row.data],
         ),
         figures=dict(figures or {}),
+        conclusion=conclusion,
         is_headline=is_headline,
     )

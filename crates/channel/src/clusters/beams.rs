@@ -3,13 +3,15 @@
 use super::law::MOST_CLUSTERS;
 use super::place::{Cluster, Scatter, turn};
 use crate::antenna::{Aimed, Angles, Antenna, Steering};
+use fadeout_core::data;
 
 /// Offsets of the rays in a cluster, in its root mean square spread; each of both signs.
 ///
 /// Standard: TR 38.901 Table 7.5-3.
-const OFFSETS: [f64; 10] = [
-    0.0447, 0.1413, 0.2492, 0.3715, 0.5129, 0.6797, 0.8844, 1.1481, 1.5195, 2.1551,
-];
+const OFFSETS: [f64; 10] = {
+    let [offsets] = data::numbers(include_str!("../../../../data/ray_offsets.csv"), "all", 1);
+    offsets
+};
 
 /// Rays in a cluster.
 const RAYS: usize = 2 * OFFSETS.len();

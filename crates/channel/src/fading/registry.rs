@@ -3,7 +3,7 @@
 
 use super::{Fading, TdlProfile};
 use fadeout_core::Span;
-use fadeout_core::registry::{Entry, Parameters, Registered, Settings};
+use fadeout_core::registry::{Entry, FromSetting, Parameters, Registered, Settings};
 
 const fn fading(name: &'static str, summary: &'static str, citation: &'static str) -> Entry {
     Entry::new(name, "fading", summary, citation)
@@ -93,16 +93,21 @@ impl Clusters {
     }
 }
 
+/// A tapped delay line's entry, which has the name of its profile.
+const fn tapped(profile: TdlProfile, summary: &'static str, citation: &'static str) -> Entry {
+    fading(profile.name(), summary, citation)
+}
+
 impl Registered for TdlProfile {
-    const ENTRY: Entry = fading(
-        TdlProfile::A.name(),
+    const ENTRY: Entry = tapped(
+        TdlProfile::A,
         "Tapped delay line without line of sight.",
         "TR 38.901 Table 7.7.2-1",
     );
 
     fn with(settings: &Settings<'_>, (): ()) -> Self {
-        TdlProfile::from_name(settings.name())
-            .unwrap_or_else(|| unreachable!("`{}` is the name of no profile", settings.name()))
+        // The names of the entries are those of profiles.
+        TdlProfile::from_name(settings.name()).unwrap_or(TdlProfile::A)
     }
 }
 
@@ -127,15 +132,29 @@ fadeout_core::registry! {
         Rician(Rician),
         Clusters(Clusters),
         TdlA(TdlProfile),
-        TdlB(TdlProfile) = fading("tdl-b", "Tapped delay line without line of sight.", "TR 38.901 Table 7.7.2-2"),
-        TdlC(TdlProfile) = fading("tdl-c", "Tapped delay line without line of sight.", "TR 38.901 Table 7.7.2-3"),
-        TdlD(TdlProfile) = fading("tdl-d", "Tapped delay line with line of sight, K = 13.3 dB.", "TR 38.901 Table 7.7.2-4"),
-        TdlE(TdlProfile) = fading("tdl-e", "Tapped delay line with line of sight, K = 22 dB.", "TR 38.901 Table 7.7.2-5"),
-        TdlA30(TdlProfile) = fading("tdl-a30", "Conformance profile of 30 ns.", "TS 38.101-4 Annex B.2.1"),
-        TdlB100(TdlProfile) = fading("tdl-b100", "Conformance profile of 100 ns.", "TS 38.101-4 Annex B.2.1"),
-        TdlC300(TdlProfile) = fading("tdl-c300", "Conformance profile of 300 ns.", "TS 38.101-4 Annex B.2.1"),
+        TdlB(TdlProfile) = tapped(TdlProfile::B, "Tapped delay line without line of sight.", "TR 38.901 Table 7.7.2-2"),
+        TdlC(TdlProfile) = tapped(TdlProfile::C, "Tapped delay line without line of sight.", "TR 38.901 Table 7.7.2-3"),
+        TdlD(TdlProfile) = tapped(TdlProfile::D, "Tapped delay line with line of sight, K = 13.3 dB.", "TR 38.901 Table 7.7.2-4"),
+        TdlE(TdlProfile) = tapped(TdlProfile::E, "Tapped delay line with line of sight, K = 22 dB.", "TR 38.901 Table 7.7.2-5"),
+        TdlA30(TdlProfile) = tapped(TdlProfile::A30, "Conformance profile of 30 ns.", "TS 38.101-4 Annex B.2.1"),
+        TdlB100(TdlProfile) = tapped(TdlProfile::B100, "Conformance profile of 100 ns.", "TS 38.101-4 Annex B.2.1"),
+        TdlC300(TdlProfile) = tapped(TdlProfile::C300, "Conformance profile of 300 ns.", "TS 38.101-4 Annex B.2.1"),
     }
     macro fadings;
+}
+
+impl FadingModel {
+    /// The fading with this K factor, dB, where there is a direct path, and this delay spread.
+    pub fn fading(self, k_db: f64, delay_spread: Span) -> Fading {
+        fadings!(self, model => model.fading(k_db, delay_spread))
+    }
+}
+
+impl FromSetting for FadingModel {
+    fn from_setting(settings: &Settings<'_>, name: &str) -> Self {
+        let (name, parameters) = settings.named(name);
+        FadingModel::new(name, parameters).unwrap_or(FadingModel::None(NoFading))
+    }
 }
 
 impl Fading {
@@ -143,7 +162,7 @@ impl Fading {
     /// where there is a direct path, dB.
     pub fn from_name(name: &str, k_db: f64, delay_spread: Span) -> Option<Fading> {
         let model = FadingModel::new(name, Parameters::NONE)?;
-        Some(fadings!(model, model => model.fading(k_db, delay_spread)))
+        Some(model.fading(k_db, delay_spread))
     }
 }
 

@@ -461,7 +461,7 @@ impl Catalog {
         let parameter = parameters.find(|parameter| parameter.name == name)?;
         Some(match parameter.kind {
             ParameterKind::Number { unit, .. } | ParameterKind::Integer { unit, .. }
-                if !unit.is_empty() =>
+                if !unit.is_empty() && settings::default_value(parameter).is_some() =>
             {
                 format!("{} {unit}", parameter.default)
             }

@@ -1,7 +1,7 @@
 //! The values that RLC-Config and PDCP-Config enumerate, and the check against them.
 
 use fadeout_core::registry::OutOfRange;
-use fadeout_core::{Bytes, Span};
+use fadeout_core::{Bytes, Span, data};
 
 /// A parameter has a value that is not allowed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -43,25 +43,42 @@ pub(crate) const T_STATUS_PROHIBIT: Milliseconds = &[
     (800, 1200, 200),
     (1600, 2400, 400),
 ];
-/// pollPDU of LTE.
-pub(crate) const POLL_PDU_LTE: &[u64] = &[4, 8, 16, 32, 64, 128, 256];
-/// pollPDU of NR.
-pub(crate) const POLL_PDU_NR: &[u64] = &[
-    4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 6144, 8192, 12288, 16384, 20480, 24576,
-    28672, 32768, 40960, 49152, 57344, 65536,
-];
-/// pollByte of LTE in kB.
-pub(crate) const POLL_BYTE_KB_LTE: &[u64] = &[
-    25, 50, 75, 100, 125, 250, 375, 500, 750, 1000, 1250, 1500, 2000, 3000,
-];
-/// pollByte of NR in kB.
-pub(crate) const POLL_BYTE_KB_NR: &[u64] = &[
-    1, 2, 5, 8, 10, 15, 25, 50, 75, 100, 125, 250, 375, 500, 750, 1000, 1250, 1500, 2000, 3000,
-    4000, 4500, 5000, 5500, 6000, 6500, 7000, 7500, 8000, 9000, 10_000, 11_000, 12_000, 13_000,
-    14_000, 15_000, 16_000, 17_000, 18_000, 20_000, 25_000, 30_000, 40_000,
-];
+const VALUES: &str = include_str!("../../../../data/rlc_enumerations.csv");
+
+/// What RLC-Config enumerates for polling.
+pub(crate) struct Polling {
+    /// pollPDU.
+    pub(crate) pdus: &'static [u64],
+    /// pollByte in kB.
+    pub(crate) kilobytes: &'static [u64],
+}
+
+/// Of LTE.
+///
+/// Standard: TS 36.331 §6.3.2.
+pub(crate) const LTE: Polling = {
+    const PDUS: [[u64; 7]; 1] = data::longs(VALUES, "poll-pdu-lte", 1);
+    const KILOBYTES: [[u64; 14]; 1] = data::longs(VALUES, "poll-byte-lte", 1);
+    Polling {
+        pdus: &PDUS[0],
+        kilobytes: &KILOBYTES[0],
+    }
+};
+
+/// Of NR.
+///
+/// Standard: TS 38.331 §6.3.2.
+pub(crate) const NR: Polling = {
+    const PDUS: [[u64; 23]; 1] = data::longs(VALUES, "poll-pdu-nr", 1);
+    const KILOBYTES: [[u64; 43]; 1] = data::longs(VALUES, "poll-byte-nr", 1);
+    Polling {
+        pdus: &PDUS[0],
+        kilobytes: &KILOBYTES[0],
+    }
+};
+
 /// maxRetxThreshold.
-pub(crate) const MAX_RETX: &[u64] = &[1, 2, 3, 4, 6, 8, 16, 32];
+pub(crate) const MAX_RETX: [[u64; 8]; 1] = data::longs(VALUES, "max-retx-threshold", 1);
 
 /// Refuses a number that is not one of `allowed`.
 pub(crate) fn one_of(

@@ -283,14 +283,10 @@ impl AmConfig {
 
     fn check(&self, lte: bool) -> Result<(), ParameterError> {
         use allowed::{
-            MAX_RETX, POLL_BYTE_KB_LTE, POLL_BYTE_KB_NR, POLL_PDU_LTE, POLL_PDU_NR,
-            T_POLL_RETRANSMIT, T_REASSEMBLY, T_STATUS_PROHIBIT, milliseconds, one_of,
+            LTE, MAX_RETX, NR, T_POLL_RETRANSMIT, T_REASSEMBLY, T_STATUS_PROHIBIT, milliseconds,
+            one_of,
         };
-        let (pdus, kilobytes) = if lte {
-            (POLL_PDU_LTE, POLL_BYTE_KB_LTE)
-        } else {
-            (POLL_PDU_NR, POLL_BYTE_KB_NR)
-        };
+        let polling = if lte { LTE } else { NR };
         milliseconds(
             "t-PollRetransmit",
             self.t_poll_retransmit,
@@ -303,15 +299,15 @@ impl AmConfig {
             T_STATUS_PROHIBIT,
         )?;
         if let Some(pdu) = self.poll_pdu {
-            one_of("pollPDU", pdu.into(), pdus, "PDUs")?;
+            one_of("pollPDU", pdu.into(), polling.pdus, "PDUs")?;
         }
         if let Some(bytes) = self.poll_byte {
-            allowed::kilobytes("pollByte", bytes, kilobytes)?;
+            allowed::kilobytes("pollByte", bytes, polling.kilobytes)?;
         }
         one_of(
             "maxRetxThreshold",
             self.max_retx_threshold.into(),
-            MAX_RETX,
+            &MAX_RETX[0],
             "retransmissions",
         )
     }

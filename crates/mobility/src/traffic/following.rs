@@ -2,6 +2,7 @@
 
 use crate::vehicle::Body;
 use fadeout_core::math;
+use fadeout_core::registry::{choice, number};
 
 fadeout_core::choices! {
     /// How drivers heed the vehicle ahead.
@@ -18,31 +19,20 @@ fadeout_core::choices! {
     }
 }
 
-/// How drivers are.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Driving {
-    /// Their model.
-    pub model: CarFollowing,
-    /// Headway in seconds that they want, or their reaction time.
-    pub headway: f64,
-    /// Gap in metres at which they stand.
-    pub min_gap: f64,
-    /// How imperfect they are in Krauss's model, 0 to 1.
-    pub dawdling: f64,
-    /// Relative deviation of the speeds that they want.
-    pub speed_deviation: f64,
-}
-
-impl Default for Driving {
-    /// The defaults of SUMO.
-    fn default() -> Driving {
-        Driving {
-            model: CarFollowing::None,
-            headway: 1.0,
-            min_gap: 2.5,
-            dawdling: 0.5,
-            speed_deviation: 0.1,
-        }
+fadeout_core::parameters! {
+    /// How drivers are; the defaults are SUMO's, and those of a scenario.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct Driving {
+        /// Their model.
+        pub model as "following": CarFollowing = choice(CarFollowing::NAMES, "none"),
+        /// Headway in seconds that they want, or their reaction time.
+        pub headway: f64 = number((0.0, 1e9, "s"), "1"),
+        /// Gap in metres at which they stand.
+        pub min_gap: f64 = number((0.0, 1e6, "m"), "2.5"),
+        /// How imperfect they are in Krauss's model, 0 to 1.
+        pub dawdling: f64 = number((0.0, 1.0, ""), "0.5"),
+        /// Relative deviation of the speeds that they want.
+        pub speed_deviation: f64 = number((0.0, 1.0, ""), "0.1"),
     }
 }
 

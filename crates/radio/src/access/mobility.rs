@@ -209,8 +209,7 @@ impl RadioAccess {
         let mut loads = vec![0; self.service.cells.len()];
         for ue in (0..self.service.stack.ues.len() as u32).map(UeId) {
             let rrc = &self.service.stack.ues[ue.index()];
-            if rrc.config().secondary.is_some() || config.stations.len() != self.service.cells.len()
-            {
+            if rrc.config().pscell.is_some() || config.stations.len() != self.service.cells.len() {
                 return Err(RadioError::Ue {
                     ue: ue.index(),
                     what: "mobility management",

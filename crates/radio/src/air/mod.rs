@@ -203,8 +203,8 @@ impl Air {
                 // A UE that knows its cells has no use for other carriers.
                 Serving::Cell(serving) => {
                     air.add_carrier(id, serving)?;
-                    if let Some(secondary) = config.secondary {
-                        air.add_carrier(id, secondary)?;
+                    if let Some(pscell) = config.pscell {
+                        air.add_carrier(id, pscell)?;
                     }
                 }
                 Serving::Strongest => {

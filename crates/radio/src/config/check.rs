@@ -43,12 +43,12 @@ fn check_ue(index: usize, ue: &UeConfig, cells: &[CellConfig]) -> Result<(), Rad
     if let Serving::Cell(id) = ue.serving {
         is_there("serving cell", id)?;
     }
-    if let Some(id) = ue.secondary {
-        is_there("secondary cell", id)?;
+    if let Some(id) = ue.pscell {
+        is_there("PSCell", id)?;
         // The strongest may turn out to be the second leg's.
         let expected = "a serving cell that is named, and another one".to_owned();
         if ue.serving == Serving::Strongest || ue.serving == Serving::Cell(id) {
-            return Err(error("secondary cell", &id.0, expected));
+            return Err(error("PSCell", &id.0, expected));
         }
     }
     for (position, &id) in ue.aggregation.cells().iter().enumerate() {
@@ -60,7 +60,7 @@ fn check_ue(index: usize, ue: &UeConfig, cells: &[CellConfig]) -> Result<(), Rad
         let before = &ue.aggregation.cells()[..position];
         let own = &cells[id.index()];
         let shares = |other: &CellId| cells[other.index()].carrier == own.carrier;
-        let expected = if id == primary || before.contains(&id) || ue.secondary == Some(id) {
+        let expected = if id == primary || before.contains(&id) || ue.pscell == Some(id) {
             "each cell once, the primary one included"
         } else if own.is_nr() != cells[primary.index()].is_nr() {
             "a cell of the primary cell's technology"
@@ -93,7 +93,7 @@ pub(crate) fn check_bearer<'a>(
             ues: count,
         });
     };
-    let legs = 1 + u8::from(ue.secondary.is_some());
+    let legs = 1 + u8::from(ue.pscell.is_some());
     if bearer.leg >= legs {
         return Err(RadioError::NoLeg {
             bearer: index,

@@ -1,5 +1,6 @@
 //! Mobility management: what a UE measures and reports, and what the network makes of it.
 
+use fadeout_core::registry::{Parameter, integer, number, span};
 use fadeout_core::{Bytes, CellId, Decibel, Hertz, Span};
 use std::collections::BTreeSet;
 
@@ -30,6 +31,52 @@ pub struct MobilityConfig {
     pub signalling: Signalling,
 }
 
+fadeout_core::parameters! {
+    /// The defaults of mobility management, under the names that a scenario has for them.
+    struct Keys {
+        /// One way between base stations.
+        station_delay: Span = span("5 ms"),
+        /// One way between a base station and the core.
+        core_delay: Span = span("5 ms"),
+        /// Admission control at the target.
+        admission_delay: Span = span("10 ms"),
+        /// LTE's 15 ms for RRC, and 20 ms to be in sync with a known cell.
+        interruption: Span = span("35 ms"),
+        /// From one occasion for preambles to the next.
+        preamble_period: Span = span("10 ms"),
+        /// ra-ResponseWindow.
+        response_window: Span = span("10 ms"),
+        /// preambleTransMax.
+        max_preambles: u32 = integer((1, 1000, ""), "10"),
+        /// Longest back-off.
+        backoff: Span = span("20 ms"),
+        /// T304.
+        t304: Span = span("1 s"),
+        /// TX2RELOCprep.
+        preparation_timeout: Span = span("1 s"),
+        /// TX2RELOCoverall.
+        overall_timeout: Span = span("5 s"),
+        /// How long the target waits for a lost end marker.
+        end_marker_timeout: Span = span("100 ms"),
+        /// SINR below which a link is out of sync.
+        q_out: Decibel = number((-50.0, 50.0, "dB"), "-8"),
+        /// SINR above which it is in sync.
+        q_in: Decibel = number((-50.0, 50.0, "dB"), "-6"),
+        /// Out-of-sync indications that start T310.
+        n310: u32 = integer((1, 1000, ""), "1"),
+        /// In-sync indications that stop it.
+        n311: u32 = integer((1, 1000, ""), "1"),
+        /// T310.
+        t310: Span = span("1 s"),
+        /// T311.
+        t311: Span = span("3 s"),
+        /// T301.
+        t301: Span = span("400 ms"),
+        /// How long a UE takes to select a cell.
+        cell_selection_delay: Span = span("200 ms"),
+    }
+}
+
 /// What the source does with downlink data that it has not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
@@ -51,6 +98,9 @@ pub(crate) enum Way {
 }
 
 impl MobilityConfig {
+    /// The parameters that a scenario may give, as keys of its mobility management.
+    pub const PARAMETERS: &'static [Parameter] = Keys::PARAMETERS;
+
     /// Base station of a cell.
     pub(crate) fn station(&self, cell: CellId) -> u32 {
         self.stations[cell.index()]
@@ -324,22 +374,20 @@ pub struct Monitoring {
 }
 
 impl Default for Monitoring {
-    /// -8 and -6 dB, N310 and N311 of 1, T310 of 1 s. T311 3 s, T301 400 ms, cell selection in 200
-    /// ms.
-    ///
     /// Standard: TR 36.839.
     fn default() -> Monitoring {
+        let keys = Keys::default();
         Monitoring {
             period: Span::from_millis(10),
-            q_out: Decibel(-8.0),
-            q_in: Decibel(-6.0),
-            n310: 1,
-            n311: 1,
-            t310: Span::from_millis(1000),
+            q_out: keys.q_out,
+            q_in: keys.q_in,
+            n310: keys.n310,
+            n311: keys.n311,
+            t310: keys.t310,
             t312: None,
-            t311: Span::from_millis(3000),
-            t301: Span::from_millis(400),
-            cell_selection: Span::from_millis(200),
+            t311: keys.t311,
+            t301: keys.t301,
+            cell_selection: keys.cell_selection_delay,
         }
     }
 }
@@ -369,12 +417,13 @@ pub struct AccessConfig {
 
 impl Default for AccessConfig {
     fn default() -> AccessConfig {
+        let keys = Keys::default();
         AccessConfig {
-            occasion_period: Span::from_millis(10),
+            occasion_period: keys.preamble_period,
             response_delay: Span::from_millis(3),
-            response_window: Span::from_millis(10),
-            most_preambles: 10,
-            backoff: Span::from_millis(20),
+            response_window: keys.response_window,
+            most_preambles: keys.max_preambles,
+            backoff: keys.backoff,
             message3_delay: Span::from_millis(6),
             resolution_delay: Span::from_millis(6),
             contention_timer: Span::from_millis(48),
@@ -417,20 +466,18 @@ impl ProcedureConfig {
 }
 
 impl Default for ProcedureConfig {
-    /// 5 ms between base stations and to the core, admission in 10 ms, LTE's 15 ms for RRC and 20
-    /// ms for synchronisation to a known cell, T304 of 1 s.
-    ///
     /// Standard: TS 36.133 §5.1.2.1.
     fn default() -> ProcedureConfig {
+        let keys = Keys::default();
         ProcedureConfig {
-            station_delay: Span::from_millis(5),
-            core_delay: Span::from_millis(5),
-            admission: Span::from_millis(10),
-            interruption: Span::from_millis(35),
-            t304: Span::from_millis(1000),
-            preparation: Span::from_millis(1000),
-            overall: Span::from_millis(5000),
-            marker_timeout: Span::from_millis(100),
+            station_delay: keys.station_delay,
+            core_delay: keys.core_delay,
+            admission: keys.admission_delay,
+            interruption: keys.interruption,
+            t304: keys.t304,
+            preparation: keys.preparation_timeout,
+            overall: keys.overall_timeout,
+            marker_timeout: keys.end_marker_timeout,
             target_buffer: Bytes(u64::MAX),
         }
     }

@@ -51,7 +51,7 @@ pub(crate) fn check_recorded(
             continue;
         }
         let may_serve: Vec<CellId> = match ue.serving {
-            Serving::Cell(cell) => std::iter::once(cell).chain(ue.secondary).collect(),
+            Serving::Cell(cell) => std::iter::once(cell).chain(ue.pscell).collect(),
             Serving::Strongest => (0..cells as u32).map(CellId).collect(),
         };
         for cell in may_serve {

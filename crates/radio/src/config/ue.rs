@@ -15,7 +15,7 @@ pub struct UeConfig {
     pub serving: Serving,
     /// The cell of its second leg, which it has beside the first, if it has one (PSCell of dual
     /// connectivity, TS 37.340 clause 3.1). It may be of another generation.
-    pub secondary: Option<CellId>,
+    pub pscell: Option<CellId>,
     /// Cells that it uses beside that of its first leg.
     pub aggregation: Aggregation,
     /// Most transmitted power.
@@ -125,7 +125,7 @@ impl UeConfig {
         UeConfig {
             node,
             serving: Serving::Strongest,
-            secondary: None,
+            pscell: None,
             aggregation: Aggregation::NONE,
             power: Dbm(keys.tx_power),
             noise_figure: Decibel(keys.noise_figure),

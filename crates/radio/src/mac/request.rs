@@ -1,7 +1,7 @@
 //! How a UE asks for the uplink: scheduling requests. What a buffer status report says is
 //! [`BufferStatus`](crate::wire::BufferStatus).
 
-use fadeout_core::Span;
+use fadeout_core::{Span, data};
 
 /// When UEs may send scheduling requests, and what follows one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,19 +42,15 @@ impl RequestConfig {
 /// SchedulingRequestResourceConfig has them, the periods below a slot aside.
 ///
 /// Standard: TS 36.213 Table 10.1.5-1; TS 38.331 §6.3.2.
-const LTE_PERIODS: &[u32] = &[1, 2, 5, 10, 20, 40, 80];
-const NR_PERIODS: [&[u32]; 4] = [
-    &[1, 2, 4, 5, 8, 10, 16, 20, 40, 80],
-    &[1, 2, 4, 8, 10, 16, 20, 40, 80, 160],
-    &[1, 2, 4, 8, 16, 20, 40, 80, 160, 320],
-    &[1, 2, 4, 8, 16, 40, 80, 160, 320, 640],
-];
+const LTE_PERIODS: [[u32; 7]; 1] = data::words(PERIODS, "lte", 2);
+const NR_PERIODS: [[u32; 10]; 4] = data::words(PERIODS, "nr", 2);
+const PERIODS: &str = include_str!("../../../../data/sr_periods.csv");
 
 /// The SR periodicities in slots that LTE (`None`) and NR's numerology `mu` have.
 pub fn request_periods(mu: Option<u8>) -> &'static [u32] {
     match mu {
-        None => LTE_PERIODS,
-        Some(mu) => NR_PERIODS[usize::from(mu.min(3))],
+        None => &LTE_PERIODS[0],
+        Some(mu) => &NR_PERIODS[usize::from(mu.min(3))],
     }
 }
 

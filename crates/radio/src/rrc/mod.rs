@@ -89,7 +89,7 @@ impl UeRrc {
 
     pub(crate) fn start(&self) -> Start {
         match self.config.serving {
-            Serving::Cell(cell) => Start::Connect(cell, self.config.secondary),
+            Serving::Cell(cell) => Start::Connect(cell, self.config.pscell),
             Serving::Strongest => Start::Measure,
         }
     }
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(UeRrc::new(unnamed).start(), Start::Measure);
         let named = UeConfig {
             serving: Serving::Cell(CellId(3)),
-            secondary: Some(CellId(1)),
+            pscell: Some(CellId(1)),
             ..unnamed
         };
         let start = Start::Connect(CellId(3), Some(CellId(1)));

@@ -131,7 +131,7 @@ impl Builder<'_, '_> {
             &surroundings,
             !cells.is_empty() || self.names_deployments,
         );
-        let has_secondary = |ue: &Ue| !ue.secondary.is_empty();
+        let has_secondary = |ue: &Ue| !ue.secondary_cells.is_empty();
         if file.fields("mobility-management").is_some() && ues.iter().any(has_secondary) {
             let message = "mobility management of UEs with `secondary-cells`";
             let place = file.place_of("mobility-management");

@@ -183,6 +183,7 @@ fn within(one: &[f64; 4], (x, y): (f64, f64), margin: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fadeout_testkit::Cases;
 
     #[test]
     fn units_stand_evenly_along_the_road() {
@@ -202,7 +203,7 @@ mod tests {
 
     #[test]
     fn obstacles_overlap_neither_each_other_nor_streets_nor_units() {
-        for seed in 0..50 {
+        Cases::new(50).run(|seed| {
             let square = Quarter {
                 side: 100.0,
                 units: 5,
@@ -235,6 +236,6 @@ mod tests {
                 }
             }
             assert_eq!(plan, square.plan(seed, "square"));
-        }
+        });
     }
 }

@@ -5,11 +5,14 @@ use crate::build::Builder;
 use crate::keys::{MAX_FLOWS, POSITIVE_TIME, SIZE, TIME};
 use crate::read::{Content, Fields, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
-use crate::shape::{Range, Shape};
+use crate::shape::{Presence, Range, Shape};
 use crate::table::{KeyValue, nested, table};
 use fadeout_core::registry::Parameters;
 use fadeout_core::{Bytes, DistributionKind, NodeId, Span, Time};
 use serde_json::{Value, json};
+
+/// The defaults of a path of a multipath connection.
+const PATH: Presence = Presence::OfPart("multipath-path");
 
 table! {
     /// One transport connection with its application.
@@ -124,14 +127,14 @@ table! {
         /// The links from the sender to the receiver.
         "links" = Shape::List(&Shape::Reference), Required;
         /// Whether it is used only while no regular path works.
-        backup: bool = Shape::Bool, Default("false");
+        backup: bool = Shape::Bool, PATH;
         /// Times at which `backup` turns to the other value, in order; the peer is told by MP_PRIO.
         backup_changes: Vec<Time> = Shape::List(&TIME), Optional;
         /// Whether the opening end joins it only once the other end announces it, by ADD_ADDR on
         /// another path; without it both ends know it.
-        announced: bool = Shape::Bool, Default("false");
+        announced: bool = Shape::Bool, PATH;
         /// When the path comes up.
-        from: Time = TIME, Default("\"0 s\"");
+        from: Time = TIME, PATH;
         /// When the path goes away for good; never without it.
         until: Option<Time> = TIME, Optional;
     }

@@ -7,7 +7,7 @@ use crate::keys::{POSITIVE_TIME, SIZE, TIME};
 use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
-use crate::shape::{Range, Shape};
+use crate::shape::{Presence, Range, Shape};
 use crate::table::{KeyValue, nested, table, words};
 use fadeout_core::{Bytes, Dbm, Decibel, NodeId, Span};
 use serde_json::Value;
@@ -21,6 +21,8 @@ const POLICY: Shape = Shape::Named {
     kind: "handover-policy",
     tag: "name",
 };
+/// The defaults of the layer.
+const MOBILITY: Presence = Presence::OfPart("mobility-management");
 const COUNT: Shape = Shape::Integer { min: 1, max: 1000 };
 
 table! {
@@ -61,54 +63,54 @@ table! {
         /// which bicasts.
         "core" = Shape::Reference, Optional;
         /// How long the source waits for the target's answer over links (TX2RELOCprep).
-        preparation_timeout: Span = POSITIVE_TIME, Default("\"1 s\"");
+        preparation_timeout: Span = POSITIVE_TIME, MOBILITY;
         /// One way between two base stations (X2, Xn), for messages and forwarded data; with
         /// `signalling = "given"`.
-        station_delay: Span = TIME, Default("\"5 ms\"");
+        station_delay: Span = TIME, MOBILITY;
         /// From the UE's last message to the switch of the path in the core, and one way between a base
         /// station and the core; with `signalling = "given"`.
-        core_delay: Span = TIME, Default("\"5 ms\"");
+        core_delay: Span = TIME, MOBILITY;
         /// Admission control at the target.
-        admission_delay: Span = TIME, Default("\"10 ms\"");
+        admission_delay: Span = TIME, MOBILITY;
         /// Most UEs that a cell takes by handover, with those that it has; without it any number.
         max_ues: Option<u32> = Shape::Integer { min: 1, max: u32::MAX as u64 }, Optional;
         /// From the command's reception until the UE can send a preamble in the target: RRC
         /// processing, search, synchronisation (TS 36.133 clause 5.1.2.1, for a known cell; with NR's
         /// requirements of TS 38.133 clause 6.1.1 it is 52 ms in FR1).
-        interruption: Span = TIME, Default("\"35 ms\"");
+        interruption: Span = TIME, MOBILITY;
         /// From one occasion for preambles to the next.
-        preamble_period: Span = POSITIVE_TIME, Default("\"10 ms\"");
+        preamble_period: Span = POSITIVE_TIME, MOBILITY;
         /// How long a UE waits for the answer to a preamble (ra-ResponseWindow).
-        response_window: Span = POSITIVE_TIME, Default("\"10 ms\"");
+        response_window: Span = POSITIVE_TIME, MOBILITY;
         /// Preambles until MAC starts random access anew (preambleTransMax).
-        max_preambles: u32 = COUNT, Default("10");
+        max_preambles: u32 = COUNT, MOBILITY;
         /// Longest wait until the next preamble, of which each is drawn.
-        backoff: Span = TIME, Default("\"20 ms\"");
+        backoff: Span = TIME, MOBILITY;
         /// How long a UE tries to enter the target.
-        t304: Span = POSITIVE_TIME, Default("\"1 s\"");
+        t304: Span = POSITIVE_TIME, MOBILITY;
         /// How long the source waits for the UE to leave before it goes on (TX2RELOCoverall).
-        overall_timeout: Span = POSITIVE_TIME, Default("\"5 s\"");
+        overall_timeout: Span = POSITIVE_TIME, MOBILITY;
         /// How long the target waits for a lost end marker.
-        end_marker_timeout: Span = POSITIVE_TIME, Default("\"100 ms\"");
+        end_marker_timeout: Span = POSITIVE_TIME, MOBILITY;
         /// SINR below which a link is out of sync (TR 36.839).
-        q_out: Decibel = QUALITY, Default("\"-8 dB\"");
+        q_out: Decibel = QUALITY, MOBILITY;
         /// SINR above which it is in sync (TR 36.839).
-        q_in: Decibel = QUALITY, Default("\"-6 dB\"");
+        q_in: Decibel = QUALITY, MOBILITY;
         /// Out-of-sync indications in a row that start T310.
-        n310: u32 = COUNT, Default("1");
+        n310: u32 = COUNT, MOBILITY;
         /// In-sync indications in a row that stop it.
-        n311: u32 = COUNT, Default("1");
+        n311: u32 = COUNT, MOBILITY;
         /// How long a link may stay out of sync until it has failed.
-        t310: Span = TIME, Default("\"1 s\"");
+        t310: Span = TIME, MOBILITY;
         /// How long a link that is out of sync may stay so after its UE has reported a neighbour (T312);
         /// without it until T310.
         t312: Option<Span> = TIME, Optional;
         /// How long a UE looks for a cell after a failure.
-        t311: Span = POSITIVE_TIME, Default("\"3 s\"");
+        t311: Span = POSITIVE_TIME, MOBILITY;
         /// How long it tries to re-establish its connection there.
-        t301: Span = POSITIVE_TIME, Default("\"400 ms\"");
+        t301: Span = POSITIVE_TIME, MOBILITY;
         /// How long it takes to select a cell.
-        cell_selection_delay: Span = POSITIVE_TIME, Default("\"200 ms\"");
+        cell_selection_delay: Span = POSITIVE_TIME, MOBILITY;
     }
 }
 

@@ -104,20 +104,20 @@ table! {
         /// Whether the loss varies around its median, with the model's deviation and correlation.
         shadowing: bool = Shape::Bool, Default("true");
         /// Small-scale fading. That of clusters bears on the gain of beams too.
-        fading: String = Shape::NameOf("fading"), Default("\"clusters\"");
+        fading: String = Shape::NameOf("fading"), CHANNEL;
         /// Power of the direct path over that of all others, in line of sight, of clusters and Rician
         /// fading; "drawn" takes it from the place, by the path loss's law in TR 38.901 Table 7.5-6
         /// (9 dB in the mean for UMi).
         k_factor: Option<Decibel> = Shape::AnyOf(&[
             Shape::Quantity(Dimension::Ratio, Range::closed(-60.0, 60.0)),
             Shape::Word("drawn"),
-        ]), Default("\"drawn\"");
+        ]), CHANNEL;
         /// RMS delay spread of clusters and tapped delay lines (100 ns is nominal in TR 38.901 Table
         /// 7.7.3-1); "drawn" takes it from the place, by the path loss's law in Table 7.5-6.
         delay_spread: Option<Span> = Shape::AnyOf(&[
             Shape::Quantity(Dimension::Time, Range::closed(0.0, 1e5)),
             Shape::Word("drawn"),
-        ]), Default("\"drawn\"");
+        ]), CHANNEL;
         /// Sub-bands in which wideband fading is sampled.
         sub_bands: u32 = Shape::Integer { min: 1, max: MOST_FADING_SUB_BANDS as u64 }, CHANNEL;
         /// Speed of what moves around a UE; it makes the channel of a UE that stands still change.
@@ -186,7 +186,7 @@ table! {
             /// without it the one received strongest at the start.
             cell: Option<usize>,
             /// Secondary cells, which carry the same bearers, by index.
-            secondary: Vec<usize>,
+            secondary_cells: Vec<usize>,
             /// Where it starts.
             position: Point,
             /// How it goes on.

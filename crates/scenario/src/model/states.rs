@@ -4,7 +4,7 @@ use crate::build::Builder;
 use crate::keys::{POSITIVE_TIME, TIME};
 use crate::read::Fields;
 use crate::shape::Presence::Default;
-use crate::shape::Shape;
+use crate::shape::{Presence, Shape};
 use crate::table::{nested, table, words};
 use fadeout_core::Span;
 
@@ -24,7 +24,7 @@ table! {
         /// Paging frames N in a cycle; the UE's own is that of its number.
         paging_frames: u32 = Shape::Integer { min: 1, max: 1024 }, Default("128");
         /// From one occasion for preambles to the next.
-        preamble_period: Span = POSITIVE_TIME, Default("\"10 ms\"");
+        preamble_period: Span = POSITIVE_TIME, Presence::OfPart("mobility-management");
         /// One way of a message of RRC over the air, with the grant for it.
         message_delay: Span = TIME, Default("\"4 ms\"");
         /// RRC processing of a setup or a resume (TS 38.331 clause 12; 15 ms in LTE, TS 36.331 clause

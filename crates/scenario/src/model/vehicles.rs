@@ -6,11 +6,13 @@ use crate::keys::{LENGTH, LENGTH_OR_ZERO, POSITIVE_TIME, PROBABILITY, TIME};
 use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item};
 use crate::shape::Presence::{Default, Optional, Required};
-use crate::shape::{Range, Shape};
+use crate::shape::{Presence, Range, Shape};
 use crate::table::{KeyValue, nested, table, variants, words};
 use fadeout_core::{Meters, Span};
 use serde_json::Value;
 
+/// The defaults of drivers.
+const DRIVING: Presence = Presence::OfPart("driving");
 const PLACE: Shape = Shape::Quantity(Dimension::Length, Range::closed(-1e6, 1e6));
 const POSITION: Shape = Shape::Pair(&PLACE, &PLACE);
 const SPEED: Shape = Shape::Quantity(Dimension::Speed, Range::closed(0.0, 200.0));
@@ -44,15 +46,15 @@ table! {
         types: Vec<VehicleType> =
             Shape::List(&Shape::Table(VehicleType::KEYS)), Default("[{ length = \"5 m\" }]");
         /// How they heed the vehicle ahead.
-        following: Following = Following::SHAPE, Default("\"none\"");
+        following: Following = Following::SHAPE, DRIVING;
         /// Headway that drivers want, or their reaction time in Krauss's model.
-        headway: Span = POSITIVE_TIME, Default("\"1 s\"");
+        headway: Span = POSITIVE_TIME, DRIVING;
         /// Gap at which they stand.
-        min_gap: Meters = LENGTH_OR_ZERO, Default("\"2.5 m\"");
+        min_gap: Meters = LENGTH_OR_ZERO, DRIVING;
         /// How imperfect drivers are in Krauss's model.
-        dawdling: f64 = PROBABILITY, Default("0.5");
+        dawdling: f64 = PROBABILITY, DRIVING;
         /// Relative standard deviation of the speeds that drivers want, where they heed each other.
-        speed_deviation: f64 = PROBABILITY, Default("0.1");
+        speed_deviation: f64 = PROBABILITY, DRIVING;
         /// How long they have driven before the run, where they heed each other.
         warm_up: Span = WARM_UP, Default("\"60 s\"");
         /// From one decision of a driver to the next; they move straight in between.

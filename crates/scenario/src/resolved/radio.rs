@@ -36,8 +36,8 @@ pub(super) fn ue<'a>(
     if let Some(cell) = ue.cell {
         table["cell"] = json!(cells[cell].name);
     }
-    if !ue.secondary.is_empty() {
-        let names = ue.secondary.iter().map(|&cell| &cells[cell].name);
+    if !ue.secondary_cells.is_empty() {
+        let names = ue.secondary_cells.iter().map(|&cell| &cells[cell].name);
         table["secondary-cells"] = names.map(|name| json!(name)).collect();
     }
     match &ue.movement {

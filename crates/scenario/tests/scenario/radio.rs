@@ -68,7 +68,7 @@ fn aggregated(cells: &str) -> String {
 fn secondary_cells_are_on_carriers_of_their_own_and_of_one_technology() {
     let of = |cells: &str| aggregated(&format!("cell = \"macro\"\nsecondary-cells = {cells}"));
     let scenario = accepted(&of("[\"third\", \"second\"]"));
-    assert_eq!(scenario.ues[0].secondary, [2, 1]);
+    assert_eq!(scenario.ues[0].secondary_cells, [2, 1]);
     for (cells, message) in [
         ("[\"second\", \"second\"]", "`second` stands here twice"),
         ("[\"macro\"]", "`macro` stands here twice"),

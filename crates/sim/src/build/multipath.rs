@@ -10,7 +10,8 @@ use fadeout_scenario as scenario;
 use fadeout_transport::congestion::Congestion;
 use fadeout_transport::multipath::coupling::Coupled;
 use fadeout_transport::multipath::{
-    MultipathConfig, MultipathConnection, PathConfig, PathId, PathScheduler, Scheduler, Subflow,
+    MultipathConfig, MultipathConnection, PathConfig, PathId, PathScheduler, PathSchedulerKind,
+    Subflow,
 };
 use fadeout_transport::tcp::TcpConfig;
 
@@ -25,12 +26,12 @@ pub(super) fn add(
     let tcp = TcpConfig::new(&flow.profile, &flow.tcp)
         .ok_or_else(|| unknown(flow, "profile", &flow.profile))?;
     let named = &described.path_scheduler;
-    let scheduler = Scheduler::new(&named.name, &named.parameters)
+    let path_scheduler = PathSchedulerKind::new(&named.name, &named.parameters)
         .ok_or_else(|| unknown(flow, "path scheduler", &named.name))?;
-    let is_papers = !scheduler.is_upstream();
+    let is_papers = !path_scheduler.is_upstream();
     let config = MultipathConfig {
         tcp,
-        scheduler,
+        path_scheduler,
         join_delay: described.join_delay,
         maximum_send_buffer: described.maximum_send_buffer,
         opportunistic_retransmission: described.opportunistic_retransmission.unwrap_or(is_papers),

@@ -339,7 +339,7 @@ fn states(described: &scenario::RrcStates) -> StatesConfig {
 }
 
 fn aggregation(described: &scenario::Ue) -> Aggregation {
-    let cells = described.secondary.iter();
+    let cells = described.secondary_cells.iter();
     let cells: Vec<CellId> = cells.map(|&cell| CellId(cell as u32)).collect();
     // The scenario has no more of them than there may be.
     let mut aggregation = Aggregation::of(&cells).unwrap_or(Aggregation::NONE);

@@ -2,16 +2,16 @@
 
 use super::agenda::Agenda;
 use super::{Event, Flow, World};
-use fadeout_core::{Bytes, EndpointId, FlowId, Probe, Time};
-use fadeout_traffic::{Ask, End as Side, Request};
+use fadeout_core::{Bytes, EndpointId, FlowEnd, FlowId, Probe, Time};
+use fadeout_traffic::{Ask, Request};
 use fadeout_transport::tcp::{AppCommand, AppEvent};
 
 impl<P: Probe> World<P> {
     pub(super) fn start_flow(&mut self, id: FlowId) {
         let flow = &self.flows[id.index()];
         let (opens, listens) = match flow.application.opener() {
-            Side::Sender => (flow.sender, flow.receiver),
-            Side::Receiver => (flow.receiver, flow.sender),
+            FlowEnd::Sender => (flow.sender, flow.receiver),
+            FlowEnd::Receiver => (flow.receiver, flow.sender),
         };
         self.command(listens, AppCommand::Listen);
         self.command(opens, AppCommand::Connect);
@@ -38,8 +38,8 @@ impl<P: Probe> World<P> {
                 Request::Close => AppCommand::Close,
             };
             let endpoint = match end {
-                Side::Sender => sender,
-                Side::Receiver => receiver,
+                FlowEnd::Sender => sender,
+                FlowEnd::Receiver => receiver,
             };
             self.command(endpoint, command);
         }
@@ -79,7 +79,7 @@ impl Flow {
     ) {
         let end = self.side_of(at);
         self.application.on_delivered(now, end, Bytes(bytes), asks);
-        if end == Side::Receiver {
+        if end == FlowEnd::Receiver {
             self.count_delivered(id, bytes, now, probe);
         }
     }

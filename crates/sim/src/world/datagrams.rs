@@ -1,8 +1,7 @@
 //! UDP: datagrams out, as an application asks, and in.
 
 use super::{Transport, World};
-use fadeout_core::{Bytes, Datagram, EndpointId, Packet, PacketId, Probe, Protocol};
-use fadeout_traffic::End as Side;
+use fadeout_core::{Bytes, Datagram, EndpointId, FlowEnd, Packet, PacketId, Probe, Protocol};
 
 impl<P: Probe> World<P> {
     /// An end sends a datagram.
@@ -43,7 +42,7 @@ impl<P: Probe> World<P> {
         let side = flow.side_of(packet.to);
         let application = &mut flow.application;
         application.on_datagram(now, side, bytes, settled, &mut self.asks);
-        if side == Side::Receiver {
+        if side == FlowEnd::Receiver {
             flow.count_delivered(flow_id, bytes.0, now, &mut self.probe);
         }
         self.after_application(flow_id);

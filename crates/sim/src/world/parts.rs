@@ -7,9 +7,9 @@ use crate::notices::Notices;
 use crate::prediction::Forecast;
 use crate::radio::Radio;
 use crate::world::{Crossings, UePaths};
-use fadeout_core::{EndpointId, FlowId, LinkId, RouteId, Time, Wake};
+use fadeout_core::{EndpointId, FlowEnd, FlowId, LinkId, RouteId, Time, Wake};
 use fadeout_link::{Link, RadioStates};
-use fadeout_traffic::{Application, End};
+use fadeout_traffic::Application;
 use fadeout_transport::multipath::{MultipathConnection, PathId};
 use fadeout_transport::tcp::TcpEndpoint;
 use fadeout_transport::udp::UdpEndpoint;
@@ -199,11 +199,11 @@ impl Flow {
     }
 
     /// Which of its ends an endpoint is.
-    pub(crate) fn side_of(&self, endpoint: EndpointId) -> End {
+    pub(crate) fn side_of(&self, endpoint: EndpointId) -> FlowEnd {
         if endpoint == self.receiver {
-            End::Receiver
+            FlowEnd::Receiver
         } else {
-            End::Sender
+            FlowEnd::Sender
         }
     }
 }

@@ -35,6 +35,15 @@ enum Alpha {
     Real(f64),
 }
 
+fadeout_core::choices! {
+    /// The kernel's integers or real numbers.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Arithmetic {
+        Linux = "linux",
+        Rfc8257 = "rfc8257",
+    }
+}
+
 impl Registered<Stream> for Dctcp {
     const ENTRY: Entry = Entry {
         name: "dctcp",
@@ -57,7 +66,7 @@ impl Registered<Stream> for Dctcp {
             ),
             choice(
                 "arithmetic",
-                &["linux", "rfc8257"],
+                Arithmetic::NAMES,
                 "linux",
                 "The kernel's integers or real numbers.",
             ),
@@ -68,10 +77,9 @@ impl Registered<Stream> for Dctcp {
         let initial = settings.number("initial-alpha");
         Dctcp {
             shift_g: settings.integer("shift-g"),
-            alpha: if settings.choice("arithmetic") == "linux" {
-                Alpha::Integer((initial * f64::from(ALPHA_ONE)) as u32)
-            } else {
-                Alpha::Real(initial)
+            alpha: match settings.get("arithmetic") {
+                Arithmetic::Linux => Alpha::Integer((initial * f64::from(ALPHA_ONE)) as u32),
+                Arithmetic::Rfc8257 => Alpha::Real(initial),
             },
             acked: AckCounter::default(),
             window_end: 0,

@@ -49,6 +49,15 @@ pub struct HighSpeed {
     row: usize,
 }
 
+fadeout_core::choices! {
+    /// Where increase and decrease come from.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Increase {
+        Table = "table",
+        Formula = "formula",
+    }
+}
+
 impl Registered<Stream> for HighSpeed {
     const ENTRY: Entry = Entry {
         name: "highspeed",
@@ -58,7 +67,7 @@ impl Registered<Stream> for HighSpeed {
         citation: "RFC 3649; Linux 6.12 net/ipv4/tcp_highspeed.c",
         parameters: &[choice(
             "increase",
-            &["table", "formula"],
+            Increase::NAMES,
             "table",
             "Step through the RFC's table as Linux does, or compute a(w) and b(w).",
         )],
@@ -66,7 +75,7 @@ impl Registered<Stream> for HighSpeed {
 
     fn with(settings: &Settings<'_>, _random: Stream) -> Self {
         HighSpeed {
-            is_computed: settings.choice("increase") == "formula",
+            is_computed: settings.get::<Increase>("increase") == Increase::Formula,
             acked: AckCounter::default(),
             table: &TABLE,
             row: 0,

@@ -40,6 +40,26 @@ pub(crate) struct HyStart {
     samples: u32,
 }
 
+fadeout_core::choices! {
+    /// The signs that it heeds.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Signs {
+        Both = "both",
+        Train = "train",
+        Delay = "delay",
+        None = "none",
+    }
+}
+
+fadeout_core::choices! {
+    /// Where its rounds begin.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Rounds {
+        FromStart = "from-start",
+        FromLowWindow = "from-low-window",
+    }
+}
+
 /// Its parameters, for the algorithms that use it.
 pub(super) const PARAMETERS: [Parameter; 4] = [
     number(
@@ -50,7 +70,7 @@ pub(super) const PARAMETERS: [Parameter; 4] = [
     ),
     choice(
         "hystart-detect",
-        &["both", "train", "delay", "none"],
+        Signs::NAMES,
         "both",
         "Which signs HyStart heeds: ACK trains, rising delay, or both.",
     ),
@@ -61,7 +81,7 @@ pub(super) const PARAMETERS: [Parameter; 4] = [
     ),
     choice(
         "hystart-rounds",
-        &["from-start", "from-low-window"],
+        Rounds::NAMES,
         "from-start",
         "Where HyStart's rounds begin: with slow start (Linux 6.12.13, 6.14 and later), or with the \
          ACK that finds the low window, in the middle of a round (earlier kernels).",
@@ -89,13 +109,14 @@ impl Default for HyStart {
 
 impl HyStart {
     pub(super) fn from_settings(settings: &Settings<'_>) -> Self {
-        let detect = settings.choice("hystart-detect");
+        let detect: Signs = settings.get("hystart-detect");
+        let rounds: Rounds = settings.get("hystart-rounds");
         HyStart {
             low_window: settings.number("hystart-low-window"),
             ack_delta_us: constant(settings, "hystart-ack-delta").as_micros(),
-            watches_train: matches!(detect, "both" | "train"),
-            watches_delay: matches!(detect, "both" | "delay"),
-            begins_at_low_window: settings.choice("hystart-rounds") == "from-low-window",
+            watches_train: matches!(detect, Signs::Both | Signs::Train),
+            watches_delay: matches!(detect, Signs::Both | Signs::Delay),
+            begins_at_low_window: rounds == Rounds::FromLowWindow,
             ..HyStart::default()
         }
     }

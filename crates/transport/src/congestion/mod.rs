@@ -11,6 +11,7 @@ mod bbr;
 mod bic;
 mod compound;
 mod copa;
+pub mod coupling;
 mod cubic;
 mod dctcp;
 mod highspeed;

@@ -43,9 +43,18 @@ const SLOW_START_LIMIT: Parameter = number(
     "1",
     "Largest increase per ACK in slow start (L): 1 in RFC 5681, 2 in RFC 3465.",
 );
+fadeout_core::choices! {
+    /// What congestion avoidance counts.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Counting {
+        Acks = "acks",
+        Bytes = "bytes",
+    }
+}
+
 const COUNTING: Parameter = choice(
     "counting",
-    &["acks", "bytes"],
+    Counting::NAMES,
     "acks",
     "What congestion avoidance counts: each ACK adds 1/cwnd (RFC 5681, as in the older studies), \
      or a window of acknowledged bytes adds one segment (RFC 3465).",
@@ -61,7 +70,7 @@ impl NewReno {
             beta: settings.number("beta"),
             beta_ecn: settings.number("beta-ecn"),
             slow_start_limit: settings.number("slow-start-limit"),
-            counts_bytes: settings.choice("counting") == "bytes",
+            counts_bytes: settings.get::<Counting>("counting") == Counting::Bytes,
             acked: 0.0,
         }
     }

@@ -1,8 +1,8 @@
 //! The closed set of algorithms: one line each makes the enum variant, the constructor and the
 //! registry entry.
 
+use super::coupling::Coupled;
 use super::{AckSample, CongestionControl, CongestionEvent, EcnFeedback, Window};
-use crate::multipath::coupling::Coupled;
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Settings;
 use fadeout_core::{LinkInfo, Rate, Span, Time};

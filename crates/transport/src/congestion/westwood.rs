@@ -33,6 +33,16 @@ enum Estimate {
     Paper(Paper),
 }
 
+fadeout_core::choices! {
+    /// Whose estimate of the bandwidth.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Estimator {
+        Linux = "linux",
+        PerRound = "westwood+",
+        PerAck = "westwood",
+    }
+}
+
 impl Registered<Stream> for Westwood {
     const ENTRY: Entry = Entry {
         name: "westwood",
@@ -44,7 +54,7 @@ impl Registered<Stream> for Westwood {
         parameters: &[
             choice(
                 "filter",
-                &["linux", "westwood+", "westwood"],
+                Estimator::NAMES,
                 "linux",
                 "How the bandwidth is estimated: the kernel's filter or one of the papers'.",
             ),
@@ -58,13 +68,13 @@ impl Registered<Stream> for Westwood {
     };
 
     fn with(settings: &Settings<'_>, _random: Stream) -> Self {
-        let estimate = match settings.choice("filter") {
-            "westwood+" => Estimate::Paper(Paper::new(Filter::PerRound)),
-            "westwood" => {
+        let estimate = match settings.get("filter") {
+            Estimator::PerRound => Estimate::Paper(Paper::new(Filter::PerRound)),
+            Estimator::PerAck => {
                 let tau = constant(settings, "tau").as_secs_f64();
                 Estimate::Paper(Paper::new(Filter::PerAck { tau }))
             }
-            _ => Estimate::Kernel(Kernel::new(settings.integer("hz"))),
+            Estimator::Linux => Estimate::Kernel(Kernel::new(settings.integer("hz"))),
         };
         Westwood {
             estimate,

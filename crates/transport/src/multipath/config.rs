@@ -1,7 +1,8 @@
 //! Configuration of one end of a multipath connection.
 
-use super::scheduler::Scheduler;
+use super::scheduler::PathSchedulerKind;
 use crate::tcp::{ReceiveWindow, TcpConfig};
+use fadeout_core::registry::{Parameter, flag, span};
 use fadeout_core::{Bytes, Span, Time};
 
 /// Constants of a connection.
@@ -10,7 +11,7 @@ pub struct MultipathConfig {
     /// Configuration that its subflows share.
     pub tcp: TcpConfig,
     /// Which path carries the next data.
-    pub scheduler: Scheduler,
+    pub path_scheduler: PathSchedulerKind,
     /// From the connection's establishment to the first MP_JOIN.
     pub join_delay: Span,
     /// Whether the head of the line is sent again on a faster path when the window is full
@@ -49,13 +50,32 @@ pub struct PathConfig {
     pub until: Time,
 }
 
+fadeout_core::parameters! {
+    /// The defaults of a path.
+    struct Keys {
+        /// Whether it is used only while no regular path works.
+        backup: bool = flag("false"),
+        /// Whether it is joined only once it is announced.
+        announced: bool = flag("false"),
+        /// When it comes up.
+        from: Span = span("0 s"),
+    }
+}
+
+impl PathConfig {
+    /// The parameters of a path that a scenario may give.
+    pub const PARAMETERS: &'static [Parameter] = Keys::PARAMETERS;
+}
+
 impl Default for PathConfig {
+    /// A regular path that both ends know, from the start on and for good.
     fn default() -> Self {
+        let keys = Keys::default();
         PathConfig {
-            backup: false,
+            backup: keys.backup,
             backup_changes: Vec::new(),
-            announced: false,
-            from: Time::ZERO,
+            announced: keys.announced,
+            from: Time::ZERO + keys.from,
             until: Time::NEVER,
         }
     }

@@ -12,16 +12,16 @@
 
 mod config;
 mod connection;
-pub mod coupling;
 mod outbox;
 mod reinjection;
 pub mod scheduler;
 
+pub use crate::congestion::coupling;
 pub use config::{MultipathConfig, PathConfig};
 pub use connection::{MultipathConnection, PathStatistics, Subflow};
 pub use coupling::COUPLINGS;
 pub use outbox::PathOutbox;
-pub use scheduler::{Choice, Demand, PathScheduler, PathView, SCHEDULERS, Scheduler};
+pub use scheduler::{Choice, Demand, PATH_SCHEDULERS, PathScheduler, PathSchedulerKind, PathView};
 
 pub use fadeout_core::agreed::MOST_PATHS as MAX_PATHS;
 

@@ -27,25 +27,20 @@ def one_at_a_time(runs: Runs[Effort]) -> Section:
         # A buffer that is too small is one of the assumptions.
         warnings.filterwarnings("ignore", message=".*the RLC buffer")
         moved = compare(runs, CELL, effort.cell_changes, DEPTHS, effort.cell_seeds)
-    return Section(
-        name="cell_assumptions",
-        title="What each assumption of the full stack moves",
-        text=(
-            "The first row is the loss of the cell as it stands, with the vehicle's depth by "
-            "model B and with a blockage through which nothing passes; the others are changes of "
-            "the loss, in percentage points, when one assumption changes. "
-            f"{effort.cell_seeds} seeds, compared seed by seed; each loss is against the same "
-            "assumption without blockages. A dash where an assumption cannot matter."
-        ),
-        table=moved.table(),
-        figures={
+    return moved.section(
+        "cell_assumptions",
+        "What each assumption of the full stack moves",
+        "The first row is the loss of the cell as it stands, with the vehicle's depth by "
+        "model B and with a blockage through which nothing passes; the others are changes of "
+        "the loss, in percentage points, when one assumption changes. "
+        f"{effort.cell_seeds} seeds, compared seed by seed; each loss is against the same "
+        "assumption without blockages. A dash where an assumption cannot matter.",
+        {
             "Change of the loss over the full stack when one assumption changes, in percentage "
             "points. Left: the vehicle's depth by model B; right: nothing passes.": (
                 figures.tornado(moved)
             )
         },
-        conclusion=moved.largest(),
-        is_headline=True,
     )
 
 

@@ -14,22 +14,17 @@ CURVE_S = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5
 def one_at_a_time(runs: Runs[Effort]) -> Section:
     """How much each assumption moves each row."""
     moved = compare(runs, LINK, CHANGES, {LINK_DEPTH: {}}, runs.effort.seeds)
-    return Section(
-        name="assumptions",
-        title="What each assumption of the link moves",
-        text=(
-            "The first row is the loss of the scenario as it stands; the others are changes of the "
-            "loss, in percentage points, when one assumption changes. Runs are compared seed by "
-            "seed."
-        ),
-        table=moved.table(),
-        figures={
+    return moved.section(
+        "assumptions",
+        "What each assumption of the link moves",
+        "The first row is the loss of the scenario as it stands; the others are changes of the "
+        "loss, in percentage points, when one assumption changes. Runs are compared seed by "
+        "seed.",
+        {
             "Change of the loss when one assumption changes, in percentage points.": (
                 figures.tornado(moved)
             )
         },
-        conclusion=moved.largest(),
-        is_headline=True,
     )
 
 

@@ -3,6 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from matplotlib.figure import Figure
+
+from fadeout import study
 from fadeout.studies.blockage.assumptions import Change
 from fadeout.studies.blockage.paper import CASES, LENGTHS
 from fadeout.studies.blockage.runs import Effort, Level, Point
@@ -10,8 +13,9 @@ from fadeout.study import (
     UNCHANGED,
     Estimate,
     Runs,
-    Table,
+    Section,
     Values,
+    assumptions_section,
     estimate,
     paired_difference,
 )
@@ -29,33 +33,49 @@ class Moved:
     changes: Mapping[Change, Rows]
     """By how many points it changes, for the depths that the change can matter for."""
 
-    def table(self) -> Table:
-        """The table: the first row is the loss, the others are its changes."""
-        heads = [
+    def heads(self) -> list[str]:
+        """Heads of the cells: each row of the paper's table, at each depth."""
+        return [
             f"{depth}, {length}" if depth else length for depth in self.base for length in LENGTHS
         ]
-        return Table(
-            columns=["assumption", "changed to", *heads],
-            rows=[
-                [UNCHANGED, "", *self._cells(self.base, ".1f", " %")],
-                *(
-                    [change.assumption, change.value, *self._cells(rows, "+.1f")]
-                    for change, rows in self.changes.items()
-                ),
-            ],
-            data=[
-                {
-                    **change.data(),
-                    **({"depth": depth} if depth else {}),
-                    **{
-                        name: number
-                        for length, value in zip(LENGTHS, values, strict=True)
-                        for name, number in value.data(f"{length}_", "_pct").items()
-                    },
-                }
+
+    def rows(self) -> list[study.Moved]:
+        """The loss with nothing changed, and what each change moves of it."""
+        nothing = study.Moved(Change.nothing(), self._cells(self.base, ".1f", " %"), data=[])
+        return [
+            nothing,
+            *(
+                study.Moved(
+                    change,
+                    self._cells(rows, "+.1f"),
+                    data=[
+                        {
+                            **({"depth": depth} if depth else {}),
+                            **{
+                                name: number
+                                for length, value in zip(LENGTHS, values, strict=True)
+                                for name, number in value.data(f"{length}_", "_pct").items()
+                            },
+                        }
+                        for depth, values in rows.items()
+                    ],
+                )
                 for change, rows in self.changes.items()
-                for depth, values in rows.items()
-            ],
+            ),
+        ]
+
+    def section(self, name: str, title: str, text: str, figures: Mapping[str, Figure]) -> Section:
+        """The section on them."""
+        return assumptions_section(
+            self.rows(),
+            self.heads(),
+            text,
+            figures=figures,
+            is_headline=True,
+            named=lambda change: [change.assumption, change.value],
+            name=name,
+            title=title,
+            conclusion=self.largest(),
         )
 
     def _cells(self, rows: Rows, form: str, unit: str = "") -> list[str]:

@@ -18,7 +18,7 @@ from fadeout.studies.link_retransmission.setups import (
     place,
     seen,
 )
-from fadeout.study import QUIET_CELL, SIGHTS, Job, Places, Runs, Values, overrides
+from fadeout.study import QUIET_CELL, SIGHTS, Change, Job, Places, Runs, Values, overrides
 
 SCENARIO = Path(__file__).parent / "scenario.toml"
 UPLINK = Path(__file__).parent / "uplink.toml"
@@ -86,39 +86,38 @@ def length_s(effort: Effort) -> float:
 
 def bulk(runs: Runs[Effort]) -> dict[int, Places[ByMode]]:
     """What a long transfer does in each place, by distance."""
-    return places(runs, {"": {}}, MAIN, runs.effort.seeds)[""]
+    return places(runs, [BASE], MAIN, runs.effort.seeds)[BASE]
 
 
-def sweep(runs: Runs[Effort]) -> dict[str, dict[int, Places[ByMode]]]:
-    """The same with one assumption changed at a time, by the change's name."""
-    changes = {change.name: change.values for change in (BASE, *CHANGES)}
-    return places(runs, changes, SWEPT, runs.effort.swept)
+def sweep(runs: Runs[Effort]) -> dict[Change, dict[int, Places[ByMode]]]:
+    """The same with one assumption changed at a time."""
+    return places(runs, (BASE, *CHANGES), SWEPT, runs.effort.swept)
 
 
 def places(
-    runs: Runs[Effort], changes: Mapping[str, Values], points: Sequence[Point], seeds: int
-) -> dict[str, dict[int, Places[ByMode]]]:
+    runs: Runs[Effort], changes: Sequence[Change], points: Sequence[Point], seeds: int
+) -> dict[Change, dict[int, Places[ByMode]]]:
     """What long transfers do, by change and distance."""
     length = length_s(runs.effort)
     found = runs.over_seeds(
-        [(name, sight, point) for name in changes for sight in SIGHTS for point in points],
-        lambda at, seed: job(at[2], at[1], seed, changes[at[0]], length),
+        [(change, sight, point) for change in changes for sight in SIGHTS for point in points],
+        lambda at, seed: job(at[2], at[1], seed, at[0].values, length),
         measure,
         seeds,
     )
     distances = dict.fromkeys(distance for distance, _ in points)
     return {
-        name: {
+        change: {
             distance: {
                 sight: [
-                    {mode.name: found[name, sight, (distance, mode)][i] for mode in MODES}
+                    {mode.name: found[change, sight, (distance, mode)][i] for mode in MODES}
                     for i in range(seeds)
                 ]
                 for sight in SIGHTS
             }
             for distance in distances
         }
-        for name in changes
+        for change in changes
     }
 
 

@@ -36,11 +36,13 @@ from fadeout.studies.link_retransmission.setups import BOTH, DISTANCES_M, MODES,
 from fadeout.study import (
     IN_SIGHT,
     OUT_OF_SIGHT,
+    Moved,
     Places,
     Runs,
     Section,
     Study,
     Table,
+    assumptions_section,
     claims_of,
     claims_section,
     estimate,
@@ -231,46 +233,37 @@ def sweep_section(runs: Runs[Effort]) -> Section:
     """What each open assumption moves."""
     count_ = runs.effort.swept
     far = SWEPT_M[-1]
-    rows, data = [], []
-    for name, found in sweep(runs).items():
+    moved = []
+    for change, found in sweep(runs).items():
         goodputs = {d: mean_of(found, d, BOTH, "goodput_mbps") for d in SWEPT_M}
-        rows.append(
-            [
-                name,
-                *(f"{goodputs[distance]:.0f}" for distance in SWEPT_M),
-                *(times_text(gain(found, distance)) for distance in SWEPT_M),
-                latencies(found, far),
-            ]
-        )
-        data += [
-            {"assumption": name, "distance_m": distance, "mode": mode.name}
+        cells = [
+            *(f"{goodputs[distance]:.0f}" for distance in SWEPT_M),
+            *(times_text(gain(found, distance)) for distance in SWEPT_M),
+            latencies(found, far),
+        ]
+        data = [
+            {"distance_m": distance, "mode": mode.name}
             | mean_of(found, distance, mode, "goodput_mbps").data("goodput_", "_mbps")
             | mean_of(found, distance, mode, "rtt_ms").data("rtt_", "_ms")
             | {"places": 2 * count_}
             for distance in SWEPT_M
             for mode in MODES
         ]
-    return Section(
-        name="assumptions",
-        title="What each assumption moves",
-        text=(
-            f"One changed at a time, in the first {count_} places of either sight, so the first "
-            "line differs a little from the tables above. *Goodput* is that with HARQ + RLC AM in "
-            "Mbit/s, where the paper has "
-            + " and ".join(f"{paper_mbps(d, BOTH.name)} at {d} m" for d in SWEPT_M)
-            + f"; *gain* the same over that without retransmissions; *RTT* at {far} m with none / "
-            "HARQ / both."
-        ),
-        table=Table(
-            columns=[
-                "assumption",
-                *(f"goodput {distance} m" for distance in SWEPT_M),
-                *(f"gain {distance} m" for distance in SWEPT_M),
-                "RTT ms",
-            ],
-            rows=rows,
-            data=data,
-        ),
+        moved.append(Moved(change, cells, data))
+    return assumptions_section(
+        moved,
+        [
+            *(f"goodput {distance} m" for distance in SWEPT_M),
+            *(f"gain {distance} m" for distance in SWEPT_M),
+            "RTT ms",
+        ],
+        f"One changed at a time, in the first {count_} places of either sight, so the first "
+        "line differs a little from the tables above. *Goodput* is that with HARQ + RLC AM in "
+        "Mbit/s, where the paper has "
+        + " and ".join(f"{paper_mbps(d, BOTH.name)} at {d} m" for d in SWEPT_M)
+        + f"; *gain* the same over that without retransmissions; *RTT* at {far} m with none / "
+        "HARQ / both.",
+        keyed=lambda change: {"assumption": change.name},
     )
 
 

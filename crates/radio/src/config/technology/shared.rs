@@ -6,7 +6,7 @@ use crate::config::{
     Adaptation, AirInterface, CellConfig, CellHarqConfig, ConfiguredGrant, Division, Rank,
     ReportedAdaptation, Sharing, UplinkPower,
 };
-use crate::mac::scheduler::{ProportionalFairConfig, RoundRobinConfig};
+use crate::mac::scheduler::MAC_SCHEDULERS;
 use crate::mac::{DrxConfig, MacSchedulerKind, RequestConfig};
 use crate::phy::PhyError;
 use crate::phy::cqi::CqiTable;
@@ -18,7 +18,7 @@ use crate::phy::mcs::McsTable;
 use crate::phy::numerology::{ChannelKind, Numerology, check_blocks, resource_blocks};
 use crate::phy::overhead::Overhead;
 use crate::phy::timing::Timing;
-use fadeout_core::registry::{choice, flag, integer, number, span};
+use fadeout_core::registry::{Parameters, choice, flag, integer, number, span};
 use fadeout_core::{Dbm, Decibel, Hertz, Point, Rate, Span};
 
 fadeout_core::choices! {
@@ -222,6 +222,9 @@ impl Shared {
         let adaptation = self.adaptation(&own);
         let has_fixed_errors =
             self.errors == ErrorKind::Fixed || matches!(adaptation, Adaptation::FixedRate { .. });
+        // As in a scenario: the first of its kind.
+        let scheduler = MacSchedulerKind::new(MAC_SCHEDULERS[0].name, Parameters::NONE);
+        let scheduler = scheduler.expect("the list has its own names");
         CellConfig {
             site,
             repeats: None,
@@ -240,10 +243,8 @@ impl Shared {
             },
             power: own.power,
             noise_figure: own.noise_figure,
-            downlink_scheduler: MacSchedulerKind::ProportionalFair(
-                ProportionalFairConfig::default(),
-            ),
-            uplink_scheduler: MacSchedulerKind::RoundRobin(RoundRobinConfig),
+            downlink_scheduler: scheduler,
+            uplink_scheduler: scheduler,
             most_ues: own.most_ues,
             adaptation,
             cqi_sub_band: None,

@@ -44,9 +44,30 @@ enum Exit {
     PlusPlus(HyStartPlusPlus),
 }
 
+fadeout_core::choices! {
+    /// Whose CUBIC.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Variant {
+        Linux = "linux",
+        Rfc9438 = "rfc9438",
+        Paper2008 = "2008",
+    }
+}
+
+fadeout_core::choices! {
+    /// How slow start ends early.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum EarlyEnd {
+        Auto = "auto",
+        HyStart = "hystart",
+        PlusPlus = "hystart++",
+        Off = "off",
+    }
+}
+
 const VARIANT: Parameter = choice(
     "variant",
-    &["linux", "rfc9438", "2008"],
+    Variant::NAMES,
     "linux",
     "Whose CUBIC: the kernel's arithmetic, the standard's, or the paper's of 2008.",
 );
@@ -82,7 +103,7 @@ const FRIENDLINESS: Parameter = flag(
 );
 const HYSTART: Parameter = choice(
     "hystart",
-    &["auto", "hystart", "hystart++", "off"],
+    EarlyEnd::NAMES,
     "auto",
     "How slow start ends early. auto: hystart for variant linux, hystart++ for rfc9438, off for \
      2008.",
@@ -124,10 +145,10 @@ impl Registered<Stream> for Cubic {
     };
 
     fn with(settings: &Settings<'_>, _random: Stream) -> Self {
-        let variant = settings.choice("variant");
+        let variant: Variant = settings.get("variant");
         let beta = match variant {
-            "2008" if !settings.is_given("beta") => 0.8,
-            _ => settings.number("beta"),
+            Variant::Paper2008 if !settings.is_given("beta") => 0.8,
+            Variant::Paper2008 | Variant::Linux | Variant::Rfc9438 => settings.number("beta"),
         };
         let constants = Constants {
             c: settings.number("c"),
@@ -141,14 +162,18 @@ impl Registered<Stream> for Cubic {
             is_friendly: settings.flag("friendliness"),
         };
         let growth = match variant {
-            "rfc9438" => Growth::Real(Real::new(constants, Edition::Rfc9438)),
-            "2008" => Growth::Real(Real::new(constants, Edition::Paper2008)),
-            _ => Growth::Integer(Integer::new(constants, settings.integer("hz"))),
+            Variant::Rfc9438 => Growth::Real(Real::new(constants, Edition::Rfc9438)),
+            Variant::Paper2008 => Growth::Real(Real::new(constants, Edition::Paper2008)),
+            Variant::Linux => Growth::Integer(Integer::new(constants, settings.integer("hz"))),
         };
-        let exit = match (settings.choice("hystart"), variant) {
-            ("hystart", _) | ("auto", "linux") => Exit::HyStart(HyStart::from_settings(settings)),
-            ("hystart++", _) | ("auto", "rfc9438") => Exit::PlusPlus(HyStartPlusPlus::new()),
-            _ => Exit::Loss,
+        let exit = match (settings.get("hystart"), variant) {
+            (EarlyEnd::HyStart, _) | (EarlyEnd::Auto, Variant::Linux) => {
+                Exit::HyStart(HyStart::from_settings(settings))
+            }
+            (EarlyEnd::PlusPlus, _) | (EarlyEnd::Auto, Variant::Rfc9438) => {
+                Exit::PlusPlus(HyStartPlusPlus::new())
+            }
+            (EarlyEnd::Off, _) | (EarlyEnd::Auto, Variant::Paper2008) => Exit::Loss,
         };
         Cubic {
             growth,

@@ -9,7 +9,9 @@ use super::path::{Mappings, Paths};
 use crate::congestion::RecoveryState;
 use crate::multipath::reinjection::{Reinjection, Stranded};
 use crate::multipath::scheduler::fastest;
-use crate::multipath::{Choice, Demand, MAX_PATHS, PathId, PathScheduler, PathView, Scheduler};
+use crate::multipath::{
+    Choice, Demand, MAX_PATHS, PathId, PathScheduler, PathSchedulerKind, PathView,
+};
 use arrayvec::ArrayVec;
 use fadeout_core::Time;
 
@@ -87,7 +89,7 @@ struct Record {
 /// Places data on the paths of a connection.
 #[derive(Debug)]
 pub(super) struct Allocator {
-    scheduler: Scheduler,
+    scheduler: PathSchedulerKind,
     opportunistic_retransmission: bool,
     penalisation: bool,
     reinjection: Reinjection,
@@ -97,7 +99,7 @@ pub(super) struct Allocator {
 impl Allocator {
     /// For `paths` paths; see [`crate::multipath::MultipathConfig`].
     pub(super) fn new(
-        scheduler: Scheduler,
+        scheduler: PathSchedulerKind,
         paths: usize,
         opportunistic_retransmission: bool,
         penalisation: bool,

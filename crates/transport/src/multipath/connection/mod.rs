@@ -93,7 +93,7 @@ impl MultipathConnection {
             "a connection has one to {MAX_PATHS} paths"
         );
         // Over one path nothing waits: it is TCP.
-        let waits = config.scheduler.is_upstream() && count > 1;
+        let waits = config.path_scheduler.is_upstream() && count > 1;
         MultipathConnection {
             paths,
             manager: PathManager::new(configs, config.join_delay, config.tcp.maximum_retries),
@@ -104,7 +104,7 @@ impl MultipathConnection {
                 SendQueues::new(count, config.maximum_send_buffer.0, header)
             }),
             allocator: Allocator::new(
-                config.scheduler,
+                config.path_scheduler,
                 count,
                 config.opportunistic_retransmission,
                 config.penalisation,

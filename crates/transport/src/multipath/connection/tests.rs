@@ -3,7 +3,7 @@
 mod paths;
 
 use super::*;
-use crate::multipath::scheduler::{SCHEDULERS, Scheduler};
+use crate::multipath::scheduler::{PATH_SCHEDULERS, PathSchedulerKind};
 use crate::tcp::{Outgoing, ReceiveWindow, TcpConfig};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
@@ -41,14 +41,15 @@ fn ms(ms: u64) -> Time {
 }
 
 fn config(scheduler: &str) -> MultipathConfig {
-    let scheduler = Scheduler::new(scheduler, &Parameters::default()).expect("it exists");
-    let is_papers = !scheduler.is_upstream();
+    let path_scheduler =
+        PathSchedulerKind::new(scheduler, &Parameters::default()).expect("it exists");
+    let is_papers = !path_scheduler.is_upstream();
     MultipathConfig {
         tcp: TcpConfig {
             receive_window: ReceiveWindow::Fixed { bytes: 200_000 },
             ..TcpConfig::linux()
         },
-        scheduler,
+        path_scheduler,
         join_delay: Span::ZERO,
         maximum_send_buffer: Bytes(4 << 20),
         opportunistic_retransmission: is_papers,
@@ -249,7 +250,7 @@ impl Net {
 
 #[test]
 fn a_transfer_arrives_whole_over_two_paths_and_closes() {
-    for entry in SCHEDULERS {
+    for entry in PATH_SCHEDULERS {
         let mut net = Net::new(&config(entry.name), &[pipe(500, 10), pipe(1000, 25)], 1);
         net.transfer(3_000_000);
         net.run(ms(20_000));
@@ -491,7 +492,7 @@ proptest! {
     #[test]
     fn the_stream_arrives_once_whole_and_in_order(
         mut pipes in proptest::collection::vec(any_pipe(), 1..5),
-        scheduler in 0..SCHEDULERS.len(),
+        scheduler in 0..PATH_SCHEDULERS.len(),
         window in 10_000_u64..300_000,
         size in 1_u64..1_500_000,
         seed in any::<u64>(),
@@ -502,7 +503,7 @@ proptest! {
         pipes[last].config.until = Time::NEVER;
         // An announcement may be lost with the path that carries it.
         pipes[last].config.announced = false;
-        let mut config = config(SCHEDULERS[scheduler].name);
+        let mut config = config(PATH_SCHEDULERS[scheduler].name);
         config.tcp.receive_window = ReceiveWindow::Fixed { bytes: window };
         let mut net = Net::new(&config, &pipes, seed);
         net.transfer(size);

@@ -134,11 +134,11 @@ pub trait PathScheduler {
 
 fadeout_core::registry! {
     /// The schedulers that a scenario can name.
-    pub static SCHEDULERS;
+    pub static PATH_SCHEDULERS;
 
     /// A built-in scheduler.
     #[derive(Debug, Clone)]
-    pub enum Scheduler {
+    pub enum PathSchedulerKind {
         Linux(linux::Linux),
         MinRtt(min_rtt::MinRtt),
         RoundRobin(round_robin::RoundRobin),
@@ -149,7 +149,7 @@ fadeout_core::registry! {
     macro each;
 }
 
-impl PathScheduler for Scheduler {
+impl PathScheduler for PathSchedulerKind {
     fn choose(&mut self, demand: &Demand, paths: &[PathView]) -> Choice {
         each!(self, scheduler => scheduler.choose(demand, paths))
     }
@@ -194,9 +194,9 @@ pub(super) mod testing {
 
     #[test]
     fn every_scheduler_uses_the_only_path() {
-        for entry in SCHEDULERS {
+        for entry in PATH_SCHEDULERS {
             let mut scheduler =
-                Scheduler::new(entry.name, Parameters::NONE).expect("it is registered");
+                PathSchedulerKind::new(entry.name, Parameters::NONE).expect("it is registered");
             let choice = scheduler.choose(&demand(1 << 20, 1 << 20), &[path(3, 50, 10, 2)]);
             assert!(
                 matches!(choice, Choice::Path { path: PathId(3), bytes } if bytes >= 1000)
@@ -232,8 +232,9 @@ pub(super) mod testing {
 
     #[test]
     fn only_linux_binds_data_ahead_and_only_redundant_sends_it_all_twice() {
-        for entry in SCHEDULERS {
-            let scheduler = Scheduler::new(entry.name, Parameters::NONE).expect("it is registered");
+        for entry in PATH_SCHEDULERS {
+            let scheduler =
+                PathSchedulerKind::new(entry.name, Parameters::NONE).expect("it is registered");
             assert_eq!(
                 scheduler.is_upstream(),
                 entry.name == "linux",
@@ -259,7 +260,8 @@ pub(super) mod testing {
             ..demand(1 << 20, 100_000)
         };
         for is_blocked in [false, true] {
-            let mut blest = Scheduler::new("blest", Parameters::NONE).expect("it is registered");
+            let mut blest =
+                PathSchedulerKind::new("blest", Parameters::NONE).expect("it is registered");
             if is_blocked {
                 blest.on_blocked();
             }

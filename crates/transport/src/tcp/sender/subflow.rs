@@ -1,8 +1,8 @@
 //! The sending half of a subflow, as its multipath connection drives it.
 
 use super::Sender;
+use crate::congestion::coupling::PathState;
 use crate::congestion::{Congestion, RecoveryState};
-use crate::multipath::coupling::PathState;
 use fadeout_core::Span;
 
 impl Sender {

@@ -8,7 +8,7 @@ use fadeout_core::Span;
 use fadeout_core::registry::Parameters;
 
 fn allocator(scheduler: &str, paths: usize) -> Allocator {
-    let scheduler = Scheduler::new(scheduler, &Parameters::default()).expect("it exists");
+    let scheduler = PathSchedulerKind::new(scheduler, &Parameters::default()).expect("it exists");
     Allocator::new(scheduler, paths, true, true)
 }
 

@@ -12,11 +12,10 @@ mod lia;
 mod olia;
 mod wvegas;
 
-use super::MAX_PATHS;
 use crate::congestion::{AckSample, CongestionControl, CongestionEvent, Window, linux};
 use arrayvec::ArrayVec;
 use fadeout_core::Time;
-use fadeout_core::agreed::UNCOUPLED;
+use fadeout_core::agreed::{MOST_PATHS, UNCOUPLED};
 use fadeout_core::registry::{Entry, Parameters, Registered, Settings};
 
 /// State of a path that couplings see.
@@ -49,7 +48,7 @@ impl PathState {
 #[derive(Debug, Clone, Default)]
 pub(super) struct View {
     pub(super) on: usize,
-    pub(super) paths: ArrayVec<PathState, MAX_PATHS>,
+    pub(super) paths: ArrayVec<PathState, MOST_PATHS>,
 }
 
 impl View {

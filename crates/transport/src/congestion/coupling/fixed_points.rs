@@ -23,7 +23,7 @@ fn settled(
             mean_interval: 1.0 / paths[index].0,
             round_rate: 0.0,
         });
-        let paths_seen: ArrayVec<PathState, MAX_PATHS> = states.into_iter().collect();
+        let paths_seen: ArrayVec<PathState, MOST_PATHS> = states.into_iter().collect();
         let views = [0, 1].map(|on| View {
             on,
             paths: paths_seen.clone(),

@@ -1,0 +1,21 @@
+//! When a packet is on the air.
+
+use fadeout_core::Time;
+
+/// One packet's time on the air.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Transmission {
+    /// First instant.
+    pub(crate) first: Time,
+    /// Last instant, inclusive.
+    pub(crate) last: Time,
+    /// When the last bit is out, and through where broken blocks are repeated; [`Time::NEVER`]
+    /// when that never happens.
+    pub(crate) departs_at: Time,
+}
+
+pub(crate) const NEVER: Transmission = Transmission {
+    first: Time::NEVER,
+    last: Time::NEVER,
+    departs_at: Time::NEVER,
+};
