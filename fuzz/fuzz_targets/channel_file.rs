@@ -10,7 +10,10 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|text: &[u8]| {
     let lines = 1 + text.iter().filter(|&&byte| byte == b'\n').count();
     for interpolation in [Interpolation::Linear, Interpolation::Step] {
-        let reading = Reading { interpolation, ..Reading::whole() };
+        let reading = Reading {
+            interpolation,
+            ..Reading::whole()
+        };
         match read(text, &reading, &mut |_, _| Ok(())) {
             Ok(recordings) => {
                 assert!(!recordings.is_empty());
@@ -38,7 +41,10 @@ fn follow(series: &Series) {
     while now < Time::ZERO + Span::from_secs(2_000_000) {
         let value = series.at(now);
         // Room for the rounding of a straight line.
-        assert!(low - 1e-9 <= value && value <= high + 1e-9, "{value} at {now}");
+        assert!(
+            low - 1e-9 <= value && value <= high + 1e-9,
+            "{value} at {now}"
+        );
         now += Span::from_nanos(step);
         step += step / 3 + 1;
     }

@@ -34,12 +34,17 @@ fn follow(tracks: Tracks) {
                 assert!(coordinate.abs() <= FARTHEST, "{place:?} at {now}");
             }
             let velocity = state.velocity;
-            let is_finite = [velocity.x, velocity.y, velocity.z].iter().all(|v| v.is_finite());
+            let is_finite = [velocity.x, velocity.y, velocity.z]
+                .iter()
+                .all(|v| v.is_finite());
             assert!(is_finite, "{velocity:?} at {now}");
             now += Span::from_nanos(step);
             step += step / 3 + 1;
         }
         let (end, later) = (track.at(now), track.at(now + Span::from_secs(1)));
-        assert!(end.position == later.position || end.velocity.length() > 0.0, "jumps at rest");
+        assert!(
+            end.position == later.position || end.velocity.length() > 0.0,
+            "jumps at rest"
+        );
     }
 }

@@ -25,10 +25,12 @@ const fn parameter(name: &'static str, kind: ParameterKind) -> Parameter {
         kind,
         default: "",
         doc: "",
+        depends: false,
     }
 }
 
 static CATALOG: Catalog = Catalog {
+    parts: &[],
     kinds: &[
         Kind {
             name: "congestion-control",

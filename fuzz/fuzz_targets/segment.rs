@@ -27,7 +27,9 @@ struct Input<'a>(&'a [u8]);
 
 impl Input<'_> {
     fn byte(&mut self) -> u8 {
-        let Some((&first, rest)) = self.0.split_first() else { return 0 };
+        let Some((&first, rest)) = self.0.split_first() else {
+            return 0;
+        };
         self.0 = rest;
         first
     }
@@ -75,7 +77,8 @@ fuzz_target!(|data: &[u8]| {
 
 fn bench(input: &mut Input<'_>) -> Bench {
     let profile = PROFILES[usize::from(input.byte()) % PROFILES.len()].name;
-    let congestion = CONGESTION_CONTROLS[usize::from(input.byte()) % CONGESTION_CONTROLS.len()].name;
+    let congestion =
+        CONGESTION_CONTROLS[usize::from(input.byte()) % CONGESTION_CONTROLS.len()].name;
     let none = Parameters::default();
     let mut config = TcpConfig::new(profile, &none).expect("the profile exists");
     let choices = input.byte();
@@ -152,7 +155,8 @@ impl Bench {
             }
             _ => AppCommand::Abort,
         };
-        self.tcp.on_app(self.now, command, &mut self.out, &mut NullProbe);
+        self.tcp
+            .on_app(self.now, command, &mut self.out, &mut NullProbe);
         self.check();
     }
 
@@ -183,7 +187,11 @@ impl Bench {
         let flags = u16::from(input.byte()) | Flags::ACK.0 * u16::from(input.byte() & 7 != 0);
         // Resets and SYNs end too much to be every fourth segment.
         let rare = (Flags::RST | Flags::SYN).0;
-        let flags = if input.byte() < 250 { flags & !rare } else { flags };
+        let flags = if input.byte() < 250 {
+            flags & !rare
+        } else {
+            flags
+        };
         let mut segment = Segment {
             seq: input.near(&[self.given, self.said, 0]),
             ack: input.near(&[self.next, 1]),
@@ -206,7 +214,8 @@ impl Bench {
     }
 
     fn arrive(&mut self, segment: &Segment, ecn: Ecn) {
-        self.tcp.on_segment(self.now, segment, ecn, &mut self.out, &mut NullProbe);
+        self.tcp
+            .on_segment(self.now, segment, ecn, &mut self.out, &mut NullProbe);
         if segment.seq <= self.said.max(1) {
             self.given = self.given.max(segment.end_seq());
         }
@@ -218,11 +227,18 @@ impl Bench {
         for outgoing in &self.out.segments {
             let segment = &outgoing.segment;
             let is_syn = segment.flags.has(Flags::SYN);
-            assert!(segment.seq <= self.next, "{segment:?} leaves a hole above {}", self.next);
+            assert!(
+                segment.seq <= self.next,
+                "{segment:?} leaves a hole above {}",
+                self.next
+            );
             assert!(!is_syn || (segment.seq == 0 && segment.len == 0));
             assert!(is_syn || segment.flags.has(Flags::ACK) || segment.flags.has(Flags::RST));
             assert!(!(is_syn && segment.flags.has(Flags::FIN)));
-            assert!(outgoing.ecn == Ecn::NotEct || segment.len > 0, "only data is ECN-capable");
+            assert!(
+                outgoing.ecn == Ecn::NotEct || segment.len > 0,
+                "only data is ECN-capable"
+            );
             assert!(segment.options_len() <= 40, "options fit the header");
             if segment.flags.has(Flags::ACK) && !is_syn && !segment.flags.has(Flags::RST) {
                 assert!(segment.ack >= self.said, "acknowledgments do not go back");
@@ -236,7 +252,10 @@ impl Bench {
         self.sent += self.out.segments.len();
         assert!(self.out.events.len() < 8, "a step reports little");
         let row = self.tcp.congestion_row(self.now);
-        assert!(row.cwnd_segments >= 1.0 && row.cwnd_segments.is_finite(), "{row:?}");
+        assert!(
+            row.cwnd_segments >= 1.0 && row.cwnd_segments.is_finite(),
+            "{row:?}"
+        );
         if self.tcp.state() == ConnectionState::Closed {
             assert!(self.tcp.wake_at().is_never(), "a closed endpoint sleeps");
         }

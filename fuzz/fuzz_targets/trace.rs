@@ -7,10 +7,15 @@ use fadeout_link::{Link, LinkConfig, OPPORTUNITY, RateConfig, Trace};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &[u8]| {
-    let Ok(trace) = Trace::parse(text) else { return };
+    let Ok(trace) = Trace::parse(text) else {
+        return;
+    };
     assert!(trace.opportunities() > 0 && !trace.period().is_zero());
     let rate = RateConfig::Trace(trace.clone());
-    let config = LinkConfig { rate, ..LinkConfig::default() };
+    let config = LinkConfig {
+        rate,
+        ..LinkConfig::default()
+    };
     let mut link = Link::new(LinkId(0), config, 1).expect("every trace makes a link");
     let (mut pool, mut out) = (PacketPool::new(), Vec::new());
 
@@ -22,14 +27,28 @@ fuzz_target!(|text: &[u8]| {
         if n == packets {
             drain(&mut link, late, &mut pool, &mut out);
         }
-        let segment = Segment { len: OPPORTUNITY - 40, ..Segment::default() };
-        let packet = Packet { flow: FlowId(n), segment, ..Packet::default() };
+        let segment = Segment {
+            len: OPPORTUNITY - 40,
+            ..Segment::default()
+        };
+        let packet = Packet {
+            flow: FlowId(n),
+            segment,
+            ..Packet::default()
+        };
         let packet = pool.insert(packet);
         link.on_packet(now, packet, &mut pool, &mut NullProbe);
     }
     drain(&mut link, late + trace.period(), &mut pool, &mut out);
-    assert_eq!(out.len(), packets as usize + 1, "one period after the last, all have arrived");
-    assert!(out.iter().enumerate().all(|(n, &flow)| flow == n as u32), "in order");
+    assert_eq!(
+        out.len(),
+        packets as usize + 1,
+        "one period after the last, all have arrived"
+    );
+    assert!(
+        out.iter().enumerate().all(|(n, &flow)| flow == n as u32),
+        "in order"
+    );
 });
 
 fn drain(link: &mut Link, until: Time, pool: &mut PacketPool, out: &mut Vec<u32>) {

@@ -1,11 +1,11 @@
 //! Prediction of blockages, and who is told.
 
-use super::BuildError;
+use super::{BuildError, surroundings};
 use crate::hop::Hop;
-use crate::prediction::Forecast;
+use crate::prediction::{Cars, Forecast, future};
 use crate::world::Parts;
-use fadeout_core::UeId;
-use fadeout_scenario::{BlockagePrediction, LinkInfoSource, Medium, Scenario};
+use fadeout_core::{Time, UeId};
+use fadeout_scenario::{BlockagePrediction, Knowledge, LinkInfoSource, Medium, Scenario};
 
 /// The prediction that tells of a hop: that of a scenario that has one, of hops that are a UE's or a cell's.
 pub(super) fn told_of(scenario: &Scenario, source: LinkInfoSource) -> Option<&BlockagePrediction> {
@@ -29,7 +29,22 @@ pub(super) fn add(scenario: &Scenario, parts: &mut Parts) -> Result<(), BuildErr
                 .to_owned(),
         });
     }
-    let mut forecast = Forecast::new(scenario, described)?;
+    let cars = || {
+        let (config, places) = surroundings(scenario)?;
+        Ok(Cars::new((config.cells, config.ues), places, scenario.seed))
+    };
+    let future = match described.knows {
+        Knowledge::Future => {
+            let end = Time::ZERO.saturating_add(scenario.duration);
+            let found = future(cars()?, end, described.threshold.0);
+            found.map_err(|(cell, error)| BuildError::Cell {
+                cell: scenario.cells[cell.index()].name.clone(),
+                reason: error.to_string(),
+            })?
+        }
+        _ => Vec::new(),
+    };
+    let mut forecast = Forecast::new(described, cars()?, future, scenario.seed);
     for notices in &parts.notices {
         let flow = &scenario.flows[notices.flow.index()];
         let Some(info) = flow.link_info else { continue };

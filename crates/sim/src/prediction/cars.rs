@@ -1,7 +1,6 @@
 //! What cars measure: copies of the channels, which are functions of seed, time and places, so that looking
 //! at them disturbs nothing.
 
-use crate::build::{BuildError, surroundings};
 use fadeout_core::{CellId, Kinematics, Motion, Point, Span, Time, UeId};
 use fadeout_mobility::Places;
 use fadeout_radio::access::{CellConfig, UeConfig};
@@ -9,11 +8,10 @@ use fadeout_radio::channel::ConfigError;
 use fadeout_radio::channel::knife_edges::cascaded_loss;
 use fadeout_radio::channel::path_loss::wavelength;
 use fadeout_radio::sight::Sights;
-use fadeout_scenario::Scenario;
 
 /// Cars and cells, to be looked at in order of time.
 #[derive(Debug)]
-pub(super) struct Cars {
+pub(crate) struct Cars {
     cells: Vec<CellConfig>,
     ues: Vec<UeConfig>,
     sights: Sights,
@@ -21,14 +19,18 @@ pub(super) struct Cars {
 }
 
 impl Cars {
-    pub(super) fn new(scenario: &Scenario) -> Result<Cars, BuildError> {
-        let (config, places) = surroundings(scenario)?;
-        Ok(Cars {
-            sights: Sights::new(config.cells.clone(), scenario.seed),
-            cells: config.cells,
-            ues: config.ues,
+    /// Those of a run with this seed.
+    pub(crate) fn new(
+        (cells, ues): (Vec<CellConfig>, Vec<UeConfig>),
+        places: Places,
+        seed: u64,
+    ) -> Cars {
+        Cars {
+            sights: Sights::new(cells.clone(), seed),
+            cells,
+            ues,
             places,
-        })
+        }
     }
 
     pub(super) fn cells(&self) -> usize {

@@ -4,10 +4,10 @@ use super::ahead::{Ahead, first_cut};
 use super::cars::Cars;
 use super::predictor::Seen;
 use super::{Cut, Outcome, Predictor, Report, Said, Settings, match_up};
-use crate::build::BuildError;
 use fadeout_core::{CellId, FlowId, LinkInfo, Point, Rate, Span, Time, UeId};
 use fadeout_radio::access::RadioAccess;
-use fadeout_scenario::{BlockagePrediction, Knowledge, Scenario};
+use fadeout_radio::channel::ConfigError;
+use fadeout_scenario::{BlockagePrediction, Knowledge};
 
 /// Edges of what is known of places are looked for to this: a slot of 15 kHz.
 const SLOT_S: f64 = 1e-3;
@@ -16,7 +16,7 @@ const SLOT_S: f64 = 1e-3;
 const RATE_STEP: f64 = 0.05;
 
 /// When each path will be cut: by UE and cell.
-type Future = Vec<Vec<(Time, Time)>>;
+pub(crate) type Future = Vec<Vec<(Time, Time)>>;
 
 /// A path between a UE and a cell, as reports have it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -56,21 +56,17 @@ pub(crate) struct Forecast {
 }
 
 impl Forecast {
-    /// # Errors
-    /// When a channel or a UE's way cannot be built.
+    /// `future` is what an oracle knows; base stations know none of it.
     pub(crate) fn new(
-        scenario: &Scenario,
         described: &BlockagePrediction,
-    ) -> Result<Forecast, BuildError> {
-        let cars = Cars::new(scenario)?;
+        cars: Cars,
+        future: Future,
+        seed: u64,
+    ) -> Forecast {
         let paths = vec![Path::default(); cars.len() * cars.cells()];
         let threshold_db = described.threshold.0;
-        let future = match described.knows {
-            Knowledge::Future => future(scenario, threshold_db)?,
-            _ => Vec::new(),
-        };
-        Ok(Forecast {
-            predictor: Predictor::new(settings(described, scenario.seed)),
+        Forecast {
+            predictor: Predictor::new(settings(described, seed)),
             knows: described.knows,
             horizon_s: described.horizon.as_secs_f64(),
             threshold_db,
@@ -81,7 +77,7 @@ impl Forecast {
             cars,
             said: Vec::new(),
             cuts: Vec::new(),
-        })
+        }
     }
 
     /// The ends of a flow to this UE are told, so long after the event.
@@ -345,10 +341,15 @@ fn of_future(known: &[(Time, Time)], seen: &Seen, horizon_s: f64) -> Option<Ahea
     Some((((begins - early) / scale).max(0.0), lasts / scale))
 }
 
-/// When each UE is cut off from each cell, looked at whenever the radio looks at its channel.
-fn future(scenario: &Scenario, threshold_db: f64) -> Result<Future, BuildError> {
-    let mut cars = Cars::new(scenario)?;
-    let end = Time::ZERO.saturating_add(scenario.duration);
+/// When each UE is cut off from each cell until `end`, looked at whenever the radio looks at its channel.
+///
+/// # Errors
+/// The channel of a cell cannot be built.
+pub(crate) fn future(
+    mut cars: Cars,
+    end: Time,
+    threshold_db: f64,
+) -> Result<Future, (CellId, ConfigError)> {
     let mut found = vec![Vec::new(); cars.len() * cars.cells()];
     let mut began = vec![None; found.len()];
     let periods = (0..cars.cells() as u32).map(|cell| cars.gain_period(CellId(cell)));
@@ -360,10 +361,7 @@ fn future(scenario: &Scenario, threshold_db: f64) -> Result<Future, BuildError> 
             for cell in (0..cars.cells() as u32).map(CellId) {
                 let index = ue.index() * cars.cells() + cell.index();
                 let snr_db = cars.snr_db(ue, cell, now);
-                let snr_db = snr_db.map_err(|error| BuildError::Cell {
-                    cell: scenario.cells[cell.index()].name.clone(),
-                    reason: error.to_string(),
-                })?;
+                let snr_db = snr_db.map_err(|error| (cell, error))?;
                 let Some(snr_db) = snr_db else { continue };
                 if snr_db < threshold_db {
                     began[index].get_or_insert(now);

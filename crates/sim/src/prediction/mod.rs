@@ -15,7 +15,8 @@ mod predictor;
 mod regions;
 mod score;
 
-pub(crate) use forecast::Forecast;
+pub(crate) use cars::Cars;
+pub(crate) use forecast::{Forecast, future};
 pub use predictor::{Predictor, Seen};
 pub use score::{Cut, Outcome, Said, Score, match_up, score};
 

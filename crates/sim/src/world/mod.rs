@@ -32,14 +32,13 @@ use crate::notices::Notices;
 use crate::prediction::Forecast;
 use crate::radio::Radio;
 use agenda::Agenda;
-use fadeout_core::{
-    EndpointId, Fingerprint, FlowId, LinkId, LinkInfo, PacketId, PacketPool, Probe, Time,
-};
+use fadeout_core::{EndpointId, Fingerprint, FlowId, LinkId, PacketId, PacketPool, Probe, Time};
 use fadeout_radio::access::RadioAccess;
 use fadeout_traffic::Ask;
 use fadeout_transport::multipath::PathOutbox;
 use fadeout_transport::tcp::{AppCommand, Outbox};
 use links::Links;
+use predictions::Predictions;
 
 /// An event of a world. Events carry ids, never payloads.
 #[derive(Debug, Clone, Copy)]
@@ -97,9 +96,7 @@ pub struct World<P> {
     flows: Vec<Flow>,
     routes: Routes,
     notices: Vec<Notices>,
-    forecast: Option<Box<Forecast>>,
-    /// What base stations tell flows and is not yet passed on.
-    told: Vec<(FlowId, LinkInfo)>,
+    predictions: Option<Box<Predictions>>,
     kernels: Option<Box<Kernels>>,
     pool: PacketPool,
     fingerprint: Fingerprint,
@@ -167,8 +164,7 @@ impl<P: Probe> World<P> {
             flows: parts.flows,
             routes: parts.routes,
             notices: parts.notices,
-            forecast: parts.forecast.map(Box::new),
-            told: Vec::new(),
+            predictions: parts.forecast.map(Predictions::new).map(Box::new),
             kernels: parts.kernels.map(Box::new),
             pool: PacketPool::new(),
             fingerprint: Fingerprint::default(),
@@ -249,7 +245,7 @@ impl<P: Probe> World<P> {
                 generation,
             } => self.wake_kernel(machine, generation),
             Event::Notice { index } => self.tell(index),
-            Event::Reports => self.take_reports(),
+            Event::Reports => predictions::take_reports(self),
             Event::Close { endpoint } => self.command(endpoint, AppCommand::Close),
         }
     }
@@ -289,7 +285,7 @@ impl<P: Probe> World<P> {
             endpoints: &self.endpoints,
             links: &self.links,
             radio: self.radio.as_ref().map(|radio| &radio.access),
-            forecast: self.forecast.as_deref(),
+            forecast: self.predictions.as_deref().map(|it| &it.forecast),
             directory: &self.directory,
         }
     }

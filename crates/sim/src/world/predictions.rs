@@ -1,23 +1,44 @@
 //! Reports of cars, and what base stations make of them.
 
+use super::agenda::Agenda;
 use super::notices::pass_on;
 use super::{Event, World};
-use fadeout_core::Probe;
+use crate::notices::Notices;
+use crate::prediction::Forecast;
+use fadeout_core::{FlowId, LinkInfo, Probe};
+use fadeout_radio::access::RadioAccess;
 
-impl<P: Probe> World<P> {
-    /// All cars report.
-    pub(super) fn take_reports(&mut self) {
-        let (Some(forecast), Some(radio)) = (&mut self.forecast, &self.radio) else {
-            return;
-        };
-        let now = self.agenda.now();
-        let mut told = std::mem::take(&mut self.told);
-        forecast.on_reports(now, &radio.access, &mut told);
-        for (flow, info) in told.drain(..) {
-            pass_on(&mut self.notices, &mut self.agenda, flow, info);
+/// Prediction of blockages, and what it tells.
+#[derive(Debug)]
+pub(super) struct Predictions {
+    pub forecast: Forecast,
+    /// What base stations tell flows; empty between two reports.
+    told: Vec<(FlowId, LinkInfo)>,
+}
+
+impl Predictions {
+    pub(super) fn new(forecast: Forecast) -> Predictions {
+        Predictions {
+            forecast,
+            told: Vec::new(),
         }
-        self.told = told;
-        let next = now.saturating_add(forecast.period());
-        self.agenda.schedule(next, Event::Reports);
+    }
+
+    /// All cars report, and will again.
+    fn on_reports(&mut self, access: &RadioAccess, notices: &mut [Notices], agenda: &mut Agenda) {
+        let now = agenda.now();
+        self.forecast.on_reports(now, access, &mut self.told);
+        for (flow, info) in self.told.drain(..) {
+            pass_on(notices, agenda, flow, info);
+        }
+        let next = now.saturating_add(self.forecast.period());
+        agenda.schedule(next, Event::Reports);
+    }
+}
+
+/// All cars of a world report.
+pub(super) fn take_reports<P: Probe>(world: &mut World<P>) {
+    if let (Some(predictions), Some(radio)) = (&mut world.predictions, &world.radio) {
+        predictions.on_reports(&radio.access, &mut world.notices, &mut world.agenda);
     }
 }
