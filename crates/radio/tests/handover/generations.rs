@@ -26,7 +26,7 @@ fn between_lte_and_nr_only_a_lost_connection_loses_what_is_acknowledged_and_forw
             true => crate::case_over_links(&mut random, rlc, begins_in_nr),
             false => case(&mut random, rlc, begins_in_nr),
         };
-        let is_nr = |n: usize| (n % 2 == 0) == begins_in_nr;
+        let is_nr = |n: usize| n.is_multiple_of(2) == begins_in_nr;
         for (n, of) in case.config.cells.iter_mut().enumerate() {
             *of = cell(is_nr(n), of.site.x, of.power.0);
         }
