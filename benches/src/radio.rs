@@ -10,6 +10,7 @@ use fadeout_radio::access::{
 };
 
 use fadeout_radio::antenna::{Antenna, Isotropic};
+use fadeout_radio::channel::fading::Fading;
 use fadeout_radio::channel::{ChannelConfig, LineOfSight};
 
 /// A radio access, what feeds it and what it has carried.
@@ -52,13 +53,24 @@ fn ue(node: u32, cell: u32) -> UeConfig {
     }
 }
 
+/// A channel whose band fades as one: what stands above it is measured.
+fn flat(channel: ChannelConfig) -> ChannelConfig {
+    ChannelConfig {
+        los_fading: Fading::Rician { k_db: 9.0 },
+        nlos_fading: Fading::Rayleigh,
+        draws_k_factor: false,
+        draws_delay_spread: false,
+        ..channel
+    }
+}
+
 /// Line of sight and Rician fading: about 20 dB at the places of the UEs.
 fn street() -> ChannelConfig {
-    ChannelConfig {
+    flat(ChannelConfig {
         line_of_sight: LineOfSight::Given(true),
         base_antenna: Antenna::Isotropic(Isotropic { gain_dbi: 10.0 }),
         ..ChannelConfig::default()
-    }
+    })
 }
 
 impl RadioLoad {
@@ -82,10 +94,15 @@ impl RadioLoad {
     /// A thousand UEs in ten cells of 20 MHz, 14.4 Mbit/s in each cell.
     pub fn lte() -> RadioLoad {
         let site = |cell: u32| Point::new(500.0 * f64::from(cell), 0.0, 25.0);
+        let cell = |number| {
+            let cell = CellConfig::lte(site(number), Hertz(2e9), 100);
+            CellConfig {
+                channel: flat(cell.channel.clone()),
+                ..cell
+            }
+        };
         let config = RadioConfig {
-            cells: (0..10)
-                .map(|cell| CellConfig::lte(site(cell), Hertz(2e9), 100))
-                .collect(),
+            cells: (0..10).map(cell).collect(),
             ues: (0..1000).map(|node| ue(node, node % 10)).collect(),
             bearers: (0..1000).map(|ue| BearerConfig::lte(UeId(ue))).collect(),
         };
