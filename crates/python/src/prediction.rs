@@ -2,7 +2,7 @@
 
 use fadeout_core::{Span, Time};
 use fadeout_sim::prediction::{
-    Cut, Prediction, Predictor, Report, Said, Score, Settings, match_up, score,
+    Cut, Prediction, Predictor, Report, Said, Settings, match_up, score,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -136,24 +136,15 @@ pub(crate) fn score_predictions(
     let said = said.collect::<PyResult<Vec<_>>>()?;
     let cuts = cuts.collect::<PyResult<Vec<_>>>()?;
     let outcomes = match_up(&said, &cuts, Time::NEVER);
-    let Score {
-        predictions,
-        cuts,
-        precision,
-        recall,
-        lead_s,
-        onset_error_s,
-        length_error_s,
-        length_bias_s,
-    } = score(&outcomes.iter());
+    let found = score(&outcomes.iter());
     Ok((
-        predictions,
-        cuts,
-        precision,
-        recall,
-        lead_s,
-        onset_error_s,
-        length_error_s,
-        length_bias_s,
+        found.predictions,
+        found.cuts,
+        found.precision,
+        found.recall,
+        found.lead_s,
+        found.onset_error_s,
+        found.length_error_s,
+        found.length_bias_s,
     ))
 }

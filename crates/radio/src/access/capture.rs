@@ -71,7 +71,7 @@ fn encode(stack: &mut Stack, plan: &CellPlan, (leg, direction, process): (LegId,
         encoder,
         ..
     } = stack;
-    let primary = legs[leg.index()].carriers.primary().unwrap_or(leg);
+    let primary = legs[leg.index()].primary();
     let block = legs[leg.index()].half(direction).block(process);
     // An uplink block may carry a report alone.
     let nothing = Content::default();

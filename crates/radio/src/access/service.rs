@@ -5,7 +5,7 @@ use super::capture;
 use super::stack::Stack;
 use super::states::States;
 use crate::cell::{CellMac, Grant};
-use crate::config::{AirInterface, Env, LegId};
+use crate::config::{Env, LegId};
 use crate::leg::{LegConfig, Repeat};
 use crate::rrc::CellSelection;
 use crate::rrc::pace::Sleep;
@@ -144,7 +144,7 @@ impl Service {
     /// it in all its cells.
     #[inline]
     pub(super) fn on_known(&mut self, leg: LegId, now: Time) {
-        let primary = self.stack.primary(leg);
+        let primary = self.stack.legs[leg.index()].primary();
         let carriers = &self.stack.legs[primary.index()].carriers;
         if carriers.carry(Direction::Uplink) && self.stack.requests[primary.index()].is_known() {
             let way = (Some(primary), Direction::Uplink);
@@ -163,7 +163,7 @@ impl Service {
         env: &mut Env<'_, impl Probe>,
     ) {
         // What waits for one leg waits for all, and a UE asks its primary cell.
-        let leg = leg.map(|leg| self.stack.primary(leg));
+        let leg = leg.map(|leg| self.stack.legs[leg.index()].primary());
         let backlog = leg.map_or(0, |leg| self.stack.backlog(env.now, leg, direction));
         match direction {
             _ if backlog == 0 => {}
@@ -307,7 +307,7 @@ impl Service {
         let cycle = leg.sleeps(cell.drx.as_ref(), now)?;
         Some(Sleep {
             cycle,
-            is_nr: matches!(cell.air, AirInterface::Nr { .. }),
+            is_nr: cell.is_nr(),
         })
     }
 

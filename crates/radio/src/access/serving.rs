@@ -229,7 +229,7 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
             ..
         } = &mut *self.stack;
         let state = &mut legs[leg.index()];
-        let requests = &mut requests[state.carriers.primary().unwrap_or(leg).index()];
+        let requests = &mut requests[state.primary().index()];
         let mut air = LegInAir {
             leg,
             now: self.env.now,

@@ -76,14 +76,8 @@ impl Stack {
     #[inline]
     pub(super) fn uplink(&mut self, leg: LegId) -> (&mut Leg, &mut UplinkRequests) {
         let state = &mut self.legs[leg.index()];
-        let primary = state.carriers.primary().unwrap_or(leg);
-        (state, &mut self.requests[primary.index()])
-    }
-
-    /// The leg of the primary cell beside a leg, which may be itself.
-    #[inline]
-    pub(super) fn primary(&self, leg: LegId) -> LegId {
-        self.legs[leg.index()].carriers.primary().unwrap_or(leg)
+        let requests = &mut self.requests[state.primary().index()];
+        (state, requests)
     }
 
     /// The leg in the secondary cell at `position` beside a leg.
@@ -161,7 +155,7 @@ impl Stack {
 
     /// Arms the time at which a UE asks again.
     pub(super) fn arm_repeat(&mut self, leg: LegId) {
-        let leg = self.primary(leg);
+        let leg = self.legs[leg.index()].primary();
         if let Some((at, generation)) = self.requests[leg.index()].arm_repeat() {
             self.events.schedule(at, Event::Repeat(leg, generation));
         }

@@ -101,6 +101,24 @@ impl MobilityConfig {
     /// The parameters that a scenario may give, as keys of its mobility management.
     pub const PARAMETERS: &'static [Parameter] = Keys::PARAMETERS;
 
+    /// Nothing is measured, and there is no base station yet.
+    #[cfg(test)]
+    pub(crate) fn bare() -> MobilityConfig {
+        MobilityConfig {
+            events: Vec::new(),
+            measurement_period: Span::from_millis(200),
+            measurement_error_db: 0.0,
+            monitoring: Monitoring::default(),
+            access: AccessConfig::default(),
+            procedure: ProcedureConfig::default(),
+            data: DataForwarding::Forwarded,
+            most_ues: None,
+            stations: Vec::new(),
+            interface: Interface::Direct,
+            signalling: Signalling::Given,
+        }
+    }
+
     /// Base station of a cell.
     pub(crate) fn station(&self, cell: CellId) -> u32 {
         self.stations[cell.index()]

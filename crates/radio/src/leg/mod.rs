@@ -206,6 +206,12 @@ impl Leg {
         }
     }
 
+    /// The leg of the primary cell beside it, which may be itself.
+    #[inline]
+    pub(crate) fn primary(&self) -> LegId {
+        self.carriers.primary().unwrap_or(self.config.id)
+    }
+
     /// A look at its downlink. Whether the one before may have found it out of range.
     #[inline]
     pub(crate) fn on_look(&mut self, is_out_of_range: bool) -> bool {

@@ -105,25 +105,6 @@ pub(crate) fn measurement_period(config: &MobilityConfig, sleep: Option<Sleep>) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{
-        AccessConfig, DataForwarding, Interface, Monitoring, ProcedureConfig, Signalling,
-    };
-
-    fn config() -> MobilityConfig {
-        MobilityConfig {
-            events: Vec::new(),
-            measurement_period: Span::from_millis(200),
-            measurement_error_db: 0.0,
-            monitoring: Monitoring::default(),
-            access: AccessConfig::default(),
-            procedure: ProcedureConfig::default(),
-            data: DataForwarding::Forwarded,
-            most_ues: None,
-            stations: Vec::new(),
-            interface: Interface::Direct,
-            signalling: Signalling::Given,
-        }
-    }
 
     fn sleep(cycle_ms: u64, is_nr: bool) -> Option<Sleep> {
         let cycle = Span::from_millis(cycle_ms);
@@ -135,7 +116,7 @@ mod tests {
     type Row = (u64, u64, u64, u64, u64);
 
     fn check(is_nr: bool, rows: &[Row]) {
-        let config = config();
+        let config = MobilityConfig::bare();
         for &(cycle, out, in_sync, interval, measurement) in rows {
             let state = sleep(cycle, is_nr);
             let found = Evaluation::of(&config, state);
@@ -185,7 +166,7 @@ mod tests {
     fn a_ue_that_listens_has_the_periods_that_are_asked_for() {
         let config = MobilityConfig {
             measurement_period: Span::from_millis(40),
-            ..config()
+            ..MobilityConfig::bare()
         };
         let awake = Evaluation::of(&config, None);
         assert_eq!((awake.out, awake.in_sync), (20, 10));

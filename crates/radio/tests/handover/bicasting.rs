@@ -1,12 +1,11 @@
 //! Downlink packets that the core sends to both base stations.
 
 use crate::case_over_links;
-use crate::street::{books_close_in, case, run};
+use crate::street::{books_close_in, case, rlc, run};
 use fadeout_core::random::Stream;
 use fadeout_core::{Bytes, RadioDropCause, RrcEvent, Span};
 use fadeout_radio::access::{BicastStart, DataForwarding};
 use fadeout_radio::pdcp::Delivery;
-use fadeout_radio::rlc::RlcConfig;
 use fadeout_testkit::Cases;
 
 /// The core sends to both from random times on, over links that lose messages or with given times.
@@ -18,12 +17,7 @@ fn what_the_core_sends_to_both_arrives_once_twice_or_is_lost_as_its_row_says() {
         let mut random = Stream::new(seed, "handover.bicast", 0);
         let is_nr = random.chance(0.5);
         let is_acknowledged = random.chance(0.7);
-        let rlc = match (is_nr, is_acknowledged) {
-            (true, true) => RlcConfig::NR_AM,
-            (false, true) => RlcConfig::LTE_AM,
-            (true, false) => RlcConfig::NR_UM,
-            (false, false) => RlcConfig::LTE_UM,
-        };
+        let rlc = rlc(is_nr, is_acknowledged);
         let mut case = match random.chance(0.5) {
             true => case_over_links(&mut random, rlc, is_nr),
             false => case(&mut random, rlc, is_nr),

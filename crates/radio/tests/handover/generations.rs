@@ -1,10 +1,9 @@
 //! Handover between LTE and NR.
 
-use crate::street::{books_close_in, case, cell, run};
+use crate::street::{books_close_in, case, cell, rlc, run};
 use fadeout_core::random::Stream;
 use fadeout_core::{HandoverOutcome, Procedure, RadioDropCause, RrcEvent, Span};
 use fadeout_radio::access::{DataForwarding, EventKind, MeasurementEvent};
-use fadeout_radio::rlc::RlcConfig;
 use fadeout_testkit::Cases;
 
 /// Cells of both along the street, of which some UEs begin in LTE and some in NR.
@@ -16,12 +15,7 @@ fn between_lte_and_nr_only_a_lost_connection_loses_what_is_acknowledged_and_forw
         let mut random = Stream::new(seed, "handover.generations", 0);
         let begins_in_nr = random.chance(0.5);
         let is_acknowledged = random.chance(0.7);
-        let rlc = match (begins_in_nr, is_acknowledged) {
-            (true, true) => RlcConfig::NR_AM,
-            (false, true) => RlcConfig::LTE_AM,
-            (true, false) => RlcConfig::NR_UM,
-            (false, false) => RlcConfig::LTE_UM,
-        };
+        let rlc = rlc(begins_in_nr, is_acknowledged);
         let mut case = match random.chance(0.5) {
             true => crate::case_over_links(&mut random, rlc, begins_in_nr),
             false => case(&mut random, rlc, begins_in_nr),

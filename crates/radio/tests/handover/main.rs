@@ -11,7 +11,7 @@ use fadeout_radio::access::{DataForwarding, Interface, Signalling};
 use fadeout_radio::pdcp::Delivery;
 use fadeout_radio::rlc::RlcConfig;
 use fadeout_testkit::Cases;
-use street::{Case, Outcomes, books_close, books_close_in, case, run};
+use street::{Case, Outcomes, books_close, books_close_in, case, rlc, run};
 
 #[test]
 fn with_acknowledgments_and_forwarding_only_a_lost_connection_loses_anything() {
@@ -73,12 +73,7 @@ fn without_acknowledgments_or_forwarding_every_loss_has_its_cause() {
         let mut random = Stream::new(seed, "handover.lossy", 0);
         let is_nr = random.chance(0.5);
         let is_acknowledged = random.chance(0.4);
-        let rlc = match (is_nr, is_acknowledged) {
-            (true, true) => RlcConfig::NR_AM,
-            (false, true) => RlcConfig::LTE_AM,
-            (true, false) => RlcConfig::NR_UM,
-            (false, false) => RlcConfig::LTE_UM,
-        };
+        let rlc = rlc(is_nr, is_acknowledged);
         let mut case = case(&mut random, rlc, is_nr);
         if is_acknowledged || random.chance(0.5) {
             case.mobility.data = DataForwarding::Dropped;
@@ -177,12 +172,7 @@ fn over_links_that_lose_messages_and_packets_every_loss_has_its_cause() {
         let mut random = Stream::new(seed, "handover.lossy-links", 0);
         let is_nr = random.chance(0.5);
         let is_acknowledged = random.chance(0.6);
-        let rlc = match (is_nr, is_acknowledged) {
-            (true, true) => RlcConfig::NR_AM,
-            (false, true) => RlcConfig::LTE_AM,
-            (true, false) => RlcConfig::NR_UM,
-            (false, false) => RlcConfig::LTE_UM,
-        };
+        let rlc = rlc(is_nr, is_acknowledged);
         let mut case = case_over_links(&mut random, rlc, is_nr);
         case.links.1 = random.uniform_in(0.0, 0.3);
         case.loses_forwarded = random.uniform_in(0.0, 0.3);

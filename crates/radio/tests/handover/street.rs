@@ -268,6 +268,16 @@ pub(crate) fn cell(is_nr: bool, x: f64, power: f64) -> CellConfig {
     }
 }
 
+/// RLC of a bearer of a generation, in acknowledged mode or without.
+pub(crate) fn rlc(is_nr: bool, is_acknowledged: bool) -> RlcConfig {
+    match (is_nr, is_acknowledged) {
+        (true, true) => RlcConfig::NR_AM,
+        (false, true) => RlcConfig::LTE_AM,
+        (true, false) => RlcConfig::NR_UM,
+        (false, false) => RlcConfig::LTE_UM,
+    }
+}
+
 pub(crate) fn mobility(cells: u32) -> MobilityConfig {
     MobilityConfig {
         events: vec![MeasurementEvent {

@@ -3,27 +3,30 @@
 use super::agenda::Agenda;
 use super::{Event, Flow, Transport, World};
 use crate::notices::Notices;
-use fadeout_core::{FlowId, LinkInfo, Probe};
+use fadeout_core::{FlowId, LinkInfo, Probe, Time};
 
 /// The ends of a flow are to be told something that was not known ahead, if they are told anything.
 pub(super) fn notify(all: &mut [Notices], agenda: &mut Agenda, flow: FlowId, info: LinkInfo) {
-    let mut numbered = all.iter_mut().enumerate();
-    let Some((index, notices)) = numbered.find(|(_, notices)| notices.flow == flow) else {
-        return;
-    };
-    if let Some(at) = notices.tell(agenda.now(), info) {
-        let index = index as u32;
-        agenda.schedule(at, Event::Notice { index });
-    }
+    say(all, agenda, flow, |notices, now| notices.tell(now, info));
 }
 
 /// The same, of what a base station predicts or sees: as it is.
 pub(super) fn pass_on(all: &mut [Notices], agenda: &mut Agenda, flow: FlowId, info: LinkInfo) {
-    let mut numbered = all.iter_mut().enumerate();
-    let Some((index, notices)) = numbered.find(|(_, notices)| notices.flow == flow) else {
+    say(all, agenda, flow, |notices, now| notices.pass_on(now, info));
+}
+
+/// Those of a flow, if it has any, take something now; they say when it is told.
+fn say(
+    all: &mut [Notices],
+    agenda: &mut Agenda,
+    flow: FlowId,
+    take: impl FnOnce(&mut Notices, Time) -> Option<Time>,
+) {
+    // They stand in the order of the flows.
+    let Ok(index) = all.binary_search_by_key(&flow, |notices| notices.flow) else {
         return;
     };
-    if let Some(at) = notices.pass_on(agenda.now(), info) {
+    if let Some(at) = take(&mut all[index], agenda.now()) {
         let index = index as u32;
         agenda.schedule(at, Event::Notice { index });
     }

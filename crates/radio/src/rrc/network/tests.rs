@@ -1,7 +1,6 @@
 //! The network's part alone: messages are carried by hand.
 
 use super::*;
-use crate::config::{AccessConfig, DataForwarding, Monitoring, ProcedureConfig};
 use fadeout_core::random::Stream;
 use fadeout_testkit::Cases;
 use std::collections::BTreeSet;
@@ -16,17 +15,11 @@ fn at(ms: u64) -> Time {
 /// Three base stations, a cell each.
 fn config(interface: Interface, signalling: Signalling) -> MobilityConfig {
     MobilityConfig {
-        events: Vec::new(),
-        measurement_period: Span::from_millis(200),
-        measurement_error_db: 0.0,
-        monitoring: Monitoring::default(),
-        access: AccessConfig::default(),
-        procedure: ProcedureConfig::default(),
-        data: DataForwarding::Forwarded,
         most_ues: Some(2),
         stations: vec![10, 11, 12],
         interface,
         signalling,
+        ..MobilityConfig::bare()
     }
 }
 
