@@ -3,7 +3,10 @@
 mod common;
 
 use common::Rig;
-use fadeout_core::{CellId, Decibel, Direction, Hertz, NodeId, Point, Span, Time, UeId};
+use fadeout_core::random::Stream;
+use fadeout_core::{
+    CellId, Decibel, Direction, Hertz, NodeId, Point, Span, Time, TransportBlockRow, UeId,
+};
 use fadeout_radio::access::{
     Aggregation, BearerConfig, CellConfig, FixedSinr, RadioAccess, RadioConfig, Serving, UeConfig,
 };
@@ -181,7 +184,7 @@ fn packets_leave_in_order_and_once_whatever_carries_them() {
         assert!(rig.pool.is_empty());
         for cell in 0..3 {
             let of_cell = |row: &&_| -> bool {
-                let row: &fadeout_core::TransportBlockRow = row;
+                let row: &TransportBlockRow = row;
                 row.cell == CellId(cell)
             };
             let blocks = rig.rows.blocks.iter().filter(of_cell);
@@ -264,7 +267,7 @@ fn a_secondary_cell_carries_nothing_before_it_is_activated_and_after_it_is_deact
         }
     }
     rig.run_for(Span::from_millis(200));
-    let at = |row: &fadeout_core::TransportBlockRow| row.time_s.as_nanos() / 1_000_000;
+    let at = |row: &TransportBlockRow| row.time_s.as_nanos() / 1_000_000;
     let of_cell = |cell| {
         rig.rows
             .blocks
@@ -275,6 +278,82 @@ fn a_secondary_cell_carries_nothing_before_it_is_activated_and_after_it_is_deact
         let first = |cell| of_cell(cell).map(at).find(|&millis| millis >= start);
         assert!(first(0).is_some_and(|millis| millis < start + 4));
         assert!(first(1).is_some_and(|millis| (start + 24..start + 30).contains(&millis)));
+    }
+}
+
+const DRX: DrxConfig = DrxConfig {
+    cycle: Span::from_millis(40),
+    on_duration: Span::from_millis(4),
+    inactivity: Span::from_millis(10),
+};
+
+/// A UE under DRX in three cells. No STATUS PDUs: the UE is not awake because of requests of its own.
+fn sleeping(is_nr: bool, seed: u64) -> Rig {
+    let mut cells = cells(3, is_nr);
+    for cell in &mut cells {
+        cell.drx = Some(DRX);
+    }
+    let config = RadioConfig {
+        cells,
+        ues: vec![with_uplink(ue(&[1, 2], Some(15.0)))],
+        bearers: vec![BearerConfig {
+            rlc: match is_nr {
+                true => RlcConfig::NR_UM,
+                false => RlcConfig::LTE_UM,
+            },
+            ..bearer(is_nr)
+        }],
+    };
+    Rig::new(config, seed)
+}
+
+#[test]
+fn a_ue_has_one_drx_for_all_its_carriers() {
+    for (seed, is_nr) in [(1, false), (2, true), (3, false), (4, true)] {
+        let mut rig = sleeping(is_nr, seed);
+        let mut draw = Stream::new(seed, "aggregation.drx", 0);
+        let mut count = 0;
+        for _ in 0..300 {
+            // Some bursts fit into the on-duration, some go on for long.
+            let most = if draw.chance(0.2) { 600 } else { 20 };
+            for _ in 0..=draw.below(most) {
+                rig.put(0, Direction::Downlink, 1500, count);
+                count += 1;
+            }
+            rig.run_for(Span::from_millis(1 + draw.below(120)));
+        }
+        rig.run_for(Span::from_secs(1));
+        let numbers = rig.arrivals.iter().map(|arrival| arrival.number);
+        assert!(numbers.eq(0..count), "NR {is_nr}");
+        // Where nothing has kept it awake, it begins within its on-durations, which lie at one phase.
+        let mut blocks = rig.rows.blocks.clone();
+        blocks.sort_by_key(|row| row.time_s);
+        let mut awake_until = Time::ZERO;
+        let mut phases = Vec::new();
+        for row in blocks.iter().filter(|row| row.round == 0) {
+            if row.time_s >= awake_until {
+                phases.push(row.time_s.as_nanos() % DRX.cycle.as_nanos());
+            }
+            awake_until = awake_until.max(row.time_s + DRX.inactivity);
+        }
+        assert!(phases.len() > 50, "{}", phases.len());
+        let nearest = |start: u64| {
+            let after =
+                |&phase: &u64| (phase + DRX.cycle.as_nanos() - start) % DRX.cycle.as_nanos();
+            phases.iter().map(after).max().unwrap_or(0)
+        };
+        let spread = phases.iter().map(|&start| nearest(start)).min();
+        assert!(
+            spread < Some(DRX.on_duration.as_nanos()),
+            "NR {is_nr}: {spread:?}"
+        );
+        for cell in 0..3 {
+            let of_cell = |row: &&TransportBlockRow| row.cell == CellId(cell);
+            assert!(
+                rig.rows.blocks.iter().filter(of_cell).count() > 100,
+                "{cell}"
+            );
+        }
     }
 }
 
@@ -331,7 +410,7 @@ fn failures_at(distances_m: [f64; 2]) -> (u64, [usize; 2]) {
     }
     let sent = [0, 1].map(|cell| {
         let mut blocks = rig.rows.blocks.iter();
-        let of_cell = |row: &&fadeout_core::TransportBlockRow| row.cell == CellId(cell);
+        let of_cell = |row: &&TransportBlockRow| row.cell == CellId(cell);
         blocks.by_ref().filter(of_cell).count()
     });
     (rig.access.counters().link_failures, sent)
@@ -365,11 +444,7 @@ fn what_cannot_be_aggregated_is_refused_with_what_was_expected() {
     let mut shared = cells(2, true);
     shared[1].carrier = shared[0].carrier;
     let mut sleeping = cells(2, true);
-    sleeping[1].drx = Some(DrxConfig {
-        cycle: Span::from_millis(40),
-        on_duration: Span::from_millis(10),
-        inactivity: Span::from_millis(10),
-    });
+    sleeping[1].drx = Some(DRX);
     let unnamed = UeConfig {
         serving: Serving::Strongest,
         ..ue(&[1], None)
@@ -380,7 +455,7 @@ fn what_cannot_be_aggregated_is_refused_with_what_was_expected() {
         (cells(2, true), ue(&[2], None), "a cell below 2"),
         (mixed, ue(&[1], None), "technology"),
         (shared, ue(&[1], None), "a carrier for each"),
-        (sleeping, ue(&[1], None), "without DRX"),
+        (sleeping, ue(&[1], None), "the primary cell's DRX"),
         (cells(2, true), unnamed, "a primary cell that is named"),
         (cells(2, true), ue(&[1], None), "nothing"),
     ] {

@@ -209,6 +209,7 @@ impl Service {
         if env.probe.wants_mac_pdus(cell, ue) {
             capture::show_request(plan, leg, request.slot, env.probe);
         }
+        self.stack.listen_everywhere(id);
         self.activate(env.now, Some(id), Direction::Uplink, request.answered_from);
         self.stack.arm_repeat(id);
     }

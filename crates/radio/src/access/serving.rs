@@ -195,8 +195,11 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
         };
         let stack = &mut *self.stack;
         stack.on_new_block(leg, direction, content, None, self.env);
-        let leg = self.leg(leg);
-        let process = leg.start_downlink(plan, (now, slot), (shape, cqi), content);
+        let block = (shape, cqi);
+        let process = self
+            .leg(leg)
+            .start_downlink(plan, (now, slot), block, content);
+        self.stack.listen_everywhere(leg);
         process.ok_or(slot + 1)
     }
 
@@ -276,10 +279,11 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
         (slot, target): (u64, u64),
         (shape, cqi): (Shape, u8),
     ) -> Option<u8> {
-        let (leg, requests) = self.stack.uplink(leg);
-        let process = leg.free_uplink(slot)?;
+        let (state, requests) = self.stack.uplink(leg);
+        let process = state.free_uplink(slot)?;
         let block = (process, Block { shape, cqi });
-        leg.grant(requests, plan, block, target);
+        state.grant(requests, plan, block, target);
+        self.stack.listen_everywhere(leg);
         Some(process)
     }
 

@@ -98,11 +98,28 @@ impl Stack {
         if aggregation.has_uplink {
             self.requests[primary.index()].aggregate();
         }
+        let listening = self.legs[primary.index()].listening();
+        self.legs[leg.index()].listen_as(listening);
         for bearer in rrc.all_bearers() {
             let config = self.bearers[bearer.index()].config();
             if config.leg == number {
                 self.legs[leg.index()].channels.add(bearer, config);
             }
+        }
+    }
+
+    /// A leg may have new data to listen for: the UE listens to all its carriers.
+    #[inline]
+    pub(super) fn listen_everywhere(&mut self, leg: LegId) {
+        let state = &self.legs[leg.index()];
+        let (primary, listening) = (state.primary(), state.listening());
+        if primary != leg {
+            self.legs[primary.index()].listen_as(listening);
+        }
+        let mut position = 0;
+        while let Some(secondary) = self.secondary(primary, position) {
+            self.legs[secondary.index()].listen_as(listening);
+            position += 1;
         }
     }
 

@@ -66,8 +66,8 @@ fn check_ue(index: usize, ue: &UeConfig, cells: &[CellConfig]) -> Result<(), Rad
             "a cell of the primary cell's technology"
         } else if shares(&primary) || before.iter().any(shares) {
             "a carrier for each cell"
-        } else if own.drx.is_some() || cells[primary.index()].drx.is_some() {
-            "cells without DRX, which is not modelled over several"
+        } else if own.drx != cells[primary.index()].drx {
+            "a cell with the primary cell's DRX: a UE has one"
         } else {
             continue;
         };

@@ -251,6 +251,19 @@ impl Leg {
         drx.filter(|_| now >= self.awake_until).map(|drx| drx.cycle)
     }
 
+    /// When it listens: from a multiple of the DRX cycle to its on-duration, and until when because of data.
+    pub(crate) fn listening(&self) -> (Span, Time) {
+        (self.drx_offset, self.awake_until)
+    }
+
+    /// It listens as another carrier of the same UE does.
+    ///
+    /// Standard: TS 38.321 §5.7; TS 36.321 §5.7.
+    pub(crate) fn listen_as(&mut self, (offset, until): (Span, Time)) {
+        self.drx_offset = offset;
+        self.awake_until = self.awake_until.max(until);
+    }
+
     /// New data in either direction: the UE listens on for a while.
     fn stay_awake(&mut self, plan: &CellPlan, now: Time) {
         self.carriers.on_block(now);
