@@ -36,30 +36,28 @@ pub(crate) fn cos_sin(turns: f32) -> (f32, f32) {
 /// Plane waves, one entry each: turns for every unit of three coordinates, and at the origin.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Waves {
-    x: Vec<f64>,
-    y: Vec<f64>,
-    t: Vec<f64>,
-    phase: Vec<f64>,
+    /// Those of x of all waves, then of y, of t, and the phases: all that a look reads in one piece.
+    turns: Box<[f64]>,
 }
 
 impl Waves {
     /// So many waves that all stand still at turn zero.
     pub(crate) fn new(count: usize) -> Waves {
-        let zeros = vec![0.0; count];
         Waves {
-            x: zeros.clone(),
-            y: zeros.clone(),
-            t: zeros.clone(),
-            phase: zeros,
+            turns: vec![0.0; 4 * count].into(),
         }
+    }
+
+    fn count(&self) -> usize {
+        self.turns.len() / 4
     }
 
     /// Sets a wave: turns for a unit of x, y and t, and at the origin.
     pub(crate) fn set(&mut self, wave: usize, [x, y, t]: [f64; 3], phase: f64) {
-        self.x[wave] = x;
-        self.y[wave] = y;
-        self.t[wave] = t;
-        self.phase[wave] = phase;
+        let count = self.count();
+        for (part, turns) in [x, y, t, phase].into_iter().enumerate() {
+            self.turns[part * count + wave] = turns;
+        }
     }
 
     /// Angles of the first `N` waves at a place, in turns within [-1/2, 1/2].
@@ -68,9 +66,10 @@ impl Waves {
     /// becomes vector instructions.
     #[inline]
     fn angles<const N: usize>(&self, [x, y, t]: [f64; 3], turns: &mut [f32; N]) {
-        let count = self.phase.len().min(N);
-        let (by_x, by_y, by_t) = (&self.x[..count], &self.y[..count], &self.t[..count]);
-        let phase = &self.phase[..count];
+        let all = self.count();
+        let count = all.min(N);
+        let part = |part| &self.turns[part * all..][..count];
+        let (by_x, by_y, by_t, phase) = (part(0), part(1), part(2), part(3));
         for (n, turns) in turns[..count].iter_mut().enumerate() {
             *turns = wrap(by_x[n] * x + by_y[n] * y + by_t[n] * t + phase[n]) as f32;
         }
@@ -85,7 +84,7 @@ impl Waves {
         sines: &mut [f32; N],
     ) {
         self.angles(place, cosines);
-        let count = self.phase.len().min(N);
+        let count = self.count().min(N);
         for (cosine, sine) in cosines[..count].iter_mut().zip(sines) {
             (*cosine, *sine) = cos_sin(*cosine);
         }

@@ -1,6 +1,7 @@
 //! Packets as fixed-size metadata.
 
 use crate::{Bytes, DATAGRAM_HEADERS, EndpointId, FlowId, RouteId, Segment, Time};
+use std::num::NonZero;
 
 /// What an IP packet carries.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -49,7 +50,11 @@ impl Ecn {
 }
 
 /// An IP packet that carries one TCP segment or one UDP datagram.
+///
+/// Fields stand in the order in which they are needed: all that links ask for is in the first cache line, all
+/// that an endpoint reads of a usual segment in the first two.
 #[derive(Clone, Copy, Default, Debug)]
+#[repr(C, align(64))]
 pub struct Packet {
     /// Connection it belongs to.
     pub flow: FlowId,
@@ -63,6 +68,8 @@ pub struct Packet {
     pub ecn: Ecn,
     /// What it carries.
     pub protocol: Protocol,
+    /// What [`Packet::wire_len`] says, where the host has noted it as it sent the packet.
+    pub noted_len: Option<NonZero<u32>>,
     /// When the sending host handed it to its first link.
     pub sent_at: Time,
     /// The segment inside; the fields of a [`Datagram`](crate::Datagram) where it carries one.
@@ -84,9 +91,42 @@ impl Packet {
         }
     }
 
+    /// Becomes one that sets out with a segment. Written in place: a segment is copied once.
+    #[inline]
+    pub fn send(
+        &mut self,
+        (flow, to, route): (FlowId, EndpointId, RouteId),
+        now: Time,
+        ecn: Ecn,
+        content: &Segment,
+    ) {
+        let Packet {
+            flow: its_flow,
+            to: its_end,
+            route: its_route,
+            hop,
+            ecn: its_ecn,
+            protocol,
+            noted_len,
+            sent_at,
+            segment,
+        } = self;
+        (*its_flow, *its_end, *its_route, *hop) = (flow, to, route, 0);
+        (*its_ecn, *protocol, *sent_at) = (ecn, Protocol::Tcp, now);
+        *noted_len = NonZero::new(content.wire_len());
+        *segment = *content;
+    }
+
     /// Size on the wire as an IPv4 packet: headers, options and payload.
     #[inline]
     pub fn wire_len(&self) -> u32 {
+        match self.noted_len {
+            Some(len) => len.get(),
+            None => self.len_of_content(),
+        }
+    }
+    #[inline]
+    fn len_of_content(&self) -> u32 {
         match self.protocol {
             Protocol::Tcp => self.segment.wire_len(),
             Protocol::Udp => DATAGRAM_HEADERS + self.segment.len,
@@ -96,5 +136,53 @@ impl Packet {
     #[inline]
     pub fn size(&self) -> Bytes {
         Bytes(u64::from(self.wire_len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SackBlock;
+
+    #[test]
+    fn a_packet_takes_three_cache_lines_and_what_links_ask_for_one() {
+        assert_eq!(size_of::<Packet>(), 3 * 64);
+        assert!(std::mem::offset_of!(Packet, segment) <= 32);
+        let options = std::mem::offset_of!(Segment, sack) + std::mem::offset_of!(Packet, segment);
+        assert!(options < 2 * 64, "{options}");
+    }
+
+    #[test]
+    fn a_noted_size_is_that_of_the_content() {
+        let mut segment = Segment {
+            len: 100,
+            has_timestamps: true,
+            ..Segment::default()
+        };
+        assert!(segment.sack.push(SackBlock { start: 1, end: 2 }));
+        let unnoted = Packet {
+            segment,
+            ..Packet::default()
+        };
+        // The slot held something else before.
+        let mut packet = Packet {
+            hop: 3,
+            protocol: Protocol::Udp,
+            noted_len: NonZero::new(1),
+            ..Packet::default()
+        };
+        let way = (FlowId(1), EndpointId(2), RouteId(3));
+        packet.send(way, Time::from_nanos(4), Ecn::Ect0, &segment);
+        assert_eq!((unnoted.wire_len(), packet.wire_len()), (164, 164));
+        let expected = Packet {
+            flow: FlowId(1),
+            to: EndpointId(2),
+            route: RouteId(3),
+            sent_at: Time::from_nanos(4),
+            ecn: Ecn::Ect0,
+            noted_len: NonZero::new(164),
+            ..unnoted
+        };
+        assert_eq!(format!("{packet:?}"), format!("{expected:?}"));
     }
 }

@@ -85,9 +85,10 @@ impl std::fmt::Debug for SackBlock {
 
 /// Up to four SACK blocks, most recently received first (RFC 2018; a DSACK leads, RFC 2883).
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
 pub struct SackList {
-    blocks: [SackBlock; MAX_SACK_BLOCKS],
     len: u8,
+    blocks: [SackBlock; MAX_SACK_BLOCKS],
 }
 
 impl SackList {
@@ -297,7 +298,10 @@ impl AccurateEcnOption {
 ///
 /// Sequence numbers are 64-bit offsets: the SYN is 0, the first data byte 1. They never wrap, so
 /// PAWS (RFC 7323 section 5) has nothing to protect; captures write them modulo 2^32.
+///
+/// Fields stand in the order in which they are needed; see [`Packet`](crate::Packet).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[repr(C)]
 pub struct Segment {
     /// First sequence number of the segment (SEG.SEQ).
     pub seq: u64,
@@ -311,6 +315,10 @@ pub struct Segment {
     pub ts_value: u32,
     /// Timestamp echo reply in ms ticks.
     pub ts_echo: u32,
+    /// Packets marked congestion-experienced that the sender of this segment has received, with
+    /// accurate ECN feedback (RFC 9768). The header has room for its three lowest bits; here it
+    /// is whole, as the option carries it.
+    pub ce_packets: u32,
     /// Flags.
     pub flags: Flags,
     /// Maximum segment size option; zero when absent (on SYNs only).
@@ -321,20 +329,16 @@ pub struct Segment {
     pub sack_permitted: bool,
     /// Whether the timestamps option is present.
     pub has_timestamps: bool,
-    /// Packets marked congestion-experienced that the sender of this segment has received, with
-    /// accurate ECN feedback (RFC 9768). The header has room for its three lowest bits; here it
-    /// is whole, as the option carries it.
-    pub ce_packets: u32,
     /// Whether a biased queue should drop this packet before others (TCP-Casablanca).
     pub is_expendable: bool,
     /// Explicit loss notification: what is missing was lost by the radio (TCP-Casablanca).
     pub is_radio_loss: bool,
-    /// SACK blocks.
-    pub sack: SackList,
-    /// Multipath TCP option.
-    pub mptcp: MptcpOption,
     /// Option of accurate ECN.
     pub accurate: AccurateEcnOption,
+    /// Multipath TCP option.
+    pub mptcp: MptcpOption,
+    /// SACK blocks.
+    pub sack: SackList,
 }
 
 impl Segment {

@@ -116,7 +116,10 @@ impl Obstacle {
 
     /// The corners of its footprint, counter-clockwise.
     pub(crate) fn corners(&self) -> [(f64, f64); 4] {
-        let (sin, cos) = (math::sin(self.turn), math::cos(self.turn));
+        let (sin, cos) = match self.turn == 0.0 {
+            true => (0.0, 1.0),
+            false => (math::sin(self.turn), math::cos(self.turn)),
+        };
         let (x, y) = (0.5 * self.size.0, 0.5 * self.size.1);
         [(-x, -y), (x, -y), (x, y), (-x, y)].map(|(x, y)| {
             (

@@ -48,6 +48,8 @@ struct Line {
     along: (f64, f64),
     /// Least and most share of the way at which an edge is taken to stand.
     nearest: f64,
+    /// Whatever is further across than this does not matter, metres.
+    far_m: f64,
 }
 
 /// A corner by its share of the way and how far left of the line it stands, metres.
@@ -65,6 +67,7 @@ impl Line {
             length_m,
             along: (x / ground_m, y / ground_m),
             nearest: (NEAREST_M / length_m).min(0.25),
+            far_m: DEEPEST / scale(length_m, 0.5),
         })
     }
 
@@ -79,7 +82,7 @@ impl Line {
 
     /// What a metre across the line counts at a share of the way.
     fn scale(&self, share: f64) -> f64 {
-        (2.0 / (self.length_m * share * (1.0 - share))).sqrt()
+        scale(self.length_m, share)
     }
 
     /// By so much a roof is above the line.
@@ -125,17 +128,13 @@ impl Line {
         let (length, width) = building.size;
         let radius = 0.5 * (length + width);
         let beyond = (share - 0.5).abs() - 0.5;
-        across.abs() - radius <= DEEPEST / self.scale(0.5) && beyond * self.ground_m <= radius
+        across.abs() - radius <= self.far_m && beyond * self.ground_m <= radius
     }
 
     /// A building, unless it stands behind the ends or too far aside.
     fn silhouette(&self, building: &Obstacle) -> Option<Silhouette> {
         let corners = building.corners().map(|corner| self.corner(corner));
-        let aside = |sign: f64| {
-            corners
-                .iter()
-                .all(|corner| sign * corner.1 > DEEPEST / self.scale(0.5))
-        };
+        let aside = |sign: f64| corners.iter().all(|corner| sign * corner.1 > self.far_m);
         if aside(1.0) || aside(-1.0) {
             return None;
         }
@@ -192,6 +191,11 @@ impl Line {
     fn height_at(&self, share: f64) -> f64 {
         self.from.z + (self.to.z - self.from.z) * share
     }
+}
+
+/// As [`Line::scale`], of a line of this length.
+fn scale(length_m: f64, share: f64) -> f64 {
+    (2.0 / (length_m * share * (1.0 - share))).sqrt()
 }
 
 /// How deep the line from one place to the other lies behind the edges of buildings, by the way

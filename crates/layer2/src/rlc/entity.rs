@@ -8,13 +8,25 @@ use super::{
     TransportBlock, lte, nr,
 };
 use fadeout_core::{Bytes, Time};
+use std::cell::Cell;
 use std::ops::Range;
 
 /// One end of a bearer: its transmitting and its receiving side.
 #[derive(Clone, Debug)]
 pub struct Entity {
-    config: RlcConfig,
+    /// What waits as of the latest change, once it was asked for: a cell asks in every slot.
+    waiting: Cell<Option<Waiting>>,
     machine: Machine,
+    config: RlcConfig,
+}
+
+/// What waits at a transmitter until something changes.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    /// All but a STATUS PDU.
+    data: Backlog,
+    /// From when on a STATUS PDU is to be sent.
+    status_from: Time,
 }
 
 #[derive(Clone, Debug)]
@@ -51,6 +63,24 @@ impl Machine {
             Machine::LteAm(tx, _) => &tx.assembly.buffer,
         }
     }
+    fn waiting(&self) -> Waiting {
+        let (data, status_from) = match self {
+            Machine::Tm(tm) => (tm.backlog(), Time::NEVER),
+            Machine::NrUm(tx, _) => (tx.backlog(), Time::NEVER),
+            Machine::NrAm(tx, rx) => (tx.backlog(), rx.reception.status_from()),
+            Machine::LteUm(tx, _) => (tx.backlog(), Time::NEVER),
+            Machine::LteAm(tx, rx) => (tx.backlog(), rx.reception.status_from()),
+        };
+        Waiting { data, status_from }
+    }
+    /// Bytes of a STATUS PDU as of now, with its subheader.
+    fn status_bytes(&self) -> u64 {
+        match self {
+            Machine::NrAm(_, rx) => rx.reception.status_bytes(),
+            Machine::LteAm(_, rx) => rx.reception.status_bytes(),
+            Machine::Tm(_) | Machine::NrUm(..) | Machine::LteUm(..) => 0,
+        }
+    }
     #[inline]
     fn buffer_mut(&mut self) -> &mut TxBuffer {
         match self {
@@ -71,9 +101,17 @@ impl Entity {
     pub fn new(config: &RlcConfig) -> Result<Entity, ParameterError> {
         config.check()?;
         Ok(Entity {
-            config: *config,
+            waiting: Cell::new(None),
             machine: Machine::new(config),
+            config: *config,
         })
+    }
+
+    /// Its machine, to be changed.
+    #[inline]
+    fn machine_mut(&mut self) -> &mut Machine {
+        self.waiting.set(None);
+        &mut self.machine
     }
 
     /// Its parameters.
@@ -104,19 +142,19 @@ impl Entity {
             (1..=0xffff).contains(&sdu.size),
             "an SDU has 1 to 65 535 bytes"
         );
-        self.machine.buffer_mut().push(sdu)
+        self.machine_mut().buffer_mut().push(sdu)
     }
 
     /// Takes an SDU again that it had before, after re-establishment or [`Entity::take_head`],
     /// whatever the limit of the buffer.
     pub fn push_again(&mut self, sdu: Sdu) {
-        self.machine.buffer_mut().push_again(sdu);
+        self.machine_mut().buffer_mut().push_again(sdu);
     }
 
     /// Takes the SDU back that would be sent next. Its COUNT stays its own.
     pub fn take_head(&mut self, now: Time) -> Option<Sdu> {
-        let sdu = self.machine.buffer_mut().pop();
-        match &mut self.machine {
+        let sdu = self.machine_mut().buffer_mut().pop();
+        match self.machine_mut() {
             Machine::NrAm(tx, _) => tx.ensure_answer(now),
             Machine::LteAm(tx, _) => tx.ensure_answer(now),
             Machine::Tm(_) | Machine::NrUm(..) | Machine::LteUm(..) => {}
@@ -140,8 +178,8 @@ impl Entity {
     ///
     /// Standard: TS 38.322 §5.4.
     pub fn drop_head(&mut self, now: Time) -> Option<Sdu> {
-        let sdu = self.machine.buffer_mut().drop_head();
-        match &mut self.machine {
+        let sdu = self.machine_mut().buffer_mut().drop_head();
+        match self.machine_mut() {
             Machine::NrAm(tx, _) => tx.ensure_answer(now),
             Machine::LteAm(tx, _) => tx.ensure_answer(now),
             Machine::Tm(_) | Machine::NrUm(..) | Machine::LteUm(..) => {}
@@ -150,20 +188,18 @@ impl Entity {
     }
 
     /// The bytes that wait to be sent.
+    #[inline]
     pub fn backlog(&self, now: Time) -> Backlog {
-        match &self.machine {
-            Machine::Tm(tm) => tm.backlog(),
-            Machine::NrUm(tx, _) => tx.backlog(),
-            Machine::NrAm(tx, rx) => Backlog {
-                status: rx.reception.status_backlog(now),
-                ..tx.backlog()
-            },
-            Machine::LteUm(tx, _) => tx.backlog(),
-            Machine::LteAm(tx, rx) => Backlog {
-                status: rx.reception.status_backlog(now),
-                ..tx.backlog()
-            },
+        let waiting = self.waiting.get().unwrap_or_else(|| {
+            let waiting = self.machine.waiting();
+            self.waiting.set(Some(waiting));
+            waiting
+        });
+        let mut backlog = waiting.data;
+        if now >= waiting.status_from {
+            backlog.status = self.machine.status_bytes();
         }
+        backlog
     }
 
     /// Fills up to `grant` bytes of a block: STATUS PDU first, then retransmissions, then new
@@ -193,7 +229,7 @@ impl Entity {
             aqm,
             dropped,
         };
-        match &mut self.machine {
+        match self.machine_mut() {
             Machine::Tm(tm) => tm.pull(&mut pull),
             Machine::NrUm(tx, _) => tx.pull(&mut pull),
             Machine::NrAm(tx, rx) => {
@@ -224,7 +260,7 @@ impl Entity {
         delivered: &mut Vec<Sdu>,
     ) {
         let pdus = &block.pdus[pdus];
-        match &mut self.machine {
+        match self.machine_mut() {
             Machine::Tm(_) => {
                 for pdu in pdus {
                     delivered.extend(block.parts_of(pdu).iter().map(|part| part.sdu));
@@ -264,7 +300,7 @@ impl Entity {
     /// Lets timers expire. The backlog may have grown: ask for it. `delivered` takes SDUs that an
     /// LTE entity held back.
     pub fn on_wake(&mut self, now: Time, delivered: &mut Vec<Sdu>) {
-        match &mut self.machine {
+        match self.machine_mut() {
             Machine::Tm(_) => {}
             Machine::NrUm(_, rx) => rx.on_wake(now),
             Machine::NrAm(tx, rx) => {
@@ -306,7 +342,7 @@ impl Entity {
     ///
     /// Standard: TS 36.322 §5.4.
     pub fn hand_up(&mut self, held: &mut Vec<Sdu>) {
-        match &mut self.machine {
+        match self.machine_mut() {
             Machine::LteAm(_, rx) => rx.hand_up(held),
             Machine::LteUm(_, rx) => rx.hand_up(held),
             Machine::Tm(_) | Machine::NrUm(..) | Machine::NrAm(..) => {}
@@ -320,14 +356,15 @@ impl Entity {
     ///
     /// Standard: TS 38.322 §5.1.2.
     pub fn reestablish(&mut self, unconfirmed: &mut Vec<Sdu>) -> u32 {
-        let closed = match &mut self.machine {
+        let closed = match self.machine_mut() {
             Machine::Tm(tm) => tm.buffer.flush(unconfirmed),
             Machine::NrUm(tx, _) => tx.flush(unconfirmed),
             Machine::NrAm(tx, _) => tx.flush(unconfirmed),
             Machine::LteUm(tx, _) => tx.assembly.flush(unconfirmed),
             Machine::LteAm(tx, _) => tx.flush(unconfirmed),
         };
-        self.machine = Machine::new(&self.config);
+        let anew = Machine::new(&self.config);
+        *self.machine_mut() = anew;
         closed
     }
 }

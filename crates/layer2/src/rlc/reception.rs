@@ -180,14 +180,14 @@ impl Reception {
         self.expires_at.min(self.report.wake_at())
     }
 
-    /// Bytes of the STATUS PDU that is due, with its subheader.
-    #[inline]
-    pub(super) fn status_backlog(&self, now: Time) -> u64 {
-        if self.report.is_due(now) {
-            self.format.size(self)
-        } else {
-            0
-        }
+    /// From when on a STATUS PDU is to be sent.
+    pub(super) fn status_from(&self) -> Time {
+        self.report.due_from()
+    }
+
+    /// Bytes of a STATUS PDU as of now, with its subheader.
+    pub(super) fn status_bytes(&self) -> u64 {
+        self.format.size(self)
     }
 
     /// Sends a STATUS PDU if one is due and fits.
@@ -244,7 +244,7 @@ mod tests {
             self.on_pdu(now, number, true, is_polling);
         }
         fn is_due(&self, now: Time) -> bool {
-            self.status_backlog(now) > 0
+            now >= self.status_from()
         }
         fn sent(&mut self, now: Time) {
             let mut block = TransportBlock::new();

@@ -60,7 +60,16 @@ impl Report {
             };
         }
     }
-    /// Whether a STATUS PDU is to be sent in the next grant.
+    /// From when on a STATUS PDU is to be sent in the next grant.
+    #[inline]
+    pub(super) fn due_from(&self) -> Time {
+        if self.is_triggered {
+            self.prohibited_until
+        } else {
+            Time::NEVER
+        }
+    }
+    /// Whether one is to be sent in the next grant.
     #[inline]
     pub(super) fn is_due(&self, now: Time) -> bool {
         self.is_triggered && now >= self.prohibited_until
@@ -77,8 +86,8 @@ impl Report {
     /// When a STATUS PDU that is held back becomes due.
     #[inline]
     pub(super) fn wake_at(&self) -> Time {
-        if self.is_triggered && self.is_held {
-            self.prohibited_until
+        if self.is_held {
+            self.due_from()
         } else {
             Time::NEVER
         }

@@ -105,11 +105,13 @@ pub fn geometry<M: Motion>(
             }
             let cell = &cells[id.index()];
             let mut path = RadioPath::new(id, &channel);
-            path.look(&mut channel, Time::ZERO, &placement, cell, motion);
+            let mut gain = 0.0;
+            let looked = (&mut channel, &mut gain);
+            path.look(looked, Time::ZERO, &placement, cell, motion);
             heard.push(Heard {
                 cell: id,
                 gain_db: channel.gain_db,
-                power_mw: cell.levels.power_mw * path.gain,
+                power_mw: cell.levels.power_mw * gain,
                 is_los: channel.state() == State::Los,
             });
         }

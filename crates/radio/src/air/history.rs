@@ -1,53 +1,127 @@
 //! The transmissions of each of the latest slots.
 
-/// A quantity of each of the latest slots, zero where nothing was added, and its mean.
-#[derive(Debug, Clone)]
-pub(crate) struct History {
-    slots: Box<[(u64, f64); REMEMBERED]>,
-    /// Mean over about a hundred slots, and as of which.
-    mean: (u64, f64),
-}
+use fadeout_core::CellId;
 
 /// Slots that are remembered: more than the longest decoding time.
 const REMEMBERED: usize = 64;
 /// Averaging time of the mean, in slots.
 const AVERAGING_SLOTS: f64 = 100.0;
 
+/// A quantity of each of the latest slots, zero where nothing was added.
+#[derive(Debug, Clone)]
+pub(crate) struct History(Box<[Entry; REMEMBERED]>);
+
+/// The same of each cell, and its mean. A slot's lie side by side: whoever hears cells hears all of a carrier.
+#[derive(Debug, Clone)]
+pub(crate) struct Histories {
+    slots: Vec<Entry>,
+    means: Vec<Mean>,
+}
+
+/// What was added in a slot.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    slot: u64,
+    value: f64,
+}
+
+/// The mean over about a hundred slots, and as of which.
+#[derive(Debug, Clone, Copy, Default)]
+struct Mean {
+    slot: u64,
+    value: f64,
+}
+
+impl Entry {
+    const NOTHING: Entry = Entry {
+        slot: u64::MAX,
+        value: 0.0,
+    };
+
+    #[inline]
+    fn add(&mut self, slot: u64, value: f64) {
+        let before = self.at(slot);
+        *self = Entry {
+            slot,
+            value: before + value,
+        };
+    }
+
+    #[inline]
+    fn at(&self, slot: u64) -> f64 {
+        if self.slot == slot { self.value } else { 0.0 }
+    }
+}
+
+impl Mean {
+    #[inline]
+    fn add(&mut self, slot: u64, value: f64) {
+        self.value = self.at(slot) + value / AVERAGING_SLOTS;
+        self.slot = self.slot.max(slot);
+    }
+
+    #[inline]
+    fn at(&self, slot: u64) -> f64 {
+        if slot <= self.slot {
+            return self.value;
+        }
+        let idle = (slot - self.slot) as f64 / AVERAGING_SLOTS;
+        // (1 + x/4)^-4 is e^-x for small x, and needs no transcendental function.
+        let quarter = 1.0 / (1.0 + idle / 4.0);
+        let square = quarter * quarter;
+        self.value * square * square
+    }
+}
+
 impl History {
     pub(crate) fn new() -> History {
-        History {
-            slots: Box::new([(u64::MAX, 0.0); REMEMBERED]),
-            mean: (0, 0.0),
-        }
+        History(Box::new([Entry::NOTHING; REMEMBERED]))
     }
 
     /// Adds to the quantity of `slot`.
     pub(crate) fn add(&mut self, slot: u64, value: f64) {
-        let before = self.at(slot);
-        self.slots[slot as usize % REMEMBERED] = (slot, before + value);
-        let mean = self.mean(slot) + value / AVERAGING_SLOTS;
-        self.mean = (self.mean.0.max(slot), mean);
+        self.0[slot as usize % REMEMBERED].add(slot, value);
     }
 
     /// The quantity of `slot`; zero when that is forgotten.
     #[inline]
     pub(crate) fn at(&self, slot: u64) -> f64 {
-        let (at, value) = self.slots[slot as usize % REMEMBERED];
-        if at == slot { value } else { 0.0 }
+        self.0[slot as usize % REMEMBERED].at(slot)
+    }
+}
+
+impl Histories {
+    /// Of so many cells.
+    pub(crate) fn new(cells: usize) -> Histories {
+        Histories {
+            slots: vec![Entry::NOTHING; cells * REMEMBERED],
+            means: vec![Mean::default(); cells],
+        }
     }
 
-    /// The mean as of `slot`.
     #[inline]
-    pub(crate) fn mean(&self, slot: u64) -> f64 {
-        let (at, mean) = self.mean;
-        if slot <= at {
-            return mean;
-        }
-        let idle = (slot - at) as f64 / AVERAGING_SLOTS;
-        // (1 + x/4)^-4 is e^-x for small x, and needs no transcendental function.
-        let quarter = 1.0 / (1.0 + idle / 4.0);
-        let square = quarter * quarter;
-        mean * square * square
+    fn index(&self, cell: CellId, slot: u64) -> usize {
+        slot as usize % REMEMBERED * self.means.len() + cell.index()
+    }
+
+    /// Adds to a cell's quantity of `slot`.
+    #[inline]
+    pub(crate) fn add(&mut self, cell: CellId, slot: u64, value: f64) {
+        let index = self.index(cell, slot);
+        self.slots[index].add(slot, value);
+        self.means[cell.index()].add(slot, value);
+    }
+
+    /// A cell's quantity of `slot`; zero when that is forgotten.
+    #[inline]
+    pub(crate) fn at(&self, cell: CellId, slot: u64) -> f64 {
+        self.slots[self.index(cell, slot)].at(slot)
+    }
+
+    /// A cell's mean as of `slot`.
+    #[inline]
+    pub(crate) fn mean(&self, cell: CellId, slot: u64) -> f64 {
+        self.means[cell.index()].at(slot)
     }
 }
 
@@ -57,17 +131,24 @@ mod tests {
 
     #[test]
     fn a_history_is_known_by_slot_and_fades_from_the_mean() {
+        let (first, second) = (CellId(0), CellId(1));
+        let mut histories = Histories::new(2);
         let mut history = History::new();
         for slot in 0..2000 {
-            history.add(slot, 0.25);
-            history.add(slot, 0.25);
+            for _ in 0..2 {
+                histories.add(first, slot, 0.25);
+                history.add(slot, 0.25);
+            }
         }
-        assert_eq!(
-            (history.at(1999), history.at(2000), history.at(3)),
-            (0.5, 0.0, 0.0)
-        );
-        let mean = history.mean(1999);
+        histories.add(second, 1999, 1.0);
+        for (slot, expected) in [(1999, 0.5), (2000, 0.0), (3, 0.0)] {
+            assert_eq!(histories.at(first, slot), expected);
+            assert_eq!(history.at(slot), expected);
+        }
+        assert_eq!(histories.at(second, 1999), 1.0);
+        let mean = histories.mean(first, 1999);
         assert!((mean - 0.5).abs() < 0.01, "{mean}");
-        assert!(history.mean(12_000) < 1e-4);
+        assert!(histories.mean(first, 12_000) < 1e-4);
+        assert_eq!(histories.mean(second, 1999), 1.0 / AVERAGING_SLOTS);
     }
 }

@@ -5,8 +5,8 @@
 //! Between base stations the path loss is the disturbed cell's in sight; between UEs its mean over the
 //! chances of sight. Neither has shadows or fading, and beams point where they did last.
 
-use super::history::History;
-use super::{Air, AirCell, AirLeg, Purpose, RadioPath};
+use super::history::{Histories, History};
+use super::{Air, AirCell, AirLeg, Purpose};
 use crate::antenna::{Angles, Antenna};
 use crate::channel::path_loss::{Condition, Ends};
 use crate::config::{LegId, Sharing};
@@ -15,33 +15,46 @@ use fadeout_core::{CellId, Point, Span};
 use std::ops::Range;
 
 /// What UEs send, where it counts beyond the base stations that hear it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Crossing {
     /// By cell: the share of the band and slot that its UEs use.
-    shares: Vec<History>,
+    shares: Histories,
     /// By leg: the power in mW that it puts into a resource block, averaged over band and slot.
     sent: Vec<History>,
 }
 
-/// What a cell sends down, as others hear it. Those of all cells lie side by side: every report reads
-/// all of a carrier.
+/// What cells send down, as others hear it: every report reads all of a carrier.
 #[derive(Debug)]
-pub(super) struct Downlink {
+pub(super) struct Downlinks {
+    cells: Vec<Downlink>,
+    /// Share of the band that data used.
+    shares: Histories,
+}
+
+/// What of a cell's downlink stays.
+#[derive(Debug)]
+struct Downlink {
     slot: Span,
     bandwidth_hz: f64,
     power_mw: f64,
-    /// Share of the band that its data used.
-    pub(super) shares: History,
 }
 
-impl Downlink {
-    pub(super) fn new(cell: &AirCell) -> Downlink {
-        Downlink {
+impl Downlinks {
+    pub(super) fn new(cells: &[AirCell]) -> Downlinks {
+        let of = |cell: &AirCell| Downlink {
             slot: cell.frame.slot(),
             bandwidth_hz: cell.levels.bandwidth_hz,
             power_mw: cell.levels.power_mw,
-            shares: History::new(),
+        };
+        Downlinks {
+            cells: cells.iter().map(of).collect(),
+            shares: Histories::new(cells.len()),
         }
+    }
+
+    /// A cell sends data on a share of the band.
+    pub(super) fn on_sent(&mut self, cell: CellId, slot: u64, share: f64) {
+        self.shares.add(cell, slot, share);
     }
 }
 
@@ -73,7 +86,7 @@ impl Part {
 impl Crossing {
     pub(super) fn new(cells: usize) -> Crossing {
         Crossing {
-            shares: (0..cells).map(|_| History::new()).collect(),
+            shares: Histories::new(cells),
             sent: Vec::new(),
         }
     }
@@ -91,7 +104,7 @@ impl Crossing {
         block_power_mw: f64,
         share: f64,
     ) {
-        self.shares[cell.index()].add(slot, share);
+        self.shares.add(cell, slot, share);
         self.sent[leg.index()].add(slot, block_power_mw * share);
     }
 }
@@ -145,21 +158,26 @@ impl Air {
         purpose: Purpose,
     ) -> f64 {
         let own = &self.cells[leg.cell.index()];
-        let signal_mw = own.levels.power_mw * self.paths[serving].gain;
+        let signal_mw = own.levels.power_mw * self.gains[serving];
         let mut disturbance_mw = own.levels.thermal_mw * self.ues[leg.ue.index()].noise_factor;
-        let others = [carrier.start..serving, serving + 1..carrier.end];
-        for others in others {
-            let heard = (&self.paths[others], slot);
+        let cells = self.spectrum.of(leg.cell);
+        let (before, after) = (
+            0..serving - carrier.start,
+            serving - carrier.start + 1..cells.len(),
+        );
+        for others in [before, after] {
+            let gains = &self.gains[carrier.start + others.start..carrier.start + others.end];
+            let heard = (&cells[others], gains, slot);
             disturbance_mw = match purpose {
-                Purpose::Transmission => self.heard_mw(own, heard, disturbance_mw, History::at),
-                Purpose::Report => self.heard_mw(own, heard, disturbance_mw, History::mean),
+                Purpose::Transmission => self.heard_mw(own, heard, disturbance_mw, Histories::at),
+                Purpose::Report => self.heard_mw(own, heard, disturbance_mw, Histories::mean),
             };
         }
         if let Some(crossing) = &self.crossing
             && own.config.cross_link
         {
             disturbance_mw += mean_of(slot, purpose, |slot| {
-                let share = self.downlinks[leg.cell.index()].shares.at(slot);
+                let share = self.downlinks.shares.at(leg.cell, slot);
                 let part = own.downlink_part(slot, share);
                 (share > 0.0).then(|| self.sum_of_ues(crossing, leg, slot, part))
             });
@@ -167,26 +185,26 @@ impl Air {
         signal_mw / disturbance_mw
     }
 
-    /// Adds to `sum_mw` what comes over paths from other cells in a slot of this one, each cell with the share
-    /// of its band that it used.
+    /// Adds to `sum_mw` what comes from other cells over paths of these gains in a slot of this one, each cell
+    /// with the share of its band that it used.
     fn heard_mw(
         &self,
         own: &AirCell,
-        (paths, slot): (&[RadioPath], u64),
+        (cells, gains, slot): (&[CellId], &[f64], u64),
         mut sum_mw: f64,
-        share: impl Fn(&History, u64) -> f64,
+        share: impl Fn(&Histories, CellId, u64) -> f64,
     ) -> f64 {
         let (own_slot, own_hz) = (own.frame.slot(), own.levels.bandwidth_hz);
-        for path in paths {
-            let other = &self.downlinks[path.cell.index()];
+        for (&cell, &gain) in cells.iter().zip(gains) {
+            let other = &self.downlinks.cells[cell.index()];
             let mut slot = slot;
             if other.slot != own_slot {
-                let frame = &self.cells[path.cell.index()].frame;
+                let frame = &self.cells[cell.index()].frame;
                 slot = frame.slot_as_of(own_slot, slot);
             }
-            let share = share(&other.shares, slot);
+            let share = share(&self.downlinks.shares, cell, slot);
             if share > 0.0 {
-                let mut heard_mw = other.power_mw * path.gain * share;
+                let mut heard_mw = other.power_mw * gain * share;
                 if other.bandwidth_hz > own_hz {
                     // What of a wider carrier falls into this one.
                     heard_mw *= own_hz / other.bandwidth_hz;
@@ -203,7 +221,7 @@ impl Air {
         let own = &self.cells[cell.index()];
         match &self.crossing {
             Some(crossing) if own.config.cross_link => mean_of(slot, purpose, |slot| {
-                let share = crossing.shares[cell.index()].at(slot);
+                let share = crossing.shares.at(cell, slot);
                 let part = own.uplink_part(slot, share);
                 (share > 0.0).then(|| self.sum_of_bases(cell, slot, part))
             }),
@@ -213,16 +231,16 @@ impl Air {
 
     /// Cells that share a cell's carrier.
     fn beside(&self, cell: CellId) -> impl Iterator<Item = (CellId, &AirCell)> {
-        let carrier = self.cells[cell.index()].config.carrier;
-        let all = (0..).map(CellId).zip(&self.cells);
-        all.filter(move |(id, other)| *id != cell && other.config.carrier == carrier)
+        let all = self.spectrum.of(cell).iter();
+        let others = all.filter(move |&&id| id != cell);
+        others.map(|&id| (id, &self.cells[id.index()]))
     }
 
     fn sum_of_bases(&self, cell: CellId, slot: u64, part: Part) -> f64 {
         let own = &self.cells[cell.index()];
         let of = |(id, other): (CellId, &AirCell)| {
             let slot = other.frame.slot_as_of(own.frame.slot(), slot);
-            let share = self.downlinks[id.index()].shares.at(slot);
+            let share = self.downlinks.shares.at(id, slot);
             if share <= 0.0 {
                 return 0.0;
             }
@@ -241,7 +259,7 @@ impl Air {
         let own = &self.cells[leg.cell.index()];
         let of = |(id, other): (CellId, &AirCell)| {
             let slot = other.frame.slot_as_of(own.frame.slot(), slot);
-            let share = crossing.shares[id.index()].at(slot);
+            let share = crossing.shares.at(id, slot);
             if share <= 0.0 {
                 return 0.0;
             }

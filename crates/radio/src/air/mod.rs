@@ -14,6 +14,7 @@ mod levels;
 mod path;
 mod power;
 mod quality;
+mod spectrum;
 #[cfg(test)]
 mod tests;
 mod ue;
@@ -31,10 +32,11 @@ use crate::plan::{
 use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{CellId, Direction, Motion, Point, Span, Time, UeId};
 pub use geometry::{Geometry, geometry};
-use history::History;
-use interference::{Crossing, Downlink};
+use history::Histories;
+use interference::{Crossing, Downlinks};
 use levels::Levels;
 use path::{Fade, PathChannel, RadioPath};
+use spectrum::Spectrum;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use ue::AirUe;
@@ -43,13 +45,20 @@ use ue::AirUe;
 #[derive(Debug)]
 pub(crate) struct Air {
     cells: Vec<AirCell>,
-    /// By cell: its downlink as others hear it.
-    downlinks: Vec<Downlink>,
+    spectrum: Spectrum,
+    /// Downlinks as others hear them.
+    downlinks: Downlinks,
+    /// Power in mW that UEs of other cells put into a resource block of a cell, averaged over the band.
+    uplink_interference: Histories,
     ues: Vec<AirUe>,
     /// By [`LegId`].
     legs: Vec<AirLeg>,
+    /// Received by transmitted power of each path without fading, linear. What every slot needs of a path
+    /// stands here, beside those of the same UE.
+    gains: Vec<f64>,
+    /// Beside `gains`: when they are looked at.
     paths: Vec<RadioPath>,
-    /// Beside `paths`: what is seldom needed of them.
+    /// Beside them: what is seldom needed.
     channels: Vec<PathChannel>,
     built: Channels,
     /// Where what crosses between directions of cells counts.
@@ -66,8 +75,6 @@ struct AirCell {
     levels: Levels,
     /// Where its beam pointed when it was last looked at.
     beam_at: Option<Point>,
-    /// Power in mW that UEs of other cells put into a resource block here, averaged over the band.
-    uplink_interference: History,
 }
 
 /// A UE's link to a cell that serves it.
@@ -119,7 +126,6 @@ impl AirCell {
             frame: frame(config).map_err(error)?,
             levels: Levels::new(config),
             beam_at: None,
-            uplink_interference: History::new(),
             config: config.clone(),
         })
     }
@@ -145,23 +151,6 @@ impl AirCell {
         };
         to_db(self.config.sinr_range.clip(sinr))
     }
-
-    /// Linear SINR in `slot` of a UE that puts `block_power_dbm` into each resource block, without
-    /// fading; `crossing_mw` comes from base stations.
-    fn uplink_mean(
-        &self,
-        path: &RadioPath,
-        (slot, purpose): (u64, Purpose),
-        block_power_dbm: f64,
-        crossing_mw: f64,
-    ) -> f64 {
-        let interference_mw = match purpose {
-            Purpose::Transmission => self.uplink_interference.at(slot),
-            Purpose::Report => self.uplink_interference.mean(slot),
-        };
-        let disturbance_mw = self.levels.block_noise_mw + interference_mw + crossing_mw;
-        from_db(block_power_dbm) * path.gain / disturbance_mw
-    }
 }
 
 impl Air {
@@ -176,14 +165,18 @@ impl Air {
         seed: u64,
     ) -> Result<Air, RadioError> {
         let recorded = recorded.iter().map(|one| ((one.ue, one.cell), one.clone()));
+        let spectrum = Spectrum::new(cells);
         let cells = (0..).map(CellId).zip(cells);
         let cells = cells.map(|(id, cell)| AirCell::new(id, cell));
         let cells = cells.collect::<Result<Vec<_>, _>>()?;
         let mut air = Air {
-            downlinks: cells.iter().map(Downlink::new).collect(),
+            downlinks: Downlinks::new(&cells),
+            uplink_interference: Histories::new(cells.len()),
             cells,
+            spectrum,
             ues: Vec::with_capacity(ues.len()),
             legs: Vec::with_capacity(ues.len()),
+            gains: Vec::new(),
             paths: Vec::new(),
             channels: Vec::new(),
             built: Channels::new(seed),
@@ -219,35 +212,32 @@ impl Air {
 
     /// The paths of a UE on the carrier of `cell`, which are made if they are not there.
     fn add_carrier(&mut self, ue: UeId, cell: CellId) -> Result<Range<usize>, RadioError> {
-        let carrier = self.cells[cell.index()].config.carrier;
-        let is_it = |paths: &&Range<usize>| {
-            let first = self.paths[paths.start].cell;
-            self.cells[first.index()].config.carrier == carrier
-        };
+        let carrier = self.spectrum.carrier(cell);
+        let is_it =
+            |paths: &&Range<usize>| self.spectrum.carrier(self.paths[paths.start].cell) == carrier;
         if let Some(paths) = self.ues[ue.index()].carriers.iter().find(is_it) {
             return Ok(paths.clone());
         }
         let first = self.paths.len();
         let behind = (ue, self.ues[ue.index()].config.penetration);
-        for id in (0..self.cells.len() as u32).map(CellId) {
-            if self.cells[id.index()].config.carrier == carrier {
-                let cells = self.cells.iter().map(|cell| &cell.config);
-                let channel = self.built.between(behind, id, cells);
-                let mut channel =
-                    channel
-                        .map(PathChannel::new)
-                        .map_err(|error| RadioError::Channel {
-                            cell: id.index(),
-                            error,
-                        })?;
-                if let Some(recorded) = self.recorded.get(&(ue, id))
-                    && let Quantity::Gain(series) = &recorded.quantity
-                {
-                    channel.record(series.clone(), recorded.has_fading);
-                }
-                self.paths.push(RadioPath::new(id, &channel));
-                self.channels.push(channel);
+        for &id in self.spectrum.of(cell) {
+            let cells = self.cells.iter().map(|cell| &cell.config);
+            let channel = self.built.between(behind, id, cells);
+            let mut channel =
+                channel
+                    .map(PathChannel::new)
+                    .map_err(|error| RadioError::Channel {
+                        cell: id.index(),
+                        error,
+                    })?;
+            if let Some(recorded) = self.recorded.get(&(ue, id))
+                && let Quantity::Gain(series) = &recorded.quantity
+            {
+                channel.record(series.clone(), recorded.has_fading);
             }
+            self.gains.push(0.0);
+            self.paths.push(RadioPath::new(id, &channel));
+            self.channels.push(channel);
         }
         let paths = first..self.paths.len();
         self.ues[ue.index()].add(paths.clone());
@@ -341,7 +331,8 @@ impl Air {
         for index in ue.carriers.iter().cloned().flatten() {
             let path = &mut self.paths[index];
             let cell = &self.cells[path.cell.index()];
-            path.look(&mut self.channels[index], now, &placement, cell, motion);
+            let found = (&mut self.channels[index], &mut self.gains[index]);
+            path.look(found, now, &placement, cell, motion);
             report(
                 path.cell,
                 cell.config.power.0 + self.channels[index].gain_db,
@@ -369,9 +360,9 @@ impl Air {
         let at = Time::from_nanos(nanos - nanos % gain_period.as_nanos());
         let mut placement = self.ues[leg.ue.index()].place(at, motion);
         let path = &mut self.paths[*serving];
-        let channel = &mut self.channels[*serving];
+        let found = (&mut self.channels[*serving], &mut self.gains[*serving]);
         let cell = &self.cells[leg.cell.index()];
-        path.look(channel, at, &placement, cell, motion);
+        path.look(found, at, &placement, cell, motion);
         path.due_at = at.saturating_add(gain_period);
         let shift = cell.config.shift_toward(placement.ue.position);
         placement.serving_site = Some(cell.config.site + shift);
@@ -379,14 +370,16 @@ impl Air {
         if now >= ue.others_due_at {
             let mut due_at = Time::NEVER;
             let paths = self.paths[carrier.clone()].iter_mut();
-            for (path, channel) in paths.zip(&mut self.channels[carrier.clone()]) {
+            let channels = self.channels[carrier.clone()].iter_mut();
+            let found = channels.zip(&mut self.gains[carrier.clone()]);
+            for (path, found) in paths.zip(found) {
                 // The path of another leg is looked at for that leg.
                 if path.is_serving {
                     continue;
                 }
                 if now >= path.due_at {
                     let cell = &self.cells[path.cell.index()];
-                    path.look(channel, at, &placement, cell, motion);
+                    path.look(found, at, &placement, cell, motion);
                     path.due_at = at.saturating_add(INTERFERING_PERIOD);
                 }
                 due_at = due_at.min(path.due_at);
@@ -398,7 +391,7 @@ impl Air {
 
     /// A cell sends downlink data on a share of the band.
     pub(crate) fn on_downlink_sent(&mut self, cell: CellId, slot: u64, share: f64) {
-        self.downlinks[cell.index()].shares.add(slot, share);
+        self.downlinks.on_sent(cell, slot, share);
     }
 
     /// A UE sends on a share of the band: the other cells of the carrier hear it.
@@ -410,7 +403,7 @@ impl Air {
         share: f64,
     ) {
         let leg = &self.legs[id.index()];
-        let Signal::Paths(serving, carrier) = &leg.signal else {
+        let Signal::Paths(_, carrier) = &leg.signal else {
             return;
         };
         if carrier.len() < 2 {
@@ -421,15 +414,33 @@ impl Air {
         if let Some(crossing) = &mut self.crossing {
             crossing.on_sent((id, leg.cell), slot, block_power_mw, share);
         }
-        for (index, path) in carrier.clone().zip(&self.paths[carrier.clone()]) {
-            if index == *serving {
+        let cells = self.spectrum.of(leg.cell);
+        for (&cell, gain) in cells.iter().zip(&self.gains[carrier.clone()]) {
+            if cell == leg.cell {
                 continue;
             }
-            let cell = &mut self.cells[path.cell.index()];
-            let slot = cell.frame.slot_as_of(length, slot);
-            let heard_mw = block_power_mw * path.gain * share;
-            cell.uplink_interference.add(slot, heard_mw);
+            let slot = self.cells[cell.index()].frame.slot_as_of(length, slot);
+            let heard_mw = block_power_mw * gain * share;
+            self.uplink_interference.add(cell, slot, heard_mw);
         }
+    }
+
+    /// Linear SINR in `slot` of the uplink on a path of a leg's cell where its UE puts `block_power_dbm` into
+    /// each resource block, without fading.
+    fn uplink_mean(
+        &self,
+        (cell, path): (CellId, usize),
+        (slot, purpose): (u64, Purpose),
+        block_power_dbm: f64,
+    ) -> f64 {
+        let interference_mw = match purpose {
+            Purpose::Transmission => self.uplink_interference.at(cell, slot),
+            Purpose::Report => self.uplink_interference.mean(cell, slot),
+        };
+        let crossing_mw = self.crossing_mw(cell, slot, purpose);
+        let thermal_mw = self.cells[cell.index()].levels.block_noise_mw;
+        let disturbance_mw = thermal_mw + interference_mw + crossing_mw;
+        from_db(block_power_dbm) * self.gains[path] / disturbance_mw
     }
 
     /// SINR in dB of a downlink transmission in a slot with a scheme, of the paths as last
@@ -506,10 +517,8 @@ impl Air {
             }
             &Signal::Paths(serving, _) => {
                 let cell = &self.cells[leg.cell.index()];
-                let path = &self.paths[serving];
                 let asked = (slot, Purpose::Transmission);
-                let crossing_mw = self.crossing_mw(leg.cell, asked.0, asked.1);
-                let mean = cell.uplink_mean(path, asked, block_power_dbm, crossing_mw);
+                let mean = self.uplink_mean((leg.cell, serving), asked, block_power_dbm);
                 let at = cell.frame.start_of(slot);
                 let sent = (scheme, Extent::Whole);
                 cell.sinr_db(&self.channels[serving], at, sent, mean)
@@ -534,10 +543,8 @@ impl Air {
             &Signal::Paths(serving, _) => {
                 let cell = &self.cells[leg.cell.index()];
                 let power_dbm = self.ues[leg.ue.index()].config.power_of_carrier().0;
-                let path = &self.paths[serving];
                 let asked = (slot, Purpose::Report);
-                let crossing_mw = self.crossing_mw(leg.cell, asked.0, asked.1);
-                let mean = cell.uplink_mean(path, asked, power_dbm, crossing_mw);
+                let mean = self.uplink_mean((leg.cell, serving), asked, power_dbm);
                 let mut gains = [0.0; MAX_SUB_BANDS];
                 let at = cell.frame.start_of(slot);
                 let sinr = match self.channels[serving].fade(at, &mut gains) {

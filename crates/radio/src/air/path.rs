@@ -8,11 +8,9 @@ use crate::channel::recorded::Series;
 use fadeout_core::math::from_db;
 use fadeout_core::{CellId, Kinematics, Motion, NodeId, Point, Time};
 
-/// The numbers of the path between a UE and a cell that every slot needs.
+/// When the gain of the path between a UE and a cell is looked at.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RadioPath {
-    /// Received by transmitted power without fading, linear.
-    pub gain: f64,
     /// When the gain is looked at again.
     pub due_at: Time,
     /// The rest of the UE that the gain was found in; see [`Placement`].
@@ -64,7 +62,6 @@ pub(super) enum Fade<'a> {
 impl RadioPath {
     pub(super) fn new(cell: CellId, channel: &PathChannel) -> RadioPath {
         RadioPath {
-            gain: 0.0,
             due_at: Time::ZERO,
             found_in: 0,
             cell,
@@ -73,10 +70,10 @@ impl RadioPath {
         }
     }
 
-    /// Looks at the slow gain as of `at`.
+    /// Looks at the slow gain as of `at`: received by transmitted power without fading, linear.
     pub(super) fn look<M: Motion>(
         &mut self,
-        channel: &mut PathChannel,
+        (channel, gain): (&mut PathChannel, &mut f64),
         at: Time,
         placement: &Placement,
         cell: &AirCell,
@@ -88,7 +85,7 @@ impl RadioPath {
         self.found_in = placement.rest;
         if let Some(recorded) = &channel.recorded {
             channel.gain_db = recorded.series.at(at);
-            self.gain = from_db(channel.gain_db);
+            *gain = from_db(channel.gain_db);
             if !recorded.has_fading {
                 return;
             }
@@ -104,7 +101,7 @@ impl RadioPath {
         let gain_db = channel.channel.large_scale_db(at, &ends);
         if channel.recorded.is_none() {
             channel.gain_db = gain_db;
-            self.gain = from_db(gain_db);
+            *gain = from_db(gain_db);
         }
     }
 }

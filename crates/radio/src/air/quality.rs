@@ -39,14 +39,14 @@ impl Air {
         let ue = &mut self.ues[ue.index()];
         let placement = ue.place(now, motion);
         for index in ue.carriers.iter().cloned().flatten() {
-            let path = &mut self.paths[index];
+            let path = &self.paths[index];
             let cell = &self.cells[path.cell.index()];
-            let before = *path;
-            path.look(&mut self.channels[index], now, &placement, cell, motion);
-            let elements = SUBCARRIERS * f64::from(cell.config.resource_blocks);
-            let level_dbm = cell.config.power.0 - to_db(elements) + to_db(path.gain);
             // What data goes by is looked at on a grid of its own.
-            *path = before;
+            let (mut looked, mut gain) = (*path, self.gains[index]);
+            let found = (&mut self.channels[index], &mut gain);
+            looked.look(found, now, &placement, cell, motion);
+            let elements = SUBCARRIERS * f64::from(cell.config.resource_blocks);
+            let level_dbm = cell.config.power.0 - to_db(elements) + to_db(gain);
             report(path.cell, level_dbm);
         }
     }
@@ -89,10 +89,8 @@ impl Air {
                 let slot = cell.frame.slot_at(now);
                 let down = self.downlink_mean(leg, *serving, carrier, slot, Purpose::Report);
                 let power_dbm = self.ues[leg.ue.index()].config.power_of_carrier().0;
-                let path = &self.paths[*serving];
                 let asked = (slot, Purpose::Report);
-                let crossing_mw = self.crossing_mw(leg.cell, asked.0, asked.1);
-                let up = cell.uplink_mean(path, asked, power_dbm, crossing_mw);
+                let up = self.uplink_mean((leg.cell, *serving), asked, power_dbm);
                 let antennas = f64::from(cell.config.channel.receive_antennas);
                 [to_db(down * antennas), to_db(up * antennas)]
             }

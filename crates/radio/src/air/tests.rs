@@ -179,9 +179,9 @@ fn what_a_ue_sends_is_heard_in_the_other_cell_and_lowers_its_sinr() {
     let alone = air.uplink_sinr_db(other, (7, scheme()), -20.0);
     air.on_uplink_sent(LEG, 7, 6.0, 0.25);
     // 900 m of free space: 97.55 dB.
-    let heard = to_db(air.cells[1].uplink_interference.at(7));
+    let heard = to_db(air.uplink_interference.at(CellId(1), 7));
     assert!((heard - (6.0 - 97.55 - 6.02)).abs() < 0.01, "{heard}");
-    assert_eq!(air.cells[0].uplink_interference.at(7), 0.0);
+    assert_eq!(air.uplink_interference.at(CellId(0), 7), 0.0);
     let disturbed = air.uplink_sinr_db(other, (7, scheme()), -20.0);
     // -20 dBm - 97.55 dB, below interference of -97.57 dBm.
     assert!((disturbed - -20.0).abs() < 0.1, "{disturbed}");
@@ -235,13 +235,13 @@ fn two_legs_on_one_carrier_each_look_at_their_own_path() {
     for leg in [LEG, second] {
         air.refresh(leg, Time::ZERO, &mut motion);
     }
-    let before = air.paths[1].gain;
+    let before = air.gains[1];
     // A millisecond later the first leg looks again, at its own path alone.
     let now = Time::ZERO + Span::from_millis(1);
     air.refresh(LEG, now, &mut motion);
-    assert_eq!(air.paths[1].gain, before);
+    assert_eq!(air.gains[1], before);
     air.refresh(second, now, &mut motion);
-    assert!(air.paths[1].gain > before, "it comes nearer");
+    assert!(air.gains[1] > before, "it comes nearer");
     // Each hears the other.
     air.on_downlink_sent(CellId(1), 1, 1.0);
     let sinr_db = air.downlink_sinr_db(LEG, 1, (scheme(), Extent::Whole));

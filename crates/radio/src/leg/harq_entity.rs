@@ -3,7 +3,7 @@
 //! Standard: TS 38.321 §5.3.2, §5.4.2; TS 36.321 §5.3.2, §5.4.2.
 
 use super::content::ContentId;
-use crate::config::{CellHarqConfig, Shape};
+use crate::config::{CellHarqConfig, NO_SLOT, Shape};
 use crate::phy::code_block::TransportCode;
 use crate::phy::harq::{self, Combining, FixedErrors, HarqSoft};
 use fadeout_core::Time;
@@ -78,7 +78,11 @@ pub(crate) struct Judgement<'a> {
 #[derive(Debug, Clone)]
 pub(crate) struct HarqEntity {
     processes: Vec<HarqProcess>,
+    /// The process whose turn it is, which has rested longest.
     next: usize,
+    /// From which slot on that one may take new data, if it is idle: most often there is no need to look
+    /// at any of them.
+    next_free_from: u64,
     waiting: u32,
 }
 
@@ -102,7 +106,24 @@ impl HarqEntity {
         HarqEntity {
             processes: vec![process; usize::from(processes)],
             next: 0,
+            next_free_from: 0,
             waiting: 0,
+        }
+    }
+
+    /// The process whose turn it is has changed.
+    fn note_next(&mut self) {
+        let next = &self.processes[self.next];
+        self.next_free_from = match next.state {
+            State::Idle => next.from,
+            State::Granted | State::Sent | State::Waiting => NO_SLOT,
+        };
+    }
+
+    /// A process has changed.
+    fn note(&mut self, id: u8) {
+        if usize::from(id) == self.next {
+            self.note_next();
         }
     }
 
@@ -115,6 +136,9 @@ impl HarqEntity {
 
     /// A process that may take new data in `slot`.
     pub(crate) fn free(&self, slot: u64) -> Option<u8> {
+        if self.next_free_from <= slot {
+            return Some(self.next as u8);
+        }
         let count = self.processes.len();
         (0..count)
             .map(|n| (self.next + n) % count)
@@ -127,10 +151,7 @@ impl HarqEntity {
 
     /// The first slot from `slot` on in which a process may take new data, as far as is known yet.
     pub(crate) fn free_from(&self, slot: u64) -> Option<u64> {
-        // The process whose turn it is has rested longest: most often there is no need to look at
-        // the others.
-        let next = &self.processes[self.next];
-        if next.state == State::Idle && next.from <= slot {
+        if self.next_free_from <= slot {
             return Some(slot);
         }
         let idle = self.processes.iter().filter(|p| p.state == State::Idle);
@@ -160,8 +181,9 @@ impl HarqEntity {
     /// Takes a process for a new block of resources `shape`.
     pub(crate) fn start(&mut self, id: u8, shape: Shape, first_at: Time) -> &mut HarqProcess {
         self.next = (usize::from(id) + 1) % self.processes.len();
+        self.processes[usize::from(id)].state = State::Granted;
+        self.note_next();
         let process = &mut self.processes[usize::from(id)];
-        process.state = State::Granted;
         process.transmissions = 0;
         process.is_decoded = false;
         process.soft = None;
@@ -180,6 +202,7 @@ impl HarqEntity {
         );
         process.state = State::Granted;
         self.waiting -= 1;
+        self.note(id);
     }
 
     /// The block is sent in `slot`; whatever becomes of it, the process is not used before slot
@@ -190,6 +213,7 @@ impl HarqEntity {
         process.slot = slot;
         process.from = again_from;
         process.transmissions += 1;
+        self.note(id);
     }
 
     /// A grant was not used.
@@ -197,6 +221,7 @@ impl HarqEntity {
         let process = &mut self.processes[usize::from(id)];
         process.state = State::Idle;
         process.from = slot;
+        self.note(id);
     }
 
     /// The receiver has tried to decode: draws the result and the feedback. None when the process
@@ -231,6 +256,7 @@ impl HarqEntity {
         let repeats = !is_ack && may_repeat;
         process.state = if repeats { State::Waiting } else { State::Idle };
         self.waiting += u32::from(repeats);
+        self.note(id);
         Some(Decoding {
             is_new: is_ok && !was_decoded,
             is_ok,
@@ -251,6 +277,7 @@ impl HarqEntity {
             lost.extend(process.content.take());
         }
         self.waiting = 0;
+        self.note_next();
     }
 }
 

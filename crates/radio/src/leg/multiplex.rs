@@ -9,7 +9,11 @@ use fadeout_core::{Direction, DrbId, Time};
 
 /// The logical channels of a leg, most urgent first.
 #[derive(Debug, Default)]
-pub(crate) struct Channels(Vec<Channel>);
+pub(crate) struct Channels {
+    /// Most legs have one: it stands here, where a cell that asks in every slot finds it at once.
+    first: Option<Channel>,
+    others: Vec<Channel>,
+}
 
 /// A logical channel: a bearer with RLC on this leg.
 #[derive(Debug)]
@@ -49,15 +53,25 @@ impl Channels {
     pub(crate) fn add(&mut self, bearer: DrbId, config: &BearerConfig) {
         let bucket = Bucket::new(&config.channel);
         let priority = config.channel.priority;
-        let behind = |channel: &Channel| channel.priority <= priority;
-        let position = self.0.partition_point(behind);
         let channel = Channel {
             bearer,
             priority,
             is_whole_only: config.rlc.mode == Mode::Tm,
             buckets: [bucket; 2],
         };
-        self.0.insert(position, channel);
+        let is_behind = |other: &&Channel| other.priority <= priority;
+        match self.iter().take_while(is_behind).count() {
+            0 => {
+                if let Some(first) = self.first.replace(channel) {
+                    self.others.insert(0, first);
+                }
+            }
+            position => self.others.insert(position - 1, channel),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Channel> {
+        self.first.iter().chain(&self.others)
     }
 
     /// Fills a transport block of `bytes` bytes: STATUS PDUs of all bearers, then each bearer up to
@@ -70,14 +84,14 @@ impl Channels {
         content: &mut Content,
         queues: &mut impl RlcQueues,
     ) {
-        let turns: &[Turn] = if self.0.len() > 1 {
+        let turns: &[Turn] = if !self.others.is_empty() {
             &[Turn::Status, Turn::Prioritised, Turn::Rest]
         } else {
             &[Turn::Only]
         };
         let mut left = bytes;
         for &turn in turns {
-            for channel in &mut self.0 {
+            for channel in self.first.iter_mut().chain(&mut self.others) {
                 let bucket = &mut channel.buckets[direction.index()];
                 let grant = match turn {
                     Turn::Status => queues.status(channel.bearer).min(u64::from(left)) as u32,
@@ -104,16 +118,20 @@ impl Channels {
 
     /// Whether one of them sends packets whole or not at all.
     pub(crate) fn has_whole_only(&self) -> bool {
-        self.0.iter().any(|channel| channel.is_whole_only)
+        self.iter().any(|channel| channel.is_whole_only)
     }
 
     /// The bearers, most urgent first.
     pub(crate) fn bearers(&self) -> impl Iterator<Item = DrbId> + '_ {
-        self.0.iter().map(|channel| channel.bearer)
+        self.iter().map(|channel| channel.bearer)
     }
 
     /// The bearer at a position of that order.
     pub(crate) fn bearer(&self, position: usize) -> Option<DrbId> {
-        self.0.get(position).map(|channel| channel.bearer)
+        let channel = match position.checked_sub(1) {
+            None => self.first.as_ref(),
+            Some(other) => self.others.get(other),
+        };
+        channel.map(|channel| channel.bearer)
     }
 }

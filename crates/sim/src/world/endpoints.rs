@@ -2,7 +2,7 @@
 
 use super::{Event, Transport, World};
 use crate::hop::Hop;
-use fadeout_core::{EndpointId, FlowId, Packet, PacketId, Probe, Protocol, RouteId, Time};
+use fadeout_core::{EndpointId, FlowId, PacketId, Probe, RouteId, Time};
 use fadeout_transport::tcp::{AppCommand, Outgoing};
 
 impl<P: Probe> World<P> {
@@ -195,16 +195,12 @@ impl<P: Probe> World<P> {
         first: Hop,
     ) {
         let (id, packet) = self.pool.claim();
-        *packet = Packet {
-            flow,
-            to,
-            route,
-            hop: 0,
-            ecn: outgoing.ecn,
-            sent_at: self.agenda.now(),
-            segment: outgoing.segment,
-            protocol: Protocol::Tcp,
-        };
+        packet.send(
+            (flow, to, route),
+            self.agenda.now(),
+            outgoing.ecn,
+            &outgoing.segment,
+        );
         self.probe.sent(self.agenda.now(), packet);
         if self.crossings.is_some() || self.paths.is_some() {
             return self.depart(id);

@@ -98,6 +98,7 @@ impl Kernels {
             },
             sent_at: now,
             protocol,
+            noted_len: None,
             segment,
         };
         self.keep(packet_id, frame, is_of_program);
