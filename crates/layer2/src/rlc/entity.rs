@@ -12,7 +12,10 @@ use std::cell::Cell;
 use std::ops::Range;
 
 /// One end of a bearer: its transmitting and its receiving side.
+///
+/// Fields stand in the order in which they are needed.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Entity {
     /// What waits as of the latest change, once it was asked for: a cell asks in every slot.
     waiting: Cell<Option<Waiting>>,
@@ -27,6 +30,8 @@ struct Waiting {
     data: Backlog,
     /// From when on a STATUS PDU is to be sent.
     status_from: Time,
+    /// Its bytes, with its subheader, once they were asked for.
+    status: Option<u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -71,7 +76,11 @@ impl Machine {
             Machine::LteUm(tx, _) => (tx.backlog(), Time::NEVER),
             Machine::LteAm(tx, rx) => (tx.backlog(), rx.reception.status_from()),
         };
-        Waiting { data, status_from }
+        Waiting {
+            data,
+            status_from,
+            status: None,
+        }
     }
     /// Bytes of a STATUS PDU as of now, with its subheader.
     fn status_bytes(&self) -> u64 {
@@ -190,15 +199,26 @@ impl Entity {
     /// The bytes that wait to be sent.
     #[inline]
     pub fn backlog(&self, now: Time) -> Backlog {
-        let waiting = self.waiting.get().unwrap_or_else(|| {
-            let waiting = self.machine.waiting();
-            self.waiting.set(Some(waiting));
-            waiting
-        });
+        let Some(mut waiting) = self.waiting.get() else {
+            return self.note_waiting(now, self.machine.waiting());
+        };
+        if now >= waiting.status_from {
+            match waiting.status {
+                Some(bytes) => waiting.data.status = u64::from(bytes),
+                None => return self.note_waiting(now, waiting),
+            }
+        }
+        waiting.data
+    }
+
+    /// What waits, which is not known yet, or not the size of a STATUS PDU.
+    fn note_waiting(&self, now: Time, mut waiting: Waiting) -> Backlog {
         let mut backlog = waiting.data;
         if now >= waiting.status_from {
             backlog.status = self.machine.status_bytes();
+            waiting.status = Some(backlog.status as u32);
         }
+        self.waiting.set(Some(waiting));
         backlog
     }
 

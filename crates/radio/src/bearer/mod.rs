@@ -38,9 +38,13 @@ use rlc_leg::{RlcEnd, RlcLeg, RlcLegs};
 use std::ops::Range;
 use transfer::Transfers;
 
-/// A bearer: both ends, both directions.
+/// A bearer: both ends, both directions. What a cell asks in every slot stands first.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Drb {
+    /// Packets that the base station processes before PDCP takes them, and until when.
+    inlet: Ring<(Time, PacketId)>,
+    legs: RlcLegs,
     id: DrbId,
     /// Its number among those of its UE whose RLC PDUs have its form.
     nth: u8,
@@ -49,9 +53,6 @@ pub(crate) struct Drb {
     generation: Option<Generation>,
     /// The base station's and the UE's, so that `anchors[direction.index()]` sends in a direction.
     anchors: [Anchor; 2],
-    legs: RlcLegs,
-    /// Packets that the base station processes before PDCP takes them, and until when.
-    inlet: Ring<(Time, PacketId)>,
     counters: [BearerCounters; 2],
     /// Of a UE under mobility management.
     transfer: Transfers,

@@ -6,8 +6,9 @@ use crate::wire::BearerFormat;
 use fadeout_core::random::Stream;
 use fadeout_core::{Direction, Ecn, PacketPool, Time};
 
-/// RLC of a bearer on all its legs.
+/// RLC of a bearer on all its legs. Fields stand in the order in which they are needed, here and below.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct RlcLegs {
     /// What is sent goes here (primaryPath, TS 38.331 clause 6.3.2).
     pub primary: RlcLeg,
@@ -18,6 +19,7 @@ pub(super) struct RlcLegs {
 ///
 /// Standard: TS 38.300 §6.3.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct RlcLeg {
     /// Number of the leg among its UE's.
     pub number: u8,
@@ -26,14 +28,15 @@ pub(super) struct RlcLeg {
     /// Bytes for data in the largest block that it can get on the leg, by direction; any before it is
     /// connected.
     pub rooms: [u32; 2],
-    /// Its headers.
-    pub format: BearerFormat,
     /// The base station's and the UE's, so that `ends[direction.index()]` sends in a direction.
     pub ends: [RlcEnd; 2],
+    /// Its headers.
+    pub format: BearerFormat,
 }
 
 /// RLC and queue management at one end.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct RlcEnd {
     pub rlc: Entity,
     /// Of what this end sends.

@@ -8,6 +8,7 @@ use fadeout_core::{Direction, Time};
 
 /// The latest report of one direction.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Report {
     measured_at: Time,
     /// Downlink: what the UE reported, and for which rank.

@@ -46,34 +46,36 @@ pub(crate) struct LegConfig {
     pub rnti: Rnti,
 }
 
-/// One UE in one cell.
+/// One UE in one cell. What a cell asks in every slot stands first, here and below.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Leg {
     pub config: LegConfig,
-    down: LegHalf,
-    up: LegHalf,
-    /// The bearers with RLC on it.
-    pub channels: Channels,
-    /// Other legs that carry the same.
-    pub carriers: Carriers,
+    /// Whether the look at its downlink before the next one may have found it out of range.
+    was_out_of_range: bool,
     /// From a multiple of the DRX cycle to its on-duration.
     drx_offset: Span,
     /// Until when it listens because of its latest new data.
     awake_until: Time,
+    down: LegHalf,
+    /// The bearers with RLC on it.
+    pub channels: Channels,
+    /// Other legs that carry the same.
+    pub carriers: Carriers,
     /// Until when it is without service, after a radio link failure.
     unserved_until: Time,
-    /// Whether the look at its downlink before the next one may have found it out of range.
-    was_out_of_range: bool,
+    up: LegHalf,
 }
 
 /// One direction of a leg.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct LegHalf {
     harq: HarqEntity,
-    /// Whether data waits for a HARQ process.
-    is_stalled: bool,
     /// Slot of its latest block: a UE has one in each slot at most.
     last_slot: u64,
+    /// Whether data waits for a HARQ process.
+    is_stalled: bool,
     outer_loop: OuterLoop,
     report: Report,
     draws: Stream,

@@ -9,6 +9,7 @@ use fadeout_core::{Direction, DrbId, Time};
 
 /// The logical channels of a leg, most urgent first.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(crate) struct Channels {
     /// Most legs have one: it stands here, where a cell that asks in every slot finds it at once.
     first: Option<Channel>,
@@ -17,6 +18,7 @@ pub(crate) struct Channels {
 
 /// A logical channel: a bearer with RLC on this leg.
 #[derive(Debug)]
+#[repr(C)]
 struct Channel {
     bearer: DrbId,
     priority: u8,
