@@ -36,7 +36,10 @@ fn config(is_los: bool, azimuth_deg: f64) -> ChannelConfig {
     ChannelConfig {
         carrier: Hertz(28e9),
         bandwidth: Hertz(400e6),
-        line_of_sight: LineOfSight::Given(is_los),
+        line_of_sight: match is_los {
+            true => LineOfSight::Clear,
+            false => LineOfSight::Obstructed,
+        },
         shadowing: None,
         los_fading: CLUSTERS,
         nlos_fading: CLUSTERS,

@@ -117,7 +117,10 @@ fn drawn_k_factors_and_delay_spreads_have_the_tables_law() {
         delay_spread: Span::ZERO,
     };
     let config = |is_los, fading| ChannelConfig {
-        line_of_sight: LineOfSight::Given(is_los),
+        line_of_sight: match is_los {
+            true => LineOfSight::Clear,
+            false => LineOfSight::Obstructed,
+        },
         los_fading: fading,
         nlos_fading: fading,
         draws_k_factor: true,
@@ -170,7 +173,7 @@ fn drawn_k_factors_and_delay_spreads_have_the_tables_law() {
 fn a_drawn_spread_changes_the_band_and_nothing_else() {
     // Two sub-bands far apart are alike where the spread is short and not where it is long.
     let config = ChannelConfig {
-        line_of_sight: LineOfSight::Given(false),
+        line_of_sight: LineOfSight::Obstructed,
         nlos_fading: Fading::Tdl {
             profile: TdlProfile::A,
             delay_spread: Span::ZERO,

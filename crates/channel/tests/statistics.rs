@@ -18,7 +18,7 @@ fn only_fading(fading: Fading) -> ChannelConfig {
     ChannelConfig {
         carrier: Hertz(3e9),
         path_loss: PathLoss::FreeSpace(FreeSpace),
-        line_of_sight: LineOfSight::Given(true),
+        line_of_sight: LineOfSight::Clear,
         shadowing: None,
         los_fading: fading,
         nlos_fading: fading,
@@ -357,7 +357,7 @@ fn every_model_is_finite_at_every_distance_and_height() {
     for entry in PATH_LOSS_MODELS {
         let path_loss = PathLoss::new(entry.name, &Default::default()).expect(entry.name);
         for carrier in [0.7e9, 3.5e9, 28e9, 100e9] {
-            for line_of_sight in [LineOfSight::Drawn, LineOfSight::Given(false)] {
+            for line_of_sight in [LineOfSight::Drawn, LineOfSight::Obstructed] {
                 let config = ChannelConfig {
                     carrier: Hertz(carrier),
                     path_loss,
@@ -387,7 +387,7 @@ fn every_model_is_finite_at_every_distance_and_height() {
 #[test]
 fn a_stale_beam_costs_more_the_faster_the_ue_passes() {
     let config = ChannelConfig {
-        line_of_sight: LineOfSight::Given(true),
+        line_of_sight: LineOfSight::Clear,
         shadowing: None,
         blockages: Vec::new(),
         base_antenna: Antenna::Array(Mounted {
@@ -479,7 +479,7 @@ fn there(x: f64) -> Kinematics {
 fn the_powers_at_several_antennas_add_up() {
     let moments = |antennas: u32, fading: Fading| {
         let config = ChannelConfig {
-            line_of_sight: LineOfSight::Given(false),
+            line_of_sight: LineOfSight::Obstructed,
             nlos_fading: fading,
             receive_antennas: antennas,
             ..ChannelConfig::default()
@@ -526,7 +526,7 @@ fn the_powers_at_several_antennas_add_up() {
 #[test]
 fn an_antenna_more_changes_nothing_at_the_first() {
     let config = |antennas| ChannelConfig {
-        line_of_sight: LineOfSight::Given(false),
+        line_of_sight: LineOfSight::Obstructed,
         nlos_fading: Fading::Tdl {
             profile: TdlProfile::A,
             delay_spread: Span::from_nanos(100),

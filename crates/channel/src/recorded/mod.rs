@@ -53,14 +53,7 @@ pub struct Reading {
     pub maximum_gap: Span,
 }
 
-/// What is before the first row of a pair and after its last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outside {
-    /// The first row's value and the last row's.
-    Hold,
-    /// A mistake, where it is longer than the longest gap; up to that the rows' values hold.
-    Refuse,
-}
+pub use fadeout_core::agreed::Outside;
 
 /// Why a file was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

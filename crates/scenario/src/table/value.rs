@@ -155,6 +155,33 @@ impl KeyValue for Sampling {
     }
 }
 
+/// Choices that a layer has too.
+macro_rules! agreed {
+    ($($name:ident),+ $(,)?) => {$(
+        impl KeyValue for fadeout_core::agreed::$name {
+            fn of(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
+                match item.content {
+                    Content::Word(word) => Self::from_name(word),
+                    _ => None,
+                }
+            }
+            fn written(&self, _: &Shape) -> Option<Value> {
+                Some(json!(self.name()))
+            }
+        }
+    )+};
+}
+
+agreed!(
+    CarFollowing,
+    Changes,
+    GapRule,
+    Interpolation,
+    LineOfSight,
+    Outside,
+    ReleasedState,
+);
+
 impl KeyValue for String {
     fn of(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
         match &item.content {
