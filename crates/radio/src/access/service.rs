@@ -325,3 +325,6 @@ impl Service {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
