@@ -45,6 +45,9 @@ fn aggregated(has_uplink: bool) -> UeConfig {
     }
 }
 
+/// Slots of cells, and legs that ask again, each with its time.
+type Due = (Vec<(u32, Time)>, Vec<(LegId, Time)>);
+
 struct Nowhere;
 
 impl fadeout_core::Motion for Nowhere {
@@ -65,7 +68,6 @@ impl Rig {
             cells,
             ues: vec![ue],
             bearers: vec![BearerConfig::lte(UE)],
-            ..RadioConfig::default()
         };
         let access = RadioAccess::new(config, 1).unwrap_or_else(|error| panic!("{error}"));
         Rig {
@@ -105,7 +107,7 @@ impl Rig {
 
     /// The slots that cells are to be woken for, by cell, and the legs that ask again, with their times: those
     /// that no later wake-up has taken the place of. None is armed any more then.
-    fn events(&mut self) -> (Vec<(u32, Time)>, Vec<(LegId, Time)>) {
+    fn events(&mut self) -> Due {
         let (mut slots, mut repeats) = (Vec::new(), Vec::new());
         while let Some((at, event)) = self.service.stack.events.pop() {
             match event {
