@@ -24,7 +24,7 @@ fn a_leg_is_its_own_primary_unless_it_is_beside_one() {
     assert!(!leg.carriers.carry(UP));
     leg.carriers.add(LegId(5), true);
     assert!(leg.carriers.carry(UP));
-    assert_eq!(leg.carriers.secondary(), [LegId(4), LegId(5)]);
+    assert_eq!(leg.carriers.scells(), [LegId(4), LegId(5)]);
     leg.carriers = Carriers::beside(LegId(1), &Aggregation::NONE);
     assert_eq!(leg.primary(), LegId(1));
 }
