@@ -216,7 +216,7 @@ impl Columns {
     }
 }
 
-/// What was read of the pairs, in the order in which they came.
+/// The rows of the pairs, in the order in which they came.
 #[derive(Default)]
 struct Pairs<'t> {
     list: Vec<Pair>,
