@@ -67,7 +67,7 @@ fn flat(channel: ChannelConfig) -> ChannelConfig {
 /// Line of sight and Rician fading: about 20 dB at the places of the UEs.
 fn street() -> ChannelConfig {
     flat(ChannelConfig {
-        line_of_sight: LineOfSight::Given(true),
+        line_of_sight: LineOfSight::Clear,
         base_antenna: Antenna::Isotropic(Isotropic { gain_dbi: 10.0 }),
         ..ChannelConfig::default()
     })

@@ -7,23 +7,10 @@ use crate::fading::{Fading, FadingModel, MAX_SUB_BANDS};
 use crate::path_loss::{PathLoss, UrbanMicro};
 use crate::penetration::Penetration;
 use fadeout_core::agreed::{MOST_FADING_SUB_BANDS, MOST_RECEIVE_ANTENNAS};
-use fadeout_core::registry::{Parameter, flag, integer, named, number, span};
+use fadeout_core::registry::{Parameter, choice, flag, integer, named, number, span};
 use fadeout_core::{Hertz, Span};
 
-/// How it is decided whether the direct path is clear.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LineOfSight {
-    /// Always the same.
-    Given(bool),
-    /// By the path-loss model's probabilities, with a Gaussian field of places (TR 38.901 clause
-    /// 7.6.3.3): neighbouring places are mostly alike.
-    Drawn,
-    /// Drawn, and one state passes softly into the other: near the border both channels add up
-    /// (the clause's soft LOS). Outage stays a step.
-    Soft,
-    /// By the caller, with each place; without its word the path is clear.
-    Geometry,
-}
+pub use fadeout_core::agreed::LineOfSight;
 
 /// Shadowing around the median path loss.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -49,7 +36,10 @@ pub struct ChannelConfig {
     pub sub_bands: usize,
     /// Path-loss model.
     pub path_loss: PathLoss,
-    /// Line of sight.
+    /// Line of sight. Where it is soft, both channels add up near the border; outage stays a step. Of the geometry
+    /// the caller tells, with each place; without its word the path is clear.
+    ///
+    /// Standard: TR 38.901 §7.6.3.3.
     pub line_of_sight: LineOfSight,
     /// Shadowing; none for the median everywhere.
     pub shadowing: Option<Shadowing>,
@@ -93,6 +83,10 @@ pub struct ChannelConfig {
 fadeout_core::parameters! {
     /// The defaults of a channel.
     struct Keys {
+        /// How it is decided whether a UE is in line of sight.
+        line_of_sight: LineOfSight = choice(LineOfSight::NAMES, "drawn"),
+        /// Whether the loss varies around its median.
+        shadowing: bool = flag("true"),
         /// Sub-bands in which wideband fading is sampled.
         sub_bands: u32 = integer((1, MOST_FADING_SUB_BANDS as u64, ""), "16"),
         /// Speed of what moves around a UE.
@@ -131,8 +125,8 @@ impl Default for ChannelConfig {
             bandwidth: Hertz(100e6),
             sub_bands: keys.sub_bands as usize,
             path_loss: PathLoss::UrbanMicro(UrbanMicro),
-            line_of_sight: LineOfSight::Drawn,
-            shadowing: Some(Shadowing::default()),
+            line_of_sight: keys.line_of_sight,
+            shadowing: keys.shadowing.then(Shadowing::default),
             los_fading: fading,
             nlos_fading: fading,
             draws_k_factor: keys.k_factor.is_none(),

@@ -26,7 +26,7 @@ pub enum Penetration {
     Fixed(Decibel),
 }
 
-/// What is between the base station outdoors and one UE.
+/// The walls between the base station outdoors and one UE.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Walls {
     /// Loss of walls and of the way inside, dB.

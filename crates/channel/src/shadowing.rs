@@ -193,6 +193,7 @@ fn read(lattice: &mut Lattice, map: Option<&Map>, place: (f64, f64)) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fadeout_testkit::Cases;
 
     const SCALES: MapScales = MapScales {
         shadowing_m: [10.0, 13.0],
@@ -205,8 +206,8 @@ mod tests {
     #[test]
     fn two_sites_are_half_correlated_and_two_conditions_not_at_all() {
         let (mut sites, mut conditions) = (0.0, 0.0);
-        let count = 3000;
-        for seed in 0..count {
+        let cases = Cases::new(3000);
+        cases.run(|seed| {
             let common = Arc::new(CommonMap::new(SCALES, seed));
             let reader = |site| MapReader::new(Arc::new(SiteMap::new(&common, seed, site)));
             let (mut first, mut second) = (reader(0), reader(1));
@@ -214,12 +215,14 @@ mod tests {
             let here = first.shadowing(Condition::Los, place);
             sites += here * second.shadowing(Condition::Los, place);
             conditions += here * first.shadowing(Condition::Nlos, place);
-        }
-        // Four standard errors of a product of normals: 4 * 1.12 / sqrt(3000), and at most 2.6 %
+        });
+        // Four standard errors of a product of normals, whose variance is 1 + 0.5^2 or 1, and at most 2.6 %
         // for the lattice.
-        let count = count as f64;
-        assert!((sites / count - 0.5).abs() < 0.1, "{}", sites / count);
-        assert!((conditions / count).abs() < 0.08, "{}", conditions / count);
+        let count = cases.count() as f64;
+        let error = 4.0 / count.sqrt();
+        let (sites, conditions) = (sites / count, conditions / count);
+        assert!((sites - 0.5).abs() < 1.12 * error + 0.013, "{sites}");
+        assert!(conditions.abs() < error, "{conditions}");
     }
 
     #[test]

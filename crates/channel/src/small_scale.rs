@@ -13,7 +13,7 @@ pub(super) const NLOS: usize = 1;
 /// A condition with less of the mean power than this counts for nothing: 0.0004 dB.
 const NEGLIGIBLE: f64 = 1e-4;
 
-/// What the fadings of all links share.
+/// The parts that the fadings of all links share.
 #[derive(Debug)]
 pub(super) struct Fadings {
     /// In LOS and in NLOS.

@@ -19,7 +19,7 @@ fn channel(width_deg: f64) -> LinkChannel {
     let config = ChannelConfig {
         carrier: Hertz(28e9),
         path_loss: PathLoss::FreeSpace(FreeSpace),
-        line_of_sight: LineOfSight::Given(true),
+        line_of_sight: LineOfSight::Clear,
         shadowing: None,
         los_fading: Fading::None,
         nlos_fading: Fading::None,

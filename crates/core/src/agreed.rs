@@ -1,5 +1,11 @@
-//! What the reader of scenarios and a layer must agree on: limits that both hold to, and the one name that
-//! both look for.
+//! What the reader of scenarios and a layer must agree on: limits that both hold to, choices that one reads and
+//! the other makes something of, and the one name that both look for.
+
+mod words;
+
+pub use words::{
+    CarFollowing, Changes, GapRule, Interpolation, LineOfSight, Outside, ReleasedState,
+};
 
 /// Most paths of a Multipath TCP connection.
 pub const MOST_PATHS: usize = 8;

@@ -46,19 +46,7 @@ pub struct DelayStep {
     pub delay: Span,
 }
 
-/// When a change of rate or delay begins to count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Changes {
-    /// At once: what is being sent goes on at the new rate, and what leaves the transmitter from then
-    /// on has the new delay.
-    #[default]
-    AtOnce,
-    /// For packets that arrive from then on, as netem changes: what is queued or being sent keeps the
-    /// rate and the delay of its arrival. Where packets keep their order, the delay line stands before
-    /// the transmitter, as in netem with a rate: a packet reaches the far end `size / rate` after the
-    /// later of the packet before it and its own arrival plus delay.
-    ForArrivals,
-}
+pub use fadeout_core::agreed::Changes;
 
 /// Tells the delay of instants that never go back.
 #[derive(Debug)]

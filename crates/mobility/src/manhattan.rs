@@ -284,6 +284,7 @@ mod tests {
     use super::*;
     use crate::SpeedRange;
     use crate::speeds::SpeedLaw;
+    use fadeout_testkit::Cases;
 
     fn walk(model: Manhattan, seed: u64) -> Track {
         let random = Stream::new(seed, "test", 0);
@@ -319,10 +320,10 @@ mod tests {
         let border = (4.0 * 433.0 + 6.0 * 250.0) / (along + up);
         let probe = Walk::new(model, 0.0, Stream::new(0, "test", 0));
         let pausing = probe.pause_share();
-        let walks = 8000_u64;
+        let cases = Cases::new(8000);
         for time in [0, 50, 1000] {
             let (mut is_along, mut is_border, mut rests, mut speeds) = (0.0, 0.0, 0.0, 0.0);
-            for seed in 0..walks {
+            cases.run(|seed| {
                 let at = walk(model, seed).at(secs(time));
                 let (x, y) = (at.position.x, at.position.y);
                 let rows = y / 250.0;
@@ -336,18 +337,20 @@ mod tests {
                 is_border += f64::from(u8::from(outer));
                 rests += f64::from(u8::from(at.velocity.length() == 0.0));
                 speeds += at.velocity.length();
-            }
-            let share = |count: f64| count / walks as f64;
-            // Five standard errors of a share are at most 0.028.
+            });
+            let walks = cases.count() as f64;
+            let share = |count: f64| count / walks;
+            // Five standard errors: the deviation of a share is at most a half.
+            let error = 5.0 / walks.sqrt();
             assert!(
-                (share(is_along) - along / (along + up)).abs() < 0.028,
+                (share(is_along) - along / (along + up)).abs() < 0.5 * error,
                 "{time} s"
             );
-            assert!((share(is_border) - border).abs() < 0.028, "{time} s");
-            assert!((share(rests) - pausing).abs() < 0.028, "{time} s");
+            assert!((share(is_border) - border).abs() < 0.5 * error, "{time} s");
+            assert!((share(rests) - pausing).abs() < 0.5 * error, "{time} s");
             // The deviation is about 8 m/s.
             let expected = (1.0 - pausing) / model.speeds.mean_pace();
-            assert!((share(speeds) - expected).abs() < 0.45, "{time} s");
+            assert!((share(speeds) - expected).abs() < 8.0 * error, "{time} s");
         }
     }
 
@@ -355,9 +358,11 @@ mod tests {
     #[test]
     fn the_speed_changes_every_25_m_in_the_mean() {
         let mut drawn = Walk::new(Manhattan::default(), 0.0, Stream::new(3, "test", 0));
-        let sum: f64 = (0..40_000).map(|_| drawn.draw_change()).sum();
-        // Five standard errors: a deviation of 22.4 m over sqrt(40,000).
-        assert!((sum / 40_000.0 - 25.0).abs() < 0.56);
+        let count = Cases::new(40_000).count();
+        let sum: f64 = (0..count).map(|_| drawn.draw_change()).sum();
+        // Five standard errors of a deviation of 22.4 m.
+        let error = 5.0 * 22.4 / (count as f64).sqrt();
+        assert!((sum / count as f64 - 25.0).abs() < error);
     }
 
     #[test]
@@ -373,7 +378,7 @@ mod tests {
         };
         let mut track = walk(model, 5);
         let mut before = track.at(Time::ZERO).position;
-        for step in 1..20_000 {
+        for step in 1..Cases::new(20_000).count() {
             let here = track.at(Time::ZERO + Span::from_millis(50 * step)).position;
             // 30 m/s for 50 ms, and around a corner no farther.
             assert!(before.distance_to(here) < 1.5 + 1e-6);

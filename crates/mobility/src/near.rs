@@ -197,12 +197,18 @@ mod tests {
     use super::*;
     use crate::traffic::{Body, Driving, GapRule, Mix, Motorway, Population, TrafficConfig};
     use fadeout_core::random::Stream;
+    use fadeout_testkit::Cases;
 
-    /// Vehicles looked at for a ray across and along the middle of a road, on average over 40 roads, and those
+    /// Roads; each has hundreds of vehicles.
+    fn roads() -> Cases {
+        Cases::new(4000).among(100)
+    }
+
+    /// Vehicles looked at for a ray across and along the middle of a road, on average over the roads, and those
     /// on them.
     fn looked_at(road_m: f64, ray_m: f64) -> (f64, f64) {
         let (mut found, mut all) = (0, 0);
-        for seed in 0..40 {
+        roads().run(|seed| {
             let truck = Body {
                 length: 13.0,
                 width: 2.6,
@@ -241,8 +247,9 @@ mod tests {
                 Point::new(middle + 0.5 * ray_m, 30.0, 2.0),
             );
             found += near.along(from, to, 1.0).len();
-        }
-        (found as f64 / 40.0, all as f64 / 40.0)
+        });
+        let count = roads().count() as f64;
+        (found as f64 / count, all as f64 / count)
     }
 
     #[test]
@@ -250,9 +257,9 @@ mod tests {
         let (short, few) = looked_at(1_000.0, 100.0);
         let (long, many) = looked_at(16_000.0, 100.0);
         assert!(many > 12.0 * few, "{many} vehicles beside {few}");
-        // Both are means over 40 roads of about 20 vehicles: five standard errors of 20 to the half.
+        // Both are means over the roads of about 20 vehicles: five standard errors of 20 to the half.
         assert!(
-            (long - short).abs() < 5.0 * (2.0 * 20.0_f64 / 40.0).sqrt(),
+            (long - short).abs() < 5.0 * (2.0 * 20.0 / roads().count() as f64).sqrt(),
             "{long} and {short}"
         );
         assert!(short < 0.3 * few, "{short} of {few}");

@@ -80,7 +80,7 @@ impl Obstacle {
         walls
     }
 
-    /// What the straight line from `from` to `to` passes within the box; `None` when it misses.
+    /// The part of the straight line from `from` to `to` passes within the box; `None` when it misses.
     /// A line that only touches crosses. (Slab method; A. Williams et al., "An Efficient and
     /// Robust Ray-Box Intersection Algorithm", Journal of Graphics Tools 10(1), 2005.)
     pub fn crossing(&self, from: Point, to: Point) -> Option<Crossing> {

@@ -182,6 +182,7 @@ impl DrawnLegs for Walk {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fadeout_testkit::Cases;
 
     #[test]
     fn places_and_speeds_are_stationary_from_the_start() {
@@ -194,10 +195,10 @@ mod tests {
             ..RandomDirection::default()
         };
         let pausing = model.pause_share();
-        let walks = 8000_u64;
+        let cases = Cases::new(8000);
         for time in [0, 60, 600] {
             let (mut rests, mut speeds, mut middle) = (0.0, 0.0, 0.0);
-            for seed in 0..walks {
+            cases.run(|seed| {
                 let random = Stream::new(seed, "test", 0);
                 let track = model.track(Point::new(0.0, 0.0, 1.5), random);
                 let at = track
@@ -211,16 +212,18 @@ mod tests {
                 let is_mid =
                     (50.0..150.0).contains(&at.position.x) && (25.0..75.0).contains(&at.position.y);
                 middle += f64::from(u8::from(is_mid));
-            }
-            let share = |count: f64| count / walks as f64;
-            // Five standard errors of a share are at most 0.028, of the speed 8 m/s over sqrt(8,000).
-            assert!((share(rests) - pausing).abs() < 0.028, "{time} s");
+            });
+            let walks = cases.count() as f64;
+            let share = |count: f64| count / walks;
+            // Five standard errors: the deviation of a share is at most a half, that of the speed 8 m/s.
+            let error = 5.0 / walks.sqrt();
+            assert!((share(rests) - pausing).abs() < 0.5 * error, "{time} s");
             assert!(
-                (share(middle) - 0.25 * (1.0 - pausing)).abs() < 0.028,
+                (share(middle) - 0.25 * (1.0 - pausing)).abs() < 0.5 * error,
                 "{time} s"
             );
             let expected = (1.0 - pausing) / model.speeds.mean_pace();
-            assert!((share(speeds) - expected).abs() < 0.45, "{time} s");
+            assert!((share(speeds) - expected).abs() < 8.0 * error, "{time} s");
         }
     }
 

@@ -21,7 +21,7 @@ const DESCRIPTOR: u64 = 256;
 /// Least that `SO_SNDBUF` sets.
 const SMALLEST: u64 = 4_608;
 
-/// What the endpoint is at, as offsets of the stream: its first byte is 1.
+/// The state of the endpoint, as offsets of the stream: its first byte is 1.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Progress {
     pub(crate) una: u64,
@@ -217,7 +217,7 @@ impl SendBuffer {
     }
 }
 
-/// What keeps a sender from being done (Linux `tcp_chrono_type`).
+/// The reason for which a sender is not done (Linux `tcp_chrono_type`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Limit {
     Nothing,

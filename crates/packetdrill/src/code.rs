@@ -451,7 +451,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What is in brackets: one expression, or several as a tuple.
+    /// The inside of brackets: one expression, or several as a tuple.
     fn bracketed(&mut self) -> Result<Expr, Problem> {
         let close = if self.cursor.take("[") {
             "]"

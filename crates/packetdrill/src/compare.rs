@@ -55,7 +55,7 @@ impl Clock {
     }
 }
 
-/// What differs between the segment of the script and the one sent; `None` when nothing does.
+/// The difference between the segment of the script and the one sent; `None` when nothing does.
 pub(crate) fn difference(
     spec: &PacketSpec,
     sent: &Sent,

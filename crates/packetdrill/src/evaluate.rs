@@ -83,9 +83,9 @@ pub(crate) struct Scope<'a> {
     pub(crate) is_connected: bool,
     /// Names of the connection's state; `None` for one that is not known.
     pub(crate) state: &'a dyn Fn(&str) -> Option<i64>,
-    /// What earlier snippets assigned.
+    /// The variables that earlier snippets assigned.
     pub(crate) variables: &'a mut BTreeMap<String, Value>,
-    /// What snippets print.
+    /// The output of snippets.
     pub(crate) output: &'a mut Vec<String>,
 }
 

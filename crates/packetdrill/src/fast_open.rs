@@ -30,7 +30,7 @@ pub(crate) struct Cookie {
 }
 
 impl Cookie {
-    /// What a segment carries; `None` for a length that the standard does not have.
+    /// The options of a segment; `None` for a length that the standard does not have.
     ///
     /// Standard: RFC 7413 §4.1.1.
     pub(crate) fn received(content: &[u8], is_experimental: bool) -> Option<Cookie> {
@@ -97,7 +97,7 @@ fn siphash(key0: u64, key1: u64, text: &[u8]) -> u64 {
     std::hash::Hasher::finish(&hasher)
 }
 
-/// What a socket was told of Fast Open.
+/// The Fast Open settings of a socket.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Wishes {
     /// Connections that may wait to be accepted before they are complete (`TCP_FASTOPEN`).
@@ -110,12 +110,12 @@ pub(crate) struct Wishes {
     pub(crate) needs_none: bool,
 }
 
-/// What becomes of a SYN.
+/// The fate of a SYN.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Verdict {
     /// The connection is there at once, with the data.
     pub(crate) is_accepted: bool,
-    /// What the answer carries.
+    /// The options of the answer.
     pub(crate) answer: Option<Cookie>,
 }
 
@@ -174,7 +174,7 @@ pub(crate) struct Plan {
     pub(crate) option: Option<Cookie>,
 }
 
-/// What the host remembers of its peer (Linux `tcp_metrics`).
+/// The host's memory of its peer (Linux `tcp_metrics`).
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Cache {
     mss: Option<u32>,

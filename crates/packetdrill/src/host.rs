@@ -29,16 +29,16 @@ pub(crate) struct Sent {
     pub(crate) ecn: Ecn,
     /// The script cuts it out of a burst that goes on.
     pub(crate) is_cut: bool,
-    /// What it carries for Fast Open.
+    /// Its Fast Open option.
     pub(crate) cookie: Option<Cookie>,
 }
 
-/// What a socket hands on to its connection beside the configuration of the endpoint.
+/// The settings that a socket hands on to its connection, beside the configuration of the endpoint.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Extras {
-    /// What `SO_SNDBUF` was set to.
+    /// The value of `SO_SNDBUF`, where it was set.
     pub(crate) send_buffer: Option<u64>,
-    /// What `TCP_NOTSENT_LOWAT` was set to; zero for the machine's.
+    /// The value of `TCP_NOTSENT_LOWAT`; zero for the machine's.
     pub(crate) low_water: u32,
     /// SYNs sent at most (`TCP_SYNCNT`).
     pub(crate) syns: Option<u32>,
@@ -54,7 +54,7 @@ pub(crate) struct Opening<'a> {
     pub(crate) is_passive: bool,
     /// By Fast Open: bytes that the SYN has room for.
     pub(crate) fast: Option<u32>,
-    /// What the first SYN or SYN-ACK carries for it.
+    /// Its option in the first SYN or SYN-ACK.
     pub(crate) cookie: Option<Cookie>,
     /// Bytes that are written already.
     pub(crate) written: u64,
@@ -79,7 +79,7 @@ pub(crate) struct Connection {
     /// Why the connection broke, until the application hears of it.
     pub(crate) error: Option<&'static str>,
     pub(crate) is_passive: bool,
-    /// What the next SYN carries for Fast Open, and what the first did.
+    /// The Fast Open option of the next SYN, and that of the first.
     cookie: Option<Cookie>,
     asked: Option<Cookie>,
     /// Fast Open was asked for, and how often a SYN left.
@@ -171,9 +171,9 @@ pub(crate) struct Host {
     pub(crate) settings: Settings,
     /// The newest connection, or the one that listens.
     pub(crate) connection: Option<Connection>,
-    /// What is on the wire and not yet looked at.
+    /// Segments on the wire that the script has not looked at yet.
     pub(crate) wire: VecDeque<Sent>,
-    /// What is remembered of the peer for Fast Open.
+    /// The memory of the peer for Fast Open.
     pub(crate) cache: Cache,
     /// A socket began to listen after the connection was opened: a SYN is for it.
     pub(crate) listens_anew: bool,

@@ -95,7 +95,7 @@ impl Options {
         self
     }
 
-    /// What the segment carries for Fast Open.
+    /// The Fast Open option of the segment.
     pub(crate) fn fast_open(&self) -> Option<Cookie> {
         self.0.iter().find_map(|option| match option {
             TcpOption::FastOpen(cookie, is_experimental) => {

@@ -11,7 +11,7 @@ use std::fmt::Write;
 /// Largest payload of one segment, bytes: a whole IPv4 packet.
 const LARGEST_PAYLOAD: u32 = 65_535;
 
-/// What may stand in place of a TCP segment and is refused by name.
+/// A protocol that may stand in place of a TCP segment, and is refused by name.
 const OTHER_PROTOCOLS: [(&str, &str); 8] = [
     ("icmp", "ICMP packets are"),
     ("udp", "UDP is"),
@@ -158,7 +158,7 @@ fn flags(cursor: &mut Cursor<'_>) -> Result<Flags, Problem> {
     Ok(flags)
 }
 
-/// What the endpoint sent, with the numbers that a script would write.
+/// A segment of the endpoint, with the numbers that a script would write.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seen {
     pub(crate) segment: Segment,
@@ -170,7 +170,7 @@ pub(crate) struct Seen {
     /// Timestamp value in the script's clock.
     pub(crate) ts_value: u32,
     /// First sequence number that is 0 in SACK blocks of the script.
-    /// What it carries for Fast Open.
+    /// Its Fast Open option.
     pub(crate) cookie: Option<Cookie>,
 }
 

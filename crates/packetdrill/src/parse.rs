@@ -243,7 +243,7 @@ fn arguments(cursor: &mut Cursor<'_>) -> Result<Vec<String>, Problem> {
     ))
 }
 
-/// What a call returns: a number, `...`, and the name of an error with its remark.
+/// The outcome of a call: a number, `...`, and the name of an error with its remark.
 fn result(cursor: &mut Cursor<'_>) -> Result<(Option<i64>, Option<String>), Problem> {
     let returns = if cursor.take("...") {
         None

@@ -1,6 +1,6 @@
 //! Why a script did not pass.
 
-/// What kept a script from passing, and where.
+/// The reason for which a script did not pass, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) kind: ProblemKind,

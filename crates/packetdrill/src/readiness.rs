@@ -5,7 +5,7 @@ use crate::script::Call;
 use fadeout_core::Span;
 use std::collections::BTreeMap;
 
-/// What a socket is ready for, or what a script waits for: bits of `<poll.h>`, which `epoll` shares.
+/// The events that a socket is ready for, or that a script waits for: bits of `<poll.h>`, which `epoll` shares.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Events(u32);
 
@@ -47,7 +47,7 @@ impl Events {
     fn has(self, other: Events) -> bool {
         self.0 & other.0 != 0
     }
-    /// What is told whether or not it was asked for.
+    /// The events that are told whether or not they were asked for.
     fn told(wanted: Events) -> Events {
         wanted.with(Events::ERROR).with(Events::HANG_UP)
     }
@@ -111,7 +111,7 @@ pub(crate) struct Ready {
 #[derive(Debug)]
 struct Watch {
     wanted: Events,
-    /// What the script wants back, as it wrote it: `fd=4`.
+    /// The answer that the script wants, as it wrote it: `fd=4`.
     data: String,
     /// The events that were last told, for edges.
     told: Events,
@@ -124,7 +124,7 @@ struct Watch {
 #[derive(Debug, Default)]
 pub(crate) struct Epolls(BTreeMap<i64, BTreeMap<i64, Watch>>);
 
-/// What a call returned: a number, an error, or nothing yet.
+/// The outcome of a call: a number, an error, or nothing yet.
 pub(crate) type Answer = Result<Option<Result<i64, &'static str>>, Problem>;
 
 impl Epolls {

@@ -1,4 +1,4 @@
-//! What became of a script.
+//! The outcome of a script.
 
 use crate::problem::{Problem, ProblemKind};
 use serde_json::json;
@@ -29,7 +29,7 @@ impl Outcome {
     }
 }
 
-/// What became of a script.
+/// The outcome of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// Name of the script.
@@ -40,13 +40,13 @@ pub struct Report {
     pub line: Option<usize>,
     /// Text of that line.
     pub source: String,
-    /// What went wrong; empty when it passed.
+    /// The mistake; empty when it passed.
     pub message: String,
     /// What the script expects there.
     pub expected: Option<String>,
     /// What came instead.
     pub actual: Option<String>,
-    /// What the script printed.
+    /// The output of the script.
     pub output: Vec<String>,
     /// Segments, calls and statements that were as expected.
     pub checks: usize,

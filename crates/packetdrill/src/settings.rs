@@ -1,4 +1,4 @@
-//! What a script configures: `--options`, `sysctl` assignments and a few other commands.
+//! The configuration by a script: `--options`, `sysctl` assignments and a few other commands.
 
 use crate::fast_open;
 use crate::problem::Problem;
@@ -48,7 +48,7 @@ pub(crate) struct Settings {
     /// Connections that the peer opens are kept in the numbers of the SYN-ACK alone (`tcp_syncookies`
     /// of 2).
     pub(crate) has_syn_cookies: bool,
-    /// What was remembered of the peer is forgotten (`ip tcp_metrics flush`).
+    /// The memory of the peer is cleared (`ip tcp_metrics flush`).
     pub(crate) is_forgetful: bool,
     mtu: u32,
     ip_header: u32,
@@ -62,7 +62,7 @@ const LOCAL_IPV4: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 0, 1));
 const REMOTE_IPV4: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 const LOCAL_IPV6: IpAddr = IpAddr::V6(Ipv6Addr::new(0xfd3d, 0x0a0b, 0x17d6, 0, 0, 0, 0, 1));
 const REMOTE_IPV6: IpAddr = IpAddr::V6(Ipv6Addr::new(0xfd3d, 0xfa7b, 0xd17d, 0, 0, 0, 0, 1));
-/// What `tcp_notsent_lowat` is for no limit.
+/// The value of `tcp_notsent_lowat` that is no limit.
 const UNLIMITED: u64 = u32::MAX as u64;
 
 impl Settings {

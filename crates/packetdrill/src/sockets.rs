@@ -8,7 +8,7 @@ use crate::script::Call;
 use fadeout_transport::tcp::{AppCommand, ConnectionState, SocketOption, TcpConfig};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a call returns.
+/// The outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Returned {
     Number(i64),
@@ -34,7 +34,7 @@ pub(crate) struct Socket {
     pub(crate) extras: Extras,
     /// Messages tell how much is left to read (`TCP_INQ`).
     pub(crate) tells_unread: bool,
-    /// What a write that blocks has written so far.
+    /// The bytes that a write that blocks has written so far.
     pub(crate) writing: Option<u64>,
     /// It connects with the first write.
     pub(crate) waits_for_data: bool,
@@ -421,7 +421,7 @@ pub(crate) fn wait(socket: &Socket) -> Returned {
     }
 }
 
-/// What a socket is ready for.
+/// The events that a socket is ready for.
 fn readiness_of(host: &Host, socket: &Socket) -> Ready {
     let idle = |events| Ready {
         events,

@@ -1,4 +1,4 @@
-//! What of NR's downlink slots is not data beside control and DM-RS: synchronisation signal blocks, CSI
+//! The parts of NR's downlink slots that are not data, beside control and DM-RS: synchronisation signal blocks, CSI
 //! reference signals, and what block sizes reckon with.
 
 use super::error::PhyError;

@@ -57,6 +57,8 @@ fadeout_core::parameters! {
         rx_height: f64 = number((0.0, 1e6, "m"), "1"),
         /// Noise figure of the receiver.
         noise_figure: f64 = number((0.0, 50.0, "dB"), "10"),
+        /// Distance of code and receiver from the bound.
+        implementation_loss: Decibel = number((0.0, 50.0, "dB"), "1"),
         /// Half-power beamwidth of both antennas in elevation.
         elevation_beamwidth: f64 = number((0.0, 360.0, "deg"), "65"),
         /// Share of the ideal directivity that the antennas reach.
@@ -102,7 +104,10 @@ impl Default for LinkBudget {
             noise_figure: Decibel(keys.noise_figure),
             layers: keys.layers,
             overhead: keys.overhead,
-            adaptation: RateModel::default(),
+            adaptation: RateModel::NrMcs(NrMcs {
+                gap: keys.implementation_loss,
+                ..NrMcs::default()
+            }),
         }
     }
 }
@@ -361,6 +366,7 @@ mod tests {
     fn the_defaults_are_those_of_the_parts_it_is_made_of() {
         let budget = LinkBudget::default();
         assert_eq!(budget.overhead, DOWNLINK_OVERHEAD[1]);
+        assert_eq!(budget.adaptation, RateModel::default());
         assert_eq!(
             budget.antenna_efficiency,
             BeamParameters::default().efficiency

@@ -27,7 +27,7 @@ fn cells(count: u32, is_nr: bool) -> Vec<CellConfig> {
         };
         CellConfig {
             channel: ChannelConfig {
-                line_of_sight: LineOfSight::Given(true),
+                line_of_sight: LineOfSight::Clear,
                 ..cell.channel.clone()
             },
             ..cell

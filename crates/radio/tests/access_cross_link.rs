@@ -30,7 +30,7 @@ fn cells(cross_link: bool, patterns: Option<[&str; 2]>) -> Vec<CellConfig> {
             cross_link,
             duplex: patterns.map_or(cell.duplex.clone(), pattern),
             channel: ChannelConfig {
-                line_of_sight: LineOfSight::Given(true),
+                line_of_sight: LineOfSight::Clear,
                 ..cell.channel.clone()
             },
             ..cell

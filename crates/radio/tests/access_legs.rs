@@ -13,7 +13,7 @@ use fadeout_radio::channel::{ChannelConfig, LineOfSight};
 fn in_sight(cell: CellConfig) -> CellConfig {
     CellConfig {
         channel: ChannelConfig {
-            line_of_sight: LineOfSight::Given(true),
+            line_of_sight: LineOfSight::Clear,
             ..cell.channel.clone()
         },
         ..cell

@@ -13,12 +13,14 @@ use fadeout_radio::channel::path_loss::{FreeSpace, PathLoss};
 use fadeout_radio::phy::effective_sinr::EffectiveSinr;
 use fadeout_radio::phy::link_adaptation::OuterLoopConfig;
 use fadeout_radio::rlc::RlcConfig;
+use fadeout_testkit::Cases;
 
 /// Share of first transmissions that fail in each direction, of twenty UEs at rest whose channels
 /// hardly change, without an outer loop.
 fn first_errors(fading: Fading, method: EffectiveSinr) -> [f64; 2] {
     let (mut failed, mut sent) = ([0_u32; 2], [0_u32; 2]);
-    for seed in 0..4 {
+    // A run has some tens of thousands of blocks.
+    Cases::new(4000).among(1000).run(|seed| {
         let cell = CellConfig {
             adaptation: Adaptation::Reports(ReportedAdaptation {
                 outer_loop: OuterLoopConfig::OFF,
@@ -66,7 +68,7 @@ fn first_errors(fading: Fading, method: EffectiveSinr) -> [f64; 2] {
             sent[block.direction.index()] += 1;
             failed[block.direction.index()] += u32::from(!block.is_ok);
         }
-    }
+    });
     [0, 1].map(|n| f64::from(failed[n]) / f64::from(sent[n]))
 }
 

@@ -1,6 +1,8 @@
 //! From a scenario to the parts of a world.
 
 mod channel_file;
+#[cfg(test)]
+mod defaults;
 mod flow;
 mod handover;
 mod kernel;

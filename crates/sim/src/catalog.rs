@@ -106,6 +106,10 @@ static CATALOG: Catalog = Catalog {
             parameters: fadeout_radio::antenna::BeamManagement::PARAMETERS,
         },
         Part {
+            name: "cell",
+            parameters: fadeout_radio::access::CellConfig::PARAMETERS,
+        },
+        Part {
             name: "channel",
             parameters: fadeout_radio::channel::ChannelConfig::PARAMETERS,
         },
@@ -120,6 +124,10 @@ static CATALOG: Catalog = Catalog {
         Part {
             name: "link-budget",
             parameters: fadeout_radio::LinkBudget::PARAMETERS,
+        },
+        Part {
+            name: "rrc-states",
+            parameters: fadeout_radio::access::StatesConfig::PARAMETERS,
         },
         Part {
             name: "mobility-management",

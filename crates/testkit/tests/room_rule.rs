@@ -17,20 +17,12 @@ const CRATES: [&str; 8] = [
     "sim",
 ];
 
-/// Rooms that count as one: the tables of a scenario are declared with their shapes, their reader and what
-/// writes them again, each in terms of the others.
+/// Rooms that count as one: a table of a scenario is declared with its shapes and with what makes a struct of it,
+/// for which its functions have the builder, who knows the whole file; the builder makes the model's structs.
 const ONE_ROOM: [(&str, &str, &[&str]); 1] = [(
     "scenario",
     "format",
-    &[
-        "model",
-        "keys",
-        "table",
-        "read",
-        "build",
-        "resolved",
-        "deployment",
-    ],
+    &["model", "keys", "table", "read", "build", "deployment"],
 )];
 
 /// Rooms whose unit tests have a folder, and may use what stands above: a `World` is tested as it is built.
@@ -40,7 +32,7 @@ const TESTED_FROM_ABOVE: [(&str, &str); 1] = [("sim", "world")];
 const ALL_LISTED: [&str; 2] = ["layer2", "radio"];
 
 /// Crate, room, and what the room may use of its own crate.
-const MAY_USE: [(&str, &str, &[&str]); 19] = [
+const MAY_USE: [(&str, &str, &[&str]); 23] = [
     ("channel", "error", &[]),
     ("channel", "antenna", &["error", "phasor"]),
     (
@@ -52,6 +44,18 @@ const MAY_USE: [(&str, &str, &[&str]); 19] = [
     ("layer2", "rlc", &[]),
     ("layer2", "pdcp", &["rlc"]),
     ("layer2", "wire", &["rlc", "pdcp"]),
+    ("scenario", "shape", &["error", "quantity"]),
+    (
+        "scenario",
+        "format",
+        &["error", "quantity", "shape", "suggest", "tree"],
+    ),
+    ("scenario", "resolved", &["format", "quantity"]),
+    (
+        "scenario",
+        "schema",
+        &["format", "quantity", "shape", "tree"],
+    ),
     ("radio", "link_budget", &[]),
     ("radio", "mac", &[]),
     ("radio", "config", &["mac"]),
@@ -70,11 +74,14 @@ const MAY_USE: [(&str, &str, &[&str]); 19] = [
     ("radio", "sight", &["config"]),
 ];
 
-/// The names at the top of a crate that are no rooms: other crates under the name they have here.
-const FLOORS: [(&str, &[&str]); 1] = [(
-    "radio",
-    &["channel", "antenna", "phy", "pdcp", "rlc", "wire"],
-)];
+/// The names at the top of a crate that are no rooms: other crates under the name they have here, and types.
+const FLOORS: [(&str, &[&str]); 2] = [
+    (
+        "radio",
+        &["channel", "antenna", "phy", "pdcp", "rlc", "wire"],
+    ),
+    ("scenario", &["OwnNames"]),
+];
 
 /// One use of a room by another.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -16,7 +16,7 @@ pub(crate) struct Aimed<'a> {
     steering: Steering,
 }
 
-/// What of an antenna depends on its beam alone.
+/// The part of an antenna that depends on its beam alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Steering {
     beam: Angles,

@@ -109,7 +109,7 @@ impl Model for Nlosv {
     }
 }
 
-/// What is in the way until when.
+/// Whether a vehicle is in the way, and until when.
 #[derive(Debug)]
 pub(crate) struct NlosvProcess {
     model: Nlosv,

@@ -1,4 +1,4 @@
-//! What takes from a link, one by one, for those who ask why it is weak.
+//! The losses of a link by cause, for those who ask why it is weak.
 
 use super::LinkChannel;
 use crate::antenna::Angles;
@@ -9,11 +9,11 @@ use fadeout_core::{Point, Time};
 /// Losses of a link at its last look, in dB, and where its beam points.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Causes {
-    /// What blockages of the channel take, without deafness and without the vehicles that the caller knows.
+    /// The loss by blockages of the channel, in dB, without deafness and without the vehicles that the caller knows.
     pub blockage_db: f64,
-    /// What the other end's looking elsewhere takes.
+    /// The loss as the other end looks elsewhere, in dB.
     pub deafness_db: f64,
-    /// What the beams' age has cost: their gain where the ends are now against that of fresh ones.
+    /// The loss by the age of the beams, in dB: their gain where the ends are now against that of fresh ones.
     pub misalignment_db: f64,
     /// Azimuth of the base station's beam, counter-clockwise from east, degrees; none where it is not steered.
     pub beam_deg: Option<f64>,

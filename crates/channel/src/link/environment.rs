@@ -1,4 +1,4 @@
-//! What the links of one carrier share.
+//! The parts that the links of one carrier share.
 
 use super::{Anchor, LargeScale, LinkChannel};
 use crate::antenna::management::FailureMonitor;
@@ -18,7 +18,7 @@ use fadeout_core::math::log10;
 use fadeout_core::random::Stream;
 use std::sync::Arc;
 
-/// What the links of one carrier share: the configuration and the maps of its sites.
+/// The parts that the links of one carrier share: the configuration and the maps of its sites.
 #[derive(Debug)]
 pub struct Environment {
     shared: Arc<Shared>,
@@ -26,7 +26,7 @@ pub struct Environment {
     seed: u64,
 }
 
-/// What every link refers to.
+/// The parts that every link refers to.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) config: ChannelConfig,

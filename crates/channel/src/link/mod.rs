@@ -396,8 +396,8 @@ impl LinkChannel {
         }
         let rule = self.shared.config.line_of_sight;
         match rule {
-            LineOfSight::Given(is_los) => (by_sight(is_los), None),
-            LineOfSight::Geometry => (State::Los, None),
+            LineOfSight::Clear | LineOfSight::Geometry => (State::Los, None),
+            LineOfSight::Obstructed => (by_sight(false), None),
             LineOfSight::Drawn | LineOfSight::Soft => {
                 // Sight is to the outer wall (d2D-out).
                 let outdoors = Ends {

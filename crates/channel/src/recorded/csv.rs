@@ -27,7 +27,7 @@ const TIMES: [(&str, f64); 2] = [("time_s", 1.0), ("time_ms", 1e3)];
 /// # Errors
 /// The line that is wrong, and what was expected: a column without its unit, a value that is no
 /// number or out of its range (gain -500 to 0 dB, SINR -200 to 100 dB), times that do not increase,
-/// a gap longer than [`Reading::maximum_gap`] during the run, and with [`Outside::Refuse`] rows that
+/// a gap longer than [`Reading::maximum_gap`] during the run, and with [`Outside::Error`] rows that
 /// do not cover it.
 pub fn read(
     text: &[u8],
@@ -216,7 +216,7 @@ impl Columns {
     }
 }
 
-/// What was read of the pairs, in the order in which they came.
+/// The rows of the pairs, in the order in which they came.
 #[derive(Default)]
 struct Pairs<'t> {
     list: Vec<Pair>,

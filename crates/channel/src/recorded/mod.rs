@@ -11,7 +11,7 @@ pub use series::{Interpolation, Series};
 
 use fadeout_core::{Span, Time};
 
-/// What a file says of a UE and a cell.
+/// The recording of a UE and a cell in a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recording {
     /// The UE's name.
@@ -45,22 +45,15 @@ pub struct Reading {
     pub start: Span,
     /// How long the run is.
     pub duration: Span,
-    /// What is between two rows.
+    /// The value between two rows.
     pub interpolation: Interpolation,
-    /// What is before the first and after the last row.
+    /// The value before the first and after the last row.
     pub outside: Outside,
     /// Longest time between two rows of a pair during the run.
     pub maximum_gap: Span,
 }
 
-/// What is before the first row of a pair and after its last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outside {
-    /// The first row's value and the last row's.
-    Hold,
-    /// A mistake, where it is longer than the longest gap; up to that the rows' values hold.
-    Refuse,
-}
+pub use fadeout_core::agreed::Outside;
 
 /// Why a file was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -3,14 +3,7 @@
 use fadeout_core::{Span, Time};
 use std::sync::Arc;
 
-/// What a quantity is between two instants at which it is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Interpolation {
-    /// On the straight line between them, in dB.
-    Linear,
-    /// What it was at the earlier one.
-    Step,
-}
+pub use fadeout_core::agreed::Interpolation;
 
 /// A quantity in dB over time, known at one instant or more. Cloning it shares the rows.
 #[derive(Debug, Clone, PartialEq)]

@@ -57,7 +57,7 @@ impl Registered for Gprs {
 
 impl Configures for Gprs {
     fn configured(&self) -> Result<RabConfig, LinkError> {
-        Ok(bearer(&self.coding_scheme, self.slots, &self.common))
+        Ok(rab(&self.coding_scheme, self.slots, &self.common))
     }
 }
 
@@ -97,11 +97,11 @@ impl Registered for Edge {
 
 impl Configures for Edge {
     fn configured(&self) -> Result<RabConfig, LinkError> {
-        Ok(bearer(&self.coding_scheme, self.slots, &self.common))
+        Ok(rab(&self.coding_scheme, self.slots, &self.common))
     }
 }
 
-fn bearer(scheme: &str, slots: Slots, common: &Common) -> RabConfig {
+fn rab(scheme: &str, slots: Slots, common: &Common) -> RabConfig {
     let slot = octets(scheme);
     let direction = |slots: u64| {
         // Octets in 20 ms.
@@ -149,10 +149,10 @@ mod tests {
             },
             ..Edge::default()
         };
-        let bearer = edge.configured().expect("every scheme has a rate");
+        let rab = edge.configured().expect("every scheme has a rate");
         // MCS-9 has 59.2 kbit/s a timeslot (TS 43.064 Table 2).
         let rate = |kbps: u64| RateConfig::Constant(Rate::from_bits_per_sec(kbps * 100));
-        assert_eq!(bearer.downlink.rate, rate(4 * 592));
-        assert_eq!(bearer.uplink.rate, rate(2 * 592));
+        assert_eq!(rab.downlink.rate, rate(4 * 592));
+        assert_eq!(rab.uplink.rate, rate(2 * 592));
     }
 }

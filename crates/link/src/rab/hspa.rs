@@ -236,12 +236,12 @@ mod tests {
 
     #[test]
     fn the_rate_is_a_block_in_each_interval_less_the_overhead() {
-        let bearer = hspa(&given(&[("cqi", 20.0), ("overhead", 0.0)])).expect("valid");
+        let rab = hspa(&given(&[("cqi", 20.0), ("overhead", 0.0)])).expect("valid");
         let rate = |bits| RateConfig::Constant(Rate::from_bits_per_sec(bits));
-        assert_eq!(bearer.downlink.rate, rate(5887 * 500));
-        assert_eq!(bearer.uplink.rate, rate(14484 * 100));
-        let bearer = hspa(&given(&[("cqi", 20.0), ("overhead", 0.5)])).expect("valid");
-        assert_eq!(bearer.downlink.rate, rate(5887 * 250));
+        assert_eq!(rab.downlink.rate, rate(5887 * 500));
+        assert_eq!(rab.uplink.rate, rate(14484 * 100));
+        let rab = hspa(&given(&[("cqi", 20.0), ("overhead", 0.5)])).expect("valid");
+        assert_eq!(rab.downlink.rate, rate(5887 * 250));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use fadeout_core::registry::{Parameters, flag, number, span};
 use fadeout_core::{Bytes, Rate, Span};
 
 fadeout_core::registry! {
-    /// Every technology that a bearer can name.
+    /// Every technology that a RAB can name.
     pub static RABS;
 
     /// A technology with its parameters.
@@ -31,13 +31,13 @@ fadeout_core::registry! {
     macro each;
 }
 
-/// A technology, which makes the configuration of a bearer of its parameters.
+/// A technology, which makes the configuration of a RAB of its parameters.
 trait Configures {
     /// Both directions, and the phone's states.
     fn configured(&self) -> Result<RabConfig, LinkError>;
 }
 
-/// Both directions of a bearer.
+/// Both directions of a RAB.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RabConfig {
     /// From the base station to the phone.
@@ -49,7 +49,7 @@ pub struct RabConfig {
 }
 
 impl RabConfig {
-    /// The bearer of the technology called `name` in [`RABS`] or by an alias, with the
+    /// The RAB of the technology called `name` in [`RABS`] or by an alias, with the
     /// parameters given; `None` when there is none of that name.
     ///
     /// # Errors

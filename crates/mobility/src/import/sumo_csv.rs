@@ -122,7 +122,7 @@ fn parse(text: &str) -> Result<Passages, TraceError> {
     Ok(passages)
 }
 
-/// What stands in a column; nothing where the row ends before it.
+/// The text of a column; nothing where the row ends before it.
 fn field<'a>(fields: &[&'a str], column: usize) -> &'a str {
     fields.get(column).copied().unwrap_or("")
 }

@@ -4,20 +4,7 @@ use crate::vehicle::Body;
 use fadeout_core::math;
 use fadeout_core::registry::{choice, number};
 
-fadeout_core::choices! {
-    /// How drivers heed the vehicle ahead.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum CarFollowing {
-        /// Not at all: all go at the speed of their lane, for ever.
-        None = "none",
-        /// The intelligent driver model (M. Treiber, A. Hennecke, D. Helbing, Physical Review E 62,
-        /// 2000).
-        Idm = "idm",
-        /// The model of S. Krauss (1998) as SUMO's KraussOrig1 has it; with dawdling it makes
-        /// stop-and-go waves.
-        Krauss = "krauss",
-    }
-}
+pub use fadeout_core::agreed::CarFollowing;
 
 fadeout_core::parameters! {
     /// How drivers are; the defaults are SUMO's, and those of a scenario.

@@ -4,43 +4,34 @@ use crate::vehicle::Mix;
 use fadeout_core::math;
 use fadeout_core::random::Stream;
 
-fadeout_core::choices! {
-    /// Distances of vehicles on a lane.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum GapRule {
-        /// From rear bumper to front bumper the greater of 2 m and an exponential with a mean of 2 s
-        /// at the lane's speed (TR 37.885 clause 6.1.2).
-        Tr37885 = "tr-37.885",
-        /// From front to front exponential with a mean of 2.5 s at the lane's speed (TR 36.885 clause
-        /// A.1.2). Vehicles may overlap.
-        Tr36885 = "tr-36.885",
-    }
-}
+pub use fadeout_core::agreed::GapRule;
 
 /// Least distance from bumper to bumper.
 ///
 /// Standard: TR 37.885 §6.1.2.
 pub(super) const LEAST_GAP_M: f64 = 2.0;
 
-impl GapRule {
-    /// Mean distance from front to front in metres, of vehicles of this mean length at this speed.
-    pub fn mean_spacing(self, speed: f64, mean_length: f64) -> f64 {
-        match self {
-            GapRule::Tr37885 => {
-                let mean = 2.0 * speed;
-                let above = mean * math::exp(-LEAST_GAP_M / mean);
-                mean_length + LEAST_GAP_M + above
-            }
-            GapRule::Tr36885 => 2.5 * speed,
+/// Mean distance from front to front in metres, of vehicles of this mean length at this speed.
+///
+/// Standard: TR 37.885 §6.1.2; TR 36.885 §A.1.2.
+fn mean_spacing(rule: GapRule, speed: f64, mean_length: f64) -> f64 {
+    match rule {
+        GapRule::Tr37885 => {
+            let mean = 2.0 * speed;
+            let above = mean * math::exp(-LEAST_GAP_M / mean);
+            mean_length + LEAST_GAP_M + above
         }
+        GapRule::Tr36885 => 2.5 * speed,
     }
+}
 
-    /// From a vehicle's rear bumper to the next front bumper; negative where they overlap.
-    fn draw(self, speed: f64, length: f64, random: &mut Stream) -> f64 {
-        match self {
-            GapRule::Tr37885 => random.exponential(2.0 * speed).max(LEAST_GAP_M),
-            GapRule::Tr36885 => random.exponential(2.5 * speed) - length,
-        }
+/// From a vehicle's rear bumper to the next front bumper; negative where they overlap.
+///
+/// Standard: TR 37.885 §6.1.2; TR 36.885 §A.1.2.
+fn draw(rule: GapRule, speed: f64, length: f64, random: &mut Stream) -> f64 {
+    match rule {
+        GapRule::Tr37885 => random.exponential(2.0 * speed).max(LEAST_GAP_M),
+        GapRule::Tr36885 => random.exponential(2.5 * speed) - length,
     }
 }
 
@@ -58,7 +49,7 @@ pub(super) fn by_rule(
     let mut placed = Vec::new();
     // The first gap as one comes upon it at a random place, cut; the ring closes with what is left.
     let mut front = length * (1.0 - 1e-9);
-    let spacing = rule.mean_spacing(speed, mix.mean_length());
+    let spacing = mean_spacing(rule, speed, mix.mean_length());
     front -= random.uniform() * spacing.min(length);
     loop {
         let body = mix.draw_row(random);
@@ -66,7 +57,7 @@ pub(super) fn by_rule(
         for number in 0..vehicle.platoon.max(1) {
             let gap = match number + 1 < vehicle.platoon {
                 true => LEAST_GAP_M,
-                false => rule.draw(speed, vehicle.length, random),
+                false => draw(rule, speed, vehicle.length, random),
             };
             // The last keeps its distance from the first, around the ring.
             let first = placed.first().map_or(front, |&(_, first): &Placed| first);
@@ -128,17 +119,17 @@ mod tests {
             (70.0, 38.939_45),
             (140.0, 77.803_27),
         ] {
-            let found = GapRule::Tr37885.mean_spacing(kmh(speed), 0.0);
+            let found = mean_spacing(GapRule::Tr37885, kmh(speed), 0.0);
             assert!((found - gap).abs() < 1e-5, "{found}");
         }
-        let density = |speed, length| 1.0 / GapRule::Tr37885.mean_spacing(kmh(speed), length);
+        let density = |speed, length| 1.0 / mean_spacing(GapRule::Tr37885, kmh(speed), length);
         assert!((density(50.08, 5.0) - 0.030_402_15).abs() < 1e-8);
         assert!((density(50.08, 6.6) - 0.028_991_88).abs() < 1e-8);
         assert!((4.0 * density(50.08, 5.0) - 0.121_608_6).abs() < 1e-7);
         assert!((4.0 * density(50.08, 6.6) - 0.115_967_5).abs() < 1e-7);
         assert!((6.0 * density(50.08, 5.0) - 0.182_412_9).abs() < 1e-7);
         assert!((density(140.0, 5.0) - 0.012_076_82).abs() < 1e-8);
-        let poisson = 4.0 / GapRule::Tr36885.mean_spacing(kmh(50.08), 5.0);
+        let poisson = 4.0 / mean_spacing(GapRule::Tr36885, kmh(50.08), 5.0);
         assert!((poisson - 0.115_016).abs() < 1e-6);
     }
 
@@ -147,11 +138,11 @@ mod tests {
     fn drawn_gaps_have_the_floor_and_the_median_of_the_reference() {
         let mut random = Stream::new(2, "test", 0);
         let n = 40_000;
-        let mut draw = |speed: f64| GapRule::Tr37885.draw(speed / 3.6, 5.0, &mut random);
-        let floor = (0..n).filter(|_| draw(50.08) == 2.0).count() as f64 / f64::from(n);
+        let mut drawn = |speed: f64| draw(GapRule::Tr37885, speed / 3.6, 5.0, &mut random);
+        let floor = (0..n).filter(|_| drawn(50.08) == 2.0).count() as f64 / f64::from(n);
         // Five standard errors of a share of 0.069.
         assert!((floor - 0.069_362_07).abs() < 0.0064, "{floor}");
-        let below = (0..n).filter(|_| draw(60.0) < 23.104_91).count() as f64 / f64::from(n);
+        let below = (0..n).filter(|_| drawn(60.0) < 23.104_91).count() as f64 / f64::from(n);
         assert!((below - 0.5).abs() < 0.0125, "{below}");
     }
 
@@ -176,7 +167,7 @@ mod tests {
             // Rows of six: six times the variance.
             assert!((trucks / placed.len() as f64 - share).abs() < 0.02);
             if share == 0.0 {
-                let spacing = rule.mean_spacing(20.0, mix.mean_length());
+                let spacing = mean_spacing(rule, 20.0, mix.mean_length());
                 let expected = 1e6 / spacing;
                 // Five deviations of a Poisson number.
                 assert!((placed.len() as f64 - expected).abs() < 5.0 * expected.sqrt());

@@ -15,7 +15,7 @@ pub(super) struct Lane {
     pub(super) length: f64,
     /// Speed limit in metres per second.
     pub(super) speed: f64,
-    /// What it leads into, each with its probability.
+    /// The roads that it leads into, each with its probability.
     pub(super) next: Vec<(usize, f64)>,
     /// The phase in which the light at its end is green; without one it always is.
     pub(super) phase: Option<u8>,

@@ -247,8 +247,8 @@ impl Service {
             let plan = &self.cells[cell.index()].plan;
             if drb.on_connected(number, leg, rooms(plan, &stack.air, leg)) {
                 stack.legs[leg.index()].channels.add(id, &config);
-                for position in 0..stack.legs[leg.index()].carriers.secondary().len() {
-                    let carrier = stack.legs[leg.index()].carriers.secondary()[position];
+                for position in 0..stack.legs[leg.index()].carriers.scells().len() {
+                    let carrier = stack.legs[leg.index()].carriers.scells()[position];
                     stack.legs[carrier.index()].channels.add(id, &config);
                 }
             }

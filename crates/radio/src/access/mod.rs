@@ -36,7 +36,7 @@ pub use crate::config::{
     AccessConfig, Adaptation, Aggregation, AirInterface, BearerConfig, BicastStart, CellConfig,
     CellHarqConfig, ConfiguredGrant, DataForwarding, Division, EventKind, FixedSinr, Interface,
     MOST_SECONDARY_CELLS, MeasurementEvent, MobilityConfig, Monitoring, ProcedureConfig,
-    RadioConfig, RadioError, Rank, RecordedPath, ReleasedTo, ReportedAdaptation, Scope, Serving,
+    RadioConfig, RadioError, Rank, RecordedPath, ReleasedState, ReportedAdaptation, Scope, Serving,
     Sharing, Signalling, StatesConfig, UeConfig, UplinkPower,
 };
 pub use crate::rrc::backhaul::Place;

@@ -132,7 +132,7 @@ impl Service {
             return;
         }
         let mut position = 0;
-        while let Some(id) = self.stack.secondary(leg, position) {
+        while let Some(id) = self.stack.scell(leg, position) {
             let cell = self.stack.legs[id.index()].config.cell;
             let slot = self.cells[cell.index()].plan.frame.slot_from(ready_at);
             self.activate(now, Some(id), direction, slot);
@@ -252,7 +252,7 @@ impl Service {
         stack.legs[id.index()].fail(until, &mut stack.lost);
         cell.forget_grants(id);
         let mut position = 0;
-        while let Some(beside) = stack.secondary(id, position) {
+        while let Some(beside) = stack.scell(id, position) {
             let leg = &mut stack.legs[beside.index()];
             leg.fail(until, &mut stack.lost);
             self.cells[leg.config.cell.index()].forget_grants(beside);
@@ -326,3 +326,6 @@ impl Service {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -68,8 +68,8 @@ impl Stack {
 
     /// A leg and those in secondary cells beside it.
     pub(super) fn carriers_of(&self, leg: LegId) -> impl Iterator<Item = LegId> + '_ {
-        let secondary = self.legs[leg.index()].carriers.secondary();
-        std::iter::once(leg).chain(secondary.iter().copied())
+        let scells = self.legs[leg.index()].carriers.scells();
+        std::iter::once(leg).chain(scells.iter().copied())
     }
 
     /// A leg, and how its UE gets at the uplink of the carrier.
@@ -82,9 +82,9 @@ impl Stack {
 
     /// The leg in the secondary cell at `position` beside a leg.
     #[inline]
-    pub(super) fn secondary(&self, leg: LegId, position: usize) -> Option<LegId> {
-        let secondary = self.legs[leg.index()].carriers.secondary();
-        secondary.get(position).copied()
+    pub(super) fn scell(&self, leg: LegId, position: usize) -> Option<LegId> {
+        let scells = self.legs[leg.index()].carriers.scells();
+        scells.get(position).copied()
     }
 
     /// A secondary cell carries, on this further leg, what a leg of a UE does.
@@ -423,9 +423,9 @@ impl Stack {
         let is_idle = |drb: &Drb| {
             drb.legs().all(|leg| {
                 let leg = &legs[leg.index()];
-                let mut secondary = leg.carriers.secondary().iter();
+                let mut scells = leg.carriers.scells().iter();
                 leg.half(direction).is_idle()
-                    && secondary.all(|leg| legs[leg.index()].half(direction).is_idle())
+                    && scells.all(|leg| legs[leg.index()].half(direction).is_idle())
             })
         };
         drb.close_books(direction, is_idle, env, &mut self.storage);

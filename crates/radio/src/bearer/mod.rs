@@ -87,14 +87,14 @@ pub(crate) struct BearerCounters {
 
 impl Drb {
     /// The bearer `id`, the UE's `nth` whose RLC PDUs have its form, on the leg that `config` names
-    /// and on those with the numbers `secondary`.
+    /// and on those with the numbers `others`.
     ///
     /// # Errors
     /// A parameter of RLC or PDCP has a value that is not allowed.
     pub(crate) fn new(
         (id, nth): (DrbId, u8),
         config: BearerConfig,
-        secondary: &[u8],
+        others: &[u8],
         seed: u64,
     ) -> Result<Drb, ParameterError> {
         let anchor = || -> Result<Anchor, ParameterError> {
@@ -128,7 +128,7 @@ impl Drb {
             generation: None,
             legs: RlcLegs {
                 primary: leg((0, &config.leg))?,
-                secondary: (1..).zip(secondary).map(leg).collect::<Result<_, _>>()?,
+                others: (1..).zip(others).map(leg).collect::<Result<_, _>>()?,
             },
             anchors: [anchor()?, anchor()?],
             inlet: Ring::new(),
@@ -467,7 +467,7 @@ impl Drb {
             rlc.wake_at().min(anchor.tx.wake_at(rlc))
         };
         let mut at = of_leg(&self.legs.primary).min(anchor.rx.wake_at());
-        for leg in &self.legs.secondary {
+        for leg in &self.legs.others {
             at = at.min(of_leg(leg));
         }
         if at.is_never() {
@@ -494,7 +494,7 @@ impl Drb {
         let failed = if has_failed(&&self.legs.primary) {
             Some(&self.legs.primary)
         } else {
-            self.legs.secondary.iter().find(has_failed)
+            self.legs.others.iter().find(has_failed)
         };
         failed.and_then(|rlc| rlc.leg)
     }

@@ -12,7 +12,8 @@ use fadeout_core::{Direction, Ecn, PacketPool, Time};
 pub(super) struct RlcLegs {
     /// What is sent goes here (primaryPath, TS 38.331 clause 6.3.2).
     pub primary: RlcLeg,
-    pub secondary: Vec<RlcLeg>,
+    /// The further ones, of a split bearer (TS 37.340 clause 3.1).
+    pub others: Vec<RlcLeg>,
 }
 
 /// The RLC entities of a bearer at both ends of one leg (an RLC bearer).
@@ -45,11 +46,11 @@ pub(super) struct RlcEnd {
 
 impl RlcLegs {
     pub(super) fn iter(&self) -> impl Iterator<Item = &RlcLeg> {
-        std::iter::once(&self.primary).chain(&self.secondary)
+        std::iter::once(&self.primary).chain(&self.others)
     }
 
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut RlcLeg> {
-        std::iter::once(&mut self.primary).chain(&mut self.secondary)
+        std::iter::once(&mut self.primary).chain(&mut self.others)
     }
 
     /// RLC on the leg with a number.
@@ -58,8 +59,8 @@ impl RlcLegs {
         if self.primary.number == number {
             return &self.primary;
         }
-        let mut secondary = self.secondary.iter();
-        let found = secondary.find(|leg| leg.number == number);
+        let mut others = self.others.iter();
+        let found = others.find(|leg| leg.number == number);
         debug_assert!(found.is_some(), "the bearer has RLC on leg {number}");
         found.unwrap_or(&self.primary)
     }
@@ -70,8 +71,8 @@ impl RlcLegs {
         if self.primary.number == number {
             return &mut self.primary;
         }
-        let mut secondary = self.secondary.iter_mut();
-        let found = secondary.find(|leg| leg.number == number);
+        let mut others = self.others.iter_mut();
+        let found = others.find(|leg| leg.number == number);
         debug_assert!(found.is_some(), "the bearer has RLC on leg {number}");
         found.unwrap_or(&mut self.primary)
     }

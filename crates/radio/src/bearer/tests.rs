@@ -41,9 +41,9 @@ fn millis(millis: u64) -> Time {
 }
 
 impl Rig {
-    fn new(config: BearerConfig, secondary: &[u8]) -> Rig {
+    fn new(config: BearerConfig, others: &[u8]) -> Rig {
         Rig {
-            drb: Drb::new((DrbId(0), 0), config, secondary, 1).expect("parameters are allowed"),
+            drb: Drb::new((DrbId(0), 0), config, others, 1).expect("parameters are allowed"),
             storage: Storage::new(),
             pool: PacketPool::new(),
             out: Vec::new(),

@@ -33,7 +33,7 @@ pub use mobility::{
 pub(crate) use mobility::{Fate, Way};
 pub use recorded::RecordedPath;
 pub(crate) use recorded::check_recorded;
-pub use states::{ReleasedTo, StatesConfig};
+pub use states::{ReleasedState, StatesConfig};
 pub use ue::{Aggregation, FixedSinr, MOST_SECONDARY_CELLS, Serving, UeConfig};
 
 /// All cells, UEs and bearers of a scenario.

@@ -2,15 +2,9 @@
 
 use super::AccessConfig;
 use fadeout_core::Span;
+use fadeout_core::registry::{Parameter, choice, integer, span};
 
-/// The state that a connection is released to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReleasedTo {
-    /// RRC_IDLE: the core pages, and the connection is set up anew, with security and bearers.
-    Idle,
-    /// RRC_INACTIVE: the base station pages, and the connection is resumed.
-    Inactive,
-}
+pub use fadeout_core::agreed::ReleasedState;
 
 /// States of RRC: when a connection is released, and how a UE comes back.
 ///
@@ -20,7 +14,7 @@ pub struct StatesConfig {
     /// How long nothing may come until the connection is released.
     pub inactivity: Span,
     /// Where it goes then.
-    pub released_to: ReleasedTo,
+    pub released_to: ReleasedState,
     /// The paging cycle T, in radio frames.
     pub cycle_frames: u32,
     /// N: paging frames in a cycle, of those that divide it.
@@ -39,15 +33,60 @@ pub struct StatesConfig {
     pub core_delay: Span,
 }
 
+fadeout_core::parameters! {
+    /// The defaults of the states, under the names that a scenario has for them.
+    struct Keys {
+        /// How long nothing may come until the connection is released.
+        inactivity: Span = span("10 s"),
+        /// Where it goes then.
+        state: ReleasedState = choice(ReleasedState::NAMES, "idle"),
+        /// The paging cycle.
+        paging_cycle: u32 = integer((32, 1024, ""), "128"),
+        /// Paging frames in a cycle.
+        paging_frames: u32 = integer((1, 1024, ""), "128"),
+        /// One way of a message of RRC over the air.
+        message_delay: Span = span("4 ms"),
+        /// RRC processing of a setup or a resume.
+        setup_delay: Span = span("10 ms"),
+        /// Of the security command.
+        security_delay: Span = span("5 ms"),
+        /// Of the reconfiguration that adds the bearers.
+        reconfiguration_delay: Span = span("10 ms"),
+        /// One way between base station and core.
+        core_delay: Span = span("5 ms"),
+    }
+}
+
+impl Default for StatesConfig {
+    fn default() -> StatesConfig {
+        let keys = Keys::default();
+        StatesConfig {
+            inactivity: keys.inactivity,
+            released_to: keys.state,
+            cycle_frames: keys.paging_cycle,
+            paging_frames: keys.paging_frames,
+            access: AccessConfig::default(),
+            message_delay: keys.message_delay,
+            setup_processing: keys.setup_delay,
+            security_processing: keys.security_delay,
+            reconfiguration_processing: keys.reconfiguration_delay,
+            core_delay: keys.core_delay,
+        }
+    }
+}
+
 impl StatesConfig {
+    /// The parameters that a scenario may give, as keys of a UE's `rrc-states`.
+    pub const PARAMETERS: &'static [Parameter] = Keys::PARAMETERS;
+
     /// From the end of random access to the first data.
     pub fn procedure(&self) -> Span {
         let resumed = self.setup_processing + self.message_delay;
         match self.released_to {
             // The complete message goes up; what follows on it may be data.
-            ReleasedTo::Inactive => resumed,
+            ReleasedState::Inactive => resumed,
             // The core answers the complete message; two commands and their answers.
-            ReleasedTo::Idle => {
+            ReleasedState::Idle => {
                 resumed
                     + self.core_delay * 2
                     + (self.message_delay + self.security_processing)

@@ -12,11 +12,11 @@ use fadeout_core::{Direction, Span, Time};
 /// The legs that carry the same as a leg.
 #[derive(Debug, Default)]
 pub(crate) struct Carriers {
-    /// Of a primary leg.
-    secondary: Vec<LegId>,
+    /// Of the leg in the PCell: those in its SCells.
+    scells: Vec<LegId>,
     /// Whether those have uplink too.
     have_uplink: bool,
-    /// Of a secondary leg.
+    /// Of a leg in an SCell.
     activation: Option<Activation>,
 }
 
@@ -34,7 +34,7 @@ impl Carriers {
     /// A leg in a secondary cell.
     pub(crate) fn beside(primary: LegId, aggregation: &Aggregation) -> Carriers {
         Carriers {
-            secondary: Vec::new(),
+            scells: Vec::new(),
             have_uplink: false,
             activation: Some(Activation {
                 primary,
@@ -46,8 +46,8 @@ impl Carriers {
     }
 
     /// A leg in a secondary cell carries the same, in the uplink too or not.
-    pub(crate) fn add(&mut self, secondary: LegId, has_uplink: bool) {
-        self.secondary.push(secondary);
+    pub(crate) fn add(&mut self, scell: LegId, has_uplink: bool) {
+        self.scells.push(scell);
         self.have_uplink = has_uplink;
     }
 
@@ -62,8 +62,8 @@ impl Carriers {
     }
 
     /// The legs in secondary cells, of the primary one.
-    pub(crate) fn secondary(&self) -> &[LegId] {
-        &self.secondary
+    pub(crate) fn scells(&self) -> &[LegId] {
+        &self.scells
     }
 
     /// There is data. When the secondary cell can carry it if that takes an activation.

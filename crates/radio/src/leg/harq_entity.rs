@@ -395,4 +395,93 @@ mod tests {
         let again = decode(&mut harq, &repeating, 0, 1.0);
         assert!(again.is_ok && !again.is_new && !again.is_lost);
     }
+
+    /// A block in process `id` that fails in slot `slot`, eight slots before it may be sent again.
+    fn fail(harq: &mut HarqEntity, id: u8, slot: u64) {
+        let config = CellHarqConfig::with_processes(8);
+        harq.start(id, Shape::default(), Time::from_nanos(slot));
+        harq.sent(id, slot, slot + 8);
+        assert!(!decode(harq, &config, id, 1.0).is_ok);
+    }
+
+    #[test]
+    fn blocks_are_sent_again_in_the_order_in_which_they_were_sent_first() {
+        let mut harq = HarqEntity::new(4);
+        for (id, slot) in [(2, 0), (0, 1), (3, 2)] {
+            fail(&mut harq, id, slot);
+        }
+        assert_eq!(harq.waiting_from(), Some(8));
+        assert_eq!(harq.waiting(10), Some(2));
+        harq.resume(2);
+        assert_eq!((harq.waiting(10), harq.waiting_from()), (Some(0), Some(9)));
+        harq.resume(0);
+        assert_eq!((harq.waiting(9), harq.waiting(10)), (None, Some(3)));
+    }
+
+    #[test]
+    fn the_process_that_has_rested_longest_is_next() {
+        let mut harq = HarqEntity::new(3);
+        for expected in [0, 1, 2, 0, 1] {
+            assert_eq!(harq.free(1000), Some(expected));
+            harq.start(expected, Shape::default(), Time::ZERO);
+            harq.skip(expected, 0);
+        }
+        // Two are busy, whichever's turn it is.
+        for busy in [2, 0] {
+            harq.start(busy, Shape::default(), Time::ZERO);
+            harq.sent(busy, 1000, 1008);
+        }
+        assert_eq!(
+            (harq.free(2000), harq.free_from(2000)),
+            (Some(1), Some(2000))
+        );
+        harq.start(1, Shape::default(), Time::ZERO);
+        assert_eq!((harq.free(2000), harq.free_from(2000)), (None, None));
+    }
+
+    #[test]
+    fn a_grant_that_is_not_used_leaves_its_process_free_behind_its_slot() {
+        let mut harq = HarqEntity::new(1);
+        harq.start(0, Shape::default(), Time::ZERO);
+        assert!(harq.process(0).is_unsent());
+        harq.skip(0, 30);
+        assert_eq!((harq.free(29), harq.free(30)), (None, Some(0)));
+        harq.start(0, Shape::default(), Time::ZERO);
+        harq.sent(0, 30, 38);
+        assert!(!harq.process(0).is_unsent());
+    }
+
+    #[test]
+    fn feedback_is_mistaken_as_often_as_the_chance_says() {
+        let share = |config: CellHarqConfig, error: f64| {
+            let mut draws = Stream::new(7, "feedback", 0);
+            let judgement = Judgement {
+                harq: &config,
+                fixed: Some(FixedErrors {
+                    first: error,
+                    retransmission: error,
+                }),
+                sinr_db: 0.0,
+            };
+            let waits = |_: &u64| {
+                let mut harq = HarqEntity::new(1);
+                harq.start(0, Shape::default(), Time::ZERO);
+                harq.sent(0, 0, 8);
+                let code = || unreachable!("fixed errors need no code");
+                harq.decode(0, &judgement, code, &mut draws);
+                harq.waiting(8).is_some()
+            };
+            (0..4000).filter(waits).count() as f64 / 4000.0
+        };
+        let config = |ack_to_nack, nack_to_ack| CellHarqConfig {
+            ack_to_nack,
+            nack_to_ack,
+            ..CellHarqConfig::with_processes(8)
+        };
+        // Five standard deviations of 4000 draws of one in four are 0.034.
+        assert!((share(config(0.25, 0.0), 0.0) - 0.25).abs() < 0.034);
+        assert!((share(config(0.0, 0.25), 1.0) - 0.75).abs() < 0.034);
+        assert_eq!(share(config(0.0, 0.0), 0.0), 0.0);
+        assert_eq!(share(config(0.0, 0.0), 1.0), 1.0);
+    }
 }

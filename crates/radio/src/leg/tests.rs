@@ -1,5 +1,6 @@
 //! A leg alone: slots, measurements, backlogs and RLC are made by hand.
 
+mod rules;
 mod uplink;
 
 use super::*;

@@ -6,7 +6,7 @@
 //! Standard: TS 38.331 §5.3.3, §5.3.8, §5.3.13; TS 38.304 §7.1; TS 36.304 §7.1.
 
 use super::random_access::{Progress, RandomAccess};
-use crate::config::{ReleasedTo, StatesConfig};
+use crate::config::{ReleasedState, StatesConfig};
 use fadeout_core::random::Stream;
 use fadeout_core::{Direction, Span, Time};
 
@@ -88,7 +88,7 @@ impl Connection {
 
     /// The time of [`Connection::check_at`] has come; `is_busy` when something is still to be sent.
     /// The state that the UE goes to, if its connection is released.
-    pub(crate) fn on_check(&mut self, now: Time, is_busy: bool) -> Option<ReleasedTo> {
+    pub(crate) fn on_check(&mut self, now: Time, is_busy: bool) -> Option<ReleasedState> {
         if self.check_at() > now {
             return None;
         }
@@ -109,8 +109,8 @@ impl Connection {
     fn paged_at(&self, now: Time) -> Time {
         let asked_at = match self.config.released_to {
             // The core is told of the packet, and asks the base station.
-            ReleasedTo::Idle => now.saturating_add(self.config.core_delay * 2),
-            ReleasedTo::Inactive => now,
+            ReleasedState::Idle => now.saturating_add(self.config.core_delay * 2),
+            ReleasedState::Inactive => now,
         };
         let StatesConfig {
             cycle_frames,
@@ -152,29 +152,24 @@ fn paging_frame_from(at: Time, (cycle, frames): (u32, u32), id: u64) -> Time {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::AccessConfig;
 
     fn at(millis: u64) -> Time {
         Time::ZERO + Span::from_millis(millis)
     }
 
-    fn config(released_to: ReleasedTo) -> StatesConfig {
+    fn config(released_to: ReleasedState) -> StatesConfig {
         let ms = Span::from_millis;
         StatesConfig {
             inactivity: ms(1000),
             released_to,
             cycle_frames: 128,
             paging_frames: 32,
-            access: AccessConfig::default(),
-            message_delay: ms(4),
-            setup_processing: ms(10),
-            security_processing: ms(5),
-            reconfiguration_processing: ms(10),
             core_delay: ms(15),
+            ..StatesConfig::default()
         }
     }
 
-    fn connection(released_to: ReleasedTo, id: u64) -> Connection {
+    fn connection(released_to: ReleasedState, id: u64) -> Connection {
         Connection::new(config(released_to), id, Stream::new(1, "test", 0))
     }
 
@@ -194,12 +189,12 @@ mod tests {
 
     #[test]
     fn a_connection_is_released_after_its_timer_and_not_while_something_waits() {
-        let mut ue = connection(ReleasedTo::Idle, 0);
+        let mut ue = connection(ReleasedState::Idle, 0);
         assert_eq!(ue.on_packet(at(200), Direction::Uplink), Entry::Open);
         assert_eq!(ue.check_at(), at(1200));
         assert_eq!(ue.on_check(at(1000), false), None);
         assert_eq!(ue.on_check(at(1200), true), None);
-        assert_eq!(ue.on_check(at(2200), false), Some(ReleasedTo::Idle));
+        assert_eq!(ue.on_check(at(2200), false), Some(ReleasedState::Idle));
         assert!(ue.check_at().is_never());
     }
 
@@ -209,20 +204,20 @@ mod tests {
         for (released_to, direction, paged, open) in [
             // 10 + 4 ms of resume.
             (
-                ReleasedTo::Inactive,
+                ReleasedState::Inactive,
                 Direction::Uplink,
                 None,
                 1510 + 15 + 14,
             ),
             // UE_ID 5 is paged in frame 20 of each 128: at 1480 ms.
             (
-                ReleasedTo::Inactive,
+                ReleasedState::Inactive,
                 Direction::Downlink,
                 Some(1480),
                 1480 + 15 + 14,
             ),
             // 14 ms of setup, 30 to the core and back, 13 of security, 18 of reconfiguration.
-            (ReleasedTo::Idle, Direction::Uplink, None, 1510 + 15 + 75),
+            (ReleasedState::Idle, Direction::Uplink, None, 1510 + 15 + 75),
         ] {
             let mut ue = connection(released_to, 5);
             assert!(ue.on_check(at(1000), false).is_some());

@@ -38,7 +38,7 @@ table! {
             Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 50.0)), BUDGET;
         /// Distance of code and receiver from the bound, as a loss of signal-to-noise ratio.
         implementation_loss: Decibel =
-            Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 50.0)), Default("\"1 dB\"");
+            Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 50.0)), BUDGET;
         /// Half-power beamwidth of both antennas in elevation; only their gains depend on it.
         elevation_beamwidth_deg as "elevation-beamwidth": f64 = BEAMWIDTH, BUDGET;
         /// Share of the ideal directivity that the antennas reach.

@@ -5,8 +5,9 @@ use crate::keys::POSITIVE_TIME;
 use crate::quantity::Dimension;
 use crate::shape::Presence::{Default, Required};
 use crate::shape::{Range, Shape};
-use crate::table::{table, words};
+use crate::table::table;
 use fadeout_core::Span;
+use fadeout_core::agreed::{Interpolation, Outside};
 
 table! {
     /// Gain or SINR over time, from a ray tracer or a drive test, in place of the model of the pairs
@@ -22,9 +23,9 @@ table! {
         /// included) or `sinr_db`, perhaps with `uplink_sinr_db`.
         file: File = Shape::File("a table in CSV, relative to the scenario file"), Required;
         /// What is between two rows.
-        interpolation: Interpolation = Interpolation::SHAPE, Default("\"linear\"");
+        interpolation: Interpolation = Shape::Choice(Interpolation::WORDS), Default("\"linear\"");
         /// What is more than `maximum-gap` before the first row of a pair and after its last.
-        outside: Outside = Outside::SHAPE, Default("\"error\"");
+        outside: Outside = Shape::Choice(Outside::WORDS), Default("\"error\"");
         /// Longest time between two rows of a pair during the run.
         maximum_gap: Span = POSITIVE_TIME, Default("\"1 s\"");
         /// Time in the file at which the run starts.
@@ -32,27 +33,5 @@ table! {
         /// Whether the fading of the cell's channel lies on top of a gain, as of one that is a mean
         /// over places or time.
         fading: bool = Shape::Bool, Default("false");
-    }
-}
-
-words! {
-    /// The value between two rows.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Interpolation {
-        /// on the straight line between them, in dB
-        Linear = "linear",
-        /// that of the earlier one
-        Step = "step",
-    }
-}
-
-words! {
-    /// The value before the first and after the last row.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Outside {
-        /// the nearest row's
-        Hold = "hold",
-        /// none: the file must cover the run
-        Error = "error",
     }
 }

@@ -10,7 +10,8 @@ use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
 use crate::shape::{Key, Shape, with_changed};
-use crate::table::{KeyValue, nested, table, unchecked, variants, words};
+use crate::table::{KeyValue, nested, table, unchecked, variants};
+use fadeout_core::agreed::Changes;
 use fadeout_core::{Bytes, NodeId, Rate, Span, Time};
 use serde_json::{Value, json};
 
@@ -84,7 +85,7 @@ table! {
         /// another.
         keeps_order: bool = Shape::Bool, Default("true");
         /// When a change of rate or delay begins to count.
-        changes: Changes = Changes::SHAPE, Default("\"at-once\"");
+        changes: Changes = Shape::Choice(Changes::WORDS), Default("\"at-once\"");
         /// Bytes that each packet takes on the link besides its IP packet: 14 for an Ethernet
         /// header, 38 for Ethernet with preamble, checksum and gap.
         framing: Bytes = FRAMING, Default("\"0 B\"");
@@ -302,18 +303,6 @@ fn check_steps<T>(
         builder.mistake(place, message, "a time after the last start");
     }
     Some(())
-}
-
-words! {
-    /// When a change of a link's rate or delay begins to count.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Changes {
-        /// What is queued is sent at the new rate, and what leaves the transmitter has the new
-        /// delay.
-        AtOnce = "at-once",
-        /// What is queued or being sent keeps the rate and the delay of its arrival, as in netem.
-        ForArrivals = "for-arrivals",
-    }
 }
 
 table! {

@@ -24,15 +24,18 @@ pub use blockage::{
     Blockage, BlockageDepth, BlockageEffect, Blocker, Directions, Distances, HoldLimit,
 };
 pub use budget::{McsTable, Radio};
-pub use channel_file::{ChannelFile, Interpolation, Outside};
+pub use channel_file::ChannelFile;
+pub use fadeout_core::agreed::{
+    CarFollowing, Changes, GapRule, Interpolation, LineOfSight, Outside, ReleasedState,
+};
 pub use file::File;
 pub(crate) use file::read_bounded;
 pub(crate) use flow::Arrivals;
 pub use flow::{Flow, FlowPath, LinkInfoSettings, LinkInfoSource, Multipath};
 pub use handover::{Handover, HandoverFate, HandoverSignalling, TargetOrder};
 pub use link::{
-    Changes, DelayModel, GilbertElliott, Link, LinkDirection, Loss, LostArrivals, Queue,
-    QueueLimit, RateModel,
+    DelayModel, GilbertElliott, Link, LinkDirection, Loss, LostArrivals, Queue, QueueLimit,
+    RateModel,
 };
 pub use mobility::{
     EventKind, HandoverData, HandoverPreparation, MeasurementEvent, MobilityManagement,
@@ -43,12 +46,12 @@ pub(crate) use probe::Probe;
 pub use rab::{Rab, RabDirection, RabQueue};
 pub(crate) use radio::bearers;
 pub use radio::{
-    Bearer, Building, Cell, Channel, Drb, LineOfSight, Movement, MovementFormat, MovementTrace,
-    Penetration, Ue, Waypoint,
+    Bearer, Building, Cell, Channel, Drb, Movement, MovementFormat, MovementTrace, Penetration, Ue,
+    Waypoint,
 };
 pub use schedule::{Phase, Schedule};
-pub use states::{ReleasedState, RrcStates};
-pub use vehicles::{Following, Gaps, Road, VehicleGroup, VehicleType};
+pub use states::RrcStates;
+pub use vehicles::{Road, VehicleGroup, VehicleType};
 
 pub use fadeout_core::{ProbeSettings, RadioSubject, Sampling};
 

@@ -10,7 +10,7 @@ use crate::read::{Content, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
 use crate::shape::{Presence, Range, Shape};
 use crate::table::{KeyValue, nested, table, words};
-use fadeout_core::agreed::{MOST_FADING_SUB_BANDS, MOST_RECEIVE_ANTENNAS};
+use fadeout_core::agreed::{LineOfSight, MOST_FADING_SUB_BANDS, MOST_RECEIVE_ANTENNAS};
 use fadeout_core::{Dbm, Decibel, Hertz, Lattice, Meters, NodeId, Point, Rate, Span};
 use serde_json::{Value, json};
 
@@ -25,6 +25,7 @@ const SPEED: Shape = Shape::Quantity(Dimension::Speed, Range::closed(0.0, 1000.0
 
 /// The defaults of beam management are the channel's.
 const BEAMS: Presence = Presence::OfPart("beam-management");
+const CELL: Presence = Presence::OfPart("cell");
 const CHANNEL: Presence = Presence::OfPart("channel");
 const UE: Presence = Presence::OfPart("ue");
 const LOGICAL_CHANNEL: Presence = Presence::OfPart("logical-channel");
@@ -78,9 +79,9 @@ table! {
         /// Channel bandwidth.
         bandwidth: Hertz = FREQUENCY, Required;
         /// Transmit power over the whole bandwidth.
-        tx_power: Dbm = POWER, Default("\"30 dBm\"");
+        tx_power: Dbm = POWER, CELL;
         /// Noise figure of the base station's receiver (TR 36.942).
-        noise_figure: Decibel = NOISE_FIGURE, Default("\"5 dB\"");
+        noise_figure: Decibel = NOISE_FIGURE, CELL;
         /// Antenna of the base station.
         antenna: Named = ANTENNA, FirstOfKind;
         /// The channel between the cell and its UEs.
@@ -100,9 +101,9 @@ table! {
         /// Path loss, with its own probabilities of line of sight and its own shadowing.
         path_loss: Named = Shape::Named { kind: "path-loss", tag: "model" }, Required;
         /// How it is decided whether a UE is in line of sight.
-        line_of_sight: LineOfSight = LineOfSight::SHAPE, Default("\"drawn\"");
+        line_of_sight: LineOfSight = Shape::Choice(LineOfSight::WORDS), CHANNEL;
         /// Whether the loss varies around its median, with the model's deviation and correlation.
-        shadowing: bool = Shape::Bool, Default("true");
+        shadowing: bool = Shape::Bool, CHANNEL;
         /// Small-scale fading. That of clusters bears on the gain of beams too.
         fading: String = Shape::NameOf("fading"), CHANNEL;
         /// Power of the direct path over that of all others, in line of sight, of clusters and Rician
@@ -155,23 +156,6 @@ table! {
 }
 
 nested!(Channel);
-
-words! {
-    /// How it is decided whether a UE is in line of sight.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum LineOfSight {
-        /// By the model's probabilities, alike at neighbouring places.
-        Drawn = "drawn",
-        /// Drawn, and one state passes into the other over a few metres (TR 38.901 clause 7.6.3.3).
-        Soft = "soft",
-        /// Always in sight.
-        Clear = "clear",
-        /// Never in sight.
-        Obstructed = "obstructed",
-        /// Cut by the file's buildings.
-        Geometry = "geometry",
-    }
-}
 
 table! {
     /// A radio interface of a node with its bearer.

@@ -7,7 +7,8 @@ use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item};
 use crate::shape::Presence::{Default, Optional, Required};
 use crate::shape::{Presence, Range, Shape};
-use crate::table::{KeyValue, nested, table, variants, words};
+use crate::table::{KeyValue, nested, table, variants};
+use fadeout_core::agreed::{CarFollowing, GapRule};
 use fadeout_core::{Meters, Span};
 use serde_json::Value;
 
@@ -40,13 +41,13 @@ table! {
         /// as the gaps make.
         number: Option<u32> = Shape::Integer { min: 1, max: 100_000 }, Optional;
         /// Distances of vehicles on a lane at the start, where no `number` is given.
-        gaps: Gaps = Gaps::SHAPE, Default("\"tr-37.885\"");
+        gaps: GapRule = Shape::Choice(GapRule::WORDS), Default("\"tr-37.885\"");
         /// Their types, of which each draws its own by `share`. In a trace they are the types of the
         /// file, by name; a type that is not here is as the first.
         types: Vec<VehicleType> =
             Shape::List(&Shape::Table(VehicleType::KEYS)), Default("[{ length = \"5 m\" }]");
         /// How they heed the vehicle ahead.
-        following: Following = Following::SHAPE, DRIVING;
+        following: CarFollowing = Shape::Choice(CarFollowing::WORDS), DRIVING;
         /// Headway that drivers want, or their reaction time in Krauss's model.
         headway: Span = POSITIVE_TIME, DRIVING;
         /// Gap at which they stand.
@@ -75,13 +76,13 @@ impl VehicleGroup {
             Road::Streets { .. } => (false, true),
             Road::Motorway { .. } => (false, false),
         };
-        if is_grid && self.following == Following::None {
+        if is_grid && self.following == CarFollowing::None {
             let message = "vehicles on streets with crossings that do not heed each other";
             let expected = "`following = \"idm\"` or `\"krauss\"`";
             builder.mistake(fields.place_of("road"), message, expected);
             return None;
         }
-        if self.gaps == Gaps::Tr36885 && self.following != Following::None {
+        if self.gaps == GapRule::Tr36885 && self.following != CarFollowing::None {
             let message = "drivers who heed each other, at distances at which vehicles may overlap";
             let expected = "`gaps = \"tr-37.885\"` or a `number`";
             builder.mistake(fields.place_of("gaps"), message, expected);
@@ -230,30 +231,6 @@ table! {
 }
 
 nested!(VehicleType);
-
-words! {
-    /// Distances of vehicles on a lane.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Gaps {
-        /// From bumper to bumper the greater of 2 m and an exponential with a mean of 2 s at the speed of the lane.
-        Tr37885 = "tr-37.885",
-        /// From front to front exponential with a mean of 2.5 s at the speed of the lane; vehicles may overlap.
-        Tr36885 = "tr-36.885",
-    }
-}
-
-words! {
-    /// How drivers heed the vehicle ahead.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum Following {
-        /// Not at all: all go at the speed of their lane.
-        None = "none",
-        /// By the intelligent driver model.
-        Idm = "idm",
-        /// By Krauss's model, as in SUMO.
-        Krauss = "krauss",
-    }
-}
 
 impl KeyValue for Vec<VehicleType> {
     fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {

@@ -1,6 +1,9 @@
 //! Tables of the format, declared once: keys, structs of the model, reading and writing.
 
+mod catalog;
 mod value;
+
+pub(crate) use catalog::{named, parameters, span};
 
 use crate::build::Builder;
 use crate::read::{Fields, Item};

@@ -4,8 +4,8 @@ use super::KeyValue;
 use crate::build::Builder;
 use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item};
-use crate::resolved::{named, parameters};
 use crate::shape::Shape;
+use crate::table::{named, parameters};
 use fadeout_core::registry::Parameters;
 use fadeout_core::{Bytes, Dbm, Decibel, Hertz, Meters, Rate, Sampling, Span, Time};
 use serde_json::{Value, json};
@@ -154,6 +154,33 @@ impl KeyValue for Sampling {
         }
     }
 }
+
+/// Choices that a layer has too.
+macro_rules! agreed {
+    ($($name:ident),+ $(,)?) => {$(
+        impl KeyValue for fadeout_core::agreed::$name {
+            fn of(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
+                match item.content {
+                    Content::Word(word) => Self::from_name(word),
+                    _ => None,
+                }
+            }
+            fn written(&self, _: &Shape) -> Option<Value> {
+                Some(json!(self.name()))
+            }
+        }
+    )+};
+}
+
+agreed!(
+    CarFollowing,
+    Changes,
+    GapRule,
+    Interpolation,
+    LineOfSight,
+    Outside,
+    ReleasedState,
+);
 
 impl KeyValue for String {
     fn of(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {

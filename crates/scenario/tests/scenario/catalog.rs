@@ -1,5 +1,6 @@
 //! A small catalog with one parameter of each kind.
 
+use fadeout_core::agreed::{LineOfSight, ReleasedState};
 use fadeout_core::registry::{Catalog, Entry, Kind, Parameter, ParameterKind, Part};
 
 const fn entry(
@@ -52,6 +53,12 @@ pub(crate) static CATALOG: Catalog = Catalog {
         Part {
             name: "channel",
             parameters: &[
+                parameter(
+                    "line-of-sight",
+                    ParameterKind::Choice(LineOfSight::NAMES),
+                    "drawn",
+                ),
+                parameter("shadowing", ParameterKind::Bool, "true"),
                 whole("sub-bands", "16"),
                 quantity("environment-speed", "km/h", "3"),
                 whole("receive-antennas", "1"),
@@ -82,6 +89,7 @@ pub(crate) static CATALOG: Catalog = Catalog {
                 quantity("tx-height", "m", "10"),
                 quantity("rx-height", "m", "1"),
                 quantity("noise-figure", "dB", "10"),
+                quantity("implementation-loss", "dB", "1"),
                 quantity("elevation-beamwidth", "deg", "65"),
                 quantity("antenna-efficiency", "", "0.7"),
                 whole("layers", "1"),
@@ -121,6 +129,27 @@ pub(crate) static CATALOG: Catalog = Catalog {
                 quantity("min-gap", "m", "2.5"),
                 quantity("dawdling", "", "0.5"),
                 quantity("speed-deviation", "", "0.1"),
+            ],
+        },
+        Part {
+            name: "cell",
+            parameters: &[
+                quantity("tx-power", "dBm", "30"),
+                quantity("noise-figure", "dB", "5"),
+            ],
+        },
+        Part {
+            name: "rrc-states",
+            parameters: &[
+                parameter("inactivity", ParameterKind::Span, "10 s"),
+                parameter("state", ParameterKind::Choice(ReleasedState::NAMES), "idle"),
+                whole("paging-cycle", "128"),
+                whole("paging-frames", "128"),
+                parameter("message-delay", ParameterKind::Span, "4 ms"),
+                parameter("setup-delay", ParameterKind::Span, "10 ms"),
+                parameter("security-delay", ParameterKind::Span, "5 ms"),
+                parameter("reconfiguration-delay", ParameterKind::Span, "10 ms"),
+                parameter("core-delay", ParameterKind::Span, "5 ms"),
             ],
         },
         Part {

@@ -3,10 +3,8 @@
 use super::BuildError;
 use fadeout_core::{CellId, UeId};
 use fadeout_radio::access::RecordedPath;
-use fadeout_radio::channel::recorded::{
-    self, Interpolation, Outside, Quantity, Reading, Recording, RecordingError,
-};
-use fadeout_scenario::{self as scenario, ChannelFile, Scenario, nearest};
+use fadeout_radio::channel::recorded::{self, Quantity, Reading, Recording, RecordingError};
+use fadeout_scenario::{ChannelFile, Scenario, nearest};
 use std::collections::BTreeMap;
 
 /// The paths that the scenario's files describe, each pair once.
@@ -86,14 +84,8 @@ fn reading(file: &ChannelFile, scenario: &Scenario) -> Reading {
     Reading {
         start: file.start,
         duration: scenario.duration,
-        interpolation: match file.interpolation {
-            scenario::Interpolation::Linear => Interpolation::Linear,
-            scenario::Interpolation::Step => Interpolation::Step,
-        },
-        outside: match file.outside {
-            scenario::Outside::Hold => Outside::Hold,
-            scenario::Outside::Error => Outside::Refuse,
-        },
+        interpolation: file.interpolation,
+        outside: file.outside,
         maximum_gap: file.maximum_gap,
     }
 }
@@ -122,6 +114,7 @@ fn position<'a>(
 mod tests {
     use super::*;
     use fadeout_core::Span;
+    use fadeout_scenario as scenario;
 
     fn file(csv: &str) -> ChannelFile {
         ChannelFile {

@@ -25,24 +25,30 @@ pub(super) fn build_link(
         link: name.to_owned(),
         reason,
     };
-    let (rate, mean) = rate(&direction.rate).map_err(&refuse)?;
     let config = link::LinkConfig {
-        rate,
-        blocks: None,
-        delay: delay(&direction.delay).map_err(&refuse)?,
-        jitter: direction.jitter,
-        keeps_order: direction.keeps_order,
-        changes: match direction.changes {
-            scenario::Changes::AtOnce => link::Changes::AtOnce,
-            scenario::Changes::ForArrivals => link::Changes::ForArrivals,
-        },
-        framing: direction.framing,
-        queue: queue(&direction.queue, mean).map_err(&refuse)?,
-        loss: loss(direction.loss.as_ref()).map_err(&refuse)?,
         blockage: blockage(scenario, Medium::Link(index), is_reverse)?,
         yields: yields(scenario, Medium::Link(index)),
+        ..config(direction).map_err(&refuse)?
     };
     link::Link::new(id, config, scenario.seed).map_err(|error| refuse(error.to_string()))
+}
+
+/// A direction of a link, never blocked or closed.
+pub(super) fn config(direction: &scenario::LinkDirection) -> Result<link::LinkConfig, String> {
+    let (rate, mean) = rate(&direction.rate)?;
+    Ok(link::LinkConfig {
+        rate,
+        blocks: None,
+        delay: delay(&direction.delay)?,
+        jitter: direction.jitter,
+        keeps_order: direction.keeps_order,
+        changes: direction.changes,
+        framing: direction.framing,
+        queue: queue(&direction.queue, mean)?,
+        loss: loss(direction.loss.as_ref())?,
+        blockage: None,
+        yields: false,
+    })
 }
 
 /// Whether a phone changes to or from a medium.
@@ -158,7 +164,7 @@ pub(crate) fn longest_delay(direction: &scenario::LinkDirection) -> Span {
     delay(&direction.delay).map_or(Span::ZERO, |config| config.longest())
 }
 
-fn budget(described: &scenario::Radio) -> LinkBudget {
+pub(super) fn budget(described: &scenario::Radio) -> LinkBudget {
     LinkBudget {
         carrier: described.carrier,
         bandwidth: described.bandwidth,

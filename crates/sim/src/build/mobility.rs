@@ -234,7 +234,7 @@ fn core_of_copies(scenario: &Scenario) -> Option<NodeId> {
     mobility.core.filter(|_| is_bicast)
 }
 
-fn config(
+pub(super) fn config(
     described: &scenario::MobilityManagement,
     bases: &[NodeId],
     interfaces: &Interfaces,

@@ -15,6 +15,17 @@ use fadeout_transport::multipath::{
 };
 use fadeout_transport::tcp::TcpConfig;
 
+/// A path as the end that opens it knows it.
+pub(super) fn own_path(path: &scenario::FlowPath) -> PathConfig {
+    PathConfig {
+        backup: path.backup,
+        backup_changes: path.backup_changes.clone(),
+        announced: path.announced,
+        from: path.from,
+        until: path.until.unwrap_or(Time::NEVER),
+    }
+}
+
 /// Adds the endpoints and connections of a flow: sender and receiver of each path in turn.
 pub(super) fn add(
     flows: &mut Flows<'_>,
@@ -60,13 +71,7 @@ pub(super) fn add(
             };
             // The receiving end learns from the sender what comes and goes.
             let path = if is_sender {
-                PathConfig {
-                    backup: path.backup,
-                    backup_changes: path.backup_changes.clone(),
-                    announced: path.announced,
-                    from: path.from,
-                    until: path.until.unwrap_or(Time::NEVER),
-                }
+                own_path(path)
             } else {
                 PathConfig {
                     announced: path.announced,

@@ -8,14 +8,14 @@ use fadeout_mobility as mobility;
 use fadeout_mobility::{Mobility, Obstacle, Places, Rectangle, Track};
 use fadeout_radio::access::{
     AccessConfig, Aggregation, AirInterface, BearerConfig, CellConfig, FixedSinr, RadioAccess,
-    RadioConfig, RadioError, ReleasedTo, Serving, StatesConfig, UeConfig,
+    RadioConfig, RadioError, Serving, StatesConfig, UeConfig,
 };
 use fadeout_radio::antenna::{Antenna, BeamFailure, BeamManagement};
 use fadeout_radio::channel::blockage::Blockage;
 use fadeout_radio::channel::fading::Fading;
 use fadeout_radio::channel::path_loss::PathLoss;
 use fadeout_radio::channel::penetration::Penetration;
-use fadeout_radio::channel::{ChannelConfig, LineOfSight, Shadowing};
+use fadeout_radio::channel::{ChannelConfig, Shadowing};
 use fadeout_radio::mac::{LogicalChannel, MacSchedulerKind};
 use fadeout_radio::pdcp::Pdcp;
 use fadeout_radio::rlc::{Generation, RlcConfig, RlcMode};
@@ -255,13 +255,7 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
         sub_bands: described.sub_bands as usize,
         path_loss: PathLoss::new(&path_loss.name, &path_loss.parameters)
             .ok_or_else(|| unknown("path loss", path_loss))?,
-        line_of_sight: match described.line_of_sight {
-            scenario::LineOfSight::Drawn => LineOfSight::Drawn,
-            scenario::LineOfSight::Soft => LineOfSight::Soft,
-            scenario::LineOfSight::Clear => LineOfSight::Given(true),
-            scenario::LineOfSight::Obstructed => LineOfSight::Given(false),
-            scenario::LineOfSight::Geometry => LineOfSight::Geometry,
-        },
+        line_of_sight: described.line_of_sight,
         shadowing: described.shadowing.then(Shadowing::default),
         los_fading: fading,
         nlos_fading: fading,
@@ -320,10 +314,7 @@ pub(super) fn ue(described: &scenario::Ue) -> UeConfig {
 fn states(described: &scenario::RrcStates) -> StatesConfig {
     StatesConfig {
         inactivity: described.inactivity,
-        released_to: match described.state {
-            scenario::ReleasedState::Idle => ReleasedTo::Idle,
-            scenario::ReleasedState::Inactive => ReleasedTo::Inactive,
-        },
+        released_to: described.state,
         cycle_frames: described.paging_cycle,
         paging_frames: described.paging_frames,
         access: AccessConfig {

@@ -4,12 +4,10 @@ use super::BuildError;
 use fadeout_core::Meters;
 use fadeout_core::random::Stream;
 use fadeout_mobility::traffic::{
-    Body, CarFollowing, Driving, Fleet, GapRule, Mix, Motorway, Population, Streets, TrafficConfig,
+    Body, Driving, Fleet, Mix, Motorway, Population, Streets, TrafficConfig,
 };
 use fadeout_mobility::{Obstacle, Places, Rectangle, import};
-use fadeout_scenario::{
-    Following, Gaps, MovementFormat, Road, Scenario, Ue, VehicleGroup, VehicleType,
-};
+use fadeout_scenario::{MovementFormat, Road, Scenario, Ue, VehicleGroup, VehicleType};
 
 /// Puts the vehicles, and the buildings along their streets, in their places.
 pub(super) fn add(scenario: &Scenario, places: &mut Places) -> Result<(), BuildError> {
@@ -96,30 +94,27 @@ fn fleet(group: &VehicleGroup, random: Stream) -> Result<Fleet, String> {
         .road(),
         Road::Streets { .. } => streets(&group.road).expect("these are streets").road(),
     };
-    let gaps = match group.gaps {
-        Gaps::Tr37885 => GapRule::Tr37885,
-        Gaps::Tr36885 => GapRule::Tr36885,
-    };
     let number = group.number.map(|number| number as usize);
     let config = TrafficConfig {
         road: road.map_err(|error| error.to_string())?,
-        population: number.map_or(Population::Gaps(gaps), Population::Number),
+        population: number.map_or(Population::Gaps(group.gaps), Population::Number),
         mix: Mix::new(bodies).map_err(|error| error.to_string())?,
-        driving: Driving {
-            model: match group.following {
-                Following::None => CarFollowing::None,
-                Following::Idm => CarFollowing::Idm,
-                Following::Krauss => CarFollowing::Krauss,
-            },
-            headway: group.headway.as_secs_f64(),
-            min_gap: group.min_gap.0,
-            dawdling: group.dawdling,
-            speed_deviation: group.speed_deviation,
-        },
+        driving: driving(group),
         warm_up: group.warm_up,
         step: group.step,
     };
     Fleet::driven(config, random).map_err(|error| error.to_string())
+}
+
+/// How a group's drivers are.
+pub(super) fn driving(group: &VehicleGroup) -> Driving {
+    Driving {
+        model: group.following,
+        headway: group.headway.as_secs_f64(),
+        min_gap: group.min_gap.0,
+        dawdling: group.dawdling,
+        speed_deviation: group.speed_deviation,
+    }
 }
 
 fn streets(road: &Road) -> Option<Streets> {

@@ -11,7 +11,7 @@ fn ten_seconds() -> Reading {
         start: Span::ZERO,
         duration: Span::from_secs(10),
         interpolation: Interpolation::Linear,
-        outside: Outside::Refuse,
+        outside: Outside::Error,
         maximum_gap: Span::from_secs(5),
     }
 }

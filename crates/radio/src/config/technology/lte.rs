@@ -14,7 +14,7 @@ use crate::phy::overhead::Overhead;
 use crate::phy::sub_band::lte_size;
 use crate::phy::timing::Timing;
 use fadeout_core::registry::{Entry, Registered, Settings, choice, integer};
-use fadeout_core::{Dbm, Decibel, Hertz, Point, Span};
+use fadeout_core::{Dbm, Hertz, Point, Span};
 
 fadeout_core::choices! {
     /// Transmission time interval.
@@ -116,8 +116,6 @@ impl Lte {
             duplex: Duplex::Fdd,
             division: Division::Halves,
             sharing: Sharing::Frequency,
-            power: Dbm(46.0),
-            noise_figure: Decibel(5.0),
             most_ues: 16,
             uplink_power: UplinkPower::OPEN_LOOP,
             channel: ChannelConfig {
@@ -140,7 +138,10 @@ impl CellConfig {
     /// An LTE FDD cell as of TR 36.814, 46 dBm and a noise figure of 5 dB, with an urban macro
     /// channel; everything else as a scenario's cell of LTE has it unless it is given.
     pub fn lte(site: Point, carrier: Hertz, resource_blocks: u32) -> CellConfig {
-        Lte::default().with_blocks(site, carrier, resource_blocks)
+        CellConfig {
+            power: Dbm(46.0),
+            ..Lte::default().with_blocks(site, carrier, resource_blocks)
+        }
     }
 
     /// A cell of LTE's timing scaled to a transmission time interval of `tti`, as the latency

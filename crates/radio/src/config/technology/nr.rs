@@ -162,8 +162,6 @@ impl Nr {
             } else {
                 Sharing::Frequency
             },
-            power: Dbm(if is_fr2 { 40.0 } else { 46.0 }),
-            noise_figure: Decibel(if is_fr2 { 7.0 } else { 5.0 }),
             most_ues: if is_fr2 { 4 } else { 16 },
             uplink_power: if is_fr2 {
                 UplinkPower::Maximum
@@ -199,8 +197,8 @@ fn is_fr2(carrier: Hertz) -> bool {
 }
 
 impl CellConfig {
-    /// An NR cell. Above 6 GHz (frequency range 2): 40 dBm, one UE at a time, slots that the
-    /// scheduler divides; below: 46 dBm, FDD. The channel is a street canyon's; everything else is
+    /// An NR cell. Above 6 GHz (frequency range 2): 40 dBm, a noise figure of 7 dB, one UE at a time, slots
+    /// that the scheduler divides; below: 46 dBm, FDD. The channel is a street canyon's; everything else is
     /// as a scenario's cell of NR has it unless it is given.
     ///
     /// # Errors
@@ -211,6 +209,15 @@ impl CellConfig {
         mu: u8,
         resource_blocks: u32,
     ) -> Result<CellConfig, PhyError> {
-        Nr::default().with_blocks(site, carrier, mu, resource_blocks)
+        let cell = Nr::default().with_blocks(site, carrier, mu, resource_blocks)?;
+        let (power, noise_figure) = match is_fr2(carrier) {
+            true => (Dbm(40.0), Decibel(7.0)),
+            false => (Dbm(46.0), cell.noise_figure),
+        };
+        Ok(CellConfig {
+            power,
+            noise_figure,
+            ..cell
+        })
     }
 }

@@ -18,7 +18,7 @@ use crate::phy::mcs::McsTable;
 use crate::phy::numerology::{ChannelKind, Numerology, check_blocks, resource_blocks};
 use crate::phy::overhead::Overhead;
 use crate::phy::timing::Timing;
-use fadeout_core::registry::{Parameters, choice, flag, integer, number, span};
+use fadeout_core::registry::{Parameter, Parameters, choice, flag, integer, number, span};
 use fadeout_core::{Dbm, Decibel, Hertz, Point, Rate, Span};
 
 fadeout_core::choices! {
@@ -164,6 +164,21 @@ fadeout_core::parameters! {
     }
 }
 
+fadeout_core::parameters! {
+    /// The defaults of a cell, whatever its technology.
+    struct Keys {
+        /// Transmit power over the whole bandwidth.
+        tx_power: f64 = number((-200.0, 200.0, "dBm"), "30"),
+        /// Noise figure of the base station's receiver (TR 36.942).
+        noise_figure: Decibel = number((0.0, 50.0, "dB"), "5"),
+    }
+}
+
+impl CellConfig {
+    /// The parameters that a scenario may give, as keys of a cell.
+    pub const PARAMETERS: &'static [Parameter] = Keys::PARAMETERS;
+}
+
 /// The part of a cell that its technology decides.
 #[derive(Debug, Clone)]
 pub(super) struct Own {
@@ -175,8 +190,6 @@ pub(super) struct Own {
     pub(super) duplex: Duplex,
     pub(super) division: Division,
     pub(super) sharing: Sharing,
-    pub(super) power: Dbm,
-    pub(super) noise_figure: Decibel,
     pub(super) most_ues: u32,
     /// Power of UEs unless it is given.
     pub(super) uplink_power: UplinkPower,
@@ -225,6 +238,7 @@ impl Shared {
         // As in a scenario: the first of its kind.
         let scheduler = MacSchedulerKind::new(MAC_SCHEDULERS[0].name, Parameters::NONE);
         let scheduler = scheduler.expect("the list has its own names");
+        let of_all = Keys::default();
         CellConfig {
             site,
             repeats: None,
@@ -241,8 +255,8 @@ impl Shared {
                 RankKind::Adaptive => Rank::Adaptive,
                 RankKind::Fixed => Rank::Fixed,
             },
-            power: own.power,
-            noise_figure: own.noise_figure,
+            power: Dbm(of_all.tx_power),
+            noise_figure: of_all.noise_figure,
             downlink_scheduler: scheduler,
             uplink_scheduler: scheduler,
             most_ues: own.most_ues,

@@ -1,0 +1,43 @@
+//! How what the catalog lists is written.
+
+use crate::model::Named;
+use crate::quantity::Dimension;
+use fadeout_core::Span;
+use fadeout_core::registry::{NAME, Parameters, Value as Given};
+use serde_json::{Map, Value, json};
+
+/// What the catalog lists, by name, with the parameters that were given.
+pub(crate) fn named(named: &Named, tag: &str) -> Value {
+    table(&named.name, tag, &named.parameters)
+}
+
+fn table(name: &str, tag: &str, given: &Parameters) -> Value {
+    let mut table = Map::from_iter([(tag.to_owned(), json!(name))]);
+    table.extend(parameters(given));
+    Value::Object(table)
+}
+
+/// Parameters that were given.
+pub(crate) fn parameters(given: &Parameters) -> Map<String, Value> {
+    let value = |value: &Given| match value {
+        // Whole numbers up to here are exact; a parameter may demand one without a decimal point.
+        Given::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
+            json!(*number as i64)
+        }
+        Given::Number(number) => json!(number),
+        Given::Bool(flag) => json!(flag),
+        Given::Span(given) => span(*given),
+        Given::Choice(choice) => json!(choice),
+        Given::Named(name, given) => table(name, NAME, given),
+    };
+    given
+        .0
+        .iter()
+        .map(|(name, given)| (name.clone(), value(given)))
+        .collect()
+}
+
+/// A length of time.
+pub(crate) fn span(span: Span) -> Value {
+    json!(Dimension::Time.format(span.as_nanos() as f64))
+}
