@@ -117,7 +117,7 @@ impl Stack {
             self.legs[primary.index()].listen_as(listening);
         }
         let mut position = 0;
-        while let Some(secondary) = self.secondary(primary, position) {
+        while let Some(secondary) = self.scell(primary, position) {
             self.legs[secondary.index()].listen_as(listening);
             position += 1;
         }
