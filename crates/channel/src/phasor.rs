@@ -62,6 +62,11 @@ impl Waves {
         self.phase[wave] = phase;
     }
 
+    /// Turns of each wave for a unit of x, and of y.
+    pub(crate) fn turns(&self) -> [&[f64]; 2] {
+        [&self.x, &self.y]
+    }
+
     /// Angles of the first `N` waves at a place, in turns within [-1/2, 1/2].
     ///
     /// Here and below each step is a loop of its own over slices of one length: that is what

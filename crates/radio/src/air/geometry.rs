@@ -1,7 +1,7 @@
 //! Where UEs stand in a network before anything is sent: the loss to the cell that they hear best, and
 //! what the others disturb.
 
-use super::path::Placement;
+use super::path::{Placement, Round};
 use super::{AirCell, PathChannel, RadioPath};
 use crate::channel::State;
 use crate::channel::fading::Fading;
@@ -92,6 +92,7 @@ pub fn geometry<M: Motion>(
             serving_site: None,
         };
         heard.clear();
+        let mut round = Round::default();
         for id in (0..cells.len() as u32).map(CellId) {
             let behind = (ue, described.penetration);
             let channel = channels.between(behind, id, bare_configs.iter());
@@ -105,7 +106,8 @@ pub fn geometry<M: Motion>(
             }
             let cell = &cells[id.index()];
             let mut path = RadioPath::new(id, &channel);
-            path.look(&mut channel, Time::ZERO, &placement, cell, motion);
+            let at = (Time::ZERO, &mut round);
+            path.look(&mut channel, at, &placement, cell, motion);
             heard.push(Heard {
                 cell: id,
                 gain_db: channel.gain_db,

@@ -11,6 +11,7 @@ mod geometry;
 mod history;
 mod interference;
 mod levels;
+mod measure;
 mod path;
 mod power;
 mod quality;
@@ -34,7 +35,7 @@ pub use geometry::{Geometry, geometry};
 use history::History;
 use interference::{Crossing, Downlink};
 use levels::Levels;
-use path::{Fade, PathChannel, RadioPath};
+use path::{Fade, PathChannel, RadioPath, Round};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use ue::AirUe;
@@ -338,10 +339,12 @@ impl Air {
             }
             return;
         }
+        let mut round = Round::default();
         for index in ue.carriers.iter().cloned().flatten() {
             let path = &mut self.paths[index];
             let cell = &self.cells[path.cell.index()];
-            path.look(&mut self.channels[index], now, &placement, cell, motion);
+            let (at, channel) = ((now, &mut round), &mut self.channels[index]);
+            path.look(channel, at, &placement, cell, motion);
             report(
                 path.cell,
                 cell.config.power.0 + self.channels[index].gain_db,
@@ -371,9 +374,10 @@ impl Air {
         let path = &mut self.paths[*serving];
         let channel = &mut self.channels[*serving];
         let cell = &self.cells[leg.cell.index()];
-        path.look(channel, at, &placement, cell, motion);
+        let mut round = Round::default();
+        path.look(channel, (at, &mut round), &placement, cell, motion);
         path.due_at = at.saturating_add(gain_period);
-        let shift = cell.config.shift_toward(placement.ue.position);
+        let shift = round.shift(&cell.config, placement.ue.position);
         placement.serving_site = Some(cell.config.site + shift);
         let ue = &mut self.ues[leg.ue.index()];
         if now >= ue.others_due_at {
@@ -386,7 +390,7 @@ impl Air {
                 }
                 if now >= path.due_at {
                     let cell = &self.cells[path.cell.index()];
-                    path.look(channel, at, &placement, cell, motion);
+                    path.look(channel, (at, &mut round), &placement, cell, motion);
                     path.due_at = at.saturating_add(INTERFERING_PERIOD);
                 }
                 due_at = due_at.min(path.due_at);

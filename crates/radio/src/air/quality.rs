@@ -8,10 +8,7 @@ use crate::config::{LegId, RadioError};
 use crate::phy::sub_band::reported;
 use crate::plan::{BandCqi, Resources, SubBands, wideband_cqi};
 use fadeout_core::math::{from_db, to_db};
-use fadeout_core::{CellId, Motion, Time, UeId};
-
-/// Subcarriers of a resource block.
-const SUBCARRIERS: f64 = 12.0;
+use fadeout_core::{CellId, Time, UeId};
 
 impl Air {
     /// The UE will measure these cells: there are paths to them.
@@ -23,32 +20,6 @@ impl Air {
             self.add_carrier(ue, cell)?;
         }
         Ok(())
-    }
-
-    /// Measures RSRP in dBm of every cell that a UE has a path to, without fading: the measurement
-    /// averages over it. Beams point at the UE.
-    ///
-    /// Standard: TS 36.214 §5.1.1; TS 38.215 §5.1.1.
-    pub(crate) fn measure_levels<M: Motion>(
-        &mut self,
-        ue: UeId,
-        now: Time,
-        motion: &mut M,
-        mut report: impl FnMut(CellId, f64),
-    ) {
-        let ue = &mut self.ues[ue.index()];
-        let placement = ue.place(now, motion);
-        for index in ue.carriers.iter().cloned().flatten() {
-            let path = &mut self.paths[index];
-            let cell = &self.cells[path.cell.index()];
-            let before = *path;
-            path.look(&mut self.channels[index], now, &placement, cell, motion);
-            let elements = SUBCARRIERS * f64::from(cell.config.resource_blocks);
-            let level_dbm = cell.config.power.0 - to_db(elements) + to_db(path.gain);
-            // What data goes by is looked at on a grid of its own.
-            *path = before;
-            report(path.cell, level_dbm);
-        }
     }
 
     /// Whether a leg has a path, with a level that can be measured; its SINR is given otherwise.
@@ -84,24 +55,36 @@ impl Air {
         match &leg.signal {
             Signal::Given(sinr) => [sinr.downlink.0, sinr.uplink.0],
             Signal::Recorded(downlink, uplink) => [downlink.at(now), uplink.at(now)],
-            Signal::Paths(serving, carrier) => {
+            Signal::Paths(serving, _) => {
                 let cell = &self.cells[leg.cell.index()];
                 let slot = cell.frame.slot_at(now);
-                let down = self.downlink_mean(leg, *serving, carrier, slot, Purpose::Report);
                 let power_dbm = self.ues[leg.ue.index()].config.power_of_carrier().0;
                 let path = &self.paths[*serving];
                 let asked = (slot, Purpose::Report);
                 let crossing_mw = self.crossing_mw(leg.cell, asked.0, asked.1);
                 let up = cell.uplink_mean(path, asked, power_dbm, crossing_mw);
                 let antennas = f64::from(cell.config.channel.receive_antennas);
-                [to_db(down * antennas), to_db(up * antennas)]
+                [self.downlink_quality_db(leg, now), to_db(up * antennas)]
+            }
+        }
+    }
+
+    fn downlink_quality_db(&self, leg: &AirLeg, now: Time) -> f64 {
+        match &leg.signal {
+            Signal::Given(sinr) => sinr.downlink.0,
+            Signal::Recorded(downlink, _) => downlink.at(now),
+            Signal::Paths(serving, carrier) => {
+                let cell = &self.cells[leg.cell.index()];
+                let slot = cell.frame.slot_at(now);
+                let down = self.downlink_mean(leg, *serving, carrier, slot, Purpose::Report);
+                to_db(down * f64::from(cell.config.channel.receive_antennas))
             }
         }
     }
 
     /// The downlink's of [`Air::quality_db`], linear.
     pub(crate) fn downlink_quality(&self, leg: LegId, now: Time) -> f64 {
-        from_db(self.quality_db(leg, now)[0])
+        from_db(self.downlink_quality_db(&self.legs[leg.index()], now))
     }
 
     /// What a base station knows of each sub-band from a UE's report of `slot`, which says `report` of the
