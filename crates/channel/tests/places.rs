@@ -13,6 +13,7 @@ use fadeout_channel::{
 use fadeout_core::math::{cos, exp, pow, sin};
 use fadeout_core::random::Stream;
 use fadeout_core::{Hertz, Kinematics, Point, Span, Time};
+use std::f64::consts::TAU;
 
 fn link(config: &ChannelConfig, seed: u64) -> LinkChannel {
     let environment = Environment::new(config.clone(), seed).expect("a valid channel");
@@ -322,7 +323,7 @@ fn a_gain_changes_by_no_more_than_its_bound_between_two_places() {
         let (mut bounds_db, mut tightest) = ((0.0, 0), 0.0_f64);
         for n in 0..4000_u32 {
             let way = draw.uniform_in(0.0, if n % 10 == 0 { 40.0 } else { 1.0 });
-            let toward = draw.uniform_in(0.0, 6.28);
+            let toward = draw.uniform_in(0.0, TAU);
             let before = link.large_scale().gain_db;
             x = (x + way * cos(toward)).clamp(-600.0, 600.0);
             y = (y + way * sin(toward)).clamp(-600.0, 600.0);

@@ -17,6 +17,7 @@ use fadeout_radio::channel::path_loss::{CloseIn, FreeSpace, LteMacro, PathLoss, 
 use fadeout_radio::channel::{ChannelConfig, LineOfSight, Shadowing};
 use fadeout_radio::mac::DrxConfig;
 use fadeout_testkit::Cases;
+use std::f64::consts::TAU;
 use std::sync::{Arc, Mutex};
 
 /// UEs that go to and fro in two directions, and rest for some seconds now and then.
@@ -163,7 +164,7 @@ fn drop_of(random: &mut Stream) -> (RadioConfig, MobilityConfig, Roaming) {
         })
         .collect();
     let way = |random: &mut Stream| {
-        let (speed, toward) = (random.uniform_in(0.5, 50.0), random.uniform_in(0.0, 6.28));
+        let (speed, toward) = (random.uniform_in(0.5, 50.0), random.uniform_in(0.0, TAU));
         let place = |random: &mut Stream| random.uniform_in(-300.0, 300.0);
         let start = Point::new(place(random), place(random), 1.5);
         let velocity = Vector::new(speed * cos(toward), speed * sin(toward), 0.0);
