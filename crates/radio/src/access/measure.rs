@@ -1,12 +1,13 @@
 //! The measurements of a UE under mobility management: which cells it looks at, and what its events make of it.
 
 use super::managed::{CellKind, Managed, note_cell};
+use crate::air::Air;
 use crate::config::{Env, MeasurementEvent};
 use crate::rrc::filter::Level;
 use crate::rrc::mobility::UeMobility;
 use crate::rrc::pace;
 use crate::rrc::policy::{HandoverPolicy, Policy};
-use fadeout_core::{CellId, MeasurementRow, Motion, Probe, RrcEvent, Span};
+use fadeout_core::{CellId, MeasurementRow, Motion, Probe, RrcEvent, Span, Time, UeId};
 
 impl Managed<'_> {
     /// The UE measures its cells.
@@ -25,10 +26,25 @@ impl Managed<'_> {
             return;
         };
         let wants_all = env.probe.wants_measurements(self.ue);
-        if self.state.trail.is_some() && !wants_all {
-            self.measure_where_needed(serving, over, motion, env);
+        let mut look = Look {
+            ue: self.ue,
+            now: env.now,
+            cells: self.cells,
+            kinds: self.kinds,
+            policy: self.policy,
+            loads: self.loads,
+            air: &mut self.service.stack.air,
+            state: self.state,
+            samples: self.samples,
+            past: self.past,
+        };
+        let nothing = Level::from(f64::NEG_INFINITY);
+        look.samples.clear();
+        look.samples.resize(look.cells.len(), nothing);
+        if look.state.trail.is_some() && !wants_all {
+            look.measure_where_needed(serving, over, motion);
         } else {
-            self.measure_all(motion, env);
+            look.measure_all(self.config.measurement_error_db, motion);
         }
         let Managed {
             ue,
@@ -65,20 +81,34 @@ impl Managed<'_> {
             });
         }
     }
+}
 
+/// A UE while it measures.
+struct Look<'a> {
+    ue: UeId,
+    now: Time,
+    cells: &'a [CellId],
+    kinds: &'a [CellKind],
+    policy: &'a Policy,
+    loads: &'a [u32],
+    air: &'a mut Air,
+    state: &'a mut UeMobility,
+    samples: &'a mut Vec<Level>,
+    past: &'a mut Vec<(Span, f64)>,
+}
+
+impl Look<'_> {
     /// Measures every cell, with its error.
-    fn measure_all<M: Motion>(&mut self, motion: &mut M, env: &Env<'_, impl Probe>) {
-        self.clear_samples();
-        let Managed { cells, samples, .. } = self;
-        let air = &mut self.service.stack.air;
-        air.measure_levels(self.ue, env.now, motion, |cell, level_dbm| {
+    fn measure_all<M: Motion>(&mut self, error_db: f64, motion: &mut M) {
+        let Look { cells, samples, .. } = self;
+        let report = |cell, level_dbm: f64| {
             if let Ok(position) = cells.binary_search(&cell) {
                 samples[position] = level_dbm.into();
             }
-        });
-        let error_db = self.config.measurement_error_db;
+        };
+        self.air.measure_levels(self.ue, self.now, motion, report);
         if error_db > 0.0 {
-            for sample in samples.iter_mut() {
+            for sample in self.samples.iter_mut() {
                 *sample = (sample.low + error_db * self.state.draws.normal()).into();
             }
         }
@@ -86,33 +116,26 @@ impl Managed<'_> {
 
     /// Measures the serving cell, and of the others those of which a bound does not say that no event is entered.
     /// Where what was not measured before matters now, it is found now.
-    fn measure_where_needed<M: Motion>(
-        &mut self,
-        serving: usize,
-        over: Span,
-        motion: &mut M,
-        env: &Env<'_, impl Probe>,
-    ) {
-        self.clear_samples();
-        let Managed { cells, samples, .. } = self;
-        let air = &mut self.service.stack.air;
-        let place = air.bound_levels(self.ue, env.now, motion, |cell, [low, high]| {
+    fn measure_where_needed<M: Motion>(&mut self, serving: usize, over: Span, motion: &mut M) {
+        let Look { cells, samples, .. } = self;
+        let report = |cell, [low, high]: [f64; 2]| {
             if let Ok(position) = cells.binary_search(&cell) {
                 samples[position] = Level { low, high };
             }
-        });
-        self.measure_one(serving, motion, env);
+        };
+        let place = self.air.bound_levels(self.ue, self.now, motion, report);
+        self.measure_one(serving, motion);
         let of_serving = (serving, self.samples[serving].low);
         if self.is_open(serving, of_serving) {
-            self.replay(serving, motion, env);
+            self.replay(serving, motion);
         }
         for position in 0..self.cells.len() {
             if position == serving || !self.is_open(position, of_serving) {
                 continue;
             }
-            self.measure_one(position, motion, env);
+            self.measure_one(position, motion);
             if self.is_open(position, of_serving) {
-                self.replay(position, motion, env);
+                self.replay(position, motion);
             }
         }
         if let Some(trail) = &mut self.state.trail {
@@ -120,24 +143,12 @@ impl Managed<'_> {
         }
     }
 
-    fn clear_samples(&mut self) {
-        self.samples.clear();
-        let nothing = Level::from(f64::NEG_INFINITY);
-        self.samples.resize(self.cells.len(), nothing);
-    }
-
-    fn measure_one<M: Motion>(
-        &mut self,
-        position: usize,
-        motion: &mut M,
-        env: &Env<'_, impl Probe>,
-    ) {
+    fn measure_one<M: Motion>(&mut self, position: usize, motion: &mut M) {
         if self.samples[position].is_known() {
             return;
         }
-        let air = &mut self.service.stack.air;
         let way = (self.ue, self.cells[position]);
-        if let Some(level_dbm) = air.measure_level(way, env.now, motion) {
+        if let Some(level_dbm) = self.air.measure_level(way, self.now, motion) {
             self.samples[position] = level_dbm.into();
         }
     }
@@ -149,7 +160,7 @@ impl Managed<'_> {
     }
 
     /// Finds what the UE would have measured of a cell had it measured it each time.
-    fn replay<M: Motion>(&mut self, position: usize, motion: &mut M, env: &Env<'_, impl Probe>) {
+    fn replay<M: Motion>(&mut self, position: usize, motion: &mut M) {
         let UeMobility { trail, survey, .. } = &mut *self.state;
         let Some(trail) = trail else {
             return;
@@ -158,11 +169,10 @@ impl Managed<'_> {
         past.clear();
         past.extend(trail.places().map(|(over, _)| (over, 0.0)));
         let mut found = past.iter_mut();
-        let air = &mut self.service.stack.air;
-        air.levels_at(
+        self.air.levels_at(
             (self.ue, self.cells[position]),
             trail.places().map(|(_, place)| place),
-            (env.now, motion),
+            (self.now, motion),
             |level_dbm| {
                 if let Some((_, sample)) = found.next() {
                     *sample = level_dbm;

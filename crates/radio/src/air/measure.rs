@@ -43,7 +43,7 @@ impl Air {
         now: Time,
         motion: &mut M,
     ) -> Option<f64> {
-        let index = self.path_between(ue, cell)?;
+        let index = path_between(self, ue, cell)?;
         let placement = self.ues[ue.index()].place(now, motion);
         let cell = &self.cells[cell.index()];
         let mut path = self.paths[index];
@@ -95,7 +95,7 @@ impl Air {
         (now, motion): (Time, &mut M),
         mut report: impl FnMut(f64),
     ) {
-        let Some(index) = self.path_between(ue, cell) else {
+        let Some(index) = path_between(self, ue, cell) else {
             return;
         };
         let node = self.ues[ue.index()].config.node;
@@ -110,13 +110,14 @@ impl Air {
         let ends = config.ends((node, now), placement.ue, motion);
         self.channels[index].find_db(now, &ends);
     }
+}
 
-    fn path_between(&self, ue: UeId, cell: CellId) -> Option<usize> {
-        let carriers = self.ues[ue.index()].carriers.iter();
-        carriers.cloned().find_map(|of_carrier| {
-            let paths = &self.paths[of_carrier.clone()];
-            let place = paths.binary_search_by_key(&cell, |path| path.cell).ok()?;
-            Some(of_carrier.start + place)
-        })
-    }
+/// Where the path between a UE and a cell is, if there is one.
+fn path_between(air: &Air, ue: UeId, cell: CellId) -> Option<usize> {
+    let carriers = air.ues[ue.index()].carriers.iter();
+    carriers.cloned().find_map(|of_carrier| {
+        let paths = &air.paths[of_carrier.clone()];
+        let place = paths.binary_search_by_key(&cell, |path| path.cell).ok()?;
+        Some(of_carrier.start + place)
+    })
 }

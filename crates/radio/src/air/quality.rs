@@ -29,22 +29,12 @@ impl Air {
 
     /// A leg is used no more: its path only interferes.
     pub(crate) fn leave(&mut self, leg: LegId) {
-        self.set_serving(leg, false);
+        set_serving(self, leg, false);
     }
 
     /// A leg is used again.
     pub(crate) fn rejoin(&mut self, leg: LegId) {
-        self.set_serving(leg, true);
-    }
-
-    fn set_serving(&mut self, leg: LegId, is_serving: bool) {
-        let AirLeg { ue, ref signal, .. } = self.legs[leg.index()];
-        if let &Signal::Paths(serving, _) = signal {
-            let path = &mut self.paths[serving];
-            path.is_serving = is_serving;
-            path.due_at = Time::ZERO;
-            self.ues[ue.index()].others_due_at = Time::ZERO;
-        }
+        set_serving(self, leg, true);
     }
 
     /// SINR in dB of both directions of a leg, without fading and with the mean of the interference: the
@@ -64,27 +54,14 @@ impl Air {
                 let crossing_mw = self.crossing_mw(leg.cell, asked.0, asked.1);
                 let up = cell.uplink_mean(path, asked, power_dbm, crossing_mw);
                 let antennas = f64::from(cell.config.channel.receive_antennas);
-                [self.downlink_quality_db(leg, now), to_db(up * antennas)]
-            }
-        }
-    }
-
-    fn downlink_quality_db(&self, leg: &AirLeg, now: Time) -> f64 {
-        match &leg.signal {
-            Signal::Given(sinr) => sinr.downlink.0,
-            Signal::Recorded(downlink, _) => downlink.at(now),
-            Signal::Paths(serving, carrier) => {
-                let cell = &self.cells[leg.cell.index()];
-                let slot = cell.frame.slot_at(now);
-                let down = self.downlink_mean(leg, *serving, carrier, slot, Purpose::Report);
-                to_db(down * f64::from(cell.config.channel.receive_antennas))
+                [downlink_quality_db(self, leg, now), to_db(up * antennas)]
             }
         }
     }
 
     /// The downlink's of [`Air::quality_db`], linear.
     pub(crate) fn downlink_quality(&self, leg: LegId, now: Time) -> f64 {
-        from_db(self.downlink_quality_db(&self.legs[leg.index()], now))
+        from_db(downlink_quality_db(self, &self.legs[leg.index()], now))
     }
 
     /// What a base station knows of each sub-band from a UE's report of `slot`, which says `report` of the
@@ -118,5 +95,29 @@ impl Air {
             }
         }
         known
+    }
+}
+
+/// The downlink's of [`Air::quality_db`].
+fn downlink_quality_db(air: &Air, leg: &AirLeg, now: Time) -> f64 {
+    match &leg.signal {
+        Signal::Given(sinr) => sinr.downlink.0,
+        Signal::Recorded(downlink, _) => downlink.at(now),
+        Signal::Paths(serving, carrier) => {
+            let cell = &air.cells[leg.cell.index()];
+            let slot = cell.frame.slot_at(now);
+            let down = air.downlink_mean(leg, *serving, carrier, slot, Purpose::Report);
+            to_db(down * f64::from(cell.config.channel.receive_antennas))
+        }
+    }
+}
+
+fn set_serving(air: &mut Air, leg: LegId, is_serving: bool) {
+    let AirLeg { ue, ref signal, .. } = air.legs[leg.index()];
+    if let &Signal::Paths(serving, _) = signal {
+        let path = &mut air.paths[serving];
+        path.is_serving = is_serving;
+        path.due_at = Time::ZERO;
+        air.ues[ue.index()].others_due_at = Time::ZERO;
     }
 }
