@@ -48,6 +48,17 @@ impl Field {
         Field { waves }
     }
 
+    /// By how much at most values `step_m` apart along x, and along y, differ: the waves' largest differences
+    /// together, and what single precision takes from a sum.
+    fn most_difference(&self, step_m: f64) -> [f64; 2] {
+        const ROUNDING: f64 = 1e-3;
+        self.waves.turns().map(|by_metre| {
+            let largest = |turns: &f64| 2.0 * sin(PI * (turns * step_m).abs().min(0.5));
+            let sum: f64 = by_metre.iter().map(largest).sum();
+            sum * (2.0 / WAVES as f64).sqrt() + ROUNDING
+        })
+    }
+
     /// The field's value at a place in metres and a time in seconds.
     pub(crate) fn at(&self, x: f64, y: f64, t: f64) -> f64 {
         let mut cosines = [0.0; WAVES];
@@ -64,7 +75,7 @@ impl Field {
 
 /// A field on a fine square lattice, interpolated between the corners of a cell. Moving within a
 /// cell costs a few multiplications, and the value is still a function of the place alone.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Lattice {
     square: Option<Square>,
     corners: [f64; 4],
@@ -86,26 +97,46 @@ impl Lattice {
     }
 
     /// The interpolated value at a place of a field of which `corners` knows the values at the corners
-    /// of a square.
+    /// of a square, as far as they are needed: a square beside the last one shares some with it.
     pub(crate) fn at(
         &mut self,
         (x, y): (f64, f64),
         distance_m: f64,
-        corners: impl FnOnce(Square) -> [f64; 4],
+        corners: impl FnOnce(Square, Needed) -> [f64; 4],
     ) -> f64 {
         let step = distance_m / CELLS;
         let (column, row) = ((x / step).floor(), (y / step).floor());
         let square = (column as i64, row as i64);
         if self.square != Some(square) {
+            let known = self.shared_with(square);
+            let found = corners(square, known.map(|known| known.is_none()));
+            for ((corner, known), found) in self.corners.iter_mut().zip(known).zip(found) {
+                *corner = known.unwrap_or(found);
+            }
             self.square = Some(square);
-            self.corners = corners(square);
         }
         let (right, up) = (x / step - column, y / step - row);
         let [a, b, c, d] = self.corners;
         let (low, high) = (a + (b - a) * right, c + (d - c) * right);
         low + (high - low) * up
     }
+
+    /// The values at those corners of a square that are corners of the last one too.
+    fn shared_with(&self, (column, row): Square) -> [Option<f64>; 4] {
+        CORNERS.map(|(right, up)| {
+            let (of_column, of_row) = self.square?;
+            let right = usize::try_from(column.checked_sub(of_column)?.checked_add(right)?).ok()?;
+            let up = usize::try_from(row.checked_sub(of_row)?.checked_add(up)?).ok()?;
+            (right < 2 && up < 2).then(|| self.corners[2 * up + right])
+        })
+    }
 }
+
+/// Which corners of a square are asked for, in the order of [`CORNERS`].
+pub(crate) type Needed = [bool; 4];
+
+/// The corners of a square, by columns to the right and rows up: low left, low right, high left, high right.
+const CORNERS: [(i64, i64); 4] = [(0, 0), (1, 0), (0, 1), (1, 1)];
 
 /// A field as a lattice sees it. It remembers the square that it was asked about last: all cells of a
 /// network look at one UE after the other, and those of a site find what the first of them computed.
@@ -113,7 +144,7 @@ impl Lattice {
 pub(crate) struct Map {
     field: Field,
     distance_m: f64,
-    latest: Mutex<Option<(Square, [f64; 4])>>,
+    latest: Mutex<Option<(Square, [Option<f64>; 4])>>,
 }
 
 impl Map {
@@ -126,32 +157,38 @@ impl Map {
         }
     }
 
+    /// By how much at most what a lattice reads changes with each metre along x, and along y: between its
+    /// corners the value is linear in each.
+    pub(crate) fn steepest(&self) -> [f64; 2] {
+        let step_m = self.distance_m / CELLS;
+        self.field.most_difference(step_m).map(|most| most / step_m)
+    }
+
     /// Its correlation distance in metres.
     pub(crate) fn distance_m(&self) -> f64 {
         self.distance_m
     }
 
-    /// The field's values at the corners of a square: low left, low right, high left, high right.
-    pub(crate) fn corners(&self, square: Square) -> [f64; 4] {
+    /// The field's values at the corners of a square that are needed, and anything at the others.
+    pub(crate) fn corners(&self, square: Square, needed: Needed) -> [f64; 4] {
         // A value that is computed is written whole: what a panic elsewhere left is as good.
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
-        match *latest {
-            Some((known, corners)) if known == square => corners,
-            _ => {
-                let corners = self.compute(square);
-                *latest = Some((square, corners));
-                corners
-            }
-        }
-    }
-
-    fn compute(&self, (column, row): Square) -> [f64; 4] {
+        let mut known = latest
+            .filter(|(known, _)| *known == square)
+            .map_or([None; 4], |(_, corners)| corners);
         let step = self.distance_m / CELLS;
-        let (column, row) = (column as f64, row as f64);
-        [(0.0, 0.0), (1.0, 0.0), (0.0, 1.0), (1.0, 1.0)].map(|(right, up)| {
-            let (x, y) = ((column + right) * step, (row + up) * step);
-            self.field.at(x, y, 0.0)
-        })
+        for ((known, corner), _) in known
+            .iter_mut()
+            .zip(CORNERS)
+            .zip(needed)
+            .filter(|((known, _), is_needed)| *is_needed && known.is_none())
+        {
+            let x = (square.0 as f64 + corner.0 as f64) * step;
+            let y = (square.1 as f64 + corner.1 as f64) * step;
+            *known = Some(self.field.at(x, y, 0.0));
+        }
+        *latest = Some((square, known));
+        known.map(|value| value.unwrap_or(0.0))
     }
 }
 
@@ -216,7 +253,7 @@ mod tests {
     #[test]
     fn the_lattice_gives_the_same_value_by_every_way_to_a_place() {
         let map = Map::new(&mut Stream::new(3, "test.field", 1), 10.0);
-        let corners = |square| map.corners(square);
+        let corners = |square, needed| map.corners(square, needed);
         let (mut walked, mut jumped) = (Lattice::new(), Lattice::new());
         let mut last = 0.0;
         for step in 0..=1000 {
@@ -231,11 +268,43 @@ mod tests {
     fn a_map_that_remembers_answers_as_one_that_was_never_asked() {
         let map = || Map::new(&mut Stream::new(3, "test.field", 2), 10.0);
         let asked = map();
+        let all = [true; 4];
+        let fresh = |square| map().corners(square, all);
         for square in [(3, 4), (3, 4), (-1, 0), (3, 4), (4, 3)] {
-            assert_eq!(asked.corners(square), map().corners(square), "{square:?}");
+            // What was not needed before is computed when it is.
+            let some = asked.corners(square, [false, true, false, true]);
+            assert_eq!((some[1], some[3]), (fresh(square)[1], fresh(square)[3]));
+            assert_eq!(asked.corners(square, all), fresh(square), "{square:?}");
         }
         // Neighbours share a side.
-        let ([_, b, _, d], [a, _, c, _]) = (asked.corners((3, 4)), asked.corners((4, 4)));
+        let ([_, b, _, d], [a, _, c, _]) = (fresh((3, 4)), fresh((4, 4)));
         assert_eq!((b, d), (a, c));
+    }
+
+    #[test]
+    fn a_walk_computes_each_corner_once_and_finds_what_a_jump_does() {
+        let map = Map::new(&mut Stream::new(3, "test.field", 3), 32.0);
+        let mut asked = Vec::new();
+        let mut walked = Lattice::new();
+        // Right, up, across a corner, back, and far away.
+        for place in [
+            (0.5, 0.5),
+            (1.5, 0.5),
+            (1.5, 1.5),
+            (2.5, 2.5),
+            (1.5, 1.5),
+            (-9.5, 3.5),
+        ] {
+            let found = walked.at(place, 32.0, |square, needed| {
+                asked.push(needed.iter().filter(|needed| **needed).count());
+                // Whatever is not needed is not looked at.
+                let corners = map.corners(square, [true; 4]);
+                [0, 1, 2, 3].map(|n| if needed[n] { corners[n] } else { f64::NAN })
+            });
+            let jumped =
+                Lattice::new().at(place, 32.0, |square, needed| map.corners(square, needed));
+            assert_eq!(found.to_bits(), jumped.to_bits(), "{place:?}");
+        }
+        assert_eq!(asked, [4, 2, 2, 3, 3, 4]);
     }
 }

@@ -31,5 +31,5 @@ mod transition;
 pub use config::{ChannelConfig, LineOfSight, Shadowing};
 pub use ends::{LinkEnds, LinkKey};
 pub use error::ConfigError;
-pub use link::{Causes, Environment, LargeScale, LinkChannel, OUTAGE_LOSS_DB, State};
+pub use link::{Beside, Causes, Environment, LargeScale, LinkChannel, OUTAGE_LOSS_DB, State};
 pub use path_loss::wavelength;

@@ -37,27 +37,33 @@ pub(crate) fn cos_sin(turns: f32) -> (f32, f32) {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Waves {
     /// Those of x of all waves, then of y, of t, and the phases: all that a look reads in one piece.
-    turns: Box<[f64]>,
+    all: Box<[f64]>,
 }
 
 impl Waves {
     /// So many waves that all stand still at turn zero.
     pub(crate) fn new(count: usize) -> Waves {
         Waves {
-            turns: vec![0.0; 4 * count].into(),
+            all: vec![0.0; 4 * count].into(),
         }
     }
 
     fn count(&self) -> usize {
-        self.turns.len() / 4
+        self.all.len() / 4
     }
 
     /// Sets a wave: turns for a unit of x, y and t, and at the origin.
     pub(crate) fn set(&mut self, wave: usize, [x, y, t]: [f64; 3], phase: f64) {
         let count = self.count();
         for (part, turns) in [x, y, t, phase].into_iter().enumerate() {
-            self.turns[part * count + wave] = turns;
+            self.all[part * count + wave] = turns;
         }
+    }
+
+    /// Turns of each wave for a unit of x, and of y.
+    pub(crate) fn turns(&self) -> [&[f64]; 2] {
+        let count = self.count();
+        [&self.all[..count], &self.all[count..2 * count]]
     }
 
     /// Angles of the first `N` waves at a place, in turns within [-1/2, 1/2].
@@ -68,7 +74,7 @@ impl Waves {
     fn angles<const N: usize>(&self, [x, y, t]: [f64; 3], turns: &mut [f32; N]) {
         let all = self.count();
         let count = all.min(N);
-        let part = |part| &self.turns[part * all..][..count];
+        let part = |part| &self.all[part * all..][..count];
         let (by_x, by_y, by_t, phase) = (part(0), part(1), part(2), part(3));
         for (n, turns) in turns[..count].iter_mut().enumerate() {
             *turns = wrap(by_x[n] * x + by_y[n] * y + by_t[n] * t + phase[n]) as f32;

@@ -11,7 +11,7 @@ use super::path_loss::Condition;
 use fadeout_core::math::exp;
 use fadeout_core::random::Stream;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Correlation of the shadowing at two places `displacement` apart:
 /// `exp(-displacement / distance)`.
@@ -101,6 +101,9 @@ impl Maps {
 pub(crate) struct SiteMap {
     common: Arc<CommonMap>,
     shadowing: [Map; 2],
+    /// By how many standard deviations at most the shadowing in a condition changes with each metre along x, and
+    /// along y.
+    steepest: [OnceLock<[f64; 2]>; 2],
     state: Map,
     k_factor: Option<Map>,
     delay_spread: [Option<Map>; 2],
@@ -114,6 +117,7 @@ impl SiteMap {
         let scales = &common.scales;
         SiteMap {
             shadowing: shadowing_fields(scales, seed, "radio.shadowing.site", site),
+            steepest: [OnceLock::new(), OnceLock::new()],
             state: Map::new(&mut stream, scales.state_m),
             k_factor: scales
                 .k_factor_m
@@ -131,6 +135,13 @@ impl SiteMap {
 pub(crate) struct MapReader {
     map: Arc<SiteMap>,
     shadowing: [Lattice; 2],
+    /// None before one of them is read.
+    others: Option<Box<Others>>,
+}
+
+/// What is not read where there is but one condition, and neither K factors nor delay spreads are drawn.
+#[derive(Debug, Default)]
+struct Others {
     state: Lattice,
     k_factor: Lattice,
     delay_spread: [Lattice; 2],
@@ -141,22 +152,33 @@ impl MapReader {
         MapReader {
             map,
             shadowing: [Lattice::new(), Lattice::new()],
-            state: Lattice::new(),
-            k_factor: Lattice::new(),
-            delay_spread: [Lattice::new(), Lattice::new()],
+            others: None,
         }
+    }
+
+    /// The maps that it reads.
+    pub(crate) fn map(&self) -> &Arc<SiteMap> {
+        &self.map
+    }
+
+    /// By how many standard deviations at most the shadowing changes with each metre along x, and along y.
+    pub(crate) fn steepest_shadowing(&self, condition: Condition) -> [f64; 2] {
+        let n = number(condition);
+        *self.map.steepest[n].get_or_init(|| {
+            let shared = self.map.common.scales.between_sites;
+            let own = self.map.shadowing[n].steepest();
+            let common = self.map.common.shadowing[n].steepest();
+            [0, 1].map(|axis| shared.sqrt() * common[axis] + (1.0 - shared).sqrt() * own[axis])
+        })
     }
 
     /// Shadowing at a place, in standard deviations.
     pub(crate) fn shadowing(&mut self, condition: Condition, place: (f64, f64)) -> f64 {
-        let n = match condition {
-            Condition::Los => 0,
-            Condition::Nlos => 1,
-        };
+        let n = number(condition);
         let (own, common) = (&self.map.shadowing[n], &self.map.common.shadowing[n]);
         let shared = self.map.common.scales.between_sites;
-        self.shadowing[n].at(place, own.distance_m(), |square| {
-            let (own, common) = (own.corners(square), common.corners(square));
+        self.shadowing[n].at(place, own.distance_m(), |square, needed| {
+            let (own, common) = (own.corners(square, needed), common.corners(square, needed));
             let both = common.into_iter().zip(own);
             let mut corners = [0.0; 4];
             for (corner, (common, own)) in corners.iter_mut().zip(both) {
@@ -168,25 +190,37 @@ impl MapReader {
 
     /// A standard normal number at a place, whose share the probability of LOS is compared with.
     pub(crate) fn state(&mut self, place: (f64, f64)) -> f64 {
-        read(&mut self.state, Some(&self.map.state), place)
+        let others = self.others.get_or_insert_default();
+        read(&mut others.state, Some(&self.map.state), place)
     }
 
     /// K factor at a place, in standard deviations from its mean; zero where it is not drawn.
     pub(crate) fn k_factor(&mut self, place: (f64, f64)) -> f64 {
-        read(&mut self.k_factor, self.map.k_factor.as_ref(), place)
+        let others = self.others.get_or_insert_default();
+        read(&mut others.k_factor, self.map.k_factor.as_ref(), place)
     }
 
     /// Delay spread at a place in LOS (0) or NLOS (1), in standard deviations of its logarithm;
     /// zero where it is not drawn.
     pub(crate) fn delay_spread(&mut self, condition: usize, place: (f64, f64)) -> f64 {
         let map = self.map.delay_spread[condition].as_ref();
-        read(&mut self.delay_spread[condition], map, place)
+        let others = self.others.get_or_insert_default();
+        read(&mut others.delay_spread[condition], map, place)
+    }
+}
+
+fn number(condition: Condition) -> usize {
+    match condition {
+        Condition::Los => 0,
+        Condition::Nlos => 1,
     }
 }
 
 fn read(lattice: &mut Lattice, map: Option<&Map>, place: (f64, f64)) -> f64 {
     map.map_or(0.0, |map| {
-        lattice.at(place, map.distance_m(), |square| map.corners(square))
+        lattice.at(place, map.distance_m(), |square, needed| {
+            map.corners(square, needed)
+        })
     })
 }
 

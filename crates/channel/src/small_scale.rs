@@ -33,7 +33,7 @@ pub(super) struct SmallScale {
     /// only the mean power counts, as they disturb others.
     drawn: [OnceLock<Box<[Option<Rays>]>>; 2],
     /// Plans of the link's own, where K factor or delay spread are the place's.
-    own: [Option<Plan>; 2],
+    own: [Option<Box<Plan>>; 2],
     /// Share of LOS in the mean power.
     los_share: f64,
     seed: u64,
@@ -94,14 +94,14 @@ impl SmallScale {
     }
 
     /// The link's own plan of a condition.
-    pub(super) fn own_mut(&mut self, condition: usize) -> &mut Option<Plan> {
+    pub(super) fn own_mut(&mut self, condition: usize) -> &mut Option<Box<Plan>> {
         &mut self.own[condition]
     }
 
     #[inline]
     fn plan<'a>(&'a self, shared: &'a Fadings, condition: usize) -> &'a Plan {
         self.own[condition]
-            .as_ref()
+            .as_deref()
             .unwrap_or(&shared.plans[condition])
     }
 

@@ -1,14 +1,20 @@
 //! What changes from place to place: soft states, K factors and delay spreads.
 
+use fadeout_channel::antenna::{Angles, Antenna, LteSector, Mounted};
 use fadeout_channel::fading::{Fading, TdlProfile};
-use fadeout_channel::path_loss::{Condition, PathLoss, UrbanMicro};
-use fadeout_channel::{
-    ChannelConfig, Environment, LineOfSight, LinkChannel, LinkEnds, LinkKey, Shadowing, State,
-    large_scale,
+use fadeout_channel::path_loss::{
+    CloseIn, Condition, FreeSpace, HetnetMacro, HetnetPico, LteMacro, PathLoss, UrbanMacro,
+    UrbanMicro,
 };
-use fadeout_core::math::{exp, pow};
+use fadeout_channel::{
+    Beside, ChannelConfig, Environment, LineOfSight, LinkChannel, LinkEnds, LinkKey, Shadowing,
+    State, large_scale,
+};
+use fadeout_core::math::{cos, exp, pow, sin};
+use fadeout_core::random::Stream;
 use fadeout_core::{Hertz, Kinematics, Point, Span, Time};
 use fadeout_testkit::Cases;
+use std::f64::consts::TAU;
 
 fn link(config: &ChannelConfig, seed: u64) -> LinkChannel {
     let environment = Environment::new(config.clone(), seed).expect("a valid channel");
@@ -227,4 +233,134 @@ fn sectors_that_share_their_sites_maps_see_what_each_would_alone() {
         assert_eq!(found, own.large_scale_db(now, &ends));
         assert_eq!(shared.fading_flat(now), own.fading_flat(now));
     }
+}
+
+#[test]
+fn antennas_of_a_mast_that_find_the_way_together_find_what_each_would_alone() {
+    let of = |azimuth_deg, path_loss| ChannelConfig {
+        shadowing: Some(Shadowing::default()),
+        path_loss,
+        base_antenna: Antenna::Sector(Mounted {
+            pattern: LteSector::default(),
+            boresight: Angles {
+                azimuth_deg,
+                elevation_deg: 0.0,
+            },
+        }),
+        ..street(LineOfSight::Soft)
+    };
+    for path_loss in [
+        PathLoss::UrbanMicro(UrbanMicro),
+        PathLoss::UrbanMacro(UrbanMacro),
+        PathLoss::LteMacro(LteMacro),
+    ] {
+        let mut environments: Vec<Environment> = Vec::new();
+        for azimuth in [0.0, 120.0, 240.0] {
+            let made = Environment::beside(of(azimuth, path_loss), 7, environments.iter());
+            environments.push(made.expect("a valid channel"));
+        }
+        // Two masts, and a UE that may be high enough to draw its own surroundings.
+        let links = || -> Vec<LinkChannel> {
+            let keys = (0..6_u32).map(|cell| LinkKey {
+                site: cell / 3,
+                cell,
+                ue: 1,
+            });
+            keys.map(|key| environments[key.cell as usize % 3].link(key))
+                .collect()
+        };
+        let (mut together, mut alone) = (links(), links());
+        for n in 0..300_u32 {
+            let mut beside = Beside::default();
+            let place = f64::from(n * n % 211) - 80.0;
+            let height = if n % 3 == 0 { 20.0 } else { 1.5 };
+            for (number, (one, own)) in together.iter_mut().zip(&mut alone).enumerate() {
+                let mut ends = at(place);
+                ends.base.position.x = 90.0 * (number / 3) as f64;
+                ends.ue.position.z = height;
+                let now = Time::ZERO + Span::from_millis(n.into());
+                let found = one.large_scale_beside_db(now, &ends, &mut beside);
+                let expected = own.large_scale_db(now, &ends);
+                assert_eq!(found.to_bits(), expected.to_bits(), "{path_loss:?} {n}");
+                assert_eq!(one.large_scale(), own.large_scale());
+                assert_eq!(one.fading_flat(now), own.fading_flat(now));
+            }
+        }
+    }
+}
+
+/// Losses with a known slope, and a walk; the bound holds for every step and says something of a short one.
+#[test]
+fn a_gain_changes_by_no_more_than_its_bound_between_two_places() {
+    let sector = Antenna::Sector(Mounted {
+        pattern: LteSector::default(),
+        boresight: Angles {
+            azimuth_deg: 30.0,
+            elevation_deg: 0.0,
+        },
+    });
+    let given = |is_los| match is_los {
+        true => LineOfSight::Clear,
+        false => LineOfSight::Obstructed,
+    };
+    for (number, (path_loss, line_of_sight)) in [
+        (PathLoss::LteMacro(LteMacro), LineOfSight::Drawn),
+        (PathLoss::FreeSpace(FreeSpace), LineOfSight::Drawn),
+        (PathLoss::CloseIn(CloseIn::default()), given(false)),
+        (PathLoss::HetnetMacro(HetnetMacro), given(true)),
+        (PathLoss::HetnetPico(HetnetPico), given(false)),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let config = ChannelConfig {
+            carrier: Hertz(2e9),
+            shadowing: Some(Shadowing {
+                sigma_db: Some(8.0),
+                ..Shadowing::default()
+            }),
+            path_loss,
+            base_antenna: sector,
+            los_fading: Fading::None,
+            nlos_fading: Fading::None,
+            ..street(line_of_sight)
+        };
+        let mut link = link(&config, 5);
+        let mut draw = Stream::new(9, "walk", number as u64);
+        let (mut x, mut y) = (40.0, 30.0);
+        let (mut bounds_db, mut tightest) = ((0.0, 0), 0.0_f64);
+        for n in 0..4000_u32 {
+            let way = draw.uniform_in(0.0, if n % 10 == 0 { 40.0 } else { 1.0 });
+            let toward = draw.uniform_in(0.0, TAU);
+            let before = link.large_scale().gain_db;
+            x = (x + way * cos(toward)).clamp(-600.0, 600.0);
+            y = (y + way * sin(toward)).clamp(-600.0, 600.0);
+            let mut ends = at(x);
+            ends.base.position.z = 32.0;
+            ends.ue.position.y = y;
+            let bound = link.reach_db(ends.ue.position, f64::INFINITY);
+            let found = link.large_scale_db(Time::ZERO, &ends);
+            if n == 0 {
+                assert!(bound.is_infinite(), "nothing was found yet");
+                continue;
+            }
+            let change = (found - before).abs();
+            assert!(change <= bound, "{path_loss:?} {n}: {change} {bound}");
+            tightest = tightest.max(change / bound);
+            if way < 1.0 && bound.is_finite() {
+                bounds_db = (bounds_db.0 + bound, bounds_db.1 + 1);
+            }
+        }
+        let mean_db = bounds_db.0 / f64::from(bounds_db.1);
+        assert!(tightest > 0.2, "{tightest}");
+        // Its shadowing is alike over 50 m, that of the streets over 10.
+        assert!(number > 0 || mean_db < 12.0, "{mean_db}");
+    }
+    // A path that may pass into another condition has none.
+    let mut free = link(&street(LineOfSight::Drawn), 5);
+    free.large_scale_db(Time::ZERO, &at(50.0));
+    assert!(
+        free.reach_db(at(50.1).ue.position, f64::INFINITY)
+            .is_infinite()
+    );
 }

@@ -1,5 +1,6 @@
 //! A plane that repeats itself.
 
+use crate::math::hypot;
 use crate::{Point, Vector};
 
 /// Two shifts after which a network repeats itself (wrap-around): it has an image at every whole
@@ -27,6 +28,17 @@ impl Lattice {
     /// Area that is repeated, square metres.
     pub fn area_m2(&self) -> f64 {
         (self.first.0 * self.second.1 - self.first.1 * self.second.0).abs()
+    }
+
+    /// From an image to the nearest other one, metres.
+    pub fn least_m(&self) -> f64 {
+        let ((ax, ay), (bx, by)) = (self.first, self.second);
+        let steps = [-1.0, 0.0, 1.0];
+        let others = steps.iter().flat_map(|i| steps.iter().map(move |j| (i, j)));
+        let others = others.filter(|&(i, j)| (*i, *j) != (0.0, 0.0));
+        others
+            .map(|(i, j)| hypot(i * ax + j * bx, i * ay + j * by))
+            .fold(f64::INFINITY, f64::min)
     }
 
     /// How far the image of `from` that is nearest to `to` on the ground is shifted.
@@ -58,6 +70,13 @@ impl Lattice {
 mod tests {
     use super::*;
     use crate::random::Stream;
+
+    #[test]
+    fn the_nearest_other_image_may_lie_between_the_shifts() {
+        let least = |first, second| Lattice::new(first, second).expect("a plane").least_m();
+        assert_eq!(least((10.0, 0.0), (0.0, 4.0)), 4.0);
+        assert_eq!(least((5.0, 0.0), (-4.0, 3.0)), hypot(1.0, 3.0));
+    }
 
     #[test]
     fn shifts_along_one_line_are_none() {

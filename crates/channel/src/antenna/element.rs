@@ -1,7 +1,7 @@
 //! Patterns of single elements and of sector antennas.
 
 use super::angles::Angles;
-use super::pattern::{Boresight, Mounted, Pattern, check_gain, check_width};
+use super::pattern::{Boresight, Mounted, Pattern, Steepness, check_gain, check_width};
 use crate::error::ConfigError;
 use fadeout_core::math::{cos, to_db};
 use fadeout_core::registry::{Entry, Registered, Settings, choice, number};
@@ -31,6 +31,9 @@ impl Pattern for Isotropic {
     }
     fn is_the_same_everywhere(&self) -> bool {
         true
+    }
+    fn steepness(&self) -> Option<Steepness> {
+        Some(Steepness::default())
     }
     fn check(&self) -> Result<(), ConfigError> {
         check_gain(self.gain_dbi)
@@ -286,6 +289,15 @@ impl Registered for Mounted<LteSector> {
 impl Pattern for LteSector {
     fn gain_dbi(&self, toward: Angles, _: Angles) -> f64 {
         LteSector::gain_dbi(self, toward)
+    }
+    fn steepness(&self) -> Option<Steepness> {
+        // 12 (x / w)^2 is steepest where it reaches its limit.
+        let at_limit = |limit_db: f64, width_deg: f64| 24.0 * (limit_db / 12.0).sqrt() / width_deg;
+        Some(Steepness {
+            azimuth_db: at_limit(self.front_to_back_db, self.azimuth_hpbw_deg),
+            elevation_db: at_limit(self.side_lobe_db, self.elevation_hpbw_deg),
+            anywhere_db: self.front_to_back_db,
+        })
     }
     fn check(&self) -> Result<(), ConfigError> {
         check_gain(self.peak_dbi)?;

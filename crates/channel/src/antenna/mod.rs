@@ -16,5 +16,5 @@ pub use angles::Angles;
 pub use array::Array;
 pub use element::{Element, ElementKind, Isotropic, LteSector, Shape};
 pub use management::{BeamFailure, BeamManagement};
-pub use pattern::{Mounted, Pattern};
+pub use pattern::{Mounted, Pattern, Steepness};
 pub use registry::{ANTENNAS, Antenna};

@@ -4,6 +4,17 @@ use super::angles::Angles;
 use crate::error::ConfigError;
 use fadeout_core::registry::number;
 
+/// How a gain changes with the direction, at most.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Steepness {
+    /// dB with each degree of azimuth.
+    pub azimuth_db: f64,
+    /// dB with each degree of elevation.
+    pub elevation_db: f64,
+    /// Between any two directions, dB.
+    pub anywhere_db: f64,
+}
+
 /// Gain of an antenna in a direction.
 pub trait Pattern {
     /// Gain in dBi toward a direction while a steered antenna's beam is the best one for `beam`.
@@ -17,6 +28,11 @@ pub trait Pattern {
     /// Whether the gain depends on no direction at all.
     fn is_the_same_everywhere(&self) -> bool {
         false
+    }
+
+    /// How the gain changes with the direction at most, where that is known and nothing is steered.
+    fn steepness(&self) -> Option<Steepness> {
+        None
     }
 
     /// # Errors
@@ -60,6 +76,9 @@ impl<T: Pattern> Pattern for Mounted<T> {
     }
     fn is_steered(&self) -> bool {
         self.pattern.is_steered()
+    }
+    fn steepness(&self) -> Option<Steepness> {
+        self.pattern.steepness()
     }
     fn check(&self) -> Result<(), ConfigError> {
         self.pattern.check()

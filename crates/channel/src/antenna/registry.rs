@@ -5,7 +5,7 @@ use super::array::Array;
 use super::beam::Beam;
 use super::column::Column;
 use super::element::{Element, Isotropic, LteSector};
-use super::pattern::{Mounted, Pattern};
+use super::pattern::{Mounted, Pattern, Steepness};
 use crate::error::ConfigError;
 
 fadeout_core::registry! {
@@ -32,6 +32,11 @@ impl Default for Antenna {
 }
 
 impl Antenna {
+    /// See [`Pattern::steepness`].
+    pub(crate) fn steepness(&self) -> Option<Steepness> {
+        antennas!(self, antenna => antenna.steepness())
+    }
+
     /// See [`Pattern::check`].
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         antennas!(self, antenna => antenna.check())

@@ -30,7 +30,8 @@ pub(crate) struct Laws {
 #[derive(Debug)]
 pub(crate) struct Scattering {
     of: [Option<Box<LinkClusters>>; 2],
-    aim: Aim,
+    /// None before there are clusters to aim at.
+    aim: Option<Box<Aim>>,
     /// The next measurement of the beams.
     due_at: Time,
 }
@@ -62,7 +63,7 @@ impl Scattering {
         };
         Scattering {
             of: [of(LOS), of(NLOS)],
-            aim: Aim::default(),
+            aim: None,
             due_at: Time::ZERO,
         }
     }
@@ -74,7 +75,9 @@ impl Scattering {
 
     /// A measurement of the beams finds this blockage of the direct path.
     pub(crate) fn note(&mut self, at: Time, blockage_db: f64) {
-        self.aim.note(at, blockage_db);
+        if self.of.iter().any(Option::is_some) {
+            self.aim.get_or_insert_default().note(at, blockage_db);
+        }
     }
 
     /// The next measurement that is due, when nothing else measures the beams: no more than the
@@ -143,7 +146,7 @@ impl Scattering {
         if let Some(management) = &look.config.beams {
             let measured_at = management.measured_at(look.now);
             age = look.now.since(measured_at).as_secs_f64();
-            blockage_db = self.aim.blockage_db(measured_at);
+            blockage_db = self.aim.get_or_insert_default().blockage_db(measured_at);
         }
         let (base, ue) = look.ends.before(age);
         let lead_db = look.los_lead_db.clamp(-NO_MATTER_DB, NO_MATTER_DB).round();
@@ -153,7 +156,7 @@ impl Scattering {
             los_lead_db: lead_db as i64,
         };
         let of = &mut self.of;
-        let mut beams = self.aim.beams(key, || {
+        let mut beams = self.aim.get_or_insert_default().beams(key, || {
             let (x, y) = middle(key.cell);
             let there = Point { x, y, ..ue };
             let spots = [

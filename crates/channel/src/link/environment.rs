@@ -1,5 +1,6 @@
 //! The parts that the links of one carrier share.
 
+use super::reach::Slopes;
 use super::{Anchor, LargeScale, LinkChannel};
 use crate::antenna::management::FailureMonitor;
 use crate::atmosphere;
@@ -30,6 +31,10 @@ pub struct Environment {
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) config: ChannelConfig,
+    /// One for all environments beside each other that differ in nothing but the base station's antenna.
+    pub(super) kin: Arc<()>,
+    /// What bounds the change of a gain, if something does.
+    pub(super) slopes: Option<Slopes>,
     /// Loss by oxygen and rain, dB/m.
     pub(super) absorption_db_per_m: f64,
     pub(super) fadings: Fadings,
@@ -53,9 +58,21 @@ impl Environment {
     pub fn beside<'a>(
         config: ChannelConfig,
         seed: u64,
-        mut others: impl Iterator<Item = &'a Environment>,
+        others: impl Iterator<Item = &'a Environment>,
     ) -> Result<Environment, ConfigError> {
         config.check()?;
+        let others: Vec<&Environment> = others.collect();
+        let is_kin = |other: &&&Environment| {
+            let of_antenna = ChannelConfig {
+                base_antenna: config.base_antenna,
+                ..other.shared.config.clone()
+            };
+            of_antenna == config
+        };
+        let kin = others
+            .iter()
+            .find(is_kin)
+            .map_or_else(Arc::default, |other| Arc::clone(&other.shared.kin));
         let carrier_ghz = config.carrier.0 / 1e9;
         let always = |mean| PlaceLaw {
             mean,
@@ -131,6 +148,7 @@ impl Environment {
         };
         Ok(Environment {
             maps: others
+                .iter()
                 .find(|other| other.maps.are_of(&scales, seed))
                 .map_or_else(
                     || Arc::new(Maps::new(scales, seed)),
@@ -138,6 +156,8 @@ impl Environment {
                 ),
             seed,
             shared: Arc::new(Shared {
+                kin,
+                slopes: Slopes::of(&config),
                 absorption_db_per_m: (oxygen + rain) / 1000.0,
                 fadings: Fadings {
                     plans: [
@@ -188,7 +208,11 @@ impl Environment {
             scattering: Scattering::new(&self.shared.laws, self.seed, u64::from(key.site)),
             maps: MapReader::new(self.maps.of_site(key.site)),
             blockages: blockages.collect(),
-            monitor: config.beams.as_ref().and_then(FailureMonitor::new),
+            monitor: config
+                .beams
+                .as_ref()
+                .and_then(FailureMonitor::new)
+                .map(Box::new),
             walls: penetration.draw(carrier_ghz, &mut walls),
             environment_height: environment_height.uniform(),
             fading: SmallScale::new(self.seed, entity),

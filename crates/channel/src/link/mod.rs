@@ -9,7 +9,7 @@ use crate::ends::LinkEnds;
 use crate::fading::Plan;
 use crate::fading::rays::Place;
 use crate::normal::{normal_quantile, normal_share_below};
-use crate::path_loss::{Condition, Ends, tr38901};
+use crate::path_loss::{Condition, Ends, StateProbabilities, tr38901};
 use crate::penetration::Walls;
 use crate::shadowing::MapReader;
 use crate::small_scale::{LOS, NLOS, SmallScale};
@@ -18,14 +18,18 @@ use fadeout_core::math::{pow, to_db};
 use fadeout_core::{Point, Time};
 use std::sync::Arc;
 
+mod beside;
 mod causes;
 mod environment;
 mod parts;
+mod reach;
 
+pub use beside::Beside;
 pub use causes::Causes;
 pub use environment::Environment;
 pub use parts::{LargeScale, State};
 
+use beside::{Surroundings, Weighed};
 use environment::Shared;
 
 /// Loss in dB of a link in outage or without a beam: nothing is received.
@@ -42,7 +46,7 @@ pub struct LinkChannel {
     shared: Arc<Shared>,
     maps: MapReader,
     blockages: Vec<Box<dyn Process>>,
-    monitor: Option<FailureMonitor>,
+    monitor: Option<Box<FailureMonitor>>,
     /// The walls around the UE.
     walls: Walls,
     /// Uniform number that decides UMa's environment height.
@@ -77,6 +81,15 @@ impl EndGains {
 /// one out of it before antennas, dB.
 type At<'a> = (&'a Shared, Time, &'a LinkEnds, f64);
 
+/// The state that nothing is to be drawn for, as a model has no other there.
+fn certain(probabilities: StateProbabilities) -> Option<State> {
+    match probabilities {
+        StateProbabilities { los, outage } if los <= 0.0 && outage <= 0.0 => Some(State::Nlos),
+        StateProbabilities { los, .. } if los >= 1.0 => Some(State::Los),
+        _ => None,
+    }
+}
+
 /// Where the UE was when it was last asked about, relative to the base station, and how it moved.
 #[derive(Debug, Clone, Copy, Default)]
 struct Anchor {
@@ -107,6 +120,17 @@ impl LinkChannel {
     /// Received by transmitted power in dB, with antennas and without fading. Asked again for the
     /// same time and ends it costs nothing.
     pub fn large_scale_db(&mut self, now: Time, ends: &LinkEnds) -> f64 {
+        self.large_scale_beside_db(now, ends, &mut Beside::default())
+    }
+
+    /// The same, with what another antenna of the same mast has found of the way to the UE, if `beside` has
+    /// it; it has this one's afterwards.
+    pub fn large_scale_beside_db(
+        &mut self,
+        now: Time,
+        ends: &LinkEnds,
+        beside: &mut Beside,
+    ) -> f64 {
         if self.asked == Some((now, *ends)) {
             return self.large_scale.gain_db;
         }
@@ -125,7 +149,7 @@ impl LinkChannel {
             return self.large_scale.gain_db;
         }
         let shared = Arc::clone(&self.shared);
-        self.large_scale = self.look(&shared, now, ends);
+        self.large_scale = self.look(&shared, now, ends, beside);
         self.lay_out_fading(&shared, (ue.position.x, ue.position.y));
         self.large_scale.gain_db
     }
@@ -209,7 +233,11 @@ impl LinkChannel {
         {
             let k_db = law.mean + law.deviation * self.maps.k_factor(place);
             if self.scattering.mix(LOS).is_none() {
-                *self.fading.own_mut(LOS) = Some(Plan::rician(k_db));
+                let plan = Plan::rician(k_db);
+                match self.fading.own_mut(LOS) {
+                    Some(own) => **own = plan,
+                    none => *none = Some(Box::new(plan)),
+                }
             }
             self.large_scale.k_factor_db = Some(k_db);
         }
@@ -220,7 +248,7 @@ impl LinkChannel {
             if let Some(law) = shared.laws.delay_spread[n] {
                 let decades = law.mean + law.deviation * self.maps.delay_spread(n, place);
                 let own = self.fading.own_mut(n);
-                let plan = own.get_or_insert_with(|| shared.fadings.plans[n].clone());
+                let plan = own.get_or_insert_with(|| Box::new(shared.fadings.plans[n].clone()));
                 if let Some(mix) = self.scattering.mix(n) {
                     let taps = (&mix.clusters[..mix.count], &mix.delays_s[..mix.count]);
                     plan.lay(mix.direct, taps, mix.gain);
@@ -236,28 +264,24 @@ impl LinkChannel {
         }
     }
 
-    fn look(&mut self, shared: &Shared, now: Time, ends: &LinkEnds) -> LargeScale {
+    fn look(
+        &mut self,
+        shared: &Shared,
+        now: Time,
+        ends: &LinkEnds,
+        beside: &mut Beside,
+    ) -> LargeScale {
         let config = &shared.config;
-        let geometry = self.geometry(ends);
-        let place = (ends.ue.position.x, ends.ue.position.y);
-        let (state, los_weight) = self.state(&geometry, ends, place);
-        let (condition, other) = match state {
-            State::Los => (Condition::Los, Condition::Nlos),
-            State::Nlos | State::Outage => (Condition::Nlos, Condition::Los),
-        };
-        let is_indoors = self.walls.is_building;
-        let indoors_db = config.path_loss.indoor_shadowing_sigma_db();
-        let indoors_db = indoors_db.filter(|_| is_indoors);
-        let mut losses = |condition| {
-            let shadowing_db = config.shadowing.map_or(0.0, |shadowing| {
-                let own = indoors_db
-                    .unwrap_or_else(|| config.path_loss.shadowing_sigma_db(&geometry, condition));
-                shadowing.sigma_db.unwrap_or(own) * self.maps.shadowing(condition, place)
-            });
-            (config.path_loss.loss_db(&geometry, condition), shadowing_db)
-        };
-        let (path_loss_db, shadowing_db) = losses(condition);
-        let others = los_weight.map(|weight| (weight, losses(other)));
+        let key = self.key(ends);
+        let Surroundings {
+            slant_m,
+            state,
+            los_weight,
+            own: (path_loss_db, shadowing_db),
+            others,
+        } = beside.found(key, || self.surroundings(shared, ends));
+        let (condition, other) = state.conditions();
+        let others = los_weight.zip(others);
         let excess_db = others
             .map(|(_, (loss_db, shadowing))| loss_db + shadowing - path_loss_db - shadowing_db);
         let los_lead_db = match (condition, los_weight, excess_db) {
@@ -290,7 +314,7 @@ impl LinkChannel {
             path_loss_db,
             shadowing_db,
             transition_db: transition.gain_db,
-            absorption_db: shared.absorption_db_per_m * geometry.slant_m + self.walls.loss_db,
+            absorption_db: shared.absorption_db_per_m * slant_m + self.walls.loss_db,
             blockage_db: gains.blockage_db,
             base_gain_dbi: gains.base_dbi,
             ue_gain_dbi: gains.ue_dbi,
@@ -311,6 +335,33 @@ impl LinkChannel {
             look.gain_db = gain.clamp(-OUTAGE_LOSS_DB, -config.minimum_loss_db);
         }
         look
+    }
+
+    /// What lies between the ends, whatever the antennas.
+    fn surroundings(&mut self, shared: &Shared, ends: &LinkEnds) -> Surroundings {
+        let config = &shared.config;
+        let geometry = self.geometry(ends);
+        let place = (ends.ue.position.x, ends.ue.position.y);
+        let (state, los_weight) = self.state(&geometry, ends, place);
+        let (condition, other) = state.conditions();
+        let is_indoors = self.walls.is_building;
+        let indoors_db = config.path_loss.indoor_shadowing_sigma_db();
+        let indoors_db = indoors_db.filter(|_| is_indoors);
+        let mut losses = |condition| -> Weighed {
+            let shadowing_db = config.shadowing.map_or(0.0, |shadowing| {
+                let own = indoors_db
+                    .unwrap_or_else(|| config.path_loss.shadowing_sigma_db(&geometry, condition));
+                shadowing.sigma_db.unwrap_or(own) * self.maps.shadowing(condition, place)
+            });
+            (config.path_loss.loss_db(&geometry, condition), shadowing_db)
+        };
+        Surroundings {
+            slant_m: geometry.slant_m,
+            state,
+            los_weight,
+            own: losses(condition),
+            others: los_weight.map(|_| losses(other)),
+        }
     }
 
     /// Gains of the antennas in a condition, and what a blockage takes from them: all, or where there
@@ -405,6 +456,11 @@ impl LinkChannel {
                     ..*geometry
                 };
                 let probabilities = self.shared.config.path_loss.state_probabilities(&outdoors);
+                if rule == LineOfSight::Drawn
+                    && let Some(state) = certain(probabilities)
+                {
+                    return (state, None);
+                }
                 let normal = self.maps.state(place);
                 let uniform = normal_share_below(normal);
                 let state = if uniform < probabilities.los {
@@ -503,6 +559,15 @@ impl LinkChannel {
             let any = Angles::default();
             let gain_dbi = |antenna: &Antenna| antenna.gain_dbi(any, any);
             return (gain_dbi(&config.base_antenna), gain_dbi(&config.ue_antenna));
+        }
+        if !config.base_antenna.is_steered() && config.ue_antenna.is_the_same_everywhere() {
+            // No beam points anywhere.
+            let (base, ue) = ends.before(earlier);
+            let down = Angles::between(base, ue);
+            return (
+                config.base_antenna.gain_dbi(down, down),
+                config.ue_antenna.gain_dbi(down, down),
+            );
         }
         let ([down, up], [base_beam, ue_beam]) = self.beams(at, ends, earlier);
         (

@@ -1,6 +1,7 @@
 //! The parts of a link's gain.
 
 use super::OUTAGE_LOSS_DB;
+use crate::path_loss::Condition;
 
 /// The state of the direct path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +12,16 @@ pub enum State {
     Nlos,
     /// Nothing is received (NYU models).
     Outage,
+}
+
+impl State {
+    /// The condition that the losses are of, and the other one.
+    pub(super) fn conditions(self) -> (Condition, Condition) {
+        match self {
+            State::Los => (Condition::Los, Condition::Nlos),
+            State::Nlos | State::Outage => (Condition::Nlos, Condition::Los),
+        }
+    }
 }
 
 /// The parts of a large-scale gain, in dB; losses are positive.

@@ -64,6 +64,10 @@ impl Model for FreeSpace {
         0.0
     }
 
+    fn steepest_db(&self, _: Condition) -> Option<f64> {
+        Some(20.0)
+    }
+
     fn places(&self) -> Places {
         Places::URBAN_MICRO
     }
@@ -119,6 +123,13 @@ impl Model for CloseIn {
             Condition::Los => self.los_sigma_db,
             Condition::Nlos => self.nlos_sigma_db,
         }
+    }
+
+    fn steepest_db(&self, condition: Condition) -> Option<f64> {
+        Some(match condition {
+            Condition::Los => 10.0 * self.los_exponent,
+            Condition::Nlos => 10.0 * self.nlos_exponent,
+        })
     }
 
     fn places(&self) -> Places {

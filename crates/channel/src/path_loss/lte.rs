@@ -134,6 +134,10 @@ impl Model for LteMacro {
         SIGMA_DB.of(condition)
     }
 
+    fn steepest_db(&self, _: Condition) -> Option<f64> {
+        Some(37.6)
+    }
+
     fn between_sites(&self) -> f64 {
         BETWEEN_SITES
     }
@@ -182,6 +186,13 @@ impl Model for HetnetMacro {
         SIGMA_DB.of(condition)
     }
 
+    fn steepest_db(&self, condition: Condition) -> Option<f64> {
+        Some(match condition {
+            Condition::Los => 24.2,
+            Condition::Nlos => 42.8,
+        })
+    }
+
     fn between_sites(&self) -> f64 {
         BETWEEN_SITES
     }
@@ -223,6 +234,13 @@ impl Model for HetnetPico {
             nlos: deviation_db("hetnet-pico,NLOS"),
         };
         SIGMA_DB.of(condition)
+    }
+
+    fn steepest_db(&self, condition: Condition) -> Option<f64> {
+        Some(match condition {
+            Condition::Los => 20.9,
+            Condition::Nlos => 37.5,
+        })
     }
 
     fn between_sites(&self) -> f64 {

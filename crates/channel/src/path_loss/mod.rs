@@ -119,6 +119,12 @@ pub trait Model {
         0.0
     }
 
+    /// By how many dB at most the loss in a condition grows with a decade of the distance in space, where that is
+    /// known and the spread of the shadowing is the same at all distances.
+    fn steepest_db(&self, _condition: Condition) -> Option<f64> {
+        None
+    }
+
     /// Whether tall UEs draw the effective environment height of UMa
     /// ([`tr38901::uma_environment_height_m`]).
     fn draws_environment_height(&self) -> bool {
@@ -188,6 +194,20 @@ impl PathLoss {
     /// See [`Model::between_sites`].
     pub fn between_sites(&self) -> f64 {
         path_losses!(self, model => model.between_sites())
+    }
+
+    /// See [`Model::steepest_db`].
+    pub(crate) fn steepest_db(&self, condition: Condition) -> Option<f64> {
+        path_losses!(self, model => model.steepest_db(condition))
+    }
+
+    /// The condition that every place has, if there is but one.
+    pub(crate) fn sole_condition(&self) -> Option<Condition> {
+        match self {
+            PathLoss::FreeSpace(_) => Some(Condition::Los),
+            PathLoss::LteMacro(_) => Some(Condition::Nlos),
+            _ => None,
+        }
     }
 
     /// See [`Model::draws_environment_height`].

@@ -108,9 +108,12 @@ pub fn uma_environment_height_m(ground_m: f64, ue_height_m: f64, uniform: f64) -
     12.0 + 3.0 * (share * (choices + 1.0)).floor().min(choices)
 }
 
+/// Height in metres of UEs that have the effective environment height of 1 m for certain (note 1).
+pub(crate) const LOW_UE_M: f64 = 13.0;
+
 /// C(d2D, h_UT) of note 1.
 fn uma_height_term(ground_m: f64, ue_height_m: f64) -> f64 {
-    if ue_height_m <= 13.0 || ground_m <= 18.0 {
+    if ue_height_m <= LOW_UE_M || ground_m <= 18.0 {
         return 0.0;
     }
     let hundreds = ground_m / 100.0;

@@ -3,16 +3,17 @@
 
 use super::mobility::Move;
 use super::service::Service;
-use crate::config::{Env, MeasurementEvent, MobilityConfig};
+use crate::config::{Env, MobilityConfig};
 use crate::rlc::Generation;
 use crate::rrc::CellSelection;
+use crate::rrc::filter::Level;
 use crate::rrc::mobility::{Measured, Message, Stage, UeMobility};
 use crate::rrc::monitor::Indication;
 use crate::rrc::network::Act;
-use crate::rrc::pace::{self, Evaluation};
+use crate::rrc::pace::Evaluation;
 use crate::rrc::policy::{HandoverPolicy, Policy, Report};
 use fadeout_core::{
-    CellId, Direction, Hertz, MeasurementRow, Motion, Packet, Probe, RrcEvent, RrcRow, Time, UeId,
+    CellId, Direction, Hertz, Motion, Packet, Probe, RrcEvent, RrcRow, Span, Time, UeId,
 };
 use std::collections::VecDeque;
 
@@ -32,7 +33,9 @@ pub(super) struct Managed<'a> {
     /// What the network decides; empty between two steps.
     pub acts: &'a mut VecDeque<Act>,
     /// The levels of the cells; of use within a measurement.
-    pub samples: &'a mut Vec<f64>,
+    pub samples: &'a mut Vec<Level>,
+    /// What a cell's levels were; of use within a measurement.
+    pub past: &'a mut Vec<(Span, f64)>,
     /// Carriers and generations of `cells`.
     pub kinds: &'a [CellKind],
     pub policy: &'a mut Policy,
@@ -60,81 +63,6 @@ pub(super) fn note_cell(
 }
 
 impl Managed<'_> {
-    /// The UE measures its cells.
-    pub(super) fn measure<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
-        if self.state.survey.next_at() > env.now {
-            return;
-        }
-        let sleep = self.service.sleep(self.ue, env.now);
-        let period = pace::measurement_period(self.config, sleep);
-        let over = self.state.survey.begin(env.now, period);
-        let Managed {
-            ue,
-            config,
-            cells,
-            state,
-            samples,
-            service,
-            kinds,
-            policy,
-            loads,
-            ..
-        } = self;
-        let Some(cell) = service.stack.serving_cell(*ue) else {
-            return;
-        };
-        samples.clear();
-        samples.resize(cells.len(), f64::NEG_INFINITY);
-        let air = &mut service.stack.air;
-        air.measure_levels(*ue, env.now, motion, |cell, level_dbm| {
-            if let Ok(position) = cells.binary_search(&cell) {
-                samples[position] = level_dbm;
-            }
-        });
-        if config.measurement_error_db > 0.0 {
-            for sample in samples.iter_mut() {
-                *sample += config.measurement_error_db * state.draws.normal();
-            }
-        }
-        let Ok(serving) = cells.binary_search(&cell) else {
-            return;
-        };
-        let has_offsets = policy.has_offsets();
-        let of = |event: &MeasurementEvent, position: usize| {
-            let [here, there] = [serving, position].map(|position| kinds[position]);
-            let is_other = here.generation != there.generation;
-            let is_meant = event.kind.is_inter_rat() == is_other
-                && event.scope.holds(here.carrier, there.carrier);
-            is_meant.then(|| match has_offsets {
-                true => policy.offset_db(loads, cell, cells[position]),
-                false => 0.0,
-            })
-        };
-        let survey = &mut state.survey;
-        let levels = (serving, &samples[..]);
-        survey.on_samples((env.now, over), levels, of, |position, holds| {
-            let event = match holds {
-                true => RrcEvent::ConditionEntered,
-                false => RrcEvent::ConditionLeft,
-            };
-            note_cell((*ue, cells[position]), event, env);
-        });
-        if !env.probe.wants_measurements(*ue) {
-            return;
-        }
-        for (position, (&cell, &rsrp_dbm)) in cells.iter().zip(samples.iter()).enumerate() {
-            let filtered = survey.filtered(position);
-            env.probe.measurement(MeasurementRow {
-                time_s: env.now,
-                ue: *ue,
-                cell,
-                is_serving: position == serving,
-                rsrp_dbm,
-                filtered_dbm: filtered.unwrap_or(rsrp_dbm),
-            });
-        }
-    }
-
     /// The UE looks whether its link is in sync.
     pub(super) fn evaluate<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         if self.state.link.next_at() > env.now {

@@ -10,11 +10,13 @@ use crate::config::{
 };
 use crate::rlc::Generation;
 use crate::rrc::backhaul::Place;
+use crate::rrc::filter::Level;
 use crate::rrc::mobility::UeMobility;
 use crate::rrc::network::Act;
 use crate::rrc::policy::{HandoverPolicy, Policy};
 use fadeout_core::{
-    CellId, Direction, DrbId, LinkInfo, Motion, PacketId, PacketPool, Probe, RrcEvent, Time, UeId,
+    CellId, Direction, DrbId, LinkInfo, Motion, PacketId, PacketPool, Probe, RrcEvent, Span, Time,
+    UeId,
 };
 use std::collections::VecDeque;
 
@@ -32,7 +34,8 @@ pub(super) struct Mobility {
     next_message: u64,
     moves: Vec<Move>,
     acts: VecDeque<Act>,
-    samples: Vec<f64>,
+    samples: Vec<Level>,
+    past: Vec<(Span, f64)>,
 }
 
 /// A change of route that mobility asks for.
@@ -246,6 +249,7 @@ impl RadioAccess {
             moves: Vec::new(),
             acts: VecDeque::new(),
             samples: Vec::new(),
+            past: Vec::new(),
         });
         for ue in (0..self.service.stack.ues.len() as u32).map(UeId) {
             mobility.arm(ue, &mut self.service.stack);
@@ -426,6 +430,7 @@ impl RadioAccess {
             moves,
             acts,
             samples,
+            past,
         } = &mut **mobility;
         let (cells, kinds) = &groups[group];
         if let Some(Some(state)) = ues.get_mut(ue.index()) {
@@ -442,6 +447,7 @@ impl RadioAccess {
                 moves,
                 acts,
                 samples,
+                past,
             });
         }
         mobility.settle(ue, &mut self.service.stack);

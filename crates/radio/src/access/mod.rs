@@ -24,6 +24,7 @@ mod counters;
 mod failure;
 mod handover;
 mod managed;
+mod measure;
 mod mobility;
 mod reception;
 mod service;
@@ -36,8 +37,8 @@ pub use crate::config::{
     AccessConfig, Adaptation, Aggregation, AirInterface, BearerConfig, BicastStart, CellConfig,
     CellHarqConfig, ConfiguredGrant, DataForwarding, Division, EventKind, FixedSinr, Interface,
     MOST_SECONDARY_CELLS, MeasurementEvent, MobilityConfig, Monitoring, ProcedureConfig,
-    RadioConfig, RadioError, Rank, RecordedPath, ReleasedState, ReportedAdaptation, Scope, Serving,
-    Sharing, Signalling, StatesConfig, UeConfig, UplinkPower,
+    RadioConfig, RadioError, Rank, RecordedPath, ReleasedState, ReportedAdaptation, Sampling,
+    Scope, Serving, Sharing, Signalling, StatesConfig, UeConfig, UplinkPower,
 };
 pub use crate::rrc::backhaul::Place;
 pub use crate::rrc::policy::{

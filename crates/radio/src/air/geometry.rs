@@ -1,7 +1,7 @@
 //! Where UEs stand in a network before anything is sent: the loss to the cell that they hear best, and
 //! what the others disturb.
 
-use super::path::Placement;
+use super::path::{Placement, Round};
 use super::{AirCell, PathChannel, RadioPath};
 use crate::channel::State;
 use crate::channel::fading::Fading;
@@ -92,6 +92,7 @@ pub fn geometry<M: Motion>(
             serving_site: None,
         };
         heard.clear();
+        let mut round = Round::default();
         for id in (0..cells.len() as u32).map(CellId) {
             let behind = (ue, described.penetration);
             let channel = channels.between(behind, id, bare_configs.iter());
@@ -105,9 +106,8 @@ pub fn geometry<M: Motion>(
             }
             let cell = &cells[id.index()];
             let mut path = RadioPath::new(id, &channel);
-            let mut gain = 0.0;
-            let looked = (&mut channel, &mut gain);
-            path.look(looked, Time::ZERO, &placement, cell, motion);
+            let (at, mut gain) = ((Time::ZERO, &mut round), 0.0);
+            path.look((&mut channel, &mut gain), at, &placement, cell, motion);
             heard.push(Heard {
                 cell: id,
                 gain_db: channel.gain_db,

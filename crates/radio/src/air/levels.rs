@@ -3,7 +3,7 @@
 use crate::channel::noise;
 use crate::config::CellConfig;
 use fadeout_core::Decibel;
-use fadeout_core::math::from_db;
+use fadeout_core::math::{from_db, to_db};
 
 /// Powers and noise that do not change.
 #[derive(Debug, Clone, Copy)]
@@ -16,17 +16,29 @@ pub(crate) struct Levels {
     pub thermal_mw: f64,
     /// Noise of the base station's receiver in one resource block.
     pub block_noise_mw: f64,
+    /// Transmitted power in a resource element, in dBm.
+    pub element_dbm: f64,
+    /// Within this distance on the ground no other image of the cell is as near, metres.
+    pub unique_m: f64,
 }
+
+/// Subcarriers of a resource block.
+const SUBCARRIERS: f64 = 12.0;
 
 impl Levels {
     pub(crate) fn new(config: &CellConfig) -> Levels {
         let bandwidth = config.occupied();
+        let elements = SUBCARRIERS * f64::from(config.resource_blocks);
         let noise_mw = |band, figure| from_db(noise::power(band, figure).0);
         Levels {
             bandwidth_hz: bandwidth.0,
             power_mw: from_db(config.power.0),
             thermal_mw: noise_mw(bandwidth, Decibel(0.0)),
             block_noise_mw: noise_mw(config.block(), config.noise_figure),
+            element_dbm: config.power.0 - to_db(elements),
+            unique_m: config
+                .repeats
+                .map_or(f64::INFINITY, |lattice| lattice.least_m() / 2.0),
         }
     }
 }

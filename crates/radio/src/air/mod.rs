@@ -11,6 +11,7 @@ mod geometry;
 mod history;
 mod interference;
 mod levels;
+mod measure;
 mod path;
 mod power;
 mod quality;
@@ -35,7 +36,7 @@ pub use geometry::{Geometry, geometry};
 use history::Histories;
 use interference::{Crossing, Downlinks};
 use levels::Levels;
-use path::{Fade, PathChannel, RadioPath};
+use path::{Fade, PathChannel, RadioPath, Round};
 use spectrum::Spectrum;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -328,11 +329,12 @@ impl Air {
             }
             return;
         }
+        let mut round = Round::default();
         for index in ue.carriers.iter().cloned().flatten() {
             let path = &mut self.paths[index];
             let cell = &self.cells[path.cell.index()];
             let found = (&mut self.channels[index], &mut self.gains[index]);
-            path.look(found, now, &placement, cell, motion);
+            path.look(found, (now, &mut round), &placement, cell, motion);
             report(
                 path.cell,
                 cell.config.power.0 + self.channels[index].gain_db,
@@ -362,9 +364,10 @@ impl Air {
         let path = &mut self.paths[*serving];
         let found = (&mut self.channels[*serving], &mut self.gains[*serving]);
         let cell = &self.cells[leg.cell.index()];
-        path.look(found, at, &placement, cell, motion);
+        let mut round = Round::default();
+        path.look(found, (at, &mut round), &placement, cell, motion);
         path.due_at = at.saturating_add(gain_period);
-        let shift = cell.config.shift_toward(placement.ue.position);
+        let shift = round.shift(&cell.config, placement.ue.position);
         placement.serving_site = Some(cell.config.site + shift);
         let ue = &mut self.ues[leg.ue.index()];
         if now >= ue.others_due_at {
@@ -379,7 +382,7 @@ impl Air {
                 }
                 if now >= path.due_at {
                     let cell = &self.cells[path.cell.index()];
-                    path.look(found, at, &placement, cell, motion);
+                    path.look(found, (at, &mut round), &placement, cell, motion);
                     path.due_at = at.saturating_add(INTERFERING_PERIOD);
                 }
                 due_at = due_at.min(path.due_at);

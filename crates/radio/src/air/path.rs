@@ -1,12 +1,12 @@
 //! The paths between UEs and cells.
 
 use super::AirCell;
-use crate::channel::LinkChannel;
-use crate::channel::State;
 use crate::channel::fading::MAX_SUB_BANDS;
 use crate::channel::recorded::Series;
+use crate::channel::{Beside, LinkChannel, LinkEnds, State};
+use crate::config::CellConfig;
 use fadeout_core::math::from_db;
-use fadeout_core::{CellId, Kinematics, Motion, NodeId, Point, Time};
+use fadeout_core::{CellId, Kinematics, Lattice, Motion, NodeId, Point, Time, Vector};
 
 /// When the gain of the path between a UE and a cell is looked at.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +51,32 @@ pub(super) struct Placement {
     pub serving_site: Option<Point>,
 }
 
+/// Looks at paths of one UE one after the other, at one instant: what the cells of a site have in common is found
+/// once.
+#[derive(Debug, Default)]
+pub(super) struct Round {
+    /// A site in a plane that repeats itself, and how far its image that is nearest to the UE is shifted.
+    shifted: Option<(Point, Lattice, Vector)>,
+    beside: Beside,
+}
+
+impl Round {
+    /// How far the image of the cell's site that is nearest to the UE is shifted.
+    pub(super) fn shift(&mut self, cell: &CellConfig, ue: Point) -> Vector {
+        let Some(lattice) = cell.repeats else {
+            return Vector::default();
+        };
+        match self.shifted {
+            Some((site, of, shift)) if site == cell.site && of == lattice => shift,
+            _ => {
+                let shift = lattice.shift(cell.site, ue);
+                self.shifted = Some((cell.site, lattice, shift));
+                shift
+            }
+        }
+    }
+}
+
 /// Fading power gain, linear.
 pub(super) enum Fade<'a> {
     /// The same over the band.
@@ -70,11 +96,24 @@ impl RadioPath {
         }
     }
 
+    /// Looks at the gain for a measurement. What data goes by stays: it is looked at on a grid of its own.
+    pub(super) fn look_aside<M: Motion>(
+        mut self,
+        (channel, mut gain): (&mut PathChannel, f64),
+        at: (Time, &mut Round),
+        placement: &Placement,
+        cell: &AirCell,
+        motion: &mut M,
+    ) -> f64 {
+        self.look((channel, &mut gain), at, placement, cell, motion);
+        gain
+    }
+
     /// Looks at the slow gain as of `at`: received by transmitted power without fading, linear.
     pub(super) fn look<M: Motion>(
         &mut self,
         (channel, gain): (&mut PathChannel, &mut f64),
-        at: Time,
+        (at, round): (Time, &mut Round),
         placement: &Placement,
         cell: &AirCell,
         motion: &mut M,
@@ -90,15 +129,21 @@ impl RadioPath {
                 return;
             }
         }
-        let mut ends = cell.config.ends((placement.node, at), placement.ue, motion);
+        let shift = round.shift(&cell.config, placement.ue.position);
+        let site = cell.config.site + shift;
+        let mut ends = cell
+            .config
+            .ends_from(site, (placement.node, at), placement.ue, motion);
         // Beams of a path that only disturbs point at others.
-        if let Some(serving) = placement.serving_site {
+        if let Some(serving) = placement.serving_site
+            && !self.stays
+        {
             ends.ue_beam_at = Some(serving);
-            ends.base_beam_at = cell
-                .beam_at
-                .map(|at| at + cell.config.shift_toward(placement.ue.position));
+            ends.base_beam_at = cell.beam_at.map(|at| at + shift);
         }
-        let gain_db = channel.channel.large_scale_db(at, &ends);
+        let gain_db = channel
+            .channel
+            .large_scale_beside_db(at, &ends, &mut round.beside);
         if channel.recorded.is_none() {
             channel.gain_db = gain_db;
             *gain = from_db(gain_db);
@@ -113,6 +158,24 @@ impl PathChannel {
             gain_db: f64::NEG_INFINITY,
             recorded: None,
         }
+    }
+
+    /// By how many dB at most the slow gain that was found last differs from that with the UE at a place.
+    pub(super) fn reach_db(&self, ue: Point, cell: &AirCell) -> f64 {
+        match self.recorded {
+            None => self.channel.reach_db(ue, cell.levels.unique_m),
+            Some(_) => f64::INFINITY,
+        }
+    }
+
+    /// The slow gain that the channel found last, in dB.
+    pub(super) fn found_db(&self) -> f64 {
+        self.channel.large_scale().gain_db
+    }
+
+    /// The slow gain at given ends. Another look is needed before anything else is asked.
+    pub(super) fn find_db(&mut self, at: Time, ends: &LinkEnds) -> f64 {
+        self.channel.large_scale_db(at, ends)
     }
 
     /// Whether its gain stays while nothing moves.

@@ -8,10 +8,7 @@ use crate::config::{LegId, RadioError};
 use crate::phy::sub_band::reported;
 use crate::plan::{BandCqi, Resources, SubBands, wideband_cqi};
 use fadeout_core::math::{from_db, to_db};
-use fadeout_core::{CellId, Motion, Time, UeId};
-
-/// Subcarriers of a resource block.
-const SUBCARRIERS: f64 = 12.0;
+use fadeout_core::{CellId, Time, UeId};
 
 impl Air {
     /// The UE will measure these cells: there are paths to them.
@@ -25,32 +22,6 @@ impl Air {
         Ok(())
     }
 
-    /// Measures RSRP in dBm of every cell that a UE has a path to, without fading: the measurement
-    /// averages over it. Beams point at the UE.
-    ///
-    /// Standard: TS 36.214 §5.1.1; TS 38.215 §5.1.1.
-    pub(crate) fn measure_levels<M: Motion>(
-        &mut self,
-        ue: UeId,
-        now: Time,
-        motion: &mut M,
-        mut report: impl FnMut(CellId, f64),
-    ) {
-        let ue = &mut self.ues[ue.index()];
-        let placement = ue.place(now, motion);
-        for index in ue.carriers.iter().cloned().flatten() {
-            let path = &self.paths[index];
-            let cell = &self.cells[path.cell.index()];
-            // What data goes by is looked at on a grid of its own.
-            let (mut looked, mut gain) = (*path, self.gains[index]);
-            let found = (&mut self.channels[index], &mut gain);
-            looked.look(found, now, &placement, cell, motion);
-            let elements = SUBCARRIERS * f64::from(cell.config.resource_blocks);
-            let level_dbm = cell.config.power.0 - to_db(elements) + to_db(gain);
-            report(path.cell, level_dbm);
-        }
-    }
-
     /// Whether a leg has a path, with a level that can be measured; its SINR is given otherwise.
     pub(crate) fn has_level(&self, leg: LegId) -> bool {
         matches!(self.legs[leg.index()].signal, Signal::Paths(..))
@@ -58,22 +29,12 @@ impl Air {
 
     /// A leg is used no more: its path only interferes.
     pub(crate) fn leave(&mut self, leg: LegId) {
-        self.set_serving(leg, false);
+        set_serving(self, leg, false);
     }
 
     /// A leg is used again.
     pub(crate) fn rejoin(&mut self, leg: LegId) {
-        self.set_serving(leg, true);
-    }
-
-    fn set_serving(&mut self, leg: LegId, is_serving: bool) {
-        let AirLeg { ue, ref signal, .. } = self.legs[leg.index()];
-        if let &Signal::Paths(serving, _) = signal {
-            let path = &mut self.paths[serving];
-            path.is_serving = is_serving;
-            path.due_at = Time::ZERO;
-            self.ues[ue.index()].others_due_at = Time::ZERO;
-        }
+        set_serving(self, leg, true);
     }
 
     /// SINR in dB of both directions of a leg, without fading and with the mean of the interference: the
@@ -84,22 +45,21 @@ impl Air {
         match &leg.signal {
             Signal::Given(sinr) => [sinr.downlink.0, sinr.uplink.0],
             Signal::Recorded(downlink, uplink) => [downlink.at(now), uplink.at(now)],
-            Signal::Paths(serving, carrier) => {
+            Signal::Paths(serving, _) => {
                 let cell = &self.cells[leg.cell.index()];
                 let slot = cell.frame.slot_at(now);
-                let down = self.downlink_mean(leg, *serving, carrier, slot, Purpose::Report);
                 let power_dbm = self.ues[leg.ue.index()].config.power_of_carrier().0;
                 let asked = (slot, Purpose::Report);
                 let up = self.uplink_mean((leg.cell, *serving), asked, power_dbm);
                 let antennas = f64::from(cell.config.channel.receive_antennas);
-                [to_db(down * antennas), to_db(up * antennas)]
+                [downlink_quality_db(self, leg, now), to_db(up * antennas)]
             }
         }
     }
 
     /// The downlink's of [`Air::quality_db`], linear.
     pub(crate) fn downlink_quality(&self, leg: LegId, now: Time) -> f64 {
-        from_db(self.quality_db(leg, now)[0])
+        from_db(downlink_quality_db(self, &self.legs[leg.index()], now))
     }
 
     /// What a base station knows of each sub-band from a UE's report of `slot`, which says `report` of the
@@ -133,5 +93,29 @@ impl Air {
             }
         }
         known
+    }
+}
+
+/// The downlink's of [`Air::quality_db`].
+fn downlink_quality_db(air: &Air, leg: &AirLeg, now: Time) -> f64 {
+    match &leg.signal {
+        Signal::Given(sinr) => sinr.downlink.0,
+        Signal::Recorded(downlink, _) => downlink.at(now),
+        Signal::Paths(serving, carrier) => {
+            let cell = &air.cells[leg.cell.index()];
+            let slot = cell.frame.slot_at(now);
+            let down = air.downlink_mean(leg, *serving, carrier, slot, Purpose::Report);
+            to_db(down * f64::from(cell.config.channel.receive_antennas))
+        }
+    }
+}
+
+fn set_serving(air: &mut Air, leg: LegId, is_serving: bool) {
+    let AirLeg { ue, ref signal, .. } = air.legs[leg.index()];
+    if let &Signal::Paths(serving, _) = signal {
+        let path = &mut air.paths[serving];
+        path.is_serving = is_serving;
+        path.due_at = Time::ZERO;
+        air.ues[ue.index()].others_due_at = Time::ZERO;
     }
 }

@@ -7,7 +7,7 @@ use crate::channel::knife_edges::cascaded_loss;
 use crate::channel::path_loss::wavelength;
 use crate::channel::penetration::Penetration;
 use crate::channel::{ChannelConfig, ConfigError, Environment, LineOfSight, LinkChannel, LinkEnds};
-use fadeout_core::{CellId, Kinematics, Motion, NodeId, Time, UeId};
+use fadeout_core::{CellId, Kinematics, Motion, NodeId, Point, Time, UeId};
 
 /// The channels of a radio access; all cells that describe theirs alike share an environment.
 #[derive(Debug)]
@@ -71,6 +71,17 @@ impl CellConfig {
         motion: &mut M,
     ) -> LinkEnds {
         let site = self.site + self.shift_toward(ue.position);
+        self.ends_from(site, (node, at), ue, motion)
+    }
+
+    /// The same with the image of the cell's site that is nearest to the UE.
+    pub(crate) fn ends_from<M: Motion>(
+        &self,
+        site: Point,
+        (node, at): (NodeId, Time),
+        ue: Kinematics,
+        motion: &mut M,
+    ) -> LinkEnds {
         let mut ends = LinkEnds::new(Kinematics::at_rest(site), ue);
         let edges = motion.vehicles(node, at, site, ue.position);
         if !edges.is_empty() {
@@ -87,7 +98,7 @@ impl CellConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fadeout_core::{Hertz, Point};
+    use fadeout_core::Hertz;
 
     #[test]
     fn cells_that_describe_their_channels_alike_share_an_environment() {

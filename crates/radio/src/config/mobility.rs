@@ -13,6 +13,8 @@ pub struct MobilityConfig {
     pub measurement_period: Span,
     /// Standard deviation of the error of a measurement, in dB.
     pub measurement_error_db: f64,
+    /// Which cells are measured each time.
+    pub sampling: Sampling,
     /// Radio link monitoring.
     pub monitoring: Monitoring,
     /// Random access in the target cell.
@@ -108,6 +110,7 @@ impl MobilityConfig {
             events: Vec::new(),
             measurement_period: Span::from_millis(200),
             measurement_error_db: 0.0,
+            sampling: Sampling::WhereNeeded,
             monitoring: Monitoring::default(),
             access: AccessConfig::default(),
             procedure: ProcedureConfig::default(),
@@ -117,6 +120,12 @@ impl MobilityConfig {
             interface: Interface::Direct,
             signalling: Signalling::Given,
         }
+    }
+
+    /// Whether a cell need not be measured when a bound of its level says what matters of it. The errors of
+    /// measurements have no bound, and are drawn in the order of the measurements.
+    pub(crate) fn may_bound(&self) -> bool {
+        self.sampling == Sampling::WhereNeeded && self.measurement_error_db <= 0.0
     }
 
     /// Base station of a cell.
@@ -194,6 +203,16 @@ impl MobilityConfig {
         let stations = [one, other].map(|cell| self.station(cell));
         self.fate(stations, self.station_delay(one, other))
     }
+}
+
+/// Which cells a UE measures each time. The outcome is the same, to the bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sampling {
+    /// Those of which a bound does not say that no event is entered.
+    #[default]
+    WhereNeeded,
+    /// All of them: the reference.
+    Every,
 }
 
 /// The way of a handover's messages and of forwarded packets.

@@ -28,7 +28,7 @@ pub(crate) use env::{Env, LegId, NO_SLOT, Rnti, Shape};
 pub use error::RadioError;
 pub use mobility::{
     AccessConfig, BicastStart, DataForwarding, EventKind, Interface, MeasurementEvent,
-    MobilityConfig, Monitoring, ProcedureConfig, Scope, Signalling,
+    MobilityConfig, Monitoring, ProcedureConfig, Sampling, Scope, Signalling,
 };
 pub(crate) use mobility::{Fate, Way};
 pub use recorded::RecordedPath;

@@ -1,45 +1,13 @@
-//! Measurements of a UE: the layer 3 filter, events with hysteresis and time to trigger, reports.
+//! Measurements of a UE: events with hysteresis and time to trigger, reports.
 //!
 //! [`EventState`] is one configured event of one UE. It is told of samples and of time, and says
 //! what is to be reported; it knows no air, no clock and no signalling.
 //!
 //! Standard: TS 38.331 §5.5; TS 36.331 §5.5.
 
+use super::filter::{Filter, Level};
 use crate::config::{EventKind, MeasurementEvent};
-use fadeout_core::{Span, Time, math};
-
-/// Input period for which filterCoefficient is defined: a measurement period without DRX.
-///
-/// Standard: TS 36.133 §8.1.2.2.1; TS 38.133 Table 9.2.5.2-1.
-const FILTER_PERIOD: Span = Span::from_millis(200);
-
-/// The layer 3 filter, in dB.
-///
-/// Standard: TS 38.331 §5.5.3.2; TS 36.331 §5.5.3.2.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Filter {
-    /// Weight of a new sample.
-    weight: f64,
-}
-
-impl Filter {
-    /// The filter with coefficient `k` for a sample each `period`, with the time characteristics
-    /// that it has at the period it is defined for.
-    pub(crate) fn new(k: u8, period: Span) -> Filter {
-        let left = 1.0 - math::exp2(-f64::from(k) / 4.0);
-        let samples = period.as_secs_f64() / FILTER_PERIOD.as_secs_f64();
-        Filter {
-            weight: 1.0 - math::pow(left, samples),
-        }
-    }
-
-    /// The filtered value after a sample; the first sample is its own.
-    pub(crate) fn next(self, before: Option<f64>, sample: f64) -> f64 {
-        before.map_or(sample, |before| {
-            (1.0 - self.weight) * before + self.weight * sample
-        })
-    }
-}
+use fadeout_core::{Span, Time};
 
 impl EventKind {
     /// Whether the entering condition holds, for RSRP of the serving cell and of a neighbour.
@@ -92,7 +60,7 @@ impl EventKind {
 /// A cell as one event sees it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Watched {
-    filtered: Option<f64>,
+    filtered: Level,
     state: State,
 }
 
@@ -115,21 +83,29 @@ pub(crate) struct EventState {
     period: Span,
     /// By the position of the cell in the UE's list.
     cells: Vec<Watched>,
+    /// When something is to be reported next.
+    wake_at: Time,
 }
 
 impl EventState {
     /// The event over `cells` cells that are measured each `period`.
     pub(crate) fn new(event: MeasurementEvent, period: Span, cells: usize) -> EventState {
         let unknown = Watched {
-            filtered: None,
+            filtered: Level::NONE,
             state: State::Out,
         };
         EventState {
             filter: Filter::new(event.filter, period),
             period,
             cells: vec![unknown; cells],
+            wake_at: Time::NEVER,
             event,
         }
+    }
+
+    /// The event.
+    pub(crate) fn event(&self) -> &MeasurementEvent {
+        &self.event
     }
 
     /// Whether it is about neighbours.
@@ -147,9 +123,52 @@ impl EventState {
         }
     }
 
-    /// The filtered value of a cell; none before its first sample.
+    /// The filtered value of a cell; none before its first sample. Of the serving cell and of those that are
+    /// reported it is known.
     pub(crate) fn filtered(&self, cell: usize) -> Option<f64> {
-        self.cells[cell].filtered
+        let filtered = self.cells[cell].filtered;
+        (!filtered.is_none()).then_some(filtered.low)
+    }
+
+    /// Whether more of a cell must be known than that `sample` is a sample of it, with a sample of the serving
+    /// cell beside it: its condition may be entered, or it is reported. `offset_db` is none of a cell that is
+    /// not meant.
+    pub(crate) fn is_open(
+        &self,
+        (serving, of_serving): (usize, f64),
+        (position, sample): (usize, Level),
+        offset_db: Option<f64>,
+    ) -> bool {
+        let watched = &self.cells[position];
+        let next = self.filter.next_level(watched.filtered, sample);
+        if next.is_known() {
+            return false;
+        }
+        if position == serving || watched.state != State::Out {
+            return true;
+        }
+        let serving = self
+            .filter
+            .next_level(self.cells[serving].filtered, of_serving.into());
+        offset_db.is_some_and(|offset_db| {
+            let value = next.high + offset_db;
+            let kind = self.event.kind;
+            kind.has_neighbour() && kind.enters(serving.low, value, self.event.hysteresis_db)
+        })
+    }
+
+    /// These were the last samples of a cell, each with the period before it, the first one the first of all
+    /// if they are `all`. What was before them is forgotten.
+    pub(crate) fn replay(&mut self, position: usize, samples: &[(Span, f64)], all: bool) {
+        let mut filtered = if all { Level::NONE } else { Level::ANY };
+        let (mut period, mut filter) = (self.period, self.filter);
+        for &(over, sample) in samples {
+            if over != period {
+                (period, filter) = (over, Filter::new(self.event.filter, over));
+            }
+            filtered = filter.next_level(filtered, sample.into());
+        }
+        self.cells[position].filtered = filtered.low.into();
     }
 
     /// All cells were measured, in dBm. The condition is looked at anew: a time to trigger ends as
@@ -162,16 +181,14 @@ impl EventState {
         &mut self,
         now: Time,
         serving: usize,
-        samples: &[f64],
+        samples: &[impl Copy + Into<Level>],
         of: impl Fn(&MeasurementEvent, usize) -> Option<f64>,
         mut changed: impl FnMut(usize, bool),
     ) {
         for (watched, &sample) in self.cells.iter_mut().zip(samples) {
-            watched.filtered = Some(self.filter.next(watched.filtered, sample));
+            watched.filtered = self.filter.next_level(watched.filtered, sample.into());
         }
-        let Some(of_serving) = self.cells[serving].filtered else {
-            return;
-        };
+        let of_serving = self.cells[serving].filtered.low;
         let MeasurementEvent {
             kind,
             hysteresis_db,
@@ -188,10 +205,11 @@ impl EventState {
                 true => of(event, position),
                 false => Some(0.0),
             };
-            let (Some(value), Some(offset_db)) = (watched.filtered, offset_db) else {
+            let Some(offset_db) = offset_db else {
                 continue;
             };
-            let value = value + offset_db;
+            // Where this is not the value, that does not enter either.
+            let value = watched.filtered.high + offset_db;
             let enters = || kind.enters(of_serving, value, hysteresis_db);
             let was_out = watched.state == State::Out;
             watched.state = match watched.state {
@@ -205,6 +223,7 @@ impl EventState {
                 changed(position, !is_out);
             }
         }
+        self.note_wake();
     }
 
     /// The condition.
@@ -216,7 +235,7 @@ impl EventState {
     pub(crate) fn triggered(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         let cells = self.cells.iter().enumerate();
         let reported = cells.filter(|(_, watched)| matches!(watched.state, State::In(..)));
-        reported.filter_map(|(position, watched)| Some((position, watched.filtered?)))
+        reported.map(|(position, watched)| (position, watched.filtered.low))
     }
 
     /// What is to be reported by now: the cells, in order. Their reports count on.
@@ -236,15 +255,20 @@ impl EventState {
             watched.state = State::In(next, sent.saturating_add(1));
             report(position);
         }
+        self.note_wake();
     }
 
     /// When something is to be reported next.
     pub(crate) fn wake_at(&self) -> Time {
+        self.wake_at
+    }
+
+    fn note_wake(&mut self) {
         let at = |watched: &Watched| match watched.state {
             State::Out => Time::NEVER,
             State::Entering(at) | State::In(at, _) => at,
         };
-        self.cells.iter().map(at).min().unwrap_or(Time::NEVER)
+        self.wake_at = self.cells.iter().map(at).min().unwrap_or(Time::NEVER);
     }
 
     /// Another cell serves: all conditions are looked at anew, with the filtered values as they are.
@@ -252,13 +276,16 @@ impl EventState {
         for watched in &mut self.cells {
             watched.state = State::Out;
         }
+        self.wake_at = Time::NEVER;
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::filter::FILTER_PERIOD;
     use super::*;
     use crate::config::Scope;
+    use fadeout_core::math;
 
     fn at_ms(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
@@ -300,7 +327,7 @@ mod tests {
         let evaluate = |quantity: &str, inputs: &[f64]| match (quantity, inputs) {
             ("weight", &[k, period]) => {
                 let period = Span::from_secs_f64(period / 1e3);
-                vec![Filter::new(k as u8, period).weight]
+                vec![Filter::new(k as u8, period).weight()]
             }
             ("sequence", &[k, ref samples @ ..]) => {
                 let filter = Filter::new(k as u8, FILTER_PERIOD);
@@ -313,7 +340,7 @@ mod tests {
                 next.collect()
             }
             ("time constant", &[k]) => {
-                let weight = Filter::new(k as u8, FILTER_PERIOD).weight;
+                let weight = Filter::new(k as u8, FILTER_PERIOD).weight();
                 vec![-200.0 / math::ln(1.0 - weight)]
             }
             (condition, &[serving, neighbour, hysteresis, first, second]) => {

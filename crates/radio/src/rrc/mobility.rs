@@ -11,6 +11,7 @@ use super::policy::ReportedCell;
 use super::random_access::RandomAccess;
 use super::record::Record;
 use super::survey::Survey;
+use super::trail::Trail;
 use crate::config::{LegId, MeasurementEvent, MobilityConfig};
 use fadeout_core::random::Stream;
 use fadeout_core::{CellId, Procedure, Time, UeId, Wake};
@@ -20,6 +21,8 @@ use fadeout_core::{CellId, Procedure, Time, UeId, Wake};
 pub(crate) struct UeMobility {
     pub stage: Stage,
     pub survey: Survey,
+    /// None where every cell is measured each time.
+    pub trail: Option<Trail>,
     pub link: LinkWatch,
     pub network: Network,
     pub letters: Letters,
@@ -161,7 +164,14 @@ impl UeMobility {
         UeMobility {
             stage: Stage::Connected,
             survey: Survey::new(events, first, period),
-            link: LinkWatch::new(Time::ZERO.saturating_add(config.monitoring.period)),
+            trail: config
+                .may_bound()
+                .then(|| Trail::new(events.0, period))
+                .flatten(),
+            link: LinkWatch::new(
+                Time::ZERO.saturating_add(config.monitoring.period),
+                &config.monitoring,
+            ),
             network: Network::new(config.station(cell)),
             letters: Letters::default(),
             record: Record::new(),

@@ -5,8 +5,8 @@
 //! the start. Without mobility management it stays there, without messages: when RLC has repeated
 //! something as often as it may (radio link failure), the UE is without service for the time that
 //! re-establishment takes; so it is when data has waited for T310 and T311 while every look at the downlink
-//! found it out of range. With it, [`survey`] and [`measure`] say what a UE
-//! reports, [`monitor`] when its link has failed, [`policy`] where it is to go, [`network`] what base
+//! found it out of range. With it, [`survey`], [`measure`] and [`filter`] say what a UE
+//! reports, [`trail`] where it measured, [`monitor`] when its link has failed, [`policy`] where it is to go, [`network`] what base
 //! stations and the core do about it, [`random_access`] how it comes into a cell, [`mobility`] where it
 //! stands in all that, and [`record`] what is told of it. [`pace`] says how often it measures and looks.
 //! [`states`] are those of a UE whose connection is released when it is quiet.
@@ -14,6 +14,7 @@
 //! Standard: TS 38.331 §5.3.10.3; TS 36.331 §5.3.11.3.
 
 pub(crate) mod backhaul;
+pub(crate) mod filter;
 pub(crate) mod measure;
 pub(crate) mod mobility;
 pub(crate) mod monitor;
@@ -24,6 +25,7 @@ pub(crate) mod random_access;
 pub(crate) mod record;
 pub(crate) mod states;
 pub(crate) mod survey;
+pub(crate) mod trail;
 
 use crate::config::{LegId, Monitoring, Serving, UeConfig};
 use fadeout_core::{CellId, DrbId, Span, Time};

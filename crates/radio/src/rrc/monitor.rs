@@ -16,6 +16,8 @@ pub(crate) struct Quality {
     latest: [f64; WINDOW],
     count: usize,
     next: usize,
+    /// Qout and Qin, linear.
+    thresholds: [f64; 2],
 }
 
 /// What the physical layer tells of the link.
@@ -29,30 +31,32 @@ pub(crate) enum Indication {
 
 impl Quality {
     /// Nothing is known yet.
-    pub(crate) fn new() -> Quality {
+    pub(crate) fn new(config: &Monitoring) -> Quality {
         Quality {
             latest: [0.0; WINDOW],
             count: 0,
             next: 0,
+            thresholds: [config.q_out, config.q_in].map(|it| from_db(it.0)),
         }
+    }
+
+    /// What was known is of another link.
+    fn begin_anew(&mut self) {
+        (self.count, self.next) = (0, 0);
     }
 
     /// The link has this linear SINR. Between Qin and Qout there is no indication.
     ///
     /// Standard: TS 36.133 §7.6.1.
-    pub(crate) fn on_sinr(
-        &mut self,
-        config: &Monitoring,
-        over: Evaluation,
-        sinr: f64,
-    ) -> Option<Indication> {
+    pub(crate) fn on_sinr(&mut self, over: Evaluation, sinr: f64) -> Option<Indication> {
         self.latest[self.next] = sinr;
         self.next = (self.next + 1) % WINDOW;
         self.count = (self.count + 1).min(WINDOW);
-        if self.mean(over.out) < from_db(config.q_out.0) {
+        let [out, in_sync] = self.thresholds;
+        if self.mean(over.out) < out {
             return Some(Indication::OutOfSync);
         }
-        (self.mean(over.in_sync) > from_db(config.q_in.0)).then_some(Indication::InSync)
+        (self.mean(over.in_sync) > in_sync).then_some(Indication::InSync)
     }
 
     /// The mean of the latest `most`, or of as many as there are.
@@ -143,9 +147,9 @@ pub(crate) struct LinkWatch {
 
 impl LinkWatch {
     /// A link that the UE looks at from `first` on.
-    pub(crate) fn new(first: Time) -> LinkWatch {
+    pub(crate) fn new(first: Time, config: &Monitoring) -> LinkWatch {
         LinkWatch {
-            quality: Quality::new(),
+            quality: Quality::new(config),
             monitor: LinkMonitor::new(),
             next_at: first,
         }
@@ -169,7 +173,7 @@ impl LinkWatch {
         config: &Monitoring,
         (over, sinr): (Evaluation, f64),
     ) -> Option<Indication> {
-        let what = self.quality.on_sinr(config, over, sinr)?;
+        let what = self.quality.on_sinr(over, sinr)?;
         let was_in_trouble = self.is_in_trouble();
         self.monitor.on_indication(now, config, what);
         if was_in_trouble == self.is_in_trouble() {
@@ -187,7 +191,7 @@ impl LinkWatch {
 
     /// The link is left: nothing is known of the next one.
     pub(crate) fn begin_anew(&mut self) {
-        self.quality = Quality::new();
+        self.quality.begin_anew();
         self.monitor = LinkMonitor::new();
     }
 
@@ -395,7 +399,7 @@ mod tests {
             out: 5,
             in_sync: 5,
         };
-        let mut link = LinkWatch::new(at_ms(10));
+        let mut link = LinkWatch::new(at_ms(10), &config);
         let look = |link: &mut LinkWatch, sinr_db| {
             let now = link.next_at();
             link.begin(now, asleep);
@@ -420,7 +424,7 @@ mod tests {
             q_in: Decibel(-6.0),
             ..Monitoring::default()
         };
-        let first = |sinr_db| Quality::new().on_sinr(&config, AWAKE, from_db(sinr_db));
+        let first = |sinr_db| Quality::new(&config).on_sinr(AWAKE, from_db(sinr_db));
         assert_eq!(first(-8.1), Some(Indication::OutOfSync));
         assert_eq!(first(-7.0), None);
         assert_eq!(first(-5.9), Some(Indication::InSync));
@@ -429,23 +433,21 @@ mod tests {
     #[test]
     fn out_of_sync_looks_back_twice_as_far_as_in_sync() {
         let config = Monitoring::default();
-        let mut quality = Quality::new();
+        let mut quality = Quality::new(&config);
         for _ in 0..WINDOW {
-            quality.on_sinr(&config, AWAKE, from_db(-20.0));
+            quality.on_sinr(AWAKE, from_db(-20.0));
         }
         // Of -20 dB and 0 dB the mean is above Qout, 0.1585, with 3 of 20 at 0 dB, and above Qin, 0.251,
         // with 3 of 10.
-        let indications: Vec<_> = (0..4)
-            .map(|_| quality.on_sinr(&config, AWAKE, 1.0))
-            .collect();
+        let indications: Vec<_> = (0..4).map(|_| quality.on_sinr(AWAKE, 1.0)).collect();
         let out = Some(Indication::OutOfSync);
         let is_in = Some(Indication::InSync);
         assert_eq!(indications, [out, out, is_in, is_in]);
         for _ in 0..WINDOW {
-            quality.on_sinr(&config, AWAKE, 1.0);
+            quality.on_sinr(AWAKE, 1.0);
         }
         let count = (0..)
-            .take_while(|_| quality.on_sinr(&config, AWAKE, 0.0) != out)
+            .take_while(|_| quality.on_sinr(AWAKE, 0.0) != out)
             .count();
         assert_eq!(count, 16, "of 20 evaluations, 3 at 0 dB are too few");
     }
@@ -459,12 +461,11 @@ mod tests {
             in_sync: 5,
         };
         let count = |over| {
-            let mut quality = Quality::new();
+            let mut quality = Quality::new(&config);
             for _ in 0..WINDOW {
-                quality.on_sinr(&config, over, 1.0);
+                quality.on_sinr(over, 1.0);
             }
-            let is_out =
-                |_: &i32| quality.on_sinr(&config, over, 0.0) != Some(Indication::OutOfSync);
+            let is_out = |_: &i32| quality.on_sinr(over, 0.0) != Some(Indication::OutOfSync);
             (1..).take_while(is_out).count()
         };
         // At 0 dB one of 5 is above Qout, and 3 of 20 are below.

@@ -1,5 +1,6 @@
 //! The measurements of one UE: when it measures, and all its events over the cells that it measures.
 
+use super::filter::Level;
 use super::measure::EventState;
 use super::mobility::Measured;
 use super::policy::ReportedCell;
@@ -41,18 +42,44 @@ impl Survey {
         std::mem::replace(&mut self.period, period)
     }
 
+    /// The next samples are `over` after the last ones.
+    pub(crate) fn set_period(&mut self, over: Span) {
+        self.events
+            .iter_mut()
+            .for_each(|event| event.set_period(over));
+    }
+
+    /// As [`EventState::is_open`] of any event; `of` says of a neighbour whether it is meant, and its offset in dB.
+    pub(crate) fn is_open(
+        &self,
+        serving: (usize, f64),
+        sample: (usize, Level),
+        of: impl Fn(&MeasurementEvent, usize) -> Option<f64>,
+    ) -> bool {
+        self.events
+            .iter()
+            .any(|event| event.is_open(serving, sample, of(event.event(), sample.0)))
+    }
+
+    /// As [`EventState::replay`] of every event.
+    pub(crate) fn replay(&mut self, position: usize, samples: &[(Span, f64)], all: bool) {
+        self.events
+            .iter_mut()
+            .for_each(|event| event.replay(position, samples, all));
+    }
+
     /// The cells were measured, `over` after the last time, in dBm. `of` says of a neighbour whether it is
     /// meant, and its offset in dB; `changed` hears of each neighbour for which a condition holds from now
     /// on, or does not any more.
     pub(crate) fn on_samples(
         &mut self,
         (now, over): (Time, Span),
-        (serving, samples): (usize, &[f64]),
+        (serving, samples): (usize, &[Level]),
         of: impl Fn(&MeasurementEvent, usize) -> Option<f64>,
         mut changed: impl FnMut(usize, bool),
     ) {
+        self.set_period(over);
         for event in &mut self.events {
-            event.set_period(over);
             let has_neighbour = event.has_neighbour();
             event.on_samples(now, serving, samples, &of, |position, holds| {
                 if has_neighbour {
@@ -160,6 +187,7 @@ mod tests {
         assert_eq!(survey.next_at(), at(410));
         let samples = [-99.0, -80.0, -90.0];
         let mut entered = Vec::new();
+        let samples = samples.map(Level::from);
         survey.on_samples((at(10), period), (0, &samples), |_, _| Some(0.0), {
             |cell, holds| entered.push((cell, holds))
         });
@@ -186,7 +214,7 @@ mod tests {
     #[test]
     fn a_survey_without_events_reports_nothing() {
         let mut survey = Survey::new((&[], 2), at(0), Span::from_millis(200));
-        let samples = [-80.0, -70.0];
+        let samples = [-80.0, -70.0].map(Level::from);
         let period = Span::from_millis(200);
         survey.on_samples(
             (at(0), period),

@@ -3,6 +3,7 @@
 
 mod bicasting;
 mod generations;
+mod sampling;
 mod street;
 
 use fadeout_core::random::Stream;

@@ -9,7 +9,7 @@ use fadeout_core::{
 use fadeout_radio::access::{
     AccessConfig, Backhaul, BearerConfig, CellConfig, DataForwarding, EventKind, Interface,
     MeasurementEvent, MobilityConfig, Monitoring, Move, Policy, ProcedureConfig, RadioAccess,
-    RadioConfig, Scope, Serving, Signalling, UeConfig,
+    RadioConfig, Sampling, Scope, Serving, Signalling, UeConfig,
 };
 use fadeout_radio::pdcp::{Delivery, PdcpConfig};
 use fadeout_radio::rlc::RlcConfig;
@@ -291,6 +291,7 @@ pub(crate) fn mobility(cells: u32) -> MobilityConfig {
         }],
         measurement_period: Span::from_millis(200),
         measurement_error_db: 0.0,
+        sampling: Sampling::default(),
         monitoring: Monitoring::default(),
         access: AccessConfig::default(),
         procedure: ProcedureConfig::default(),

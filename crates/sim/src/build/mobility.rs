@@ -8,7 +8,7 @@ use crate::world::{Interfaces, Parts, UePath, UePaths};
 use fadeout_core::{Bytes, FlowId, NodeId};
 use fadeout_radio::access::{
     AccessConfig, BicastStart, DataForwarding, EventKind, Interface, MeasurementEvent,
-    MobilityConfig, Monitoring, Policy, ProcedureConfig, RadioError, Scope, Signalling,
+    MobilityConfig, Monitoring, Policy, ProcedureConfig, RadioError, Sampling, Scope, Signalling,
 };
 use fadeout_scenario::{self as scenario, HandoverData, Named, Scenario};
 use std::collections::BTreeSet;
@@ -245,6 +245,7 @@ pub(super) fn config(
         events: described.events.iter().map(event).collect(),
         measurement_period: described.measurement_period,
         measurement_error_db: described.measurement_error.0,
+        sampling: Sampling::default(),
         monitoring: Monitoring {
             q_out: described.q_out,
             q_in: described.q_in,

@@ -1,0 +1,204 @@
+//! The measurements of a UE under mobility management: which cells it looks at, and what its events make of it.
+
+use super::managed::{CellKind, Managed, note_cell};
+use crate::air::Air;
+use crate::config::{Env, MeasurementEvent};
+use crate::rrc::filter::Level;
+use crate::rrc::mobility::UeMobility;
+use crate::rrc::pace;
+use crate::rrc::policy::{HandoverPolicy, Policy};
+use fadeout_core::{CellId, MeasurementRow, Motion, Probe, RrcEvent, Span, Time, UeId};
+
+impl Managed<'_> {
+    /// The UE measures its cells.
+    pub(super) fn measure<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
+        if self.state.survey.next_at() > env.now {
+            return;
+        }
+        let sleep = self.service.sleep(self.ue, env.now);
+        let period = pace::measurement_period(self.config, sleep);
+        let over = self.state.survey.begin(env.now, period);
+        let Some(cell) = self.service.stack.serving_cell(self.ue) else {
+            return;
+        };
+        self.state.survey.set_period(over);
+        let Ok(serving) = self.cells.binary_search(&cell) else {
+            return;
+        };
+        let wants_all = env.probe.wants_measurements(self.ue);
+        let mut look = Look {
+            ue: self.ue,
+            now: env.now,
+            cells: self.cells,
+            kinds: self.kinds,
+            policy: self.policy,
+            loads: self.loads,
+            air: &mut self.service.stack.air,
+            state: self.state,
+            samples: self.samples,
+            past: self.past,
+        };
+        let nothing = Level::from(f64::NEG_INFINITY);
+        look.samples.clear();
+        look.samples.resize(look.cells.len(), nothing);
+        if look.state.trail.is_some() && !wants_all {
+            look.measure_where_needed(serving, over, motion);
+        } else {
+            look.measure_all(self.config.measurement_error_db, motion);
+        }
+        let Managed {
+            ue,
+            cells,
+            state,
+            samples,
+            kinds,
+            policy,
+            loads,
+            ..
+        } = self;
+        let of = meaning((cells, kinds), serving, policy, loads);
+        let levels = (serving, &samples[..]);
+        let survey = &mut state.survey;
+        survey.on_samples((env.now, over), levels, of, |position, holds| {
+            let event = match holds {
+                true => RrcEvent::ConditionEntered,
+                false => RrcEvent::ConditionLeft,
+            };
+            note_cell((*ue, cells[position]), event, env);
+        });
+        if !wants_all {
+            return;
+        }
+        for (position, (&cell, level)) in cells.iter().zip(samples.iter()).enumerate() {
+            let filtered = survey.filtered(position);
+            env.probe.measurement(MeasurementRow {
+                time_s: env.now,
+                ue: *ue,
+                cell,
+                is_serving: position == serving,
+                rsrp_dbm: level.low,
+                filtered_dbm: filtered.unwrap_or(level.low),
+            });
+        }
+    }
+}
+
+/// A UE while it measures.
+struct Look<'a> {
+    ue: UeId,
+    now: Time,
+    cells: &'a [CellId],
+    kinds: &'a [CellKind],
+    policy: &'a Policy,
+    loads: &'a [u32],
+    air: &'a mut Air,
+    state: &'a mut UeMobility,
+    samples: &'a mut Vec<Level>,
+    past: &'a mut Vec<(Span, f64)>,
+}
+
+impl Look<'_> {
+    /// Measures every cell, with its error.
+    fn measure_all<M: Motion>(&mut self, error_db: f64, motion: &mut M) {
+        let Look { cells, samples, .. } = self;
+        let report = |cell, level_dbm: f64| {
+            if let Ok(position) = cells.binary_search(&cell) {
+                samples[position] = level_dbm.into();
+            }
+        };
+        self.air.measure_levels(self.ue, self.now, motion, report);
+        if error_db > 0.0 {
+            for sample in self.samples.iter_mut() {
+                *sample = (sample.low + error_db * self.state.draws.normal()).into();
+            }
+        }
+    }
+
+    /// Measures the serving cell, and of the others those of which a bound does not say that no event is entered.
+    /// Where what was not measured before matters now, it is found now.
+    fn measure_where_needed<M: Motion>(&mut self, serving: usize, over: Span, motion: &mut M) {
+        let Look { cells, samples, .. } = self;
+        let report = |cell, [low, high]: [f64; 2]| {
+            if let Ok(position) = cells.binary_search(&cell) {
+                samples[position] = Level { low, high };
+            }
+        };
+        let place = self.air.bound_levels(self.ue, self.now, motion, report);
+        self.measure_one(serving, motion);
+        let of_serving = (serving, self.samples[serving].low);
+        if self.is_open(serving, of_serving) {
+            self.replay(serving, motion);
+        }
+        for position in 0..self.cells.len() {
+            if position == serving || !self.is_open(position, of_serving) {
+                continue;
+            }
+            self.measure_one(position, motion);
+            if self.is_open(position, of_serving) {
+                self.replay(position, motion);
+            }
+        }
+        if let Some(trail) = &mut self.state.trail {
+            trail.push(over, place);
+        }
+    }
+
+    fn measure_one<M: Motion>(&mut self, position: usize, motion: &mut M) {
+        if self.samples[position].is_known() {
+            return;
+        }
+        let way = (self.ue, self.cells[position]);
+        if let Some(level_dbm) = self.air.measure_level(way, self.now, motion) {
+            self.samples[position] = level_dbm.into();
+        }
+    }
+
+    fn is_open(&self, position: usize, serving: (usize, f64)) -> bool {
+        let of = meaning((self.cells, self.kinds), serving.0, self.policy, self.loads);
+        let sample = (position, self.samples[position]);
+        self.state.survey.is_open(serving, sample, of)
+    }
+
+    /// Finds what the UE would have measured of a cell had it measured it each time.
+    fn replay<M: Motion>(&mut self, position: usize, motion: &mut M) {
+        let UeMobility { trail, survey, .. } = &mut *self.state;
+        let Some(trail) = trail else {
+            return;
+        };
+        let past = &mut *self.past;
+        past.clear();
+        past.extend(trail.places().map(|(over, _)| (over, 0.0)));
+        let mut found = past.iter_mut();
+        self.air.levels_at(
+            (self.ue, self.cells[position]),
+            trail.places().map(|(_, place)| place),
+            (self.now, motion),
+            |level_dbm| {
+                if let Some((_, sample)) = found.next() {
+                    *sample = level_dbm;
+                }
+            },
+        );
+        survey.replay(position, past, trail.is_whole());
+    }
+}
+
+/// Says of an event and a neighbour whether the event is about it, and the neighbour's offset in dB.
+fn meaning<'a>(
+    (cells, kinds): (&'a [CellId], &'a [CellKind]),
+    serving: usize,
+    policy: &'a Policy,
+    loads: &'a [u32],
+) -> impl Fn(&MeasurementEvent, usize) -> Option<f64> + 'a {
+    let has_offsets = policy.has_offsets();
+    move |event, position| {
+        let [here, there] = [serving, position].map(|position| kinds[position]);
+        let is_other = here.generation != there.generation;
+        let is_meant =
+            event.kind.is_inter_rat() == is_other && event.scope.holds(here.carrier, there.carrier);
+        is_meant.then(|| match has_offsets {
+            true => policy.offset_db(loads, cells[serving], cells[position]),
+            false => 0.0,
+        })
+    }
+}

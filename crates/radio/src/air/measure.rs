@@ -1,0 +1,120 @@
+//! Levels of cells as a UE measures them, and bounds of them that need no look at the channel.
+
+use super::Air;
+use super::path::Round;
+use fadeout_core::math::{from_db, to_db};
+use fadeout_core::{CellId, Kinematics, Motion, Point, Time, UeId};
+
+/// More than powers and logarithms round a level by, dB.
+const ROUNDING_DB: f64 = 1e-6;
+
+impl Air {
+    /// Measures RSRP in dBm of every cell that a UE has a path to, without fading: the measurement
+    /// averages over it. Beams point at the UE.
+    ///
+    /// Standard: TS 36.214 §5.1.1; TS 38.215 §5.1.1.
+    pub(crate) fn measure_levels<M: Motion>(
+        &mut self,
+        ue: UeId,
+        now: Time,
+        motion: &mut M,
+        mut report: impl FnMut(CellId, f64),
+    ) {
+        let ue = &mut self.ues[ue.index()];
+        let placement = ue.place(now, motion);
+        let mut round = Round::default();
+        for index in ue.carriers.iter().cloned().flatten() {
+            let path = &self.paths[index];
+            let cell = &self.cells[path.cell.index()];
+            let found = (&mut self.channels[index], self.gains[index]);
+            let gain = path.look_aside(found, (now, &mut round), &placement, cell, motion);
+            report(path.cell, cell.levels.element_dbm + to_db(gain));
+        }
+    }
+
+    /// As [`Air::measure_levels`] of one cell; none that the UE has no path to.
+    pub(crate) fn measure_level<M: Motion>(
+        &mut self,
+        (ue, cell): (UeId, CellId),
+        now: Time,
+        motion: &mut M,
+    ) -> Option<f64> {
+        let index = path_between(self, ue, cell)?;
+        let placement = self.ues[ue.index()].place(now, motion);
+        let cell = &self.cells[cell.index()];
+        let found = (&mut self.channels[index], self.gains[index]);
+        let at = (now, &mut Round::default());
+        let gain = self.paths[index].look_aside(found, at, &placement, cell, motion);
+        Some(cell.levels.element_dbm + to_db(gain))
+    }
+
+    /// What [`Air::measure_levels`] would measure of each cell lies between two values, which are the same where
+    /// nothing but a look tells.
+    pub(crate) fn bound_levels<M: Motion>(
+        &mut self,
+        ue: UeId,
+        now: Time,
+        motion: &mut M,
+        mut report: impl FnMut(CellId, [f64; 2]),
+    ) -> Point {
+        let may_bound = !motion.has_vehicles();
+        let ue = &mut self.ues[ue.index()];
+        let placement = ue.place(now, motion);
+        let place = placement.ue.position;
+        let mut round = Round::default();
+        for index in ue.carriers.iter().cloned().flatten() {
+            let path = &self.paths[index];
+            let cell = &self.cells[path.cell.index()];
+            let channel = &mut self.channels[index];
+            let reach_db = match may_bound {
+                true => channel.reach_db(place, cell) + ROUNDING_DB,
+                false => f64::INFINITY,
+            };
+            let levels_dbm = if reach_db < f64::INFINITY {
+                let last_dbm = cell.levels.element_dbm + channel.found_db();
+                [last_dbm - reach_db, last_dbm + reach_db]
+            } else {
+                let (found, at) = ((channel, self.gains[index]), (now, &mut round));
+                let gain = path.look_aside(found, at, &placement, cell, motion);
+                [cell.levels.element_dbm + to_db(gain); 2]
+            };
+            report(path.cell, levels_dbm);
+        }
+        place
+    }
+
+    /// What a UE would have measured of a cell at these places, where [`Air::bound_levels`] bounded it; `now` it is
+    /// measured again.
+    pub(crate) fn levels_at<M: Motion>(
+        &mut self,
+        (ue, cell): (UeId, CellId),
+        places: impl Iterator<Item = Point>,
+        (now, motion): (Time, &mut M),
+        mut report: impl FnMut(f64),
+    ) {
+        let Some(index) = path_between(self, ue, cell) else {
+            return;
+        };
+        let node = self.ues[ue.index()].config.node;
+        let channel = &mut self.channels[index];
+        let config = &self.cells[cell.index()].config;
+        let element_dbm = self.cells[cell.index()].levels.element_dbm;
+        for place in places {
+            let ends = config.ends((node, now), Kinematics::at_rest(place), motion);
+            report(element_dbm + to_db(from_db(channel.find_db(now, &ends))));
+        }
+        let placement = self.ues[ue.index()].place(now, motion);
+        let ends = config.ends((node, now), placement.ue, motion);
+        self.channels[index].find_db(now, &ends);
+    }
+}
+
+/// Where the path between a UE and a cell is, if there is one.
+fn path_between(air: &Air, ue: UeId, cell: CellId) -> Option<usize> {
+    let carriers = air.ues[ue.index()].carriers.iter();
+    carriers.cloned().find_map(|of_carrier| {
+        let paths = &air.paths[of_carrier.clone()];
+        let place = paths.binary_search_by_key(&cell, |path| path.cell).ok()?;
+        Some(of_carrier.start + place)
+    })
+}
