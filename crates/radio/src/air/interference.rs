@@ -40,7 +40,7 @@ impl Downlink {
             slot: cell.frame.slot(),
             bandwidth_hz: cell.levels.bandwidth_hz,
             power_mw: cell.levels.power_mw,
-            shares: History::new(),
+            shares: History::above(cell.config.background_load),
         }
     }
 }
