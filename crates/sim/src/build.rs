@@ -11,6 +11,7 @@ mod outlook;
 mod prediction;
 mod rab;
 mod radio;
+mod source_limit;
 mod vehicles;
 
 pub(crate) use channel_file::recorded as recordings;
@@ -209,10 +210,11 @@ pub(crate) fn parts(scenario: &Scenario, own: Own<'_>) -> Result<Parts, BuildErr
     };
     for index in 0..scenario.links.len() {
         let [forward, reverse] = directory.link(index);
+        let of_source = source_limit::of(scenario, &mut topology, index)?;
         for (is_reverse, id) in [(false, forward), (true, reverse)] {
             debug_assert_eq!(id.index(), parts.links.len(), "links are built in order");
             let named = (id, directory.link_name(id));
-            let link = link::build_link(scenario, index, is_reverse, named)?;
+            let link = link::build_link(scenario, (index, is_reverse), of_source, named)?;
             parts.links.push(link);
         }
     }

@@ -11,8 +11,8 @@ use fadeout_scenario::{self as scenario, Medium, Scenario};
 
 pub(super) fn build_link(
     scenario: &Scenario,
-    index: usize,
-    is_reverse: bool,
+    (index, is_reverse): (usize, bool),
+    of_source: Option<scenario::QueueLimit>,
     (id, name): (LinkId, &str),
 ) -> Result<link::Link, BuildError> {
     let described = &scenario.links[index];
@@ -26,6 +26,13 @@ pub(super) fn build_link(
         reason,
     };
     let (rate, mean) = rate(&direction.rate).map_err(&refuse)?;
+    // It ends at the phone, which its way forward leads to.
+    let described_queue = scenario::Queue {
+        limit: of_source
+            .filter(|_| !is_reverse)
+            .unwrap_or(direction.queue.limit),
+        ..direction.queue.clone()
+    };
     let config = link::LinkConfig {
         rate,
         blocks: None,
@@ -37,7 +44,7 @@ pub(super) fn build_link(
             scenario::Changes::ForArrivals => link::Changes::ForArrivals,
         },
         framing: direction.framing,
-        queue: queue(&direction.queue, mean).map_err(&refuse)?,
+        queue: queue(&described_queue, mean).map_err(&refuse)?,
         loss: loss(direction.loss.as_ref()).map_err(&refuse)?,
         blockage: blockage(scenario, Medium::Link(index), is_reverse)?,
         yields: yields(scenario, Medium::Link(index)),
