@@ -161,6 +161,8 @@ study-docs: build ## Run the studies and put their reports and figures into the 
 	$(BIN)/fadeout study inter-rat-handover --out out/study-inter-rat-handover --force --keep-runs
 	$(call say,study of retransmissions on the link)
 	$(BIN)/fadeout study link-retransmission --out out/study-link-retransmission --force --keep-runs
+	$(call say,study of mobility)
+	$(BIN)/fadeout study mobility --out out/study-mobility --force --keep-runs
 	$(call say,study of multipath)
 	$(BIN)/fadeout study multipath --out out/study-multipath --force --keep-runs
 	$(call say,study of slow start)
@@ -169,7 +171,7 @@ study-docs: build ## Run the studies and put their reports and figures into the 
 	$(BIN)/fadeout study calibration --out out/study-calibration --force --keep-runs
 	$(call say,study of cars)
 	$(BIN)/fadeout study vehicular --out out/study-vehicular --force --keep-runs
-	$(BIN)/python tools/study_docs.py blockage calibration congestion-controls inter-rat-handover link-retransmission multipath slow-start vehicular
+	$(BIN)/python tools/study_docs.py blockage calibration congestion-controls inter-rat-handover link-retransmission mobility multipath slow-start vehicular
 
 .PHONY: schema
 schema: build ## Write schemas/scenario.schema.json anew

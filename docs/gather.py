@@ -64,6 +64,10 @@ STUDIES = {
     "calibration": ("tr38901", "Coupling loss and geometry beside 3GPP's calibration"),
     "congestion-controls": ("overview", "Congestion controls on five links"),
     "link-retransmission": ("bulk", "TCP over 28 GHz with and without retransmissions of the link"),
+    "mobility": (
+        "speeds",
+        "Handover failures and ping-pongs among macro cells and picos, by speed",
+    ),
     "multipath": ("distance", "28 GHz with LTE or 73 GHz, by distance"),
     "slow-start": ("table1", "Downloads over LTE with short intervals"),
     "vehicular": ("throughput", "Cars under 28 GHz: throughput of several senders over load"),

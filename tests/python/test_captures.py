@@ -3,11 +3,13 @@
 import os
 import shutil
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 import fadeout
+from conftest import ROOT
 from fadeout import _native
 
 tshark_wanted = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
@@ -139,3 +141,102 @@ def test_every_transport_block_is_read_from_mac_to_tcp(
     # Of what was decoded only reports without data have no sequence number.
     assert sum(bool(packet[2]) for packet in packets) > len(packets) // 2
     assert sum("1448" in packet[4] for packet in packets) > 100
+
+
+DRIVE = {
+    "duration": "14 s",
+    "cell.channel": {"path-loss": "uma", "shadowing": False, "line-of-sight": "clear"},
+    "ue.phone.position": ["150 m", "40 m"],
+    "probe.link-capture": ["internet", "s1-west", "s1-middle", "x2-west"],
+}
+
+
+def fields(capture: Path, wanted: str, *names: str) -> list[list[str]]:
+    """The fields of the packets that a display filter finds; those in a tunnel are the second."""
+    arguments = [part for name in names for part in ("-e", name)]
+    lines = tshark(capture, "-Y", wanted, "-T", "fields", *arguments)
+    return [line.split("\t") for line in lines]
+
+
+@pytest.fixture(scope="module")
+def tunnels(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, fadeout.Results]:
+    out = tmp_path_factory.mktemp("tunnels") / "run"
+    results = fadeout.run(ROOT / "scenarios/handover.toml", set=DRIVE, out=out)
+    assert results.handovers["outcome"].to_list() == ["success"]
+    assert results.handovers["forwarded_numbered"][0] > 0
+    assert results.handovers["forwarded_fresh"][0] > 0
+    return out / "captures", results
+
+
+@tshark_wanted
+@pytest.mark.parametrize("link", ["internet", "s1-west", "s1-middle", "x2-west"])
+def test_nothing_on_a_link_is_malformed(tunnels: tuple[Path, fadeout.Results], link: str):
+    capture = tunnels[0] / f"{link}.link.pcapng"
+    assert len(tshark(capture)) > 5
+    assert tshark(capture, "-Y", "_ws.malformed || ip.checksum.status == 0") == []
+    plain = fields(capture, "!gtp", "ip.src")
+    assert bool(plain) == (link == "internet"), "tunnels begin at the core"
+
+
+@tshark_wanted
+def test_forwarded_packets_have_their_numbers_and_end_markers_stand_behind_them(
+    tunnels: tuple[Path, fadeout.Results],
+):
+    folder, results = tunnels
+    row = results.handovers.row(0, named=True)
+    forwarded = fields(folder / "x2-west.link.pcapng", "gtp.message == 255", "gtp.teid", "tcp.len")
+    assert len(forwarded) == row["forwarded_numbered"] + row["forwarded_fresh"]
+    assert len({teid for teid, _ in forwarded}) == 1
+    name = "gtp.ext_hdr.pdcp_sn"
+    numbered = fields(folder / "x2-west.link.pcapng", name, name)
+    numbers = [int(number) for (number,) in numbered]
+    assert len(numbers) == row["forwarded_numbered"]
+    assert all((b - a) % 4096 == 1 for a, b in pairwise(numbers))
+
+    # The last thing on the old path, and the last in the tunnel between the base stations.
+    for link in ("s1-west", "x2-west"):
+        every = fields(
+            folder / f"{link}.link.pcapng", "gtp && ip.dst != 172.16.0.2", "gtp.message", "gtp.teid"
+        )
+        kinds = [int(kind, 16) for kind, _ in every]
+        assert kinds.count(254) == 1, link
+        assert kinds[-1] == 254, link
+        assert every[-1][1] == every[-2][1], "the tunnel is that of what it ends"
+    assert not fields(folder / "s1-middle.link.pcapng", "gtp.message == 254", "gtp.teid")
+
+
+@tshark_wanted
+def test_a_pdu_session_tells_its_flow(tmp_path: Path):
+    nr = """
+duration = "1 s"
+[link.n3]
+from = "server"
+to = "gnb"
+rate = "1 Gbit/s"
+delay = "5 ms"
+[cell.gnb]
+radio = "nr"
+carrier = "3.5 GHz"
+bandwidth = "20 MHz"
+channel.path-loss = "umi"
+[ue.phone]
+position = ["50 m", "0 m"]
+[flow.download]
+from = "server"
+to = "phone"
+[probe]
+link-capture = ["n3"]
+link-capture-snap = "128 B"
+"""
+    fadeout.run(nr, out=tmp_path / "run")
+    capture = tmp_path / "run/captures/n3.link.pcapng"
+    kind, flow = "gtp.ext_hdr.pdu_ses_con.pdu_type", "gtp.ext_hdr.pdu_ses_con.qos_flow_id"
+    found = {tuple(each) for each in fields(capture, "gtp", kind, flow)}
+    assert found == {("0", "1"), ("1", "1")}
+    assert tshark(capture, "-Y", "_ws.malformed") == []
+
+
+def test_a_link_that_is_not_there_is_named(tmp_path: Path):
+    with pytest.raises(fadeout.ScenarioError, match="acces") as raised:
+        fadeout.check(LOSSY.replace('capture = ["server", "phone"]', 'link-capture = ["acces"]'))
+    assert "access" in str(raised.value)

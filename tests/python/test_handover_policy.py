@@ -8,6 +8,9 @@ from typer.testing import CliRunner
 
 import fadeout
 from conftest import ROOT
+from fadeout import _toml
+from fadeout.campaign import Campaign, spec
+from fadeout.campaign.jobs import Planner
 from fadeout.cli.app import app
 from fadeout.handover_policy import HandoverEnd, HandoverPolicy, MeasurementReport
 
@@ -149,3 +152,63 @@ def test_the_command_takes_a_class_from_a_file(tmp_path: Path):
     outcome = CliRunner().invoke(app, wrong)
     assert outcome.exit_code == 2
     assert "--handover-policy: there is no file" in " ".join(outcome.output.split())
+
+
+POLICIES = """
+class Strongest:
+    def on_report(self, report):
+        return next(iter(report.cells), None)
+
+
+class Odd:
+    def on_report(self, report):
+        raise ValueError("seven")
+"""
+
+
+def test_a_policy_of_a_file_runs_in_a_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    Path("policies.py").write_text(POLICIES)
+    settings = [f"{key}={_toml.value(value)}" for key, value in SHORT.items()]
+    options = [part for text in settings for part in ("--set", text)]
+    command = ["sweep", str(EXAMPLE), *options, "--out", "c", "--seeds", "1"]
+    command += ["--set", 'mobility-management.policy="a3","mine","odd"']
+    command += ["--handover-policy", "mine=policies.py:Strongest"]
+    command += ["--handover-policy", "odd=policies.py:Odd"]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 0, result.output
+    campaign = Campaign.open("c")
+    frame = campaign.frame()
+    assert frame["mobility-management.policy"].to_list() == ["a3", "mine"]
+    assert frame["fingerprint"].n_unique() == 1, "it does as a3"
+    (failure,) = campaign.failures.to_dicts()
+    assert failure["kind"] == "HandoverPolicyError"
+    assert "seven" in failure["reason"]
+
+
+def test_a_run_is_named_by_the_file_of_its_policy(tmp_path: Path):
+    file = tmp_path / "policies.py"
+    document = {
+        "scenario": str(EXAMPLE),
+        "set": OWN,
+        "handover-policies": {"mine": f"{file}:Strongest"},
+    }
+
+    def name() -> str:
+        return Planner(spec.read(document)).points[0].content
+
+    file.write_text(POLICIES)
+    before = name()
+    assert name() == before
+    file.write_text(POLICIES + "# other\n")
+    assert name() != before
+
+
+def test_a_policy_that_no_point_uses_is_a_warning(tmp_path: Path):
+    document = {
+        "scenario": str(EXAMPLE),
+        "set": SHORT,
+        "handover-policies": {"mine": Strongest},
+    }
+    with pytest.warns(UserWarning, match="no point uses the policy of handover 'mine'"):
+        Planner(spec.read(document))

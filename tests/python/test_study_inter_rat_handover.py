@@ -3,6 +3,7 @@
 import polars as pl
 import pytest
 
+from fadeout.studies.inter_rat_handover import tables
 from fadeout.studies.inter_rat_handover.runs import Effort, convergence, found
 from fadeout.studies.inter_rat_handover.setups import ROWS, Setting
 from fadeout.study import Runs, ThreadRunner
@@ -60,3 +61,19 @@ def test_a_longer_bicast_doubles_what_it_does_not_lose(runs: Runs[Effort]):
     (one,) = found(runs, [setting])[setting]
     assert one["lost"] == 0
     assert one["doubled"] > 30
+
+
+def test_what_the_paper_quotes_stands_beside_runs_of_its_own_figures(runs: Runs[Effort]):
+    section = tables.quoted(runs)
+    assert section.table is not None
+    rows = section.table.data
+    assert len(rows) == 9
+    increase = {(row["after_mbps"], row["rtt_ms"]): row for row in rows if row["figure"] == "2"}
+    assert increase[100.0, 10.0]["forwarding_published_most_s"] == 3.2
+    # The old rate is back before the new one is reached.
+    assert increase[10.0, 100.0]["forwarding_fast_s"] > 0.1
+    both = [row for row in rows if row["figure"] == "3"]
+    assert [row["forwarding_fast_s"] for row in both[:3]] == [
+        row["forwarding_fast_s"] for row in both[3:]
+    ]
+    assert {row["bicasting_published_most_s"] for row in both[3:]} == {0.5, 2.2, 1.6}

@@ -30,6 +30,7 @@ mod rows;
 mod segment;
 pub mod table;
 mod time;
+mod tunnel;
 mod units;
 mod wake;
 
@@ -52,5 +53,6 @@ pub use segment::{
     AccurateEcnOption, Dss, Flags, MAX_SACK_BLOCKS, MptcpOption, SackBlock, SackList, Segment,
 };
 pub use time::{Span, Time};
+pub use tunnel::{Carried, PdcpNumber, Tunnel};
 pub use units::{Bytes, Dbm, Decibel, Hertz, Meters, Rate};
 pub use wake::Wake;

@@ -3,7 +3,7 @@
 use crate::Packet;
 
 /// A packet's slot in the pool, valid until it is freed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct PacketId(u32);
 
 impl PacketId {

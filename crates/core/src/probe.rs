@@ -2,7 +2,9 @@
 
 use crate::recorded_tables;
 use crate::rows::*;
-use crate::{CellId, DrbId, FlowId, LinkId, MacPdu, Packet, SchedulingRequest, Time, UeId};
+use crate::{
+    Carried, CellId, DrbId, FlowId, LinkId, MacPdu, Packet, SchedulingRequest, Time, UeId,
+};
 
 macro_rules! row_methods {
     ($( $( $(#[doc = $doc:literal])+ $method:ident )? => $field:ident: $row:ident; )+) => {$($(
@@ -68,6 +70,14 @@ pub trait Probe {
     fn wants_measurements(&self, _ue: UeId) -> bool {
         false
     }
+    /// Whether what crosses `link` is wanted; asked only in a run that captures a link.
+    #[inline]
+    fn wants_link(&self, _link: LinkId) -> bool {
+        false
+    }
+    /// Something has reached the end of a direction of a link.
+    #[inline]
+    fn crossed(&mut self, _now: Time, _link: LinkId, _what: Carried<'_>) {}
     /// A packet reached its host.
     #[inline]
     fn received(&mut self, _now: Time, _packet: &Packet) {}

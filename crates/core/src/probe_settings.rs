@@ -55,6 +55,10 @@ pub struct ProbeSettings {
     pub capture: Vec<NodeId>,
     /// Zero keeps a packet whole. The headers need at most 80 bytes.
     pub capture_snap: Bytes,
+    /// By their place in the scenario.
+    pub link_capture: Vec<usize>,
+    /// Zero keeps a packet whole.
+    pub link_capture_snap: Bytes,
     pub radio_capture: Vec<RadioSubject>,
     /// Zero keeps a block whole.
     pub radio_capture_snap: Bytes,
@@ -80,6 +84,8 @@ impl ProbeSettings {
         rrc: false,
         capture: Vec::new(),
         capture_snap: Bytes(0),
+        link_capture: Vec::new(),
+        link_capture_snap: Bytes(0),
         radio_capture: Vec::new(),
         radio_capture_snap: Bytes(0),
     };

@@ -1,7 +1,7 @@
 //! The configuration of a recorder: what is recorded, and the names that results use.
 
 use crate::RunFolder;
-use fadeout_core::{EndpointId, FlowId, NodeId, ProbeSettings, Time};
+use fadeout_core::{EndpointId, FlowId, LinkId, NodeId, ProbeSettings, Time};
 use std::net::Ipv4Addr;
 
 /// A flow as results name it.
@@ -104,6 +104,8 @@ pub struct RecorderConfig {
     pub has_link_handovers: bool,
     /// The endpoints; needed only when something is captured.
     pub endpoints: Vec<EndpointInfo>,
+    /// Names and directions of the links that are captured.
+    pub captured_links: Vec<(String, [LinkId; 2])>,
     /// The radio; needed only when it is captured.
     pub radio: RadioInfo,
 }
@@ -124,6 +126,7 @@ impl RecorderConfig {
             has_datagrams: false,
             has_link_handovers: false,
             endpoints: Vec::new(),
+            captured_links: Vec::new(),
             radio: RadioInfo::default(),
         }
     }

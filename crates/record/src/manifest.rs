@@ -63,6 +63,8 @@ pub(crate) struct CaptureEntry {
 pub(crate) enum Subject {
     /// The packets at a host.
     Node(String),
+    /// What crosses a link.
+    Link(String),
     /// The transport blocks of a cell.
     Cell(String),
     /// The transport blocks of a UE.
@@ -72,7 +74,9 @@ pub(crate) enum Subject {
 impl Subject {
     pub(crate) fn name(&self) -> &str {
         match self {
-            Subject::Node(name) | Subject::Cell(name) | Subject::Ue(name) => name,
+            Subject::Node(name) | Subject::Link(name) | Subject::Cell(name) | Subject::Ue(name) => {
+                name
+            }
         }
     }
 }

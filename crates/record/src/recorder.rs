@@ -15,8 +15,8 @@ use fadeout_core::{
     RetransmitRow, RrcRow, ThroughputRow, TimeoutRow, TransportBlockRow,
 };
 use fadeout_core::{
-    CellId, DrbId, FlowId, LinkId, MacPdu, Packet, Probe, ProbeSettings, SchedulingRequest, Time,
-    UeId, recorded_tables,
+    Carried, CellId, DrbId, FlowId, LinkId, MacPdu, Packet, Probe, ProbeSettings,
+    SchedulingRequest, Time, UeId, recorded_tables,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -354,6 +354,16 @@ impl Probe for Recorder {
                 bins.roll(now, &mut |row| push(table, error, row));
             }
             bins.add(flow, bytes);
+        }
+    }
+    #[inline]
+    fn wants_link(&self, link: LinkId) -> bool {
+        let captures = self.captures.as_ref();
+        captures.is_some_and(|captures| captures.wants_link(link))
+    }
+    fn crossed(&mut self, now: Time, link: LinkId, what: Carried<'_>) {
+        if let Some(captures) = &mut self.captures {
+            keep_first(&mut self.error, captures.on_crossed(now, link, what));
         }
     }
     #[inline]

@@ -13,6 +13,7 @@ mod outlook;
 mod prediction;
 mod rab;
 mod radio;
+mod source_limit;
 mod vehicles;
 
 pub(crate) use channel_file::recorded as recordings;
@@ -21,7 +22,7 @@ pub(crate) use radio::{Bounds, surroundings};
 
 use crate::directory::Directory;
 use crate::routing::Topology;
-use crate::world::Parts;
+use crate::world::{Parts, Tunnels};
 use fadeout_core::{CellId, FlowId, Time};
 use fadeout_link::RadioStates;
 use fadeout_radio::access::{Policy, RadioError};
@@ -206,14 +207,16 @@ pub(crate) fn parts(scenario: &Scenario, own: Own<'_>) -> Result<Parts, BuildErr
     let mut topology = Topology::new(scenario, &radio::serving(radio.as_ref(), scenario));
     let mut parts = Parts {
         radio,
+        tunnels: (!scenario.probe.link_capture.is_empty()).then(|| tunnels(scenario)),
         ..Parts::default()
     };
     for index in 0..scenario.links.len() {
         let [forward, reverse] = directory.link(index);
+        let of_source = source_limit::of(scenario, &mut topology, index)?;
         for (is_reverse, id) in [(false, forward), (true, reverse)] {
             debug_assert_eq!(id.index(), parts.links.len(), "links are built in order");
             let named = (id, directory.link_name(id));
-            let link = link::build_link(scenario, index, is_reverse, named)?;
+            let link = link::build_link(scenario, (index, is_reverse), of_source, named)?;
             parts.links.push(link);
         }
     }
@@ -247,6 +250,16 @@ pub(crate) fn parts(scenario: &Scenario, own: Own<'_>) -> Result<Parts, BuildErr
     handover::add(scenario, &topology, &mut parts)?;
     mobility::add(scenario, topology, &mut parts, policy)?;
     Ok(parts)
+}
+
+/// Where the tunnels of the core network end.
+fn tunnels(scenario: &Scenario) -> Tunnels {
+    let core = scenario
+        .mobility
+        .as_ref()
+        .and_then(|mobility| mobility.core);
+    let of_nr = scenario.cells.iter().filter(|cell| cell.radio.name == "nr");
+    Tunnels::new(core, of_nr.map(|cell| cell.node))
 }
 
 /// The names and numbers that captures of the radio need.

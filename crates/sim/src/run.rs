@@ -280,6 +280,12 @@ fn recorder_config(scenario: &Scenario, parts: &Parts) -> RecorderConfig {
             .map(|node| node.name.clone())
             .collect(),
         endpoints: directory.endpoints().to_vec(),
+        captured_links: scenario
+            .probe
+            .link_capture
+            .iter()
+            .map(|&link| (scenario.links[link].name.clone(), directory.link(link)))
+            .collect(),
         radio: build::radio_info(scenario, parts),
         cells: scenario
             .cells

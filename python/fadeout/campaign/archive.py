@@ -120,6 +120,7 @@ def _files(campaign: Campaign) -> Iterator[tuple[str, str | bytes]]:
     controls = {
         name: _own(f"control `{name}`", place, own) for name, place in spec.controls.items()
     }
+    policies = {name: _own(f"policy `{name}`", place, own) for name, place in spec.policies.items()}
     metrics = {
         metric.name: _own(f"metric `{metric.name}`", metric.function, own)
         if metric.function is not None
@@ -127,7 +128,12 @@ def _files(campaign: Campaign) -> Iterator[tuple[str, str | bytes]]:
         for metric in spec.metrics
     }
     yield from own.items()
-    document |= {SCENARIO: scenarios, "congestion-controls": controls, "metrics": metrics}
+    document |= {
+        SCENARIO: scenarios,
+        "congestion-controls": controls,
+        "handover-policies": policies,
+        "metrics": metrics,
+    }
     document["grid"] = {k: v for k, v in document.get("grid", {}).items() if k != SCENARIO}
     yield "campaign.json", _json({"format": FORMAT, "version": __version__, "document": document})
 

@@ -136,7 +136,12 @@ class Campaign(Found):
         self._may_use_folder()
         began = time.monotonic()
         context = Context(
-            spec.scenarios, spec.metrics, spec.tables, spec.controls, spec.run_timeout_s
+            spec.scenarios,
+            spec.metrics,
+            spec.tables,
+            spec.controls,
+            spec.policies,
+            spec.run_timeout_s,
         )
         engine = Engine(
             planner,

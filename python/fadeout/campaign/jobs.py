@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fadeout import _native, _toml, congestion
+from fadeout import _native, _toml, congestion, handover_policy
 from fadeout._native import ScenarioError
-from fadeout._own import load_classes
+from fadeout._own import OPTION, POLICY_OPTION, load_classes
 from fadeout._run import ScenarioText, with_traces
 from fadeout.campaign.axes import Value, Values
 from fadeout.campaign.metrics import file_digest, source_digest
@@ -54,10 +54,14 @@ class Planner:
     def __init__(self, spec: Spec) -> None:
         self._scenarios = spec.scenarios
         self._makers = congestion.makers(load_controls(spec.controls))
-        self._controls = {
-            name: file_digest(what) if isinstance(what, str) else source_digest(what)
-            for name, what in spec.controls.items()
-        }
+        self._policy_makers = handover_policy.makers(load_controls(spec.policies, POLICY_OPTION))
+        self._controls, self._policies = (
+            {
+                name: file_digest(what) if isinstance(what, str) else source_digest(what)
+                for name, what in classes.items()
+            }
+            for classes in (spec.controls, spec.policies)
+        )
         self._files: dict[tuple[str, int, int], str] = {}
         self._named: dict[tuple[str | None, str], None] = {}
         self._used: set[str] = set()
@@ -67,6 +71,8 @@ class Planner:
             raise placed(error, spec.source) from None
         for name in sorted(set(self._controls) - self._used):
             warnings.warn(f"no point uses the congestion control '{name}'", stacklevel=2)
+        for name in sorted(set(self._policies) - self._used):
+            warnings.warn(f"no point uses the policy of handover '{name}'", stacklevel=2)
 
     def _points(self, spec: Spec) -> Iterable[Point]:
         only = next(iter(spec.scenarios))
@@ -105,6 +111,7 @@ class Planner:
                 base_dir=source.base_dir,
                 overrides=with_traces(*source, [*overrides, f"seed={seed}"]),
                 congestion_controls=self._makers,
+                handover_policies=self._policy_makers,
             )
         )
         resolved = found["scenario"]
@@ -121,6 +128,11 @@ class Planner:
             self._used |= used
             controls = {name: self._controls[name] for name in sorted(used & set(self._controls))}
             content |= {"congestion-controls": controls} if controls else {}
+        if self._policies:
+            policy = _policy_of(resolved)
+            self._used.add(policy)
+            if policy in self._policies:
+                content["handover-policies"] = {policy: self._policies[policy]}
         return content
 
     def files_named(self) -> list[tuple[str | None, str]]:
@@ -143,17 +155,23 @@ def _control_of(flow: Mapping[str, Any]) -> str:
     return str(control.get("name")) if isinstance(control, Mapping) else str(control)
 
 
+def _policy_of(resolved: Mapping[str, Any]) -> str:
+    policy = resolved.get("mobility-management", {}).get("policy")
+    return str(policy.get("name")) if isinstance(policy, Mapping) else str(policy)
+
+
 def override_texts(*given: Mapping[str, Value]) -> tuple[str, ...]:
     """Values in the form of overrides; later ones replace earlier ones."""
     merged = {key: value for values in given for key, value in values.items() if key != SCENARIO}
     return tuple(f"{key}={_toml.value(value)}" for key, value in merged.items())
 
 
-def load_controls(controls: Mapping[str, Control]) -> dict[str, Any]:
-    """The classes of the user's own congestion controls."""
+def load_controls(controls: Mapping[str, Control], option: str = OPTION) -> dict[str, Any]:
+    """The classes of the user's own congestion controls, or of what else `option` names."""
     classes: dict[str, Any] = {}
     for name, what in controls.items():
-        classes |= load_classes([f"{name}={what}"]) if isinstance(what, str) else {name: what}
+        loaded = load_classes([f"{name}={what}"], option) if isinstance(what, str) else {name: what}
+        classes |= loaded
     return classes
 
 

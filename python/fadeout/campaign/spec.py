@@ -11,7 +11,7 @@ from typing import Any
 from fadeout import _names
 from fadeout._columns import table_docs
 from fadeout._native import ScenarioError
-from fadeout._own import load_classes
+from fadeout._own import OPTION, POLICY_OPTION, load_classes
 from fadeout._quantities import seconds
 from fadeout._run import ScenarioText, Source, read_source
 from fadeout.campaign.axes import METHODS, Axes, Sample, Value, check_distribution, parse_values
@@ -30,6 +30,7 @@ KEYS = (
     "metrics",
     "tables",
     "congestion-controls",
+    "handover-policies",
     "run-timeout",
     "grid",
     "zip",
@@ -39,7 +40,7 @@ KEYS = (
 )
 
 Control = str | Callable[..., Any]
-"""A congestion control of the user's: `FILE.py:CLASS`, or a class."""
+"""A class of the user's, or `FILE.py:CLASS`: a congestion control, a policy of handover."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class Spec:
     tables: tuple[str, ...] = ()
     """Tables over time that are kept, by point."""
     controls: Mapping[str, Control] = field(default_factory=dict)
+    policies: Mapping[str, Control] = field(default_factory=dict)
     run_timeout_s: float | None = None
     """A run that takes longer fails."""
     title: str = ""
@@ -143,7 +145,8 @@ def read(
         seeds=seeds,
         metrics=metrics,
         tables=tables,
-        controls=_controls(_table(document, "congestion-controls"), base),
+        controls=_controls(_table(document, "congestion-controls"), base, OPTION),
+        policies=_controls(_table(document, "handover-policies"), base, POLICY_OPTION),
         run_timeout_s=None if timeout is None else seconds(timeout),
         title=str(document.get("title", "")),
         source=source,
@@ -231,13 +234,13 @@ def _no_key_twice(axes: Axes) -> None:
             raise mistake(f"`{key}` is varied twice", expected="each key in one place")
 
 
-def _controls(table: Mapping[str, Any], base: Path) -> dict[str, Control]:
+def _controls(table: Mapping[str, Any], base: Path, option: str) -> dict[str, Control]:
     controls: dict[str, Control] = {}
     for name, what in table.items():
         if isinstance(what, str):
             path, _, cls = what.rpartition(":")
             what = f"{base / path}:{cls}"
-            load_classes([f"{name}={what}"])
+            load_classes([f"{name}={what}"], option)
         controls[name] = what
     return controls
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from fadeout import _native, congestion
+from fadeout import _native, congestion, handover_policy
 from fadeout._native import EngineBug, FadeoutError, ResultError
+from fadeout._own import POLICY_OPTION
 from fadeout._run import ScenarioText, with_traces
 from fadeout.campaign.jobs import Job, load_controls
 from fadeout.campaign.metrics import Metric, MetricError, default_values
@@ -25,12 +26,18 @@ class Context:
     metrics: tuple[Metric, ...] = ()
     tables: tuple[str, ...] = ()
     controls: Mapping[str, Control] = field(default_factory=dict)
+    policies: Mapping[str, Control] = field(default_factory=dict)
     run_timeout_s: float | None = None
 
     @cached_property
     def makers(self) -> dict[str, Any]:
         """What makes the user's own congestion controls."""
         return congestion.makers(load_controls(self.controls))
+
+    @cached_property
+    def policy_makers(self) -> dict[str, Any]:
+        """What makes the user's own policies of handover."""
+        return handover_policy.makers(load_controls(self.policies, POLICY_OPTION))
 
     @cached_property
     def extra(self) -> tuple[Metric, ...]:
@@ -105,6 +112,7 @@ def do(context: Context, job: Job, may_go_on: MayGoOn) -> Outcome | None:
             # What it would say of one run it would say of all.
             advice=False,
             congestion_controls=context.makers,
+            handover_policies=context.policy_makers,
         )
         if not found["complete"] and found["raised"] is None:
             if is_late:
@@ -112,8 +120,10 @@ def do(context: Context, job: Job, may_go_on: MayGoOn) -> Outcome | None:
                 return Outcome(job, None, "timeout", reason, time.thread_time() - began)
             return None
         if found["raised"] is not None:
-            reason = found["raised"][0]
-            return Outcome(job, None, "CongestionControlError", reason, time.thread_time() - began)
+            reason, _, kind = found["raised"]
+            is_policy = kind == handover_policy.KIND.kind
+            name = "HandoverPolicyError" if is_policy else "CongestionControlError"
+            return Outcome(job, None, name, reason, time.thread_time() - began)
         row, tables = _read(context, job, found)
     except MetricError as error:
         return Outcome(job, None, "metric", str(error), time.thread_time() - began)

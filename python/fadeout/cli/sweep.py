@@ -10,7 +10,7 @@ from fadeout.campaign import Campaign
 from fadeout.campaign import spec as spec_module
 from fadeout.campaign.axes import parse_values
 from fadeout.cli.campaign import Metrics, Quiet, Retry, Yes, run_campaign
-from fadeout.cli.congestion import CongestionControls
+from fadeout.cli.congestion import CongestionControls, HandoverPolicies
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import ClusterFile, Jobs, examples, unused_folder
 
@@ -77,6 +77,7 @@ def sweep(
         typer.Option("--table", help="Keep a table over time of every run, such as throughput."),
     ] = None,
     congestion_controls: CongestionControls = None,
+    handover_policies: HandoverPolicies = None,
     folder: Annotated[
         Path | None,
         typer.Option(
@@ -99,6 +100,7 @@ def sweep(
         "metrics": metrics,
         "tables": tables or [],
         "congestion-controls": _controls(congestion_controls),
+        "handover-policies": _controls(handover_policies),
     }
     # A value alone is of every point: it needs no column.
     document["set"] = {key: each[0] for key, each in document["grid"].items() if len(each) == 1}

@@ -11,7 +11,7 @@ from fadeout.campaign.tune import FORM
 from fadeout.campaign.tune import tune as search
 from fadeout.cli.campaign import Quiet
 from fadeout.cli.campaign_tables import shown
-from fadeout.cli.congestion import CongestionControls
+from fadeout.cli.congestion import CongestionControls, HandoverPolicies
 from fadeout.cli.console import new_table, out, print_table
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import ClusterFile, Jobs, Overrides, cluster_of, examples
@@ -46,6 +46,7 @@ def tune(
     seeds: Annotated[str, typer.Option(help="Seeds of each point.")] = "5",
     overrides: Overrides = None,
     congestion_controls: CongestionControls = None,
+    handover_policies: HandoverPolicies = None,
     jobs: Jobs = None,
     cluster: ClusterFile = None,
     quiet: Quiet = False,
@@ -75,6 +76,9 @@ def tune(
             },
             congestion_controls=dict(
                 _pair("--congestion-control", text) for text in congestion_controls or []
+            ),
+            handover_policies=dict(
+                _pair("--handover-policy", text) for text in handover_policies or []
             ),
         )
     if quiet:

@@ -15,8 +15,8 @@ use crate::rrc::mobility::UeMobility;
 use crate::rrc::network::Act;
 use crate::rrc::policy::{HandoverPolicy, Policy};
 use fadeout_core::{
-    CellId, Direction, DrbId, LinkInfo, Motion, PacketId, PacketPool, Probe, RrcEvent, Span, Time,
-    UeId,
+    CellId, Direction, DrbId, LinkInfo, Motion, PacketId, PacketPool, PdcpNumber, Probe, RrcEvent,
+    Span, Time, UeId,
 };
 use std::collections::VecDeque;
 
@@ -95,6 +95,8 @@ pub enum Move {
         bearer: DrbId,
         /// Packet, which is the caller's until it is there.
         packet: PacketId,
+        /// The number that it has, between cells of one generation.
+        number: Option<PdcpNumber>,
         /// Base station that has it.
         from: u32,
         /// Base station that it is for.
@@ -154,9 +156,14 @@ impl Mobility {
     /// What bearers forward is to be sent, and the UE to be woken for its mobility.
     fn settle(&mut self, ue: UeId, stack: &mut Stack) {
         for forwarded in stack.storage.forwarded.drain(..) {
+            let config = stack.bearers[forwarded.bearer.index()].config();
+            // Without acknowledgments it is numbered anew.
+            let count = forwarded.count.filter(|_| config.is_acknowledged());
+            let bits = config.pdcp.sn_bits;
             self.moves.push(Move::Forwarded {
                 bearer: forwarded.bearer,
                 packet: forwarded.packet,
+                number: count.map(|count| PdcpNumber { count, bits }),
                 from: forwarded.from,
                 to: forwarded.to,
             });

@@ -37,6 +37,8 @@ struct Downlink {
     slot: Span,
     bandwidth_hz: f64,
     power_mw: f64,
+    /// The share of the band that is taken whatever data there is.
+    background_load: f64,
 }
 
 impl Downlinks {
@@ -45,6 +47,7 @@ impl Downlinks {
             slot: cell.frame.slot(),
             bandwidth_hz: cell.levels.bandwidth_hz,
             power_mw: cell.levels.power_mw,
+            background_load: cell.config.background_load,
         };
         Downlinks {
             cells: cells.iter().map(of).collect(),
@@ -54,7 +57,16 @@ impl Downlinks {
 
     /// A cell sends data on a share of the band.
     pub(super) fn on_sent(&mut self, cell: CellId, slot: u64, share: f64) {
+        let share = match self.cells[cell.index()].background_load {
+            0.0 => share,
+            load => share.min(1.0 - load - self.shares.at(cell, slot)),
+        };
         self.shares.add(cell, slot, share);
+    }
+
+    /// The share of a slot that a cell sends on.
+    fn share_at(&self, cell: CellId, slot: u64) -> f64 {
+        self.cells[cell.index()].background_load + self.shares.at(cell, slot)
     }
 }
 
@@ -177,7 +189,7 @@ impl Air {
             && own.config.cross_link
         {
             disturbance_mw += mean_of(slot, purpose, |slot| {
-                let share = self.downlinks.shares.at(leg.cell, slot);
+                let share = self.downlinks.share_at(leg.cell, slot);
                 let part = own.downlink_part(slot, share);
                 (share > 0.0).then(|| self.sum_of_ues(crossing, leg, slot, part))
             });
@@ -202,7 +214,7 @@ impl Air {
                 let frame = &self.cells[cell.index()].frame;
                 slot = frame.slot_as_of(own_slot, slot);
             }
-            let share = share(&self.downlinks.shares, cell, slot);
+            let share = other.background_load + share(&self.downlinks.shares, cell, slot);
             if share > 0.0 {
                 let mut heard_mw = other.power_mw * gain * share;
                 if other.bandwidth_hz > own_hz {
@@ -240,7 +252,7 @@ impl Air {
         let own = &self.cells[cell.index()];
         let of = |(id, other): (CellId, &AirCell)| {
             let slot = other.frame.slot_as_of(own.frame.slot(), slot);
-            let share = self.downlinks.shares.at(id, slot);
+            let share = self.downlinks.share_at(id, slot);
             if share <= 0.0 {
                 return 0.0;
             }
@@ -417,6 +429,26 @@ mod tests {
                 air.uplink_sinr_db(LegId(n), (slot, scheme()), block_power_dbm),
             ]
         })
+    }
+
+    #[test]
+    fn a_background_load_is_always_there_and_data_comes_on_top_of_it() {
+        let mut downlinks = Downlinks {
+            cells: vec![Downlink {
+                slot: Span::from_millis(1),
+                bandwidth_hz: 1e7,
+                power_mw: 1.0,
+                background_load: 0.75,
+            }],
+            shares: Histories::new(1),
+        };
+        assert_eq!(downlinks.share_at(CellId(0), 5), 0.75);
+        for slot in 0..2000 {
+            downlinks.on_sent(CellId(0), slot, 0.2);
+            downlinks.on_sent(CellId(0), slot, 0.2);
+        }
+        let at = |slot| downlinks.share_at(CellId(0), slot);
+        assert_eq!((at(1999), at(2000)), (1.0, 0.75));
     }
 
     #[test]

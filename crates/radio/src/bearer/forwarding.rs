@@ -18,6 +18,8 @@ use std::collections::VecDeque;
 pub(crate) struct Forwarded {
     pub bearer: DrbId,
     pub packet: PacketId,
+    /// COUNT, if it has one.
+    pub count: Option<u32>,
     /// Base stations.
     pub from: u32,
     pub to: u32,
@@ -64,6 +66,7 @@ impl Transfer {
         storage.forwarded.push(Forwarded {
             bearer,
             packet,
+            count: numbered.map(|sdu| sdu.count),
             from,
             to,
         });

@@ -94,6 +94,13 @@ pub(super) struct Fresh {
 }
 
 impl Journey {
+    /// Whether what comes over the new path may be sent: the UE is there, and the source forwards nothing.
+    ///
+    /// Standard: TS 36.300 §10.1.2.3.
+    fn awaits_nothing(&self) -> bool {
+        self.has_resumed && self.fate == Fate::Dropped
+    }
+
     fn new(source: u32) -> Journey {
         Journey {
             source,
@@ -316,6 +323,11 @@ impl Travel<'_> {
             return;
         };
         if station != journey.source {
+            if journey.awaits_nothing() {
+                let at = self.drb.inlet.back().map_or(now, |&(at, _)| at.max(now));
+                self.drb.inlet.push((at, packet));
+                return;
+            }
             if journey.guard_at.is_never() {
                 journey.guard_at = now.saturating_add(marker_timeout);
             }
@@ -532,6 +544,15 @@ impl Travel<'_> {
         }
         for (_, sdu) in numbered.drain(..) {
             self.send_again(sdu, has_left, env.pool);
+        }
+        if let Some(journey) = self.journey()
+            && journey.awaits_nothing()
+        {
+            let mut direct = std::mem::take(&mut journey.direct);
+            let last = self.drb.inlet.back().map_or(now, |&(at, _)| at.max(now));
+            for packet in direct.drain(..) {
+                self.drb.inlet.push((last, packet));
+            }
         }
         self.release_copies(station, env, storage);
         self.conclude(now);

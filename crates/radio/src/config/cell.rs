@@ -35,6 +35,9 @@ pub struct CellConfig {
     /// Whether what crosses between the directions of cells on the carrier disturbs this one: other base
     /// stations its uplink, and UEs of other cells its UEs' downlink.
     pub cross_link: bool,
+    /// Share of the band, up to one, that others hear of this cell's downlink without its UEs here: that of UEs
+    /// which are not simulated.
+    pub background_load: f64,
     /// How UEs share a slot.
     pub sharing: Sharing,
     /// Spatial layers of a downlink transmission, or the most of them. Layers share the power.

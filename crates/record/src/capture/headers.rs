@@ -116,7 +116,7 @@ fn write_ip(ip: &mut [u8], packet: &Addressed<'_>) {
     ip[10..12].copy_from_slice(&[0, 0]);
     ip[12..16].copy_from_slice(&packet.sender.address.octets());
     ip[16..20].copy_from_slice(&packet.receiver.address.octets());
-    let checksum = checksum_of(sum_of(ip));
+    let checksum = checksum_of_header(ip);
     ip[10..12].copy_from_slice(&checksum.to_be_bytes());
 }
 
@@ -291,6 +291,11 @@ fn sum_of(bytes: &[u8]) -> u64 {
         .chunks_exact(2)
         .map(|pair| u64::from(u16::from_be_bytes([pair[0], pair[1]])))
         .sum()
+}
+
+/// The checksum of an IP header whose own is zero.
+pub(super) fn checksum_of_header(ip: &[u8]) -> u16 {
+    checksum_of(sum_of(ip))
 }
 
 fn checksum_of(mut sum: u64) -> u16 {

@@ -3,8 +3,10 @@
 
 mod file;
 mod framing;
+mod gtp;
 mod headers;
 mod hosts;
+mod links;
 mod mptcp;
 mod pcapng;
 mod profile;
@@ -12,11 +14,14 @@ mod radio;
 
 use crate::manifest::Subject;
 use crate::{RecordError, RecorderConfig, RunFolder};
-use fadeout_core::{CellId, MacPdu, NodeId, Packet, SchedulingRequest, Time, UeId};
+use fadeout_core::{
+    Carried, CellId, LinkId, MacPdu, NodeId, Packet, SchedulingRequest, Time, UeId,
+};
 use file::CaptureFile;
 pub(crate) use file::Finished;
 pub use headers::address_of;
 use hosts::Hosts;
+use links::LinkCaptures;
 use pcapng::Interface;
 use radio::RadioCaptures;
 use std::fs;
@@ -28,6 +33,7 @@ pub(crate) struct Captures {
     /// Index into `files` for each node.
     file_of_node: Vec<Option<usize>>,
     files: Vec<CaptureFile>,
+    links: LinkCaptures,
     radio: Option<RadioCaptures>,
 }
 
@@ -39,7 +45,8 @@ impl Captures {
         folder: Option<&RunFolder>,
     ) -> Result<Option<Self>, RecordError> {
         let probes = &config.probes;
-        if probes.capture.is_empty() && probes.radio_capture.is_empty() {
+        let nothing = probes.capture.is_empty() && config.captured_links.is_empty();
+        if nothing && probes.radio_capture.is_empty() {
             return Ok(None);
         }
         if let Some(folder) = folder {
@@ -50,6 +57,7 @@ impl Captures {
             hosts: Hosts::new(&config.endpoints),
             file_of_node: vec![None; config.nodes.len()],
             files: Vec::new(),
+            links: LinkCaptures::open(config, folder)?,
             radio: RadioCaptures::open(config, folder)?,
         };
         for &node in &probes.capture {
@@ -94,6 +102,21 @@ impl Captures {
         self.files[index].add(|writer| writer.packet(now, headers, length))
     }
 
+    /// Whether what crosses a direction of a link is captured.
+    pub(crate) fn wants_link(&self, link: LinkId) -> bool {
+        self.links.wants(link)
+    }
+
+    /// Something is at the end of a direction of a link.
+    pub(crate) fn on_crossed(
+        &mut self,
+        now: Time,
+        link: LinkId,
+        what: Carried<'_>,
+    ) -> Result<(), RecordError> {
+        self.links.add(now, link, what, &mut self.hosts)
+    }
+
     /// Whether what a cell and a UE send each other is captured.
     #[inline]
     pub(crate) fn wants_radio(&self, cell: CellId, ue: UeId) -> bool {
@@ -126,6 +149,7 @@ impl Captures {
         let files = self
             .files
             .into_iter()
+            .chain(self.links.finish())
             .chain(radio)
             .map(CaptureFile::finish)
             .collect::<Vec<_>>();

@@ -15,6 +15,12 @@ impl Builder<'_, '_> {
             let Sides {
                 from, to, phone, ..
             } = sides;
+            if let (Some(item), Medium::Rab(_)) = (fields.item("source-limit"), from) {
+                let message =
+                    "a limit in round trips, but `from` is a radio access bearer".to_owned();
+                ways.mistake(item.place, message, "a link, or `limit` of the [rab]");
+                return None;
+            }
             Some((name.to_owned(), phone, from, to, forwarding))
         });
         Handover::read(fields, own, self)

@@ -175,7 +175,7 @@ impl Builder<'_, '_> {
         self.add_bearer_ends(&ues, &bases, file);
         let flows = self.flows(file.map("flow"), &sources(&named, &ues, &bases));
         let probe = file.fields("probe");
-        let probe = probe.and_then(|fields| self.probe(fields, &bases, &ues));
+        let probe = probe.and_then(|fields| self.probe(fields, (&bases, &ues), &links));
         let scenario = Scenario {
             title: file.text("title")?.to_owned(),
             duration: file.span("duration")?,
@@ -202,18 +202,32 @@ impl Builder<'_, '_> {
     fn probe(
         &mut self,
         fields: &Fields,
-        cells: &[(String, NodeId)],
-        ues: &[Ue],
+        (cells, ues): (&[(String, NodeId)], &[Ue]),
+        links: &[Option<Link>],
     ) -> Option<ProbeSettings> {
         let mut capture = Vec::new();
         for item in fields.list("capture") {
             capture.push(self.node(item)?);
         }
+        let mut link_capture = Vec::new();
+        for item in fields.list("link-capture") {
+            let Content::Text(name) = &item.content else {
+                continue;
+            };
+            let is_it = |link: &Option<Link>| link.as_ref().is_some_and(|it| it.name == *name);
+            match links.iter().position(is_it) {
+                Some(index) => link_capture.push(index),
+                None => {
+                    let names = links.iter().flatten().map(|link| link.name.as_str());
+                    refer_to_nothing(&mut self.reader.mistakes, item, "link", names);
+                }
+            }
+        }
         let mut radio_capture = Vec::new();
         for item in fields.list("radio-capture") {
             self.radio_subjects(item, cells, ues, &mut radio_capture)?;
         }
-        Probe::read(fields, Some((capture, radio_capture)), self)
+        Probe::read(fields, Some((capture, link_capture, radio_capture)), self)
     }
 
     /// The node that a flow or a probe names; links have declared it before.

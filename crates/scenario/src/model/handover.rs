@@ -5,7 +5,7 @@ use crate::build::Builder;
 use crate::keys::{POSITIVE_TIME, TIME};
 use crate::read::Fields;
 use crate::shape::Presence::{Default, Optional, Required};
-use crate::shape::Shape;
+use crate::shape::{Range, Shape};
 use crate::table::{table, words};
 use fadeout_core::{NodeId, Span, Time};
 
@@ -49,6 +49,9 @@ table! {
         bicast_before: Option<Span> = TIME, Optional;
         /// How long after the command it begins, instead.
         bicast_after: Option<Span> = TIME, Optional;
+        /// Most that waits at the source for the phone, in unloaded round trips of the flow through it, the longest of
+        /// several: what comes beyond is dropped. It takes the place of the queue's limit of `from`, which is a link.
+        source_limit: Option<f64> = Shape::Number(Range::positive(1e6)), Optional;
         /// Which of forwarded packets and those of the anchor the target sends first.
         target_order: TargetOrder = TargetOrder::SHAPE, Default("\"forwarded-first\"");
         /// Links over which the source forwards, in order; the way with the fewest without it.

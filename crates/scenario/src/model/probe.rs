@@ -15,6 +15,7 @@ table! {
     pub(crate) struct Probe of ProbeSettings {
         own {
             capture: Vec<NodeId>,
+            link_capture: Vec<usize>,
             radio_capture: Vec<RadioSubject>,
         }
         /// Congestion state of each flow: at most once in this long, or at every ACK.
@@ -63,6 +64,13 @@ table! {
         capture_snap: Bytes =
             Shape::Quantity(Dimension::Size, Range::closed(64.0, 262_144.0)),
             Default("\"96 B\"");
+        /// Links whose packets are written to a pcapng file, both directions in one, in the tunnels of the core
+        /// network (GTP-U) where they are in one there.
+        "link-capture" = NAMES, Default("false");
+        /// Bytes kept of each packet of a captured link.
+        link_capture_snap: Bytes =
+            Shape::Quantity(Dimension::Size, Range::closed(64.0, 262_144.0)),
+            Default("\"160 B\"");
         /// Cells and UEs whose transport blocks are written to a pcapng file, with MAC, RLC and PDCP
         /// headers.
         "radio-capture" = NAMES, Default("false");

@@ -122,6 +122,8 @@ impl Scenario {
     fn probe<'a>(&'a self, name: impl Fn(NodeId) -> &'a str) -> Value {
         let probe = &self.probe;
         let capture: Vec<&str> = probe.capture.iter().map(|&node| name(node)).collect();
+        let of_links = probe.link_capture.iter();
+        let link_capture = of_links.map(|&link| self.links[link].name.as_str());
         let radio_capture: Vec<&str> = probe
             .radio_capture
             .iter()
@@ -139,6 +141,7 @@ impl Scenario {
         };
         let mut table = Value::Object(Probe::written(probe));
         table["capture"] = names(capture);
+        table["link-capture"] = names(link_capture.collect());
         table["radio-capture"] = names(radio_capture);
         table
     }

@@ -11,16 +11,19 @@ use fadeout_scenario::{self as scenario, Medium, Scenario};
 
 pub(super) fn build_link(
     scenario: &Scenario,
-    index: usize,
-    is_reverse: bool,
+    (index, is_reverse): (usize, bool),
+    of_source: Option<scenario::QueueLimit>,
     (id, name): (LinkId, &str),
 ) -> Result<link::Link, BuildError> {
     let described = &scenario.links[index];
-    let direction = if is_reverse {
-        &described.reverse
-    } else {
-        &described.forward
+    let mut direction = match is_reverse {
+        true => described.reverse.clone(),
+        false => described.forward.clone(),
     };
+    // It ends at the phone, which its way forward leads to.
+    if let Some(limit) = of_source.filter(|_| !is_reverse) {
+        direction.queue.limit = limit;
+    }
     let refuse = |reason: String| BuildError::Link {
         link: name.to_owned(),
         reason,
@@ -28,7 +31,7 @@ pub(super) fn build_link(
     let config = link::LinkConfig {
         blockage: blockage(scenario, Medium::Link(index), is_reverse)?,
         yields: yields(scenario, Medium::Link(index)),
-        ..config(direction).map_err(&refuse)?
+        ..config(&direction).map_err(&refuse)?
     };
     link::Link::new(id, config, scenario.seed).map_err(|error| refuse(error.to_string()))
 }

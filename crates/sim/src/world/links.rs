@@ -217,6 +217,9 @@ impl<P: Probe> World<P> {
         let (pool, probe) = (&mut self.pool, &mut self.probe);
         self.links
             .take_arrivals(id, &self.agenda, pool, &mut arrivals, probe);
+        if self.tunnels.is_some() {
+            self.show_crossed(id, &arrivals);
+        }
         for packet in arrivals.drain(..) {
             self.forward(packet);
         }

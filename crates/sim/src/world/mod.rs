@@ -18,12 +18,14 @@ mod radio;
 mod reroute;
 #[cfg(test)]
 mod tests;
+mod tunnels;
 
 pub(crate) use backhaul::Interfaces;
 pub(crate) use crossings::Crossings;
 pub(crate) use parts::{Endpoint, Endpoints, Flow, MultipathHost, Parts, Transport};
 pub(crate) use paths::{UePath, UePaths, reaches_all};
 pub use reroute::RouteError;
+pub(crate) use tunnels::Tunnels;
 
 use crate::directory::Directory;
 use crate::hop::Routes;
@@ -98,6 +100,8 @@ pub struct World<P> {
     notices: Vec<Notices>,
     predictions: Option<Box<Predictions>>,
     kernels: Option<Box<Kernels>>,
+    /// What is in which tunnel, where a link is captured.
+    tunnels: Option<Box<Tunnels>>,
     pool: PacketPool,
     fingerprint: Fingerprint,
     delivered_packets: u64,
@@ -166,6 +170,7 @@ impl<P: Probe> World<P> {
             notices: parts.notices,
             predictions: parts.forecast.map(Predictions::new).map(Box::new),
             kernels: parts.kernels.map(Box::new),
+            tunnels: parts.tunnels.map(Box::new),
             pool: PacketPool::new(),
             fingerprint: Fingerprint::default(),
             delivered_packets: 0,

@@ -6,7 +6,7 @@ use crate::kernels::{KernelEnd, Kernels};
 use crate::notices::Notices;
 use crate::prediction::Forecast;
 use crate::radio::Radio;
-use crate::world::{Crossings, UePaths};
+use crate::world::{Crossings, Tunnels, UePaths};
 use fadeout_core::{EndpointId, FlowEnd, FlowId, LinkId, RouteId, Time, Wake};
 use fadeout_link::{Link, RadioStates};
 use fadeout_traffic::Application;
@@ -225,4 +225,6 @@ pub(crate) struct Parts {
     pub(crate) notices: Vec<Notices>,
     pub(crate) forecast: Option<Forecast>,
     pub(crate) kernels: Option<Kernels>,
+    /// Where a link is captured.
+    pub(crate) tunnels: Option<Tunnels>,
 }

@@ -181,9 +181,13 @@ impl UePaths {
             Move::Forwarded {
                 bearer,
                 packet,
+                number,
                 from,
                 to,
             } => {
+                if let Some(tunnels) = &mut world.tunnels {
+                    tunnels.note_forwarded(packet, number.filter(|_| tunnels.are_alike(from, to)));
+                }
                 let what = Backhaul::Forwarded {
                     bearer,
                     station: to,

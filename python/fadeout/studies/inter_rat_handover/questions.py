@@ -35,9 +35,7 @@ def source_limit(runs: Runs[Effort]) -> Section:
         base = Setting(1.0, 1.0, rtt, True, "bicasting")
         settings[rtt, None] = base
         for limit in LIMITS:
-            # The unloaded round trip has a segment's time on the radio, too.
-            length = limit * (rtt + 12)
-            value = {"link.lte.queue.limit": f"{length:g} ms"}
+            value = {"handover.to-umts.source-limit": f"{limit:g}"}
             settings[rtt, limit] = changed(base, value)
     results = found(runs, settings.values())
     records = []

@@ -12,6 +12,7 @@ from fadeout.study import Runs, Section, Study
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
     """The report."""
     yield from tables.handovers(runs)
+    yield tables.quoted(runs)
     yield tables.bicast_times(runs)
     yield tables.stacks(runs)
     yield tables.arithmetic()

@@ -158,6 +158,28 @@ fn a_source_that_forwards_nothing_drops_what_it_has_and_what_comes_later() {
 }
 
 #[test]
+fn what_came_over_the_new_path_waits_for_nothing_where_nothing_is_forwarded() {
+    let mut rig = Rig::managed(acknowledged());
+    rig.stop(Fate::Dropped);
+    rig.detach();
+    let early = rig.reach(TARGET);
+    rig.drb.travel().on_path_switch(rig.now, 1, PATIENCE);
+    rig.resume();
+    rig.carry_all();
+    assert_eq!(rig.out, [early], "it came before the UE");
+    let late = rig.reach(TARGET);
+    rig.carry_all();
+    assert_eq!(rig.out, [early, late]);
+    // What still comes to the source is lost, until the marker says that nothing does.
+    rig.reach(SOURCE);
+    assert_eq!(rig.counts(), counts(0, 0, 1));
+    assert!(rig.drb.transfers().is_travelling());
+    rig.drb.travel().on_end_marker(rig.now);
+    assert!(!rig.drb.transfers().is_travelling());
+    assert_eq!(rig.out, [early, late]);
+}
+
+#[test]
 fn what_came_over_the_new_path_waits_for_the_end_marker() {
     let mut rig = Rig::managed(acknowledged());
     rig.stop(DELAYED);

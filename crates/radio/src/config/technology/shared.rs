@@ -157,6 +157,9 @@ fadeout_core::parameters! {
         /// Whether cells on the carrier that turn from downlink to uplink at other symbols disturb this one
         /// across directions: their base stations its uplink, their UEs its UEs. Of TDD and flexible slots.
         pub(super) cross_link_interference: bool = flag("false"),
+        /// Share of the downlink's band that cells on the carrier hear of this one all the time, beside what its
+        /// UEs are sent: that of UEs which are not simulated. It takes nothing from those that are.
+        pub(super) background_load: f64 = number((0.0, 1.0, ""), "0"),
         /// How often a UE out of range that has data waiting is tried again.
         pub(super) recheck_period: Span = span("40 ms"),
         /// Time without service after a radio link failure (RLC's maxRetxThreshold).
@@ -248,6 +251,7 @@ impl Shared {
             duplex: own.duplex,
             division: own.division,
             cross_link: self.cross_link_interference,
+            background_load: self.background_load,
             sharing: own.sharing,
             layers: self.layers,
             uplink_layers: self.uplink_layers.unwrap_or(self.layers.min(4)),

@@ -193,6 +193,7 @@ fn a_forwarded_packet_takes_x2_and_enters_the_radio_at_its_end() {
     let one = Move::Forwarded {
         bearer: BEARER,
         packet,
+        number: None,
         from,
         to,
     };

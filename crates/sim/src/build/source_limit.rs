@@ -1,0 +1,90 @@
+//! The limit of a source's buffer in round trips of the flows that it serves.
+
+use super::BuildError;
+use super::link::{longest_delay, rate};
+use crate::routing::Topology;
+use fadeout_core::{Bytes, Span};
+use fadeout_scenario::{self as scenario, Hop, Medium, QueueLimit, Scenario};
+
+/// An IP packet with a full segment, and one with an ACK.
+const SIZES: [Bytes; 2] = [Bytes(1500), Bytes(40)];
+
+/// The limit of the queue of link number `index` towards a phone that leaves it, where a handover states one: of
+/// the flows that cross it the one with the longest unloaded round trip counts.
+///
+/// # Errors
+/// No flow begins on it.
+pub(super) fn of(
+    scenario: &Scenario,
+    topology: &mut Topology,
+    index: usize,
+) -> Result<Option<QueueLimit>, BuildError> {
+    let from_here = scenario.handovers.iter();
+    let limits = from_here
+        .filter(|handover| handover.from == Medium::Link(index))
+        .filter_map(|handover| handover.source_limit);
+    let Some(round_trips) = limits.reduce(f64::min) else {
+        return Ok(None);
+    };
+    let crosses = |hops: &[Hop]| hops.iter().any(|hop| hop.medium == Medium::Link(index));
+    let mut longest = Span::ZERO;
+    for flow in &scenario.flows {
+        let ways = [topology.route_of(flow), topology.way_back_of(flow)];
+        let [Some(there), Some(back)] = ways else {
+            continue;
+        };
+        if !crosses(&there) && !crosses(&back) {
+            continue;
+        }
+        // Data goes towards the phone, whoever asked for it.
+        let is_down = there.iter().any(|hop| *hop == forward(index));
+        let (data, acks) = if is_down {
+            (there, back)
+        } else {
+            (back, there)
+        };
+        let ways = [data, acks].into_iter().zip(SIZES);
+        let parts = ways.flat_map(|(hops, size)| {
+            let of_hop = hops
+                .into_iter()
+                .map(move |hop| unloaded(scenario, hop, size));
+            of_hop.collect::<Vec<Span>>()
+        });
+        longest = longest.max(parts.fold(Span::ZERO, |sum, part| sum + part));
+    }
+    if longest.is_zero() {
+        return Err(BuildError::Link {
+            link: scenario.links[index].name.clone(),
+            reason: "a `source-limit` in round trips, but no flow crosses it when the run begins; \
+                     expected such a flow, or a limit of its `queue`"
+                .to_owned(),
+        });
+    }
+    let limit_s = longest.as_secs_f64() * round_trips;
+    Ok(Some(QueueLimit::Time(Span::from_secs_f64(limit_s))))
+}
+
+fn forward(index: usize) -> Hop {
+    Hop {
+        medium: Medium::Link(index),
+        is_reverse: false,
+    }
+}
+
+/// How long a packet takes over a link where nothing waits; radio access is not counted.
+fn unloaded(scenario: &Scenario, hop: Hop, size: Bytes) -> Span {
+    let Medium::Link(index) = hop.medium else {
+        return Span::ZERO;
+    };
+    let link = &scenario.links[index];
+    let direction: &scenario::LinkDirection = match hop.is_reverse {
+        true => &link.reverse,
+        false => &link.forward,
+    };
+    let mean = rate(&direction.rate).map(|(_, mean)| mean);
+    let sending = mean.map_or(Span::ZERO, |mean| match mean.is_zero() {
+        true => Span::ZERO,
+        false => mean.time_to_send(size),
+    });
+    longest_delay(direction) + sending
+}

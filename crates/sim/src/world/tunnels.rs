@@ -1,0 +1,218 @@
+//! Which tunnel of the core network a packet is in as it crosses a link, for captures.
+//!
+//! Between the core and a base station each bearer has a tunnel (S1, N3), and another where one base station
+//! forwards to the next (X2, Xn, or by way of the core). Identifiers are the bearer's number, with what the tunnel is
+//! for in the highest bits.
+//!
+//! Standard: TS 29.281 §4.2, §5.1.
+
+use super::World;
+use crate::crossing::Signal;
+use crate::directory::Directory;
+use crate::hop::{Hop, Routes};
+use fadeout_core::{
+    Carried, Direction, DrbId, LinkId, NodeId, Packet, PacketId, PdcpNumber, Probe, Tunnel,
+};
+use fadeout_radio::access::Backhaul;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What tunnels of a kind have in their identifiers.
+mod kind {
+    pub(super) const DOWNLINK: u32 = 0x1000_0000;
+    pub(super) const UPLINK: u32 = 0x2000_0000;
+    pub(super) const FORWARDING: u32 = 0x3000_0000;
+    /// Of handovers from link to link, by their number.
+    pub(super) const OLD_PATH: u32 = 0x4000_0000;
+    pub(super) const BETWEEN_LINKS: u32 = 0x5000_0000;
+}
+
+/// Where tunnels end, and what is in them beside packets.
+#[derive(Debug)]
+pub(crate) struct Tunnels {
+    /// Where those of base stations end; their next node without it.
+    core: Option<NodeId>,
+    /// Base stations of NR.
+    of_nr: BTreeSet<NodeId>,
+    /// Numbers of forwarded packets. An id may be another packet's by now, which is then noted anew.
+    numbers: BTreeMap<PacketId, PdcpNumber>,
+}
+
+/// The part of a packet's way between two hops that are no links.
+struct Stretch<'a> {
+    before: Option<Hop>,
+    links: &'a [Hop],
+    /// Which of the links it crosses.
+    at: usize,
+    after: Option<Hop>,
+}
+
+impl<'a> Stretch<'a> {
+    fn of(hops: &'a [Hop], at: usize) -> Stretch<'a> {
+        let is_other = |hop: &Hop| !matches!(hop, Hop::Link(_));
+        let from = hops[..at].iter().rposition(is_other).map_or(0, |it| it + 1);
+        let to = hops[at..].iter().position(is_other).map(|it| at + it);
+        Stretch {
+            before: from.checked_sub(1).map(|it| hops[it]),
+            links: &hops[from..to.unwrap_or(hops.len())],
+            at: at - from,
+            after: to.map(|it| hops[it]),
+        }
+    }
+
+    /// The nodes that its links connect, the first one's start before all.
+    fn nodes(&self, directory: &Directory) -> Vec<NodeId> {
+        let end = |&hop: &Hop| match hop {
+            Hop::Link(link) => directory.end_of(link),
+            _ => unreachable!("a stretch is of links"),
+        };
+        let start = self.links.first().map(|&first| directory.reversed(first));
+        let start = start.iter().map(end);
+        start.chain(self.links.iter().map(end)).collect()
+    }
+}
+
+impl Tunnels {
+    pub(crate) fn new(core: Option<NodeId>, of_nr: impl Iterator<Item = NodeId>) -> Tunnels {
+        Tunnels {
+            core,
+            of_nr: of_nr.collect(),
+            numbers: BTreeMap::new(),
+        }
+    }
+
+    /// Whether two base stations are of one generation.
+    pub(super) fn are_alike(&self, one: u32, other: u32) -> bool {
+        self.of_nr.contains(&NodeId(one)) == self.of_nr.contains(&NodeId(other))
+    }
+
+    /// A packet is forwarded, with this number or without.
+    pub(super) fn note_forwarded(&mut self, packet: PacketId, number: Option<PdcpNumber>) {
+        match number {
+            Some(number) => self.numbers.insert(packet, number),
+            None => self.numbers.remove(&packet),
+        };
+    }
+
+    /// What crosses a link with this packet; none for messages.
+    fn carried<'a>(
+        &self,
+        (id, packet): (PacketId, &'a Packet),
+        routes: &Routes,
+        directory: &Directory,
+    ) -> Option<Carried<'a>> {
+        let stretch = Stretch::of(routes.hops(packet.route), usize::from(packet.hop));
+        let nodes = stretch.nodes(directory);
+        let [first, .., last] = nodes[..] else {
+            return Some(Carried::Plain(packet));
+        };
+        let tunnel = |kind: u32, number: u32| Tunnel {
+            from: first,
+            to: last,
+            teid: kind | number.wrapping_add(1) & 0x0fff_ffff,
+        };
+        let inside = |tunnel, number| {
+            Some(Carried::Tunnelled {
+                packet,
+                tunnel,
+                number,
+                session: None,
+            })
+        };
+        let marker = |tunnel| Some(Carried::EndMarker(tunnel));
+        match stretch.after {
+            Some(Hop::Backhaul(Backhaul::Message { .. })) => None,
+            Some(Hop::Backhaul(Backhaul::EndMarker { bearer })) => marker(Tunnel {
+                from: self.core.unwrap_or(first),
+                ..tunnel(kind::DOWNLINK, bearer.0)
+            }),
+            Some(Hop::Backhaul(Backhaul::ForwardedEnd { bearer })) => {
+                marker(tunnel(kind::FORWARDING, bearer.0))
+            }
+            Some(Hop::Backhaul(Backhaul::Forwarded { bearer, .. })) => {
+                let number = self.numbers.get(&id).copied();
+                inside(tunnel(kind::FORWARDING, bearer.0), number)
+            }
+            Some(Hop::Signal { handover, signal }) => match signal {
+                Signal::OldPathEnd => marker(tunnel(kind::OLD_PATH, handover.into())),
+                Signal::ForwardingEnd => marker(tunnel(kind::BETWEEN_LINKS, handover.into())),
+                _ => None,
+            },
+            Some(Hop::Target { handover }) => {
+                inside(tunnel(kind::BETWEEN_LINKS, handover.into()), None)
+            }
+            after => {
+                let down = after.and_then(|hop| self.of_bearer(hop, &stretch, &nodes));
+                let found = down.or_else(|| {
+                    let before = stretch.before?;
+                    self.of_bearer(before, &stretch, &nodes)
+                });
+                Some(match found {
+                    Some((tunnel, session)) => Carried::Tunnelled {
+                        packet,
+                        tunnel,
+                        number: None,
+                        session,
+                    },
+                    None => Carried::Plain(packet),
+                })
+            }
+        }
+    }
+
+    /// The tunnel of a bearer before or behind these links, if this one of them is in it.
+    fn of_bearer(
+        &self,
+        hop: Hop,
+        stretch: &Stretch<'_>,
+        nodes: &[NodeId],
+    ) -> Option<(Tunnel, Option<bool>)> {
+        let Hop::Bearer {
+            bearer: DrbId(bearer),
+            direction,
+        } = hop
+        else {
+            return None;
+        };
+        let last = nodes.len() - 1;
+        let core = nodes.iter().position(|&node| Some(node) == self.core);
+        let (kind, from, to, station) = match direction {
+            Direction::Downlink => {
+                let core = core.unwrap_or(last - 1);
+                (kind::DOWNLINK, core, last, last)
+            }
+            Direction::Uplink => (kind::UPLINK, 0, core.unwrap_or(1), 0),
+        };
+        let is_in = (from..to).contains(&stretch.at);
+        let session = self.of_nr.contains(&nodes[station]);
+        is_in.then_some((
+            Tunnel {
+                from: nodes[from],
+                to: nodes[to],
+                teid: kind | bearer.wrapping_add(1) & 0x0fff_ffff,
+            },
+            session.then_some(direction == Direction::Uplink),
+        ))
+    }
+}
+
+impl<P: Probe> World<P> {
+    /// Packets have crossed a direction of a link: captures see them.
+    #[cold]
+    pub(super) fn show_crossed(&mut self, link: LinkId, arrived: &[PacketId]) {
+        let Some(tunnels) = self
+            .tunnels
+            .as_ref()
+            .filter(|_| self.probe.wants_link(link))
+        else {
+            return;
+        };
+        let now = self.agenda.now();
+        for &id in arrived {
+            let packet = (id, &self.pool[id]);
+            let carried = tunnels.carried(packet, &self.routes, &self.directory);
+            if let Some(carried) = carried {
+                self.probe.crossed(now, link, carried);
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+"""What TR 36.839 concludes, checked against what was found."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from fadeout.studies.mobility.runs import BASE, TRIED, Found, more
+from fadeout.studies.mobility.setups import AT_KMH, CHANGES, MIDDLE, SETS
+from fadeout.study import Estimate, Numbers, Section, Verdict, claims_section
+
+FAILED = (("failures_state_2", "failures_state_3"), TRIED)
+WENT_BACK = (("ping_pongs",), ("handovers",))
+
+Compare = Callable[[Sequence[Numbers], Sequence[Numbers]], Estimate]
+
+
+def _failures(ours: Sequence[Numbers], base: Sequence[Numbers]) -> Estimate:
+    return more(ours, base, *FAILED)
+
+
+def _ping_pongs(ours: Sequence[Numbers], base: Sequence[Numbers]) -> Estimate:
+    return more(ours, base, *WENT_BACK)
+
+
+def _verdict(name: str, text: str, margins: dict[str, Estimate]) -> Verdict:
+    shown = ", ".join(f"{key} {value.text('+.1f', ' points')}" for key, value in margins.items())
+    return Verdict(name, text, tuple(margins.values()), shown)
+
+
+def section(found: Found, swept: Found, speeds: Sequence[float], sets: Sequence[int]) -> Section:
+    """The claims with their verdicts."""
+    fast, slow = max(speeds), min(speeds)
+
+    def at(kmh: float, number: int) -> list[Numbers]:
+        return found[kmh, SETS[number], BASE]
+
+    def by_speed(compare: Compare, ours: int, base: int) -> dict[str, Estimate]:
+        return {f"{kmh:g} km/h": compare(at(kmh, ours), at(kmh, base)) for kmh in speeds}
+
+    long, short = sets[0], sets[-1]
+    verdicts = [
+        _verdict(
+            "speed",
+            "Faster UEs have more handover failures.",
+            {f"set {n}": _failures(at(fast, n), at(slow, n)) for n in sets},
+        ),
+        _verdict(
+            "trigger",
+            f"A late trigger (set {long}) fails more often than an early one (set {short}).",
+            by_speed(_failures, long, short),
+        ),
+        _verdict(
+            "ping-pong",
+            f"An early trigger (set {short}) goes back more often than a late one (set {long}).",
+            by_speed(_ping_pongs, short, long),
+        ),
+        _verdict(
+            "picos",
+            "Picos on the macros' carrier make failures more frequent.",
+            {
+                f"{AT_KMH:g} km/h, set 3": _failures(
+                    swept[AT_KMH, MIDDLE, BASE], swept[AT_KMH, MIDDLE, CHANGES[0]]
+                )
+            },
+        ),
+    ]
+    made = claims_section(verdicts)
+    return replace(
+        made,
+        title="What TR 36.839 concludes",
+        text=(
+            "In words, from memory, as its tables are not at hand. Differences are in points of a "
+            "percent; a claim is judged by their sign and their 95 % interval, *open* where that "
+            "has zero in it."
+        ),
+    )

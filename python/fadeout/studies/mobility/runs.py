@@ -1,0 +1,261 @@
+"""The runs of the study, and what is read from them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from fadeout import handover_metrics, study
+from fadeout.results import Results
+from fadeout.studies.mobility.geometry import OUTER_M
+from fadeout.studies.mobility.setups import (
+    AT_KMH,
+    CHANGES,
+    CIRCLE,
+    CIRCLE_AT,
+    CIRCLE_CHANGES,
+    CIRCLE_POINTS,
+    MIDDLE,
+    OFFSETS_DB,
+    SCENARIO,
+    SETS,
+    SPEEDS_KMH,
+    TRIGGERS_MS,
+    Trigger,
+)
+from fadeout.study import (
+    QUIET_CELL,
+    Change,
+    Estimate,
+    Job,
+    Numbers,
+    Runs,
+    Values,
+    overrides,
+    paired_difference,
+    paired_ratio,
+)
+
+BASE = Change.nothing()
+
+SLOW_FACTOR = 4
+"""How much longer the slow ones go."""
+
+COUNTS = (
+    "handovers",
+    "failures_state_1",
+    "failures_state_2",
+    "failures_state_3",
+    "ping_pongs",
+    "short_stays",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort(study.Effort):
+    """How many runs, of how many UEs, and how long."""
+
+    ues: int = 30
+    lines: int = 60
+    """Lines through the circular pico in a run."""
+    circle_seeds: int = 10
+    speeds_kmh: tuple[float, ...] = SPEEDS_KMH
+    sets: tuple[int, ...] = tuple(SETS)
+    triggers_ms: tuple[int, ...] = TRIGGERS_MS
+    offsets_db: tuple[float, ...] = OFFSETS_DB
+
+    def length_s(self, kmh: float) -> float:
+        """Simulated time of a run: slow UEs meet little, and go on longer."""
+        return (self.duration_s or 1.0) * (SLOW_FACTOR if kmh < 10 else 1)
+
+
+def read(results: Results) -> dict[str, float]:
+    """Counts of a run, all UEs together."""
+    row = handover_metrics(results).row(0, named=True)
+    changes = results.handovers.with_columns(pl.col("source", "target").cast(pl.String))
+    into_pico = pl.col("target").str.contains("pico")
+    of_pico = pl.col("source").str.contains("pico")
+    whole = changes.filter((pl.col("procedure") == "handover") & (pl.col("outcome") == "success"))
+    return {
+        **{name: float(row[name]) for name in COUNTS},
+        "macro_to_pico": float(len(whole.filter(into_pico & ~of_pico))),
+        "pico_to_macro": float(len(whole.filter(of_pico & ~into_pico))),
+    }
+
+
+def read_lines(results: Results) -> dict[str, float]:
+    """How many lines through a pico ended how, and the mean time from a report to the command."""
+    steps = results.rrc.select("time_s", pl.col("ue", "event").cast(pl.String)).sort(
+        "time_s", maintain_order=True
+    )
+    ends = {"link-failure", "access-done"}
+    first = dict(
+        steps.filter(pl.col("event").is_in(ends))
+        .unique("ue", keep="first")
+        .select("ue", "event")
+        .rows()
+    )
+    stays = handover_metrics(results, per_ue=True)
+    short = set(stays.filter(pl.col("ping_pongs") > 0)["ue"])
+    entered = {ue for ue, event in first.items() if event == "access-done"}
+
+    def when(event: str) -> pl.DataFrame:
+        of = steps.filter(pl.col("event") == event).unique("ue", keep="first")
+        return of.select("ue", pl.col("time_s").alias(event))
+
+    both = when("report-sent").join(when("command-received"), on="ue")
+    delays = both.filter(pl.col("ue").is_in(entered)).select(
+        pl.col("command-received") - pl.col("report-sent")
+    )
+    return {
+        "failed": float(len(first) - len(entered)),
+        "handed_over": float(len(entered)),
+        "ping_pong": float(len(short & entered)),
+        "command_s": float(delays.to_series().sum()),
+    }
+
+
+def speed(kmh: float) -> Values:
+    """The override of a speed."""
+    return {"ue.phone.speed": f"{kmh:g} km/h"}
+
+
+def job(point: tuple[float, Trigger, Change], seed: int, effort: Effort) -> Job:
+    """A run in the network: a speed, an event, and what else is changed."""
+    kmh, trigger, change = point
+    values = {
+        **QUIET_CELL,
+        "duration": f"{effort.length_s(kmh):g} s",
+        "ue.phone.count": str(effort.ues),
+        **speed(kmh),
+        **trigger.values,
+        **change.values,
+    }
+    return Job(SCENARIO, overrides(values), seed=seed, with_tables=True)
+
+
+Found = dict[tuple[float, Trigger, Change], list[Numbers]]
+
+
+def over(
+    runs: Runs[Effort], points: Sequence[tuple[float, Trigger, Change]], seeds: int | None = None
+) -> Found:
+    """What becomes of UEs at each point, a list over the seeds."""
+    return runs.over_seeds(
+        list(points), lambda point, seed: job(point, seed, runs.effort), read, seeds
+    )
+
+
+def grid(runs: Runs[Effort]) -> Found:
+    """Speeds and sets."""
+    effort = runs.effort
+    return over(runs, [(kmh, SETS[n], BASE) for n in effort.sets for kmh in effort.speeds_kmh])
+
+
+def triggers(runs: Runs[Effort]) -> Found:
+    """Times to trigger and offsets at one speed."""
+    effort = runs.effort
+    points = [
+        (AT_KMH, Trigger(ms, db, MIDDLE.filter), BASE)
+        for ms in effort.triggers_ms
+        for db in effort.offsets_db
+    ]
+    return over(runs, points, effort.swept)
+
+
+def sweep(runs: Runs[Effort]) -> Found:
+    """One assumption changed at a time."""
+    points = [(AT_KMH, MIDDLE, change) for change in (BASE, *CHANGES)]
+    return over(runs, points, runs.effort.swept)
+
+
+LinePoint = tuple[float, int, Change]
+
+
+def lines(runs: Runs[Effort]) -> dict[LinePoint, list[Numbers]]:
+    """Lines through the circular pico."""
+    points = [(kmh, ms, BASE) for kmh, ms in CIRCLE_POINTS]
+    points += [(*CIRCLE_AT, change) for change in CIRCLE_CHANGES]
+
+    def of(point: LinePoint, seed: int) -> Job:
+        kmh, ms, change = point
+        # From the first that comes to the last that has left.
+        length_s = (FAR_M + 2 * OUTER_M) / (kmh / 3.6) + ms / 1e3 + 1
+        values = {
+            **QUIET_CELL,
+            "duration": f"{length_s:.3f} s",
+            "ue.line.count": str(runs.effort.lines),
+            "ue.line.mobility": f'{{ model = "line", x-speed = {kmh / 3.6:.6f} }}',
+            **Trigger(ms, 0, 0).values,
+            **change.values,
+        }
+        return Job(CIRCLE, overrides(values), seed=seed, with_tables=True)
+
+    return runs.over_seeds(points, of, read_lines, runs.effort.circle_seeds)
+
+
+FAR_M = 160.0
+"""From the farthest place where a line begins to the pico."""
+
+
+def share(numbers: Sequence[Numbers], above: Sequence[str], below: Sequence[str]) -> Estimate:
+    """Percent of counts over the sum of others, seed by seed."""
+    tops = [sum(each[name] for name in above) for each in numbers]
+    bottoms = [sum(each[name] for name in below) for each in numbers]
+    if not any(bottoms):
+        return Estimate(0.0, float("nan"), 0)
+    ratio = paired_ratio(tops, bottoms)
+    return Estimate(100 * ratio.mean, 100 * ratio.half_width, ratio.count)
+
+
+TRIED = ("failures_state_2", "failures_state_3", "handovers")
+
+
+def failure(numbers: Sequence[Numbers]) -> Estimate:
+    """Handover failure rate in percent.
+
+    Standard: TR 36.839 §5.2.1.2.
+    """
+    return share(numbers, ("failures_state_2", "failures_state_3"), TRIED)
+
+
+def ping_pong(numbers: Sequence[Numbers]) -> Estimate:
+    """Ping-pongs in percent of handovers."""
+    return share(numbers, ("ping_pongs",), ("handovers",))
+
+
+def short_stay(numbers: Sequence[Numbers]) -> Estimate:
+    """Short stays in percent of handovers, those of ping-pongs among them."""
+    return share(numbers, ("ping_pongs", "short_stays"), ("handovers",))
+
+
+def count(effort: Effort) -> int:
+    """How many simulations the study takes at most."""
+    return (
+        len(effort.speeds_kmh) * len(effort.sets) * effort.seeds
+        + len(effort.triggers_ms) * len(effort.offsets_db) * effort.swept
+        + (1 + len(CHANGES)) * effort.swept
+        + (len(CIRCLE_POINTS) + len(CIRCLE_CHANGES)) * effort.circle_seeds
+    )
+
+
+def more(
+    ours: Sequence[Numbers], base: Sequence[Numbers], above: Sequence[str], below: Sequence[str]
+) -> Estimate:
+    """By how many points of a percent one share of counts exceeds another, over common seeds.
+
+    The interval is that of the difference of both ratios' residuals.
+    """
+
+    def residuals(numbers: Sequence[Numbers]) -> tuple[float, list[float]]:
+        tops = [sum(each[name] for name in above) for each in numbers]
+        bottoms = [sum(each[name] for name in below) for each in numbers]
+        mean = sum(bottoms) / len(bottoms)
+        if mean == 0:
+            return 0.0, [0.0] * len(bottoms)
+        ratio = sum(tops) / sum(bottoms)
+        return ratio, [(a - ratio * b) / mean for a, b in zip(tops, bottoms, strict=True)]
+
+    (one, first), (other, second) = residuals(ours), residuals(base)
+    spread = paired_difference(first, second)
+    return Estimate(100 * (one - other), 100 * spread.half_width, spread.count)
