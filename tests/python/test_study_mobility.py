@@ -70,7 +70,7 @@ def test_rates_are_of_the_sums_over_seeds():
     numbers = counts(90, 9)
     assert failure(numbers).mean == pytest.approx(100 * 60 / (60 + 543))
     assert failure(numbers).ci95 is not None
-    nothing = [dict.fromkeys(COUNTS, 0.0) for _ in range(6)]
+    nothing: list[dict[str, float]] = [dict.fromkeys(COUNTS, 0.0) for _ in range(6)]
     assert ping_pong(nothing).count == 0, "a rate of nothing is none"
     same = more(numbers, numbers, *claims.FAILED)
     assert (same.mean, same.half_width) == (0.0, 0.0)
