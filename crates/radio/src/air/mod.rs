@@ -86,6 +86,13 @@ struct AirLeg {
     signal: Signal,
 }
 
+impl AirLeg {
+    /// When a slot of its cell begins.
+    fn start_of(&self, cells: &[AirCell], slot: u64) -> Time {
+        cells[self.cell.index()].frame.start_of(slot)
+    }
+}
+
 /// The source of the SINR of a leg.
 #[derive(Debug, Clone)]
 enum Signal {
@@ -458,7 +465,7 @@ impl Air {
         match &leg.signal {
             Signal::Given(sinr) => sinr.downlink.0 - split_db(scheme.layers),
             Signal::Recorded(downlink, _) => {
-                downlink.at(self.start_of(leg, slot)) - split_db(scheme.layers)
+                downlink.at(leg.start_of(&self.cells, slot)) - split_db(scheme.layers)
             }
             Signal::Paths(serving, carrier) => {
                 let mean = self.downlink_mean(leg, *serving, carrier, slot, Purpose::Transmission);
@@ -479,7 +486,7 @@ impl Air {
                 });
             }
             Signal::Recorded(downlink, _) => {
-                let sinr_db = downlink.at(self.start_of(leg, slot));
+                let sinr_db = downlink.at(leg.start_of(&self.cells, slot));
                 return resources
                     .report(|adaptation, layers| adaptation.cqi(sinr_db - split_db(layers)));
             }
@@ -499,11 +506,6 @@ impl Air {
         })
     }
 
-    /// When a slot of a leg's cell begins.
-    fn start_of(&self, leg: &AirLeg, slot: u64) -> Time {
-        self.cells[leg.cell.index()].frame.start_of(slot)
-    }
-
     /// SINR in dB of an uplink transmission in a slot with a scheme and `block_power_dbm` in each
     /// resource block, of the paths as last refreshed.
     pub(crate) fn uplink_sinr_db(
@@ -516,7 +518,7 @@ impl Air {
         match &leg.signal {
             Signal::Given(sinr) => sinr.uplink.0 - split_db(scheme.layers),
             Signal::Recorded(_, uplink) => {
-                uplink.at(self.start_of(leg, slot)) - split_db(scheme.layers)
+                uplink.at(leg.start_of(&self.cells, slot)) - split_db(scheme.layers)
             }
             &Signal::Paths(serving, _) => {
                 let cell = &self.cells[leg.cell.index()];
@@ -541,7 +543,7 @@ impl Air {
             }
             Signal::Recorded(_, uplink) => {
                 measurement.is_given = true;
-                measurement.sinr_db = uplink.at(self.start_of(leg, slot));
+                measurement.sinr_db = uplink.at(leg.start_of(&self.cells, slot));
             }
             &Signal::Paths(serving, _) => {
                 let cell = &self.cells[leg.cell.index()];

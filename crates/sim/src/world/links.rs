@@ -218,7 +218,7 @@ impl<P: Probe> World<P> {
         self.links
             .take_arrivals(id, &self.agenda, pool, &mut arrivals, probe);
         if self.tunnels.is_some() {
-            self.show_crossed(id, &arrivals);
+            super::tunnels::show_crossed(self, id, &arrivals);
         }
         for packet in arrivals.drain(..) {
             self.forward(packet);

@@ -195,24 +195,21 @@ impl Tunnels {
     }
 }
 
-impl<P: Probe> World<P> {
-    /// Packets have crossed a direction of a link: captures see them.
-    #[cold]
-    pub(super) fn show_crossed(&mut self, link: LinkId, arrived: &[PacketId]) {
-        let Some(tunnels) = self
-            .tunnels
-            .as_ref()
-            .filter(|_| self.probe.wants_link(link))
-        else {
-            return;
-        };
-        let now = self.agenda.now();
-        for &id in arrived {
-            let packet = (id, &self.pool[id]);
-            let carried = tunnels.carried(packet, &self.routes, &self.directory);
-            if let Some(carried) = carried {
-                self.probe.crossed(now, link, carried);
-            }
+/// Packets have crossed a direction of a link: captures see them.
+#[cold]
+pub(super) fn show_crossed<P: Probe>(world: &mut World<P>, link: LinkId, arrived: &[PacketId]) {
+    let Some(tunnels) = &world.tunnels else {
+        return;
+    };
+    if !world.probe.wants_link(link) {
+        return;
+    }
+    let now = world.agenda.now();
+    for &id in arrived {
+        let packet = (id, &world.pool[id]);
+        let carried = tunnels.carried(packet, &world.routes, &world.directory);
+        if let Some(carried) = carried {
+            world.probe.crossed(now, link, carried);
         }
     }
 }
