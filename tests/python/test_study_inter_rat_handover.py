@@ -70,8 +70,10 @@ def test_what_the_paper_quotes_stands_beside_runs_of_its_own_figures(runs: Runs[
     assert len(rows) == 9
     increase = {(row["after_mbps"], row["rtt_ms"]): row for row in rows if row["figure"] == "2"}
     assert increase[100.0, 10.0]["forwarding_published_most_s"] == 3.2
-    # The old rate is back before the new one is reached.
-    assert increase[10.0, 100.0]["forwarding_fast_s"] > 0.1
+    # All that the window of 64 KiB allows was forwarded, and arrives at the new rate behind the
+    # interruption of 0.1 s; what bicasting lost has to be found missing first.
+    once = increase[10.0, 100.0]
+    assert 0 < once["forwarding_fast_s"] < 0.1 + 8 * 65536 / 10e6 < once["bicasting_fast_s"]
     both = [row for row in rows if row["figure"] == "3"]
     assert [row["forwarding_fast_s"] for row in both[:3]] == [
         row["forwarding_fast_s"] for row in both[3:]

@@ -118,8 +118,8 @@ def quoted(runs: Runs[Effort]) -> Section:
             "reached, which its times of seconds can only mean, and so are ours there, with S1 at "
             "155 Mbit/s alone; figure 3 is until the old one. Of that study's network nothing is "
             "known but rates and round trips. Here both ways are links with these rates, so that "
-            "ours are the same from W-CDMA to LTE and back; ours have 0.1 s of interruption in "
-            "them, and its zeros none."
+            "ours are the same from W-CDMA to LTE and back; ours have an interruption of 0.1 s in "
+            "them, part of which the burst of what was forwarded makes up for, and its zeros none."
         ),
         table=Table.of(
             records,
