@@ -465,3 +465,6 @@ fn push_ack(sender: &Sender, out: &mut Outbox) {
         ..Segment::default()
     });
 }
+
+#[cfg(test)]
+mod tests;

@@ -335,4 +335,14 @@ mod tests {
             (0, 18 * LEN)
         );
     }
+
+    #[test]
+    fn what_joins_the_last_of_several_packets_leaves_the_first_as_it_was() {
+        let mut packets = Packets::default();
+        for (start, end) in (0..19).map(segment) {
+            packets.push(start, end);
+        }
+        assert_eq!(packets.memory(), 19 * LEN + 2 * PACKET_OVERHEAD);
+        assert_eq!(packets.read(19 * LEN), 17 * LEN);
+    }
 }

@@ -296,7 +296,7 @@ impl Sender {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{Bench, without_probes};
+    use super::super::tests::{Bench, ms, without_probes};
     use super::*;
     use crate::tcp::config::{Pacing, TcpConfig};
     use fadeout_core::{Rate, Span};
@@ -443,5 +443,16 @@ mod tests {
         lose(&mut b, [0]);
         b.step(|sender, cx| sender.repair(cx, Repair::NewDataFirst));
         assert_eq!((b.numbers(), b.sender.frto), (vec![13], true));
+    }
+
+    #[test]
+    fn a_paced_repair_waits_for_the_departure_clock() {
+        let mut b = in_one_piece(|config| config.pacing = Pacing::On);
+        lose(&mut b, [0]);
+        b.sender.pacer.next_at = b.now + ms(5);
+        assert_eq!(repair(&mut b), []);
+        assert_eq!(b.sender.pacer.wake_at, b.now + ms(5));
+        b.now += ms(5);
+        assert_eq!(repair(&mut b), [3]);
     }
 }

@@ -46,3 +46,52 @@ impl Sender {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::coupling::Coupled;
+    use crate::tcp::config::TcpConfig;
+    use fadeout_core::FlowId;
+    use fadeout_core::registry::Parameters;
+
+    fn coupled() -> Sender {
+        let lia = Coupled::new("lia", &Parameters::default()).expect("it is a coupling");
+        Sender::new(&TcpConfig::linux(), FlowId(0), Congestion::Coupled(lia))
+    }
+
+    #[test]
+    fn a_subflow_shows_its_window_and_the_threshold_while_it_repairs() {
+        let mut sender = coupled();
+        sender.window.cwnd = 20.0;
+        sender.window.ssthresh = 14.0;
+        for (state, cwnd) in [
+            (RecoveryState::Open, 20.0),
+            (RecoveryState::Recovery, 14.0),
+            (RecoveryState::Loss, 14.0),
+        ] {
+            sender.state = state;
+            let shown = sender.coupled_state(Span::from_millis(250));
+            assert_eq!((shown.cwnd, shown.srtt_s), (cwnd, 0.25), "{state:?}");
+        }
+    }
+
+    #[test]
+    fn a_subflow_sees_the_others() {
+        let mut sender = coupled();
+        let before = format!("{:?}", sender.congestion);
+        let other = PathState {
+            cwnd: 7.0,
+            srtt_s: 0.1,
+            ..PathState::default()
+        };
+        sender.see_paths(1, &[PathState::default(), other]);
+        let Congestion::Coupled(mut expected) = coupled().congestion else {
+            unreachable!("it is coupled");
+        };
+        expected.see(1, &[PathState::default(), other]);
+        let expected = format!("{:?}", Congestion::Coupled(expected));
+        assert_ne!(before, expected);
+        assert_eq!(format!("{:?}", sender.congestion), expected);
+    }
+}

@@ -510,3 +510,12 @@ fn a_crossed_syn_is_answered_by_our_own_again() {
     alone.on_call(&syn(Flags::default()));
     assert!(!alone.is_crossed_answer(&syn(Flags::ACK), 1, 1));
 }
+
+#[test]
+fn the_first_syn_tells_when_the_handshake_began() {
+    let mut opening = Opening::new(&config());
+    for millis in [7, 1_007] {
+        opening.syn(at(millis), &contents(), None);
+        assert_eq!(opening.first_sent_at(), at(7));
+    }
+}

@@ -267,3 +267,53 @@ fn a_window_that_reading_would_double_is_told_once() {
     }
     assert!(b.receiver.is_closing(b.receiver.held()));
 }
+
+#[test]
+fn a_fin_alone_takes_no_memory() {
+    for seq in [1, 2001] {
+        let mut b = Bench::new(&linux());
+        b.receiver.set_reading(b.now, false);
+        b.take(with(Flags::FIN, data(seq, 0)));
+        assert_eq!(b.receiver.held(), Held::Memory(0), "{seq}");
+    }
+}
+
+#[test]
+fn behind_a_gap_a_packet_of_its_own_is_charged_after_the_window_has_grown() {
+    // Linux `tcp_data_queue_ofo`: what joins a packet is charged before.
+    for starts in [[2001, 4001, 6001], [2001, 3001, 5001], [4001, 2001, 5001]] {
+        let mut b = Bench::new(&linux());
+        let mut by_hand = Bench::new(&linux());
+        for seq in starts {
+            b.data(seq, 1000);
+            let receiver = &mut by_hand.receiver;
+            receiver.measure_segments(&data(seq, 1000));
+            let before = receiver.held();
+            let joins = receiver.packets.insert(seq, seq + 1000);
+            let held = if joins { receiver.held() } else { before };
+            receiver.window.grow(1000, receiver.mss, held);
+            assert_eq!(b.receiver.held(), receiver.held(), "{seq}");
+            let windows = [&b.receiver.window, &receiver.window];
+            let [window, expected] = windows.map(|window| format!("{window:?}"));
+            assert_eq!(window, expected, "{seq} of {starts:?}");
+        }
+    }
+}
+
+#[test]
+fn an_ack_that_would_offer_less_waits_until_the_application_has_read() {
+    for (unread, waits) in [(0, false), (40, true)] {
+        let mut b = Bench::new(&linux());
+        b.receiver.set_reading(b.now, false);
+        for number in 0..unread {
+            b.data(1 + 1000 * number, 1000);
+        }
+        b.receiver.is_reading = true;
+        b.ack();
+        b.receiver.policy.forgo_quick_acks();
+        b.data(1 + 1000 * unread, 1000);
+        b.receiver.policy.forgo_quick_acks();
+        assert!(b.data(1001 + 1000 * unread, 1000).ack_now);
+        assert_eq!(b.receiver.reads_since.is_none(), waits, "{unread}");
+    }
+}

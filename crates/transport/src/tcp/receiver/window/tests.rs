@@ -373,3 +373,29 @@ fn a_window_may_double_where_half_of_it_is_used_and_reading_brings_twice_as_much
     // What is free already counts as window.
     assert!(!may(1_001, 20_000, 0));
 }
+
+#[test]
+fn a_closed_window_doubles_once_anything_can_be_offered() {
+    let mut window = listening();
+    window.last = 0;
+    window.right_edge = 1;
+    assert_eq!(window.offered(1), 0);
+    let full = Held::Memory(window.memory);
+    assert!(window.may_double(1, full, Held::Memory(0), MSS));
+}
+
+#[test]
+fn as_much_as_in_the_round_trip_before_lets_the_buffer_be() {
+    let mut window = listening();
+    window.on_established(at(0), MSS);
+    window.set_rtt(Some(Span::from_millis(10)));
+    window.buffer = 20_000;
+    let (space, memory) = (window.space, window.memory);
+    assert!(autotuned_buffer(space, space, MSS) > window.buffer);
+    window.on_read(at(10), space, space, MSS);
+    assert_eq!((window.buffer, window.memory), (20_000, memory));
+    assert_eq!((window.space, window.measured_from), (space, at(10)));
+    // A byte more is more.
+    window.on_read(at(20), space + 1, space + 1, MSS);
+    assert!(window.buffer > 20_000);
+}

@@ -1,6 +1,7 @@
 //! The send buffer: its pieces, what they cost, and when the writer goes on.
 
 use super::*;
+use crate::tcp::config::TcpConfig;
 use crate::tcp::sender::tests::{Bench, linux};
 
 fn buffer(header: u64) -> SendBuffer {
@@ -258,4 +259,24 @@ fn a_short_head_grows_out_of_the_piece_behind_it_alone() {
     assert_eq!((buffer.head(1), buffer.pieces.len()), ((4_000, false), 2));
     buffer.leave(4_001);
     assert_eq!(buffer.head(4_001), (5_000, true));
+}
+
+#[test]
+fn a_burst_is_cut_from_as_much_as_may_leave_together() {
+    let piece = |end| Piece {
+        end,
+        is_pushed: false,
+    };
+    let mut b = Bench::new(&TcpConfig {
+        tso_bursts: true,
+        minimum_burst: 65,
+        ..linux()
+    });
+    let mut two = buffer(256);
+    two.pieces.extend([piece(1_501), piece(9_001)]);
+    b.sender.buffer = Some(two);
+    b.sender.write_end = 9_001;
+    b.step(|sender, cx| sender.push_out(cx, true));
+    let lengths: Vec<u32> = b.left().iter().map(|left| left.segment.len).collect();
+    assert_eq!(lengths, [1_000; 5], "half of the window");
 }

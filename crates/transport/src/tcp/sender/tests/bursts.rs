@@ -185,3 +185,24 @@ fn a_fin_alone_pushes_nothing_and_says_nothing_of_the_window() {
     assert!(fin.flags.has(Flags::FIN) && fin.len == 0);
     assert!(!fin.flags.has(Flags::PSH) && !fin.flags.has(Flags::CWR));
 }
+
+#[test]
+fn a_reduction_counts_what_left_before_a_small_segment_that_waits() {
+    let reducing = || {
+        let mut b = bursting(|config| config.nagle = true);
+        b.write_bytes(100);
+        b.left();
+        b.step(|sender, cx| sender.begin_reduction(cx, crate::congestion::CongestionKind::Ecn));
+        b.sender.state = RecoveryState::Cwr;
+        b.sender.window.cwnd = 10.0;
+        b
+    };
+    let mut b = reducing();
+    b.write_bytes(2_500);
+    assert_eq!(lengths(&mut b), [1_000, 1_000]);
+    let mut expected = reducing();
+    expected.sender.recovery.on_sent(2);
+    let recoveries = [&b.sender.recovery, &expected.sender.recovery];
+    let [found, expected] = recoveries.map(|recovery| format!("{recovery:?}"));
+    assert_eq!(found, expected);
+}

@@ -337,3 +337,33 @@ fn linux_and_what_has_no_sack_know_no_rescue() {
     b.ack(8);
     assert_eq!(b.numbers(), [9], "a partial acknowledgment");
 }
+
+#[test]
+fn a_timeout_forgets_what_was_repaired_before_it() {
+    // Segments 1 and 9 are lost, and 11 is late. By rule 3 the first recovery repairs 9 too.
+    let mut b = Bench::new(&TcpConfig {
+        initial_window: 11,
+        frto: true,
+        ..profile("rfc")
+    });
+    b.write(11);
+    b.wait(100);
+    b.left();
+    for last in 2..=8 {
+        b.sack(0, &[(2, last)]);
+    }
+    b.sender.window.cwnd = 8.0;
+    b.sack(0, &[(10, 10), (2, 8)]);
+    assert_eq!(b.numbers(), [1, 9]);
+    for _ in 0..2 {
+        b.sender.timer = Some((TimerKind::Rto, b.now));
+        b.wait(0);
+    }
+    assert_eq!(b.numbers(), [1, 1]);
+    // F-RTO tells by 11 that the timeout was none. In the next recovery 1 is under way, and 9 is not.
+    b.sack(0, &[(10, 11), (2, 8)]);
+    assert_eq!(b.sender.statistics.undos, 1);
+    b.sack(0, &[(10, 11), (2, 8)]);
+    assert_eq!(b.state(), RecoveryState::Recovery);
+    assert_eq!(b.numbers(), [9]);
+}

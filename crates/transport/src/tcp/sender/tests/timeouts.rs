@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::congestion::CongestionKind;
+use crate::tcp::config::LossRecovery;
+use crate::tcp::scoreboard::Tags;
 use fadeout_core::RetransmitCause;
 
 fn kinds(b: &mut Bench) -> Vec<CongestionKind> {
@@ -238,4 +240,27 @@ fn a_closed_window_is_asked_for_by_an_old_number_ever_more_seldom() {
     b.ack(0);
     assert_eq!(b.numbers(), [1, 2]);
     assert_eq!(b.sender.info().probes, 0);
+}
+
+#[test]
+fn a_timeout_thinks_repairs_lost_that_left_before_their_first_copy_was() {
+    // RFC 6675: by NextSeg's rule 3 a hole goes again that does not count as lost.
+    let mut b = Bench::sent(&profile("rfc"), 10);
+    assert_eq!(b.sender.config.recovery, LossRecovery::Sack);
+    let first = b.sender.board.first();
+    b.sender.lose(first + 1);
+    for number in [first + 1, first + 3] {
+        b.sender.board.mark_retransmitted(number);
+    }
+    let lost = b.sender.rate.lost;
+    b.sender.timer = Some((TimerKind::Rto, b.now));
+    b.wait(0);
+    assert_eq!(b.numbers(), [1]);
+    let board = &b.sender.board;
+    for number in first + 1..board.end() {
+        let tags = board.get(number).tags;
+        assert!(tags.has(Tags::LOST) && !tags.has(Tags::RETRANSMITTED));
+    }
+    // All ten, and the second a second time.
+    assert_eq!(b.sender.rate.lost - lost, 10);
 }
