@@ -272,7 +272,7 @@ impl RadioAccess {
         mobility.is_some_and(|mobility| !mobility.moves.is_empty())
     }
 
-    /// Takes the reroutings and packets to send, in order; none is left.
+    /// Takes the moves for the caller to carry out, in order; none is left.
     pub fn take_moves(&mut self, moves: &mut Vec<Move>) {
         if let Some(mobility) = &mut self.mobility {
             moves.append(&mut mobility.moves);

@@ -20,7 +20,7 @@ pub(crate) struct Quality {
     thresholds: [f64; 2],
 }
 
-/// Indications of the physical layer about the link.
+/// Indication of the physical layer about the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Indication {
     /// Below Qout.

@@ -115,7 +115,7 @@ impl Forecast {
         &self.paths[ue.index() * self.cars.cells() + cell.index()]
     }
 
-    /// Looks at all cells for a UE; at none for one whose SINR is given.
+    /// Measures the SNR of all cells at a UE, and notes cuts; not for one whose SINR is given.
     fn measure(&mut self, ue: UeId, serving: Option<CellId>, now: Time) {
         for cell in (0..self.cars.cells() as u32).map(CellId) {
             // The channels of all cells were built before.
