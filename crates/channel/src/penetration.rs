@@ -136,7 +136,7 @@ pub fn high_loss_wall_db(carrier_ghz: f64) -> f64 {
 }
 
 impl Penetration {
-    /// What one UE is behind, drawn from what `data/penetration.csv` says.
+    /// The walls that one UE is behind, drawn from what `data/penetration.csv` says.
     ///
     /// Standard: TR 38.901 §7.4.3.
     pub fn draw(self, carrier_ghz: f64, stream: &mut Stream) -> Walls {

@@ -139,7 +139,8 @@ pub(crate) struct MapReader {
     others: Option<Box<Others>>,
 }
 
-/// What is not read where there is but one condition, and neither K factors nor delay spreads are drawn.
+/// Maps that are not read where there is but one condition, and neither K factors nor delay spreads are
+/// drawn.
 #[derive(Debug, Default)]
 struct Others {
     state: Lattice,

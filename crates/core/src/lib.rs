@@ -1,7 +1,7 @@
-//! What every layer of fadeout shares and nothing more: [`Time`] and units, ids, deterministic
-//! [`math`] and [`random`] streams, the [`EventQueue`], the [`Packet`] and its [`PacketPool`],
-//! the [`Probe`] with its rows, the [`mod@registry`] of algorithms, the laws of queue management in
-//! [`aqm`], the limits that several layers keep in [`agreed`], and the [`Fingerprint`] of a run.
+//! Parts that every layer of fadeout shares and nothing more: [`Time`] and units, ids, deterministic [`math`]
+//! and [`random`] streams, the [`EventQueue`], the [`Packet`] and its [`PacketPool`], the [`Probe`] with its
+//! rows, the [`mod@registry`] of algorithms, the laws of queue management in [`aqm`], the limits that several
+//! layers keep in [`agreed`], and the [`Fingerprint`] of a run.
 //!
 //! Nothing here knows a protocol. A layer takes time, randomness, probe and outputs as
 //! arguments; it owns no clock and does no I/O.

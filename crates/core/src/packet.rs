@@ -3,7 +3,7 @@
 use crate::{Bytes, DATAGRAM_HEADERS, EndpointId, FlowId, RouteId, Segment, Time};
 use std::num::NonZero;
 
-/// What an IP packet carries.
+/// Protocol inside an IP packet.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[repr(u8)]
 pub enum Protocol {
@@ -66,9 +66,9 @@ pub struct Packet {
     pub hop: u8,
     /// ECN field.
     pub ecn: Ecn,
-    /// What it carries.
+    /// Protocol that it carries.
     pub protocol: Protocol,
-    /// What [`Packet::wire_len`] says, where the host has noted it as it sent the packet.
+    /// Its [`Packet::wire_len`], bytes, where the host has noted it as it sent the packet.
     pub noted_len: Option<NonZero<u32>>,
     /// When the sending host handed it to its first link.
     pub sent_at: Time,

@@ -22,7 +22,7 @@ pub struct PdcpNumber {
     pub bits: u8,
 }
 
-/// What crosses a link.
+/// A packet or an end marker on a link.
 #[derive(Debug, Clone, Copy)]
 pub enum Carried<'a> {
     /// A packet as it is.

@@ -1,4 +1,4 @@
-//! What we say to the program inside a guest, and what it says.
+//! Messages between us and the program inside a guest.
 //!
 //! It is `agent/agent.c`, the guest's first program. The messages are Ethernet frames of a device of
 //! their own, little-endian after the Ethernet header: what, about which socket, a number, bytes.

@@ -37,7 +37,7 @@ pub struct Ring {
     available: u64,
     used: u64,
     next_available: u16,
-    /// What the guest was last seen to have made available.
+    /// The guest's index of available descriptors, as last seen.
     seen_available: u16,
     next_used: u16,
 }

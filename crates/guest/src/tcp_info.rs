@@ -1,4 +1,4 @@
-//! What a kernel says of a connection: `struct tcp_info` of `include/uapi/linux/tcp.h`.
+//! State of a connection in a kernel: `struct tcp_info` of `include/uapi/linux/tcp.h`.
 //!
 //! It grows from version to version, at its end; what an older kernel does not have is zero.
 

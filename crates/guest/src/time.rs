@@ -139,8 +139,8 @@ impl Clock {
         page
     }
 
-    /// What stands at [`TIMES_AT`]: how far the guest may go alone, the time, and who runs. It never
-    /// goes on by itself, so that it does nothing at a time which we do not see.
+    /// Bytes at [`TIMES_AT`]: how far the guest may go alone, the time, and who runs. It never goes on by
+    /// itself, so that it does nothing at a time which we do not see.
     pub fn times(&self) -> [u8; TIMES_LEN] {
         let mut bytes = [0; TIMES_LEN];
         bytes[..8].copy_from_slice(&(self.now + 1).to_le_bytes());

@@ -27,7 +27,7 @@ pub struct BlockageInterval {
     pub loss_db: f64,
 }
 
-/// What a total blockage does to packets. A partial one slows the link in every case.
+/// Effect of a total blockage on packets. A partial one slows the link in every case.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum BlockageEffect {
     /// Packets wait for the end, as under an acknowledged link layer (RLC AM, TS 38.322 5.2.3).

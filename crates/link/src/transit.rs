@@ -19,8 +19,8 @@ pub(crate) struct Carried {
 
 /// The packets inside a link.
 ///
-/// What is asked for with every packet stands beside the lines themselves: how much is queued, and
-/// when something next happens.
+/// Figures asked for with every packet stand beside the lines themselves: how much is queued, and when
+/// something next happens.
 #[derive(Debug)]
 pub(crate) struct Transit {
     /// When the next packet reaches the far end.

@@ -80,7 +80,7 @@ impl Line {
         )
     }
 
-    /// What a metre across the line counts at a share of the way.
+    /// Weight of a metre across the line at a share of the way.
     fn scale(&self, share: f64) -> f64 {
         scale(self.length_m, share)
     }
@@ -418,8 +418,8 @@ mod tests {
     proptest! {
         #![proptest_config(fadeout_testkit::Cases::new(2000).proptest())]
 
-        /// What is behind something has a positive depth, and nothing else has, where no end is in a
-        /// building: what it passes within `NEAREST_M` of an end is not looked at.
+        /// A place behind something has a positive depth, and nothing else has, where no end is in a
+        /// building: what the line passes within `NEAREST_M` of an end is not looked at.
         #[test]
         fn the_sign_says_whether_the_line_is_cut((from, to) in places(), town in town()) {
             prop_assume!(is_outside(&town, (from, to), NEAREST_M));

@@ -69,8 +69,8 @@ impl Pose {
         Vector::new(self.velocity.0, self.velocity.1, 0.0)
     }
 
-    /// What lies between two poses, a share of the way from this to `other`; a place that no
-    /// vehicle drives to in between is jumped to at the end.
+    /// A pose between two, a share of the way from this to `other`; a place that no vehicle drives to in
+    /// between is jumped to at the end.
     pub(crate) fn towards(&self, other: &Pose, share: f64) -> Pose {
         let (x, y) = (other.front.0 - self.front.0, other.front.1 - self.front.1);
         let turns = (other.heading - self.heading) / (2.0 * std::f64::consts::PI);

@@ -325,7 +325,7 @@ impl Settings {
         Ok(())
     }
 
-    /// What a SYN cookie keeps of a SYN: one of four segment sizes, and without timestamps no more
+    /// Reduces a SYN to what a SYN cookie keeps: one of four segment sizes, and without timestamps no more
     /// (Linux `cookie_v4_init_sequence`, `cookie_v6_init_sequence`).
     pub(crate) fn keep_in_cookie(&self, syn: &mut Segment) {
         if !self.has_syn_cookies {

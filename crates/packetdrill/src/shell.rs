@@ -138,7 +138,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What stands behind `$`: `$((...))`, or the number of the process, which names a file.
+    /// Expansion behind `$`: `$((...))`, or the number of the process, which names a file.
     fn expansion(&mut self) -> Result<String, String> {
         let mut ahead = self.chars.clone();
         if (ahead.next(), ahead.next()) == (Some('('), Some('(')) {

@@ -73,8 +73,8 @@ impl Segmentation {
     }
 }
 
-/// What the error model needs to know of a transport block: its code blocks and the symbols they
-/// are sent on. Small and `Copy`; made once a transport block.
+/// Parameters of a transport block for the error model: its code blocks and the symbols they are sent on.
+/// Small and `Copy`; made once a transport block.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TransportCode {
     /// Modulation of the first transmission.

@@ -35,8 +35,8 @@ impl EffectiveSinr {
     }
 }
 
-/// What a receiver makes of an SINR at best and at worst: its own distortion (error vector
-/// magnitude) bounds it from above, whatever the channel.
+/// Lowest and highest SINR that a receiver can have: its own distortion (error vector magnitude) bounds it
+/// from above, whatever the channel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SinrRange {
     least: f64,

@@ -1,7 +1,7 @@
 //! Reports of the channel's quality by sub-band.
 //!
 //! Beside the CQI of the whole band a UE reports by how much each sub-band differs from it, in two bits.
-//! What the base station knows of a sub-band is so at most one step below the band and two above it.
+//! So the base station knows a sub-band as at most one step below the band and two above it.
 
 use super::error::PhyError;
 

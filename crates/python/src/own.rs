@@ -91,8 +91,8 @@ impl Failure {
     }
 }
 
-/// What makes instances of the user's classes of one kind, by name. Each is a callable of the
-/// package's that takes the scenario's parameters and returns the methods of a new instance.
+/// Constructors of the user's classes of one kind, by name. Each is a callable of the package's that takes
+/// the scenario's parameters and returns the methods of a new instance.
 #[derive(Debug, Default)]
 pub(crate) struct Makers {
     makers: Vec<(String, Py<PyAny>)>,

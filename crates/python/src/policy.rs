@@ -83,7 +83,7 @@ impl OwnPolicies {
     }
 }
 
-/// What cells and UEs are called.
+/// Names of cells and UEs.
 #[derive(Debug)]
 struct Names {
     cells: Vec<String>,

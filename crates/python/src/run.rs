@@ -65,7 +65,7 @@ pub(crate) fn run<'py>(
     as_dict(py, outcome, raised)
 }
 
-/// What `run` returns, beside it what a class of the user's own raised.
+/// Result of `run`, with the exception that a class of the user's own raised.
 pub(crate) fn as_dict<'py>(
     py: Python<'py>,
     outcome: RunResults,

@@ -7,7 +7,7 @@ use std::ffi::CString;
 /// Warns whoever called `fadeout.run` or `fadeout.check`.
 ///
 /// # Errors
-/// What the warning became, where the user has made warnings exceptions.
+/// The exception that the warning became, where the user has made warnings exceptions.
 pub(crate) fn warn(message: &str) -> PyResult<()> {
     let message = CString::new(message)?;
     // Two levels up, past the package's own function.

@@ -21,7 +21,7 @@ pub struct Sights {
 pub struct Sight {
     /// The gain and its parts.
     pub large_scale: LargeScale,
-    /// What takes from it.
+    /// Losses of the path, dB, and the direction of the beam.
     pub causes: Causes,
     /// Signal over noise of the downlink without fading, dB.
     pub snr_db: f64,

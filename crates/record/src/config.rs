@@ -76,8 +76,8 @@ pub struct RadioInfo {
     pub channels: Vec<RadioChannel>,
 }
 
-/// What is recorded, and what is known of those it is about. Ids index `flows`, `links`, `nodes`
-/// and the other lists.
+/// Settings of recording, and what is known of those it is about. Ids index `flows`, `links`, `nodes` and the
+/// other lists.
 #[derive(Debug, Clone)]
 pub struct RecorderConfig {
     /// The settings of recording.

@@ -63,7 +63,7 @@ pub(crate) struct CaptureEntry {
 pub(crate) enum Subject {
     /// The packets at a host.
     Node(String),
-    /// What crosses a link.
+    /// The packets on a link.
     Link(String),
     /// The transport blocks of a cell.
     Cell(String),

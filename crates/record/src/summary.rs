@@ -10,8 +10,7 @@ use fadeout_core::table::{ColumnKind, FieldSink, Place, SummaryRow, SummarySink,
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// What a run is summed up in: an object, and a table for each kind of row that there are several of,
-/// column by column.
+/// Summary of a run: an object, and a table for each kind of row that there are several of, column by column.
 #[derive(Debug, Default)]
 pub struct Summary {
     document: Map<String, Value>,

@@ -185,7 +185,7 @@ impl Dimension {
         &TABLE[self as usize]
     }
 
-    /// What a message calls it, with its article: "a time".
+    /// Its name in messages, with its article: "a time".
     pub fn noun(self) -> &'static str {
         self.row().noun
     }

@@ -1,6 +1,5 @@
-//! What a key's value may be. The reader checks a file against these shapes, the JSON Schema is
-//! printed from them, and the tables of `crate::model` with `crate::keys` write the whole format down in
-//! them, once.
+//! Shapes of a key's value. The reader checks a file against them, the JSON Schema is printed from them, and
+//! the tables of `crate::model` with `crate::keys` write the whole format down in them, once.
 
 use crate::error::alternatives;
 use crate::quantity::Dimension;
@@ -234,7 +233,7 @@ impl Shape {
     }
 }
 
-/// What a message says was expected where an entry of a kind can be named.
+/// The expectation in a message where an entry of a kind can be named.
 pub(crate) fn named_expectation(kind: &str, tag: &str) -> String {
     format!(
         "the name of {}, or a table with `{tag}`",

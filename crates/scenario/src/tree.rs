@@ -65,7 +65,7 @@ pub(crate) struct Entry {
     pub(crate) node: Node,
 }
 
-/// What is wrong with a text that is not TOML, and where.
+/// The error in a text that is not TOML, and its place.
 pub(crate) type SyntaxError = (String, Place);
 
 /// Syntax errors shown at once; what follows many is mostly their echo.
@@ -173,7 +173,7 @@ impl Table {
 }
 
 impl Value {
-    /// What a message calls a value of another kind than expected.
+    /// The value in a message that expected another kind.
     pub(crate) fn describe(&self) -> String {
         match self {
             Value::Text(text) => format!("\"{}\"", shortened(text)),

@@ -267,7 +267,7 @@ pub(crate) fn radio_info(scenario: &Scenario, parts: &Parts) -> RadioInfo {
     radio::info(scenario, parts.radio.as_ref())
 }
 
-/// What bounds the rate of a bearer in a cell; `None` where that cannot be built.
+/// Bounds of a bearer's rate in a cell; `None` where that cannot be built.
 pub(crate) fn bounds(
     scenario: &Scenario,
     bearer: &scenario::Bearer<'_>,
@@ -330,7 +330,7 @@ pub fn build_with_own<P: fadeout_core::Probe>(
     Ok(crate::World::new(parts(scenario, own)?, end, probe))
 }
 
-/// What of a world may be the user's own.
+/// Parts of a world that may be the user's own.
 pub struct Own<'a> {
     /// Congestion controls.
     pub congestion: ChooseCongestion<'a>,

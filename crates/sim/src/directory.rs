@@ -49,7 +49,7 @@ struct BearerEntry {
 /// A flow, or a path of a multipath flow, which has rows of its own.
 #[derive(Debug, Clone)]
 pub(crate) struct FlowEntry {
-    /// What results call it: as in the file, or the flow's name and the path's number.
+    /// Name in results: as in the file, or the flow's name and the path's number.
     pub(crate) name: String,
     pub(crate) start: Time,
     /// Its sending end; of a multipath flow that of its first path.

@@ -140,7 +140,7 @@ impl Simulation {
         self.world.next_at()
     }
 
-    /// What the run comes to so far, each table a list under its name.
+    /// Summary of the run so far, each table a list under its name.
     pub fn summary(&self) -> serde_json::Value {
         summary(&self.scenario, &self.world)
     }

@@ -119,7 +119,7 @@ fn variable(name: &str) -> Option<u64> {
     Some(number.unwrap_or_else(|_| panic!("{name} is a whole number, not {text:?}")))
 }
 
-/// What runs a case again; says so when it is dropped, and not when it is forgotten.
+/// Seed and number of cases that run a case again; printed when dropped, and not when forgotten.
 struct Replay {
     seed: u64,
     cases: u64,

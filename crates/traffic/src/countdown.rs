@@ -2,7 +2,7 @@
 
 use fadeout_core::registry::{FromSetting, Settings};
 
-/// What is left of a number of things to do.
+/// Number of things left to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Countdown {
     /// This many.

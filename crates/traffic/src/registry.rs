@@ -34,7 +34,7 @@ pub(crate) trait Program {
         FlowEnd::Sender
     }
 
-    /// What it runs over. Over UDP each [`Request::Write`](crate::Request::Write) is a datagram.
+    /// Protocol that it runs over. Over UDP each [`Request::Write`](crate::Request::Write) is a datagram.
     fn protocol(&self) -> Protocol {
         Protocol::Tcp
     }
@@ -70,7 +70,7 @@ impl Application {
         each!(self, program => program.opener())
     }
 
-    /// What it runs over. Over UDP each [`Request::Write`](crate::Request::Write) is a datagram.
+    /// Protocol that it runs over. Over UDP each [`Request::Write`](crate::Request::Write) is a datagram.
     pub fn protocol(&self) -> Protocol {
         each!(self, program => program.protocol())
     }

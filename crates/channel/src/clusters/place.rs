@@ -71,7 +71,7 @@ pub(crate) struct Direct {
     pub(crate) ways: (Angles, Angles),
     /// K factor in dB; nothing goes along it without one.
     pub(crate) k_db: Option<f64>,
-    /// What is in the way takes this, dB.
+    /// Loss by what is in the way, dB.
     pub(crate) blockage_db: f64,
 }
 

@@ -1,4 +1,5 @@
-//! What the antennas of one mast have in common toward a UE: they look at the same place from the same place.
+//! Surroundings that the antennas of one mast share toward a UE: they look at the same place from the same
+//! place.
 
 use super::{LinkChannel, State};
 use crate::ends::LinkEnds;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 /// Median path loss and shadowing in a condition, dB.
 pub(super) type Weighed = (f64, f64);
 
-/// What lies between a base station and a UE, whatever their antennas.
+/// Distance, state and losses between a base station and a UE, whatever their antennas.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Surroundings {
     pub(super) slant_m: f64,
@@ -54,7 +55,7 @@ impl Beside {
 }
 
 impl LinkChannel {
-    /// What the surroundings of this link of a UE depend on; none where something is the link's own.
+    /// Key of the surroundings of this link of a UE; none where something is the link's own.
     pub(super) fn key(&self, ends: &LinkEnds) -> Option<Key> {
         let draws_height = self.shared.config.path_loss.draws_environment_height();
         if draws_height && ends.ue.position.z > tr38901::LOW_UE_M {

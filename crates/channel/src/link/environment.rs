@@ -33,7 +33,7 @@ pub(super) struct Shared {
     pub(super) config: ChannelConfig,
     /// One for all environments beside each other that differ in nothing but the base station's antenna.
     pub(super) kin: Arc<()>,
-    /// What bounds the change of a gain, if something does.
+    /// Bounds on the change of a gain, if there are any.
     pub(super) slopes: Option<Slopes>,
     /// Loss by oxygen and rain, dB/m.
     pub(super) absorption_db_per_m: f64,

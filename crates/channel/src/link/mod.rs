@@ -337,7 +337,7 @@ impl LinkChannel {
         look
     }
 
-    /// What lies between the ends, whatever the antennas.
+    /// Distance, state and losses between the ends, whatever the antennas.
     fn surroundings(&mut self, shared: &Shared, ends: &LinkEnds) -> Surroundings {
         let config = &shared.config;
         let geometry = self.geometry(ends);

@@ -6,7 +6,7 @@ use crate::config::{ChannelConfig, LineOfSight};
 use crate::path_loss::Condition;
 use fadeout_core::Point;
 
-/// What bounds the change of a link's gain with the place of its UE.
+/// Bounds on the change of a link's gain with the place of its UE.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Slopes {
     condition: Condition,

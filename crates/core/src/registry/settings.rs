@@ -16,7 +16,7 @@ pub struct Settings<'a> {
     watch: Option<&'a Watch>,
 }
 
-/// What was asked of settings: a bit for each parameter, in the entry's order.
+/// Queries of settings: a bit for each parameter, in the entry's order.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     /// It was read.

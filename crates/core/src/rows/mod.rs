@@ -38,7 +38,7 @@ macro_rules! recorded_tables {
             blockage => blockages: BlockageRow;
             /// A transport block was received, well or not.
             transport_block => transport_blocks: TransportBlockRow;
-            /// What waits in a bearer.
+            /// A bearer's backlog was sampled.
             bearer => bearers: BearerRow;
             /// A packet left a bearer at the far end.
             radio_delay => radio_delay: RadioDelayRow;

@@ -55,9 +55,9 @@ pub struct Guest {
     /// The network's and the agent's; they come as the guest finds them.
     devices: [Option<Socketed>; 2],
     doors: [Door; 2],
-    /// What it left in shared memory when it last came to rest.
+    /// Times that it left in shared memory when it last came to rest.
     slot: [u8; 16],
-    /// What it was last shown there.
+    /// Times that it was last shown there.
     shown: Option<[u8; TIMES_LEN]>,
     calls: Vec<u8>,
     buffer: Vec<u8>,
@@ -202,7 +202,7 @@ impl Guest {
     }
 
     /// Runs it at `now`, ns since the simulation began, until it has nothing more to do at that time.
-    /// What it sends goes to `sink`.
+    /// Its frames and reports go to `sink`.
     ///
     /// # Errors
     /// [`GuestError`] when it ends, spins or does what no kernel does.

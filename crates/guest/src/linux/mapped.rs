@@ -7,8 +7,8 @@ use vm_memory::{Bytes, FileOffset, MmapRegion, VolatileMemory};
 
 /// A file that is mapped whole. A call for each index and descriptor of a ring costs more than TCP does.
 ///
-/// What is inside a guest cannot make the file shorter. The process of the guest could, which would end
-/// ours by a signal; it is a process of the same user, and could do that anyway.
+/// Software inside a guest cannot make the file shorter. The process of the guest could, which would end ours
+/// by a signal; it is a process of the same user, and could do that anyway.
 #[derive(Debug)]
 pub(super) struct Mapped(MmapRegion);
 

@@ -45,7 +45,7 @@ pub(crate) const T_STATUS_PROHIBIT: Milliseconds = &[
 ];
 const VALUES: &str = include_str!("../../../../data/rlc_enumerations.csv");
 
-/// What RLC-Config enumerates for polling.
+/// Values that RLC-Config enumerates for polling.
 pub(crate) struct Polling {
     /// pollPDU.
     pub(crate) pdus: &'static [u64],

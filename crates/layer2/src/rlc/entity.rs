@@ -17,13 +17,13 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Entity {
-    /// What waits as of the latest change, once it was asked for: a cell asks in every slot.
+    /// Backlog as of the latest change, once it was asked for: a cell asks in every slot.
     waiting: Cell<Option<Waiting>>,
     machine: Machine,
     config: RlcConfig,
 }
 
-/// What waits at a transmitter until something changes.
+/// Backlog of a transmitter until something changes.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     /// All but a STATUS PDU.
@@ -211,7 +211,7 @@ impl Entity {
         waiting.data
     }
 
-    /// What waits, which is not known yet, or not the size of a STATUS PDU.
+    /// Notes the backlog, which is not known yet, or not the size of a STATUS PDU.
     fn note_waiting(&self, now: Time, mut waiting: Waiting) -> Backlog {
         let mut backlog = waiting.data;
         if now >= waiting.status_from {

@@ -1,4 +1,4 @@
-//! What waits for the transmitter, how much of it, and in which order it leaves.
+//! Queues before the transmitter: what waits, how much of it, and in which order it leaves.
 //!
 //! Drop-tail decides on arrival alone and needs no event of its own: the link computes the
 //! departure at once. Active queue management keeps its packets here and hands the next one to

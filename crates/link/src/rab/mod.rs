@@ -87,8 +87,8 @@ fn direction(rate: Rate, delay: Span, blocks: BlockConfig) -> LinkConfig {
 }
 
 fadeout_core::parameters! {
-    /// What every technology has: its delay, its jitter and RLC's retransmissions. Each has
-    /// defaults of its own.
+    /// Parameters of every technology: delay, jitter and RLC's retransmissions. Each technology has defaults
+    /// of its own.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct Common {
         /// One-way delay of each direction through radio network and core, besides the wait for a

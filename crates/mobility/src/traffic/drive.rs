@@ -325,7 +325,7 @@ impl Drive {
         self.speeds[car] = next;
     }
 
-    /// What is ahead of a vehicle: who drives there, or a line to stop at, and the speed it wants.
+    /// Leader ahead of a vehicle, or a line to stop at, and the speed it wants.
     fn ahead(&self, lane: usize, position: usize) -> (Option<Leader>, f64) {
         /// Nothing farther ahead matters.
         const SIGHT_M: f64 = 250.0;

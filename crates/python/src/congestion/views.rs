@@ -1,5 +1,5 @@
-//! What a congestion control in Python sees: windows, ACKs, events. Times are in seconds, windows
-//! and counts in segments, rates in Mbit/s.
+//! Views of a congestion control in Python: windows, ACKs, events. Times are in seconds, windows and counts
+//! in segments, rates in Mbit/s.
 
 use fadeout_core::registry::{Parameters, Value};
 use fadeout_core::{LinkInfo, Rate, Span, Time};

@@ -1,4 +1,4 @@
-//! What the network decides about a UE is carried out.
+//! Execution of the network's decisions about a UE.
 
 use super::handover::seconds;
 use super::managed::{Managed, note_cell};

@@ -29,7 +29,7 @@ impl RadioAccess {
     /// Builds everything that `config` describes.
     ///
     /// # Errors
-    /// What is wrong, where, and what was expected.
+    /// The fault, its place and what was expected.
     pub fn new(config: RadioConfig, seed: u64) -> Result<RadioAccess, RadioError> {
         RadioAccess::with_recordings(config, &[], seed)
     }
@@ -37,7 +37,7 @@ impl RadioAccess {
     /// Builds everything that `config` describes, with the channels of some paths from recordings.
     ///
     /// # Errors
-    /// What is wrong, where, and what was expected.
+    /// The fault, its place and what was expected.
     pub fn with_recordings(
         config: RadioConfig,
         recorded: &[RecordedPath],
@@ -116,7 +116,7 @@ impl RadioAccess {
         self.service.stack.serving_cell(ue)
     }
 
-    /// What a cell sends a UE that it serves alone, with the scheme that is reported at a signal over noise.
+    /// Downlink rate of a UE that a cell serves alone, with the scheme that is reported at an SNR.
     pub fn downlink_rate(&self, cell: CellId, snr_db: f64) -> Rate {
         let plan = &self.service.cells[cell.index()].plan;
         Rate::from_bits_per_sec(plan.downlink_rate(snr_db) as u64)

@@ -1,4 +1,4 @@
-//! What follows when a radio link fails or a cell cannot be entered, and random access into a cell.
+//! Failure of a radio link or of the entry into a cell, and random access into a cell.
 
 use super::handover::seconds;
 use super::managed::{Managed, note_cell};

@@ -30,18 +30,18 @@ pub(super) struct Managed<'a> {
     /// Number of the next message.
     pub next_message: &'a mut u64,
     pub moves: &'a mut Vec<Move>,
-    /// What the network decides; empty between two steps.
+    /// Network decisions to carry out; empty between two steps.
     pub acts: &'a mut VecDeque<Act>,
     /// The levels of the cells; of use within a measurement.
     pub samples: &'a mut Vec<Level>,
-    /// What a cell's levels were; of use within a measurement.
+    /// Levels of a cell at earlier places; of use within a measurement.
     pub past: &'a mut Vec<(Span, f64)>,
     /// Carriers and generations of `cells`.
     pub kinds: &'a [CellKind],
     pub policy: &'a mut Policy,
 }
 
-/// What a UE knows of a cell beside its level.
+/// Carrier and generation of a cell, as a UE knows them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct CellKind {
     pub carrier: Hertz,

@@ -68,12 +68,12 @@ pub enum Move {
         /// UE.
         ue: UeId,
     },
-    /// What those are to be told who ask about a UE's link: a handover is expected, it has left its cell or
-    /// lost it, or it is in one again.
+    /// Notice for those who ask about a UE's link: a handover is expected, it has left its cell or lost it,
+    /// or it is in one again.
     Told {
         /// UE.
         ue: UeId,
-        /// What: an interruption is a blockage.
+        /// The notice; an interruption is a blockage.
         info: LinkInfo,
     },
     /// A message leaves one place for another, where links carry them: [`Backhaul::Message`] there.
@@ -113,7 +113,7 @@ pub enum Move {
     },
 }
 
-/// What comes to a base station or to the core over links, beside the packets of bearers.
+/// Arrivals over links at a base station or the core, beside the packets of bearers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Backhaul {
     /// The end marker of an old path, at the source of a handover.
@@ -153,7 +153,7 @@ impl Mobility {
         self.ues.get(ue.index()).is_some_and(Option::is_some)
     }
 
-    /// What bearers forward is to be sent, and the UE to be woken for its mobility.
+    /// Hands over packets to forward, and sets the UE's next wake-up for mobility.
     fn settle(&mut self, ue: UeId, stack: &mut Stack) {
         for forwarded in stack.storage.forwarded.drain(..) {
             let config = stack.bearers[forwarded.bearer.index()].config();
@@ -272,7 +272,7 @@ impl RadioAccess {
         mobility.is_some_and(|mobility| !mobility.moves.is_empty())
     }
 
-    /// What is to be rerouted and sent, in order; empty afterwards.
+    /// Takes the moves for the caller to carry out, in order; none is left.
     pub fn take_moves(&mut self, moves: &mut Vec<Move>) {
         if let Some(mobility) = &mut self.mobility {
             moves.append(&mut mobility.moves);

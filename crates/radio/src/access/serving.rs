@@ -8,7 +8,7 @@ use crate::leg::{Block, Leg, LegConfig, UplinkAir, UplinkChoice};
 use crate::plan::{BandCqi, CellPlan, Measurement};
 use fadeout_core::{CellId, Direction, Motion, Probe, Time};
 
-/// What a cell asks goes to its legs, and from them to bearers and the air.
+/// Passes a cell's requests to its legs, and from them to bearers and the air.
 pub(super) struct Serving<'a, 'b, M, P> {
     pub cell: CellId,
     pub stack: &'a mut Stack,
@@ -42,8 +42,8 @@ impl<M: Motion, P: Probe> Serving<'_, '_, M, P> {
         &mut self.stack.legs[leg.index()]
     }
 
-    /// What waits for a leg at the base station, with what it is ready with by now: bytes, and when
-    /// it is ready with the next packet.
+    /// Bytes that wait for a leg at the base station, packets that are ready by now included, and when the
+    /// next packet is ready.
     fn downlink_waiting(&mut self, leg: LegId) -> (u64, Option<Time>) {
         let mut position = 0;
         while let Some(bearer) = self.stack.legs[leg.index()].channels.bearer(position) {

@@ -410,7 +410,7 @@ impl Stack {
         self.contents.put(id, content);
     }
 
-    /// What a bearer cannot have under way any more is lost.
+    /// Declares lost the packets that can no longer be under way.
     #[inline]
     pub(super) fn close_books(
         &mut self,

@@ -48,7 +48,7 @@ struct Heard {
 /// and steered ones with their best beam, but where they serve others.
 ///
 /// # Errors
-/// What is wrong, where, and what was expected.
+/// The fault, its place and what was expected.
 pub fn geometry<M: Motion>(
     config: &RadioConfig,
     recorded: &[RecordedPath],

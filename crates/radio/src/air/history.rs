@@ -18,7 +18,7 @@ pub(crate) struct Histories {
     means: Vec<Mean>,
 }
 
-/// What was added in a slot.
+/// A value added up in a slot.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     slot: u64,

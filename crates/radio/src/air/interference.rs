@@ -1,5 +1,5 @@
-//! What disturbs: other cells that send down, and where slots of cells turn from downlink to uplink at
-//! different symbols, what crosses between the directions. Base stations are then heard where another
+//! Sources of interference: other cells that send down, and where slots of cells turn from downlink to uplink
+//! at different symbols, what crosses between the directions. Base stations are then heard where another
 //! listens to its UEs, and UEs where others listen to their base station.
 //!
 //! Between base stations the path loss is the disturbed cell's in sight; between UEs its mean over the
@@ -14,7 +14,7 @@ use fadeout_core::math::from_db;
 use fadeout_core::{CellId, Point, Span};
 use std::ops::Range;
 
-/// What UEs send, where it counts beyond the base stations that hear it.
+/// Transmissions of UEs, where they count beyond the base stations that hear them.
 #[derive(Debug)]
 pub(super) struct Crossing {
     /// By cell: the share of the band and slot that its UEs use.
@@ -23,7 +23,7 @@ pub(super) struct Crossing {
     sent: Vec<History>,
 }
 
-/// What cells send down, as others hear it: every report reads all of a carrier.
+/// Downlinks of cells, as others hear them: every report reads all of a carrier.
 #[derive(Debug)]
 pub(super) struct Downlinks {
     cells: Vec<Downlink>,
@@ -31,7 +31,7 @@ pub(super) struct Downlinks {
     shares: Histories,
 }
 
-/// What of a cell's downlink stays.
+/// The constant part of a cell's downlink.
 #[derive(Debug)]
 struct Downlink {
     slot: Span,
@@ -293,7 +293,7 @@ impl Air {
         self.beside(leg.cell).map(of).sum()
     }
 
-    /// What one UE receives of another's power; nothing of its own other interface's.
+    /// Share of a UE's power that another receives; zero between interfaces of one node.
     fn between_ues(&self, to: &AirLeg, from: &AirLeg) -> f64 {
         let own = &self.cells[to.cell.index()];
         let (hears, sends) = (&self.ues[to.ue.index()], &self.ues[from.ue.index()]);
@@ -327,7 +327,7 @@ fn mean_of(slot: u64, purpose: Purpose, of: impl Fn(u64) -> Option<f64>) -> f64 
     sum / f64::from(count.max(1))
 }
 
-/// What one base station receives of another's power, both with their beams.
+/// Share of a base station's power that another receives, both with their beams.
 fn between_bases(to: &AirCell, from: &AirCell) -> f64 {
     let there = from.config.site + from.config.shift_toward(to.config.site);
     let here = to.config.site;

@@ -48,8 +48,8 @@ impl Air {
         Some(cell.levels.element_dbm + to_db(gain))
     }
 
-    /// What [`Air::measure_levels`] would measure of each cell lies between two values, which are the same where
-    /// nothing but a look tells.
+    /// Bounds of the level that [`Air::measure_levels`] would measure of each cell, dBm; equal where nothing
+    /// but a look tells.
     pub(crate) fn bound_levels<M: Motion>(
         &mut self,
         ue: UeId,
@@ -83,8 +83,8 @@ impl Air {
         place
     }
 
-    /// What a UE would have measured of a cell at these places, where [`Air::bound_levels`] bounded it; `now` it is
-    /// measured again.
+    /// Levels that a UE would have measured of a cell at these places, where [`Air::bound_levels`] bounded
+    /// it, dBm; `now` it is measured again.
     pub(crate) fn levels_at<M: Motion>(
         &mut self,
         (ue, cell): (UeId, CellId),

@@ -1,5 +1,4 @@
-//! What a UE and its base station can tell of the air apart from data: levels of all cells, and the
-//! quality of a link without fading.
+//! Measurements of the air apart from data: levels of all cells, and the quality of a link without fading.
 
 use super::path::Fade;
 use super::{Air, AirLeg, Purpose, Signal};
@@ -62,8 +61,8 @@ impl Air {
         from_db(downlink_quality_db(self, &self.legs[leg.index()], now))
     }
 
-    /// What a base station knows of each sub-band from a UE's report of `slot`, which says `report` of the
-    /// whole band: a CQI and the number of the rank that all sub-bands have. The paths as last refreshed.
+    /// CQI of each sub-band as a base station knows it from a UE's report of `slot`, which says `report` of
+    /// the whole band: a CQI and the number of the rank that all sub-bands have. The paths as last refreshed.
     pub(crate) fn sub_band_report(
         &self,
         leg: LegId,

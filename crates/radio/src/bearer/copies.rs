@@ -8,7 +8,7 @@ use crate::config::Env;
 use fadeout_core::{Bytes, Direction, Packet, PacketId, Probe, RadioDropCause};
 use std::collections::{BTreeMap, VecDeque};
 
-/// What comes to the second base station.
+/// Packets that come to the second base station.
 #[derive(Debug)]
 pub(super) struct Copies {
     station: u32,
@@ -44,7 +44,7 @@ struct Twin {
     copied: bool,
 }
 
-/// What became of packets that went to both.
+/// Counts of packets that went to both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct TwinCounts {
     /// Come to the first base station and taken by the second.
@@ -158,7 +158,7 @@ impl Travel<'_> {
         }
     }
 
-    /// What waits at the second base station is dropped, and what comes there later.
+    /// Drops the packets that wait at the second base station, and those that come there later.
     pub(super) fn drop_copies(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
         // To the base station that the core sends to alone the UE has come: none waits there.
         let Some(copies) = self.copies().filter(|copies| copies.place != Place::Home) else {

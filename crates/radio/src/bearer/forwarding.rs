@@ -72,7 +72,7 @@ impl Transfer {
         });
     }
 
-    /// What is known of a packet that was sent away.
+    /// Removes the record of a packet that was sent away.
     fn take_away(&mut self, packet: PacketId, pool: &PacketPool) -> Option<Away> {
         let identity = identity(&pool[packet]);
         let is_it = |away: &Away| away.packet == packet && away.identity == identity;
@@ -112,7 +112,7 @@ impl Travel<'_> {
         }
     }
 
-    /// What waits at other base stations goes to the one that the UE comes to.
+    /// Sends packets that wait at other base stations to the one that the UE comes to.
     pub(super) fn send_on(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) {
         let bearer = self.drb.id;
         let ledger = &mut self.drb.anchors[Direction::Downlink.index()].ledger;

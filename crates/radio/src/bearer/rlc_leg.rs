@@ -10,7 +10,7 @@ use fadeout_core::{Direction, Ecn, PacketPool, Time};
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct RlcLegs {
-    /// What is sent goes here (primaryPath, TS 38.331 clause 6.3.2).
+    /// The leg that data is sent on (primaryPath, TS 38.331 clause 6.3.2).
     pub primary: RlcLeg,
     /// The further ones, of a split bearer (TS 37.340 clause 3.1).
     pub others: Vec<RlcLeg>,

@@ -24,7 +24,7 @@ pub(crate) struct Transfer {
     pub(super) journey: Option<Journey>,
     /// Packets on links between base stations, and those that were dropped there, by when they left.
     pub(super) away: VecDeque<Away>,
-    /// What the core sends to the target too, of the latest change of cell.
+    /// Packets that the core sends to the target too, of the latest change of cell.
     pub(super) copies: Option<Copies>,
     /// Its configuration in the generation that it began in, once it was in another.
     pub(super) own: Option<(Generation, BearerConfig)>,

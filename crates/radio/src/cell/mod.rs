@@ -103,7 +103,7 @@ pub(crate) trait Served {
     fn send_downlink(&mut self, leg: LegId, process: u8, transmission: Transmission);
     /// From which slot on a leg may have something again that was just sent a new block.
     fn downlink_ready(&mut self, plan: &CellPlan, leg: LegId, slot: u64) -> u64;
-    /// What a leg wants of an uplink slot that can be granted now.
+    /// Uplink demand of a leg that can be granted in a slot now.
     fn uplink_demand(&mut self, plan: &CellPlan, leg: LegId, slot: Slot) -> Demand;
     /// Grants a leg a new block, in a slot for a later one. Its process; none when all are busy.
     fn grant(

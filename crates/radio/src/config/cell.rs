@@ -30,7 +30,7 @@ pub struct CellConfig {
     pub resource_blocks: u32,
     /// How downlink and uplink share the carrier.
     pub duplex: Duplex,
-    /// What the uplink leaves to the downlink of symbols that either may have.
+    /// Division of flexible symbols between uplink and downlink.
     pub division: Division,
     /// Whether what crosses between the directions of cells on the carrier disturbs this one: other base
     /// stations its uplink, and UEs of other cells its UEs' downlink.
@@ -82,7 +82,7 @@ pub struct CellConfig {
     pub channel: ChannelConfig,
     /// How the SINRs of sub-bands become one, where the fading differs over the band.
     pub effective_sinr: EffectiveSinr,
-    /// What receivers make of an SINR at best and at worst; a given SINR is taken as it is.
+    /// Lowest and highest SINR that a receiver can have; a given SINR is taken as it is.
     pub sinr_range: SinrRange,
     /// Age at which a UE's path is looked at again where it is used: path loss, shadowing, blockage
     /// and beams; fading is always that of the slot.
@@ -118,8 +118,8 @@ pub enum AirInterface {
     },
 }
 
-/// What grants of the uplink leave to the downlink, while that has data, of symbols that either may have.
-/// The downlink takes what it needs of what the uplink was not granted.
+/// Number of flexible symbols that grants of the uplink leave to the downlink, while that has data. The
+/// downlink takes what it needs of those that the uplink was not granted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Division {
     /// Half of them.

@@ -1,4 +1,4 @@
-//! What machines are given beside their own state, and the names they have for things they share.
+//! Arguments that machines take beside their own state, and the ids of what they share.
 
 use crate::phy::sub_band::BandSet;
 use fadeout_core::{PacketId, PacketPool, Time};

@@ -1,4 +1,4 @@
-//! What can be wrong with a radio access.
+//! Errors in the configuration of a radio access.
 
 use crate::channel::ConfigError;
 use crate::phy::PhyError;

@@ -21,7 +21,7 @@ pub struct MobilityConfig {
     pub access: AccessConfig,
     /// Times of the procedure.
     pub procedure: ProcedureConfig,
-    /// What becomes of downlink data at the source.
+    /// Fate of downlink data at the source.
     pub data: DataForwarding,
     /// Most UEs that a cell takes by handover, those it has included; none refuses nobody.
     pub most_ues: Option<u32>,
@@ -29,7 +29,7 @@ pub struct MobilityConfig {
     pub stations: Vec<u32>,
     /// The way of messages and of forwarded packets.
     pub interface: Interface,
-    /// What carries them.
+    /// Their transport: links, or given times.
     pub signalling: Signalling,
 }
 
@@ -79,7 +79,7 @@ fadeout_core::parameters! {
     }
 }
 
-/// What the source does with downlink data that it has not sent.
+/// Fate of downlink data that the source has not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// It keeps it until it knows where the UE is.
@@ -185,8 +185,8 @@ impl MobilityConfig {
         self.given_delay() * 2 + self.procedure.admission
     }
 
-    /// What becomes of downlink data at one base station while the UE comes to another: where the time of
-    /// forwarding is given, it is this.
+    /// Fate of downlink data at one base station while the UE comes to another; forwarding without links
+    /// takes the time `given`.
     pub(crate) fn fate(&self, [from, to]: [u32; 2], given: Span) -> Fate {
         let way = match self.has_links() {
             true => Way::Links { to },
@@ -198,7 +198,7 @@ impl MobilityConfig {
         }
     }
 
-    /// What becomes of it while the UE is commanded from one cell to the other.
+    /// Fate of downlink data while the UE is commanded from one cell to the other.
     pub(crate) fn fate_between(&self, one: CellId, other: CellId) -> Fate {
         let stations = [one, other].map(|cell| self.station(cell));
         self.fate(stations, self.station_delay(one, other))
@@ -229,7 +229,7 @@ pub enum Interface {
     Core,
 }
 
-/// What carries messages between base stations and the core, and forwarded packets.
+/// Transport of messages between base stations and the core, and of forwarded packets.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Signalling {
     /// Nothing: they take the times of [`ProcedureConfig`], and none is lost.
@@ -243,7 +243,7 @@ pub enum Signalling {
     },
 }
 
-/// What becomes of downlink data at the source of a handover.
+/// Fate of downlink data at the source of a handover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DataForwarding {
     /// It is dropped.

@@ -22,7 +22,7 @@ pub struct UeConfig {
     pub power: Dbm,
     /// Noise figure of its receiver.
     pub noise_figure: Decibel,
-    /// What stands between it and base stations outdoors.
+    /// Penetration loss toward base stations outdoors.
     pub penetration: Penetration,
     /// A given SINR instead of a channel.
     pub fixed_sinr: Option<FixedSinr>,

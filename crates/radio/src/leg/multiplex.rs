@@ -24,7 +24,7 @@ struct Channel {
     priority: u8,
     /// Whether its packets go whole or not at all.
     is_whole_only: bool,
-    /// What each direction may send at its prioritised rate.
+    /// Token buckets of the prioritised bit rate, by direction.
     buckets: [Bucket; 2],
 }
 

@@ -10,7 +10,7 @@ use crate::plan::{CellPlan, status_format};
 use crate::wire::BufferStatus;
 use fadeout_core::{Time, UeId, Wake};
 
-/// What the UE did to get uplink slots, and what the base station knows of what it has.
+/// State of a UE's uplink requests, and of the base station's knowledge of its buffers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UplinkRequests {
     /// Slots from a multiple of the period to its opportunities for scheduling requests.

@@ -1,4 +1,4 @@
-//! What a receiver has measured of a channel, and the CQI that stands for it.
+//! A receiver's measurement of a channel, and the CQI that stands for it.
 //!
 //! A CQI stands for a scheme that would keep the target error rate. On a channel that differs over
 //! the band, that is a question to the effective SINR of the CQI's own scheme, as it is later for

@@ -228,7 +228,7 @@ impl CellPlan {
         f64::from(units) / f64::from(all)
     }
 
-    /// What the downlink carries with the scheme that is reported at an SINR, if nobody shares it, bit/s.
+    /// Rate of a downlink that nobody shares, with the scheme that is reported at an SINR, bit/s.
     pub(crate) fn downlink_rate(&self, sinr_db: f64) -> f64 {
         let Some(adaptation) = self.down.adaptation() else {
             return self.config.peak_rate().as_bits_per_sec() as f64;

@@ -169,7 +169,7 @@ impl Resources {
         }
     }
 
-    /// What `units` of a slot with `symbols` data symbols occupy.
+    /// Resource blocks and symbols of `units` in a slot with `symbols` data symbols.
     pub(crate) fn occupied(&self, symbols: u8, units: u32) -> Occupied {
         match self.sharing {
             Sharing::Time => Occupied {

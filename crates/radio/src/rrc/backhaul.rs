@@ -24,7 +24,7 @@ pub enum Place {
     Core,
 }
 
-/// What a message says.
+/// Content of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signal {
     /// The source asks whether this cell takes the UE.

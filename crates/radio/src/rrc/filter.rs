@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use fadeout_core::random::Stream;
 
-    /// What the trail of places stands on.
+    /// The trail of places relies on this.
     #[test]
     fn after_as_many_samples_as_a_filter_remembers_nothing_is_left_of_what_was_before() {
         for (k, ms) in [(0, 200), (1, 40), (4, 40), (4, 200), (8, 200), (11, 320)] {

@@ -238,7 +238,7 @@ impl EventState {
         reported.map(|(position, watched)| (position, watched.filtered.low))
     }
 
-    /// What is to be reported by now: the cells, in order. Their reports count on.
+    /// Calls `report` for each cell whose report is due by now, in order, and counts it.
     pub(crate) fn on_wake(&mut self, now: Time, mut report: impl FnMut(usize)) {
         let interval = self.event.report_interval;
         let most = self.event.report_amount.unwrap_or(u32::MAX);
@@ -472,8 +472,8 @@ mod tests {
         assert_eq!(a2.filtered(1), Some(-90.0), "the history stays");
     }
 
-    /// What becomes of lines through a circular pico cell: shares without a handover, with a failure, and
-    /// with a ping-pong.
+    /// Outcome of lines through a circular pico cell: shares without a handover, with a failure, and with a
+    /// ping-pong.
     fn circular_pico(speed_kmh: f64, ttt_ms: u64) -> [f64; 3] {
         const LINES: u32 = 1000;
         let (outer_m, inner_m, least_stay_ms) = (50.0_f64, 40.0, 1000);

@@ -60,7 +60,7 @@ pub(crate) enum Stage {
 /// Standard: TS 38.331 §6.4; TS 36.331 §6.4.
 const MOST_REPORTED: usize = 8;
 
-/// What a measurement report says.
+/// Content of a measurement report.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Measured {
     /// The number of its event.

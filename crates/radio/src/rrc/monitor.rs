@@ -20,7 +20,7 @@ pub(crate) struct Quality {
     thresholds: [f64; 2],
 }
 
-/// What the physical layer tells of the link.
+/// Indication of the physical layer about the link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Indication {
     /// Below Qout.
@@ -40,7 +40,7 @@ impl Quality {
         }
     }
 
-    /// What was known is of another link.
+    /// Forgets the evaluations of another link.
     fn begin_anew(&mut self) {
         (self.count, self.next) = (0, 0);
     }
@@ -211,7 +211,7 @@ impl LinkWatch {
     }
 }
 
-/// What is known of a link that nobody monitors: a look at it whenever something waits to be sent.
+/// Looks at a link that nobody monitors: one whenever something waits to be sent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Looks {
     /// Since when every look found it out of range; never when the last one did not.

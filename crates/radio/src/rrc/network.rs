@@ -1,5 +1,5 @@
-//! What base stations and the core do about one UE: the source asks the target, the target decides, the
-//! core switches the path, a cell after a failure fetches the context.
+//! Mobility of one UE in base stations and the core: the source asks the target, the target decides, the core
+//! switches the path, a cell after a failure fetches the context.
 //!
 //! [`Network`] is told of messages and of time, and says what follows in [`Act`]s. It knows no radio, no
 //! bearer and no link: whoever carries out its acts does.
@@ -46,7 +46,7 @@ enum Preparation {
     Commanded { until: Time },
 }
 
-/// What the core sends to a second base station.
+/// Bicast from the core to a second base station.
 #[derive(Debug)]
 struct Bicast {
     /// When the source asks for it, and the cell.
@@ -57,7 +57,7 @@ struct Bicast {
     until: Option<Time>,
 }
 
-/// What follows from a step of the network.
+/// An action that follows from a step of the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {
     /// A message sets out.

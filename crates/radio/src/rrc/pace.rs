@@ -6,7 +6,7 @@
 use crate::config::MobilityConfig;
 use fadeout_core::Span;
 
-/// What a UE does while it sleeps.
+/// DRX of a sleeping UE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sleep {
     /// Its DRX cycle.

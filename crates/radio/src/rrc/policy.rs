@@ -41,7 +41,8 @@ pub struct Report<'a> {
 
 /// Decides about handovers. One instance decides for all UEs of a network.
 pub trait HandoverPolicy {
-    /// What UEs are to report, where the scenario asks for `configured` and they measure each `period`.
+    /// Events that UEs are to report, where the scenario asks for `configured` and they measure each
+    /// `period`.
     fn events(&self, configured: &[MeasurementEvent], _period: Span) -> Vec<MeasurementEvent> {
         configured.to_vec()
     }

@@ -105,7 +105,7 @@ impl Survey {
         self.events.get(usize::from(event)).map(EventState::kind)
     }
 
-    /// What the event with a number has to report by now, of `cells` with the serving one at its position.
+    /// Report that the event with a number owes by now, of `cells` with the serving one at its position.
     pub(crate) fn report(
         &mut self,
         number: usize,

@@ -20,7 +20,7 @@ mod tag {
 
 const LTE_DISSECTOR: &[u8] = b"mac-lte-framed";
 pub(super) const NR_HEURISTIC: &str = "mac_nr_udp";
-/// What the heuristic knows its frames by.
+/// Signature by which the heuristic knows its frames.
 const NR_SIGNATURE: &[u8] = b"mac-nr";
 
 /// Fields of the framings. Those of one byte number have the same meaning in both.
@@ -139,8 +139,8 @@ fn write_lte_subframe(out: &mut Vec<u8>, frame: u16, subframe: u16) {
     out.extend((frame << 4 | subframe).to_be_bytes());
 }
 
-/// What the grant said. What the simulation does not have is zero: DCI format, resource
-/// allocation type, aggregation level, first resource block.
+/// Writes the grant. Fields that the simulation does not have are zero: DCI format, resource allocation type,
+/// aggregation level, first resource block.
 ///
 /// Whether it is a retransmission is not said, although the framing could: Wireshark leaves
 /// retransmissions out when it looks for gaps in sequence numbers, as if their first transmission

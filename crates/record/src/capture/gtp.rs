@@ -36,7 +36,7 @@ pub(super) fn transport_address(node: NodeId) -> Ipv4Addr {
     Ipv4Addr::from_bits(0xac10_0000 | (node.0.wrapping_add(1) & 0x000f_ffff))
 }
 
-/// What stands in a tunnel's packet before the user's.
+/// Extension headers of a tunnel's packet.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Extensions {
     pub(super) number: Option<PdcpNumber>,
@@ -141,7 +141,7 @@ mod tests {
     use fadeout_core::random::Stream;
     use fadeout_testkit::Cases;
 
-    /// What a reader finds in IP, UDP and GTP-U.
+    /// Fields of IP, UDP and GTP-U, as a reader finds them.
     #[derive(Debug, PartialEq)]
     struct Read {
         source: [u8; 4],

@@ -5,7 +5,7 @@ use super::mptcp::Identity;
 use crate::EndpointInfo;
 use fadeout_core::{EndpointId, Flags, NodeId, Packet};
 
-/// What the headers of packets need to know, of all hosts.
+/// Data of all hosts that the headers of packets need.
 #[derive(Debug)]
 pub(super) struct Hosts {
     endpoints: Vec<EndpointInfo>,

@@ -50,7 +50,7 @@ fn at_ms(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
 }
 
-/// What the reader finds in an enhanced packet block and its headers.
+/// Fields of an enhanced packet block and its headers, as the reader finds them.
 #[derive(Debug, Default, PartialEq)]
 struct Read {
     nanos: u64,

@@ -52,7 +52,7 @@ pub(crate) struct Site {
     pub(crate) sectors: Vec<Option<f64>>,
     /// The parameters of its cells.
     pub(crate) case: Case,
-    /// What stands between the deployment's name and the site's number, such as `pico-`.
+    /// Text between the deployment's name and the site's number, such as `pico-`.
     pub(crate) prefix: &'static str,
 }
 

@@ -233,7 +233,7 @@ pub(crate) static INDOOR: &[Key] = &[
     ),
 ];
 
-/// What stands between a UE and base stations outdoors.
+/// Penetration loss between a UE and base stations outdoors.
 pub(crate) const PENETRATION: Shape = Shape::AnyOf(&[
     Shape::Word("none"),
     Shape::Word("low-loss"),

@@ -7,7 +7,7 @@ use crate::shape::{Presence, Range, Shape};
 use crate::table::{nested, table, words};
 use fadeout_core::{Dbm, Decibel, Hertz, Meters, Rate};
 
-/// What the layer has without a word of the scenario.
+/// The layer's own default, without a word of the scenario.
 const BUDGET: Presence = Presence::OfPart("link-budget");
 
 table! {

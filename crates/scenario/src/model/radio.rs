@@ -321,7 +321,7 @@ pub(crate) fn bearers(ues: &[Ue]) -> impl Iterator<Item = Bearer<'_>> {
     defaults.chain(further)
 }
 
-/// What stands between a UE and base stations outdoors.
+/// Penetration loss between a UE and base stations outdoors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Penetration {
     /// Nothing.

@@ -372,8 +372,8 @@ impl<'c> Reader<'c> {
     }
 }
 
-/// What a key is called now that another version of the format called `old`, if that is among the
-/// keys of its table.
+/// Present name of a key that another version of the format called `old`, if that is among the keys of its
+/// table.
 fn renamed(old: &str, names: &[&str]) -> Option<&'static str> {
     let mut candidates = RENAMED.iter().filter(|(before, _)| *before == old);
     let (_, new) = candidates.find(|(_, new)| names.contains(new))?;

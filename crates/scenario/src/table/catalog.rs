@@ -6,7 +6,7 @@ use fadeout_core::Span;
 use fadeout_core::registry::{NAME, Parameters, Value as Given};
 use serde_json::{Map, Value, json};
 
-/// What the catalog lists, by name, with the parameters that were given.
+/// An entry of the catalog, by name, with the parameters that were given.
 pub(crate) fn named(named: &Named, tag: &str) -> Value {
     table(&named.name, tag, &named.parameters)
 }

@@ -108,7 +108,7 @@ macro_rules! table {
         impl $name {
             $crate::table::table!(@keys $( { $keys } )*);
 
-            /// What the table says, beside what the builder knows; nothing where a value is wrong.
+            /// The table as read, with what the builder knows; none where a value is wrong.
             pub(crate) fn read(
                 fields: &$crate::read::Fields,
                 own: Option<($($own_type,)*)>,
@@ -138,7 +138,7 @@ macro_rules! table {
         impl $name {
             $crate::table::table!(@keys $( { $keys } )*);
 
-            /// What the table says, beside what the builder knows; nothing where a value is wrong.
+            /// The table as read, with what the builder knows; none where a value is wrong.
             pub(crate) fn read(
                 fields: &$crate::read::Fields,
                 own: Option<($($own_type,)*)>,

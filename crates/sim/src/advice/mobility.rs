@@ -1,4 +1,4 @@
-//! What of mobility management is hardly meant.
+//! Settings of mobility management that are hardly meant.
 
 use fadeout_core::Span;
 use fadeout_scenario::{EventKind, MeasurementEvent, MobilityManagement, Scenario};

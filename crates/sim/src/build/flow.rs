@@ -205,7 +205,7 @@ impl Flows<'_> {
         self.parts.radio.as_ref()?.access.serving_cell(ue)
     }
 
-    /// What the radio will do to the UE of a bearer, in the cell that serves it at the start.
+    /// Outages to come of a bearer's UE, in the cell that serves it at the start.
     fn radio_outlook(
         &mut self,
         flow: &scenario::Flow,

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Arrivals {
     /// In order so far, bytes.
     in_order: u64,
-    /// What arrived beyond a hole: ends by their beginnings, none touching another.
+    /// Ranges that arrived beyond a hole, bytes: ends by their beginnings, none touching another.
     beyond: BTreeMap<u64, u64>,
     /// Of what is in order, told already.
     told: u64,
@@ -37,7 +37,7 @@ impl Arrivals {
         }
     }
 
-    /// What came in order and was not told yet.
+    /// Bytes that came in order since the last call.
     pub(crate) fn take(&mut self) -> u64 {
         let new = self.in_order - self.told;
         self.told = self.in_order;

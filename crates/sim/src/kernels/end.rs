@@ -100,8 +100,7 @@ impl KernelEnd {
         self.own.port
     }
 
-    /// What the agent is to do for a command of an application; nothing for those that no application
-    /// gives.
+    /// The agent's command for that of an application; none for those that no application gives.
     pub(crate) fn command(&self, command: AppCommand) -> Option<Command<'static>> {
         let socket = self.socket;
         let is_sender = self.end == FlowEnd::Sender;

@@ -207,13 +207,13 @@ impl Kernels {
         self.machines[machine as usize].address
     }
 
-    /// What the flows of a machine ask of it.
+    /// Kernel settings that the flows of a machine ask for.
     pub(crate) fn settings(&mut self, machine: u32) -> &mut Settings {
         &mut self.machines[machine as usize].settings
     }
 
-    /// What leaves `machine` from `port` is of `endpoint`, and what programs send to `peer` takes its
-    /// route, unless that of an earlier flow.
+    /// Packets that leave `machine` from `port` are of `endpoint`, and those that programs send to `peer`
+    /// take its route, unless that of an earlier flow.
     pub(crate) fn assign(&mut self, [machine, peer]: [u32; 2], port: u16, endpoint: EndpointId) {
         self.by_port.insert((machine, port), endpoint);
         let address = self.address(peer);
@@ -228,7 +228,7 @@ impl Kernels {
         [a, b | path << 5, c, d]
     }
 
-    /// What leaves `machine` between two addresses from or to `port` is of `endpoint`.
+    /// Packets that leave `machine` between two addresses from or to `port` are of `endpoint`.
     pub(crate) fn assign_path(
         &mut self,
         machine: u32,

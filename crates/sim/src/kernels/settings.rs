@@ -1,4 +1,4 @@
-//! What flows ask of the kernels at their ends, as files below `/proc/sys`.
+//! Settings that flows ask of the kernels at their ends, as files below `/proc/sys`.
 
 use fadeout_transport::tcp::{EcnMode, ReceiveWindow, TcpConfig};
 
@@ -32,7 +32,7 @@ impl Settings {
         self.has_ecn |= matches!(config.ecn, EcnMode::Classic | EcnMode::Dctcp);
     }
 
-    /// What the agent is to write where.
+    /// Files below `/proc/sys` with the values that the agent writes there.
     pub(crate) fn assignments(&self) -> Vec<String> {
         let memory = |name: &str, sizes: Option<[u64; 2]>| {
             sizes.map(|[first, most]| {

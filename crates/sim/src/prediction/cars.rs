@@ -1,5 +1,5 @@
-//! What cars measure: copies of the channels, which are functions of seed, time and places, so that looking
-//! at them disturbs nothing.
+//! Measurements of cars, on copies of the channels, which are functions of seed, time and places, so that
+//! looking at them disturbs nothing.
 
 use fadeout_core::{CellId, Kinematics, Motion, Point, Span, Time, UeId};
 use fadeout_mobility::Places;
@@ -67,7 +67,7 @@ impl Cars {
         self.places.obstruction(site, place) > 0.0
     }
 
-    /// What vehicles take from the direct path to a place where a UE will be so many seconds from now, if all go
+    /// Loss by vehicles on the direct path to a place where a UE will be so many seconds from now, if all go
     /// straight on, dB.
     pub(super) fn vehicles_db(
         &mut self,

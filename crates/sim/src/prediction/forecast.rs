@@ -34,7 +34,7 @@ struct Rider {
     flows: Vec<FlowId>,
     delay: Span,
     is_told_cut: bool,
-    /// What was said and has yet to prove right or wrong: by whom, and until when it is to last.
+    /// The prediction that has yet to prove right or wrong: its cell, and until when it is to last.
     said: Option<(CellId, Time)>,
     rate: Option<f64>,
 }
@@ -115,7 +115,7 @@ impl Forecast {
         &self.paths[ue.index() * self.cars.cells() + cell.index()]
     }
 
-    /// What a UE measures of all cells; of one whose SINR is given nothing.
+    /// Measures the SNR of all cells at a UE, and notes cuts; not for one whose SINR is given.
     fn measure(&mut self, ue: UeId, serving: Option<CellId>, now: Time) {
         for cell in (0..self.cars.cells() as u32).map(CellId) {
             // The channels of all cells were built before.
@@ -246,7 +246,7 @@ impl Forecast {
         }
     }
 
-    /// What each cell sends each of the UEs that it shares its time among.
+    /// Tells each UE its share of its cell's rate, divided evenly.
     fn tell_rates(&mut self, access: &RadioAccess, out: &mut Vec<(FlowId, LinkInfo)>) {
         let ues = || (0..self.riders.len() as u32).map(UeId);
         let shares = |cell: CellId| {
@@ -279,7 +279,7 @@ impl Forecast {
         }
     }
 
-    /// What came of all predictions until `end`.
+    /// Outcomes of all predictions until `end`.
     pub(crate) fn outcomes(&self, end: Time) -> Vec<Outcome> {
         let mut cuts = self.cuts.clone();
         let cells = self.cars.cells();

@@ -22,7 +22,7 @@ pub use score::{Cut, Outcome, Said, Score, match_up, score};
 
 use fadeout_core::{Span, Time};
 
-/// What a car reports of a base station.
+/// A car's report about a base station.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Report {
     /// When.
@@ -41,7 +41,7 @@ pub struct Report {
     pub serves: bool,
 }
 
-/// What a base station says of a car.
+/// A base station's prediction that a car's path will be cut.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Prediction {
     /// When it says so.

@@ -24,7 +24,7 @@ pub struct Seen {
     pub too_fast: f64,
 }
 
-/// What a car is off by, and what else is drawn for it.
+/// Errors of a car's reports, and its random stream.
 #[derive(Debug, Clone)]
 struct Car {
     random: Stream,
@@ -103,7 +103,7 @@ impl Predictor {
         })
     }
 
-    /// What is said of a report that was heard, after `found` of what is ahead.
+    /// The prediction after a report that was heard, with `found` ahead.
     pub(super) fn say(&mut self, seen: &Seen, found: Option<Ahead>) -> Option<Prediction> {
         let Settings {
             missed,
@@ -140,7 +140,7 @@ impl Predictor {
         })
     }
 
-    /// What the regions on the straight way ahead say.
+    /// The first cut on the straight way ahead, by the regions.
     pub(super) fn of_regions(&self, seen: &Report) -> Option<Ahead> {
         let Settings {
             resolution_m,

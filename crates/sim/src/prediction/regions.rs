@@ -1,4 +1,4 @@
-//! What is known of places.
+//! Regions of the ground, and how often reports from there found a cell cut off.
 
 use std::collections::BTreeMap;
 

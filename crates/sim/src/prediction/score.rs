@@ -39,9 +39,9 @@ impl Cut {
 /// A prediction and the cut that it was right of, or either alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outcome {
-    /// What was said, if anything.
+    /// The prediction, if there was one.
     pub said: Option<Said>,
-    /// What happened, if anything.
+    /// The cut, if there was one.
     pub cut: Option<Cut>,
     /// Whether this is the first prediction of the cut.
     pub is_first: bool,
@@ -73,8 +73,8 @@ fn apart(from: Time, to: Time) -> f64 {
     to.as_secs_f64() - from.as_secs_f64()
 }
 
-/// What came of predictions: each with the first cut that it overlaps with and that had not begun when
-/// it was told, then the cuts of which nothing was said. Those that are said of a time after `end` are left out.
+/// Outcomes of predictions: each with the first cut that it overlaps with and that had not begun when it was
+/// told, then the cuts that were not predicted. Predictions of a time after `end` are left out.
 pub fn match_up(said: &[Said], cuts: &[Cut], end: Time) -> Vec<Outcome> {
     let mut is_met = vec![false; cuts.len()];
     let mut outcomes = Vec::new();

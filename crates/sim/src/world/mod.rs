@@ -100,7 +100,7 @@ pub struct World<P> {
     notices: Vec<Notices>,
     predictions: Option<Box<Predictions>>,
     kernels: Option<Box<Kernels>>,
-    /// What is in which tunnel, where a link is captured.
+    /// Tunnels and their contents, where a link is captured.
     tunnels: Option<Box<Tunnels>>,
     pool: PacketPool,
     fingerprint: Fingerprint,

@@ -12,7 +12,7 @@ use fadeout_radio::access::RadioAccess;
 #[derive(Debug)]
 pub(super) struct Predictions {
     pub forecast: Forecast,
-    /// What base stations tell flows; empty between two reports.
+    /// Notices of base stations to flows; empty between two reports.
     told: Vec<(FlowId, LinkInfo)>,
 }
 

@@ -40,9 +40,9 @@ impl<P: Probe> World<P> {
     /// its receiver, and the same hops back. Paths have flow numbers of their own, after those of
     /// all flows.
     ///
-    /// What either end sends from now on takes the new route. What is under way finishes on the
-    /// route it began on, as in a network that forwards by a label that the first hop puts on; so a
-    /// packet may overtake those sent before it.
+    /// Packets that either end sends from now on take the new route. Those under way finish on the route they
+    /// began on, as in a network that forwards by a label that the first hop puts on; so a packet may
+    /// overtake those sent before it.
     ///
     /// # Errors
     /// When there is no such flow, or the hops are not a way between its ends. Nothing has changed

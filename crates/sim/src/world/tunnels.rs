@@ -16,7 +16,7 @@ use fadeout_core::{
 use fadeout_radio::access::Backhaul;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What tunnels of a kind have in their identifiers.
+/// High bits of tunnel identifiers (TEID), by kind.
 mod kind {
     pub(super) const DOWNLINK: u32 = 0x1000_0000;
     pub(super) const UPLINK: u32 = 0x2000_0000;
@@ -93,7 +93,7 @@ impl Tunnels {
         };
     }
 
-    /// What crosses a link with this packet; none for messages.
+    /// The packet as a link carries it, in its tunnel if any; none for messages.
     fn carried<'a>(
         &self,
         (id, packet): (PacketId, &'a Packet),

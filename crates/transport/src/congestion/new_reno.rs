@@ -44,7 +44,7 @@ const SLOW_START_LIMIT: Parameter = number(
     "Largest increase per ACK in slow start (L): 1 in RFC 5681, 2 in RFC 3465.",
 );
 fadeout_core::choices! {
-    /// What congestion avoidance counts.
+    /// Unit in which congestion avoidance counts.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Counting {
         Acks = "acks",

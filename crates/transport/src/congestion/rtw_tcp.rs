@@ -5,9 +5,9 @@
 //!   at each timeout, without backoff, until the link is back.
 //! - `T_b > RTO`, or unknown: CUBIC's reduction.
 //!
-//! What a blockage lost shows only afterwards, so a loss found within a timeout of its end still
-//! counts as its. One found more than a timeout before a predicted beginning is congestion, and so is
-//! one found when a predicted blockage is over that never began.
+//! Losses by a blockage show only afterwards, so a loss found within a timeout of its end still counts as
+//! its. One found more than a timeout before a predicted beginning is congestion, and so is one found when a
+//! predicted blockage is over that never began.
 //!
 //! Without a blockage a loss is congestion. A slow vehicle (`speed < low-speed`) first waits a
 //! round-trip time for the link layer, as TCP-DCR does, because its losses come in longer fades.

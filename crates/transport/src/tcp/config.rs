@@ -153,7 +153,7 @@ fadeout_core::choices! {
     /// Which ECN feedback is negotiated.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum EcnMode {
-        /// What the congestion control needs; off for one that needs none.
+        /// The mode that the congestion control needs; off for one that needs none.
         Automatic = "automatic",
         /// No ECN.
         Off = "off",
@@ -168,7 +168,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::choices! {
-    /// What a sender does with an indication of loss.
+    /// A sender's response to an indication of loss.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum LossResponse {
         /// As the loss recovery says.
@@ -185,7 +185,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::choices! {
-    /// What the ends do about an outage that a link tells of.
+    /// Response of the ends to an outage that a link tells of.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum OutageResponse {
         /// Nothing.

@@ -33,7 +33,8 @@ struct Pending {
 
 impl RateSampler {
     /// A segment is about to be sent: write the snapshots into it. `is_idle`: nothing is outstanding.
-    /// What is only believed lost is: with its place taken by now, an interval would be too short.
+    /// A segment only believed lost counts as outstanding: with its place taken by now, an interval would be
+    /// too short.
     #[inline]
     pub(super) fn on_send(
         &mut self,

@@ -32,7 +32,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::choices! {
-    /// What CQI reports tell of the band.
+    /// Frequency granularity of CQI reports.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(super) enum CqiFormat {
         Wideband = "wideband",

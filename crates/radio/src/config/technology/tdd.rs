@@ -91,7 +91,7 @@ impl Period {
 }
 
 impl Tdd {
-    /// What the uplink leaves to the downlink.
+    /// How flexible symbols are divided.
     pub(super) fn division(&self) -> Division {
         match self.flexible_division {
             DivisionKind::Halves => Division::Halves,

@@ -14,8 +14,8 @@ pub struct BandView<'a> {
     pub slot: SlotView<'a>,
     /// Units that are left in each sub-band.
     pub free: &'a [u8],
-    /// What a unit of each sub-band carries, those of a candidate side by side in the order of the
-    /// candidates, in any unit. What carries nothing is given to nobody.
+    /// Rates of a unit in each sub-band, those of a candidate side by side in the order of the candidates, in
+    /// any unit of measure. A unit of rate zero is given to nobody.
     pub rates: &'a [f64],
 }
 

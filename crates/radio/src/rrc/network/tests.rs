@@ -53,7 +53,7 @@ impl Rig {
         }
     }
 
-    /// What follows from a step at `ms`.
+    /// The actions that follow from a step at `ms`.
     fn step(&mut self, ms: u64, action: impl FnOnce(&mut Network, &mut Step<'_>)) -> Vec<Act> {
         let mut acts = VecDeque::new();
         let mut step = Step {
@@ -369,7 +369,7 @@ fn a_ue_that_comes_back_home_needs_no_copies_any_more() {
     assert_eq!(rig.due(405), [Act::EndCopies]);
 }
 
-/// What a UE and its network do at random, while links lose messages.
+/// A random walk of a UE and its network, while links lose messages.
 struct Walk {
     rig: Rig,
     random: Stream,

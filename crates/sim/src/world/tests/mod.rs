@@ -15,7 +15,7 @@ use fadeout_core::{
 use fadeout_scenario::Source;
 use fadeout_transport::tcp::{AppCommand, AppEvent};
 
-/// What was handed to first hops and what arrived at endpoints, with the times.
+/// Packets handed to first hops and arrived at endpoints, with the times.
 #[derive(Debug, Default)]
 struct Seen {
     sent: Vec<(Time, Packet)>,

@@ -48,7 +48,7 @@ impl Bounds {
     }
 }
 
-/// What the present loss round has seen.
+/// Signals of the present loss round.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Signals {
     pub(super) latest_bandwidth: f64,

@@ -1,4 +1,4 @@
-//! What the application reads, what it knows of the peer, and when an ACK leaves for it.
+//! Reading by the application, the receiver's knowledge of the peer, and when ACKs leave.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What one ACK changes, and what of it the congestion control is told.
+//! Effects of one ACK, and what of them the congestion control is told.
 
 use super::*;
 use crate::tcp::config::LossRecovery;

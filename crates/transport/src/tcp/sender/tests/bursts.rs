@@ -1,4 +1,4 @@
-//! What leaves together, and where the peer's window cuts it.
+//! Segments that leave together, and where the peer's window cuts the burst.
 
 use super::*;
 use crate::tcp::scoreboard::Tags;

@@ -1,4 +1,4 @@
-//! What limits the sender: the application, or something else.
+//! Limits of the sender: the application, or something else.
 
 use super::*;
 use crate::tcp::scoreboard::{SentSegment, Tags};

@@ -1,4 +1,4 @@
-//! What is believed lost, and what a recovery does about it: RACK, SACK, rate reduction.
+//! Detection of losses, and recovery from them: RACK, SACK, rate reduction.
 
 use super::*;
 use crate::congestion::CongestionKind;

@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex};
 /// Payload of a full segment: the n-th begins at 1000 n - 999.
 pub(super) const FULL: u64 = 1000;
 
-/// What a congestion control was told.
+/// Calls that a congestion control received.
 #[derive(Default)]
 pub(super) struct Told {
     pub(super) acks: Vec<AckSample>,
@@ -40,7 +40,7 @@ pub(super) struct Told {
     pub(super) holds: bool,
 }
 
-/// What was recorded.
+/// Recorded rows.
 #[derive(Default)]
 pub(super) struct Rows {
     pub(super) timeouts: Vec<TimeoutRow>,
@@ -244,7 +244,7 @@ impl Bench {
         ack
     }
 
-    /// What left since the last look.
+    /// Segments that left since the last look.
     pub(super) fn left(&mut self) -> Vec<Outgoing> {
         std::mem::take(&mut self.left)
     }
@@ -256,7 +256,7 @@ impl Bench {
         data.map(|segment| (segment.seq - 1) / FULL + 1).collect()
     }
 
-    /// What the congestion control was told since the last look.
+    /// Calls that the congestion control received since the last look.
     pub(super) fn told(&mut self) -> Told {
         let mut told = self.told.lock().expect("one thread");
         let holds = told.holds;

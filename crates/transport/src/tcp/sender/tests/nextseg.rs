@@ -27,7 +27,7 @@ struct Recovery {
     rescue_rxt: u64,
 }
 
-/// What NextSeg finds, and by which rule.
+/// Segment that NextSeg finds, and its rule.
 type Found = Option<(u64, u8)>;
 
 impl Model {
@@ -81,7 +81,8 @@ impl Model {
         (self.high_ack > known.rescue_rxt).then_some((last, 4))
     }
 
-    /// What leaves after an ACK, in order: section 5, steps 4 and C, or as much new data as there is room.
+    /// Segments that leave after an ACK, in order: section 5, steps 4 and C, or as much new data as there is
+    /// room.
     fn send(&mut self, cwnd: u64, may_send: u64) -> Vec<u64> {
         let mut sent = Vec::new();
         let first = self.high_ack + 1;

@@ -166,8 +166,8 @@ fn a_pure_duplicate_begins_no_wait_where_sack_would_say_what_is_missing() {
     assert_ne!(b.timer().map(|(kind, _)| kind), Some(TimerKind::LossDelay));
 }
 
-/// What a sender whose window the receiver limits sends in 3000 deliveries, in order, where `lost` go missing
-/// once: how often it sent again, and how far it got.
+/// How often a sender whose window the receiver limits retransmits in 3000 deliveries, in order, where `lost`
+/// go missing once, and how far it gets.
 fn retransmissions(name: &str, lost: &[u64]) -> (u64, u64) {
     let window = 32;
     let mut b = Bench::new(&profile(name));
