@@ -7,7 +7,7 @@
 use fadeout_benches::{Arrival, Pair, RadioLoad, path};
 use fadeout_core::random::Stream;
 use fadeout_core::{
-    EventQueue, Kinematics, LinkId, NullProbe, Packet, PacketId, PacketPool, Point, Segment, Span,
+    Ecn, EventQueue, Kinematics, LinkId, NullProbe, PacketId, PacketPool, Point, Segment, Span,
     Time, Vector,
 };
 use fadeout_link::{Link, LinkConfig, LossConfig, RateConfig, Trace};
@@ -192,12 +192,10 @@ impl Carrier {
             has_timestamps: true,
             ..Segment::default()
         };
-        let packet = self.pool.insert(Packet {
-            segment,
-            ..Packet::default()
-        });
         self.now += self.spacing;
         let now = self.now;
+        let (packet, slot) = self.pool.claim();
+        slot.send(Default::default(), now, Ecn::NotEct, &segment);
         self.link
             .on_packet(now, packet, &mut self.pool, &mut NullProbe);
         while self.link.wake_at() <= now {

@@ -3,8 +3,8 @@
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
 use fadeout_core::{
-    Ecn, EndpointId, FlowId, LinkId, NullProbe, Packet, PacketId, PacketPool, Rate, Segment, Span,
-    Time,
+    Ecn, EndpointId, FlowId, LinkId, NullProbe, Packet, PacketId, PacketPool, Rate, RouteId,
+    Segment, Span, Time,
 };
 use fadeout_link::{DelayConfig, Link, LinkConfig, LossConfig, RateConfig};
 use fadeout_transport::congestion::Congestion;
@@ -155,13 +155,13 @@ impl Pair {
 
     fn send_from(&mut self, end: usize) {
         for outgoing in self.outbox.segments.drain(..) {
-            let packet = self.pool.insert(Packet {
-                to: EndpointId(1 - end as u32),
-                ecn: outgoing.ecn,
-                sent_at: self.now,
-                segment: outgoing.segment,
-                ..Packet::default()
-            });
+            let (packet, slot) = self.pool.claim();
+            let way = (
+                FlowId::default(),
+                EndpointId(1 - end as u32),
+                RouteId::default(),
+            );
+            slot.send(way, self.now, outgoing.ecn, &outgoing.segment);
             self.links[end].on_packet(self.now, packet, &mut self.pool, &mut NullProbe);
         }
         self.outbox.clear();

@@ -1,7 +1,7 @@
 //! A radio access alone under load, at a constant rate in both directions.
 
 use fadeout_core::{
-    CellId, Dbm, Direction, DrbId, Hertz, Kinematics, Motion, NodeId, NullProbe, Packet, PacketId,
+    CellId, Dbm, Direction, DrbId, Ecn, Hertz, Kinematics, Motion, NodeId, NullProbe, PacketId,
     PacketPool, Point, Segment, Span, Time, UeId,
 };
 use fadeout_radio::access::{
@@ -157,10 +157,8 @@ impl RadioLoad {
             len,
             ..Segment::default()
         };
-        let packet = self.pool.insert(Packet {
-            segment,
-            ..Packet::default()
-        });
+        let (packet, slot) = self.pool.claim();
+        slot.send(Default::default(), at, Ecn::NotEct, &segment);
         self.access.on_packet(
             at,
             bearer,
