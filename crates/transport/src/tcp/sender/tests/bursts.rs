@@ -124,15 +124,20 @@ fn half_of_the_window_leaves_together_and_its_last_segment_is_pushed() {
     assert!(!board.get(board.first()).tags.has(Tags::JOINED));
 }
 
-#[test]
-fn a_small_segment_that_must_wait_ends_a_burst_before_it() {
-    // Nagle's rule by Minshall: 100 bytes are out, and 2500 more are written.
+/// Nagle's rule by Minshall: 100 bytes are out, in a reduction of a window of ten segments.
+fn reducing() -> Bench {
     let mut b = bursting(|config| config.nagle = true);
     b.write_bytes(100);
     b.left();
     b.step(|sender, cx| sender.begin_reduction(cx, crate::congestion::CongestionKind::Ecn));
     b.sender.state = RecoveryState::Cwr;
     b.sender.window.cwnd = 10.0;
+    b
+}
+
+#[test]
+fn a_small_segment_that_must_wait_ends_a_burst_before_it() {
+    let mut b = reducing();
     b.write_bytes(2_500);
     let lengths: Vec<u32> = b.left().iter().map(|left| left.segment.len).collect();
     assert_eq!(lengths, [1_000, 1_000]);
@@ -188,15 +193,6 @@ fn a_fin_alone_pushes_nothing_and_says_nothing_of_the_window() {
 
 #[test]
 fn a_reduction_counts_what_left_before_a_small_segment_that_waits() {
-    let reducing = || {
-        let mut b = bursting(|config| config.nagle = true);
-        b.write_bytes(100);
-        b.left();
-        b.step(|sender, cx| sender.begin_reduction(cx, crate::congestion::CongestionKind::Ecn));
-        b.sender.state = RecoveryState::Cwr;
-        b.sender.window.cwnd = 10.0;
-        b
-    };
     let mut b = reducing();
     b.write_bytes(2_500);
     assert_eq!(lengths(&mut b), [1_000, 1_000]);
