@@ -91,8 +91,9 @@ fn the_power_of_a_transition_is_that_of_both_conditions_together() {
         },
         ..street(LineOfSight::Soft)
     };
-    let mut found = 0;
-    for seed in 0..40 {
+    let mut means = Vec::new();
+    let cases = Cases::new(200);
+    cases.run(|seed| {
         let mut link = link(&config, seed);
         for step in 0..400 {
             let x = 20.0 + step as f64 * 0.25;
@@ -108,13 +109,22 @@ fn the_power_of_a_transition_is_that_of_both_conditions_together() {
                 let later = now + Span::from_micros(n * 250);
                 sum += link.fading_flat(later);
             }
-            let mean = sum / count as f64;
-            // A second at a Doppler shift of 930 Hz: hundreds of fades.
-            assert!((mean - 1.0).abs() < 0.1, "seed {seed} at {x} m: {mean}");
-            found += 1;
+            means.push(sum / count as f64);
+            // Places of one link share its waves: one of each, so that means are independent.
+            return;
         }
+    });
+    // Nine links in ten have such a place.
+    let n = means.len() as f64;
+    assert!(!cases.is_whole() || n > 100.0, "{n}");
+    let mean = means.iter().sum::<f64>() / n;
+    let deviation = (means.iter().map(|m| (m - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
+    if !cases.is_replay() {
+        // Waves that turn at 930 Hz cancel within the second, but for pairs of nearly the same Doppler
+        // shift, which beat more slowly: 0.008 to 0.012 over thousands of links.
+        assert!(deviation < 0.03, "{deviation}");
+        assert!((mean - 1.0).abs() < 5.0 * deviation / n.sqrt(), "{mean}");
     }
-    assert!(found > 5, "{found}");
 }
 
 #[test]
@@ -325,34 +335,37 @@ fn a_gain_changes_by_no_more_than_its_bound_between_two_places() {
             nlos_fading: Fading::None,
             ..street(line_of_sight)
         };
-        let mut link = link(&config, 5);
-        let mut draw = Stream::new(9, "walk", number as u64);
-        let (mut x, mut y) = (40.0, 30.0);
         let (mut bounds_db, mut tightest) = ((0.0, 0), 0.0_f64);
-        for n in 0..4000_u32 {
-            let way = draw.uniform_in(0.0, if n % 10 == 0 { 40.0 } else { 1.0 });
-            let toward = draw.uniform_in(0.0, TAU);
-            let before = link.large_scale().gain_db;
-            x = (x + way * cos(toward)).clamp(-600.0, 600.0);
-            y = (y + way * sin(toward)).clamp(-600.0, 600.0);
-            let mut ends = at(x);
-            ends.base.position.z = 32.0;
-            ends.ue.position.y = y;
-            let bound = link.reach_db(ends.ue.position, f64::INFINITY);
-            let found = link.large_scale_db(Time::ZERO, &ends);
-            if n == 0 {
-                assert!(bound.is_infinite(), "nothing was found yet");
-                continue;
+        let cases = Cases::new(2000).among(5);
+        cases.run(|seed| {
+            let mut link = link(&config, seed);
+            let mut draw = Stream::new(seed, "walk", number as u64);
+            let (mut x, mut y) = (draw.uniform_in(-300.0, 300.0), 30.0);
+            for n in 0..12_u32 {
+                let way = draw.uniform_in(0.0, if n % 10 == 0 { 40.0 } else { 1.0 });
+                let toward = draw.uniform_in(0.0, TAU);
+                let before = link.large_scale().gain_db;
+                x = (x + way * cos(toward)).clamp(-600.0, 600.0);
+                y = (y + way * sin(toward)).clamp(-600.0, 600.0);
+                let mut ends = at(x);
+                ends.base.position.z = 32.0;
+                ends.ue.position.y = y;
+                let bound = link.reach_db(ends.ue.position, f64::INFINITY);
+                let found = link.large_scale_db(Time::ZERO, &ends);
+                if n == 0 {
+                    assert!(bound.is_infinite(), "nothing was found yet");
+                    continue;
+                }
+                let change = (found - before).abs();
+                assert!(change <= bound, "{path_loss:?} {n}: {change} {bound}");
+                tightest = tightest.max(change / bound);
+                if way < 1.0 && bound.is_finite() {
+                    bounds_db = (bounds_db.0 + bound, bounds_db.1 + 1);
+                }
             }
-            let change = (found - before).abs();
-            assert!(change <= bound, "{path_loss:?} {n}: {change} {bound}");
-            tightest = tightest.max(change / bound);
-            if way < 1.0 && bound.is_finite() {
-                bounds_db = (bounds_db.0 + bound, bounds_db.1 + 1);
-            }
-        }
+        });
         let mean_db = bounds_db.0 / f64::from(bounds_db.1);
-        assert!(tightest > 0.2, "{tightest}");
+        assert!(!cases.is_whole() || tightest > 0.2, "{tightest}");
         // Its shadowing is alike over 50 m, that of the streets over 10.
         assert!(number > 0 || mean_db < 12.0, "{mean_db}");
     }

@@ -1,7 +1,7 @@
 //! A bearer whose UE comes to a cell of the other generation: both ends set up RLC and PDCP anew.
 //!
-//! Packets that had not arrived are numbered anew, and sent again behind nothing: COUNTs of the two have
-//! nothing to do with each other.
+//! Packets that had not arrived are sent again before all others, with new numbers: COUNTs of the two
+//! generations have nothing to do with each other, so that no number tells what arrived before.
 //!
 //! Standard: TS 38.331 §5.3.5.11; TS 36.331 §5.3.5.8.
 

@@ -139,6 +139,27 @@ fn a_record_ends_a_piece() {
 }
 
 #[test]
+fn a_record_that_ends_within_a_call_is_not_pushed_before_the_rest() {
+    // The head's ACK is due in a millisecond, and nine segments of room are no third of the window: a
+    // burst waits for more (Linux `tcp_tso_should_defer`), which one piece that is pushed would not.
+    let mut b = bench(1 << 20);
+    b.sender.config.tso_bursts = true;
+    b.sender.config.minimum_burst = 65;
+    b.write(1);
+    b.wait(100);
+    b.ack(1);
+    b.sender.window.cwnd = 30.0;
+    b.write(20);
+    b.wait(99);
+    b.write(1);
+    assert_eq!(b.left().len(), 22);
+    b.sender.end_record_after(15_000);
+    b.write(40);
+    assert_eq!(b.left().len(), 0);
+    assert_eq!(pieces(&b), [(37_001, false), (62_001, true)]);
+}
+
+#[test]
 fn the_way_to_the_end_of_a_record_is_what_is_left_of_it() {
     let mut b = Bench::new(&linux());
     assert_eq!(b.sender.record_ahead(), u64::MAX);
