@@ -98,7 +98,7 @@ check-docs: $(VENV)/.tools
 check-python: $(VENV)/.tools
 	$(call say,Python tests)
 	@command -v tshark >/dev/null || echo "skipped: tests that decode captures (tshark is not installed)"
-	FADEOUT_PACKAGING=1 $(BIN)/python -m pytest --quiet
+	FADEOUT_PACKAGING=1 $(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal
 
 # --- the rest -------------------------------------------------------------------------------
 

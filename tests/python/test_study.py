@@ -17,11 +17,9 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from typer.testing import CliRunner
 
 import fadeout
 from fadeout.campaign.engine import Threads
-from fadeout.cli.app import app
 from fadeout.cli.progress import count_progress
 from fadeout.results import Results
 from fadeout.studies.blockage import STUDY
@@ -263,28 +261,6 @@ def test_a_study_that_exists_is_listed_and_has_its_files():
         if study.name not in ("calibration", "mobility"):
             # These have no flow, which a warning says.
             fadeout.check(study.folder / "scenario.toml")
-
-
-def test_the_blockage_study_answers_its_questions(cli: CliRunner):
-    command = ["study", "blockage", "--quick", "--seeds", "2", "--out", "study"]
-    result = cli.invoke(app, command)
-    assert result.exit_code == 0, result.output
-    assert "12 %" in result.stdout
-    found = json.loads(Path("study/results.json").read_text())
-    assert [row["published_loss_pct"] for row in found["table"]] == [12.0, 54.0, 72.0]
-    for level in ("link_nothing_passes", "full_stack_nothing_passes", "full_stack_vehicle"):
-        losses = [row[f"{level}_mean_pct"] for row in found["table"]]
-        assert losses == sorted(losses), level
-    # Over both levels a second in five takes about its share; shorter ones depend on the phase.
-    for level in ("link_nothing_passes", "full_stack_nothing_passes"):
-        assert 15 < found["table"][-1][f"{level}_mean_pct"] < 35, level
-    report = Path("study/report.md").read_text()
-    for figure in Path("study/figures").glob("*.png"):
-        assert figure.stat().st_size > 5_000
-        assert f"figures/{figure.name}" in report
-    refused = cli.invoke(app, command)
-    assert refused.exit_code == 1
-    assert "--force" in refused.stderr
 
 
 def test_ctrl_c_keeps_the_runs_that_were_done(tmp_path: Path):

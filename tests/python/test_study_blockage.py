@@ -4,6 +4,7 @@ import tomllib
 import warnings
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -103,17 +104,46 @@ def test_the_senders_are_those_that_the_paper_and_the_rfcs_describe():
     }
 
 
-def test_the_study_writes_all_its_tables(cli: CliRunner, monkeypatch: pytest.MonkeyPatch):
-    # Few points of each table: that they are written is what is tested.
+def few_points(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
+    """Has `--quick` run few points of each table."""
     monkeypatch.setattr(knee, "ROUND_TRIPS_MS", (30, 42))
     monkeypatch.setattr(knee, "WINDOWS_MB", (4.7, 67.1))
     monkeypatch.setattr(search, "candidates", lambda: list(candidates())[:2])
     small = replace(
         STUDY.quick,
         seeds=2, knee_seeds=1, fine_seeds=1, lengths_s=(1, 2), refined=1, refined_seeds=1,
-        curve_seeds=1, cell_seeds=1, cell_changes=CELL_CHANGES[:1], losses_db=(25,), duration_s=1,
+        curve_seeds=1, cell_seeds=1, cell_changes=CELL_CHANGES[:1], losses_db=(25,),
     )  # fmt: skip
-    monkeypatch.setitem(studies(), "blockage", replace(STUDY, quick=small))
+    monkeypatch.setitem(studies(), "blockage", replace(STUDY, quick=replace(small, **changes)))
+
+
+def test_the_blockage_study_answers_its_questions(cli: CliRunner, monkeypatch: pytest.MonkeyPatch):
+    # What is asked of here is run as ever, and few points of the rest.
+    few_points(monkeypatch, cell_seeds=2, duration_s=10)
+    command = ["study", "blockage", "--quick", "--out", "study"]
+    result = cli.invoke(app, command)
+    assert result.exit_code == 0, result.output
+    assert "12 %" in result.stdout
+    found = json.loads(Path("study/results.json").read_text())
+    assert [row["published_loss_pct"] for row in found["table"]] == [12.0, 54.0, 72.0]
+    for level in ("link_nothing_passes", "full_stack_nothing_passes", "full_stack_vehicle"):
+        losses = [row[f"{level}_mean_pct"] for row in found["table"]]
+        assert losses == sorted(losses), level
+    # Over both levels a second in five takes about its share; shorter ones depend on the phase.
+    for level in ("link_nothing_passes", "full_stack_nothing_passes"):
+        assert 15 < found["table"][-1][f"{level}_mean_pct"] < 35, level
+    report = Path("study/report.md").read_text()
+    for figure in Path("study/figures").glob("*.png"):
+        assert figure.stat().st_size > 5_000
+        assert f"figures/{figure.name}" in report
+    refused = cli.invoke(app, command)
+    assert refused.exit_code == 1
+    assert "--force" in refused.stderr
+
+
+def test_the_study_writes_all_its_tables(cli: CliRunner, monkeypatch: pytest.MonkeyPatch):
+    # That they are written is what is tested.
+    few_points(monkeypatch, duration_s=1)
     result = cli.invoke(app, ["study", "blockage", "--quick", "--out", "study"])
     assert result.exit_code == 0, result.output
     found = json.loads(Path("study/results.json").read_text())

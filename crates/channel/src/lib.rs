@@ -27,6 +27,7 @@ pub mod recorded;
 pub mod shadowing;
 mod small_scale;
 mod transition;
+mod wide;
 
 pub use config::{ChannelConfig, LineOfSight, Shadowing};
 pub use ends::{LinkEnds, LinkKey};

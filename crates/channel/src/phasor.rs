@@ -11,21 +11,21 @@ pub(crate) const LANES: usize = 8;
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
 /// The difference of `turns` from the nearest integer, in [-1/2, 1/2].
-#[inline]
+#[inline(always)]
 pub(crate) fn wrap(turns: f64) -> f64 {
     turns - ((turns + ROUND) - ROUND)
 }
 
 /// `sin(2 pi q)` for |q| <= 1/4: the polynomial that meets it at the nodes of the tenth Chebyshev
 /// polynomial, off by less than 7e-9 before rounding to single precision.
-#[inline]
+#[inline(always)]
 fn quarter_sine(q: f32) -> f32 {
     let z = q * q;
     q * (6.283_185_4 + z * (-41.341_682 + z * (81.602_48 + z * (-76.581_17 + z * 39.759_83))))
 }
 
 /// Cosine and sine of an angle in turns within [-1/2, 1/2], to single precision.
-#[inline]
+#[inline(always)]
 pub(crate) fn cos_sin(turns: f32) -> (f32, f32) {
     let distance = turns.abs();
     let cosine = quarter_sine(0.25 - distance);
@@ -70,7 +70,7 @@ impl Waves {
     ///
     /// Here and below each step is a loop of its own over slices of one length: that is what
     /// becomes vector instructions.
-    #[inline]
+    #[inline(always)]
     fn angles<const N: usize>(&self, [x, y, t]: [f64; 3], turns: &mut [f32; N]) {
         let all = self.count();
         let count = all.min(N);
@@ -82,7 +82,7 @@ impl Waves {
     }
 
     /// Cosine and sine of the first `N` waves at a place.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn phasors<const N: usize>(
         &self,
         place: [f64; 3],

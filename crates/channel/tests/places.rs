@@ -118,7 +118,7 @@ fn the_power_of_a_transition_is_that_of_both_conditions_together() {
     let n = means.len() as f64;
     assert!(!cases.is_whole() || n > 100.0, "{n}");
     let mean = means.iter().sum::<f64>() / n;
-    let deviation = (means.iter().map(|m| (m - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt();
+    let deviation = (means.iter().map(|m| (m - mean) * (m - mean)).sum::<f64>() / (n - 1.0)).sqrt();
     if !cases.is_replay() {
         // Waves that turn at 930 Hz cancel within the second, but for pairs of nearly the same Doppler
         // shift, which beat more slowly: 0.008 to 0.012 over thousands of links.

@@ -83,6 +83,7 @@ impl Gains {
     };
 
     /// Sum with weights.
+    #[inline(always)]
     pub(crate) fn mix(parts: [(&Gains, f64); 4]) -> Gains {
         let mut mix = Gains::NONE;
         for (part, weight) in parts {

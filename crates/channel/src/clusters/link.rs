@@ -3,6 +3,7 @@
 use super::beams::{Antennas, Beams, Gains, Pair, Steered, choose, gains};
 use super::law::MOST_CLUSTERS;
 use super::place::{ClusterMap, Direct, Spot};
+use crate::wide::wide;
 use fadeout_core::math::from_db;
 
 /// Places at which gains are computed are this far apart, metres; between them they are
@@ -108,12 +109,17 @@ impl LinkClusters {
         }
         let (right, up) = (x - x.floor(), y - y.floor());
         let [a, b, c, d] = &self.corners;
-        let here = Gains::mix([
-            (a, (1.0 - right) * (1.0 - up)),
-            (b, right * (1.0 - up)),
-            (c, (1.0 - right) * up),
-            (d, right * up),
-        ]);
+        let here = wide(
+            #[inline(always)]
+            || {
+                Gains::mix([
+                    (a, (1.0 - right) * (1.0 - up)),
+                    (b, right * (1.0 - up)),
+                    (c, (1.0 - right) * up),
+                    (d, right * up),
+                ])
+            },
+        );
         self.add_up(direct, &pair, &here)
     }
 

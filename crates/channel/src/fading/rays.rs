@@ -6,6 +6,7 @@
 //! stops keeps its fade, one that comes back meets it again.
 
 use crate::phasor::{LANES, Waves};
+use crate::wide::wide;
 use fadeout_core::math::{cos, sin};
 use fadeout_core::random::Stream;
 use std::f64::consts::TAU;
@@ -15,13 +16,14 @@ pub(crate) const MOST_TAPS: usize = 24;
 /// Waves of a process that is alone, and of each of several: these add up to many more.
 const WAVES_ALONE: usize = 16;
 const WAVES_A_TAP: usize = 8;
-const MOST_WAVES: usize = MOST_TAPS * WAVES_A_TAP;
+/// With room for the lanes beyond the last tap.
+const MOST_WAVES: usize = MOST_TAPS * WAVES_A_TAP + LANES;
 
 /// Waves of one or more independent complex Gaussian processes, each of mean power 1.
 #[derive(Debug, Clone)]
 pub(crate) struct Rays {
     /// Wave by wave, those of all taps side by side: sums over waves then go on for many taps at
-    /// once. Taps are filled up to a multiple of the lanes.
+    /// once.
     waves: Waves,
     taps: usize,
 }
@@ -45,11 +47,11 @@ impl Rays {
         environment_doppler_hz: f64,
     ) -> Rays {
         assert!(taps <= MOST_TAPS, "no profile has {taps} taps");
-        let (count, stride) = match taps {
-            1 => (WAVES_ALONE, 1),
-            _ => (WAVES_A_TAP, taps.next_multiple_of(LANES)),
+        let count = match taps {
+            1 => WAVES_ALONE,
+            _ => WAVES_A_TAP,
         };
-        let mut waves = Waves::new(count * stride);
+        let mut waves = Waves::new(count * taps);
         for tap in 0..taps {
             for wave in 0..count {
                 // One arrival in each of `count` equal sectors. Exactly even arrivals would come
@@ -57,7 +59,7 @@ impl Rays {
                 let arrival = TAU * (wave as f64 + stream.uniform()) / count as f64;
                 let (x, y) = (cos(arrival) / wavelength_m, sin(arrival) / wavelength_m);
                 let t = environment_doppler_hz * cos(TAU * stream.uniform());
-                waves.set(wave * stride + tap, [x, y, t], stream.uniform());
+                waves.set(wave * taps + tap, [x, y, t], stream.uniform());
             }
         }
         Rays { waves, taps }
@@ -68,8 +70,13 @@ impl Rays {
     pub(crate) fn one(&self, place: Place) -> (f32, f32) {
         debug_assert_eq!(self.taps, 1);
         let (mut cosines, mut sines) = ([0.0; WAVES_ALONE], [0.0; WAVES_ALONE]);
-        self.waves
-            .phasors([place.x, place.y, place.t], &mut cosines, &mut sines);
+        wide(
+            #[inline(always)]
+            || {
+                self.waves
+                    .phasors([place.x, place.y, place.t], &mut cosines, &mut sines);
+            },
+        );
         let sum = |parts: &[f32; WAVES_ALONE]| {
             let (low, high) = parts.split_at(LANES);
             let pairs = low.iter().zip(high).map(|(low, high)| low + high);
@@ -79,7 +86,7 @@ impl Rays {
     }
 
     /// Real and imaginary part of each of several processes, into the first entries.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn all(
         &self,
         place: Place,
@@ -89,17 +96,17 @@ impl Rays {
         let (mut cosines, mut sines) = ([0.0; MOST_WAVES], [0.0; MOST_WAVES]);
         self.waves
             .phasors([place.x, place.y, place.t], &mut cosines, &mut sines);
-        let stride = self.taps.next_multiple_of(LANES);
         for (parts, out) in [(&cosines, real), (&sines, imaginary)] {
-            for first in (0..stride).step_by(LANES) {
+            for first in (0..self.taps).step_by(LANES) {
+                // Lanes beyond the last tap add up what belongs to others, and are left out.
                 let mut sums = [0.0; LANES];
                 for wave in 0..WAVES_A_TAP {
-                    let parts = &parts[wave * stride + first..][..LANES];
+                    let parts = &parts[wave * self.taps + first..][..LANES];
                     for lane in 0..LANES {
                         sums[lane] += parts[lane];
                     }
                 }
-                for (out, sum) in out[first..].iter_mut().zip(sums) {
+                for (out, sum) in out[first..self.taps].iter_mut().zip(sums) {
                     *out = sum * amplitude(WAVES_A_TAP);
                 }
             }
@@ -126,7 +133,7 @@ mod tests {
         for n in 0..WAVES_A_TAP {
             let x = cos((TAU * n as f64 + TAU / 8.0) / 8.0);
             let phase = 0.7 * n as f64 / TAU;
-            rays.waves.set(n * LANES + 1, [x, 0.0, 0.0], phase);
+            rays.waves.set(n * 2 + 1, [x, 0.0, 0.0], phase);
         }
         // A shift of 100 Hz for 3 ms is 0.3 wavelengths.
         for (x, expected) in [(0.3, (0.402_126, 1.451_86)), (0.0, (-0.266_036, 0.220_283))] {

@@ -4,6 +4,7 @@
 
 use super::rays::{MOST_TAPS, Place, Rays};
 use crate::phasor::{LANES, cos_sin, wrap};
+use crate::wide::wide;
 use fadeout_core::math::from_db;
 use fadeout_core::{Hertz, Span};
 
@@ -162,16 +163,22 @@ impl Comb {
             *known = amplitude(f64::from(*power));
         }
         let steps_hz = self.bandwidth_hz * STEPS;
-        for (tap, delay) in taps.1.iter().enumerate() {
-            let delay = (f64::from(*delay) * steps_hz).round() / steps_hz;
-            if self.delays[tap] != delay {
-                self.delays[tap] = delay;
-                self.turn(tap, delay);
-            }
-        }
+        wide(
+            #[inline(always)]
+            || {
+                for (tap, delay) in taps.1.iter().enumerate() {
+                    let delay = (f64::from(*delay) * steps_hz).round() / steps_hz;
+                    if self.delays[tap] != delay {
+                        self.delays[tap] = delay;
+                        self.turn(tap, delay);
+                    }
+                }
+            },
+        );
     }
 
     /// Lays one tap over the band.
+    #[inline(always)]
     fn turn(&mut self, tap: usize, delay: f64) {
         let taps = self.delays.len();
         let groups = self.turns.chunks_exact_mut(taps);
@@ -207,24 +214,29 @@ impl Comb {
         direct: (f32, f32),
         mut put: impl FnMut(usize, (f32, f32)),
     ) {
-        let (mut real, mut imaginary) = ([0.0; MOST_TAPS], [0.0; MOST_TAPS]);
-        rays.all(place, &mut real, &mut imaginary);
-        let taps = self.amplitudes.len();
-        for (n, amplitude) in self.amplitudes.iter().enumerate() {
-            real[n] *= amplitude;
-            imaginary[n] *= amplitude;
-        }
-        let direct = (self.direct * direct.0, self.direct * direct.1);
-        let half = self.sub_bands.div_ceil(2);
-        for (group, turns) in self.turns.chunks_exact(taps).enumerate() {
-            let sums = Products::sum(&real[..taps], &imaginary[..taps], turns);
-            for lane in 0..LANES.min(half - group * LANES) {
-                let sub_band = group * LANES + lane;
-                let (low, high) = sums.pair(lane, direct);
-                put(sub_band, low);
-                put(self.sub_bands - 1 - sub_band, high);
-            }
-        }
+        wide(
+            #[inline(always)]
+            || {
+                let (mut real, mut imaginary) = ([0.0; MOST_TAPS], [0.0; MOST_TAPS]);
+                rays.all(place, &mut real, &mut imaginary);
+                let taps = self.amplitudes.len();
+                for (n, amplitude) in self.amplitudes.iter().enumerate() {
+                    real[n] *= amplitude;
+                    imaginary[n] *= amplitude;
+                }
+                let direct = (self.direct * direct.0, self.direct * direct.1);
+                let half = self.sub_bands.div_ceil(2);
+                for (group, turns) in self.turns.chunks_exact(taps).enumerate() {
+                    let sums = Products::sum(&real[..taps], &imaginary[..taps], turns);
+                    for lane in 0..LANES.min(half - group * LANES) {
+                        let sub_band = group * LANES + lane;
+                        let (low, high) = sums.pair(lane, direct);
+                        put(sub_band, low);
+                        put(self.sub_bands - 1 - sub_band, high);
+                    }
+                }
+            },
+        );
     }
 }
 
@@ -241,7 +253,7 @@ struct Products {
 }
 
 impl Products {
-    #[inline]
+    #[inline(always)]
     fn sum(real: &[f32], imaginary: &[f32], turns: &[([f32; LANES], [f32; LANES])]) -> Products {
         let mut ac = [0.0; LANES];
         let mut bs = [0.0; LANES];
@@ -259,7 +271,7 @@ impl Products {
     }
 
     /// Amplitudes of a sub-band and of its mirror image, with the direct path.
-    #[inline]
+    #[inline(always)]
     fn pair(&self, lane: usize, direct: (f32, f32)) -> ((f32, f32), (f32, f32)) {
         let add = |real: f32, imaginary: f32| (direct.0 + real, direct.1 + imaginary);
         let Products { ac, bs, as_, bc } = self;
