@@ -186,6 +186,7 @@ impl Sender {
                 payload = payload.min((self.window_end() - self.snd_nxt) as u32);
             }
             if n > 1 && self.holds_small_segment() {
+                self.pace(cx.now, wire);
                 return n - 1;
             }
             let place = match n {

@@ -154,6 +154,19 @@ fn a_small_segment_that_must_wait_ends_a_burst_before_it() {
 }
 
 #[test]
+fn a_burst_that_ends_before_a_small_segment_is_paced_by_what_it_sent() {
+    let mut b = reducing();
+    b.sender.config.pacing = crate::tcp::config::Pacing::On;
+    // Past the first ten segments, which are not paced.
+    b.sender.statistics.sent_segments = 100;
+    b.sender.pacer.rate = Rate::from_bits_per_sec(8_000_000);
+    b.sender.pacer.next_at = b.now;
+    b.write_bytes(2_500);
+    assert_eq!(b.left().len(), 2);
+    assert_eq!(b.sender.pacer.next_at, b.now + ms(2), "2000 bytes at 8 Mbit/s");
+}
+
+#[test]
 fn a_record_that_ends_within_what_is_written_lets_small_segments_go() {
     let config = TcpConfig {
         nagle: true,
