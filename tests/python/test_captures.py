@@ -206,6 +206,44 @@ def test_forwarded_packets_have_their_numbers_and_end_markers_stand_behind_them(
 
 
 @tshark_wanted
+def test_numbers_of_nr_are_of_eighteen_bits(tmp_path: Path):
+    changes = {
+        **DRIVE,
+        "cell.radio": "nr",
+        "cell.carrier": "3.5 GHz",
+        # More waits than a queue takes that says nothing.
+        "link.x2-west.queue.limit": "4000 packets",
+    }
+    results = fadeout.run(ROOT / "scenarios/handover.toml", set=changes, out=tmp_path / "run")
+    row = results.handovers.row(0, named=True)
+    capture = tmp_path / "run/captures/x2-west.link.pcapng"
+    name = "gtp.ext_hdr.long_pdcp_sn"
+    assert len(fields(capture, name, name)) == row["forwarded_numbered"] > 0
+
+
+@tshark_wanted
+def test_a_handover_at_a_given_time_has_its_tunnels_too(tmp_path: Path):
+    links = ["s1", "iu", "forwarding"]
+    changes = {"duration": "95 s", "probe.link-capture": links}
+    results = fadeout.run(ROOT / "scenarios/inter-rat.toml", set=changes, out=tmp_path / "run")
+    row = results.link_handovers.row(0, named=True)
+    captures = tmp_path / "run/captures"
+    for link in links:
+        capture = captures / f"{link}.link.pcapng"
+        assert tshark(capture, "-Y", "_ws.malformed || ip.checksum.status == 0") == []
+    forwarded = fields(captures / "forwarding.link.pcapng", "gtp.message == 255", "gtp.teid")
+    assert len(forwarded) == row["forwarded_waiting"] + row["forwarded_later"] > 0
+    kinds = fields(captures / "forwarding.link.pcapng", "gtp", "gtp.message", "gtp.teid")
+    assert [int(kind, 16) for kind, _ in kinds].count(254) == 1
+    assert int(kinds[-1][0], 16) == 254
+    # The old path has no tunnel but what ends it, the new one none.
+    old = fields(captures / "s1.link.pcapng", "ip", "gtp.message")
+    assert [int(kind, 16) for (kind,) in old if kind] == [254]
+    assert old[-1][0]
+    assert not fields(captures / "iu.link.pcapng", "gtp", "gtp.message")
+
+
+@tshark_wanted
 def test_a_pdu_session_tells_its_flow(tmp_path: Path):
     nr = """
 duration = "1 s"
