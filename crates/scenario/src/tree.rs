@@ -181,6 +181,7 @@ impl Value {
             Value::Float(number) => format!("the number {number}"),
             Value::Bool(flag) => flag.to_string(),
             Value::Date => "a date".to_owned(),
+            Value::List(items) if items.is_empty() => "an empty list".to_owned(),
             Value::List(_) => "a list".to_owned(),
             Value::Table(_) => "a table".to_owned(),
         }

@@ -9,6 +9,7 @@ mod kernel;
 pub(crate) mod link;
 mod mobility;
 mod multipath;
+mod outdoors;
 mod outlook;
 mod prediction;
 mod rab;

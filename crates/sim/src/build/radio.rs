@@ -1,6 +1,6 @@
 //! Cells, UEs and their surroundings.
 
-use super::{BuildError, channel_file, vehicles};
+use super::{BuildError, channel_file, outdoors, vehicles};
 use crate::radio::Radio;
 use fadeout_core::random::Stream;
 use fadeout_core::{CellId, Point, Rate, Span, UeId};
@@ -57,6 +57,7 @@ pub(crate) fn surroundings(scenario: &Scenario) -> Result<(RadioConfig, Places),
     for described in &scenario.cells {
         config.cells.push(cell(described)?);
     }
+    outdoors::check(scenario)?;
     let mut places = around(scenario)?;
     for described in &scenario.ues {
         put_ue(scenario, described, &mut places)?;

@@ -1,8 +1,8 @@
 //! Groups of vehicles.
 
 use super::BuildError;
-use fadeout_core::Meters;
 use fadeout_core::random::Stream;
+use fadeout_core::{Meters, Point};
 use fadeout_mobility::traffic::{
     Body, Driving, Fleet, Mix, Motorway, Population, Streets, TrafficConfig,
 };
@@ -29,6 +29,24 @@ pub(super) fn add(scenario: &Scenario, places: &mut Places) -> Result<(), BuildE
         }
     }
     Ok(())
+}
+
+/// The group whose streets have a block around a place, below its roof, and the roof's height in metres.
+pub(super) fn block_around(scenario: &Scenario, at: Point) -> Option<(&str, f64)> {
+    scenario.vehicles.iter().find_map(|group| {
+        let Road::Streets {
+            roof: Some(roof), ..
+        } = group.road
+        else {
+            return None;
+        };
+        let is_around = |&((west, south), (east, north)): &((f64, f64), (f64, f64))| {
+            west < at.x && at.x < east && south < at.y && at.y < north
+        };
+        let blocks = streets(&group.road)?.blocks();
+        let is_inside = at.z < roof.0 && blocks.iter().any(is_around);
+        is_inside.then_some((group.name.as_str(), roof.0))
+    })
 }
 
 /// Puts a UE on its vehicle.

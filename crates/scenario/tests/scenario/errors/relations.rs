@@ -57,7 +57,7 @@ fn schedules_are_consistent() {
         ),
         (
             "{ intervals = [] }",
-            "9:26: expected a list, each item a pair [a time such as \"20 ms\", a time such as \"20 ms\"], found a list",
+            "9:26: expected a list, each item a pair [a time such as \"20 ms\", a time such as \"20 ms\"], found an empty list",
         ),
         (
             "{ period = \"10 us\", duration = \"1 us\" }",

@@ -163,7 +163,11 @@ fn a_burst_that_ends_before_a_small_segment_is_paced_by_what_it_sent() {
     b.sender.pacer.next_at = b.now;
     b.write_bytes(2_500);
     assert_eq!(b.left().len(), 2);
-    assert_eq!(b.sender.pacer.next_at, b.now + ms(2), "2000 bytes at 8 Mbit/s");
+    assert_eq!(
+        b.sender.pacer.next_at,
+        b.now + ms(2),
+        "2000 bytes at 8 Mbit/s"
+    );
 }
 
 #[test]
