@@ -139,8 +139,11 @@ impl LinkClusters {
     fn add_up(&mut self, direct: Direct, pair: &Pair<'_>, gains: &Gains) -> &Mix {
         let k = direct.k_db.map_or(0.0, from_db);
         let (direct_share, share) = (k / (k + 1.0), 1.0 / (k + 1.0));
-        let base_gain = pair.base.gain(direct.ways.0);
-        let clear = direct_share * base_gain * pair.ue.gain(direct.ways.1);
+        let (mut base_gain, mut clear) = (0.0, 0.0);
+        if direct_share > 0.0 {
+            base_gain = pair.base.gain(direct.ways.0);
+            clear = direct_share * base_gain * pair.ue.gain(direct.ways.1);
+        }
         let mix = &mut self.mix;
         mix.count = self.map.count();
         mix.direct = match direct.blockage_db {
