@@ -1,0 +1,124 @@
+//! Looks at the quality of a link by a UE that monitors it, some of which need not be made when they are due: what
+//! they would have found can be found later.
+
+use super::path::{Placement, Round};
+use super::ue::{INTERFERING_PERIOD, latest};
+use super::{Air, Signal};
+use crate::config::LegId;
+use fadeout_core::{Motion, Span, Time};
+
+/// A look at a link.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LinkLook {
+    /// When it is due.
+    pub at: Time,
+    /// How many looks of UEs that listen all the time are due since then; none while it is the latest.
+    pub back: usize,
+}
+
+/// Looks that are made at most this much later.
+const LATEST: Span = Span::from_millis(200);
+
+/// The air as UEs see it that monitor their links.
+pub(crate) struct Watched<'a>(pub &'a mut Air);
+
+impl Watched<'_> {
+    /// UEs that listen all the time look now: what cells send is kept for those that do so later, by fewer than
+    /// `most` looks.
+    pub(crate) fn keep_loads(&mut self, most: usize) {
+        self.0.downlinks.keep(most);
+    }
+
+    /// Until when the looks at a leg's link from `now` on, one each `period`, can be made later by fewer than `most`
+    /// looks.
+    pub(crate) fn keep_until<M: Motion>(
+        &self,
+        leg: LegId,
+        now: Time,
+        (period, most): (Span, usize),
+        motion: &mut M,
+    ) -> Time {
+        let air = &*self.0;
+        let keeps = period * most as u64 <= LATEST && air.grain <= period;
+        if !keeps || !follows_from_the_places(air, leg, motion) {
+            return now;
+        }
+        let ue = &air.ues[air.legs[leg.index()].ue.index()];
+        motion.orderless_until(ue.config.node, latest(now, air.grain))
+    }
+
+    /// Linear SINR of a leg's downlink as [`Air::downlink_quality`] has it, with the paths as of the look.
+    pub(crate) fn quality<M: Motion>(&mut self, id: LegId, look: LinkLook, motion: &mut M) -> f64 {
+        let air = &mut *self.0;
+        let leg = &air.legs[id.index()];
+        let (serving, first) = match &leg.signal {
+            Signal::Paths(serving, carrier) if follows_from_the_places(air, id, motion) => {
+                (*serving, carrier.start)
+            }
+            _ => {
+                debug_assert_eq!(look.back, 0, "it cannot be made later");
+                air.refresh(id, look.at, motion);
+                return air.downlink_quality(id, look.at);
+            }
+        };
+        let (own, ue) = (&air.cells[leg.cell.index()], &mut air.ues[leg.ue.index()]);
+        let at = latest(look.at, own.config.gain_period);
+        let placement = match look.back {
+            0 => ue.place(at, motion),
+            _ => ue.place_again(at, motion),
+        };
+        let instant = latest(at, INTERFERING_PERIOD);
+        let (mut round, mut grid_round) = (Round::default(), Round::default());
+        let mut on_grid: Option<Placement> = None;
+        let path = &mut air.paths[serving];
+        let found = (&mut air.channels[serving], air.gains[serving]);
+        let gain = path.look_aside(found, (at, &mut round), &placement, own, motion);
+        if look.back > 0 {
+            // It was looked at as of another time.
+            path.due_at = Time::ZERO;
+        }
+        let mut disturbance_mw = own.levels.thermal_mw * ue.noise_factor;
+        let slot = own.frame.slot_at(look.at);
+        for (index, &cell) in (first..).zip(air.spectrum.of(leg.cell)) {
+            if index == serving {
+                continue;
+            }
+            let other = &air.cells[cell.index()];
+            let slot = other.frame.slot_as_of(own.frame.slot(), slot);
+            let share = air.downlinks.mean_share(cell, slot, look.back);
+            if share <= 0.0 {
+                continue;
+            }
+            let path = &mut air.paths[index];
+            let due_at = instant.saturating_add(INTERFERING_PERIOD);
+            let (channel, known) = (&mut air.channels[index], &mut air.gains[index]);
+            let gain = if path.due_at == due_at {
+                *known
+            } else {
+                let again = || ue.place_again(instant, motion);
+                let place =
+                    on_grid.get_or_insert_with(|| ue.place_on_grid(instant).unwrap_or_else(again));
+                let when = (instant, &mut grid_round);
+                if look.back == 0 {
+                    path.look((channel, known), when, place, other, motion);
+                    path.due_at = due_at;
+                    *known
+                } else {
+                    path.look_aside((channel, *known), when, place, other, motion)
+                }
+            };
+            let width_hz = own.levels.bandwidth_hz;
+            disturbance_mw += air.downlinks.heard_mw((cell, width_hz), gain, share);
+        }
+        let mean = own.levels.power_mw * gain / disturbance_mw;
+        mean * f64::from(own.config.channel.receive_antennas)
+    }
+}
+
+/// Whether the SINR of a leg's link follows from places and from what cells send, and all look on one grid.
+fn follows_from_the_places(air: &Air, leg: LegId, motion: &impl Motion) -> bool {
+    air.has_one_grain
+        && air.crossing.is_none()
+        && air.legs[leg.index()].follows_from_the_places
+        && !motion.has_vehicles()
+}
