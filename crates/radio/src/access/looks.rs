@@ -3,16 +3,16 @@
 //!
 //! A UE that listens all the time would look each 10 ms, and hardly ever find anything. The mean over 20 looks is no
 //! less than what a few of them add to it, since none is below zero. So after a look that is good enough the UE waits
-//! for as long as the mean is surely above Qout: while T310 does not run and nothing was out of sync, nothing else
-//! counts. When a later look does not suffice, those that were left out are made then, as of the times at which they
-//! were due: the gains follow from the places, a UE that goes straight on may be asked where it was, and what the
+//! for as long as the mean is surely above Qout, and does not even look at interferers whose bounds say that: while T310 does not run and nothing was out of sync, nothing else
+//! counts. When a later look does not suffice, what was left out is looked at then, as of the times at which it was
+//! due: the gains follow from the places, a UE that goes straight on may be asked where it was, and what the
 //! cells sent is kept.
 
 use super::managed::Managed;
 use super::{Event, RadioAccess};
-use crate::air::{LinkLook, Watched};
-use crate::config::{Env, LegId};
-use crate::rrc::monitor::Indication;
+use crate::air::{Air, LinkLook, Watched};
+use crate::config::{Env, LegId, Monitoring};
+use crate::rrc::monitor::{Indication, LinkWatch};
 use crate::rrc::pace::{Evaluation, MOST_EVALUATIONS};
 use fadeout_core::{Motion, Probe, RrcEvent, Span, Time, UeId};
 
@@ -114,42 +114,48 @@ impl Managed<'_> {
             at: env.now,
             back: 0,
         };
-        let sinr = Watched(&mut self.service.stack.air).quality(leg, look, motion);
-        self.state.link.note(sinr);
-        if !self.state.link.is_settled() {
-            self.catch_up(leg, motion, env.now);
-            let monitoring = &self.config.monitoring;
-            match self.state.link.judge(env.now, monitoring, over) {
-                Some(Indication::OutOfSync) => self.note(RrcEvent::OutOfSync, env),
-                Some(Indication::InSync) => self.note(RrcEvent::InSync, env),
-                None => {}
-            }
+        // With DRX fewer looks count, some time apart.
+        let may_wait = self.config.may_leave_out_looks() && !self.service.may_sleep(leg);
+        let mut air = Watched(&mut self.service.stack.air);
+        let link = &mut self.state.link;
+        let least = may_wait.then(|| air.least_quality(leg, look, motion));
+        match least.filter(|&(sinr, is_found)| is_found || link.is_good(sinr)) {
+            Some((sinr, is_found)) => link.note(sinr, is_found),
+            None => link.note(air.quality(leg, look, motion), true),
         }
-        self.wait(leg, motion, env.now);
-    }
-
-    /// Makes the looks that were left out.
-    fn catch_up<M: Motion>(&mut self, leg: LegId, motion: &mut M, now: Time) {
-        while let Some(back) = self.state.link.unknown() {
-            let at = now - self.config.monitoring.period * back as u64;
-            let look = LinkLook { at, back };
-            let sinr = Watched(&mut self.service.stack.air).quality(leg, look, motion);
-            self.state.link.fill(back, sinr);
-        }
-    }
-
-    /// Leaves out the looks that cannot tell anything.
-    fn wait<M: Motion>(&mut self, leg: LegId, motion: &mut M, now: Time) {
+        let air = &mut self.service.stack.air;
         let monitoring = &self.config.monitoring;
-        if !self.config.may_leave_out_looks() || self.service.may_sleep(leg) {
-            return;
+        let mut said = None;
+        if !may_wait || !link.is_settled() {
+            catch_up((leg, link), (env.now, monitoring), air, motion);
+            said = link.judge(env.now, monitoring, over);
         }
-        let looks = (monitoring.period, MOST_EVALUATIONS);
-        let air = Watched(&mut self.service.stack.air);
-        let until = air.keep_until(leg, now, looks, motion);
-        if self.state.link.next_at() >= until {
-            self.catch_up(leg, motion, now);
+        if may_wait {
+            let looks = (monitoring.period, MOST_EVALUATIONS);
+            let until = Watched(air).keep_until(leg, env.now, looks, motion);
+            if link.next_at() >= until {
+                catch_up((leg, link), (env.now, monitoring), air, motion);
+            }
+            link.wait(until, monitoring);
         }
-        self.state.link.wait(until, monitoring);
+        match said {
+            Some(Indication::OutOfSync) => self.note(RrcEvent::OutOfSync, env),
+            Some(Indication::InSync) => self.note(RrcEvent::InSync, env),
+            None => {}
+        }
+    }
+}
+
+/// Makes the looks at a link that were left out.
+fn catch_up<M: Motion>(
+    (leg, link): (LegId, &mut LinkWatch),
+    (now, config): (Time, &Monitoring),
+    air: &mut Air,
+    motion: &mut M,
+) {
+    while let Some(back) = link.unknown() {
+        let at = now - config.period * back as u64;
+        let sinr = Watched(air).quality(leg, LinkLook { at, back }, motion);
+        link.fill(back, sinr);
     }
 }

@@ -73,6 +73,7 @@ pub(crate) struct Air {
     grain: Span,
     /// Whether it is the period of all.
     has_one_grain: bool,
+    past: watch::Past,
 }
 
 /// A cell's antenna.
@@ -202,6 +203,7 @@ impl Air {
             recorded: recorded.collect(),
             grain: grain.unwrap_or(INTERFERING_PERIOD),
             has_one_grain,
+            past: watch::Past::new(),
         };
         if air.cells.iter().any(|cell| cell.config.cross_link) {
             air.crossing = Some(Crossing::new(air.cells.len()));

@@ -49,6 +49,26 @@ impl Watched<'_> {
 
     /// Linear SINR of a leg's downlink as [`Air::downlink_quality`] has it, with the paths as of the look.
     pub(crate) fn quality<M: Motion>(&mut self, id: LegId, look: LinkLook, motion: &mut M) -> f64 {
+        self.find((id, look), true, motion).0
+    }
+
+    /// The same or less, and whether it is the same: interferers that nobody looked at lately are no stronger than
+    /// their bounds.
+    pub(crate) fn least_quality<M: Motion>(
+        &mut self,
+        id: LegId,
+        look: LinkLook,
+        motion: &mut M,
+    ) -> (f64, bool) {
+        self.find((id, look), false, motion)
+    }
+
+    fn find<M: Motion>(
+        &mut self,
+        (id, look): (LegId, LinkLook),
+        is_exact: bool,
+        motion: &mut M,
+    ) -> (f64, bool) {
         let air = &mut *self.0;
         let leg = &air.legs[id.index()];
         let (serving, first) = match &leg.signal {
@@ -58,7 +78,7 @@ impl Watched<'_> {
             _ => {
                 debug_assert_eq!(look.back, 0, "it cannot be made later");
                 air.refresh(id, look.at, motion);
-                return air.downlink_quality(id, look.at);
+                return (air.downlink_quality(id, look.at), true);
             }
         };
         let (own, ue) = (&air.cells[leg.cell.index()], &mut air.ues[leg.ue.index()]);
@@ -70,6 +90,11 @@ impl Watched<'_> {
         let instant = latest(at, INTERFERING_PERIOD);
         let (mut round, mut grid_round) = (Round::default(), Round::default());
         let mut on_grid: Option<Placement> = None;
+        if look.back > 0 && (air.past.leg, air.past.instant) != (id, instant) {
+            air.past
+                .begin((id, instant), air.spectrum.of(leg.cell).len());
+        }
+        let mut all_found = true;
         let path = &mut air.paths[serving];
         let found = (&mut air.channels[serving], air.gains[serving]);
         let gain = path.look_aside(found, (at, &mut round), &placement, own, motion);
@@ -92,26 +117,35 @@ impl Watched<'_> {
             let path = &mut air.paths[index];
             let due_at = instant.saturating_add(INTERFERING_PERIOD);
             let (channel, known) = (&mut air.channels[index], &mut air.gains[index]);
+            let again = || ue.place_again(instant, motion);
             let gain = if path.due_at == due_at {
                 *known
             } else {
-                let again = || ue.place_again(instant, motion);
                 let place =
                     on_grid.get_or_insert_with(|| ue.place_on_grid(instant).unwrap_or_else(again));
                 let when = (instant, &mut grid_round);
-                if look.back == 0 {
+                if !is_exact {
+                    all_found = false;
+                    let most_db = channel.found_db() + channel.reach_db(place.ue.position, other);
+                    power_of_two_above(most_db.min(-other.config.channel.minimum_loss_db))
+                } else if look.back == 0 {
                     path.look((channel, known), when, place, other, motion);
                     path.due_at = due_at;
                     *known
                 } else {
-                    path.look_aside((channel, *known), when, place, other, motion)
+                    let past = &mut air.past.gains[index - first];
+                    if past.is_nan() {
+                        *past = path.look_aside((channel, *known), when, place, other, motion);
+                    }
+                    *past
                 }
             };
             let width_hz = own.levels.bandwidth_hz;
             disturbance_mw += air.downlinks.heard_mw((cell, width_hz), gain, share);
         }
         let mean = own.levels.power_mw * gain / disturbance_mw;
-        mean * f64::from(own.config.channel.receive_antennas)
+        let sinr = mean * f64::from(own.config.channel.receive_antennas);
+        (sinr, all_found)
     }
 }
 
@@ -121,4 +155,52 @@ fn follows_from_the_places(air: &Air, leg: LegId, motion: &impl Motion) -> bool 
         && air.crossing.is_none()
         && air.legs[leg.index()].follows_from_the_places
         && !motion.has_vehicles()
+}
+
+/// Gains of interferers at an earlier instant at which they are looked at, as far as they were found.
+#[derive(Debug)]
+pub(super) struct Past {
+    leg: LegId,
+    instant: Time,
+    /// By the cells of the leg's carrier; not a number before it is found.
+    gains: Vec<f64>,
+}
+
+impl Past {
+    pub(super) const fn new() -> Past {
+        Past {
+            leg: LegId(u32::MAX),
+            instant: Time::NEVER,
+            gains: Vec::new(),
+        }
+    }
+
+    fn begin(&mut self, (leg, instant): (LegId, Time), cells: usize) {
+        (self.leg, self.instant) = (leg, instant);
+        self.gains.clear();
+        self.gains.resize(cells, f64::NAN);
+    }
+}
+
+/// A power of two that is no less than a ratio in dB, and less than twice that and a little.
+fn power_of_two_above(ratio_db: f64) -> f64 {
+    // With room for the rounding of a bound.
+    let exponent = (ratio_db * (0.1 / std::f64::consts::LOG10_2) + 1e-3).ceil();
+    let exponent = exponent.clamp(-1000.0, 1000.0) as i64;
+    f64::from_bits(((1023 + exponent) as u64) << 52)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fadeout_core::math::from_db;
+
+    #[test]
+    fn a_power_of_two_is_above_its_ratio_by_less_than_a_factor_of_two() {
+        for step in -20_000..20_000 {
+            let ratio_db = f64::from(step) * 0.011;
+            let (found, exact) = (power_of_two_above(ratio_db), from_db(ratio_db));
+            assert!(found > exact && found < 2.002 * exact, "{ratio_db}");
+        }
+    }
 }

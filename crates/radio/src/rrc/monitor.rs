@@ -17,9 +17,10 @@ const SPARE: f64 = 4.0;
 /// The quality of a link over time, as indications.
 #[derive(Debug, Clone)]
 pub(crate) struct Quality {
-    /// Linear SINR of the latest evaluations, the latest at `next - 1`; not a number of those that are not found
-    /// yet.
+    /// Linear SINR of the latest evaluations, the latest at `next - 1`, or less.
     latest: [f64; WINDOW],
+    /// Whether it is that.
+    is_found: [bool; WINDOW],
     count: usize,
     next: usize,
     /// Qout and Qin, linear.
@@ -40,6 +41,7 @@ impl Quality {
     pub(crate) fn new(config: &Monitoring) -> Quality {
         Quality {
             latest: [0.0; WINDOW],
+            is_found: [true; WINDOW],
             count: 0,
             next: 0,
             thresholds: [config.q_out, config.q_in].map(|it| from_db(it.0)),
@@ -51,19 +53,19 @@ impl Quality {
         (self.count, self.next) = (0, 0);
     }
 
-    /// A further evaluation has this linear SINR.
-    fn push(&mut self, sinr: f64) {
-        self.latest[self.next] = sinr;
+    /// A further evaluation has this linear SINR, or at least that.
+    fn push(&mut self, sinr: f64, is_found: bool) {
+        (self.latest[self.next], self.is_found[self.next]) = (sinr, is_found);
         self.next = (self.next + 1) % WINDOW;
         self.count = (self.count + 1).min(WINDOW);
     }
 
-    /// The evaluation so many before the latest.
-    fn back(&mut self, back: usize) -> &mut f64 {
-        &mut self.latest[(self.next + 2 * WINDOW - 1 - back) % WINDOW]
+    /// Where the evaluation so many before the latest stands.
+    fn place(&self, back: usize) -> usize {
+        (self.next + 2 * WINDOW - 1 - back) % WINDOW
     }
 
-    /// Indication after the latest evaluation, with none unknown. Between Qin and Qout there is none.
+    /// Indication after the latest evaluation, with all of them found. Between Qin and Qout there is none.
     ///
     /// Standard: TS 36.133 §7.6.1.
     fn indication(&self, over: Evaluation) -> Option<Indication> {
@@ -76,14 +78,18 @@ impl Quality {
 
     /// How many of the latest evaluations keep the mean of [`WINDOW`] at `margin` times Qout or above, whatever the
     /// others are: no SINR is below zero. None where all of them together do not.
-    fn suffices(&mut self, margin: f64) -> Option<usize> {
-        let needed = self.thresholds[0] * WINDOW as f64 * margin;
+    fn suffices(&self, margin: f64) -> Option<usize> {
+        let needed = self.needed(margin);
         let mut sum = 0.0;
         (0..self.count).find_map(|back| {
-            let sinr = *self.back(back);
-            sum += if sinr.is_nan() { 0.0 } else { sinr };
+            sum += self.latest[self.place(back)];
             (sum >= needed).then_some(back + 1)
         })
+    }
+
+    /// Sum of evaluations whose mean over [`WINDOW`] is `margin` times Qout.
+    fn needed(&self, margin: f64) -> f64 {
+        self.thresholds[0] * WINDOW as f64 * margin
     }
 
     /// The mean of the latest `most`, or of as many as there are.
@@ -201,28 +207,35 @@ impl LinkWatch {
         self.is_waiting = false;
     }
 
-    /// The link has this linear SINR, at the time of [`LinkWatch::begin`].
-    pub(crate) fn note(&mut self, sinr: f64) {
-        self.quality.push(sinr);
+    /// The link has this linear SINR at the time of [`LinkWatch::begin`], or at least that where it is not found.
+    pub(crate) fn note(&mut self, sinr: f64, is_found: bool) {
+        self.quality.push(sinr, is_found);
+    }
+
+    /// Whether a link with this linear SINR need not be looked at again soon.
+    pub(crate) fn is_good(&self, sinr: f64) -> bool {
+        self.monitor.is_quiet() && sinr >= self.quality.needed(SPARE)
     }
 
     /// Whether it follows from what is known that nothing changes now: the link is not out of sync, and whether it
     /// is in sync counts for nothing. Otherwise [`LinkWatch::judge`] tells.
-    pub(crate) fn is_settled(&mut self) -> bool {
+    pub(crate) fn is_settled(&self) -> bool {
         self.monitor.is_quiet() && self.quality.suffices(ROUNDED).is_some()
     }
 
     /// How many looks ago the latest one was whose SINR is to be found yet.
-    pub(crate) fn unknown(&mut self) -> Option<usize> {
-        (0..self.quality.count).find(|&back| self.quality.back(back).is_nan())
+    pub(crate) fn unknown(&self) -> Option<usize> {
+        let quality = &self.quality;
+        (0..quality.count).find(|&back| !quality.is_found[quality.place(back)])
     }
 
-    /// Linear SINR at the time of an earlier look.
+    /// Linear SINR at the time of the latest look or an earlier one.
     pub(crate) fn fill(&mut self, back: usize, sinr: f64) {
-        *self.quality.back(back) = sinr;
+        let place = self.quality.place(back);
+        (self.quality.latest[place], self.quality.is_found[place]) = (sinr, true);
     }
 
-    /// What the looks say, of which none is unknown. The indication, if T310 starts or stops with it: what counts
+    /// What the looks say, all of which are found. The indication, if T310 starts or stops with it: what counts
     /// then is looked at without delay.
     pub(crate) fn judge(
         &mut self,
@@ -256,7 +269,7 @@ impl LinkWatch {
             if later >= until {
                 break;
             }
-            self.quality.push(f64::NAN);
+            self.quality.push(0.0, false);
             next_at = later;
         }
         self.is_waiting = next_at > self.next_at;

@@ -262,7 +262,7 @@ fn outcome(seed: u64, sampling: Sampling) -> (String, Vec<Told>, [usize; 2]) {
                 let down = Direction::Downlink;
                 access.on_packet(burst_at, bearer, down, packet, &mut pool, &mut rows);
             }
-            burst_at = burst_at + Span::from_millis(random.below(800));
+            burst_at += Span::from_millis(random.below(800));
             continue;
         }
         access.on_wake(now, &mut motion, &mut pool, &mut out, &mut rows);

@@ -11,7 +11,7 @@ const AWAKE: Evaluation = Evaluation {
 
 impl Quality {
     fn on_sinr(&mut self, over: Evaluation, sinr: f64) -> Option<Indication> {
-        self.push(sinr);
+        self.push(sinr, true);
         self.indication(over)
     }
 }
@@ -150,7 +150,7 @@ fn a_ue_that_sleeps_looks_soon_again_when_t310_starts() {
     let look = |link: &mut LinkWatch, sinr_db| {
         let now = link.next_at();
         link.begin(now, asleep);
-        link.note(from_db(sinr_db));
+        link.note(from_db(sinr_db), true);
         link.judge(now, &config, asleep)
     };
     assert_eq!(look(&mut link, 10.0), None, "T310 did not run");
@@ -239,7 +239,12 @@ fn watch(config: &Monitoring, sinr: &[f64], may_wait: bool, corner_ms: u64) -> (
             continue;
         }
         link.begin(now, AWAKE);
-        link.note(at(ms));
+        // A bound is less, and found where it does not suffice.
+        let least = at(ms) / (1.0 + (ms / 10 % 7) as f64);
+        match may_wait && link.is_good(least) {
+            true => link.note(least, least >= at(ms)),
+            false => link.note(at(ms), true),
+        }
         made += 1;
         let catch_up = |link: &mut LinkWatch| {
             while let Some(back) = link.unknown() {
