@@ -118,8 +118,9 @@ impl Managed<'_> {
         let may_wait = self.config.may_leave_out_looks() && !self.service.may_sleep(leg);
         let mut air = Watched(&mut self.service.stack.air);
         let link = &mut self.state.link;
-        let least = may_wait.then(|| air.least_quality(leg, look, motion));
-        match least.filter(|&(sinr, is_found)| is_found || link.is_good(sinr)) {
+        let enough = link.enough();
+        let least = may_wait.then(|| air.least_quality(leg, look, enough, motion));
+        match least.filter(|&(sinr, is_found)| is_found || sinr >= enough) {
             Some((sinr, is_found)) => link.note(sinr, is_found),
             None => link.note(air.quality(leg, look, motion), true),
         }

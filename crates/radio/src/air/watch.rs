@@ -49,24 +49,25 @@ impl Watched<'_> {
 
     /// Linear SINR of a leg's downlink as [`Air::downlink_quality`] has it, with the paths as of the look.
     pub(crate) fn quality<M: Motion>(&mut self, id: LegId, look: LinkLook, motion: &mut M) -> f64 {
-        self.find((id, look), true, motion).0
+        self.find((id, look), None, motion).0
     }
 
     /// The same or less, and whether it is the same: interferers that nobody looked at lately are no stronger than
-    /// their bounds.
+    /// their bounds. Those that may be strongest are looked at until it is `enough`, if it is at all.
     pub(crate) fn least_quality<M: Motion>(
         &mut self,
         id: LegId,
         look: LinkLook,
+        enough: f64,
         motion: &mut M,
     ) -> (f64, bool) {
-        self.find((id, look), false, motion)
+        self.find((id, look), Some(enough), motion)
     }
 
     fn find<M: Motion>(
         &mut self,
         (id, look): (LegId, LinkLook),
-        is_exact: bool,
+        enough: Option<f64>,
         motion: &mut M,
     ) -> (f64, bool) {
         let air = &mut *self.0;
@@ -94,7 +95,7 @@ impl Watched<'_> {
             air.past
                 .begin((id, instant), air.spectrum.of(leg.cell).len());
         }
-        let mut all_found = true;
+        air.past.bounds.clear();
         let path = &mut air.paths[serving];
         let found = (&mut air.channels[serving], air.gains[serving]);
         let gain = path.look_aside(found, (at, &mut round), &placement, own, motion);
@@ -103,6 +104,7 @@ impl Watched<'_> {
             path.due_at = Time::ZERO;
         }
         let mut disturbance_mw = own.levels.thermal_mw * ue.noise_factor;
+        let width_hz = own.levels.bandwidth_hz;
         let slot = own.frame.slot_at(look.at);
         for (index, &cell) in (first..).zip(air.spectrum.of(leg.cell)) {
             if index == serving {
@@ -124,11 +126,20 @@ impl Watched<'_> {
                 let place =
                     on_grid.get_or_insert_with(|| ue.place_on_grid(instant).unwrap_or_else(again));
                 let when = (instant, &mut grid_round);
-                if !is_exact {
-                    all_found = false;
+                if enough.is_some() {
                     let most_db = channel.found_db() + channel.reach_db(place.ue.position, other);
-                    power_of_two_above(most_db.min(-other.config.channel.minimum_loss_db))
-                } else if look.back == 0 {
+                    let most =
+                        power_of_two_above(most_db.min(-other.config.channel.minimum_loss_db));
+                    let most_mw = air.downlinks.heard_mw((cell, width_hz), most, share);
+                    let bound = Bound {
+                        index,
+                        share,
+                        most_mw,
+                    };
+                    air.past.bounds.push(bound);
+                    continue;
+                }
+                if look.back == 0 {
                     path.look((channel, known), when, place, other, motion);
                     path.due_at = due_at;
                     *known
@@ -140,13 +151,51 @@ impl Watched<'_> {
                     *past
                 }
             };
-            let width_hz = own.levels.bandwidth_hz;
             disturbance_mw += air.downlinks.heard_mw((cell, width_hz), gain, share);
         }
-        let mean = own.levels.power_mw * gain / disturbance_mw;
-        let sinr = mean * f64::from(own.config.channel.receive_antennas);
-        (sinr, all_found)
+        let sinr = |disturbance_mw| {
+            let mean = own.levels.power_mw * gain / disturbance_mw;
+            mean * f64::from(own.config.channel.receive_antennas)
+        };
+        let Some(enough) = enough.filter(|_| !air.past.bounds.is_empty()) else {
+            return (sinr(disturbance_mw), true);
+        };
+        let place = on_grid.unwrap_or(placement);
+        loop {
+            let bounds_mw = air.past.bounds.iter().map(|bound| bound.most_mw);
+            let least = sinr(disturbance_mw + bounds_mw.sum::<f64>());
+            if least >= enough || sinr(disturbance_mw) < enough {
+                return (least, false);
+            }
+            let Some(Bound { index, share, .. }) = take_largest(&mut air.past.bounds) else {
+                return (least, false);
+            };
+            let path = &mut air.paths[index];
+            let (cell, other) = (path.cell, &air.cells[path.cell.index()]);
+            let found = (&mut air.channels[index], &mut air.gains[index]);
+            path.look(found, (instant, &mut grid_round), &place, other, motion);
+            path.due_at = instant.saturating_add(INTERFERING_PERIOD);
+            let gain = air.gains[index];
+            disturbance_mw += air.downlinks.heard_mw((cell, width_hz), gain, share);
+        }
     }
+}
+
+/// An interferer that was not looked at.
+#[derive(Debug, Clone, Copy)]
+struct Bound {
+    index: usize,
+    /// Share of the band that its cell sends on.
+    share: f64,
+    /// The most power that is heard of it.
+    most_mw: f64,
+}
+
+fn take_largest(bounds: &mut Vec<Bound>) -> Option<Bound> {
+    let largest = bounds.iter().enumerate();
+    let largest = largest.max_by(|(_, one), (_, other)| one.most_mw.total_cmp(&other.most_mw));
+    let position = largest?.0;
+    Some(bounds.swap_remove(position))
 }
 
 /// Whether the SINR of a leg's link follows from places and from what cells send, and all look on one grid.
@@ -164,6 +213,8 @@ pub(super) struct Past {
     instant: Time,
     /// By the cells of the leg's carrier; not a number before it is found.
     gains: Vec<f64>,
+    /// Of use within a look.
+    bounds: Vec<Bound>,
 }
 
 impl Past {
@@ -172,6 +223,7 @@ impl Past {
             leg: LegId(u32::MAX),
             instant: Time::NEVER,
             gains: Vec::new(),
+            bounds: Vec::new(),
         }
     }
 

@@ -212,9 +212,12 @@ impl LinkWatch {
         self.quality.push(sinr, is_found);
     }
 
-    /// Whether a link with this linear SINR need not be looked at again soon.
-    pub(crate) fn is_good(&self, sinr: f64) -> bool {
-        self.monitor.is_quiet() && sinr >= self.quality.needed(SPARE)
+    /// Linear SINR of a link that need not be looked at again soon.
+    pub(crate) fn enough(&self) -> f64 {
+        match self.monitor.is_quiet() {
+            true => self.quality.needed(SPARE),
+            false => f64::INFINITY,
+        }
     }
 
     /// Whether it follows from what is known that nothing changes now: the link is not out of sync, and whether it

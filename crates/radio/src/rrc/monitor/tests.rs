@@ -241,7 +241,7 @@ fn watch(config: &Monitoring, sinr: &[f64], may_wait: bool, corner_ms: u64) -> (
         link.begin(now, AWAKE);
         // A bound is less, and found where it does not suffice.
         let least = at(ms) / (1.0 + (ms / 10 % 7) as f64);
-        match may_wait && link.is_good(least) {
+        match may_wait && least >= link.enough() {
             true => link.note(least, least >= at(ms)),
             false => link.note(at(ms), true),
         }
