@@ -109,6 +109,12 @@ pub trait Motion {
     /// Place and velocity of `node` at `time`. Times never go back for the same node.
     fn at(&mut self, node: NodeId, time: Time) -> Kinematics;
 
+    /// Until when `node` may be asked for any time from `time` on in any order, once it was asked for `time`:
+    /// it goes straight on till then. Where nothing is known that is `time`.
+    fn orderless_until(&mut self, _node: NodeId, time: Time) -> Time {
+        time
+    }
+
     /// How deep the straight line between two places lies behind the edges of what stands still;
     /// negative where it passes clear of them. The diffraction parameter of ITU-R P.526-15 equation
     /// 26 times the root of the wavelength, in square roots of metres.

@@ -48,6 +48,15 @@ impl Lattice {
         let area = ax * by - ay * bx;
         let first = ((x * by - y * bx) / area).round();
         let second = ((y * ax - x * ay) / area).round();
+        // Nearer than half the way to any of those around it is none of them.
+        let way = Vector::new(first * ax + second * bx, first * ay + second * by, 0.0);
+        let (dx, dy) = (x - way.x, y - way.y);
+        let squared = |x: f64, y: f64| x * x + y * y;
+        let between = squared(ax + bx, ay + by).min(squared(ax - bx, ay - by));
+        let around = squared(ax, ay).min(squared(bx, by)).min(between);
+        if squared(dx, dy) < 0.24 * around {
+            return way;
+        }
         // The nearest is among those around, where the two shifts are no longer than the way
         // between them, as those of layouts are.
         let mut nearest = (f64::INFINITY, Vector::default());

@@ -140,6 +140,14 @@ impl Motion for Places {
         }
     }
 
+    fn orderless_until(&mut self, node: NodeId, time: Time) -> Time {
+        match self.on.get(node.index()) {
+            Some(On::Track(track)) => track.orderless_until(time),
+            Some(On::Vehicle(_)) => time,
+            _ => Time::NEVER,
+        }
+    }
+
     fn has_vehicles(&self) -> bool {
         !self.fleets.is_empty()
     }

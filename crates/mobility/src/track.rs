@@ -210,6 +210,19 @@ impl Track {
         }
         self.current.at(time)
     }
+
+    /// Until when [`Track::at`] may be asked for any time from `time` on in any order; it was asked for `time`.
+    pub fn orderless_until(&self, time: Time) -> Time {
+        if time < self.current.until {
+            return self.current.until;
+        }
+        match &self.rest {
+            Rest::None => Time::NEVER,
+            // It waits for the next leg.
+            Rest::Listed(legs, next) => legs.get(*next).map_or(Time::NEVER, |leg| leg.from),
+            Rest::Drawn(_) => time,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -270,6 +283,28 @@ mod tests {
         };
         let error = Track::waypoints(ORIGIN, &[away]).expect_err("no speed");
         assert!(error.to_string().contains("above zero"), "{error}");
+    }
+
+    #[test]
+    fn until_a_leg_ends_places_may_be_asked_for_in_any_order() {
+        let leg = |from: f64, until: f64, x: f64| Leg {
+            from: at(from),
+            until: at(until),
+            start: Point::new(x, 0.0, 0.0),
+            velocity: Vector::new(1.0, 0.0, 0.0),
+        };
+        let legs = vec![leg(1.0, 2.0, 0.0), leg(5.0, 6.0, 100.0)];
+        let (mut track, in_order) = (Track::legs(legs.clone()), Track::legs(legs));
+        for (from, until) in [(0.0, 1.0), (1.25, 2.0), (2.0, 5.0), (5.0, 6.0), (6.5, 1e9)] {
+            track.at(at(from));
+            let most = track.orderless_until(at(from));
+            assert!(most == at(until) || until == 1e9 && most.is_never());
+            for share in [0.9, 0.1, 0.5, 0.0] {
+                let time = at(from + share * (until - from).min(10.0));
+                assert_eq!(track.at(time), in_order.clone().at(time), "{time:?}");
+            }
+        }
+        assert!(Track::rest(ORIGIN).orderless_until(at(7.0)).is_never());
     }
 
     #[test]

@@ -243,7 +243,7 @@ impl Managed<'_> {
         self.state.record.note(|row| row.left_s = seconds(env.now));
         self.inform(LinkInfo::BlockageBegan);
         self.state.letters.clear();
-        self.state.link.begin_anew();
+        self.state.link.begin_anew(env.now, &self.config.monitoring);
         let leg = self.service.stack.ues[ue.index()].legs().first().copied();
         if let Some(leg) = leg {
             let cell = self.service.stack.legs[leg.index()].config.cell;

@@ -8,9 +8,7 @@ use crate::rlc::Generation;
 use crate::rrc::CellSelection;
 use crate::rrc::filter::Level;
 use crate::rrc::mobility::{Measured, Message, Stage, UeMobility};
-use crate::rrc::monitor::Indication;
 use crate::rrc::network::Act;
-use crate::rrc::pace::Evaluation;
 use crate::rrc::policy::{HandoverPolicy, Policy, Report};
 use fadeout_core::{
     CellId, Direction, Hertz, Motion, Packet, Probe, RrcEvent, RrcRow, Span, Time, UeId,
@@ -63,34 +61,6 @@ pub(super) fn note_cell(
 }
 
 impl Managed<'_> {
-    /// The UE looks whether its link is in sync.
-    pub(super) fn evaluate<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
-        if self.state.link.next_at() > env.now {
-            return;
-        }
-        // While T310 runs the UE looks as if it did not sleep (TS 36.133 clause 7.6.2.2).
-        let is_in_trouble = self.state.link.is_in_trouble();
-        let sleep = self.service.sleep(self.ue, env.now);
-        let over = Evaluation::of(self.config, sleep.filter(|_| !is_in_trouble));
-        self.state.link.begin(env.now, over);
-        let leg = self.service.stack.ues[self.ue.index()]
-            .legs()
-            .first()
-            .copied();
-        let Some(leg) = leg.filter(|_| self.state.is_connected()) else {
-            return;
-        };
-        let air = &mut self.service.stack.air;
-        air.refresh(leg, env.now, motion);
-        let look = (over, air.downlink_quality(leg, env.now));
-        let link = &mut self.state.link;
-        match link.on_sinr(env.now, &self.config.monitoring, look) {
-            Some(Indication::OutOfSync) => self.note(RrcEvent::OutOfSync, env),
-            Some(Indication::InSync) => self.note(RrcEvent::InSync, env),
-            None => {}
-        }
-    }
-
     /// The UE reports the events that are due.
     pub(super) fn report(&mut self, env: &mut Env<'_, impl Probe>) {
         let serving = self.service.stack.serving_cell(self.ue);

@@ -1,7 +1,7 @@
 //! The measurements of a UE under mobility management: which cells it looks at, and what its events make of it.
 
 use super::managed::{CellKind, Managed, note_cell};
-use crate::air::Air;
+use crate::air::{Air, Round};
 use crate::config::{Env, MeasurementEvent};
 use crate::rrc::filter::Level;
 use crate::rrc::mobility::UeMobility;
@@ -124,7 +124,8 @@ impl Look<'_> {
             }
         };
         let place = self.air.bound_levels(self.ue, self.now, motion, report);
-        self.measure_one(serving, motion);
+        let round = &mut Round::default();
+        self.measure_one(serving, round, motion);
         let of_serving = (serving, self.samples[serving].low);
         if self.is_open(serving, of_serving) {
             self.replay(serving, motion);
@@ -133,7 +134,7 @@ impl Look<'_> {
             if position == serving || !self.is_open(position, of_serving) {
                 continue;
             }
-            self.measure_one(position, motion);
+            self.measure_one(position, round, motion);
             if self.is_open(position, of_serving) {
                 self.replay(position, motion);
             }
@@ -143,12 +144,12 @@ impl Look<'_> {
         }
     }
 
-    fn measure_one<M: Motion>(&mut self, position: usize, motion: &mut M) {
+    fn measure_one<M: Motion>(&mut self, position: usize, round: &mut Round, motion: &mut M) {
         if self.samples[position].is_known() {
             return;
         }
         let way = (self.ue, self.cells[position]);
-        if let Some(level_dbm) = self.air.measure_level(way, self.now, motion) {
+        if let Some(level_dbm) = self.air.measure_level(way, (self.now, round), motion) {
             self.samples[position] = level_dbm.into();
         }
     }

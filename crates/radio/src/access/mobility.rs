@@ -1,6 +1,7 @@
 //! Mobility management of UEs: what they measure and report, whether their links hold, and which
 //! procedure is due. The procedures themselves are in [`handover`](super::handover).
 
+use super::looks::Looks;
 use super::managed::{CellKind, Managed, note_cell};
 use super::service::Service;
 use super::stack::Stack;
@@ -28,6 +29,7 @@ pub(super) struct Mobility {
     groups: [(Vec<CellId>, Vec<CellKind>); 2],
     policy: Policy,
     ues: Vec<Option<Box<UeMobility>>>,
+    pub looks: Looks,
     /// UEs in each cell.
     pub loads: Vec<u32>,
     /// Number of the next message.
@@ -176,6 +178,7 @@ impl Mobility {
         let Some(Some(state)) = self.ues.get_mut(ue.index()) else {
             return;
         };
+        self.looks.set(ue, state.link.next_at());
         let mut at = state.wake_at();
         for bearer in stack.ues[ue.index()].bearers() {
             at = at.min(stack.bearers[bearer.index()].transfers().guard_at());
@@ -246,8 +249,17 @@ impl RadioAccess {
             loads[cell.index()] += 1;
             ues.push(Some(Box::new(state)));
         }
+        let first = ues.iter().map(|state: &Option<Box<UeMobility>>| {
+            state.as_ref().map_or(Time::NEVER, |it| it.link.next_at())
+        });
+        let looks = Looks::new(first.collect(), config.monitoring.period);
+        if ues.iter().any(Option::is_some) {
+            let at = looks.wake_at();
+            self.service.stack.events.schedule(at, Event::Looks);
+        }
         let mut mobility = Box::new(Mobility {
             config,
+            looks,
             groups,
             policy,
             ues,
@@ -438,6 +450,7 @@ impl RadioAccess {
             acts,
             samples,
             past,
+            looks: _,
         } = &mut **mobility;
         let (cells, kinds) = &groups[group];
         if let Some(Some(state)) = ues.get_mut(ue.index()) {
@@ -474,7 +487,6 @@ impl RadioAccess {
         if state.is_some_and(|state| state.wake.fire(generation)) {
             self.with_managed(ue, |managed| {
                 managed.measure(motion, env);
-                managed.evaluate(motion, env);
                 managed.report(env);
                 managed.proceed(motion, env);
             });

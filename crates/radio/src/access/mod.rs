@@ -23,6 +23,7 @@ mod capture;
 mod counters;
 mod failure;
 mod handover;
+mod looks;
 mod managed;
 mod measure;
 mod mobility;
@@ -79,6 +80,8 @@ enum Event {
     Attach(UeId),
     /// The mobility of a UE is due.
     Mobility(UeId, u32),
+    /// UEs look at their links.
+    Looks,
     /// An end marker of a bearer is at the target.
     Marker(DrbId),
     /// Nothing may have come to or from a UE for long.
@@ -170,6 +173,7 @@ impl RadioAccess {
                 Event::Mobility(ue, generation) => {
                     self.on_mobility((ue, generation), motion, env);
                 }
+                Event::Looks => self.on_looks(motion, env),
                 Event::Marker(bearer) => self.on_marker(bearer, env),
                 Event::Quiet(ue, generation) => {
                     let Service { states, stack, .. } = &mut self.service;

@@ -298,6 +298,12 @@ impl Service {
         quality_db.map(|sinr_db| sinr_db >= least_db)
     }
 
+    /// Whether the UE of a leg sleeps at times: its cell has DRX.
+    pub(super) fn may_sleep(&self, leg: LegId) -> bool {
+        let cell = self.stack.legs[leg.index()].config.cell;
+        self.cells[cell.index()].plan.config.drx.is_some()
+    }
+
     /// How a UE sleeps, if it does: in a cell with DRX, when nothing has come for a while.
     ///
     /// Standard: TS 36.133 §3.6.1; TS 38.133 §3.6.1.

@@ -15,8 +15,12 @@ pub(crate) struct History(Box<[Entry; REMEMBERED]>);
 #[derive(Debug, Clone)]
 pub(crate) struct Histories {
     slots: Vec<Entry>,
-    means: Vec<Mean>,
+    means: Means,
 }
+
+/// The means of cells.
+#[derive(Debug, Clone)]
+pub(crate) struct Means(Vec<Mean>);
 
 /// A value added up in a slot.
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +66,8 @@ impl Mean {
 
     #[inline]
     fn at(&self, slot: u64) -> f64 {
-        if slot <= self.slot {
+        // Nothing fades to nothing.
+        if slot <= self.slot || self.value <= 0.0 {
             return self.value;
         }
         let idle = (slot - self.slot) as f64 / AVERAGING_SLOTS;
@@ -95,13 +100,13 @@ impl Histories {
     pub(crate) fn new(cells: usize) -> Histories {
         Histories {
             slots: vec![Entry::NOTHING; cells * REMEMBERED],
-            means: vec![Mean::default(); cells],
+            means: Means(vec![Mean::default(); cells]),
         }
     }
 
     #[inline]
     fn index(&self, cell: CellId, slot: u64) -> usize {
-        slot as usize % REMEMBERED * self.means.len() + cell.index()
+        slot as usize % REMEMBERED * self.means.0.len() + cell.index()
     }
 
     /// Adds to a cell's quantity of `slot`.
@@ -109,7 +114,7 @@ impl Histories {
     pub(crate) fn add(&mut self, cell: CellId, slot: u64, value: f64) {
         let index = self.index(cell, slot);
         self.slots[index].add(slot, value);
-        self.means[cell.index()].add(slot, value);
+        self.means.0[cell.index()].add(slot, value);
     }
 
     /// A cell's quantity of `slot`; zero when that is forgotten.
@@ -121,7 +126,20 @@ impl Histories {
     /// A cell's mean as of `slot`.
     #[inline]
     pub(crate) fn mean(&self, cell: CellId, slot: u64) -> f64 {
-        self.means[cell.index()].at(slot)
+        self.means.at(cell, slot)
+    }
+
+    /// The means of all cells.
+    pub(crate) fn means(&self) -> &Means {
+        &self.means
+    }
+}
+
+impl Means {
+    /// A cell's mean as of `slot`.
+    #[inline]
+    pub(crate) fn at(&self, cell: CellId, slot: u64) -> f64 {
+        self.0[cell.index()].at(slot)
     }
 }
 

@@ -5,7 +5,7 @@
 //! Between base stations the path loss is the disturbed cell's in sight; between UEs its mean over the
 //! chances of sight. Neither has shadows or fading, and beams point where they did last.
 
-use super::history::{Histories, History};
+use super::history::{Histories, History, Means};
 use super::{Air, AirCell, AirLeg, Purpose};
 use crate::antenna::{Angles, Antenna};
 use crate::channel::path_loss::{Condition, Ends};
@@ -29,6 +29,8 @@ pub(super) struct Downlinks {
     cells: Vec<Downlink>,
     /// Share of the band that data used.
     shares: Histories,
+    /// Its means at the latest looks at links, each at the place of its number, and the number of the next.
+    kept: (Vec<Means>, usize),
 }
 
 /// The constant part of a cell's downlink.
@@ -52,7 +54,44 @@ impl Downlinks {
         Downlinks {
             cells: cells.iter().map(of).collect(),
             shares: Histories::new(cells.len()),
+            kept: (Vec::new(), 0),
         }
+    }
+
+    /// Keeps the means as they are, the `most` latest ones.
+    pub(super) fn keep(&mut self, most: usize) {
+        let (kept, next) = &mut self.kept;
+        if kept.is_empty() {
+            kept.resize(most, self.shares.means().clone());
+        }
+        kept[*next].clone_from(self.shares.means());
+        *next = (*next + 1) % most;
+    }
+
+    /// The mean share of the band that a cell has sent on as of a slot, as it was when the means were kept `back`
+    /// times before the latest; as it is, for none.
+    #[inline]
+    pub(super) fn mean_share(&self, cell: CellId, slot: u64, back: usize) -> f64 {
+        let mean = match back {
+            0 => self.shares.mean(cell, slot),
+            _ => {
+                let (kept, next) = &self.kept;
+                kept[(*next + 2 * kept.len() - 1 - back) % kept.len()].at(cell, slot)
+            }
+        };
+        self.cells[cell.index()].background_load + mean
+    }
+
+    /// Power in mW over a band of `own_hz` that comes from a cell over a path of this gain when it sends on this share.
+    #[inline]
+    pub(super) fn heard_mw(&self, (cell, own_hz): (CellId, f64), gain: f64, share: f64) -> f64 {
+        let other = &self.cells[cell.index()];
+        let heard_mw = other.power_mw * gain * share;
+        if other.bandwidth_hz > own_hz {
+            // What of a wider carrier falls into this one.
+            return heard_mw * (own_hz / other.bandwidth_hz);
+        }
+        heard_mw
     }
 
     /// A cell sends data on a share of the band.
@@ -216,12 +255,7 @@ impl Air {
             }
             let share = other.background_load + share(&self.downlinks.shares, cell, slot);
             if share > 0.0 {
-                let mut heard_mw = other.power_mw * gain * share;
-                if other.bandwidth_hz > own_hz {
-                    // What of a wider carrier falls into this one.
-                    heard_mw *= own_hz / other.bandwidth_hz;
-                }
-                sum_mw += heard_mw;
+                sum_mw += self.downlinks.heard_mw((cell, own_hz), gain, share);
             }
         }
         sum_mw
@@ -441,6 +475,7 @@ mod tests {
                 background_load: 0.75,
             }],
             shares: Histories::new(1),
+            kept: (Vec::new(), 0),
         };
         assert_eq!(downlinks.share_at(CellId(0), 5), 0.75);
         for slot in 0..2000 {

@@ -2,6 +2,7 @@
 
 use super::Air;
 use super::path::Round;
+use super::ue::latest;
 use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{CellId, Kinematics, Motion, Point, Time, UeId};
 
@@ -10,7 +11,7 @@ const ROUNDING_DB: f64 = 1e-6;
 
 impl Air {
     /// Measures RSRP in dBm of every cell that a UE has a path to, without fading: the measurement
-    /// averages over it. Beams point at the UE.
+    /// averages over it, as of the cells' latest gain period. Beams point at the UE.
     ///
     /// Standard: TS 36.214 §5.1.1; TS 38.215 §5.1.1.
     pub(crate) fn measure_levels<M: Motion>(
@@ -20,6 +21,7 @@ impl Air {
         motion: &mut M,
         mut report: impl FnMut(CellId, f64),
     ) {
+        let now = latest(now, self.grain);
         let ue = &mut self.ues[ue.index()];
         let placement = ue.place(now, motion);
         let mut round = Round::default();
@@ -32,19 +34,19 @@ impl Air {
         }
     }
 
-    /// As [`Air::measure_levels`] of one cell; none that the UE has no path to.
+    /// As [`Air::measure_levels`] of one cell; none that the UE has no path to. A round is of one UE and time.
     pub(crate) fn measure_level<M: Motion>(
         &mut self,
         (ue, cell): (UeId, CellId),
-        now: Time,
+        (now, round): (Time, &mut Round),
         motion: &mut M,
     ) -> Option<f64> {
+        let now = latest(now, self.grain);
         let index = path_between(self, ue, cell)?;
         let placement = self.ues[ue.index()].place(now, motion);
         let cell = &self.cells[cell.index()];
         let found = (&mut self.channels[index], self.gains[index]);
-        let at = (now, &mut Round::default());
-        let gain = self.paths[index].look_aside(found, at, &placement, cell, motion);
+        let gain = self.paths[index].look_aside(found, (now, round), &placement, cell, motion);
         Some(cell.levels.element_dbm + to_db(gain))
     }
 
@@ -58,6 +60,7 @@ impl Air {
         mut report: impl FnMut(CellId, [f64; 2]),
     ) -> Point {
         let may_bound = !motion.has_vehicles();
+        let now = latest(now, self.grain);
         let ue = &mut self.ues[ue.index()];
         let placement = ue.place(now, motion);
         let place = placement.ue.position;
@@ -95,6 +98,7 @@ impl Air {
         let Some(index) = path_between(self, ue, cell) else {
             return;
         };
+        let now = latest(now, self.grain);
         let node = self.ues[ue.index()].config.node;
         let channel = &mut self.channels[index];
         let config = &self.cells[cell.index()].config;

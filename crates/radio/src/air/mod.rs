@@ -19,6 +19,7 @@ mod spectrum;
 #[cfg(test)]
 mod tests;
 mod ue;
+mod watch;
 
 use crate::channel::fading::MAX_SUB_BANDS;
 use crate::channel::recorded::{Quantity, Series};
@@ -36,11 +37,13 @@ pub use geometry::{Geometry, geometry};
 use history::Histories;
 use interference::{Crossing, Downlinks};
 use levels::Levels;
-use path::{Fade, PathChannel, RadioPath, Round};
+pub(crate) use path::Round;
+use path::{Fade, PathChannel, RadioPath};
 use spectrum::Spectrum;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use ue::AirUe;
+use ue::{AirUe, INTERFERING_PERIOD, latest};
+pub(crate) use watch::{LinkLook, Watched};
 
 /// Every path, and what every cell sends and hears.
 #[derive(Debug)]
@@ -66,6 +69,11 @@ pub(crate) struct Air {
     crossing: Option<Crossing>,
     /// Looked up as paths and legs are made.
     recorded: BTreeMap<(UeId, CellId), RecordedPath>,
+    /// The shortest of the cells' gain periods: UEs measure at its multiples.
+    grain: Span,
+    /// Whether it is the period of all.
+    has_one_grain: bool,
+    past: watch::Past,
 }
 
 /// A cell's antenna.
@@ -84,6 +92,8 @@ struct AirLeg {
     ue: UeId,
     cell: CellId,
     signal: Signal,
+    /// Whether the gains of all its paths do.
+    follows_from_the_places: bool,
 }
 
 impl AirLeg {
@@ -103,9 +113,6 @@ enum Signal {
     /// The path to the cell, and all paths of the carrier.
     Paths(usize, Range<usize>),
 }
-
-/// How often the gains of paths that only interfere are looked at.
-const INTERFERING_PERIOD: Span = Span::from_millis(100);
 
 /// Where in the band a block lies.
 #[derive(Debug, Clone, Copy)]
@@ -174,9 +181,13 @@ impl Air {
     ) -> Result<Air, RadioError> {
         let recorded = recorded.iter().map(|one| ((one.ue, one.cell), one.clone()));
         let spectrum = Spectrum::new(cells);
+        let grain = cells.iter().map(|cell| cell.gain_period).min();
+        let has_one_grain = cells.iter().all(|cell| Some(cell.gain_period) == grain);
         let cells = (0..).map(CellId).zip(cells);
         let cells = cells.map(|(id, cell)| AirCell::new(id, cell));
         let cells = cells.collect::<Result<Vec<_>, _>>()?;
+        let measuring = ues.iter().filter(|ue| ue.serving == Serving::Strongest);
+        let paths = measuring.count() * cells.len();
         let mut air = Air {
             downlinks: Downlinks::new(&cells),
             uplink_interference: Histories::new(cells.len()),
@@ -184,12 +195,15 @@ impl Air {
             spectrum,
             ues: Vec::with_capacity(ues.len()),
             legs: Vec::with_capacity(ues.len()),
-            gains: Vec::new(),
-            paths: Vec::new(),
-            channels: Vec::new(),
+            gains: Vec::with_capacity(paths),
+            paths: Vec::with_capacity(paths),
+            channels: Vec::with_capacity(paths),
             built: Channels::new(seed),
             crossing: None,
             recorded: recorded.collect(),
+            grain: grain.unwrap_or(INTERFERING_PERIOD),
+            has_one_grain,
+            past: watch::Past::new(),
         };
         if air.cells.iter().any(|cell| cell.config.cross_link) {
             air.crossing = Some(Crossing::new(air.cells.len()));
@@ -273,7 +287,16 @@ impl Air {
                 Signal::Paths(paths.start + serving, paths)
             }
         };
-        self.legs.push(AirLeg { ue, cell, signal });
+        let follows_from_the_places = match &signal {
+            Signal::Given(_) | Signal::Recorded(..) => false,
+            Signal::Paths(_, paths) => self.paths[paths.clone()].iter().all(|path| path.stays),
+        };
+        self.legs.push(AirLeg {
+            ue,
+            cell,
+            signal,
+            follows_from_the_places,
+        });
         if let Some(crossing) = &mut self.crossing {
             crossing.connect();
         }
@@ -350,7 +373,8 @@ impl Air {
     }
 
     /// Looks at the gains of a leg's paths that are due. They are looked at on a grid of instants,
-    /// so that the channel does not depend on when it is used.
+    /// so that the channel does not depend on when it is used: the serving one's on its cell's, the others on
+    /// one of [`INTERFERING_PERIOD`], as long as they follow from the places; otherwise with the serving one.
     pub(crate) fn refresh<M: Motion>(&mut self, leg: LegId, now: Time, motion: &mut M) {
         if let Signal::Paths(serving, _) = self.legs[leg.index()].signal
             && now >= self.paths[serving].due_at
@@ -365,8 +389,7 @@ impl Air {
             return;
         };
         let gain_period = self.cells[leg.cell.index()].config.gain_period;
-        let nanos = now.as_nanos();
-        let at = Time::from_nanos(nanos - nanos % gain_period.as_nanos());
+        let at = latest(now, gain_period);
         let mut placement = self.ues[leg.ue.index()].place(at, motion);
         let path = &mut self.paths[*serving];
         let found = (&mut self.channels[*serving], &mut self.gains[*serving]);
@@ -377,7 +400,11 @@ impl Air {
         let shift = round.shift(&cell.config, placement.ue.position);
         placement.serving_site = Some(cell.config.site + shift);
         let ue = &mut self.ues[leg.ue.index()];
-        if now >= ue.others_due_at {
+        if at >= ue.others_due_at {
+            let instant = latest(at, INTERFERING_PERIOD);
+            let on_grid = ue.place_on_grid(instant).unwrap_or(placement);
+            let mut grid_round = Round::default();
+            let may_go_back = !motion.has_vehicles();
             let mut due_at = Time::NEVER;
             let paths = self.paths[carrier.clone()].iter_mut();
             let channels = self.channels[carrier.clone()].iter_mut();
@@ -387,10 +414,15 @@ impl Air {
                 if path.is_serving {
                     continue;
                 }
-                if now >= path.due_at {
+                if at >= path.due_at {
                     let cell = &self.cells[path.cell.index()];
-                    path.look(found, (at, &mut round), &placement, cell, motion);
-                    path.due_at = at.saturating_add(INTERFERING_PERIOD);
+                    if may_go_back && path.stays {
+                        let when = (instant, &mut grid_round);
+                        path.look(found, when, &on_grid, cell, motion);
+                    } else {
+                        path.look(found, (at, &mut round), &placement, cell, motion);
+                    }
+                    path.due_at = instant.saturating_add(INTERFERING_PERIOD);
                 }
                 due_at = due_at.min(path.due_at);
             }

@@ -19,7 +19,7 @@ pub(super) struct RadioPath {
     /// Whether the cell serves the UE.
     pub is_serving: bool,
     /// Whether the gain stays while the UE and everything around it does.
-    stays: bool,
+    pub stays: bool,
 }
 
 /// The channel behind a path.
@@ -29,7 +29,7 @@ pub(super) struct PathChannel {
     /// Received by transmitted power without fading, in dB.
     pub gain_db: f64,
     /// The gain in place of the channel's.
-    recorded: Option<RecordedGain>,
+    recorded: Option<Box<RecordedGain>>,
 }
 
 /// A gain that comes from a recording.
@@ -54,7 +54,7 @@ pub(super) struct Placement {
 /// Looks at paths of one UE one after the other, at one instant: what the cells of a site have in common is found
 /// once.
 #[derive(Debug, Default)]
-pub(super) struct Round {
+pub(crate) struct Round {
     /// A site in a plane that repeats itself, and how far its image that is nearest to the UE is shifted.
     shifted: Option<(Point, Lattice, Vector)>,
     beside: Beside,
@@ -105,7 +105,9 @@ impl RadioPath {
         cell: &AirCell,
         motion: &mut M,
     ) -> f64 {
-        self.look((channel, &mut gain), at, placement, cell, motion);
+        let before_db = channel.gain_db;
+        self.look((&mut *channel, &mut gain), at, placement, cell, motion);
+        channel.gain_db = before_db;
         gain
     }
 
@@ -190,7 +192,7 @@ impl PathChannel {
 
     /// Takes the gain from a recording.
     pub(super) fn record(&mut self, series: Series, has_fading: bool) {
-        self.recorded = Some(RecordedGain { series, has_fading });
+        self.recorded = Some(Box::new(RecordedGain { series, has_fading }));
     }
 
     /// The fading at `at`; that of the sub-bands goes into `gains`.

@@ -39,8 +39,8 @@ impl Air {
     /// SINR in dB of both directions of a leg, without fading and with the mean of the interference: the
     /// downlink over the band, one resource block of the uplink at full power; with what several antennas
     /// receive together. The paths as last refreshed.
-    pub(crate) fn quality_db(&self, leg: LegId, now: Time) -> [f64; 2] {
-        let leg = &self.legs[leg.index()];
+    pub(crate) fn quality_db(&self, id: LegId, now: Time) -> [f64; 2] {
+        let leg = &self.legs[id.index()];
         match &leg.signal {
             Signal::Given(sinr) => [sinr.downlink.0, sinr.uplink.0],
             Signal::Recorded(downlink, uplink) => [downlink.at(now), uplink.at(now)],
@@ -51,14 +51,24 @@ impl Air {
                 let asked = (slot, Purpose::Report);
                 let up = self.uplink_mean((leg.cell, *serving), asked, power_dbm);
                 let antennas = f64::from(cell.config.channel.receive_antennas);
-                [downlink_quality_db(self, leg, now), to_db(up * antennas)]
+                [to_db(self.downlink_quality(id, now)), to_db(up * antennas)]
             }
         }
     }
 
     /// The downlink's of [`Air::quality_db`], linear.
     pub(crate) fn downlink_quality(&self, leg: LegId, now: Time) -> f64 {
-        from_db(downlink_quality_db(self, &self.legs[leg.index()], now))
+        let leg = &self.legs[leg.index()];
+        match &leg.signal {
+            Signal::Given(sinr) => from_db(sinr.downlink.0),
+            Signal::Recorded(downlink, _) => from_db(downlink.at(now)),
+            Signal::Paths(serving, carrier) => {
+                let cell = &self.cells[leg.cell.index()];
+                let slot = cell.frame.slot_at(now);
+                let mean = self.downlink_mean(leg, *serving, carrier, slot, Purpose::Report);
+                mean * f64::from(cell.config.channel.receive_antennas)
+            }
+        }
     }
 
     /// CQI of each sub-band as a base station knows it from a UE's report of `slot`, which says `report` of
@@ -92,20 +102,6 @@ impl Air {
             }
         }
         known
-    }
-}
-
-/// The downlink's of [`Air::quality_db`].
-fn downlink_quality_db(air: &Air, leg: &AirLeg, now: Time) -> f64 {
-    match &leg.signal {
-        Signal::Given(sinr) => sinr.downlink.0,
-        Signal::Recorded(downlink, _) => downlink.at(now),
-        Signal::Paths(serving, carrier) => {
-            let cell = &air.cells[leg.cell.index()];
-            let slot = cell.frame.slot_at(now);
-            let down = air.downlink_mean(leg, *serving, carrier, slot, Purpose::Report);
-            to_db(down * f64::from(cell.config.channel.receive_antennas))
-        }
     }
 }
 

@@ -128,6 +128,11 @@ impl MobilityConfig {
         self.sampling == Sampling::WhereNeeded && self.measurement_error_db <= 0.0
     }
 
+    /// Whether a UE need not look at its link when earlier looks say what matters of it.
+    pub(crate) fn may_leave_out_looks(&self) -> bool {
+        self.sampling == Sampling::WhereNeeded
+    }
+
     /// Base station of a cell.
     pub(crate) fn station(&self, cell: CellId) -> u32 {
         self.stations[cell.index()]
@@ -205,13 +210,15 @@ impl MobilityConfig {
     }
 }
 
-/// Which cells a UE measures each time. The outcome is the same, to the bit.
+/// Which cells a UE measures each time, and whether it looks at its link each time. The outcome is the same, to the
+/// bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sampling {
-    /// Those of which a bound does not say that no event is entered.
+    /// Cells of which a bound does not say that no event is entered, and its link while looks before do not say that it
+    /// is not out of sync.
     #[default]
     WhereNeeded,
-    /// All of them: the reference.
+    /// All cells, and the link each time: the reference.
     Every,
 }
 

@@ -185,7 +185,7 @@ impl UeMobility {
         matches!(self.stage, Stage::Connected)
     }
 
-    /// When something is to be done next.
+    /// When something is to be done next, but for looks at the link.
     pub(crate) fn wake_at(&self) -> Time {
         let of_stage = match &self.stage {
             Stage::Connected => self.link.fails_at().min(self.survey.report_at()),
@@ -194,9 +194,8 @@ impl UeMobility {
             Stage::Fetching { at, until, .. } => (*at).min(*until),
             Stage::Released { at } => *at,
         };
-        let regular = self.survey.next_at().min(self.link.next_at());
         let rest = self.network.wake_at().min(self.record.due_at());
-        of_stage.min(regular).min(rest)
+        of_stage.min(self.survey.next_at()).min(rest)
     }
 }
 

@@ -8,12 +8,19 @@ use fadeout_core::math::from_db;
 use fadeout_core::{Span, Time};
 
 const WINDOW: usize = MOST_EVALUATIONS;
+/// More than sums are rounded by.
+const ROUNDED: f64 = 1.0 + 1e-9;
+/// By so much what is known is more than enough where looks are left out: a link that gets worse should not
+/// soon ask for those as well. It decides what a run costs, not what it finds.
+const SPARE: f64 = 4.0;
 
 /// The quality of a link over time, as indications.
 #[derive(Debug, Clone)]
 pub(crate) struct Quality {
-    /// Linear SINR of the latest evaluations, the latest at `next - 1`.
+    /// Linear SINR of the latest evaluations, the latest at `next - 1`, or less.
     latest: [f64; WINDOW],
+    /// Whether it is that.
+    is_found: [bool; WINDOW],
     count: usize,
     next: usize,
     /// Qout and Qin, linear.
@@ -34,6 +41,7 @@ impl Quality {
     pub(crate) fn new(config: &Monitoring) -> Quality {
         Quality {
             latest: [0.0; WINDOW],
+            is_found: [true; WINDOW],
             count: 0,
             next: 0,
             thresholds: [config.q_out, config.q_in].map(|it| from_db(it.0)),
@@ -45,18 +53,43 @@ impl Quality {
         (self.count, self.next) = (0, 0);
     }
 
-    /// The link has this linear SINR. Between Qin and Qout there is no indication.
-    ///
-    /// Standard: TS 36.133 §7.6.1.
-    pub(crate) fn on_sinr(&mut self, over: Evaluation, sinr: f64) -> Option<Indication> {
-        self.latest[self.next] = sinr;
+    /// A further evaluation has this linear SINR, or at least that.
+    fn push(&mut self, sinr: f64, is_found: bool) {
+        (self.latest[self.next], self.is_found[self.next]) = (sinr, is_found);
         self.next = (self.next + 1) % WINDOW;
         self.count = (self.count + 1).min(WINDOW);
+    }
+
+    /// Where the evaluation so many before the latest stands.
+    fn place(&self, back: usize) -> usize {
+        (self.next + 2 * WINDOW - 1 - back) % WINDOW
+    }
+
+    /// Indication after the latest evaluation, with all of them found. Between Qin and Qout there is none.
+    ///
+    /// Standard: TS 36.133 §7.6.1.
+    fn indication(&self, over: Evaluation) -> Option<Indication> {
         let [out, in_sync] = self.thresholds;
         if self.mean(over.out) < out {
             return Some(Indication::OutOfSync);
         }
         (self.mean(over.in_sync) > in_sync).then_some(Indication::InSync)
+    }
+
+    /// How many of the latest evaluations keep the mean of [`WINDOW`] at `margin` times Qout or above, whatever the
+    /// others are: no SINR is below zero. None where all of them together do not.
+    fn suffices(&self, margin: f64) -> Option<usize> {
+        let needed = self.needed(margin);
+        let mut sum = 0.0;
+        (0..self.count).find_map(|back| {
+            sum += self.latest[self.place(back)];
+            (sum >= needed).then_some(back + 1)
+        })
+    }
+
+    /// Sum of evaluations whose mean over [`WINDOW`] is `margin` times Qout.
+    fn needed(&self, margin: f64) -> f64 {
+        self.thresholds[0] * WINDOW as f64 * margin
     }
 
     /// The mean of the latest `most`, or of as many as there are.
@@ -131,6 +164,11 @@ impl LinkMonitor {
         !self.expires_at.is_never()
     }
 
+    /// Whether only evaluations that are out of sync would change anything.
+    fn is_quiet(&self) -> bool {
+        self.out_of_sync == 0 && self.wake_at().is_never()
+    }
+
     /// When T310 expires, or T312 before it.
     pub(crate) fn wake_at(&self) -> Time {
         self.expires_at.min(self.hurried_at)
@@ -143,6 +181,8 @@ pub(crate) struct LinkWatch {
     quality: Quality,
     monitor: LinkMonitor,
     next_at: Time,
+    /// Whether the UE does not look each time.
+    is_waiting: bool,
 }
 
 impl LinkWatch {
@@ -152,6 +192,7 @@ impl LinkWatch {
             quality: Quality::new(config),
             monitor: LinkMonitor::new(),
             next_at: first,
+            is_waiting: false,
         }
     }
 
@@ -163,17 +204,49 @@ impl LinkWatch {
     /// The UE looks now, and next as `over` has it.
     pub(crate) fn begin(&mut self, now: Time, over: Evaluation) {
         self.next_at = now.saturating_add(over.period);
+        self.is_waiting = false;
     }
 
-    /// The link has this linear SINR. The indication, if T310 starts or stops with it: what counts then is
-    /// looked at without delay.
-    pub(crate) fn on_sinr(
+    /// The link has this linear SINR at the time of [`LinkWatch::begin`], or at least that where it is not found.
+    pub(crate) fn note(&mut self, sinr: f64, is_found: bool) {
+        self.quality.push(sinr, is_found);
+    }
+
+    /// Linear SINR of a link that need not be looked at again soon.
+    pub(crate) fn enough(&self) -> f64 {
+        match self.monitor.is_quiet() {
+            true => self.quality.needed(SPARE),
+            false => f64::INFINITY,
+        }
+    }
+
+    /// Whether it follows from what is known that nothing changes now: the link is not out of sync, and whether it
+    /// is in sync counts for nothing. Otherwise [`LinkWatch::judge`] tells.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.monitor.is_quiet() && self.quality.suffices(ROUNDED).is_some()
+    }
+
+    /// How many looks ago the latest one was whose SINR is to be found yet.
+    pub(crate) fn unknown(&self) -> Option<usize> {
+        let quality = &self.quality;
+        (0..quality.count).find(|&back| !quality.is_found[quality.place(back)])
+    }
+
+    /// Linear SINR at the time of the latest look or an earlier one.
+    pub(crate) fn fill(&mut self, back: usize, sinr: f64) {
+        let place = self.quality.place(back);
+        (self.quality.latest[place], self.quality.is_found[place]) = (sinr, true);
+    }
+
+    /// What the looks say, all of which are found. The indication, if T310 starts or stops with it: what counts
+    /// then is looked at without delay.
+    pub(crate) fn judge(
         &mut self,
         now: Time,
         config: &Monitoring,
-        (over, sinr): (Evaluation, f64),
+        over: Evaluation,
     ) -> Option<Indication> {
-        let what = self.quality.on_sinr(over, sinr)?;
+        let what = self.quality.indication(over)?;
         let was_in_trouble = self.is_in_trouble();
         self.monitor.on_indication(now, config, what);
         if was_in_trouble == self.is_in_trouble() {
@@ -184,15 +257,42 @@ impl LinkWatch {
         Some(what)
     }
 
+    /// The UE has looked, and the looks before `until` can be made later with the same outcome. Lets it wait for as
+    /// long as [`LinkWatch::is_settled`] surely holds.
+    pub(crate) fn wait(&mut self, until: Time, config: &Monitoring) {
+        if !self.monitor.is_quiet() {
+            return;
+        }
+        let Some(needed) = self.quality.suffices(SPARE) else {
+            return;
+        };
+        let mut next_at = self.next_at;
+        for _ in needed..=WINDOW - 1 {
+            let later = next_at.saturating_add(config.period);
+            if later >= until {
+                break;
+            }
+            self.quality.push(0.0, false);
+            next_at = later;
+        }
+        self.is_waiting = next_at > self.next_at;
+        self.next_at = next_at;
+    }
+
     /// As [`LinkMonitor::on_report`].
     pub(crate) fn on_report(&mut self, now: Time, config: &Monitoring) {
         self.monitor.on_report(now, config);
     }
 
-    /// The link is left: nothing is known of the next one.
-    pub(crate) fn begin_anew(&mut self) {
+    /// The link is left: nothing is known of the next one, which is looked at each time.
+    pub(crate) fn begin_anew(&mut self, now: Time, config: &Monitoring) {
         self.quality.begin_anew();
         self.monitor = LinkMonitor::new();
+        if self.is_waiting {
+            let looks = now.as_nanos() / config.period.as_nanos();
+            self.next_at = Time::ZERO.saturating_add(config.period * (looks + 1));
+            self.is_waiting = false;
+        }
     }
 
     /// Whether T310 runs.
@@ -259,216 +359,4 @@ impl Looks {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use fadeout_core::Decibel;
-
-    const AWAKE: Evaluation = Evaluation {
-        period: Span::from_millis(10),
-        out: 20,
-        in_sync: 10,
-    };
-
-    fn at_ms(ms: u64) -> Time {
-        Time::ZERO + Span::from_millis(ms)
-    }
-
-    fn config(n310: u32, n311: u32, t310: u64) -> Monitoring {
-        Monitoring {
-            n310,
-            n311,
-            t310: Span::from_millis(t310),
-            ..Monitoring::default()
-        }
-    }
-
-    /// When T310 starts and stops, and when the link fails, with indications of `text` (O or I) each
-    /// 10 ms from the times given.
-    fn run(config: &Monitoring, runs: &[(u64, &str)]) -> (Option<u64>, Option<u64>, Option<u64>) {
-        let mut monitor = LinkMonitor::new();
-        let (mut started, mut stopped) = (None, None);
-        for &(from, text) in runs {
-            for (n, sign) in (0..).zip(text.chars()) {
-                let ms = from + 10 * n;
-                let what = match sign {
-                    'O' => Indication::OutOfSync,
-                    _ => Indication::InSync,
-                };
-                let was_running = monitor.is_in_trouble();
-                monitor.on_indication(at_ms(ms), config, what);
-                match (was_running, monitor.is_in_trouble()) {
-                    (false, true) => started = Some(ms),
-                    (true, false) => stopped = Some(ms),
-                    _ => {}
-                }
-            }
-        }
-        let at = monitor.wake_at();
-        let failed = (!at.is_never()).then(|| {
-            assert!(monitor.has_expired(at) && !monitor.has_expired(at - Span::from_nanos(1)));
-            at.as_nanos() / 1_000_000
-        });
-        (started, stopped, failed)
-    }
-
-    /// Vectors rlf_* of the handover sheet but for those of T304 and of T312, which is below.
-    #[test]
-    fn t310_starts_and_stops_with_consecutive_indications() {
-        let started = |at, fails| (Some(at), None, Some(fails));
-        assert_eq!(run(&config(3, 1, 1000), &[(0, "OOO")]), started(20, 1020));
-        assert_eq!(
-            run(&config(3, 1, 1000), &[(0, "OOIOO")]),
-            (None, None, None)
-        );
-        let again = run(&config(3, 2, 1000), &[(0, "OOIOOO")]);
-        assert_eq!(again, started(50, 1050));
-        let recovered = run(&config(3, 2, 1000), &[(0, "OOO"), (300, "II")]);
-        assert_eq!(recovered, (Some(20), Some(310), None));
-        let broken = run(&config(3, 2, 1000), &[(0, "OOO"), (300, "IOII")]);
-        assert_eq!(broken, (Some(20), Some(330), None));
-        assert_eq!(run(&config(3, 1, 0), &[(0, "OOO")]), started(20, 20));
-        let of_ns3 = run(&config(6, 2, 1000), &[(0, "OOOOOO")]);
-        assert_eq!(of_ns3, started(50, 1050));
-    }
-
-    /// Vector rlf_t312 of the handover sheet.
-    #[test]
-    fn t312_ends_what_t310_would_wait_for() {
-        let config = Monitoring {
-            t312: Some(Span::from_millis(200)),
-            ..config(3, 1, 1000)
-        };
-        let mut monitor = LinkMonitor::new();
-        monitor.on_report(at_ms(0), &config);
-        for ms in [0, 10, 20] {
-            assert!(monitor.wake_at().is_never(), "T310 does not run");
-            monitor.on_indication(at_ms(ms), &config, Indication::OutOfSync);
-        }
-        let mut late = monitor;
-        monitor.on_report(at_ms(200), &config);
-        monitor.on_report(at_ms(350), &config);
-        assert_eq!(monitor.wake_at(), at_ms(400), "it is not started again");
-        let mut recovered = monitor;
-        recovered.on_indication(at_ms(390), &config, Indication::InSync);
-        assert!(recovered.wake_at().is_never());
-        assert!(monitor.has_expired(at_ms(400)) && !monitor.has_expired(at_ms(399)));
-        // T310 may be there first.
-        late.on_report(at_ms(950), &config);
-        assert_eq!(late.wake_at(), at_ms(1020));
-    }
-
-    #[test]
-    fn a_link_that_is_out_of_range_whenever_something_waits_is_lost_after_t310_and_t311() {
-        let config = Monitoring::default();
-        let apart = Span::from_millis(80);
-        let look = |link: &mut Looks, ms: u64, in_range: bool| {
-            if in_range {
-                link.on_look_in_range();
-                return false;
-            }
-            link.on_look_out_of_range(at_ms(ms), &config, apart)
-        };
-        let lost_at = |looks: &[(u64, bool)]| {
-            let mut link = Looks::new();
-            let mut looks = looks.iter();
-            looks
-                .find(|&&(ms, in_range)| look(&mut link, ms, in_range))
-                .map(|&(ms, _)| ms)
-        };
-        let looks = |from: u64, count: u64, in_range_at: u64| -> Vec<(u64, bool)> {
-            let times = (0..count).map(|n| from + 40 * n);
-            times.map(|ms| (ms, ms == in_range_at)).collect()
-        };
-        assert_eq!(lost_at(&looks(10_000, 200, 0)), Some(14_000));
-        // One look in range, or a time without any, and the timers begin anew.
-        assert_eq!(lost_at(&looks(10_000, 200, 13_000)), Some(17_040));
-        let paused = [looks(10_000, 90, 0), looks(20_000, 200, 0)].concat();
-        assert_eq!(lost_at(&paused), Some(24_000));
-        // So they do after the loss.
-        let mut link = Looks::new();
-        let mut lost = looks(10_000, 250, 0);
-        lost.retain(|&(ms, in_range)| look(&mut link, ms, in_range));
-        assert_eq!(lost, [(14_000, false), (18_040, false)]);
-    }
-
-    #[test]
-    fn a_ue_that_sleeps_looks_soon_again_when_t310_starts() {
-        let config = config(1, 1, 300);
-        let asleep = Evaluation {
-            period: Span::from_millis(1280),
-            out: 5,
-            in_sync: 5,
-        };
-        let mut link = LinkWatch::new(at_ms(10), &config);
-        let look = |link: &mut LinkWatch, sinr_db| {
-            let now = link.next_at();
-            link.begin(now, asleep);
-            link.on_sinr(now, &config, (asleep, from_db(sinr_db)))
-        };
-        assert_eq!(look(&mut link, 10.0), None, "T310 did not run");
-        assert_eq!(link.next_at(), at_ms(1290));
-        link.begin_anew();
-        assert_eq!(look(&mut link, -20.0), Some(Indication::OutOfSync));
-        assert_eq!(link.next_at(), at_ms(1300));
-        assert_eq!(link.fails_at(), at_ms(1590));
-        assert!(!link.has_failed(at_ms(1589)) && link.has_failed(at_ms(1590)));
-        assert_eq!(look(&mut link, -20.0), None, "it runs already");
-        link.begin_anew();
-        assert!(!link.is_in_trouble());
-    }
-
-    #[test]
-    fn quality_between_the_thresholds_is_no_indication() {
-        let config = Monitoring {
-            q_out: Decibel(-8.0),
-            q_in: Decibel(-6.0),
-            ..Monitoring::default()
-        };
-        let first = |sinr_db| Quality::new(&config).on_sinr(AWAKE, from_db(sinr_db));
-        assert_eq!(first(-8.1), Some(Indication::OutOfSync));
-        assert_eq!(first(-7.0), None);
-        assert_eq!(first(-5.9), Some(Indication::InSync));
-    }
-
-    #[test]
-    fn out_of_sync_looks_back_twice_as_far_as_in_sync() {
-        let config = Monitoring::default();
-        let mut quality = Quality::new(&config);
-        for _ in 0..WINDOW {
-            quality.on_sinr(AWAKE, from_db(-20.0));
-        }
-        // Of -20 dB and 0 dB the mean is above Qout, 0.1585, with 3 of 20 at 0 dB, and above Qin, 0.251,
-        // with 3 of 10.
-        let indications: Vec<_> = (0..4).map(|_| quality.on_sinr(AWAKE, 1.0)).collect();
-        let out = Some(Indication::OutOfSync);
-        let is_in = Some(Indication::InSync);
-        assert_eq!(indications, [out, out, is_in, is_in]);
-        for _ in 0..WINDOW {
-            quality.on_sinr(AWAKE, 1.0);
-        }
-        let count = (0..)
-            .take_while(|_| quality.on_sinr(AWAKE, 0.0) != out)
-            .count();
-        assert_eq!(count, 16, "of 20 evaluations, 3 at 0 dB are too few");
-    }
-
-    #[test]
-    fn a_ue_that_sleeps_judges_by_fewer_evaluations() {
-        let config = Monitoring::default();
-        let asleep = Evaluation {
-            period: Span::from_millis(1280),
-            out: 5,
-            in_sync: 5,
-        };
-        let count = |over| {
-            let mut quality = Quality::new(&config);
-            for _ in 0..WINDOW {
-                quality.on_sinr(over, 1.0);
-            }
-            let is_out = |_: &i32| quality.on_sinr(over, 0.0) != Some(Indication::OutOfSync);
-            (1..).take_while(is_out).count()
-        };
-        // At 0 dB one of 5 is above Qout, and 3 of 20 are below.
-        assert_eq!((count(asleep), count(AWAKE)), (4, 16));
-    }
-}
+mod tests;

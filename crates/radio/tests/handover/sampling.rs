@@ -1,15 +1,16 @@
-//! Measuring where a bound does not settle it gives what measuring every cell does, to the bit.
+//! Measuring where a bound does not settle it gives what measuring every cell does, and looking at a link where earlier
+//! looks do not, what looking each time does, to the bit.
 
 use crate::street::{Rows, mobility};
 use fadeout_core::math::{cos, sin};
 use fadeout_core::random::Stream;
 use fadeout_core::{
-    CellId, Dbm, Decibel, HandoverRow, Hertz, Kinematics, Lattice, Motion, NodeId, PacketPool,
-    Point, Span, Time, UeId, Vector,
+    CellId, Dbm, Decibel, Direction, DrbId, HandoverRow, Hertz, Kinematics, Lattice, Motion,
+    NodeId, Packet, PacketPool, Point, RrcEvent, Span, Time, UeId, Vector,
 };
 use fadeout_radio::access::{
-    CellConfig, CustomPolicy, EventKind, HandoverPolicy, MeasurementEvent, MobilityConfig, Policy,
-    RadioAccess, RadioConfig, Report, Sampling, Scope, Serving, UeConfig,
+    BearerConfig, CellConfig, CustomPolicy, EventKind, HandoverPolicy, MeasurementEvent,
+    MobilityConfig, Policy, RadioAccess, RadioConfig, Report, Sampling, Scope, Serving, UeConfig,
 };
 use fadeout_radio::antenna::{Angles, Antenna, LteSector, Mounted};
 use fadeout_radio::channel::fading::Fading;
@@ -26,10 +27,38 @@ struct Roaming {
     /// Start, velocity, and the longest way of each.
     ways: Vec<(Point, Vector, f64)>,
     rest_s: f64,
+    /// How long each may be asked in any order.
+    orderless: Span,
+    /// The latest times that each was asked for, and from when on it may be asked again.
+    asked: Vec<(Time, Time)>,
+}
+
+impl Roaming {
+    /// Times never go back but to where it was said that they may.
+    fn note(&mut self, node: NodeId, time: Time) {
+        let until = self.until(self.asked[node.index()].0);
+        let (latest, from) = &mut self.asked[node.index()];
+        if time >= *latest {
+            if time >= until {
+                *from = time;
+            }
+            *latest = time;
+        }
+        assert!(
+            time >= *from,
+            "{node:?} is asked for {time:?} after {from:?}"
+        );
+    }
+
+    fn until(&self, time: Time) -> Time {
+        let (nanos, span) = (time.as_nanos(), self.orderless.as_nanos());
+        Time::from_nanos(nanos - nanos % span + span)
+    }
 }
 
 impl Motion for Roaming {
     fn at(&mut self, node: NodeId, time: Time) -> Kinematics {
+        self.note(node, time);
         let (start, velocity, most_m) = self.ways[node.index()];
         // Five seconds of going before each rest.
         let round = 5.0 + self.rest_s;
@@ -49,6 +78,9 @@ impl Motion for Roaming {
             position: Point::new(start.x + x, start.y + y, start.z),
             velocity: Vector::new(vx, vy, 0.0),
         }
+    }
+    fn orderless_until(&mut self, _node: NodeId, time: Time) -> Time {
+        self.until(time)
     }
     fn has_vehicles(&self) -> bool {
         false
@@ -140,6 +172,7 @@ fn event(random: &mut Stream) -> MeasurementEvent {
 fn drop_of(random: &mut Stream) -> (RadioConfig, MobilityConfig, Roaming) {
     let kind = random.below(6);
     let repeats = random.chance(0.5);
+    let background_load = [0.0, 0.0, 0.5, 0.9][random.below(4) as usize];
     let sigma = random.bits();
     let drx = random.chance(0.3).then_some(DrxConfig {
         cycle: Span::from_millis(80),
@@ -159,6 +192,7 @@ fn drop_of(random: &mut Stream) -> (RadioConfig, MobilityConfig, Roaming) {
                 channel: channel(&mut alike, azimuth, kind),
                 repeats: Lattice::new((1000.0, 0.0), (500.0, 866.0)).filter(|_| repeats),
                 drx,
+                background_load,
                 ..CellConfig::lte(site, Hertz(2e9), 50)
             }
         })
@@ -183,17 +217,28 @@ fn drop_of(random: &mut Stream) -> (RadioConfig, MobilityConfig, Roaming) {
         serving: Serving::Cell(first),
         ..UeConfig::new(NodeId(node))
     });
+    let bearers = (0..3).map(|ue| BearerConfig {
+        ue: UeId(ue),
+        ..BearerConfig::lte(UeId(ue))
+    });
     let radio = RadioConfig {
         cells,
         ues: ues.collect(),
-        bearers: Vec::new(),
+        bearers: bearers.collect(),
     };
     let rest_s = if random.chance(0.5) { 2.3 } else { 0.0 };
-    (radio, config, Roaming { ways, rest_s })
+    let orderless = [20, 70, 330, 5_000, 60_000][random.below(5) as usize];
+    let motion = Roaming {
+        ways,
+        rest_s,
+        orderless: Span::from_millis(orderless),
+        asked: vec![(Time::ZERO, Time::ZERO); 3],
+    };
+    (radio, config, motion)
 }
 
 /// All rows as text, which tells doubles apart, and what the policy heard.
-fn outcome(seed: u64, sampling: Sampling) -> (String, Vec<Told>, usize) {
+fn outcome(seed: u64, sampling: Sampling) -> (String, Vec<Told>, [usize; 2]) {
     let mut random = Stream::new(seed, "sampling", 0);
     let (radio, config, mut motion) = drop_of(&mut random);
     let config = MobilityConfig { sampling, ..config };
@@ -206,30 +251,47 @@ fn outcome(seed: u64, sampling: Sampling) -> (String, Vec<Told>, usize) {
     };
     let policy = Policy::Custom(CustomPolicy(Box::new(listening)));
     access.manage_mobility(config, policy).expect("managed UEs");
-    let mut moves = Vec::new();
+    let (mut moves, mut burst_at) = (Vec::new(), Time::ZERO);
     while access.wake_at() < Time::ZERO + Span::from_secs(30) {
         let now = access.wake_at();
+        if now >= burst_at {
+            // The other UEs' cells send, and so disturb, for some time.
+            let (bearer, packets) = (DrbId(random.below(3) as u32), random.below(300));
+            for _ in 0..packets {
+                let packet = pool.insert(Packet::message(0, 1400));
+                let down = Direction::Downlink;
+                access.on_packet(burst_at, bearer, down, packet, &mut pool, &mut rows);
+            }
+            burst_at += Span::from_millis(random.below(800));
+            continue;
+        }
         access.on_wake(now, &mut motion, &mut pool, &mut out, &mut rows);
+        for packet in out.drain(..) {
+            pool.free(packet);
+        }
         access.take_moves(&mut moves);
         moves.clear();
     }
     let told = heard.lock().expect("one thread").clone();
-    let text = format!("{:?}\n{:?}", rows.handovers, rows.steps);
-    (text, told, rows.handovers.len())
+    let text = format!("{:?}\n{:?}\n{:?}", rows.handovers, rows.steps, rows.drops);
+    let steps = rows.steps.iter();
+    let troubles = steps.filter(|row| row.event == RrcEvent::OutOfSync).count();
+    (text, told, [rows.handovers.len(), troubles])
 }
 
 #[test]
 fn measuring_where_needed_gives_what_measuring_every_cell_gives() {
-    let mut handovers = 0;
+    let (mut handovers, mut troubles) = (0, 0);
     // A case costs some 0.1 s.
     let cases = Cases::new(40);
     cases.run(|seed| {
         let needed = outcome(seed, Sampling::WhereNeeded);
         let every = outcome(seed, Sampling::Every);
         assert!(needed == every, "seed {seed}");
-        handovers += every.2;
+        handovers += every.2[0];
+        troubles += every.2[1];
     });
     if cases.is_whole() {
-        assert!(handovers > 40, "{handovers}");
+        assert!(handovers > 40 && troubles > 40, "{handovers} {troubles}");
     }
 }

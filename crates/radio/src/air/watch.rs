@@ -1,0 +1,258 @@
+//! Looks at the quality of a link by a UE that monitors it, some of which need not be made when they are due: what
+//! they would have found can be found later.
+
+use super::path::{Placement, Round};
+use super::ue::{INTERFERING_PERIOD, latest};
+use super::{Air, Signal};
+use crate::config::LegId;
+use fadeout_core::{Motion, Span, Time};
+
+/// A look at a link.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LinkLook {
+    /// When it is due.
+    pub at: Time,
+    /// How many looks of UEs that listen all the time are due since then; none while it is the latest.
+    pub back: usize,
+}
+
+/// Looks that are made at most this much later.
+const LATEST: Span = Span::from_millis(200);
+
+/// The air as UEs see it that monitor their links.
+pub(crate) struct Watched<'a>(pub &'a mut Air);
+
+impl Watched<'_> {
+    /// UEs that listen all the time look now: what cells send is kept for those that do so later, by fewer than
+    /// `most` looks.
+    pub(crate) fn keep_loads(&mut self, most: usize) {
+        self.0.downlinks.keep(most);
+    }
+
+    /// Until when the looks at a leg's link from `now` on, one each `period`, can be made later by fewer than `most`
+    /// looks.
+    pub(crate) fn keep_until<M: Motion>(
+        &self,
+        leg: LegId,
+        now: Time,
+        (period, most): (Span, usize),
+        motion: &mut M,
+    ) -> Time {
+        let air = &*self.0;
+        let keeps = period * most as u64 <= LATEST && air.grain <= period;
+        if !keeps || !follows_from_the_places(air, leg, motion) {
+            return now;
+        }
+        let ue = &air.ues[air.legs[leg.index()].ue.index()];
+        motion.orderless_until(ue.config.node, latest(now, air.grain))
+    }
+
+    /// Linear SINR of a leg's downlink as [`Air::downlink_quality`] has it, with the paths as of the look.
+    pub(crate) fn quality<M: Motion>(&mut self, id: LegId, look: LinkLook, motion: &mut M) -> f64 {
+        self.find((id, look), None, motion).0
+    }
+
+    /// The same or less, and whether it is the same: interferers that nobody looked at lately are no stronger than
+    /// their bounds. Those that may be strongest are looked at until it is `enough`, if it is at all.
+    pub(crate) fn least_quality<M: Motion>(
+        &mut self,
+        id: LegId,
+        look: LinkLook,
+        enough: f64,
+        motion: &mut M,
+    ) -> (f64, bool) {
+        self.find((id, look), Some(enough), motion)
+    }
+
+    fn find<M: Motion>(
+        &mut self,
+        (id, look): (LegId, LinkLook),
+        enough: Option<f64>,
+        motion: &mut M,
+    ) -> (f64, bool) {
+        let air = &mut *self.0;
+        let leg = &air.legs[id.index()];
+        let (serving, first) = match &leg.signal {
+            Signal::Paths(serving, carrier) if follows_from_the_places(air, id, motion) => {
+                (*serving, carrier.start)
+            }
+            _ => {
+                debug_assert_eq!(look.back, 0, "it cannot be made later");
+                air.refresh(id, look.at, motion);
+                return (air.downlink_quality(id, look.at), true);
+            }
+        };
+        let (own, ue) = (&air.cells[leg.cell.index()], &mut air.ues[leg.ue.index()]);
+        let at = latest(look.at, own.config.gain_period);
+        let placement = match look.back {
+            0 => ue.place(at, motion),
+            _ => ue.place_again(at, motion),
+        };
+        let instant = latest(at, INTERFERING_PERIOD);
+        let (mut round, mut grid_round) = (Round::default(), Round::default());
+        let mut on_grid: Option<Placement> = None;
+        if look.back > 0 && (air.past.leg, air.past.instant) != (id, instant) {
+            air.past
+                .begin((id, instant), air.spectrum.of(leg.cell).len());
+        }
+        air.past.bounds.clear();
+        let path = &mut air.paths[serving];
+        let found = (&mut air.channels[serving], air.gains[serving]);
+        let gain = path.look_aside(found, (at, &mut round), &placement, own, motion);
+        if look.back > 0 {
+            // It was looked at as of another time.
+            path.due_at = Time::ZERO;
+        }
+        let mut disturbance_mw = own.levels.thermal_mw * ue.noise_factor;
+        let width_hz = own.levels.bandwidth_hz;
+        let slot = own.frame.slot_at(look.at);
+        for (index, &cell) in (first..).zip(air.spectrum.of(leg.cell)) {
+            if index == serving {
+                continue;
+            }
+            let other = &air.cells[cell.index()];
+            let slot = other.frame.slot_as_of(own.frame.slot(), slot);
+            let share = air.downlinks.mean_share(cell, slot, look.back);
+            if share <= 0.0 {
+                continue;
+            }
+            let path = &mut air.paths[index];
+            let due_at = instant.saturating_add(INTERFERING_PERIOD);
+            let (channel, known) = (&mut air.channels[index], &mut air.gains[index]);
+            let again = || ue.place_again(instant, motion);
+            let gain = if path.due_at == due_at {
+                *known
+            } else {
+                let place =
+                    on_grid.get_or_insert_with(|| ue.place_on_grid(instant).unwrap_or_else(again));
+                let when = (instant, &mut grid_round);
+                if enough.is_some() {
+                    let most_db = channel.found_db() + channel.reach_db(place.ue.position, other);
+                    let most =
+                        power_of_two_above(most_db.min(-other.config.channel.minimum_loss_db));
+                    let most_mw = air.downlinks.heard_mw((cell, width_hz), most, share);
+                    let bound = Bound {
+                        index,
+                        share,
+                        most_mw,
+                    };
+                    air.past.bounds.push(bound);
+                    continue;
+                }
+                if look.back == 0 {
+                    path.look((channel, known), when, place, other, motion);
+                    path.due_at = due_at;
+                    *known
+                } else {
+                    let past = &mut air.past.gains[index - first];
+                    if past.is_nan() {
+                        *past = path.look_aside((channel, *known), when, place, other, motion);
+                    }
+                    *past
+                }
+            };
+            disturbance_mw += air.downlinks.heard_mw((cell, width_hz), gain, share);
+        }
+        let sinr = |disturbance_mw| {
+            let mean = own.levels.power_mw * gain / disturbance_mw;
+            mean * f64::from(own.config.channel.receive_antennas)
+        };
+        let Some(enough) = enough.filter(|_| !air.past.bounds.is_empty()) else {
+            return (sinr(disturbance_mw), true);
+        };
+        let place = on_grid.unwrap_or(placement);
+        loop {
+            let bounds_mw = air.past.bounds.iter().map(|bound| bound.most_mw);
+            let least = sinr(disturbance_mw + bounds_mw.sum::<f64>());
+            if least >= enough || sinr(disturbance_mw) < enough {
+                return (least, false);
+            }
+            let Some(Bound { index, share, .. }) = take_largest(&mut air.past.bounds) else {
+                return (least, false);
+            };
+            let path = &mut air.paths[index];
+            let (cell, other) = (path.cell, &air.cells[path.cell.index()]);
+            let found = (&mut air.channels[index], &mut air.gains[index]);
+            path.look(found, (instant, &mut grid_round), &place, other, motion);
+            path.due_at = instant.saturating_add(INTERFERING_PERIOD);
+            let gain = air.gains[index];
+            disturbance_mw += air.downlinks.heard_mw((cell, width_hz), gain, share);
+        }
+    }
+}
+
+/// An interferer that was not looked at.
+#[derive(Debug, Clone, Copy)]
+struct Bound {
+    index: usize,
+    /// Share of the band that its cell sends on.
+    share: f64,
+    /// The most power that is heard of it.
+    most_mw: f64,
+}
+
+fn take_largest(bounds: &mut Vec<Bound>) -> Option<Bound> {
+    let largest = bounds.iter().enumerate();
+    let largest = largest.max_by(|(_, one), (_, other)| one.most_mw.total_cmp(&other.most_mw));
+    let position = largest?.0;
+    Some(bounds.swap_remove(position))
+}
+
+/// Whether the SINR of a leg's link follows from places and from what cells send, and all look on one grid.
+fn follows_from_the_places(air: &Air, leg: LegId, motion: &impl Motion) -> bool {
+    air.has_one_grain
+        && air.crossing.is_none()
+        && air.legs[leg.index()].follows_from_the_places
+        && !motion.has_vehicles()
+}
+
+/// Gains of interferers at an earlier instant at which they are looked at, as far as they were found.
+#[derive(Debug)]
+pub(super) struct Past {
+    leg: LegId,
+    instant: Time,
+    /// By the cells of the leg's carrier; not a number before it is found.
+    gains: Vec<f64>,
+    /// Of use within a look.
+    bounds: Vec<Bound>,
+}
+
+impl Past {
+    pub(super) const fn new() -> Past {
+        Past {
+            leg: LegId(u32::MAX),
+            instant: Time::NEVER,
+            gains: Vec::new(),
+            bounds: Vec::new(),
+        }
+    }
+
+    fn begin(&mut self, (leg, instant): (LegId, Time), cells: usize) {
+        (self.leg, self.instant) = (leg, instant);
+        self.gains.clear();
+        self.gains.resize(cells, f64::NAN);
+    }
+}
+
+/// A power of two that is no less than a ratio in dB, and less than twice that and a little.
+fn power_of_two_above(ratio_db: f64) -> f64 {
+    // With room for the rounding of a bound.
+    let exponent = (ratio_db * (0.1 / std::f64::consts::LOG10_2) + 1e-3).ceil();
+    let exponent = exponent.clamp(-1000.0, 1000.0) as i64;
+    f64::from_bits(((1023 + exponent) as u64) << 52)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fadeout_core::math::from_db;
+
+    #[test]
+    fn a_power_of_two_is_above_its_ratio_by_less_than_a_factor_of_two() {
+        for step in -20_000..20_000 {
+            let ratio_db = f64::from(step) * 0.011;
+            let (found, exact) = (power_of_two_above(ratio_db), from_db(ratio_db));
+            assert!(found > exact && found < 2.002 * exact, "{ratio_db}");
+        }
+    }
+}
