@@ -20,6 +20,7 @@
 mod backhaul;
 mod build;
 mod capture;
+mod carriers;
 mod counters;
 mod failure;
 mod handover;

@@ -37,6 +37,7 @@ use history::Histories;
 use interference::{Crossing, Downlinks};
 use levels::Levels;
 use path::{Fade, PathChannel, RadioPath, Round};
+pub(crate) use power::share_power;
 use spectrum::Spectrum;
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -25,6 +25,9 @@ pub struct MobilityConfig {
     pub data: DataForwarding,
     /// Most UEs that a cell takes by handover, those it has included; none refuses nobody.
     pub most_ues: Option<u32>,
+    /// By cell, those that may be secondary ones beside it: of each carrier the first is added to a UE that enters,
+    /// others take its place when event A6 says so. Cells behind the last have none.
+    pub secondaries: Vec<Vec<CellId>>,
     /// Base station of each cell: cells with the same number hand over without a path switch.
     pub stations: Vec<u32>,
     /// The way of messages and of forwarded packets.
@@ -116,6 +119,7 @@ impl MobilityConfig {
             procedure: ProcedureConfig::default(),
             data: DataForwarding::Forwarded,
             most_ues: None,
+            secondaries: Vec::new(),
             stations: Vec::new(),
             interface: Interface::Direct,
             signalling: Signalling::Given,
@@ -131,6 +135,13 @@ impl MobilityConfig {
     /// Base station of a cell.
     pub(crate) fn station(&self, cell: CellId) -> u32 {
         self.stations[cell.index()]
+    }
+
+    /// The cells that may be secondary ones beside a cell.
+    pub(crate) fn secondaries_of(&self, cell: CellId) -> &[CellId] {
+        self.secondaries
+            .get(cell.index())
+            .map_or(&[], Vec::as_slice)
     }
 
     /// Whether two cells are of one base station.
@@ -343,6 +354,11 @@ pub enum EventKind {
         /// Of the neighbour, in dBm.
         neighbour: f64,
     },
+    /// A neighbour on the carrier of a secondary cell is better than that cell by an offset.
+    A6 {
+        /// In dB.
+        offset: f64,
+    },
     /// A neighbour of the other generation is better than a threshold.
     B1 {
         /// In dBm.
@@ -359,9 +375,14 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// Whether it is about neighbours: its report is a reason for a handover.
+    /// Whether it is about neighbours: its report is a reason for a handover, or for another secondary cell.
     pub fn has_neighbour(&self) -> bool {
         !matches!(self, EventKind::A1 { .. } | EventKind::A2 { .. })
+    }
+
+    /// Whether it compares them with secondary cells.
+    pub fn is_about_secondaries(&self) -> bool {
+        matches!(self, EventKind::A6 { .. })
     }
 
     /// Whether those are of the other generation.
@@ -377,6 +398,7 @@ impl EventKind {
             EventKind::A3 { .. } => "a3",
             EventKind::A4 { .. } => "a4",
             EventKind::A5 { .. } => "a5",
+            EventKind::A6 { .. } => "a6",
             EventKind::B1 { .. } => "b1",
             EventKind::B2 { .. } => "b2",
         }

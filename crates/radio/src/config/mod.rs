@@ -6,6 +6,7 @@
 //! [`RadioConfig::bearers`].
 
 mod bearer;
+mod beside;
 mod cell;
 mod channels;
 mod check;
@@ -18,6 +19,7 @@ pub mod technology;
 mod ue;
 
 pub use bearer::BearerConfig;
+pub(crate) use beside::co_sited;
 pub use cell::{
     Adaptation, AirInterface, CellConfig, CellHarqConfig, ConfiguredGrant, Division, Rank,
     ReportedAdaptation, Sharing, UplinkPower,

@@ -186,6 +186,7 @@ impl Leg {
     pub(crate) fn reset(&mut self, unsent: &mut [Vec<ContentId>; 2]) {
         self.fail(Time::ZERO, unsent);
         self.channels = Channels::default();
+        self.carriers.clear();
         self.awake_until = Time::ZERO;
         self.was_out_of_range = true;
         for half in [&mut self.down, &mut self.up] {
@@ -325,6 +326,14 @@ impl Leg {
             });
         }
         Some(decoding)
+    }
+
+    /// What the UE was granted and has not sent yet is void.
+    pub(crate) fn void_grants(&self, requests: &mut UplinkRequests) {
+        self.up
+            .harq
+            .unused()
+            .for_each(|bytes| requests.on_void(bytes));
     }
 
     /// Radio link failure: nothing is under way any more, and the UE is without service until

@@ -144,6 +144,12 @@ impl UplinkRequests {
         self.granted += u64::from(bytes);
     }
 
+    /// A block of `bytes` that was granted is void before its slot has come.
+    pub(super) fn on_void(&mut self, bytes: u32) {
+        self.begun += u64::from(bytes);
+        self.outstanding -= 1;
+    }
+
     /// The granted slot of a block of `bytes` is there, which `takes` some; `left` bytes stay behind. When
     /// the UE sent the request that it answers, if it does.
     pub(super) fn on_granted_slot(

@@ -27,7 +27,7 @@ pub(crate) mod states;
 pub(crate) mod survey;
 pub(crate) mod trail;
 
-use crate::config::{LegId, Monitoring, Serving, UeConfig};
+use crate::config::{Aggregation, LegId, Monitoring, Serving, UeConfig};
 use fadeout_core::{CellId, DrbId, Span, Time};
 use monitor::Looks;
 
@@ -98,6 +98,11 @@ impl UeRrc {
 
     pub(crate) fn config(&self) -> &UeConfig {
         &self.config
+    }
+
+    /// Its secondary cells are others.
+    pub(crate) fn set_aggregation(&mut self, aggregation: Aggregation) {
+        self.config.aggregation = aggregation;
     }
 
     /// The number of the next leg.

@@ -1,6 +1,7 @@
 //! Handover from outside: random walks through cells, with failures, lost end markers and every data
 //! option. Packets are put in by hand, and routed as the core routes them.
 
+mod aggregated;
 mod bicasting;
 mod generations;
 mod sampling;

@@ -4,7 +4,7 @@ use fadeout_core::random::Stream;
 use fadeout_core::{
     Bytes, CellId, Dbm, Decibel, Direction, DrbId, FlowId, HandoverRow, Hertz, Kinematics, Motion,
     NodeId, Packet, PacketId, PacketPool, Point, Probe, RadioDropRow, RrcRow, Segment, Span, Time,
-    UeId, Vector,
+    TransportBlockRow, UeId, Vector,
 };
 use fadeout_radio::access::{
     AccessConfig, Backhaul, BearerConfig, CellConfig, DataForwarding, EventKind, Interface,
@@ -40,6 +40,8 @@ pub(crate) struct Rows {
     pub(crate) drops: Vec<RadioDropRow>,
     pub(crate) handovers: Vec<HandoverRow>,
     pub(crate) steps: Vec<RrcRow>,
+    pub(crate) blocks: Vec<TransportBlockRow>,
+    pub(crate) keeps_blocks: bool,
 }
 
 impl Probe for Rows {
@@ -51,6 +53,12 @@ impl Probe for Rows {
     }
     fn rrc(&mut self, row: RrcRow) {
         self.steps.push(row);
+    }
+    fn wants_transport_blocks(&self, _cell: CellId) -> bool {
+        self.keeps_blocks
+    }
+    fn transport_block(&mut self, row: TransportBlockRow) {
+        self.blocks.push(row);
     }
 }
 
@@ -75,6 +83,8 @@ pub(crate) struct Case {
     pub(crate) links: (Span, f64),
     /// The share of forwarded packets that they lose.
     pub(crate) loses_forwarded: f64,
+    /// Whether transport blocks are wanted.
+    pub(crate) keeps_blocks: bool,
 }
 
 pub(crate) struct Outcomes {
@@ -96,7 +106,11 @@ pub(crate) fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes 
     let mut access = RadioAccess::new(case.config, seed).expect("a radio access");
     let managed = access.manage_mobility(case.mobility, Policy::default());
     managed.expect("one leg each");
-    let (mut pool, mut motion, mut rows) = (PacketPool::new(), case.walk, Rows::default());
+    let (mut pool, mut motion) = (PacketPool::new(), case.walk);
+    let mut rows = Rows {
+        keeps_blocks: case.keeps_blocks,
+        ..Rows::default()
+    };
     let mut outside: BTreeMap<(Time, u64), Outside> = BTreeMap::new();
     let mut put = Vec::new();
     // What LTE's PDCP stored at a handover waits for the next packet, and a UE perhaps for a cell.
@@ -297,6 +311,7 @@ pub(crate) fn mobility(cells: u32) -> MobilityConfig {
         procedure: ProcedureConfig::default(),
         data: DataForwarding::Forwarded,
         most_ues: None,
+        secondaries: Vec::new(),
         stations: (0..cells).collect(),
         interface: Interface::Direct,
         signalling: Signalling::Given,
@@ -368,6 +383,7 @@ pub(crate) fn case(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
         loses_markers: random.chance(0.2),
         links: (Span::ZERO, 0.0),
         loses_forwarded: 0.0,
+        keeps_blocks: false,
         mobility,
     }
 }

@@ -172,7 +172,7 @@ table! {
         threshold: Option<Dbm> = LEVEL, Optional;
         /// RSRP with which a5, b2 compare the serving cell.
         serving_threshold: Option<Dbm> = LEVEL, Optional;
-        /// By how much a3's neighbour is better.
+        /// By how much a3's and a6's neighbour is better.
         offset: Decibel = OFFSET, Default("\"3 dB\"");
         /// Hysteresis.
         hysteresis: Decibel = HYSTERESIS, Default("\"1 dB\"");
@@ -192,7 +192,7 @@ nested!(MeasurementEvent);
 impl MeasurementEvent {
     fn with_levels(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let needed = match self.kind {
-            EventKind::A3 => return Some(self),
+            EventKind::A3 | EventKind::A6 => return Some(self),
             EventKind::A1 | EventKind::A2 | EventKind::A4 | EventKind::B1 => {
                 self.threshold.is_some()
             }
@@ -227,6 +227,8 @@ words! {
         A4 = "a4",
         /// the serving cell is worse than one threshold, a neighbour better than another
         A5 = "a5",
+        /// a neighbour is better than the secondary cell on its carrier by an offset
+        A6 = "a6",
         /// a neighbour of the other generation is better than a threshold
         B1 = "b1",
         /// the serving cell is worse than one threshold, a neighbour of the other generation better than another

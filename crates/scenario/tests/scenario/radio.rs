@@ -93,15 +93,47 @@ fn secondary_cells_are_on_carriers_of_their_own_and_of_one_technology() {
     );
     let scenario = accepted(&of("[\"third\"]\nsecondary-uplink = true"));
     assert_eq!(scenario.ues[0].secondary_uplink, Some(true));
-    let managed = format!("[mobility-management]\n{}", of("[\"second\"]"));
-    let managed = managed.replacen(
-        "[mobility-management]\nduration = \"10 s\"",
-        "duration = \"10 s\"\n[mobility-management]",
-        1,
+}
+
+#[test]
+fn cells_offer_secondary_ones_under_mobility_management() {
+    let offering = |cells: &str, ue: &str| {
+        let list = format!("secondary-cells = {cells}\n[cell.second]");
+        let text = aggregated(ue).replacen("[cell.second]", &list, 1);
+        format!("{text}[mobility-management]\n")
+    };
+    let named = "cell = \"macro\"\nsecondary-cells = [\"third\"]";
+    let scenario = accepted(&offering("[\"third\", \"second\"]", named));
+    assert_eq!(scenario.cells[0].secondary_cells, [2, 1]);
+    assert!(scenario.cells[1].secondary_cells.is_empty());
+    assert_eq!(scenario.ues[0].max_secondary_cells, None);
+    let any = "max-secondary-cells = 2\nsecondary-uplink = true";
+    let scenario = accepted(&offering("[\"third\"]", any));
+    assert_eq!(scenario.ues[0].max_secondary_cells, Some(2));
+    for (cells, message) in [
+        ("[\"second\", \"second\"]", "`second` stands here twice"),
+        ("[\"macro\"]", "`macro` stands here twice"),
+        ("[\"other\"]", "`other` is of another technology"),
+        ("[\"same\"]", "`same` has the carrier of this cell"),
+    ] {
+        assert_eq!(only(&offering(cells, any)), message);
+    }
+    let unknown = refused(&offering("[\"secnd\"]", any));
+    assert_eq!(unknown[0].suggestion.as_deref(), Some("`second`"));
+    let alone = |text: String| text.replace("[mobility-management]\n", "");
+    assert_eq!(
+        only(&alone(offering("[\"third\"]", named))),
+        "`secondary-cells` of a cell, which offers them to nobody"
     );
     assert_eq!(
-        only(&managed),
-        "mobility management of UEs with `secondary-cells`"
+        only(&aggregated(any)),
+        "`max-secondary-cells` of a UE that nobody gives others"
+    );
+    let few =
+        "cell = \"macro\"\nsecondary-cells = [\"third\", \"second\"]\nmax-secondary-cells = 1";
+    assert_eq!(
+        only(&offering("[\"third\"]", few)),
+        "2 secondary cells, more than `max-secondary-cells`"
     );
 }
 

@@ -5,10 +5,11 @@ use crate::directory::FlowEntry;
 use crate::hop::Hop;
 use crate::routing::{Topology, backward};
 use crate::world::{Interfaces, Parts, UePath, UePaths};
-use fadeout_core::{Bytes, FlowId, NodeId};
+use fadeout_core::{Bytes, CellId, FlowId, NodeId};
 use fadeout_radio::access::{
     AccessConfig, BicastStart, DataForwarding, EventKind, Interface, MeasurementEvent,
-    MobilityConfig, Monitoring, Policy, ProcedureConfig, RadioError, Sampling, Scope, Signalling,
+    MobilityConfig, Monitoring, Policy, ProcedureConfig, RadioAccess, RadioError, Sampling, Scope,
+    Signalling,
 };
 use fadeout_scenario::{self as scenario, HandoverData, Named, Scenario};
 use std::collections::BTreeSet;
@@ -33,7 +34,8 @@ pub(super) fn add(
     }
     let bases: Vec<NodeId> = scenario.cells.iter().map(|cell| cell.node).collect();
     let interfaces = interfaces(scenario, described, &mut topology)?;
-    let config = config(described, &bases, &interfaces);
+    let mut config = config(described, &bases, &interfaces);
+    config.secondaries = secondaries(scenario, &radio.access);
     let Named { name, parameters } = &described.policy;
     let policy = choose(scenario).or_else(|| Policy::new(name, parameters));
     let policy = policy.ok_or_else(|| BuildError::Backhaul {
@@ -43,6 +45,10 @@ pub(super) fn add(
     managed.map_err(|error| match error {
         RadioError::Ue { ue, .. } => BuildError::Ue {
             ue: scenario.ues[ue].name.clone(),
+            reason: error.reason(),
+        },
+        RadioError::Cell { cell, .. } => BuildError::Cell {
+            cell: scenario.cells[cell].name.clone(),
             reason: error.reason(),
         },
         _ => BuildError::Cell {
@@ -76,6 +82,22 @@ pub(super) fn add(
     }
     parts.paths = Some(UePaths::new(topology, ways, interfaces));
     Ok(())
+}
+
+/// The cells that may be secondary ones beside each: those that it names, else those at its place. None where no UE
+/// has any.
+fn secondaries(scenario: &Scenario, access: &RadioAccess) -> Vec<Vec<CellId>> {
+    let takes_some =
+        |ue: &scenario::Ue| !ue.secondary_cells.is_empty() || ue.max_secondary_cells.is_some();
+    if !scenario.ues.iter().any(takes_some) {
+        return Vec::new();
+    }
+    let cells = (0..).map(CellId).zip(&scenario.cells);
+    let cells = cells.map(|(id, cell)| match &cell.secondary_cells[..] {
+        [] => access.co_sited(id),
+        named => named.iter().map(|&cell| CellId(cell as u32)).collect(),
+    });
+    cells.collect()
 }
 
 /// The links between base stations and the core that carry messages, if links do.
@@ -285,6 +307,7 @@ pub(super) fn config(
             }),
         },
         most_ues: described.max_ues,
+        secondaries: Vec::new(),
         stations: bases.iter().map(|base| base.0).collect(),
         interface: match described.preparation.is_direct() {
             true => Interface::Direct,
@@ -308,6 +331,9 @@ fn event(described: &scenario::MeasurementEvent) -> MeasurementEvent {
             scenario::EventKind::A1 => EventKind::A1 { threshold },
             scenario::EventKind::A2 => EventKind::A2 { threshold },
             scenario::EventKind::A3 => EventKind::A3 {
+                offset: described.offset.0,
+            },
+            scenario::EventKind::A6 => EventKind::A6 {
                 offset: described.offset.0,
             },
             scenario::EventKind::A4 => EventKind::A4 { threshold },
