@@ -271,7 +271,9 @@ impl Service {
         self.cells[cell.index()].forget_grants(leg);
         let stack = &mut self.stack;
         let state = &mut stack.legs[leg.index()];
-        state.void_grants(&mut stack.requests[primary.index()]);
+        let requests = &mut stack.requests[primary.index()];
+        let unused = state.half(Direction::Uplink).unused();
+        unused.for_each(|bytes| requests.on_void(bytes));
         state.reset(&mut stack.lost);
         stack.separate(primary, leg);
         stack.air.leave(leg);

@@ -279,6 +279,14 @@ impl Managed<'_> {
         let nth = self.state.legs.len() as u64;
         let leg = self.service.add_leg(self.ue, cell, (0, nth)).ok()?;
         self.state.legs.push((cell, leg));
+        if let Some(gaps) = self
+            .config
+            .gaps
+            .as_ref()
+            .filter(|_| self.state.turns.is_some())
+        {
+            self.service.set_gaps(leg, gaps);
+        }
         Some(leg)
     }
 

@@ -1,5 +1,6 @@
 //! The measurements of a UE under mobility management: which cells it looks at, and what its events make of it.
 
+use super::gaps::measure_in_gap;
 use super::managed::{CellKind, Managed, note_cell};
 use crate::air::Air;
 use crate::config::{Aggregation, Env, MeasurementEvent};
@@ -48,6 +49,7 @@ impl Managed<'_> {
         } else {
             look.measure_all(self.config.measurement_error_db, motion);
         }
+        measure_in_gap(self, (serving, &secondaries), env);
         let Managed {
             ue,
             cells,
@@ -72,6 +74,9 @@ impl Managed<'_> {
             return;
         }
         for (position, (&cell, level)) in cells.iter().zip(samples.iter()).enumerate() {
+            if level.is_none() {
+                continue;
+            }
             let filtered = survey.filtered(position);
             env.probe.measurement(MeasurementRow {
                 time_s: env.now,

@@ -248,8 +248,10 @@ impl RadioAccess {
                 UeMobility::new(own, &config, (&events, cells.len()), self.service.seed);
             let legs = self.service.begin_aggregated(leg, &config)?;
             state.legs.extend(legs);
-            let aggregation = &self.service.stack.ues[ue.index()].config().aggregation;
-            carriers::note_secondaries(&mut state, (cells, kinds), aggregation);
+            let aggregation = self.service.stack.ues[ue.index()].config().aggregation;
+            let ever = state.legs.iter().map(|&(_, leg)| leg);
+            state.turns = self.service.begin_gaps(ever, kinds, config.gaps.as_ref());
+            carriers::note_secondaries(&mut state, (cells, kinds), &aggregation);
             loads[cell.index()] += 1;
             ues.push(Some(Box::new(state)));
         }

@@ -1,5 +1,6 @@
 //! Mobility management: what a UE measures and reports, and what the network makes of it.
 
+use super::MeasurementGaps;
 use fadeout_core::registry::{Parameter, integer, number, span};
 use fadeout_core::{Bytes, CellId, Decibel, Hertz, Span};
 use std::collections::BTreeSet;
@@ -15,6 +16,9 @@ pub struct MobilityConfig {
     pub measurement_error_db: f64,
     /// Which cells are measured each time.
     pub sampling: Sampling,
+    /// Gaps in which UEs measure carriers that none of their cells has; none need not, as they have a receiver
+    /// more.
+    pub gaps: Option<MeasurementGaps>,
     /// Radio link monitoring.
     pub monitoring: Monitoring,
     /// Random access in the target cell.
@@ -114,6 +118,7 @@ impl MobilityConfig {
             measurement_period: Span::from_millis(200),
             measurement_error_db: 0.0,
             sampling: Sampling::WhereNeeded,
+            gaps: None,
             monitoring: Monitoring::default(),
             access: AccessConfig::default(),
             procedure: ProcedureConfig::default(),
@@ -129,7 +134,8 @@ impl MobilityConfig {
     /// Whether a cell need not be measured when a bound of its level says what matters of it. The errors of
     /// measurements have no bound, and are drawn in the order of the measurements.
     pub(crate) fn may_bound(&self) -> bool {
-        self.sampling == Sampling::WhereNeeded && self.measurement_error_db <= 0.0
+        let is_wanted = self.sampling == Sampling::WhereNeeded && self.gaps.is_none();
+        is_wanted && self.measurement_error_db <= 0.0
     }
 
     /// Base station of a cell.

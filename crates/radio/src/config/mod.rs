@@ -12,6 +12,7 @@ mod channels;
 mod check;
 mod env;
 mod error;
+mod gap;
 mod mobility;
 mod recorded;
 mod states;
@@ -28,6 +29,8 @@ pub(crate) use channels::Channels;
 pub(crate) use check::{check, check_bearer};
 pub(crate) use env::{Env, LegId, NO_SLOT, Rnti, Shape};
 pub use error::RadioError;
+pub(crate) use gap::Gaps;
+pub use gap::MeasurementGaps;
 pub use mobility::{
     AccessConfig, BicastStart, DataForwarding, EventKind, Interface, MeasurementEvent,
     MobilityConfig, Monitoring, ProcedureConfig, Sampling, Scope, Signalling,

@@ -208,7 +208,13 @@ impl EventState {
         self.cells[position].filtered = filtered.low.into();
     }
 
-    /// All cells were measured, in dBm. The condition is looked at anew: a time to trigger ends as
+    /// A cell was measured, `over` after the last time, apart from the others.
+    pub(crate) fn on_sample(&mut self, position: usize, sample: Level, over: Span) {
+        let filtered = &mut self.cells[position].filtered;
+        *filtered = Filter::new(self.event.filter, over).next_level(*filtered, sample);
+    }
+
+    /// All cells were measured, in dBm, but those of which it is none. The condition is looked at anew: a time to trigger ends as
     /// soon as the entering condition fails, reports when the leaving condition holds. `changed` hears of
     /// each cell whose condition holds from now on, or does not any more. `of` says of a neighbour whether
     /// it is meant, and its offset in dB.
@@ -222,8 +228,10 @@ impl EventState {
         of: impl Fn(&MeasurementEvent, usize) -> Option<f64>,
         mut changed: impl FnMut(usize, bool),
     ) {
-        for (watched, &sample) in self.cells.iter_mut().zip(samples) {
-            watched.filtered = self.filter.next_level(watched.filtered, sample.into());
+        let samples = samples.iter().map(|&sample| sample.into());
+        let known = self.cells.iter_mut().zip(samples);
+        for (watched, sample) in known.filter(|(_, sample)| !sample.is_none()) {
+            watched.filtered = self.filter.next_level(watched.filtered, sample);
         }
         let MeasurementEvent {
             kind,

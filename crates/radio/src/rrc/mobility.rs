@@ -12,6 +12,7 @@ use super::random_access::RandomAccess;
 use super::record::Record;
 use super::survey::Survey;
 use super::trail::Trail;
+use super::turns::Turns;
 use crate::config::{Aggregation, LegId, MeasurementEvent, MobilityConfig};
 use crate::rlc::Generation;
 use fadeout_core::random::Stream;
@@ -24,6 +25,8 @@ pub(crate) struct UeMobility {
     pub survey: Survey,
     /// None where every cell is measured each time.
     pub trail: Option<Trail>,
+    /// What it measures in gaps; none where it has none.
+    pub turns: Option<Turns>,
     pub link: LinkWatch,
     pub network: Network,
     pub letters: Letters,
@@ -219,7 +222,10 @@ impl UeMobility {
         let mut draws = Stream::new(seed, "radio.mobility", u64::from(ue.0));
         let period = config.measurement_period;
         // Not all UEs measure at the same time.
-        let first = Time::from_nanos(draws.below(period.as_nanos()));
+        let mut first = Time::from_nanos(draws.below(period.as_nanos()));
+        if let Some(gaps) = &config.gaps {
+            first = gaps.middle_from(ue, first);
+        }
         UeMobility {
             stage: Stage::Connected,
             survey: Survey::new(events, first, period),
@@ -227,6 +233,7 @@ impl UeMobility {
                 .may_bound()
                 .then(|| Trail::new(events.0, period))
                 .flatten(),
+            turns: None,
             link: LinkWatch::new(
                 Time::ZERO.saturating_add(config.monitoring.period),
                 &config.monitoring,

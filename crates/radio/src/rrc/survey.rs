@@ -97,6 +97,13 @@ impl Survey {
         }
     }
 
+    /// As [`EventState::on_sample`] of every event.
+    pub(crate) fn on_sample(&mut self, position: usize, sample: Level, over: Span) {
+        self.events
+            .iter_mut()
+            .for_each(|event| event.on_sample(position, sample, over));
+    }
+
     /// The value of a cell behind the filter of the first event; none before its first sample, and without
     /// events.
     pub(crate) fn filtered(&self, cell: usize) -> Option<f64> {

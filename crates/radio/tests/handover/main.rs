@@ -3,6 +3,7 @@
 
 mod aggregated;
 mod bicasting;
+mod gaps;
 mod generations;
 mod sampling;
 mod street;

@@ -2,9 +2,9 @@
 
 use fadeout_core::random::Stream;
 use fadeout_core::{
-    Bytes, CellId, Dbm, Decibel, Direction, DrbId, FlowId, HandoverRow, Hertz, Kinematics, Motion,
-    NodeId, Packet, PacketId, PacketPool, Point, Probe, RadioDropRow, RrcRow, Segment, Span, Time,
-    TransportBlockRow, UeId, Vector,
+    Bytes, CellId, Dbm, Decibel, Direction, DrbId, FlowId, HandoverRow, Hertz, Kinematics,
+    MeasurementRow, Motion, NodeId, Packet, PacketId, PacketPool, Point, Probe, RadioDropRow,
+    RrcRow, Segment, Span, Time, TransportBlockRow, UeId, Vector,
 };
 use fadeout_radio::access::{
     AccessConfig, Backhaul, BearerConfig, CellConfig, DataForwarding, EventKind, Interface,
@@ -42,6 +42,8 @@ pub(crate) struct Rows {
     pub(crate) steps: Vec<RrcRow>,
     pub(crate) blocks: Vec<TransportBlockRow>,
     pub(crate) keeps_blocks: bool,
+    pub(crate) measured: Vec<MeasurementRow>,
+    pub(crate) keeps_measured: bool,
 }
 
 impl Probe for Rows {
@@ -53,6 +55,12 @@ impl Probe for Rows {
     }
     fn rrc(&mut self, row: RrcRow) {
         self.steps.push(row);
+    }
+    fn wants_measurements(&self, _ue: UeId) -> bool {
+        self.keeps_measured
+    }
+    fn measurement(&mut self, row: MeasurementRow) {
+        self.measured.push(row);
     }
     fn wants_transport_blocks(&self, _cell: CellId) -> bool {
         self.keeps_blocks
@@ -85,6 +93,8 @@ pub(crate) struct Case {
     pub(crate) loses_forwarded: f64,
     /// Whether transport blocks are wanted.
     pub(crate) keeps_blocks: bool,
+    /// Whether measurements are.
+    pub(crate) keeps_measured: bool,
 }
 
 pub(crate) struct Outcomes {
@@ -109,6 +119,7 @@ pub(crate) fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes 
     let (mut pool, mut motion) = (PacketPool::new(), case.walk);
     let mut rows = Rows {
         keeps_blocks: case.keeps_blocks,
+        keeps_measured: case.keeps_measured,
         ..Rows::default()
     };
     let mut outside: BTreeMap<(Time, u64), Outside> = BTreeMap::new();
@@ -306,6 +317,7 @@ pub(crate) fn mobility(cells: u32) -> MobilityConfig {
         measurement_period: Span::from_millis(200),
         measurement_error_db: 0.0,
         sampling: Sampling::default(),
+        gaps: None,
         monitoring: Monitoring::default(),
         access: AccessConfig::default(),
         procedure: ProcedureConfig::default(),
@@ -384,6 +396,7 @@ pub(crate) fn case(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
         links: (Span::ZERO, 0.0),
         loses_forwarded: 0.0,
         keeps_blocks: false,
+        keeps_measured: false,
         mobility,
     }
 }

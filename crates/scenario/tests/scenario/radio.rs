@@ -138,6 +138,57 @@ fn cells_offer_secondary_ones_under_mobility_management() {
 }
 
 #[test]
+fn measurement_gaps_are_those_of_the_list() {
+    let with = |keys: &str| format!("{CELL}[ue.phone]\n[mobility-management]\n{keys}\n");
+    let scenario = accepted(&with(
+        "measurement-gap-period = \"20 ms\"\nmeasurement-gap-length = \"3.5 ms\"",
+    ));
+    let mobility = scenario.mobility.expect("it is on");
+    assert_eq!(mobility.measurement_gap_period, Some(Span::from_millis(20)));
+    assert_eq!(
+        mobility.measurement_gap_length,
+        Some(Span::from_micros(3500))
+    );
+    let refused = |keys: &str| {
+        let mistakes = refused(&with(keys));
+        assert_eq!(mistakes.len(), 1, "{mistakes:?}");
+        (mistakes[0].message.clone(), mistakes[0].expected.clone())
+    };
+    let (message, expected) = refused("measurement-gap-period = \"50 ms\"");
+    assert_eq!(
+        message,
+        "`measurement-gap-period` is none that a network can configure"
+    );
+    let expected = format!("{expected:?}");
+    assert!(
+        expected.contains("the nearest is \\\"40 ms\\\""),
+        "{expected}"
+    );
+    let long = "measurement-gap-period = \"40 ms\"\nmeasurement-gap-length = \"5 ms\"";
+    let (message, expected) = refused(long);
+    assert_eq!(
+        message,
+        "`measurement-gap-length` is none that a network can configure"
+    );
+    let expected = format!("{expected:?}");
+    assert!(
+        expected.contains("the nearest is \\\"5.5 ms\\\""),
+        "{expected}"
+    );
+    let (message, _) = refused("measurement-gap-offset = \"3 ms\"");
+    assert_eq!(message, "a part of measurement gaps, but there are none");
+    for offset in ["40 ms", "0.5 ms"] {
+        let keys =
+            format!("measurement-gap-period = \"40 ms\"\nmeasurement-gap-offset = \"{offset}\"");
+        let (message, _) = refused(&keys);
+        assert_eq!(
+            message,
+            "a gap that does not begin in its period, or within a millisecond"
+        );
+    }
+}
+
+#[test]
 fn parameters_need_no_name_where_there_is_one_of_the_kind() {
     let text = format!("{CELL}[ue.phone]\npdcp = {{}}\n");
     assert_eq!(accepted(&text).ues[0].pdcp.name, "nr");

@@ -5,11 +5,11 @@ use crate::directory::FlowEntry;
 use crate::hop::Hop;
 use crate::routing::{Topology, backward};
 use crate::world::{Interfaces, Parts, UePath, UePaths};
-use fadeout_core::{Bytes, CellId, FlowId, NodeId};
+use fadeout_core::{Bytes, CellId, FlowId, NodeId, Span};
 use fadeout_radio::access::{
     AccessConfig, BicastStart, DataForwarding, EventKind, Interface, MeasurementEvent,
-    MobilityConfig, Monitoring, Policy, ProcedureConfig, RadioAccess, RadioError, Sampling, Scope,
-    Signalling,
+    MeasurementGaps, MobilityConfig, Monitoring, Policy, ProcedureConfig, RadioAccess, RadioError,
+    Sampling, Scope, Signalling,
 };
 use fadeout_scenario::{self as scenario, HandoverData, Named, Scenario};
 use std::collections::BTreeSet;
@@ -36,6 +36,7 @@ pub(super) fn add(
     let interfaces = interfaces(scenario, described, &mut topology)?;
     let mut config = config(described, &bases, &interfaces);
     config.secondaries = secondaries(scenario, &radio.access);
+    check_gaps(scenario, config.gaps.as_ref())?;
     let Named { name, parameters } = &described.policy;
     let policy = choose(scenario).or_else(|| Policy::new(name, parameters));
     let policy = policy.ok_or_else(|| BuildError::Backhaul {
@@ -268,6 +269,7 @@ pub(super) fn config(
         measurement_period: described.measurement_period,
         measurement_error_db: described.measurement_error.0,
         sampling: Sampling::default(),
+        gaps: gaps(described),
         monitoring: Monitoring {
             q_out: described.q_out,
             q_in: described.q_in,
@@ -319,6 +321,49 @@ pub(super) fn config(
             },
             None => Signalling::Given,
         },
+    }
+}
+
+fn gaps(described: &scenario::MobilityManagement) -> Option<MeasurementGaps> {
+    Some(MeasurementGaps {
+        period: described.measurement_gap_period?,
+        length: described.measurement_gap_length.unwrap_or(USUAL_GAP),
+        offset: described.measurement_gap_offset,
+    })
+}
+
+/// Of pattern 0.
+///
+/// Standard: TS 36.133 Table 8.1.2.1-1; TS 38.133 Table 9.1.2-1.
+const USUAL_GAP: Span = Span::from_millis(6);
+
+/// Checks that gaps of UEs of LTE are those that LTE has.
+///
+/// Standard: TS 36.331 §6.3.5.
+fn check_gaps(scenario: &Scenario, gaps: Option<&MeasurementGaps>) -> Result<(), BuildError> {
+    let has_lte = scenario.cells.iter().any(|cell| cell.radio.name == "lte");
+    let Some(gaps) = gaps.filter(|_| has_lte) else {
+        return Ok(());
+    };
+    let ms = |span: Span| span.as_secs_f64() * 1e3;
+    let refuse = |key: &str, given: Span, expected: &str| {
+        Err(BuildError::Backhaul {
+            reason: format!(
+                "`{key} = \"{} ms\"` with cells of LTE; expected {expected}",
+                ms(given)
+            ),
+        })
+    };
+    if gaps.length != USUAL_GAP {
+        return refuse("measurement-gap-length", gaps.length, "\"6 ms\"");
+    }
+    match gaps.period.as_nanos() / 1_000_000 {
+        40 | 80 => Ok(()),
+        other => {
+            let nearest = if other < 60 { 40 } else { 80 };
+            let expected = format!("\"40 ms\" or \"80 ms\"; the nearest is \"{nearest} ms\"");
+            refuse("measurement-gap-period", gaps.period, &expected)
+        }
     }
 }
 
