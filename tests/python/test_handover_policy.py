@@ -229,3 +229,33 @@ def test_a_policy_that_no_point_uses_is_a_warning(tmp_path: Path):
     }
     with pytest.warns(UserWarning, match="no point uses the policy of handover 'mine'"):
         Planner(spec.read(document))
+
+
+STAYS = """
+
+class Stays:
+    def on_report(self, report):
+        return None
+"""
+
+
+def test_a_search_runs_over_policies_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("optuna", reason="fadeout[tune] is not installed")
+    monkeypatch.chdir(tmp_path)
+    Path("policies.py").write_text(POLICIES + STAYS)
+    settings = [f"{key}={_toml.value(value)}" for key, value in SHORT.items()]
+    options = [part for text in settings for part in ("--set", text)]
+    command = ["tune", str(EXAMPLE), *options, "--out", "t", "--seeds", "1", "--trials", "6"]
+    command += ["--over", "mobility-management.policy=mine,stays", "--maximise", "goodput_mbps"]
+    command += ["--handover-policy", "mine=policies.py:Strongest"]
+    command += ["--handover-policy", "stays=policies.py:Stays"]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 0, result.output
+    frame = Campaign.open("t").frame().sort("mobility-management.policy")
+    assert frame["mobility-management.policy"].to_list() == ["mine", "stays"]
+    mine, stays = frame["goodput_mbps"].to_list()
+    assert mine != stays, "one changes cell, the other does not"
+    (row,) = (line for line in result.output.splitlines() if "mobility-management.policy" in line)
+    assert ("mine" in row, "stays" in row) == (mine > stays, stays > mine)
+    missing = [*command[:-1], "stays=policies.py:Nobody"]
+    assert CliRunner().invoke(app, missing).exit_code == 2

@@ -327,3 +327,24 @@ fn a_phone_changes_cell_before_its_first_flow() {
     let rows = world.into_probe();
     assert!(!rows.handovers.is_empty(), "it passes two borders");
 }
+
+#[test]
+fn ues_of_lte_have_the_gaps_of_lte() {
+    let refused = |keys: [&str; 2]| {
+        let keys = keys.map(|key| format!("mobility-management.{key}"));
+        let scenario = example(&[&keys[0], &keys[1]]);
+        let built = build(&scenario, Rows::default()).map(|_| ());
+        built.err().map(|error| error.to_string())
+    };
+    let length = "measurement-gap-length=\"6 ms\"";
+    assert_eq!(refused(["measurement-gap-period=\"80 ms\"", length]), None);
+    let error = refused(["measurement-gap-period=\"160 ms\"", length]).expect("not in LTE");
+    assert!(
+        error.contains("`measurement-gap-period = \"160 ms\"`")
+            && error.contains("nearest is \"80 ms\""),
+        "{error}"
+    );
+    let short = "measurement-gap-length=\"3 ms\"";
+    let error = refused(["measurement-gap-period=\"40 ms\"", short]).expect("not in LTE");
+    assert!(error.contains("expected \"6 ms\""), "{error}");
+}

@@ -297,3 +297,31 @@ fn in_random_schedules_with_forwarding_nothing_is_lost_or_doubled_and_all_others
         );
     });
 }
+
+#[test]
+fn a_limit_in_round_trips_of_no_flow_is_refused() {
+    let limited = |flows: &str| {
+        let text = network(155, 10, &handover("source-limit = 1"));
+        let whole = text
+            .split_once("[flow.download]")
+            .expect("a flow")
+            .0
+            .to_owned();
+        let scenario = parse(&(whole + flows), PathBuf::from("."), &[]);
+        let built = build(&scenario, Seen::default()).map(|_| ());
+        built.err().map(|error| error.to_string())
+    };
+    // It begins on the other link, so that nothing says how long its round trip through this one is.
+    let beside = "[flow.download]\nfrom = \"server\"\nto = \"phone\"\nroute = [\"internet\", \"iu\", \"umts\"]\n";
+    let error = limited(beside).expect("no flow crosses it");
+    assert!(
+        error.contains("link \"lte\"") || error.contains("lte"),
+        "{error}"
+    );
+    assert!(
+        error.contains("`source-limit` in round trips") && error.contains("its `queue`"),
+        "{error}"
+    );
+    let through = beside.replace("\"iu\", \"umts\"", "\"s1\", \"lte\"");
+    assert_eq!(limited(&through), None);
+}

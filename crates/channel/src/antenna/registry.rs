@@ -55,6 +55,17 @@ impl Antenna {
         }
     }
 
+    /// Where it looks, if it looks anywhere.
+    pub fn boresight(&self) -> Option<Angles> {
+        match self {
+            Antenna::Isotropic(_) | Antenna::Beam(_) => None,
+            Antenna::Element(mounted) => Some(mounted.boresight),
+            Antenna::Sector(mounted) => Some(mounted.boresight),
+            Antenna::Column(mounted) => Some(mounted.boresight),
+            Antenna::Array(mounted) => Some(mounted.boresight),
+        }
+    }
+
     /// See [`Pattern::is_steered`].
     pub fn is_steered(&self) -> bool {
         antennas!(self, antenna => antenna.is_steered())

@@ -123,8 +123,10 @@ table! {
         ue: UeId, "";
         /// Cell.
         cell: CellId, "";
-        /// Whether it serves the UE.
+        /// Whether it serves the UE: the primary cell, where there are several.
         is_serving: bool, "";
+        /// Whether it is a secondary cell of the UE.
+        is_secondary: bool, "";
         /// RSRP as measured: power of a resource element of the reference signals.
         rsrp_dbm: f64, "dBm";
         /// RSRP behind the layer 3 filter of the first event.
@@ -144,7 +146,8 @@ table! {
         /// report-sent, report-received, handover-request, handover-refused, command-sent,
         /// command-received, preamble-sent, access-done, complete-received, path-switched,
         /// end-marker, source-resumed, out-of-sync, in-sync, link-failure, access-failure,
-        /// cell-selected, reestablished or released; connection-released, return-begun, paged and
+        /// cell-selected, reestablished or released; reconfiguration-sent, secondary-released and
+        /// secondary-added of secondary cells; connection-released, return-begun, paged and
         /// connected of a UE that is idle or inactive at times.
         event: RrcEvent, "";
     }
@@ -259,6 +262,12 @@ named! {
         Reestablished = "reestablished",
         /// The connection is lost.
         Released = "released",
+        /// The base station tells the UE of another secondary cell.
+        ReconfigurationSent = "reconfiguration-sent",
+        /// A secondary cell is one no more.
+        SecondaryReleased = "secondary-released",
+        /// A secondary cell is one from now on, not yet active.
+        SecondaryAdded = "secondary-added",
         /// Nothing came for long: the UE is idle or inactive.
         ConnectionReleased = "connection-released",
         /// An idle or inactive UE has something to send.

@@ -8,7 +8,8 @@ use crate::air::Air;
 use crate::bearer::{Drb, Storage};
 use crate::cell::CellMac;
 use crate::config::{
-    BearerConfig, LegId, RadioConfig, RadioError, RecordedPath, check, check_bearer, check_recorded,
+    BearerConfig, LegId, RadioConfig, RadioError, RecordedPath, check, check_bearer,
+    check_recorded, co_sited,
 };
 use crate::leg::{Contents, Leg, LegConfig, UplinkRequests};
 use crate::plan::CellPlan;
@@ -116,6 +117,13 @@ impl RadioAccess {
         self.service.stack.serving_cell(ue)
     }
 
+    /// Cells that stand where one does, on other carriers: those that may be secondary ones beside it, the likeliest
+    /// first.
+    pub fn co_sited(&self, cell: CellId) -> Vec<CellId> {
+        let cells = self.service.cells.iter().map(|cell| &cell.plan.config);
+        co_sited(cells, &self.service.cells[cell.index()].plan.config)
+    }
+
     /// Downlink rate of a UE that a cell serves alone, with the scheme that is reported at an SNR.
     pub fn downlink_rate(&self, cell: CellId, snr_db: f64) -> Rate {
         let plan = &self.service.cells[cell.index()].plan;
@@ -149,12 +157,12 @@ impl RadioAccess {
             ues, legs, bearers, ..
         } = &self.service.stack;
         let mut counters = DirectionCounters::default();
-        let now = ues[ue.index()].legs().iter().copied();
+        let now = ues[ue.index()].legs().iter();
+        let now = now.flat_map(|&leg| self.service.stack.carriers_of(leg));
         let mobility = self.mobility.as_ref();
         let ever = mobility.into_iter().flat_map(|it| it.legs_ever(ue));
-        let before = ever.filter(|leg| !ues[ue.index()].legs().contains(leg));
-        let all = now.chain(before);
-        for leg in all.flat_map(|leg| self.service.stack.carriers_of(leg)) {
+        let is_managed = self.is_managed(ue);
+        for leg in now.filter(|_| !is_managed).chain(ever) {
             counters.add_leg(legs[leg.index()].half(direction).counters());
         }
         let ue = &ues[ue.index()];

@@ -1,5 +1,6 @@
 //! Failure of a radio link or of the entry into a cell, and random access into a cell.
 
+use super::carriers::Aggregated;
 use super::handover::seconds;
 use super::managed::{Managed, note_cell};
 use crate::config::{Env, Fate, LegId};
@@ -166,7 +167,11 @@ impl Managed<'_> {
         let cell = self.service.stack.legs[leg.index()].config.cell;
         note_cell((self.ue, cell), RrcEvent::AccessDone, env);
         if procedure != Procedure::Reestablishment {
-            return self.enter(leg, env);
+            self.enter(leg, env);
+            if procedure == Procedure::Handover {
+                Aggregated(self).enter(env);
+            }
+            return;
         }
         let at = self.with_network(env, |network, step| network.fetch_context(cell, step));
         self.state.stage = Stage::Fetching { leg, at, until };

@@ -8,12 +8,13 @@
 //!                      path switch, end marker ◄─ on_complete: the target sends ◄─ complete
 //! ```
 
+use super::carriers::Aggregated;
 use super::managed::{Managed, note_cell};
 use super::mobility::Move;
 use super::stack::Stack;
 use crate::bearer::TransferCounts;
 use crate::config::{Env, Fate, LegId};
-use crate::rrc::mobility::{Message, Stage};
+use crate::rrc::mobility::{Message, Secondaries, Stage};
 use crate::rrc::network::Network;
 use crate::rrc::policy::HandoverPolicy;
 use crate::rrc::random_access::RandomAccess;
@@ -124,6 +125,7 @@ impl Managed<'_> {
             Stage::Released { at } if at <= now => self.search(motion, env),
             _ => {}
         }
+        Aggregated(self).answer(env);
         self.with_network(env, Network::on_due);
         self.service.guard_markers(self.ue, env);
         if self.state.record.due_at() <= now {
@@ -243,9 +245,11 @@ impl Managed<'_> {
         self.state.record.note(|row| row.left_s = seconds(env.now));
         self.inform(LinkInfo::BlockageBegan);
         self.state.letters.clear();
+        self.state.secondaries = Secondaries::default();
         self.state.link.begin_anew(env.now, &self.config.monitoring);
         let leg = self.service.stack.ues[ue.index()].legs().first().copied();
         if let Some(leg) = leg {
+            Aggregated(self).release(leg, env);
             let cell = self.service.stack.legs[leg.index()].config.cell;
             let load = &mut self.loads[cell.index()];
             *load = load.saturating_sub(1);
@@ -275,6 +279,14 @@ impl Managed<'_> {
         let nth = self.state.legs.len() as u64;
         let leg = self.service.add_leg(self.ue, cell, (0, nth)).ok()?;
         self.state.legs.push((cell, leg));
+        if let Some(gaps) = self
+            .config
+            .gaps
+            .as_ref()
+            .filter(|_| self.state.turns.is_some())
+        {
+            self.service.set_gaps(leg, gaps);
+        }
         Some(leg)
     }
 
@@ -319,6 +331,7 @@ impl Managed<'_> {
         } else {
             self.with_network(env, |network, step| network.ask_core(cell, step));
         }
+        Aggregated(self).offer(env);
     }
 
     /// Base station of the UE's cell, or of the last one.

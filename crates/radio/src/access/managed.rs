@@ -1,6 +1,7 @@
 //! One UE under mobility management while something happens to it: its measurements, its link and
 //! its messages. Its procedures are in [`handover`](super::handover) and [`failure`](super::failure).
 
+use super::carriers::Aggregated;
 use super::mobility::Move;
 use super::service::Service;
 use crate::config::{Env, MobilityConfig};
@@ -75,7 +76,9 @@ impl Managed<'_> {
             };
             let best = report.cells().first().unwrap_or(&report.serving).cell;
             note_cell((self.ue, best), RrcEvent::ReportSent, env);
-            if !report.cells().is_empty() {
+            let event = self.state.survey.kind(report.event);
+            let is_about_secondaries = event.is_some_and(|it| it.is_about_secondaries());
+            if !report.cells().is_empty() && !is_about_secondaries {
                 let monitoring = &self.config.monitoring;
                 self.state.link.on_report(env.now, monitoring);
             }
@@ -114,6 +117,8 @@ impl Managed<'_> {
                 self.on_command(target, env);
             }
             (Direction::Uplink, Message::Complete) => self.on_complete(env),
+            (Direction::Downlink, Message::Secondaries(all)) => Aggregated(self).on_told(&all, env),
+            (Direction::Uplink, Message::SecondariesReady) => Aggregated(self).on_ready(env),
             _ => debug_assert!(false, "{message:?} does not go {}", direction.name()),
         }
     }
@@ -130,6 +135,9 @@ impl Managed<'_> {
         };
         if self.is_busy() {
             return;
+        }
+        if event.is_about_secondaries() {
+            return Aggregated(self).on_report(report, env);
         }
         let target = self.policy.choose(&Report {
             now: env.now,

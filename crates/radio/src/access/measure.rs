@@ -1,8 +1,9 @@
 //! The measurements of a UE under mobility management: which cells it looks at, and what its events make of it.
 
+use super::gaps::measure_in_gap;
 use super::managed::{CellKind, Managed, note_cell};
 use crate::air::{Air, Round};
-use crate::config::{Env, MeasurementEvent};
+use crate::config::{Aggregation, Env, MeasurementEvent};
 use crate::rrc::filter::Level;
 use crate::rrc::mobility::UeMobility;
 use crate::rrc::pace;
@@ -25,6 +26,7 @@ impl Managed<'_> {
         let Ok(serving) = self.cells.binary_search(&cell) else {
             return;
         };
+        let secondaries = self.service.stack.ues[self.ue.index()].config().aggregation;
         let wants_all = env.probe.wants_measurements(self.ue);
         let mut look = Look {
             ue: self.ue,
@@ -33,6 +35,7 @@ impl Managed<'_> {
             kinds: self.kinds,
             policy: self.policy,
             loads: self.loads,
+            secondaries,
             air: &mut self.service.stack.air,
             state: self.state,
             samples: self.samples,
@@ -46,6 +49,7 @@ impl Managed<'_> {
         } else {
             look.measure_all(self.config.measurement_error_db, motion);
         }
+        measure_in_gap(self, (serving, &secondaries), env);
         let Managed {
             ue,
             cells,
@@ -70,12 +74,16 @@ impl Managed<'_> {
             return;
         }
         for (position, (&cell, level)) in cells.iter().zip(samples.iter()).enumerate() {
+            if level.is_none() {
+                continue;
+            }
             let filtered = survey.filtered(position);
             env.probe.measurement(MeasurementRow {
                 time_s: env.now,
                 ue: *ue,
                 cell,
                 is_serving: position == serving,
+                is_secondary: secondaries.cells().contains(&cell),
                 rsrp_dbm: level.low,
                 filtered_dbm: filtered.unwrap_or(level.low),
             });
@@ -91,6 +99,7 @@ struct Look<'a> {
     kinds: &'a [CellKind],
     policy: &'a Policy,
     loads: &'a [u32],
+    secondaries: Aggregation,
     air: &'a mut Air,
     state: &'a mut UeMobility,
     samples: &'a mut Vec<Level>,
@@ -126,16 +135,24 @@ impl Look<'_> {
         let place = self.air.bound_levels(self.ue, self.now, motion, report);
         let round = &mut Round::default();
         self.measure_one(serving, round, motion);
-        let of_serving = (serving, self.samples[serving].low);
-        if self.is_open(serving, of_serving) {
+        if self.is_open(serving, serving) {
             self.replay(serving, motion);
         }
+        // What neighbours are compared with comes before them.
+        let mut nth = 0;
+        while let Some(position) = self.secondary(nth) {
+            self.measure_one(position, round, motion);
+            if self.is_open(position, serving) {
+                self.replay(position, motion);
+            }
+            nth += 1;
+        }
         for position in 0..self.cells.len() {
-            if position == serving || !self.is_open(position, of_serving) {
+            if position == serving || !self.is_open(position, serving) {
                 continue;
             }
             self.measure_one(position, round, motion);
-            if self.is_open(position, of_serving) {
+            if self.is_open(position, serving) {
                 self.replay(position, motion);
             }
         }
@@ -154,10 +171,16 @@ impl Look<'_> {
         }
     }
 
-    fn is_open(&self, position: usize, serving: (usize, f64)) -> bool {
-        let of = meaning((self.cells, self.kinds), serving.0, self.policy, self.loads);
-        let sample = (position, self.samples[position]);
-        self.state.survey.is_open(serving, sample, of)
+    /// The place of a secondary cell among those that are measured.
+    fn secondary(&self, nth: usize) -> Option<usize> {
+        let cell = self.secondaries.cells().get(nth)?;
+        self.cells.binary_search(cell).ok()
+    }
+
+    fn is_open(&self, position: usize, serving: usize) -> bool {
+        let of = meaning((self.cells, self.kinds), serving, self.policy, self.loads);
+        let known = (serving, &self.samples[..]);
+        self.state.survey.is_open(known, position, of)
     }
 
     /// Finds what the UE would have measured of a cell had it measured it each time.
@@ -195,6 +218,9 @@ fn meaning<'a>(
     move |event, position| {
         let [here, there] = [serving, position].map(|position| kinds[position]);
         let is_other = here.generation != there.generation;
+        if event.kind.is_about_secondaries() {
+            return Some(0.0);
+        }
         let is_meant =
             event.kind.is_inter_rat() == is_other && event.scope.holds(here.carrier, there.carrier);
         is_meant.then(|| match has_offsets {

@@ -1,6 +1,7 @@
 //! Mobility management of UEs: what they measure and report, whether their links hold, and which
 //! procedure is due. The procedures themselves are in [`handover`](super::handover).
 
+use super::carriers;
 use super::looks::Looks;
 use super::managed::{CellKind, Managed, note_cell};
 use super::service::Service;
@@ -215,9 +216,10 @@ impl RadioAccess {
             let cells = (0..self.service.cells.len() as u32).map(CellId);
             let cells = cells.filter(|cell| is_inter_rat || kind(cell).generation == generation);
             let cells: Vec<CellId> = cells.collect();
-            let kinds = cells.iter().map(kind).collect();
+            let kinds: Vec<CellKind> = cells.iter().map(kind).collect();
             (cells, kinds)
         });
+        carriers::check(&config, &self.service.cells)?;
         let mut ues = Vec::new();
         let mut loads = vec![0; self.service.cells.len()];
         for ue in (0..self.service.stack.ues.len() as u32).map(UeId) {
@@ -237,7 +239,7 @@ impl RadioAccess {
             };
             let cell = self.service.stack.legs[leg.index()].config.cell;
             let group = usize::from(self.service.cells[cell.index()].plan.config.is_nr());
-            let (cells, _) = &groups[group];
+            let (cells, kinds) = &groups[group];
             self.service.stack.air.watch(ue, cells)?;
             let signalling = self
                 .service
@@ -245,7 +247,14 @@ impl RadioAccess {
             let generation = self.service.cells[cell.index()].plan.config.generation();
             self.service.stack.manage(ue, signalling, generation);
             let own = (ue, cell, leg);
-            let state = UeMobility::new(own, &config, (&events, cells.len()), self.service.seed);
+            let mut state =
+                UeMobility::new(own, &config, (&events, cells.len()), self.service.seed);
+            let legs = self.service.begin_aggregated(leg, &config)?;
+            state.legs.extend(legs);
+            let aggregation = self.service.stack.ues[ue.index()].config().aggregation;
+            let ever = state.legs.iter().map(|&(_, leg)| leg);
+            state.turns = self.service.begin_gaps(ever, kinds, config.gaps.as_ref());
+            carriers::note_secondaries(&mut state, (cells, kinds), &aggregation);
             loads[cell.index()] += 1;
             ues.push(Some(Box::new(state)));
         }

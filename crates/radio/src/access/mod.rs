@@ -20,8 +20,10 @@
 mod backhaul;
 mod build;
 mod capture;
+mod carriers;
 mod counters;
 mod failure;
+mod gaps;
 mod handover;
 mod looks;
 mod managed;
@@ -37,9 +39,10 @@ pub use crate::air::{Geometry, geometry};
 pub use crate::config::{
     AccessConfig, Adaptation, Aggregation, AirInterface, BearerConfig, BicastStart, CellConfig,
     CellHarqConfig, ConfiguredGrant, DataForwarding, Division, EventKind, FixedSinr, Interface,
-    MOST_SECONDARY_CELLS, MeasurementEvent, MobilityConfig, Monitoring, ProcedureConfig,
-    RadioConfig, RadioError, Rank, RecordedPath, ReleasedState, ReportedAdaptation, Sampling,
-    Scope, Serving, Sharing, Signalling, StatesConfig, UeConfig, UplinkPower,
+    MOST_SECONDARY_CELLS, MeasurementEvent, MeasurementGaps, MobilityConfig, Monitoring,
+    ProcedureConfig, RadioConfig, RadioError, Rank, RecordedPath, ReleasedState,
+    ReportedAdaptation, Sampling, Scope, Serving, Sharing, Signalling, StatesConfig, UeConfig,
+    UplinkPower,
 };
 pub use crate::rrc::backhaul::Place;
 pub use crate::rrc::policy::{

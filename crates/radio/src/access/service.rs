@@ -216,6 +216,10 @@ impl Service {
 
     /// A UE that has asked asks again, if it is time to. Whether it gives up.
     pub(super) fn on_repeat(&mut self, id: LegId, env: &mut Env<'_, impl Probe>) -> bool {
+        // It was primary once, and is not asked any more.
+        if self.stack.legs[id.index()].primary() != id {
+            return false;
+        }
         let (leg, requests) = self.stack.uplink(id);
         let plan = &self.cells[leg.config.cell.index()].plan;
         let repeat = requests.on_repeat(plan, env.now);

@@ -88,7 +88,10 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
         target: u64,
     ) -> Option<(u8, Shape)> {
         let leg = &self.stack.legs[leg.index()];
-        leg.half(direction).repetition(slot, target)
+        let is_there = leg.is_there(direction, slot, target);
+        leg.half(direction)
+            .repetition(slot, target)
+            .filter(|_| is_there)
     }
 
     fn resume(&mut self, leg: LegId, direction: Direction, process: u8, target: u64) {
@@ -211,7 +214,9 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
             share,
             bands,
         } = transmission;
-        let half = self.leg(leg).half_mut(Direction::Downlink);
+        let state = self.leg(leg);
+        let again_from = state.answered_from(decoded_at, again_from);
+        let half = state.half_mut(Direction::Downlink);
         half.lie_in(process, bands);
         half.sent(process, slot, again_from);
         self.stack.air.on_downlink_sent(self.cell, slot, share);

@@ -431,9 +431,9 @@ impl Stack {
         drb.close_books(direction, is_idle, env, &mut self.storage);
     }
 
-    /// A leg has failed and is empty: what its HARQ had is lost, and its bearers start afresh.
+    /// What the HARQ of a leg had, which is empty now, is lost.
     #[cold]
-    pub(super) fn fail_bearers(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn lose_content(&mut self, env: &mut Env<'_, impl Probe>) {
         for direction in [Direction::Downlink, Direction::Uplink] {
             let mut contents = std::mem::take(&mut self.lost[direction.index()]);
             for content in contents.drain(..) {
@@ -441,6 +441,12 @@ impl Stack {
             }
             self.lost[direction.index()] = contents;
         }
+    }
+
+    /// A leg has failed and is empty: what its HARQ had is lost, and its bearers start afresh.
+    #[cold]
+    pub(super) fn fail_bearers(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+        self.lose_content(env);
         let mut position = 0;
         while let Some(bearer) = self.legs[leg.index()].channels.bearer(position) {
             let drb = &mut self.bearers[bearer.index()];

@@ -39,6 +39,7 @@ use interference::{Crossing, Downlinks};
 use levels::Levels;
 pub(crate) use path::Round;
 use path::{Fade, PathChannel, RadioPath};
+pub(crate) use power::share_power;
 use spectrum::Spectrum;
 use std::collections::BTreeMap;
 use std::ops::Range;

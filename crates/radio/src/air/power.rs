@@ -1,10 +1,10 @@
 //! Transmitted power of UEs.
 
 use super::{Air, AirLeg, Signal};
-use crate::config::{LegId, UplinkPower};
+use crate::config::{Aggregation, LegId, UplinkPower};
 use crate::phy::power::OpenLoopPower;
-use fadeout_core::Decibel;
 use fadeout_core::math::to_db;
+use fadeout_core::{Decibel, UeId};
 
 impl Air {
     /// Power in dBm that a UE puts into each of `blocks` resource blocks of a transmission.
@@ -62,4 +62,9 @@ impl Air {
             }),
         }
     }
+}
+
+/// The secondary cells of a UE are others: it shares its power among as many carriers.
+pub(crate) fn share_power(air: &mut Air, ue: UeId, aggregation: Aggregation) {
+    air.ues[ue.index()].config.aggregation = aggregation;
 }

@@ -1,5 +1,6 @@
 //! Mobility management: what a UE measures and reports, and what the network makes of it.
 
+use super::MeasurementGaps;
 use fadeout_core::registry::{Parameter, integer, number, span};
 use fadeout_core::{Bytes, CellId, Decibel, Hertz, Span};
 use std::collections::BTreeSet;
@@ -15,6 +16,9 @@ pub struct MobilityConfig {
     pub measurement_error_db: f64,
     /// Which cells are measured each time.
     pub sampling: Sampling,
+    /// Gaps in which UEs measure carriers that none of their cells has; none need not, as they have a receiver
+    /// more.
+    pub gaps: Option<MeasurementGaps>,
     /// Radio link monitoring.
     pub monitoring: Monitoring,
     /// Random access in the target cell.
@@ -25,6 +29,9 @@ pub struct MobilityConfig {
     pub data: DataForwarding,
     /// Most UEs that a cell takes by handover, those it has included; none refuses nobody.
     pub most_ues: Option<u32>,
+    /// By cell, those that may be secondary ones beside it: of each carrier the first is added to a UE that enters,
+    /// others take its place when event A6 says so. Cells behind the last have none.
+    pub secondaries: Vec<Vec<CellId>>,
     /// Base station of each cell: cells with the same number hand over without a path switch.
     pub stations: Vec<u32>,
     /// The way of messages and of forwarded packets.
@@ -111,11 +118,13 @@ impl MobilityConfig {
             measurement_period: Span::from_millis(200),
             measurement_error_db: 0.0,
             sampling: Sampling::WhereNeeded,
+            gaps: None,
             monitoring: Monitoring::default(),
             access: AccessConfig::default(),
             procedure: ProcedureConfig::default(),
             data: DataForwarding::Forwarded,
             most_ues: None,
+            secondaries: Vec::new(),
             stations: Vec::new(),
             interface: Interface::Direct,
             signalling: Signalling::Given,
@@ -125,7 +134,8 @@ impl MobilityConfig {
     /// Whether a cell need not be measured when a bound of its level says what matters of it. The errors of
     /// measurements have no bound, and are drawn in the order of the measurements.
     pub(crate) fn may_bound(&self) -> bool {
-        self.sampling == Sampling::WhereNeeded && self.measurement_error_db <= 0.0
+        let is_wanted = self.sampling == Sampling::WhereNeeded && self.gaps.is_none();
+        is_wanted && self.measurement_error_db <= 0.0
     }
 
     /// Whether a UE need not look at its link when earlier looks say what matters of it.
@@ -136,6 +146,13 @@ impl MobilityConfig {
     /// Base station of a cell.
     pub(crate) fn station(&self, cell: CellId) -> u32 {
         self.stations[cell.index()]
+    }
+
+    /// The cells that may be secondary ones beside a cell.
+    pub(crate) fn secondaries_of(&self, cell: CellId) -> &[CellId] {
+        self.secondaries
+            .get(cell.index())
+            .map_or(&[], Vec::as_slice)
     }
 
     /// Whether two cells are of one base station.
@@ -350,6 +367,11 @@ pub enum EventKind {
         /// Of the neighbour, in dBm.
         neighbour: f64,
     },
+    /// A neighbour on the carrier of a secondary cell is better than that cell by an offset.
+    A6 {
+        /// In dB.
+        offset: f64,
+    },
     /// A neighbour of the other generation is better than a threshold.
     B1 {
         /// In dBm.
@@ -366,9 +388,14 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// Whether it is about neighbours: its report is a reason for a handover.
+    /// Whether it is about neighbours: its report is a reason for a handover, or for another secondary cell.
     pub fn has_neighbour(&self) -> bool {
         !matches!(self, EventKind::A1 { .. } | EventKind::A2 { .. })
+    }
+
+    /// Whether it compares them with secondary cells.
+    pub fn is_about_secondaries(&self) -> bool {
+        matches!(self, EventKind::A6 { .. })
     }
 
     /// Whether those are of the other generation.
@@ -384,6 +411,7 @@ impl EventKind {
             EventKind::A3 { .. } => "a3",
             EventKind::A4 { .. } => "a4",
             EventKind::A5 { .. } => "a5",
+            EventKind::A6 { .. } => "a6",
             EventKind::B1 { .. } => "b1",
             EventKind::B2 { .. } => "b2",
         }

@@ -6,11 +6,13 @@
 //! [`RadioConfig::bearers`].
 
 mod bearer;
+mod beside;
 mod cell;
 mod channels;
 mod check;
 mod env;
 mod error;
+mod gap;
 mod mobility;
 mod recorded;
 mod states;
@@ -18,6 +20,7 @@ pub mod technology;
 mod ue;
 
 pub use bearer::BearerConfig;
+pub(crate) use beside::co_sited;
 pub use cell::{
     Adaptation, AirInterface, CellConfig, CellHarqConfig, ConfiguredGrant, Division, Rank,
     ReportedAdaptation, Sharing, UplinkPower,
@@ -26,6 +29,8 @@ pub(crate) use channels::Channels;
 pub(crate) use check::{check, check_bearer};
 pub(crate) use env::{Env, LegId, NO_SLOT, Rnti, Shape};
 pub use error::RadioError;
+pub(crate) use gap::Gaps;
+pub use gap::MeasurementGaps;
 pub use mobility::{
     AccessConfig, BicastStart, DataForwarding, EventKind, Interface, MeasurementEvent,
     MobilityConfig, Monitoring, ProcedureConfig, Sampling, Scope, Signalling,

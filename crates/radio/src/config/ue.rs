@@ -41,6 +41,8 @@ pub use fadeout_core::agreed::MOST_SECONDARY_CELLS;
 pub struct Aggregation {
     cells: [CellId; MOST_SECONDARY_CELLS],
     count: u8,
+    /// Most secondary cells that mobility management lets it have.
+    pub most: u8,
     /// From the data that a secondary cell is activated for to the first block that it can carry.
     ///
     /// Standard: TS 36.133 §7.7.2; TS 38.133 §8.3.2.
@@ -58,6 +60,7 @@ impl Aggregation {
     pub const NONE: Aggregation = Aggregation {
         cells: [CellId(0); MOST_SECONDARY_CELLS],
         count: 0,
+        most: 0,
         activation: Span::from_millis(24),
         deactivation: None,
         has_uplink: false,
@@ -66,10 +69,42 @@ impl Aggregation {
     /// These secondary cells, activated within 24 ms and never deactivated; none when they are more than
     /// [`MOST_SECONDARY_CELLS`].
     pub fn of(cells: &[CellId]) -> Option<Aggregation> {
-        let mut all = Aggregation::NONE;
-        all.cells.get_mut(..cells.len())?.copy_from_slice(cells);
-        all.count = cells.len() as u8;
-        Some(all)
+        let all = Aggregation::NONE.with(cells)?;
+        Some(Aggregation {
+            most: all.count,
+            ..all
+        })
+    }
+
+    /// The same with these cells instead; none when they are more than [`MOST_SECONDARY_CELLS`].
+    pub(crate) fn with(mut self, cells: &[CellId]) -> Option<Aggregation> {
+        self.cells.get_mut(..cells.len())?.copy_from_slice(cells);
+        self.count = cells.len() as u8;
+        Some(self)
+    }
+
+    /// The same without cells.
+    pub(crate) fn without_cells(mut self) -> Aggregation {
+        self.count = 0;
+        self
+    }
+
+    /// One more cell, if there may be one.
+    pub(crate) fn add(&mut self, cell: CellId) {
+        if self.count < self.most
+            && let Some(place) = self.cells.get_mut(usize::from(self.count))
+        {
+            *place = cell;
+            self.count += 1;
+        }
+    }
+
+    /// A cell takes the place of another.
+    pub(crate) fn replace(&mut self, old: CellId, new: CellId) {
+        let count = usize::from(self.count);
+        for cell in self.cells[..count].iter_mut().filter(|cell| **cell == old) {
+            *cell = new;
+        }
     }
 
     /// The secondary cells.

@@ -51,6 +51,18 @@ impl Carriers {
         self.have_uplink = has_uplink;
     }
 
+    /// The leg in a secondary cell carries the same no more.
+    pub(crate) fn remove(&mut self, scell: LegId) {
+        self.scells.retain(|&other| other != scell);
+    }
+
+    /// No leg carries the same any more.
+    pub(super) fn clear(&mut self) {
+        self.scells.clear();
+        self.have_uplink = false;
+        self.activation = None;
+    }
+
     /// Whether the secondary cells, of the primary one, carry a direction.
     pub(crate) fn carry(&self, direction: Direction) -> bool {
         direction == Direction::Downlink || self.have_uplink

@@ -3,7 +3,7 @@
 use super::{ContentId, Leg};
 use crate::config::{NO_SLOT, Shape};
 use crate::plan::CellPlan;
-use fadeout_core::Time;
+use fadeout_core::{Direction, Time};
 
 /// A block of so many bytes has room for part of any SDU, and for a whole one of usual size.
 const LARGE_SDU: u64 = 1600;
@@ -41,7 +41,7 @@ impl Leg {
                 None => half.is_stalled = true,
             }
         }
-        ready.max(slot + 1)
+        self.clear_from(ready.max(slot + 1), Direction::Downlink)
     }
 
     /// The same after a block of `bytes` in `slot` stayed empty: it was too small for anything, or

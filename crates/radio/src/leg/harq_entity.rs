@@ -270,6 +270,13 @@ impl HarqEntity {
         self.processes.iter().all(|p| p.content.is_none())
     }
 
+    /// Bytes of each new block that is granted and not yet sent.
+    pub(crate) fn unused(&self) -> impl Iterator<Item = u32> + '_ {
+        let granted = self.processes.iter().filter(|p| p.state == State::Granted);
+        let new = granted.filter(|process| process.is_unsent());
+        new.map(|process| process.shape.bytes)
+    }
+
     /// Gives up every block; their contents go to `lost`.
     pub(crate) fn clear(&mut self, lost: &mut Vec<ContentId>) {
         for process in &mut self.processes {

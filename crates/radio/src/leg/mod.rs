@@ -24,7 +24,7 @@ pub(crate) use multiplex::RlcQueues;
 pub(crate) use request::{Repeat, UplinkRequests};
 pub(crate) use uplink::Block;
 
-use crate::config::{Adaptation, LegId, NO_SLOT, Rnti, Shape};
+use crate::config::{Adaptation, Gaps, LegId, NO_SLOT, Rnti, Shape};
 use crate::mac::DrxConfig;
 use crate::phy::link_adaptation::OuterLoop;
 use crate::phy::sub_band::BandSet;
@@ -57,6 +57,8 @@ pub(crate) struct Leg {
     drx_offset: Span,
     /// Until when it listens because of its latest new data.
     awake_until: Time,
+    /// When its UE is at other carriers, if it ever is.
+    pub gaps: Option<Box<Gaps>>,
     down: LegHalf,
     /// The bearers with RLC on it.
     pub channels: Channels,
@@ -147,6 +149,11 @@ impl LegHalf {
         self.harq.process_mut(process).content.take()
     }
 
+    /// As [`HarqEntity::unused`].
+    pub(crate) fn unused(&self) -> impl Iterator<Item = u32> + '_ {
+        self.harq.unused()
+    }
+
     /// Whether no block is under way or waits.
     pub(crate) fn is_idle(&self) -> bool {
         self.harq.is_idle()
@@ -173,6 +180,7 @@ impl Leg {
             carriers: Carriers::default(),
             drx_offset,
             awake_until: Time::ZERO,
+            gaps: None,
             unserved_until: Time::ZERO,
             was_out_of_range: true,
             config,
@@ -186,6 +194,7 @@ impl Leg {
     pub(crate) fn reset(&mut self, unsent: &mut [Vec<ContentId>; 2]) {
         self.fail(Time::ZERO, unsent);
         self.channels = Channels::default();
+        self.carriers.clear();
         self.awake_until = Time::ZERO;
         self.was_out_of_range = true;
         for half in [&mut self.down, &mut self.up] {
@@ -237,14 +246,40 @@ impl Leg {
         slot.max(served_from)
     }
 
+    /// The first slot from `slot` on that no measurement gap takes.
+    #[inline]
+    fn clear_from(&self, slot: u64, direction: Direction) -> u64 {
+        match &self.gaps {
+            Some(gaps) if slot != NO_SLOT => gaps.clear_from(slot, direction),
+            _ => slot,
+        }
+    }
+
+    /// Whether the UE can be told of something in `slot`, and receive or send it in `target`.
+    #[inline]
+    pub(crate) fn is_there(&self, direction: Direction, slot: u64, target: u64) -> bool {
+        self.gaps.is_none()
+            || self.clear_from(slot, Direction::Downlink) == slot
+                && self.clear_from(target, direction) == target
+    }
+
+    /// The first slot in which a process is free again whose feedback is due when the block is decoded: what would
+    /// be sent in a gap comes behind it.
+    #[inline]
+    pub(crate) fn answered_from(&self, decoded_at: Time, again_from: u64) -> u64 {
+        let gaps = self.gaps.as_ref();
+        let behind = gaps.and_then(|gaps| gaps.behind(decoded_at));
+        behind.map_or(again_from, |slot| again_from.max(slot))
+    }
+
     /// The first slot from `slot` on in which the UE listens for new data.
     fn listens_from(&self, plan: &CellPlan, slot: u64) -> u64 {
         let Some(drx) = &plan.config.drx else {
-            return slot;
+            return self.clear_from(slot, Direction::Downlink);
         };
         let start = plan.frame.start_of(slot);
         let awake = drx.awake_from(start, self.drx_offset, self.awake_until);
-        plan.frame.slot_from(awake)
+        self.clear_from(plan.frame.slot_from(awake), Direction::Downlink)
     }
 
     /// The DRX cycle of a UE that sleeps between its on-durations now; none while it listens for more after

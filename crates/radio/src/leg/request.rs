@@ -8,7 +8,10 @@ use super::{Block, Leg, stream};
 use crate::config::{Adaptation, Shape};
 use crate::plan::{CellPlan, status_format};
 use crate::wire::BufferStatus;
-use fadeout_core::{Time, UeId, Wake};
+use fadeout_core::{Direction, Time, UeId, Wake};
+
+/// Occasions of a configured grant in a row of which one is in no measurement gap, unless all are.
+const MOST_OCCASIONS: u64 = 512;
 
 /// State of a UE's uplink requests, and of the base station's knowledge of its buffers.
 #[derive(Debug, Clone, Copy)]
@@ -142,6 +145,12 @@ impl UplinkRequests {
         self.outstanding += 1;
         self.known = self.known.saturating_sub(u64::from(bytes));
         self.granted += u64::from(bytes);
+    }
+
+    /// A block of `bytes` that was granted is void before its slot has come.
+    pub(crate) fn on_void(&mut self, bytes: u32) {
+        self.begun += u64::from(bytes);
+        self.outstanding -= 1;
     }
 
     /// The granted slot of a block of `bytes` is there, which `takes` some; `left` bytes stay behind. When
@@ -292,13 +301,22 @@ impl Leg {
             None => timing.feedback_symbols.clamp(1, 2),
         };
         for _ in 0..plan.frame_period() {
-            if plan.frame.format(slot).uplink >= least {
+            if plan.frame.format(slot).uplink >= least
+                && self.clear_from(slot, Direction::Uplink) == slot
+            {
                 break;
             }
             slot = config.opportunity_from(slot + 1, requests.offset);
         }
-        // None of them has: those of UEs are where there is uplink.
-        let slot = plan.frame.uplink_from(slot, least);
+        // None of them has: those of UEs are where there is uplink, and no gap.
+        let mut slot = plan.frame.uplink_from(slot, least);
+        for _ in 0..plan.frame_period() {
+            let clear = self.clear_from(slot, Direction::Uplink);
+            if clear == slot {
+                break;
+            }
+            slot = plan.frame.uplink_from(clear, least);
+        }
         let asked_at = plan.frame.start_of(slot);
         requests.sent += 1;
         requests.unanswered += 1;
@@ -331,7 +349,9 @@ impl Leg {
         let earliest = plan.frame.slot_from(now.max(self.unserved_until));
         let earliest = earliest.max(first_slot);
         let phase = (earliest + period - occasion) % period;
-        let slot = earliest + (period - phase) % period;
+        let first = earliest + (period - phase) % period;
+        let mut occasions = (0..MOST_OCCASIONS).map(|n| first + n * period);
+        let slot = occasions.find(|&slot| self.clear_from(slot, Direction::Uplink) == slot)?;
         let symbols = plan.uplink_symbols(slot);
         let units = grant.units.min(plan.up.units(symbols));
         let scheme = match plan.config.adaptation {

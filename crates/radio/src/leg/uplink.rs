@@ -3,7 +3,7 @@
 use super::{ContentId, Leg, UplinkRequests};
 use crate::config::{NO_SLOT, Shape};
 use crate::plan::CellPlan;
-use fadeout_core::Time;
+use fadeout_core::{Direction, Time};
 
 /// Bytes that headers of MAC and RLC can take: a block of no more may come back empty though data waits
 /// that is cut as it has to be.
@@ -34,7 +34,9 @@ impl Leg {
 
     /// Whether slot `target` may be granted in `slot`.
     pub(crate) fn may_be_granted(&self, slot: u64, target: u64) -> bool {
-        self.up.last_slot != target && self.up.harq.free(slot).is_some()
+        self.up.last_slot != target
+            && self.up.harq.free(slot).is_some()
+            && self.is_there(Direction::Uplink, slot, target)
     }
 
     /// From which slot on it may next be granted something, after `slot`.
@@ -57,7 +59,8 @@ impl Leg {
                 None => half.is_stalled = true,
             }
         }
-        ready.max(slot + 1)
+        // Grants are heard in the downlink.
+        self.clear_from(ready.max(slot + 1), Direction::Downlink)
     }
 
     /// A process for a block that is granted in `slot`.

@@ -10,15 +10,18 @@ use crate::config::{EventKind, MeasurementEvent};
 use fadeout_core::{Span, Time};
 
 impl EventKind {
-    /// Whether the entering condition holds, for RSRP of the serving cell and of a neighbour.
+    /// Whether the entering condition holds, for RSRP of the serving cell, or of A6 the secondary one, and of a
+    /// neighbour.
     ///
-    /// Standard: TS 38.331 §5.5.4.2, §5.5.4.3, §5.5.4.4, §5.5.4.5, §5.5.4.6, §5.5.4.8, §5.5.4.9; TS 36.331 §5.5.4.7,
-    /// §5.5.4.8.
+    /// Standard: TS 38.331 §5.5.4.2, §5.5.4.3, §5.5.4.4, §5.5.4.5, §5.5.4.6, §5.5.4.7, §5.5.4.8, §5.5.4.9;
+    /// TS 36.331 §5.5.4.6a, §5.5.4.7, §5.5.4.8.
     pub(crate) fn enters(&self, serving: f64, neighbour: f64, hysteresis: f64) -> bool {
         match *self {
             EventKind::A1 { threshold } => serving - hysteresis > threshold,
             EventKind::A2 { threshold } => serving + hysteresis < threshold,
-            EventKind::A3 { offset } => neighbour - hysteresis > serving + offset,
+            EventKind::A3 { offset } | EventKind::A6 { offset } => {
+                neighbour - hysteresis > serving + offset
+            }
             EventKind::A4 { threshold } | EventKind::B1 { threshold } => {
                 neighbour - hysteresis > threshold
             }
@@ -35,13 +38,15 @@ impl EventKind {
 
     /// Whether the leaving condition holds.
     ///
-    /// Standard: TS 38.331 §5.5.4.2, §5.5.4.3, §5.5.4.4, §5.5.4.5, §5.5.4.6, §5.5.4.8, §5.5.4.9; TS 36.331 §5.5.4.7,
-    /// §5.5.4.8.
+    /// Standard: TS 38.331 §5.5.4.2, §5.5.4.3, §5.5.4.4, §5.5.4.5, §5.5.4.6, §5.5.4.7, §5.5.4.8, §5.5.4.9;
+    /// TS 36.331 §5.5.4.6a, §5.5.4.7, §5.5.4.8.
     pub(crate) fn leaves(&self, serving: f64, neighbour: f64, hysteresis: f64) -> bool {
         match *self {
             EventKind::A1 { threshold } => serving + hysteresis < threshold,
             EventKind::A2 { threshold } => serving - hysteresis > threshold,
-            EventKind::A3 { offset } => neighbour + hysteresis < serving + offset,
+            EventKind::A3 { offset } | EventKind::A6 { offset } => {
+                neighbour + hysteresis < serving + offset
+            }
             EventKind::A4 { threshold } | EventKind::B1 { threshold } => {
                 neighbour + hysteresis < threshold
             }
@@ -83,6 +88,8 @@ pub(crate) struct EventState {
     period: Span,
     /// By the position of the cell in the UE's list.
     cells: Vec<Watched>,
+    /// Of A6 by the same: the secondary cell on the carrier of each.
+    references: Vec<Option<u32>>,
     /// When something is to be reported next.
     wake_at: Time,
 }
@@ -98,6 +105,10 @@ impl EventState {
             filter: Filter::new(event.filter, period),
             period,
             cells: vec![unknown; cells],
+            references: match event.kind.is_about_secondaries() {
+                true => vec![None; cells],
+                false => Vec::new(),
+            },
             wake_at: Time::NEVER,
             event,
         }
@@ -130,31 +141,57 @@ impl EventState {
         (!filtered.is_none()).then_some(filtered.low)
     }
 
-    /// Whether more of a cell must be known than that `sample` is a sample of it, with a sample of the serving
-    /// cell beside it: its condition may be entered, or it is reported. `offset_db` is none of a cell that is
+    /// Whether more of a cell must be known than its one of `samples`, with that of the cell it is compared with
+    /// known: its condition may be entered, or it is reported. `offset_db` is none of a cell that is
     /// not meant.
     pub(crate) fn is_open(
         &self,
-        (serving, of_serving): (usize, f64),
-        (position, sample): (usize, Level),
+        (serving, samples): (usize, &[Level]),
+        position: usize,
         offset_db: Option<f64>,
     ) -> bool {
         let watched = &self.cells[position];
-        let next = self.filter.next_level(watched.filtered, sample);
+        let next = self.filter.next_level(watched.filtered, samples[position]);
         if next.is_known() {
             return false;
         }
-        if position == serving || watched.state != State::Out {
+        let compared = self.compared(serving, position);
+        if position == serving || compared == Some(position) || watched.state != State::Out {
             return true;
         }
+        let Some(compared) = compared else {
+            return false;
+        };
         let serving = self
             .filter
-            .next_level(self.cells[serving].filtered, of_serving.into());
+            .next_level(self.cells[compared].filtered, samples[compared]);
         offset_db.is_some_and(|offset_db| {
             let value = next.high + offset_db;
             let kind = self.event.kind;
             kind.has_neighbour() && kind.enters(serving.low, value, self.event.hysteresis_db)
         })
+    }
+
+    /// The cell that one is compared with: the serving one, of A6 the secondary one on its carrier, if there
+    /// is one.
+    fn compared(&self, serving: usize, position: usize) -> Option<usize> {
+        match self.event.kind.is_about_secondaries() {
+            true => self.references[position].map(|it| it as usize),
+            false => Some(serving),
+        }
+    }
+
+    /// `secondary_of` says of each cell which secondary one is on its carrier from now on. What is compared with
+    /// another one than before is looked at anew.
+    pub(crate) fn set_secondaries(&mut self, secondary_of: impl Fn(usize) -> Option<usize>) {
+        let cells = self.cells.iter_mut().zip(&mut self.references);
+        for (position, (watched, reference)) in cells.enumerate() {
+            let now = secondary_of(position).map(|it| it as u32);
+            if std::mem::replace(reference, now) != now {
+                watched.state = State::Out;
+            }
+        }
+        self.note_wake();
     }
 
     /// These were the last samples of a cell, each with the period before it, the first one the first of all
@@ -171,7 +208,13 @@ impl EventState {
         self.cells[position].filtered = filtered.low.into();
     }
 
-    /// All cells were measured, in dBm. The condition is looked at anew: a time to trigger ends as
+    /// A cell was measured, `over` after the last time, apart from the others.
+    pub(crate) fn on_sample(&mut self, position: usize, sample: Level, over: Span) {
+        let filtered = &mut self.cells[position].filtered;
+        *filtered = Filter::new(self.event.filter, over).next_level(*filtered, sample);
+    }
+
+    /// All cells were measured, in dBm, but those of which it is none. The condition is looked at anew: a time to trigger ends as
     /// soon as the entering condition fails, reports when the leaving condition holds. `changed` hears of
     /// each cell whose condition holds from now on, or does not any more. `of` says of a neighbour whether
     /// it is meant, and its offset in dB.
@@ -185,29 +228,35 @@ impl EventState {
         of: impl Fn(&MeasurementEvent, usize) -> Option<f64>,
         mut changed: impl FnMut(usize, bool),
     ) {
-        for (watched, &sample) in self.cells.iter_mut().zip(samples) {
-            watched.filtered = self.filter.next_level(watched.filtered, sample.into());
+        let samples = samples.iter().map(|&sample| sample.into());
+        let known = self.cells.iter_mut().zip(samples);
+        for (watched, sample) in known.filter(|(_, sample)| !sample.is_none()) {
+            watched.filtered = self.filter.next_level(watched.filtered, sample);
         }
-        let of_serving = self.cells[serving].filtered.low;
         let MeasurementEvent {
             kind,
             hysteresis_db,
             time_to_trigger,
             ..
         } = self.event;
-        let event = &self.event;
-        for (position, watched) in self.cells.iter_mut().enumerate() {
+        for position in 0..self.cells.len() {
             // An event about neighbours is not about the serving cell, one about that only about it.
             if (position == serving) == kind.has_neighbour() {
                 continue;
             }
+            let compared = self.compared(serving, position);
+            let Some(compared) = compared.filter(|&it| it != position || it == serving) else {
+                continue;
+            };
             let offset_db = match kind.has_neighbour() {
-                true => of(event, position),
+                true => of(&self.event, position),
                 false => Some(0.0),
             };
             let Some(offset_db) = offset_db else {
                 continue;
             };
+            let of_serving = self.cells[compared].filtered.low;
+            let watched = &mut self.cells[position];
             // Where this is not the value, that does not enter either.
             let value = watched.filtered.high + offset_db;
             let enters = || kind.enters(of_serving, value, hysteresis_db);
@@ -349,6 +398,7 @@ mod tests {
                     "a1" => EventKind::A1 { threshold: first },
                     "a2" => EventKind::A2 { threshold: first },
                     "a3" => EventKind::A3 { offset: first },
+                    "a6" => EventKind::A6 { offset: first },
                     "a4" => EventKind::A4 { threshold: first },
                     "b1" => EventKind::B1 { threshold: first },
                     "b2" => EventKind::B2 {
@@ -371,7 +421,7 @@ mod tests {
         let table = include_str!("vectors.csv");
         // The values have six digits.
         let count = fadeout_testkit::vectors::check(table, evaluate, |_| 5e-6);
-        assert_eq!(count, 46);
+        assert_eq!(count, 50);
     }
 
     /// Vectors ttt_* and filter_then_a3 of the handover sheet.

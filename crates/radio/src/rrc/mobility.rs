@@ -12,9 +12,11 @@ use super::random_access::RandomAccess;
 use super::record::Record;
 use super::survey::Survey;
 use super::trail::Trail;
-use crate::config::{LegId, MeasurementEvent, MobilityConfig};
+use super::turns::Turns;
+use crate::config::{Aggregation, LegId, MeasurementEvent, MobilityConfig};
+use crate::rlc::Generation;
 use fadeout_core::random::Stream;
-use fadeout_core::{CellId, Procedure, Time, UeId, Wake};
+use fadeout_core::{CellId, Procedure, Span, Time, UeId, Wake};
 
 /// A UE under mobility management.
 #[derive(Debug)]
@@ -23,9 +25,12 @@ pub(crate) struct UeMobility {
     pub survey: Survey,
     /// None where every cell is measured each time.
     pub trail: Option<Trail>,
+    /// What it measures in gaps; none where it has none.
+    pub turns: Option<Turns>,
     pub link: LinkWatch,
     pub network: Network,
     pub letters: Letters,
+    pub secondaries: Secondaries,
     /// The change of cell under way.
     pub record: Record,
     pub wake: Wake,
@@ -108,6 +113,11 @@ pub(crate) enum Message {
     Command(CellId),
     /// RRCReconfigurationComplete.
     Complete,
+    /// RRCReconfiguration with these secondary cells instead of those that there are (sCellToAddModList,
+    /// sCellToReleaseList).
+    Secondaries(Aggregation),
+    /// RRCReconfigurationComplete that answers it.
+    SecondariesReady,
 }
 
 impl Message {
@@ -116,8 +126,60 @@ impl Message {
         match self {
             Message::Report(_) => 40,
             Message::Command(_) => 200,
-            Message::Complete => 40,
+            Message::Complete | Message::SecondariesReady => 40,
+            Message::Secondaries(_) => 100,
         }
+    }
+}
+
+/// A change of secondary cells.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Secondaries {
+    /// The cells that the base station has told the UE of, until it has the answer.
+    told: Option<Aggregation>,
+    /// When the UE has done it and answers.
+    answer_at: Option<Time>,
+}
+
+/// From the reception of a reconfiguration with secondary cells to the UE's answer.
+///
+/// Standard: TS 36.331 §11.2; TS 38.331 §12.
+fn secondary_processing(generation: Generation) -> Span {
+    match generation {
+        Generation::Lte => Span::from_millis(20),
+        Generation::Nr => Span::from_millis(16),
+    }
+}
+
+impl Secondaries {
+    /// Whether the base station waits for an answer.
+    pub(crate) fn is_changing(&self) -> bool {
+        self.told.is_some()
+    }
+
+    /// The base station tells the UE of these.
+    pub(crate) fn tell(&mut self, cells: Aggregation) {
+        self.told = Some(cells);
+    }
+
+    /// The UE has heard of them.
+    pub(crate) fn on_heard(&mut self, now: Time, generation: Generation) {
+        self.answer_at = Some(now.saturating_add(secondary_processing(generation)));
+    }
+
+    /// Whether the UE answers by now; it does once.
+    pub(crate) fn answers(&mut self, now: Time) -> bool {
+        self.answer_at.take_if(|at| *at <= now).is_some()
+    }
+
+    /// The base station has the answer: what it told.
+    pub(crate) fn on_answer(&mut self) -> Option<Aggregation> {
+        self.told.take()
+    }
+
+    /// When the UE answers.
+    fn answer_at(&self) -> Time {
+        self.answer_at.unwrap_or(Time::NEVER)
     }
 }
 
@@ -160,7 +222,10 @@ impl UeMobility {
         let mut draws = Stream::new(seed, "radio.mobility", u64::from(ue.0));
         let period = config.measurement_period;
         // Not all UEs measure at the same time.
-        let first = Time::from_nanos(draws.below(period.as_nanos()));
+        let mut first = Time::from_nanos(draws.below(period.as_nanos()));
+        if let Some(gaps) = &config.gaps {
+            first = gaps.middle_from(ue, first);
+        }
         UeMobility {
             stage: Stage::Connected,
             survey: Survey::new(events, first, period),
@@ -168,12 +233,14 @@ impl UeMobility {
                 .may_bound()
                 .then(|| Trail::new(events.0, period))
                 .flatten(),
+            turns: None,
             link: LinkWatch::new(
                 Time::ZERO.saturating_add(config.monitoring.period),
                 &config.monitoring,
             ),
             network: Network::new(config.station(cell)),
             letters: Letters::default(),
+            secondaries: Secondaries::default(),
             record: Record::new(),
             wake: Wake::default(),
             draws,
@@ -188,7 +255,11 @@ impl UeMobility {
     /// When something is to be done next, but for looks at the link.
     pub(crate) fn wake_at(&self) -> Time {
         let of_stage = match &self.stage {
-            Stage::Connected => self.link.fails_at().min(self.survey.report_at()),
+            Stage::Connected => self
+                .link
+                .fails_at()
+                .min(self.survey.report_at())
+                .min(self.secondaries.answer_at()),
             Stage::Selecting { at, until } => (*at).min(*until),
             Stage::Entering { access, until, .. } => access.wake_at().min(*until),
             Stage::Fetching { at, until, .. } => (*at).min(*until),
@@ -215,6 +286,22 @@ mod tests {
         letters.post(3, Message::Complete);
         letters.clear();
         assert_eq!(letters.take(3), None);
+    }
+
+    #[test]
+    fn a_ue_answers_once_after_the_processing_of_its_generation() {
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        for (generation, ms) in [(Generation::Lte, 20), (Generation::Nr, 16)] {
+            let mut secondaries = Secondaries::default();
+            assert!(!secondaries.answers(at(1000)) && secondaries.answer_at().is_never());
+            secondaries.tell(Aggregation::NONE);
+            secondaries.on_heard(at(100), generation);
+            assert_eq!(secondaries.answer_at(), at(100 + ms));
+            assert!(!secondaries.answers(at(99 + ms)) && secondaries.is_changing());
+            assert!(secondaries.answers(at(100 + ms)) && !secondaries.answers(at(500)));
+            assert_eq!(secondaries.on_answer(), Some(Aggregation::NONE));
+            assert!(!secondaries.is_changing());
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! something as often as it may (radio link failure), the UE is without service for the time that
 //! re-establishment takes; so it is when data has waited for T310 and T311 while every look at the downlink
 //! found it out of range. With it, [`survey`], [`measure`] and [`filter`] say what a UE
-//! reports, [`trail`] where it measured, [`monitor`] when its link has failed, [`policy`] where it is to go, [`network`] what base
+//! reports, [`trail`] where it measured, [`turns`] what in gaps, [`monitor`] when its link has failed, [`policy`] where it is to go, [`network`] what base
 //! stations and the core do about it, [`random_access`] how it comes into a cell, [`mobility`] where it
 //! stands in all that, and [`record`] what is told of it. [`pace`] says how often it measures and looks.
 //! [`states`] are those of a UE whose connection is released when it is quiet.
@@ -26,8 +26,9 @@ pub(crate) mod record;
 pub(crate) mod states;
 pub(crate) mod survey;
 pub(crate) mod trail;
+pub(crate) mod turns;
 
-use crate::config::{LegId, Monitoring, Serving, UeConfig};
+use crate::config::{Aggregation, LegId, Monitoring, Serving, UeConfig};
 use fadeout_core::{CellId, DrbId, Span, Time};
 use monitor::Looks;
 
@@ -98,6 +99,11 @@ impl UeRrc {
 
     pub(crate) fn config(&self) -> &UeConfig {
         &self.config
+    }
+
+    /// Its secondary cells are others.
+    pub(crate) fn set_aggregation(&mut self, aggregation: Aggregation) {
+        self.config.aggregation = aggregation;
     }
 
     /// The number of the next leg.

@@ -87,6 +87,13 @@ impl Evaluation {
 ///
 /// Standard: TS 36.133 §8.1.2.2.1, Table 8.1.2.2.1.2-2; TS 38.133 Table 9.2.5.2-1.
 pub(crate) fn measurement_period(config: &MobilityConfig, sleep: Option<Sleep>) -> Span {
+    let period = awake_period(config, sleep);
+    let gaps = config.gaps.as_ref();
+    gaps.map_or(period, |gaps| gaps.whole_periods(period))
+}
+
+/// The same where there are no gaps to fall into.
+fn awake_period(config: &MobilityConfig, sleep: Option<Sleep>) -> Span {
     let asked = config.measurement_period;
     let Some(Sleep { cycle, is_nr }) = sleep else {
         return asked;

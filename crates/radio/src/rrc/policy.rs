@@ -176,7 +176,7 @@ impl Registered for Strongest {
         "strongest",
         "signal",
         "To the cell that is strongest at a measurement, at once: no offset, no hysteresis, no time to \
-         trigger, and so many ping-pongs; events about neighbours in `events` are left out",
+         trigger, and so many ping-pongs; events about neighbours in `events` are left out, but for a6",
         "3GPP TS 38.331, clause 5.5.4.4, with all of these at zero",
     )
     .with_parameters(Strongest::PARAMETERS);
@@ -190,7 +190,7 @@ impl HandoverPolicy for Strongest {
     fn events(&self, configured: &[MeasurementEvent], period: Span) -> Vec<MeasurementEvent> {
         let about_serving = configured
             .iter()
-            .filter(|event| !event.kind.has_neighbour());
+            .filter(|event| !event.kind.has_neighbour() || event.kind.is_about_secondaries());
         let mut events: Vec<_> = about_serving.copied().collect();
         events.push(MeasurementEvent {
             kind: EventKind::A3 { offset: 0.0 },

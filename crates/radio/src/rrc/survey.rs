@@ -52,13 +52,21 @@ impl Survey {
     /// As [`EventState::is_open`] of any event; `of` says of a neighbour whether it is meant, and its offset in dB.
     pub(crate) fn is_open(
         &self,
-        serving: (usize, f64),
-        sample: (usize, Level),
+        known: (usize, &[Level]),
+        position: usize,
         of: impl Fn(&MeasurementEvent, usize) -> Option<f64>,
     ) -> bool {
         self.events
             .iter()
-            .any(|event| event.is_open(serving, sample, of(event.event(), sample.0)))
+            .any(|event| event.is_open(known, position, of(event.event(), position)))
+    }
+
+    /// Cells are secondary ones from now on, as [`EventState::set_secondaries`] has it.
+    pub(crate) fn set_secondaries(&mut self, secondary_of: impl Fn(usize) -> Option<usize>) {
+        let about = |event: &&mut EventState| event.kind().is_about_secondaries();
+        for event in self.events.iter_mut().filter(about) {
+            event.set_secondaries(&secondary_of);
+        }
     }
 
     /// As [`EventState::replay`] of every event.
@@ -87,6 +95,13 @@ impl Survey {
                 }
             });
         }
+    }
+
+    /// As [`EventState::on_sample`] of every event.
+    pub(crate) fn on_sample(&mut self, position: usize, sample: Level, over: Span) {
+        self.events
+            .iter_mut()
+            .for_each(|event| event.on_sample(position, sample, over));
     }
 
     /// The value of a cell behind the filter of the first event; none before its first sample, and without
@@ -209,6 +224,50 @@ mod tests {
         survey.on_new_serving_cell();
         assert!(survey.report_at().is_never());
         assert_eq!(survey.filtered(2), Some(-90.0), "values stay");
+    }
+
+    /// Cells 0 and 1 are of one carrier, 2 to 4 of another, of which 2 is a secondary cell until 3 takes its place.
+    #[test]
+    fn a6_compares_with_the_secondary_cell_of_the_carrier() {
+        let cells = [0, 1, 2, 3, 4].map(CellId);
+        let period = Span::from_millis(200);
+        let mut survey = Survey::new((&[event(EventKind::A6 { offset: 3.0 })], 5), at(0), period);
+        let samples = [-120.0, -60.0, -90.0, -85.0, -80.0].map(Level::from);
+        let seen = |survey: &mut Survey, now| {
+            let mut changes = Vec::new();
+            survey.on_samples((at(now), period), (0, &samples), |_, _| Some(0.0), {
+                |cell, holds| changes.push((cell, holds))
+            });
+            changes
+        };
+        assert_eq!(seen(&mut survey, 0), [], "no secondary cell");
+        let beside = |secondary| move |position| (position > 1).then_some(secondary);
+        survey.set_secondaries(beside(2));
+        assert_eq!(seen(&mut survey, 200), [(3, true), (4, true)]);
+        let report = survey.report(0, at(240), (&cells, 0)).expect("a report");
+        let named: Vec<u32> = report.cells().iter().map(|it| it.cell.0).collect();
+        assert_eq!((named, report.serving.cell), (vec![4, 3], CellId(0)));
+        survey.set_secondaries(beside(3));
+        assert!(survey.report_at().is_never(), "looked at anew");
+        assert_eq!(seen(&mut survey, 400), [(4, true)], "better by 5 dB");
+        survey.set_secondaries(|_| None);
+        assert!(survey.report_at().is_never());
+        // What is compared with must be known, and no more than what may enter.
+        let bound = |low, high| Level { low, high };
+        survey.set_secondaries(beside(2));
+        let levels = [-120.0, -60.0, -90.0, -99.0, -99.0].map(Level::from);
+        let open = |survey: &Survey, position: usize, level| {
+            let mut levels = levels;
+            levels[position] = level;
+            survey.is_open((0, &levels), position, |_, _| Some(0.0))
+        };
+        assert!(open(&survey, 2, bound(-95.0, -90.0)));
+        assert!(open(&survey, 3, bound(-95.0, -85.0)));
+        assert!(!open(&survey, 3, bound(-95.0, -87.0)));
+        assert!(
+            !open(&survey, 1, bound(-95.0, -20.0)),
+            "no secondary cell there"
+        );
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Handover from outside: random walks through cells, with failures, lost end markers and every data
 //! option. Packets are put in by hand, and routed as the core routes them.
 
+mod aggregated;
 mod bicasting;
+mod gaps;
 mod generations;
 mod sampling;
 mod street;

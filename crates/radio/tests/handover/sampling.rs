@@ -9,8 +9,9 @@ use fadeout_core::{
     NodeId, Packet, PacketPool, Point, RrcEvent, Span, Time, UeId, Vector,
 };
 use fadeout_radio::access::{
-    BearerConfig, CellConfig, CustomPolicy, EventKind, HandoverPolicy, MeasurementEvent,
-    MobilityConfig, Policy, RadioAccess, RadioConfig, Report, Sampling, Scope, Serving, UeConfig,
+    Aggregation, BearerConfig, CellConfig, CustomPolicy, EventKind, HandoverPolicy,
+    MeasurementEvent, MobilityConfig, Policy, RadioAccess, RadioConfig, Report, Sampling, Scope,
+    Serving, UeConfig,
 };
 use fadeout_radio::antenna::{Angles, Antenna, LteSector, Mounted};
 use fadeout_radio::channel::fading::Fading;
@@ -168,6 +169,13 @@ fn event(random: &mut Stream) -> MeasurementEvent {
     }
 }
 
+fn on_other_carrier(cell: &CellConfig) -> CellConfig {
+    CellConfig {
+        carrier: Hertz(2.6e9),
+        ..cell.clone()
+    }
+}
+
 /// A drop of UEs among sites of three sectors.
 fn drop_of(random: &mut Stream) -> (RadioConfig, MobilityConfig, Roaming) {
     let kind = random.below(6);
@@ -180,7 +188,7 @@ fn drop_of(random: &mut Stream) -> (RadioConfig, MobilityConfig, Roaming) {
         inactivity: Span::from_millis(20),
     });
     let sites = [(0.0, 0.0), (500.0, 0.0), (250.0, 433.0), (-250.0, 433.0)];
-    let cells: Vec<CellConfig> = sites
+    let mut cells: Vec<CellConfig> = sites
         .into_iter()
         .flat_map(|site| [0.0, 120.0, 240.0].map(|azimuth| (site, azimuth)))
         .map(|((x, y), azimuth)| {
@@ -213,8 +221,33 @@ fn drop_of(random: &mut Stream) -> (RadioConfig, MobilityConfig, Roaming) {
     };
     config.monitoring.q_out = Decibel(random.uniform_in(-9.0, 0.0));
     let first = CellId(random.below(3) as u32);
+    // The same cells on another carrier, which may be secondary ones.
+    let count = cells.len() as u32;
+    let mut aggregation = Aggregation::NONE;
+    if random.chance(0.4) {
+        let others: Vec<CellConfig> = cells.iter().map(on_other_carrier).collect();
+        cells.extend(others);
+        let all = |from: u32| -> Vec<CellId> { (from..from + count).map(CellId).collect() };
+        let rotated = |primary: u32| {
+            let mut all = all(if primary < count { count } else { 0 });
+            all.rotate_left((primary % count) as usize);
+            all
+        };
+        config.secondaries = (0..2 * count).map(rotated).collect();
+        config.stations = (0..2 * count).collect();
+        config.events.push(MeasurementEvent {
+            kind: EventKind::A6 {
+                offset: random.uniform_in(-2.0, 4.0),
+            },
+            ..event(random)
+        });
+        // The other carrier is for secondary cells alone.
+        config.events[0].scope = Scope::SameCarrier;
+        aggregation = Aggregation::of(&[CellId(first.0 + count)]).expect("one");
+    }
     let ues = (0..3).map(|node| UeConfig {
         serving: Serving::Cell(first),
+        aggregation,
         ..UeConfig::new(NodeId(node))
     });
     let bearers = (0..3).map(|ue| BearerConfig {
@@ -238,7 +271,7 @@ fn drop_of(random: &mut Stream) -> (RadioConfig, MobilityConfig, Roaming) {
 }
 
 /// All rows as text, which tells doubles apart, and what the policy heard.
-fn outcome(seed: u64, sampling: Sampling) -> (String, Vec<Told>, [usize; 2]) {
+fn outcome(seed: u64, sampling: Sampling) -> (String, Vec<Told>, [usize; 3]) {
     let mut random = Stream::new(seed, "sampling", 0);
     let (radio, config, mut motion) = drop_of(&mut random);
     let config = MobilityConfig { sampling, ..config };
@@ -274,24 +307,26 @@ fn outcome(seed: u64, sampling: Sampling) -> (String, Vec<Told>, [usize; 2]) {
     }
     let told = heard.lock().expect("one thread").clone();
     let text = format!("{:?}\n{:?}\n{:?}", rows.handovers, rows.steps, rows.drops);
-    let steps = rows.steps.iter();
-    let troubles = steps.filter(|row| row.event == RrcEvent::OutOfSync).count();
-    (text, told, [rows.handovers.len(), troubles])
+    let of = |event| rows.steps.iter().filter(|row| row.event == event).count();
+    let troubles = of(RrcEvent::OutOfSync);
+    let others = of(RrcEvent::SecondaryAdded);
+    (text, told, [rows.handovers.len(), troubles, others])
 }
 
 #[test]
 fn measuring_where_needed_gives_what_measuring_every_cell_gives() {
-    let (mut handovers, mut troubles) = (0, 0);
+    let mut counts = [0; 3];
     // A case costs some 0.1 s.
     let cases = Cases::new(40);
     cases.run(|seed| {
         let needed = outcome(seed, Sampling::WhereNeeded);
         let every = outcome(seed, Sampling::Every);
         assert!(needed == every, "seed {seed}");
-        handovers += every.2[0];
-        troubles += every.2[1];
+        for (sum, more) in counts.iter_mut().zip(every.2) {
+            *sum += more;
+        }
     });
     if cases.is_whole() {
-        assert!(handovers > 40 && troubles > 40, "{handovers} {troubles}");
+        assert!(counts.iter().all(|&of| of > 40), "{counts:?}");
     }
 }

@@ -2,9 +2,9 @@
 
 use fadeout_core::random::Stream;
 use fadeout_core::{
-    Bytes, CellId, Dbm, Decibel, Direction, DrbId, FlowId, HandoverRow, Hertz, Kinematics, Motion,
-    NodeId, Packet, PacketId, PacketPool, Point, Probe, RadioDropRow, RrcRow, Segment, Span, Time,
-    UeId, Vector,
+    Bytes, CellId, Dbm, Decibel, Direction, DrbId, FlowId, HandoverRow, Hertz, Kinematics,
+    MeasurementRow, Motion, NodeId, Packet, PacketId, PacketPool, Point, Probe, RadioDropRow,
+    RrcRow, Segment, Span, Time, TransportBlockRow, UeId, Vector,
 };
 use fadeout_radio::access::{
     AccessConfig, Backhaul, BearerConfig, CellConfig, DataForwarding, EventKind, Interface,
@@ -40,6 +40,10 @@ pub(crate) struct Rows {
     pub(crate) drops: Vec<RadioDropRow>,
     pub(crate) handovers: Vec<HandoverRow>,
     pub(crate) steps: Vec<RrcRow>,
+    pub(crate) blocks: Vec<TransportBlockRow>,
+    pub(crate) keeps_blocks: bool,
+    pub(crate) measured: Vec<MeasurementRow>,
+    pub(crate) keeps_measured: bool,
 }
 
 impl Probe for Rows {
@@ -51,6 +55,18 @@ impl Probe for Rows {
     }
     fn rrc(&mut self, row: RrcRow) {
         self.steps.push(row);
+    }
+    fn wants_measurements(&self, _ue: UeId) -> bool {
+        self.keeps_measured
+    }
+    fn measurement(&mut self, row: MeasurementRow) {
+        self.measured.push(row);
+    }
+    fn wants_transport_blocks(&self, _cell: CellId) -> bool {
+        self.keeps_blocks
+    }
+    fn transport_block(&mut self, row: TransportBlockRow) {
+        self.blocks.push(row);
     }
 }
 
@@ -75,6 +91,10 @@ pub(crate) struct Case {
     pub(crate) links: (Span, f64),
     /// The share of forwarded packets that they lose.
     pub(crate) loses_forwarded: f64,
+    /// Whether transport blocks are wanted.
+    pub(crate) keeps_blocks: bool,
+    /// Whether measurements are.
+    pub(crate) keeps_measured: bool,
 }
 
 pub(crate) struct Outcomes {
@@ -96,7 +116,12 @@ pub(crate) fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes 
     let mut access = RadioAccess::new(case.config, seed).expect("a radio access");
     let managed = access.manage_mobility(case.mobility, Policy::default());
     managed.expect("one leg each");
-    let (mut pool, mut motion, mut rows) = (PacketPool::new(), case.walk, Rows::default());
+    let (mut pool, mut motion) = (PacketPool::new(), case.walk);
+    let mut rows = Rows {
+        keeps_blocks: case.keeps_blocks,
+        keeps_measured: case.keeps_measured,
+        ..Rows::default()
+    };
     let mut outside: BTreeMap<(Time, u64), Outside> = BTreeMap::new();
     let mut put = Vec::new();
     // What LTE's PDCP stored at a handover waits for the next packet, and a UE perhaps for a cell.
@@ -292,11 +317,13 @@ pub(crate) fn mobility(cells: u32) -> MobilityConfig {
         measurement_period: Span::from_millis(200),
         measurement_error_db: 0.0,
         sampling: Sampling::default(),
+        gaps: None,
         monitoring: Monitoring::default(),
         access: AccessConfig::default(),
         procedure: ProcedureConfig::default(),
         data: DataForwarding::Forwarded,
         most_ues: None,
+        secondaries: Vec::new(),
         stations: (0..cells).collect(),
         interface: Interface::Direct,
         signalling: Signalling::Given,
@@ -368,6 +395,8 @@ pub(crate) fn case(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
         loses_markers: random.chance(0.2),
         links: (Span::ZERO, 0.0),
         loses_forwarded: 0.0,
+        keeps_blocks: false,
+        keeps_measured: false,
         mobility,
     }
 }

@@ -46,6 +46,7 @@ pub(crate) fn scenario(
         media: BTreeMap::new(),
         groups: BTreeMap::new(),
         vehicle_groups: Vec::new(),
+        is_managed: false,
         files: BTreeMap::new(),
     };
     builder.scenario(&file)
@@ -70,6 +71,8 @@ pub(crate) struct Builder<'r, 'c> {
     names_deployments: bool,
     /// Names of the groups of vehicles, right or wrong.
     vehicle_groups: Vec<String>,
+    /// Whether the file has mobility management, right or wrong.
+    is_managed: bool,
     /// Files read so far, by path.
     files: BTreeMap<String, Arc<[u8]>>,
 }
@@ -94,7 +97,7 @@ impl Builder<'_, '_> {
             .iter()
             .map(|(name, fields)| self.rab(name, fields))
             .collect();
-        let cells: Vec<Option<Cell>> = file
+        let mut cells: Vec<Option<Cell>> = file
             .map("cell")
             .iter()
             .map(|(name, fields)| self.cell(name, fields))
@@ -104,6 +107,8 @@ impl Builder<'_, '_> {
             .flatten()
             .map(|cell| (cell.name.clone(), cell.node))
             .collect();
+        self.is_managed = file.fields("mobility-management").is_some();
+        radio::read_offers(self, file.map("cell"), &bases, &mut cells);
         let mobility = self.mobility(file, !cells.is_empty());
         let prediction = self.prediction(file, !cells.is_empty());
         let buildings: Vec<Option<Building>> = file
@@ -131,12 +136,6 @@ impl Builder<'_, '_> {
             &surroundings,
             !cells.is_empty() || self.names_deployments,
         );
-        let has_secondary = |ue: &Ue| !ue.secondary_cells.is_empty();
-        if file.fields("mobility-management").is_some() && ues.iter().any(has_secondary) {
-            let message = "mobility management of UEs with `secondary-cells`";
-            let place = file.place_of("mobility-management");
-            self.mistake(place, message, "one of the two");
-        }
         let channel_files: Vec<Option<ChannelFile>> = file
             .map("channel-file")
             .iter()

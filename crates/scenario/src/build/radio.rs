@@ -23,6 +23,55 @@ fn check_shared_node(mistakes: &mut Mistakes, fields: &Fields, ue: &Ue, other: &
     }
 }
 
+/// Reads which cells may be secondary ones beside each.
+pub(super) fn read_offers(
+    builder: &mut Builder<'_, '_>,
+    named: &[(String, Fields)],
+    bases: &[(String, NodeId)],
+    cells: &mut [Option<Cell>],
+) {
+    for (index, (_, fields)) in named.iter().enumerate() {
+        let items = fields.list("secondary-cells");
+        if !items.is_empty() && !builder.is_managed {
+            let message = "`secondary-cells` of a cell, which offers them to nobody";
+            let expected = "a table [mobility-management], or `secondary-cells` of a UE";
+            builder.mistake(fields.place_of("secondary-cells"), message, expected);
+            continue;
+        }
+        let mut all = Vec::new();
+        for item in items {
+            let Some(other) = builder.cell_index(item, bases) else {
+                continue;
+            };
+            // Indices are those of cells without mistakes only where no cell has one.
+            let (Some(Some(own)), Some(Some(beside))) = (cells.get(index), cells.get(other)) else {
+                continue;
+            };
+            let (message, expected) = if other == index || all.contains(&other) {
+                (
+                    "stands here twice",
+                    "each cell once, and not the cell itself",
+                )
+            } else if beside.radio.name != own.radio.name {
+                (
+                    "is of another technology",
+                    "cells of the technology of this one",
+                )
+            } else if beside.carrier == own.carrier {
+                ("has the carrier of this cell", "cells on other carriers")
+            } else {
+                all.push(other);
+                continue;
+            };
+            let message = format!("`{}` {message}", bases[other].0);
+            builder.mistake(item.place, message, expected);
+        }
+        if let Some(cell) = &mut cells[index] {
+            cell.secondary_cells = all;
+        }
+    }
+}
+
 impl Builder<'_, '_> {
     pub(super) fn cell(&mut self, name: &str, fields: &Fields) -> Option<Cell> {
         let node = self.own_node(name, fields);
@@ -33,7 +82,7 @@ impl Builder<'_, '_> {
         };
         let cell = Cell::read(
             fields,
-            node.map(|node| (name.to_owned(), node, place, repeats)),
+            node.map(|node| (name.to_owned(), node, place, repeats, Vec::new())),
             self,
         )?;
         if cell.repeats.is_some() && cell.channel.line_of_sight == LineOfSight::Geometry {
@@ -210,6 +259,16 @@ impl Builder<'_, '_> {
         around: &Surroundings<'_>,
     ) -> Option<Vec<usize>> {
         let items = fields.list("secondary-cells");
+        let is_given_most = fields.item("max-secondary-cells").is_some();
+        if is_given_most && !self.is_managed {
+            let message = "`max-secondary-cells` of a UE that nobody gives others";
+            let place = fields.place_of("max-secondary-cells");
+            let expected = "a table [mobility-management], or `secondary-cells` alone";
+            self.mistake(place, message, expected);
+        }
+        if items.is_empty() && is_given_most {
+            return Some(Vec::new());
+        }
         if items.is_empty() {
             for key in [
                 "secondary-activation",
@@ -265,6 +324,16 @@ impl Builder<'_, '_> {
             return None;
         }
         all.remove(0);
+        let most = fields.integer("max-secondary-cells");
+        if most.is_some_and(|most| most < all.len() as u64) {
+            let message = format!(
+                "{} secondary cells, more than `max-secondary-cells`",
+                all.len()
+            );
+            let place = fields.place_of("max-secondary-cells");
+            self.mistake(place, message, &format!("at least {}", all.len()));
+            return None;
+        }
         Some(all)
     }
 

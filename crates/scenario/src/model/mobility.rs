@@ -25,6 +25,12 @@ const POLICY: Shape = Shape::Named {
 const MOBILITY: Presence = Presence::OfPart("mobility-management");
 const COUNT: Shape = Shape::Integer { min: 1, max: 1000 };
 
+/// mgrp and mgl of GapConfig, in microseconds.
+///
+/// Standard: TS 38.331 §6.3.2.
+const GAP_PERIODS_US: [u64; 4] = [20_000, 40_000, 80_000, 160_000];
+const GAP_LENGTHS_US: [u64; 6] = [1_500, 3_000, 3_500, 4_000, 5_500, 6_000];
+
 table! {
     /// Handover of all UEs that have a channel, among the cells of their generation; of both with an event b1 or
     /// b2.
@@ -46,6 +52,14 @@ table! {
         measurement_period: Span = POSITIVE_TIME, Default("\"200 ms\"");
         /// Standard deviation of the error of each measurement.
         measurement_error: Decibel = HYSTERESIS, Default("\"0 dB\"");
+        /// From one measurement gap to the next (MGRP): 20, 40, 80 or 160 ms, with LTE 40 or 80. UEs measure other carriers
+        /// in gaps alone, in which they neither hear nor send on their own. Without it they need no gaps, as they have a
+        /// receiver more.
+        measurement_gap_period: Option<Span> = POSITIVE_TIME, Optional;
+        /// Length of a gap (MGL): 1.5, 3, 3.5, 4, 5.5 or 6 ms, with LTE 6; 6 ms without it.
+        measurement_gap_length: Option<Span> = POSITIVE_TIME, Optional;
+        /// From a multiple of the period to the gap, in whole milliseconds; without it each UE has its own.
+        measurement_gap_offset: Option<Span> = TIME, Optional;
         /// The fate of downlink data at the source.
         data: HandoverData = HandoverData::SHAPE, Default("\"forwarding\"");
         /// How long the command waits after the source has asked the core to send to both base stations, with
@@ -121,7 +135,75 @@ impl MobilityManagement {
             .filter(|_| self.signalling == HandoverSignalling::Links)
     }
 
+    /// Checks that gaps are some that a network can configure.
+    ///
+    /// Standard: TS 38.331 §6.3.2.
+    fn has_gaps_of_the_list(&self, fields: &Fields, builder: &mut Builder<'_, '_>) -> bool {
+        let keys = [
+            (
+                "measurement-gap-period",
+                self.measurement_gap_period,
+                &GAP_PERIODS_US[..],
+            ),
+            (
+                "measurement-gap-length",
+                self.measurement_gap_length,
+                &GAP_LENGTHS_US[..],
+            ),
+        ];
+        for (key, given, list) in keys {
+            let Some(given) = given else { continue };
+            let us = given.as_nanos() / 1000;
+            if given.as_nanos() % 1000 == 0 && list.contains(&us) {
+                continue;
+            }
+            let nearest = list.iter().min_by_key(|known| known.abs_diff(us));
+            let ms = |us: &u64| format!("\"{} ms\"", *us as f64 / 1e3);
+            let all: Vec<String> = list.iter().map(ms).collect();
+            let nearest = nearest.map(ms).unwrap_or_default();
+            let message = format!("`{key}` is none that a network can configure");
+            let expected = format!("one of {}; the nearest is {nearest}", all.join(", "));
+            builder.mistake(fields.place_of(key), message, &expected);
+            return false;
+        }
+        let others = [
+            (
+                "measurement-gap-length",
+                self.measurement_gap_length.is_some(),
+            ),
+            (
+                "measurement-gap-offset",
+                self.measurement_gap_offset.is_some(),
+            ),
+        ];
+        let Some(period) = self.measurement_gap_period else {
+            let given = others.iter().find(|(_, is_given)| *is_given);
+            if let Some((key, _)) = given {
+                let message = "a part of measurement gaps, but there are none";
+                let expected = "`measurement-gap-period`, such as \"40 ms\", or without it";
+                builder.mistake(fields.place_of(key), message, expected);
+            }
+            return given.is_none();
+        };
+        let offset = self.measurement_gap_offset.unwrap_or_default();
+        let is_good = offset < period && offset.as_nanos().is_multiple_of(1_000_000);
+        if !is_good {
+            let message = "a gap that does not begin in its period, or within a millisecond";
+            let most = period.as_nanos() / 1_000_000 - 1;
+            let expected = format!("a whole number of milliseconds, at most \"{most} ms\"");
+            builder.mistake(
+                fields.place_of("measurement-gap-offset"),
+                message,
+                &expected,
+            );
+        }
+        is_good
+    }
+
     fn with_core(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        if !self.has_gaps_of_the_list(fields, builder) {
+            return None;
+        }
         let over_links = self.signalling == HandoverSignalling::Links;
         if over_links && self.core.is_none() {
             let message = "messages over links, but no node for the core";
@@ -172,7 +254,7 @@ table! {
         threshold: Option<Dbm> = LEVEL, Optional;
         /// RSRP with which a5, b2 compare the serving cell.
         serving_threshold: Option<Dbm> = LEVEL, Optional;
-        /// By how much a3's neighbour is better.
+        /// By how much a3's and a6's neighbour is better.
         offset: Decibel = OFFSET, Default("\"3 dB\"");
         /// Hysteresis.
         hysteresis: Decibel = HYSTERESIS, Default("\"1 dB\"");
@@ -192,7 +274,7 @@ nested!(MeasurementEvent);
 impl MeasurementEvent {
     fn with_levels(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let needed = match self.kind {
-            EventKind::A3 => return Some(self),
+            EventKind::A3 | EventKind::A6 => return Some(self),
             EventKind::A1 | EventKind::A2 | EventKind::A4 | EventKind::B1 => {
                 self.threshold.is_some()
             }
@@ -227,6 +309,8 @@ words! {
         A4 = "a4",
         /// the serving cell is worse than one threshold, a neighbour better than another
         A5 = "a5",
+        /// a neighbour is better than the secondary cell on its carrier by an offset
+        A6 = "a6",
         /// a neighbour of the other generation is better than a threshold
         B1 = "b1",
         /// the serving cell is worse than one threshold, a neighbour of the other generation better than another

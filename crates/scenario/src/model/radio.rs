@@ -10,7 +10,9 @@ use crate::read::{Content, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
 use crate::shape::{Presence, Range, Shape};
 use crate::table::{KeyValue, nested, table, words};
-use fadeout_core::agreed::{LineOfSight, MOST_FADING_SUB_BANDS, MOST_RECEIVE_ANTENNAS};
+use fadeout_core::agreed::{
+    LineOfSight, MOST_FADING_SUB_BANDS, MOST_RECEIVE_ANTENNAS, MOST_SECONDARY_CELLS,
+};
 use fadeout_core::{Dbm, Decibel, Hertz, Lattice, Meters, NodeId, Point, Rate, Span};
 use serde_json::{Value, json};
 
@@ -60,10 +62,15 @@ table! {
             position: Point,
             /// Shifts after which the network repeats itself.
             repeats: Option<Lattice>,
+            /// Cells that may be secondary ones beside it, by index.
+            secondary_cells: Vec<usize>,
         }
         /// Node of the base station, to which links lead; the cell's own name without it. Several
         /// cells may share a node.
         "node" = Shape::Text, Optional;
+        /// Cells on other carriers that may be secondary ones of UEs in this one, under mobility management: the first of
+        /// each carrier is added, others take its place by event a6. Without it those at its place.
+        "secondary-cells" = Shape::List(&Shape::Reference), Optional;
         /// Where its antenna stands: east and north.
         "position" = POSITION, Default("[\"0 m\", \"0 m\"]");
         /// Two shifts after which the network repeats itself (wrap-around): a UE hears the image of the
@@ -189,8 +196,12 @@ table! {
         /// Cell that serves it; without it the one received strongest at the start.
         "cell" = Shape::Reference, Optional;
         /// Cells on other carriers, of the technology of `cell`, whose downlink carries its bearers too (carrier
-        /// aggregation).
+        /// aggregation). Under mobility management those that it begins with.
         "secondary-cells" = Shape::List(&Shape::Reference), Optional;
+        /// Most secondary cells that it has under mobility management, of those that its cell offers; without it as many as
+        /// `secondary-cells` names.
+        max_secondary_cells: Option<u32> =
+            Shape::Integer { min: 1, max: MOST_SECONDARY_CELLS as u64 }, Optional;
         /// From the data that a secondary cell is activated for to the first block that it can carry (TS 36.133
         /// clause 7.7.2, TS 38.133 clause 8.3.2); 24 ms without it.
         secondary_activation: Option<Span> = TIME, Optional;

@@ -35,7 +35,7 @@ impl Scenario {
             (rab.name.clone(), Value::Object(table))
         });
         let cells = self.cells.iter();
-        let cells = cells.map(|cell| (cell.name.clone(), radio::cell(cell, name)));
+        let cells = cells.map(|cell| (cell.name.clone(), radio::cell(cell, &self.cells, name)));
         let ues = self.ues.iter();
         let ues = ues.map(|ue| {
             (

@@ -3,11 +3,15 @@
 use super::*;
 use fadeout_core::Point;
 
-pub(super) fn cell<'a>(cell: &Cell, name: impl Fn(NodeId) -> &'a str) -> Value {
+pub(super) fn cell<'a>(cell: &Cell, cells: &[Cell], name: impl Fn(NodeId) -> &'a str) -> Value {
     let mut table = Value::Object(cell.written());
     table["node"] = json!(name(cell.node));
     table["position"] = place(cell.position);
     table["height"] = length(Meters(cell.position.z));
+    if !cell.secondary_cells.is_empty() {
+        let names = cell.secondary_cells.iter().map(|&other| &cells[other].name);
+        table["secondary-cells"] = names.map(|name| json!(name)).collect();
+    }
     if let Some(lattice) = cell.repeats {
         let shifts = lattice.shifts().map(|(x, y)| place(Point::new(x, y, 0.0)));
         table["repeats"] = json!(shifts);

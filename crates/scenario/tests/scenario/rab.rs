@@ -136,3 +136,31 @@ fn mistakes_are_named() {
         "{errors:?}"
     );
 }
+
+#[test]
+fn a_limit_in_round_trips_is_that_of_a_link_and_more_than_nothing() {
+    let leaving = |from: &str, to: &str, limit: &str| {
+        format!(
+            "{RAB}[link.far]\nfrom = \"enb\"\nto = \"phone\"\nrate = \"1 Mbit/s\"\ndelay = \"0 s\"\n\
+             [link.x]\nfrom = \"node-b\"\nto = \"enb\"\nrate = \"1 Mbit/s\"\ndelay = \"0 s\"\n\
+             [flow.down]\nfrom = \"server\"\nto = \"phone\"\n\
+             [handover.away]\nfrom = \"{from}\"\nto = \"{to}\"\nat = \"1 s\"\nsource-limit = {limit}\n"
+        )
+    };
+    let scenario = accepted(&leaving("far", "third", "1.5"));
+    assert_eq!(scenario.handovers[0].source_limit, Some(1.5));
+    let mistakes = refused(&leaving("third", "far", "1.5"));
+    let (message, expected) = (&mistakes[0].message, format!("{:?}", mistakes[0].expected));
+    assert_eq!(
+        message,
+        "a limit in round trips, but `from` is a radio access bearer"
+    );
+    assert!(expected.contains("`limit` of the [rab]"), "{expected}");
+    for limit in ["0", "-1", "2e6", "\"1 s\""] {
+        let mistakes = refused(&leaving("far", "third", limit));
+        let named = mistakes
+            .iter()
+            .any(|it| format!("{it:?}").contains("source-limit"));
+        assert!(named, "{limit}: {mistakes:?}");
+    }
+}

@@ -93,16 +93,99 @@ fn secondary_cells_are_on_carriers_of_their_own_and_of_one_technology() {
     );
     let scenario = accepted(&of("[\"third\"]\nsecondary-uplink = true"));
     assert_eq!(scenario.ues[0].secondary_uplink, Some(true));
-    let managed = format!("[mobility-management]\n{}", of("[\"second\"]"));
-    let managed = managed.replacen(
-        "[mobility-management]\nduration = \"10 s\"",
-        "duration = \"10 s\"\n[mobility-management]",
-        1,
+}
+
+#[test]
+fn cells_offer_secondary_ones_under_mobility_management() {
+    let offering = |cells: &str, ue: &str| {
+        let list = format!("secondary-cells = {cells}\n[cell.second]");
+        let text = aggregated(ue).replacen("[cell.second]", &list, 1);
+        format!("{text}[mobility-management]\n")
+    };
+    let named = "cell = \"macro\"\nsecondary-cells = [\"third\"]";
+    let scenario = accepted(&offering("[\"third\", \"second\"]", named));
+    assert_eq!(scenario.cells[0].secondary_cells, [2, 1]);
+    assert!(scenario.cells[1].secondary_cells.is_empty());
+    assert_eq!(scenario.ues[0].max_secondary_cells, None);
+    let any = "max-secondary-cells = 2\nsecondary-uplink = true";
+    let scenario = accepted(&offering("[\"third\"]", any));
+    assert_eq!(scenario.ues[0].max_secondary_cells, Some(2));
+    for (cells, message) in [
+        ("[\"second\", \"second\"]", "`second` stands here twice"),
+        ("[\"macro\"]", "`macro` stands here twice"),
+        ("[\"other\"]", "`other` is of another technology"),
+        ("[\"same\"]", "`same` has the carrier of this cell"),
+    ] {
+        assert_eq!(only(&offering(cells, any)), message);
+    }
+    let unknown = refused(&offering("[\"secnd\"]", any));
+    assert_eq!(unknown[0].suggestion.as_deref(), Some("`second`"));
+    let alone = |text: String| text.replace("[mobility-management]\n", "");
+    assert_eq!(
+        only(&alone(offering("[\"third\"]", named))),
+        "`secondary-cells` of a cell, which offers them to nobody"
     );
     assert_eq!(
-        only(&managed),
-        "mobility management of UEs with `secondary-cells`"
+        only(&aggregated(any)),
+        "`max-secondary-cells` of a UE that nobody gives others"
     );
+    let few =
+        "cell = \"macro\"\nsecondary-cells = [\"third\", \"second\"]\nmax-secondary-cells = 1";
+    assert_eq!(
+        only(&offering("[\"third\"]", few)),
+        "2 secondary cells, more than `max-secondary-cells`"
+    );
+}
+
+#[test]
+fn measurement_gaps_are_those_of_the_list() {
+    let with = |keys: &str| format!("{CELL}[ue.phone]\n[mobility-management]\n{keys}\n");
+    let scenario = accepted(&with(
+        "measurement-gap-period = \"20 ms\"\nmeasurement-gap-length = \"3.5 ms\"",
+    ));
+    let mobility = scenario.mobility.expect("it is on");
+    assert_eq!(mobility.measurement_gap_period, Some(Span::from_millis(20)));
+    assert_eq!(
+        mobility.measurement_gap_length,
+        Some(Span::from_micros(3500))
+    );
+    let refused = |keys: &str| {
+        let mistakes = refused(&with(keys));
+        assert_eq!(mistakes.len(), 1, "{mistakes:?}");
+        (mistakes[0].message.clone(), mistakes[0].expected.clone())
+    };
+    let (message, expected) = refused("measurement-gap-period = \"50 ms\"");
+    assert_eq!(
+        message,
+        "`measurement-gap-period` is none that a network can configure"
+    );
+    let expected = format!("{expected:?}");
+    assert!(
+        expected.contains("the nearest is \\\"40 ms\\\""),
+        "{expected}"
+    );
+    let long = "measurement-gap-period = \"40 ms\"\nmeasurement-gap-length = \"5 ms\"";
+    let (message, expected) = refused(long);
+    assert_eq!(
+        message,
+        "`measurement-gap-length` is none that a network can configure"
+    );
+    let expected = format!("{expected:?}");
+    assert!(
+        expected.contains("the nearest is \\\"5.5 ms\\\""),
+        "{expected}"
+    );
+    let (message, _) = refused("measurement-gap-offset = \"3 ms\"");
+    assert_eq!(message, "a part of measurement gaps, but there are none");
+    for offset in ["40 ms", "0.5 ms"] {
+        let keys =
+            format!("measurement-gap-period = \"40 ms\"\nmeasurement-gap-offset = \"{offset}\"");
+        let (message, _) = refused(&keys);
+        assert_eq!(
+            message,
+            "a gap that does not begin in its period, or within a millisecond"
+        );
+    }
 }
 
 #[test]

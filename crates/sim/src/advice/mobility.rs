@@ -28,6 +28,7 @@ pub(super) fn of(scenario: &Scenario) -> Vec<String> {
         .collect();
     sentences.extend(no_neighbour(scenario));
     sentences.extend(twisted(mobility));
+    sentences.extend(nothing_secondary(scenario, mobility));
     let named = sentences.iter();
     named
         .map(|what| format!("mobility-management: {what}"))
@@ -59,7 +60,7 @@ fn never_entered(event: &MeasurementEvent) -> Option<String> {
     let is_never = match event.kind {
         EventKind::A1 | EventKind::A4 | EventKind::B1 => threshold + hysteresis >= highest,
         EventKind::A2 => threshold - hysteresis <= lowest,
-        EventKind::A3 => false,
+        EventKind::A3 | EventKind::A6 => false,
         EventKind::A5 | EventKind::B2 => {
             threshold + hysteresis >= highest || serving - hysteresis <= lowest
         }
@@ -89,6 +90,16 @@ fn no_neighbour(scenario: &Scenario) -> Option<String> {
     let alone = alone.iter().find(|(_, cells)| cells.len() == 1);
     alone.map(|(name, _)| {
         format!("there is one cell of {name}, so its UEs have no neighbour to be handed over to")
+    })
+}
+
+fn nothing_secondary(scenario: &Scenario, mobility: &MobilityManagement) -> Option<String> {
+    let is_compared = mobility.events.iter().any(|it| it.kind == EventKind::A6);
+    let takes_some = |ue: &fadeout_scenario::Ue| {
+        !ue.secondary_cells.is_empty() || ue.max_secondary_cells.is_some()
+    };
+    (is_compared && !scenario.ues.iter().any(takes_some)).then(|| {
+        "event a6 is never entered: no UE has `secondary-cells` or `max-secondary-cells`".to_owned()
     })
 }
 

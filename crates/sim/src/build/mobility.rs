@@ -5,10 +5,11 @@ use crate::directory::FlowEntry;
 use crate::hop::Hop;
 use crate::routing::{Topology, backward};
 use crate::world::{Interfaces, Parts, UePath, UePaths};
-use fadeout_core::{Bytes, FlowId, NodeId};
+use fadeout_core::{Bytes, CellId, FlowId, NodeId, Span};
 use fadeout_radio::access::{
     AccessConfig, BicastStart, DataForwarding, EventKind, Interface, MeasurementEvent,
-    MobilityConfig, Monitoring, Policy, ProcedureConfig, RadioError, Sampling, Scope, Signalling,
+    MeasurementGaps, MobilityConfig, Monitoring, Policy, ProcedureConfig, RadioAccess, RadioError,
+    Sampling, Scope, Signalling,
 };
 use fadeout_scenario::{self as scenario, HandoverData, Named, Scenario};
 use std::collections::BTreeSet;
@@ -33,7 +34,9 @@ pub(super) fn add(
     }
     let bases: Vec<NodeId> = scenario.cells.iter().map(|cell| cell.node).collect();
     let interfaces = interfaces(scenario, described, &mut topology)?;
-    let config = config(described, &bases, &interfaces);
+    let mut config = config(described, &bases, &interfaces);
+    config.secondaries = secondaries(scenario, &radio.access);
+    check_gaps(scenario, config.gaps.as_ref())?;
     let Named { name, parameters } = &described.policy;
     let policy = choose(scenario).or_else(|| Policy::new(name, parameters));
     let policy = policy.ok_or_else(|| BuildError::Backhaul {
@@ -43,6 +46,10 @@ pub(super) fn add(
     managed.map_err(|error| match error {
         RadioError::Ue { ue, .. } => BuildError::Ue {
             ue: scenario.ues[ue].name.clone(),
+            reason: error.reason(),
+        },
+        RadioError::Cell { cell, .. } => BuildError::Cell {
+            cell: scenario.cells[cell].name.clone(),
             reason: error.reason(),
         },
         _ => BuildError::Cell {
@@ -76,6 +83,22 @@ pub(super) fn add(
     }
     parts.paths = Some(UePaths::new(topology, ways, interfaces));
     Ok(())
+}
+
+/// The cells that may be secondary ones beside each: those that it names, else those at its place. None where no UE
+/// has any.
+fn secondaries(scenario: &Scenario, access: &RadioAccess) -> Vec<Vec<CellId>> {
+    let takes_some =
+        |ue: &scenario::Ue| !ue.secondary_cells.is_empty() || ue.max_secondary_cells.is_some();
+    if !scenario.ues.iter().any(takes_some) {
+        return Vec::new();
+    }
+    let cells = (0..).map(CellId).zip(&scenario.cells);
+    let cells = cells.map(|(id, cell)| match &cell.secondary_cells[..] {
+        [] => access.co_sited(id),
+        named => named.iter().map(|&cell| CellId(cell as u32)).collect(),
+    });
+    cells.collect()
 }
 
 /// The links between base stations and the core that carry messages, if links do.
@@ -246,6 +269,7 @@ pub(super) fn config(
         measurement_period: described.measurement_period,
         measurement_error_db: described.measurement_error.0,
         sampling: Sampling::default(),
+        gaps: gaps(described),
         monitoring: Monitoring {
             q_out: described.q_out,
             q_in: described.q_in,
@@ -285,6 +309,7 @@ pub(super) fn config(
             }),
         },
         most_ues: described.max_ues,
+        secondaries: Vec::new(),
         stations: bases.iter().map(|base| base.0).collect(),
         interface: match described.preparation.is_direct() {
             true => Interface::Direct,
@@ -299,6 +324,49 @@ pub(super) fn config(
     }
 }
 
+fn gaps(described: &scenario::MobilityManagement) -> Option<MeasurementGaps> {
+    Some(MeasurementGaps {
+        period: described.measurement_gap_period?,
+        length: described.measurement_gap_length.unwrap_or(USUAL_GAP),
+        offset: described.measurement_gap_offset,
+    })
+}
+
+/// Of pattern 0.
+///
+/// Standard: TS 36.133 Table 8.1.2.1-1; TS 38.133 Table 9.1.2-1.
+const USUAL_GAP: Span = Span::from_millis(6);
+
+/// Checks that gaps of UEs of LTE are those that LTE has.
+///
+/// Standard: TS 36.331 §6.3.5.
+fn check_gaps(scenario: &Scenario, gaps: Option<&MeasurementGaps>) -> Result<(), BuildError> {
+    let has_lte = scenario.cells.iter().any(|cell| cell.radio.name == "lte");
+    let Some(gaps) = gaps.filter(|_| has_lte) else {
+        return Ok(());
+    };
+    let ms = |span: Span| span.as_secs_f64() * 1e3;
+    let refuse = |key: &str, given: Span, expected: &str| {
+        Err(BuildError::Backhaul {
+            reason: format!(
+                "`{key} = \"{} ms\"` with cells of LTE; expected {expected}",
+                ms(given)
+            ),
+        })
+    };
+    if gaps.length != USUAL_GAP {
+        return refuse("measurement-gap-length", gaps.length, "\"6 ms\"");
+    }
+    match gaps.period.as_nanos() / 1_000_000 {
+        40 | 80 => Ok(()),
+        other => {
+            let nearest = if other < 60 { 40 } else { 80 };
+            let expected = format!("\"40 ms\" or \"80 ms\"; the nearest is \"{nearest} ms\"");
+            refuse("measurement-gap-period", gaps.period, &expected)
+        }
+    }
+}
+
 fn event(described: &scenario::MeasurementEvent) -> MeasurementEvent {
     // The reader asks for the levels that a kind needs.
     let level = |given: Option<fadeout_core::Dbm>| given.map_or(f64::NEG_INFINITY, |dbm| dbm.0);
@@ -308,6 +376,9 @@ fn event(described: &scenario::MeasurementEvent) -> MeasurementEvent {
             scenario::EventKind::A1 => EventKind::A1 { threshold },
             scenario::EventKind::A2 => EventKind::A2 { threshold },
             scenario::EventKind::A3 => EventKind::A3 {
+                offset: described.offset.0,
+            },
+            scenario::EventKind::A6 => EventKind::A6 {
                 offset: described.offset.0,
             },
             scenario::EventKind::A4 => EventKind::A4 { threshold },

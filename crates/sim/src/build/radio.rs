@@ -338,6 +338,9 @@ fn aggregation(described: &scenario::Ue) -> Aggregation {
     if let Some(takes) = described.secondary_activation {
         aggregation.activation = takes;
     }
+    if let Some(most) = described.max_secondary_cells {
+        aggregation.most = most as u8;
+    }
     aggregation.deactivation = described.secondary_deactivation;
     aggregation.has_uplink = described.secondary_uplink.unwrap_or(false);
     aggregation

@@ -1,0 +1,90 @@
+//! Measurement gaps of UEs under mobility management, and what is measured in them.
+
+use super::managed::{CellKind, Managed};
+use super::service::Service;
+use crate::config::{Aggregation, Env, Gaps, LegId, MOST_SECONDARY_CELLS, MeasurementGaps};
+use crate::rrc::filter::Level;
+use crate::rrc::turns::{Turns, inter_frequency_period};
+use fadeout_core::{MeasurementRow, Probe, UeId};
+
+/// The UE's look at all cells was one into a gap: on the carriers of its cells it needs none, of the others it has looked
+/// at the one whose turn it is.
+pub(super) fn measure_in_gap(
+    managed: &mut Managed<'_>,
+    (serving, secondaries): (usize, &Aggregation),
+    env: &mut Env<'_, impl Probe>,
+) {
+    let Managed {
+        ue,
+        config,
+        cells,
+        kinds,
+        state,
+        samples,
+        ..
+    } = managed;
+    let (Some(turns), Some(gaps)) = (&mut state.turns, &config.gaps) else {
+        return;
+    };
+    let mut served = [serving; MOST_SECONDARY_CELLS + 1];
+    for (place, cell) in served[1..].iter_mut().zip(secondaries.cells()) {
+        *place = cells.binary_search(cell).unwrap_or(serving);
+    }
+    let period = |cell: usize| inter_frequency_period(kinds[cell].generation, gaps.period);
+    let taken = turns.take(env.now, &served, period);
+    for (position, sample) in samples.iter_mut().enumerate() {
+        if served.iter().any(|&cell| turns.share(cell, position)) {
+            continue;
+        }
+        let sample = std::mem::replace(sample, Level::NONE);
+        let over = taken.filter(|&(carrier, _)| turns.is_on(position, carrier));
+        let Some((_, over)) = over else { continue };
+        state.survey.on_sample(position, sample, over);
+        if env.probe.wants_measurements(*ue) {
+            env.probe.measurement(MeasurementRow {
+                time_s: env.now,
+                ue: *ue,
+                cell: cells[position],
+                is_serving: false,
+                is_secondary: false,
+                rsrp_dbm: sample.low,
+                filtered_dbm: state.survey.filtered(position).unwrap_or(sample.low),
+            });
+        }
+    }
+}
+
+impl Service {
+    /// A UE begins to measure cells of these kinds, on several carriers in gaps. What it has to go through then.
+    pub(super) fn begin_gaps(
+        &mut self,
+        legs: impl Iterator<Item = LegId>,
+        kinds: &[CellKind],
+        gaps: Option<&MeasurementGaps>,
+    ) -> Option<Turns> {
+        let gaps = gaps?;
+        let mut carriers: Vec<CellKind> = Vec::new();
+        let number = |kind: &CellKind| {
+            let known = carriers.iter().position(|carrier| carrier == kind);
+            known.unwrap_or_else(|| {
+                carriers.push(*kind);
+                carriers.len() - 1
+            })
+        };
+        let numbers: Vec<usize> = kinds.iter().map(number).collect();
+        if carriers.len() < 2 {
+            return None;
+        }
+        legs.for_each(|leg| self.set_gaps(leg, gaps));
+        Some(Turns::new(numbers))
+    }
+
+    /// The UE of a leg has measurement gaps.
+    pub(super) fn set_gaps(&mut self, leg: LegId, gaps: &MeasurementGaps) {
+        let state = &mut self.stack.legs[leg.index()];
+        let plan = &self.cells[state.config.cell.index()].plan;
+        let ue: UeId = state.config.ue;
+        let slots = (plan.frame.slot(), plan.config.is_nr());
+        state.gaps = Some(Box::new(Gaps::new(gaps, ue, slots)));
+    }
+}
