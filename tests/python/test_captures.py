@@ -206,44 +206,6 @@ def test_forwarded_packets_have_their_numbers_and_end_markers_stand_behind_them(
 
 
 @tshark_wanted
-def test_numbers_of_nr_are_of_eighteen_bits(tmp_path: Path):
-    changes = {
-        **DRIVE,
-        "cell.radio": "nr",
-        "cell.carrier": "3.5 GHz",
-        # More waits than a queue takes that says nothing.
-        "link.x2-west.queue.limit": "4000 packets",
-    }
-    results = fadeout.run(ROOT / "scenarios/handover.toml", set=changes, out=tmp_path / "run")
-    row = results.handovers.row(0, named=True)
-    capture = tmp_path / "run/captures/x2-west.link.pcapng"
-    name = "gtp.ext_hdr.long_pdcp_sn"
-    assert len(fields(capture, name, name)) == row["forwarded_numbered"] > 0
-
-
-@tshark_wanted
-def test_a_handover_at_a_given_time_has_its_tunnels_too(tmp_path: Path):
-    links = ["s1", "iu", "forwarding"]
-    changes = {"duration": "95 s", "probe.link-capture": links}
-    results = fadeout.run(ROOT / "scenarios/inter-rat.toml", set=changes, out=tmp_path / "run")
-    row = results.link_handovers.row(0, named=True)
-    captures = tmp_path / "run/captures"
-    for link in links:
-        capture = captures / f"{link}.link.pcapng"
-        assert tshark(capture, "-Y", "_ws.malformed || ip.checksum.status == 0") == []
-    forwarded = fields(captures / "forwarding.link.pcapng", "gtp.message == 255", "gtp.teid")
-    assert len(forwarded) == row["forwarded_waiting"] + row["forwarded_later"] > 0
-    kinds = fields(captures / "forwarding.link.pcapng", "gtp", "gtp.message", "gtp.teid")
-    assert [int(kind, 16) for kind, _ in kinds].count(254) == 1
-    assert int(kinds[-1][0], 16) == 254
-    # The old path has no tunnel but what ends it, the new one none.
-    old = fields(captures / "s1.link.pcapng", "ip", "gtp.message")
-    assert [int(kind, 16) for (kind,) in old if kind] == [254]
-    assert old[-1][0]
-    assert not fields(captures / "iu.link.pcapng", "gtp", "gtp.message")
-
-
-@tshark_wanted
 def test_a_pdu_session_tells_its_flow(tmp_path: Path):
     nr = """
 duration = "1 s"
@@ -272,6 +234,48 @@ link-capture-snap = "128 B"
     found = {tuple(each) for each in fields(capture, "gtp", kind, flow)}
     assert found == {("0", "1"), ("1", "1")}
     assert tshark(capture, "-Y", "_ws.malformed") == []
+
+
+@tshark_wanted
+def test_long_numbers_of_forwarded_packets_are_read(tmp_path: Path):
+    nr = {"cell.radio": "nr", "cell.carrier": "3.5 GHz", "mobility-management.preparation": "xn"}
+    # All that waits is forwarded at once.
+    nr["link.x2-west.queue.limit"] = "5000 packets"
+    changes = {**DRIVE, **nr, "probe.link-capture": ["x2-west"]}
+    results = fadeout.run(ROOT / "scenarios/handover.toml", set=changes, out=tmp_path / "run")
+    row = results.handovers.row(0, named=True)
+    assert row["outcome"] == "success"
+    capture = tmp_path / "run/captures/x2-west.link.pcapng"
+    name = "gtp.ext_hdr.long_pdcp_sn"
+    numbers = [int(number) for (number,) in fields(capture, name, name)]
+    assert len(numbers) == row["forwarded_numbered"] > 10
+    assert max(numbers) >= 4096, "more than twelve bits"
+    assert all((b - a) % 2**18 == 1 for a, b in pairwise(numbers))
+    assert fields(capture, "gtp.ext_hdr.pdcp_sn", "gtp.teid") == []
+    assert tshark(capture, "-Y", "_ws.malformed || ip.checksum.status == 0") == []
+
+
+@tshark_wanted
+def test_between_links_forwarded_packets_are_in_a_tunnel_with_its_end_behind_them(tmp_path: Path):
+    links = ["s1", "iu", "forwarding", "lte", "umts"]
+    changes = {"duration": "95 s", "probe.link-capture": links}
+    results = fadeout.run(ROOT / "scenarios/inter-rat.toml", set=changes, out=tmp_path / "run")
+    row = results.link_handovers.row(0, named=True)
+    folder = tmp_path / "run/captures"
+    captures = {link: folder / f"{link}.link.pcapng" for link in links}
+    for capture in captures.values():
+        assert tshark(capture, "-Y", "_ws.malformed || ip.checksum.status == 0") == []
+    forwarded = fields(captures["forwarding"], "gtp", "gtp.message", "gtp.teid")
+    kinds = [int(kind, 16) for kind, _ in forwarded]
+    count = row["forwarded_waiting"] + row["forwarded_later"]
+    assert count > 10
+    assert kinds == [255] * count + [254], "packets, and behind the last of them the end"
+    assert len({teid for _, teid in forwarded}) == 1
+    # The old path ends with a marker, too; links to the phone carry what was in the tunnels.
+    assert [kind for (kind,) in fields(captures["s1"], "gtp", "gtp.message")] == ["0xfe"]
+    for link in ("lte", "umts"):
+        assert fields(captures[link], "gtp", "gtp.teid") == [], link
+        assert len(tshark(captures[link])) > count
 
 
 def test_a_link_that_is_not_there_is_named(tmp_path: Path):

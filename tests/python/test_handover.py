@@ -71,29 +71,6 @@ def change(
     }
 
 
-def test_a_limit_in_round_trips_wants_a_link_that_a_flow_crosses():
-    file = ROOT / "scenarios/inter-rat.toml"
-    text = file.read_text().replace("interruption =", "source-limit = 2\ninterruption =", 1)
-    fadeout.check(text)
-    third = """
-[rab.umts]
-from = "rnc"
-to = "phone"
-technology = "hspa"
-"""
-    away = text.replace('from = "lte"\nto = "umts"', 'from = "umts"\nto = "lte"')
-    begin, end = away.index("[link.umts]"), away.index("[handover")
-    with pytest.raises(fadeout.ScenarioError, match="`from` is a radio access bearer") as raised:
-        fadeout.check(away[:begin] + third + away[end:])
-    assert "expected a link, or `limit` of the [rab]" in str(raised.value)
-    # The flow's data goes another way when the run begins.
-    elsewhere = text.replace(
-        "[flow.download]", '[flow.download]\nroute = ["internet", "iu", "umts"]'
-    )
-    with pytest.raises(fadeout.ScenarioError, match="no flow crosses it when the run begins"):
-        fadeout.run(elsewhere)
-
-
 def test_a_stay_shorter_than_the_least_is_a_ping_pong_if_the_ue_goes_back():
     there_and_back = [change("a", "b", 1.0), change("b", "a", 1.5)]
     assert _stays(there_and_back, 1.0) == (1, 0)

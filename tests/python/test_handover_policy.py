@@ -186,23 +186,6 @@ def test_a_policy_of_a_file_runs_in_a_sweep(tmp_path: Path, monkeypatch: pytest.
     assert "seven" in failure["reason"]
 
 
-def test_a_policy_of_a_file_is_searched_beside_the_built_in_ones(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.chdir(tmp_path)
-    Path("policies.py").write_text(POLICIES)
-    settings = [f"{key}={_toml.value(value)}" for key, value in SHORT.items()]
-    options = [part for text in settings for part in ("--set", text)]
-    command = ["tune", str(EXAMPLE), *options, "--out", "t", "--seeds", "1", "--trials", "2"]
-    command += ["--over", "mobility-management.policy=a3,mine", "--maximise", "goodput_mbps"]
-    command += ["--handover-policy", "mine=policies.py:Strongest"]
-    result = CliRunner().invoke(app, command)
-    assert result.exit_code == 0, result.output
-    frame = Campaign.open("t").frame()
-    assert set(frame["mobility-management.policy"]) <= {"a3", "mine"}
-    assert frame["fingerprint"].n_unique() == 1, "it does as a3"
-
-
 def test_a_run_is_named_by_the_file_of_its_policy(tmp_path: Path):
     file = tmp_path / "policies.py"
     document = {

@@ -137,7 +137,8 @@ impl Tunnels {
                 Signal::ForwardingEnd => marker(tunnel(kind::BETWEEN_LINKS, handover.into())),
                 _ => None,
             },
-            Some(Hop::Target { handover }) => {
+            // Behind the last of these links it is on that to the phone, and in no tunnel.
+            Some(Hop::Target { handover }) if stretch.at < stretch.links.len() => {
                 inside(tunnel(kind::BETWEEN_LINKS, handover.into()), None)
             }
             after => {
