@@ -29,6 +29,7 @@ mod mobility;
 mod reception;
 mod service;
 mod serving;
+mod split;
 mod stack;
 mod states;
 
@@ -38,7 +39,7 @@ pub use crate::config::{
     CellHarqConfig, ConfiguredGrant, DataForwarding, Division, EventKind, FixedSinr, Interface,
     MOST_SECONDARY_CELLS, MeasurementEvent, MobilityConfig, Monitoring, ProcedureConfig,
     RadioConfig, RadioError, Rank, RecordedPath, ReleasedState, ReportedAdaptation, Sampling,
-    Scope, Serving, Sharing, Signalling, StatesConfig, UeConfig, UplinkPower,
+    Scope, Serving, Sharing, Signalling, SplitConfig, StatesConfig, UeConfig, UplinkPower,
 };
 pub use crate::rrc::backhaul::Place;
 pub use crate::rrc::policy::{
@@ -87,6 +88,8 @@ enum Event {
     Paged(UeId),
     /// A UE is connected again.
     Opened(UeId),
+    /// Something is due between the base stations of a split bearer.
+    Interface(DrbId, u32),
 }
 
 impl RadioAccess {
@@ -179,6 +182,9 @@ impl RadioAccess {
                     states::tell(now, (ue, RrcEvent::Paged), &self.service.stack, env.probe);
                 }
                 Event::Opened(ue) => self.service.on_opened(ue, env),
+                Event::Interface(bearer, generation) => {
+                    self.service.stack.on_interface((bearer, generation), env);
+                }
             }
             if !self.service.stack.storage.signalled.is_empty() {
                 self.on_signalling(env);

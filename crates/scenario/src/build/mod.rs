@@ -3,6 +3,7 @@
 
 mod blockage;
 mod drop;
+mod dual;
 mod flow;
 mod handover;
 mod link;
@@ -134,6 +135,12 @@ impl Builder<'_, '_> {
         let has_secondary = |ue: &Ue| !ue.secondary_cells.is_empty();
         if file.fields("mobility-management").is_some() && ues.iter().any(has_secondary) {
             let message = "mobility management of UEs with `secondary-cells`";
+            let place = file.place_of("mobility-management");
+            self.mistake(place, message, "one of the two");
+        }
+        if file.fields("mobility-management").is_some() && ues.iter().any(|ue| ue.pscell.is_some())
+        {
+            let message = "mobility management of UEs with a `pscell`";
             let place = file.place_of("mobility-management");
             self.mistake(place, message, "one of the two");
         }
