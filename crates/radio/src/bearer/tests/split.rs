@@ -420,3 +420,73 @@ fn over_legs_that_fail_at_any_moment_each_packet_leaves_once_and_in_order() {
         }
     });
 }
+
+/// Pairs of packets, the first over the leg that takes `behind` longer than the other, one pair each `apart`: when
+/// each left, in milliseconds after it was sent; none when it did not.
+fn pairs(behind: u64, apart: u64) -> Vec<Option<u64>> {
+    let mut rig = Rig::new(BearerConfig {
+        rlc: RlcConfig::NR_UM,
+        pdcp: PdcpConfig {
+            delivery: Delivery::InOrder(Some(Span::from_millis(20))),
+            ..PdcpConfig::NR
+        },
+        split: config().split.map(|split| SplitConfig {
+            rlc: RlcConfig::NR_UM,
+            thresholds: [Some(Bytes(1000)), None],
+            flow_control: FlowControlConfig {
+                desired: DesiredBuffer::Fixed(Bytes(100_000)),
+                ..split.flow_control
+            },
+            ..split
+        }),
+        ..config()
+    });
+    let first = rig.tell();
+    rig.carry(&first);
+    let (mut packets, mut left, mut far) = (Vec::new(), Vec::new(), Vec::new());
+    for ms in 0..200 {
+        rig.now = millis(ms);
+        if ms % apart == 0 && ms < 100 {
+            packets.extend(rig.fill(1).into_iter().map(|packet| (packet, ms)));
+            let frames = rig.frames();
+            assert_eq!(frames.len(), 1);
+            far.push((ms + behind, frames));
+            // Below the threshold: the primary leg's alone.
+            let (packet, _) = rig.put(DOWN, 100);
+            packets.push((packet, ms));
+            let block = rig.block(0, DOWN, 2000);
+            rig.arrive(0, DOWN, &block);
+        }
+        rig.with(|drb, env, storage| drb.on_timer(UP, env, storage));
+        while far.first().is_some_and(|(at, _)| *at <= ms) {
+            let (_, frames) = far.remove(0);
+            rig.carry(&frames);
+            let block = rig.block(1, DOWN, 2000);
+            rig.arrive(1, DOWN, &block);
+        }
+        let told = rig.tell();
+        rig.carry(&told);
+        left.extend(rig.out.drain(..).map(|packet| (packet, ms)));
+    }
+    let left_at = |packet| left.iter().find(|it| it.0 == packet).map(|it| it.1);
+    let took = packets
+        .iter()
+        .map(|&(packet, sent)| left_at(packet).map(|at| at - sent));
+    took.collect()
+}
+
+#[test]
+fn a_packet_waits_for_those_before_it_on_the_slower_leg_and_no_longer_than_t_reordering() {
+    for behind in [1, 7, 19] {
+        for apart in [1, 4, 10] {
+            let took = pairs(behind, apart);
+            assert!(
+                took.iter().all(|&it| it == Some(behind)),
+                "{behind}, {apart}: {took:?}"
+            );
+        }
+    }
+    // A pair alone: the second leaves when the timer ends, the first is given up.
+    let took = pairs(21, 50);
+    assert_eq!(took, [None, Some(20), None, Some(20)]);
+}
