@@ -11,4 +11,5 @@
 
 pub mod pdcp;
 pub mod rlc;
+pub mod user_plane;
 pub mod wire;

@@ -16,8 +16,8 @@
 //! follows the geometry of a blocker, is a [`LinkBudget`].
 //!
 //! The floors below are crates of their own, so that none can know what stands on it; their names
-//! are here too: [`channel`] and [`antenna`], [`phy`], and of layer 2 [`rlc`], [`pdcp`] and
-//! [`wire`].
+//! are here too: [`channel`] and [`antenna`], [`phy`], and of layer 2 [`rlc`], [`pdcp`],
+//! [`user_plane`] and [`wire`].
 
 pub mod access;
 mod air;
@@ -35,6 +35,6 @@ pub mod sight;
 pub use config::technology;
 pub use fadeout_channel as channel;
 pub use fadeout_channel::antenna;
-pub use fadeout_layer2::{pdcp, rlc, wire};
+pub use fadeout_layer2::{pdcp, rlc, user_plane, wire};
 pub use fadeout_phy as phy;
 pub use link_budget::{Blocker, LinkBudget, LinkBudgetError, LinkState};

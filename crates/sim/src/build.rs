@@ -3,6 +3,7 @@
 mod channel_file;
 #[cfg(test)]
 mod defaults;
+mod dual;
 mod flow;
 mod handover;
 mod kernel;

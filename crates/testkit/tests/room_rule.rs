@@ -32,7 +32,7 @@ const TESTED_FROM_ABOVE: [(&str, &str); 1] = [("sim", "world")];
 const ALL_LISTED: [&str; 2] = ["layer2", "radio"];
 
 /// Crate, room, and what the room may use of its own crate.
-const MAY_USE: [(&str, &str, &[&str]); 23] = [
+const MAY_USE: [(&str, &str, &[&str]); 24] = [
     ("channel", "error", &[]),
     ("channel", "antenna", &["error", "phasor"]),
     (
@@ -44,6 +44,7 @@ const MAY_USE: [(&str, &str, &[&str]); 23] = [
     ("layer2", "rlc", &[]),
     ("layer2", "pdcp", &["rlc"]),
     ("layer2", "wire", &["rlc", "pdcp"]),
+    ("layer2", "user_plane", &["rlc"]),
     ("scenario", "shape", &["error", "quantity"]),
     (
         "scenario",
@@ -78,7 +79,15 @@ const MAY_USE: [(&str, &str, &[&str]); 23] = [
 const FLOORS: [(&str, &[&str]); 2] = [
     (
         "radio",
-        &["channel", "antenna", "phy", "pdcp", "rlc", "wire"],
+        &[
+            "channel",
+            "antenna",
+            "phy",
+            "pdcp",
+            "rlc",
+            "user_plane",
+            "wire",
+        ],
     ),
     ("scenario", &["OwnNames"]),
 ];

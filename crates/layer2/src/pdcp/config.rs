@@ -4,7 +4,7 @@
 
 use crate::rlc::ParameterError;
 use crate::rlc::allowed::{Milliseconds, milliseconds, one_of};
-use fadeout_core::Span;
+use fadeout_core::{Bytes, Span};
 
 /// When the receiver delivers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,6 +75,29 @@ impl PdcpConfig {
     }
 }
 
+/// Checks that ul-DataSplitThreshold is one of the values that the standard has; `None` is infinity.
+///
+/// # Errors
+/// Names what was given and the nearest allowed value.
+///
+/// Standard: TS 38.331 §6.3.2.
+pub fn check_split_threshold(threshold: Option<Bytes>) -> Result<(), ParameterError> {
+    threshold.map_or(Ok(()), |bytes| {
+        one_of(
+            "ul-DataSplitThreshold",
+            bytes.0,
+            UL_DATA_SPLIT_THRESHOLD,
+            "bytes",
+        )
+    })
+}
+
+/// ul-DataSplitThreshold, bytes.
+const UL_DATA_SPLIT_THRESHOLD: &[u64] = &[
+    0, 100, 200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 51_200, 102_400, 204_800, 409_600,
+    819_200, 1_228_800, 1_638_400, 2_457_600, 3_276_800, 4_096_000, 4_915_200, 5_734_400,
+    6_553_600,
+];
 /// discardTimer of NR, which includes that of LTE.
 const DISCARD_TIMER: Milliseconds = &[
     (10, 60, 10),

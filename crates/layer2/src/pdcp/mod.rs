@@ -12,7 +12,7 @@ mod registry;
 mod rx;
 mod tx;
 
-pub use config::{Delivery, PdcpConfig};
+pub use config::{Delivery, PdcpConfig, check_split_threshold};
 pub use ledger::Ledger;
 pub use registry::{PDCPS, Pdcp};
 pub use rx::Rx;

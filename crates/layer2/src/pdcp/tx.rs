@@ -77,6 +77,28 @@ impl Tx {
         Ok(sdu)
     }
 
+    /// Gives a packet of `size` bytes, which waits since `entered_at`, its COUNT, for whichever RLC entity it goes to.
+    ///
+    /// Standard: TS 38.323 §5.2.1.
+    #[inline]
+    pub fn number(
+        &mut self,
+        entered_at: Time,
+        packet: PacketId,
+        size: u32,
+        ledger: &mut Ledger,
+    ) -> Sdu {
+        let count = self.tx_next;
+        self.tx_next = count.wrapping_add(1);
+        Sdu {
+            packet,
+            size: size + self.header,
+            count,
+            serial: ledger.enter(packet),
+            entered_at,
+        }
+    }
+
     /// Discards what waited for discardTimer and of which RLC sent nothing yet. The timers of a
     /// bearer expire in the order of its queue, so the head's is the only one to look at.
     pub fn on_wake(&mut self, now: Time, rlc: &mut Entity, dropped: &mut Vec<Sdu>) {

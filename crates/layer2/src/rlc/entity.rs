@@ -183,6 +183,32 @@ impl Entity {
         self.machine.buffer().head()
     }
 
+    /// Bytes of headers that the [`Entity::backlog`] counts for an SDU of which nothing was sent, with the MAC
+    /// subheader.
+    pub fn headers(&self) -> u32 {
+        let own = match &self.machine {
+            Machine::Tm(_) => 0,
+            Machine::NrUm(..) => nr::UmTx::COMPLETE_HEADER,
+            Machine::NrAm(tx, _) => tx.header,
+            Machine::LteUm(tx, _) => tx.assembly.header + 2,
+            Machine::LteAm(tx, _) => tx.assembly.header + 2,
+        };
+        own + self.config.subheader.size(u32::MAX)
+    }
+
+    /// The first SDU, in the order in which they came, that is not confirmed (acknowledged mode) or of which not
+    /// everything was sent.
+    pub fn oldest_unconfirmed(&self) -> Option<&Sdu> {
+        let begun = match &self.machine {
+            Machine::Tm(_) => None,
+            Machine::NrUm(tx, _) => tx.segmenting(),
+            Machine::NrAm(tx, _) => tx.oldest(),
+            Machine::LteUm(tx, _) => tx.assembly.segmenting(),
+            Machine::LteAm(tx, _) => tx.oldest(),
+        };
+        begun.or_else(|| self.head())
+    }
+
     /// Drops that SDU: its discardTimer expired, or queue management chose it.
     ///
     /// Standard: TS 38.322 §5.4.

@@ -26,6 +26,11 @@ fn rooms(plan: &CellPlan, air: &Air, leg: LegId) -> [u32; 2] {
         .map(|direction| plan.largest_room(direction, air.given_sinr_db(leg, direction)))
 }
 
+/// How the PDUs of a bearer look on the air of its first leg.
+fn format_of(drb: &Drb) -> &BearerFormat {
+    drb.format(drb.config().leg)
+}
+
 impl RadioAccess {
     /// Builds everything that `config` describes.
     ///
@@ -137,7 +142,7 @@ impl RadioAccess {
 
     /// How the PDUs of each bearer look on the air.
     pub fn formats(&self) -> impl Iterator<Item = &BearerFormat> {
-        self.service.stack.bearers.iter().map(Drb::format)
+        self.service.stack.bearers.iter().map(format_of)
     }
 
     /// Its counters so far.
@@ -241,10 +246,10 @@ impl Service {
         check_bearer(index, &config, stack.ues.iter().map(UeRrc::config))?;
         let rrc = &mut stack.ues[config.ue.index()];
         let form = Form::of(&config.rlc);
-        let has_form = |id: &&DrbId| stack.bearers[id.index()].format().rlc == form;
+        let has_form = |id: &&DrbId| format_of(&stack.bearers[id.index()]).rlc == form;
         let nth = rrc.bearers().iter().filter(has_form).count();
         let nth = nth.min(u8::MAX.into()) as u8;
-        let drb = Drb::new((id, nth), config, &[], self.seed);
+        let drb = Drb::new((id, nth), config, self.seed);
         let mut drb = drb.map_err(|error| RadioError::Parameter {
             bearer: index,
             error,
@@ -261,7 +266,11 @@ impl Service {
                 }
             }
         }
+        let is_split = config.split.is_some();
         stack.bearers.push(drb);
+        if is_split {
+            stack.arm_interface(Time::ZERO, id);
+        }
         Ok(id)
     }
 }

@@ -71,6 +71,7 @@ fn encode(stack: &mut Stack, plan: &CellPlan, (leg, direction, process): (LegId,
         encoder,
         ..
     } = stack;
+    let LegConfig { number, .. } = legs[leg.index()].config;
     let primary = legs[leg.index()].primary();
     let block = legs[leg.index()].half(direction).block(process);
     // An uplink block may carry a report alone.
@@ -79,7 +80,7 @@ fn encode(stack: &mut Stack, plan: &CellPlan, (leg, direction, process): (LegId,
     let runs = content.runs().map(|(bearer, pdus)| {
         let bearer = &bearers[bearer.index()];
         Run {
-            format: bearer.format(),
+            format: bearer.format(number),
             ledger: bearer.ledger(direction),
             pdus: &content.block.pdus[pdus],
         }

@@ -264,7 +264,7 @@ impl Managed<'_> {
         }
         if let Some(bearer) = stack.ues[ue.index()].signalling() {
             let drb = &mut stack.bearers[bearer.index()];
-            drb.reestablish(env, &mut stack.storage);
+            drb.reestablish((0, env.now), env, &mut stack.storage);
             drb.on_left();
         }
     }

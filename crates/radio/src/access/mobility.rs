@@ -17,8 +17,8 @@ use crate::rrc::mobility::UeMobility;
 use crate::rrc::network::Act;
 use crate::rrc::policy::{HandoverPolicy, Policy};
 use fadeout_core::{
-    CellId, Direction, DrbId, LinkInfo, Motion, PacketId, PacketPool, PdcpNumber, Probe, RrcEvent,
-    Span, Time, UeId,
+    CellId, Direction, DrbId, FlowId, LinkInfo, Motion, PacketId, PacketPool, PdcpNumber, Probe,
+    RrcEvent, Span, Time, UeId,
 };
 use std::collections::VecDeque;
 
@@ -114,6 +114,22 @@ pub enum Move {
         /// Base station that it is for.
         to: u32,
     },
+    /// One base station of a split bearer sends the other a frame, which is `what` there; the sequence number of its
+    /// packet is `number`.
+    Frame {
+        /// What it is at its end.
+        what: Backhaul,
+        /// Number of the frame.
+        number: u64,
+        /// Bytes of the PDU in it, or of the message.
+        size: u32,
+        /// Flow whose packet it carries, or for whose sake it is sent.
+        flow: FlowId,
+        /// Cell whose base station sends it.
+        from: CellId,
+        /// Cell whose base station it is for.
+        to: CellId,
+    },
 }
 
 /// Arrivals over links at a base station or the core, beside the packets of bearers.
@@ -138,6 +154,27 @@ pub enum Backhaul {
     },
     /// The end marker behind the forwarded packets.
     ForwardedEnd {
+        /// Bearer.
+        bearer: DrbId,
+    },
+    /// A frame for the other base station of a split bearer, with a downlink PDU (DL USER DATA, TS 38.425 clause
+    /// 5.5.2.1).
+    DownlinkPdu {
+        /// Bearer.
+        bearer: DrbId,
+    },
+    /// One without a PDU, which asks for a status.
+    Poll {
+        /// Bearer.
+        bearer: DrbId,
+    },
+    /// DL DATA DELIVERY STATUS (TS 38.425 clause 5.5.2.2), for the base station with PDCP.
+    DeliveryStatus {
+        /// Bearer.
+        bearer: DrbId,
+    },
+    /// An uplink PDU that the other base station has received.
+    UplinkPdu {
         /// Bearer.
         bearer: DrbId,
     },
@@ -290,7 +327,8 @@ impl RadioAccess {
     #[inline]
     pub fn has_moves(&self) -> bool {
         let mobility = self.mobility.as_ref();
-        mobility.is_some_and(|mobility| !mobility.moves.is_empty())
+        let has_frames = !self.service.stack.storage.frames.is_empty();
+        has_frames || mobility.is_some_and(|mobility| !mobility.moves.is_empty())
     }
 
     /// Takes the moves for the caller to carry out, in order; none is left.
@@ -298,6 +336,7 @@ impl RadioAccess {
         if let Some(mobility) = &mut self.mobility {
             moves.append(&mut mobility.moves);
         }
+        self.service.stack.take_frames(moves);
     }
 
     /// As [`RadioAccess::on_packet`] in the downlink, at the base station with this number.
@@ -353,18 +392,18 @@ impl RadioAccess {
         self.service.activate(now, leg, Direction::Downlink, 0);
     }
 
-    /// Something has come to a base station or to the core.
+    /// Something has come to a base station or to the core. Packets that leave a bearer with it go to `out`.
     pub fn on_backhaul(
         &mut self,
         now: Time,
         (what, packet): (Backhaul, PacketId),
-        pool: &mut PacketPool,
+        (pool, out): (&mut PacketPool, &mut Vec<PacketId>),
         probe: &mut impl Probe,
     ) {
         let env = &mut Env {
             now,
             pool,
-            out: &mut Vec::new(),
+            out,
             probe,
         };
         match what {
@@ -389,6 +428,13 @@ impl RadioAccess {
             Backhaul::ForwardedEnd { bearer } => {
                 env.pool.free(packet);
                 self.on_marker(bearer, env);
+            }
+            Backhaul::DownlinkPdu { .. }
+            | Backhaul::Poll { .. }
+            | Backhaul::DeliveryStatus { .. }
+            | Backhaul::UplinkPdu { .. } => {
+                let number = env.pool.take(packet).segment.seq;
+                self.service.on_frame((what, number), env);
             }
         }
     }

@@ -32,6 +32,7 @@ mod mobility;
 mod reception;
 mod service;
 mod serving;
+mod split;
 mod stack;
 mod states;
 
@@ -41,8 +42,8 @@ pub use crate::config::{
     CellHarqConfig, ConfiguredGrant, DataForwarding, Division, EventKind, FixedSinr, Interface,
     MOST_SECONDARY_CELLS, MeasurementEvent, MeasurementGaps, MobilityConfig, Monitoring,
     ProcedureConfig, RadioConfig, RadioError, Rank, RecordedPath, ReleasedState,
-    ReportedAdaptation, Sampling, Scope, Serving, Sharing, Signalling, StatesConfig, UeConfig,
-    UplinkPower,
+    ReportedAdaptation, Sampling, Scope, Serving, Sharing, Signalling, SplitConfig, StatesConfig,
+    UeConfig, UplinkPower,
 };
 pub use crate::rrc::backhaul::Place;
 pub use crate::rrc::policy::{
@@ -93,6 +94,8 @@ enum Event {
     Paged(UeId),
     /// A UE is connected again.
     Opened(UeId),
+    /// Something is due between the base stations of a split bearer.
+    Interface(DrbId, u32),
 }
 
 impl RadioAccess {
@@ -186,6 +189,9 @@ impl RadioAccess {
                     states::tell(now, (ue, RrcEvent::Paged), &self.service.stack, env.probe);
                 }
                 Event::Opened(ue) => self.service.on_opened(ue, env),
+                Event::Interface(bearer, generation) => {
+                    self.service.stack.on_interface((bearer, generation), env);
+                }
             }
             if !self.service.stack.storage.signalled.is_empty() {
                 self.on_signalling(env);

@@ -56,6 +56,7 @@ impl Service {
             Direction::Uplink => {
                 if self.stack.take(now, bearer, packet, env) {
                     self.on_uplink_data(leg, env);
+                    self.on_split_data(bearer, env);
                 }
             }
             Direction::Downlink => {
@@ -262,11 +263,12 @@ impl Service {
             self.cells[leg.config.cell.index()].forget_grants(beside);
             position += 1;
         }
-        stack.fail_bearers(id, env);
+        stack.fail_bearers((id, until), env);
         // Whatever waited for a HARQ process or a grant waits for service now.
         self.activate(env.now, Some(id), Direction::Downlink, 0);
         self.activate_secondary((Some(id), Direction::Downlink), env.now, env.now);
         self.on_uplink_data(Some(id), env);
+        self.serve_split(id, env);
     }
 
     /// A leg carries nothing any more.

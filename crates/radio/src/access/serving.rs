@@ -46,8 +46,12 @@ impl<M: Motion, P: Probe> Serving<'_, '_, M, P> {
     /// next packet is ready.
     fn downlink_waiting(&mut self, leg: LegId) -> (u64, Option<Time>) {
         let mut position = 0;
+        let number = self.stack.legs[leg.index()].config.number;
         while let Some(bearer) = self.stack.legs[leg.index()].channels.bearer(position) {
-            if self.stack.bearers[bearer.index()].inlet_at().is_some() {
+            if self.stack.bearers[bearer.index()]
+                .inlet_at(number)
+                .is_some()
+            {
                 self.stack.drain_inlet(bearer, self.env);
             }
             position += 1;

@@ -211,10 +211,14 @@ impl Stack {
         drb.hold(ready_at, packet);
     }
 
-    /// PDCP takes the downlink packets that the base station is ready with.
+    /// PDCP takes the downlink packets that the base station is ready with; RLC those from another one.
     #[inline]
     pub(super) fn drain_inlet(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         let drb = &mut self.bearers[bearer.index()];
+        if drb.config().split.is_some() {
+            self.drain_split(bearer, env);
+            return;
+        }
         if drb.drain_inlet(env, &mut self.storage) && drb.config().wakes_for_packets() {
             self.arm(env.now, bearer, Direction::Downlink);
         }
@@ -284,7 +288,7 @@ impl Stack {
         for id in leg.channels.bearers() {
             let bearer = &self.bearers[id.index()];
             bytes += bearer.backlog(now, number, Direction::Downlink).total();
-            inlet_at = match (inlet_at, bearer.inlet_at()) {
+            inlet_at = match (inlet_at, bearer.inlet_at(number)) {
                 (Some(one), Some(other)) => Some(Time::min(one, other)),
                 (one, other) => one.or(other),
             };
@@ -445,12 +449,18 @@ impl Stack {
 
     /// A leg has failed and is empty: what its HARQ had is lost, and its bearers start afresh.
     #[cold]
-    pub(super) fn fail_bearers(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn fail_bearers(
+        &mut self,
+        (leg, until): (LegId, Time),
+        env: &mut Env<'_, impl Probe>,
+    ) {
         self.lose_content(env);
         let mut position = 0;
         while let Some(bearer) = self.legs[leg.index()].channels.bearer(position) {
             let drb = &mut self.bearers[bearer.index()];
-            drb.reestablish(env, &mut self.storage);
+            let number = self.legs[leg.index()].config.number;
+            drb.reestablish((number, until), env, &mut self.storage);
+            self.arm_interface(env.now, bearer);
             position += 1;
         }
     }

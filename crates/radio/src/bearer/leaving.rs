@@ -1,6 +1,6 @@
 //! How packets leave a bearer: delivered, or lost.
 
-use super::{Drb, Storage};
+use super::{Drb, Storage, split};
 use crate::bearer::rlc_leg::RlcLeg;
 use crate::config::Env;
 use crate::rlc::TransportBlock;
@@ -129,6 +129,9 @@ impl Drb {
             return;
         }
         let (from, to) = (direction.index(), direction.opposite().index());
+        if (self.split.as_ref()).is_some_and(|split| !split.is_settled(direction)) {
+            return;
+        }
         let is_waiting = |leg: &RlcLeg| !leg.ends[to].rlc.wake_at().is_never();
         if self.legs.iter().any(is_waiting) || self.anchors[to].rx.is_holding() {
             return;
@@ -140,9 +143,30 @@ impl Drb {
         }
     }
 
-    /// RLC and PDCP start afresh at both ends: what the receivers hold goes up, everything else is
-    /// lost.
-    pub(crate) fn reestablish(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
+    /// A leg has failed, and carries nothing before `until`. RLC and PDCP start afresh at both ends: what the
+    /// receivers hold goes up, everything else is lost. Of a split bearer the other leg goes on.
+    pub(crate) fn reestablish(
+        &mut self,
+        (leg, until): (u8, Time),
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        if self.split.is_some() {
+            let directions = [Direction::Downlink, Direction::Uplink];
+            for direction in directions {
+                if let Some(mut split) = split(self) {
+                    split.hand_up((leg, direction), env, storage);
+                }
+                self.hand_over(direction, env, storage);
+            }
+            for direction in directions {
+                if let Some(mut split) = split(self) {
+                    split.fail((leg, direction), until, storage);
+                }
+                self.drop_lost(direction, RadioDropCause::LinkFailure, env, storage);
+            }
+            return;
+        }
         for direction in [Direction::Downlink, Direction::Uplink] {
             for leg in self.legs.iter_mut() {
                 let end = leg.sender(direction);

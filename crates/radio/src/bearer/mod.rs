@@ -16,12 +16,14 @@ mod generation;
 mod leaving;
 mod markers;
 mod rlc_leg;
+mod split;
 mod storage;
 #[cfg(test)]
 mod tests;
 mod track;
 mod transfer;
 
+pub(crate) use split::{Frame, FrameKind, SplitBearer, split};
 pub(crate) use storage::Storage;
 pub(crate) use track::BlockTimes;
 pub(crate) use transfer::TransferCounts;
@@ -35,6 +37,7 @@ use fadeout_core::{
     BearerRow, Direction, DrbId, PacketId, Probe, RadioDropCause, Ring, Time, Wake,
 };
 use rlc_leg::{RlcEnd, RlcLeg, RlcLegs};
+use split::Split;
 use std::ops::Range;
 use transfer::Transfers;
 
@@ -45,6 +48,8 @@ pub(crate) struct Drb {
     /// Packets that the base station processes before PDCP takes them, and until when.
     inlet: Ring<(Time, PacketId)>,
     legs: RlcLegs,
+    /// Of one that is split.
+    split: Option<Box<Split>>,
     id: DrbId,
     /// Its number among those of its UE whose RLC PDUs have its form.
     nth: u8,
@@ -86,15 +91,13 @@ pub(crate) struct BearerCounters {
 }
 
 impl Drb {
-    /// The bearer `id`, the UE's `nth` whose RLC PDUs have its form, on the leg that `config` names
-    /// and on those with the numbers `others`.
+    /// The bearer `id`, the UE's `nth` whose RLC PDUs have its form, on the leg or legs that `config` names.
     ///
     /// # Errors
     /// A parameter of RLC or PDCP has a value that is not allowed.
     pub(crate) fn new(
         (id, nth): (DrbId, u8),
         config: BearerConfig,
-        others: &[u8],
         seed: u64,
     ) -> Result<Drb, ParameterError> {
         let anchor = || -> Result<Anchor, ParameterError> {
@@ -105,31 +108,35 @@ impl Drb {
                 wake: Wake::default(),
             })
         };
-        let end = |position: u64, direction: Direction| {
-            let entity = (position << 40) + 2 * u64::from(id.0) + direction.index() as u64;
-            RlcEnd::new(&config.rlc, Stream::new(seed, "radio.aqm", entity))
-        };
-        let leg = |(position, &number)| -> Result<RlcLeg, ParameterError> {
+        let leg = |(position, number, rlc): (u64, u8, _)| -> Result<RlcLeg, ParameterError> {
+            let end = |direction: Direction| {
+                let entity = (position << 40) + 2 * u64::from(id.0) + direction.index() as u64;
+                RlcEnd::new(&rlc, Stream::new(seed, "radio.aqm", entity))
+            };
             Ok(RlcLeg {
                 number,
                 leg: None,
                 rooms: [u32::MAX; 2],
-                format: BearerFormat::new(&config.rlc, &config.pdcp, nth),
-                ends: [
-                    end(position, Direction::Downlink)?,
-                    end(position, Direction::Uplink)?,
-                ],
+                format: BearerFormat::new(&rlc, &config.pdcp, nth),
+                ends: [end(Direction::Downlink)?, end(Direction::Uplink)?],
             })
         };
+        let further = config
+            .split
+            .map(|split| (1, split.leg, split.of_leg(split.rlc)));
+        let rlc = config
+            .split
+            .map_or(config.rlc, |split| split.of_leg(config.rlc));
         Ok(Drb {
             id,
             nth,
             config,
             generation: None,
             legs: RlcLegs {
-                primary: leg((0, &config.leg))?,
-                others: (1..).zip(others).map(leg).collect::<Result<_, _>>()?,
+                primary: leg((0, config.leg, rlc))?,
+                others: further.into_iter().map(leg).collect::<Result<_, _>>()?,
             },
+            split: (config.split).map(|split| Box::new(Split::new(&config, split))),
             anchors: [anchor()?, anchor()?],
             inlet: Ring::new(),
             counters: [BearerCounters::default(); 2],
@@ -182,9 +189,9 @@ impl Drb {
         &self.config
     }
 
-    /// How its PDUs look on the air.
-    pub(crate) fn format(&self) -> &BearerFormat {
-        &self.legs.primary.format
+    /// How its PDUs look on the air of a leg.
+    pub(crate) fn format(&self, leg: u8) -> &BearerFormat {
+        &self.legs.get(leg).format
     }
 
     /// The packets that are under way in a direction.
@@ -200,7 +207,11 @@ impl Drb {
     #[inline]
     pub(crate) fn backlog(&self, now: Time, leg: u8, direction: Direction) -> Backlog {
         let rlc = &self.legs.get(leg).ends[direction.index()].rlc;
-        rlc.backlog(now)
+        let mut backlog = rlc.backlog(now);
+        if let Some(split) = &self.split {
+            backlog.new += split.backlog(now, leg, direction, &self.legs);
+        }
+        backlog
     }
 
     /// Bytes of the smallest grant on a leg that takes anything of what was not sent yet; zero when
@@ -231,10 +242,13 @@ impl Drb {
         self.inlet.push((ready_at, packet));
     }
 
-    /// When the base station is ready with the next packet that it is busy with.
+    /// When the base station of a leg is ready with the next packet that it is busy with.
     #[inline]
-    pub(crate) fn inlet_at(&self) -> Option<Time> {
-        self.inlet.front().map(|&(at, _)| at)
+    pub(crate) fn inlet_at(&self, leg: u8) -> Option<Time> {
+        match &self.split {
+            Some(split) if leg != self.legs.primary.number => split.arrival_at(),
+            _ => self.inlet.front().map(|&(at, _)| at),
+        }
     }
 
     /// PDCP takes the packets that the base station is ready with by now. Whether it took any.
@@ -265,6 +279,13 @@ impl Drb {
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) -> bool {
+        if let Some(split) = &mut self.split {
+            let is_taken = split.wait(at, direction, packet, env.pool);
+            if !is_taken {
+                self.refuse(at, direction, packet, RadioDropCause::BufferFull, env);
+            }
+            return is_taken;
+        }
         let size = env.pool[packet].wire_len();
         let (rlc, room) = self.legs.primary.sending(direction);
         if rlc.least_grant(size + self.config.pdcp.header()) > room {
@@ -339,6 +360,9 @@ impl Drb {
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) -> u32 {
+        if let Some(mut split) = split(self) {
+            split.top_up((leg, direction), grant, env, storage);
+        }
         let end = self.legs.get_mut(leg).sender(direction);
         let mut marked = 0;
         let marks = (&mut *env.pool, &mut marked);
@@ -409,11 +433,18 @@ impl Drb {
         }
         let receiver = &mut self.legs.get_mut(leg).receiver(direction).rlc;
         receiver.on_pdus(env.now, block, pdus, &mut storage.sdus);
+        if direction == Direction::Uplink
+            && leg != self.config.leg
+            && let Some(mut split) = split(self)
+        {
+            split.send_up(env, storage);
+            return;
+        }
         self.on_sdus(direction, env, storage);
     }
 
     /// SDUs that RLC has handed up go through PDCP.
-    fn on_sdus(
+    pub(crate) fn on_sdus(
         &mut self,
         direction: Direction,
         env: &mut Env<'_, impl Probe>,
@@ -433,20 +464,19 @@ impl Drb {
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
-        let anchor = &mut self.anchors[direction.index()];
-        for leg in self.legs.iter_mut() {
-            let end = leg.sender(direction);
+        if let Some(mut split) = split(self) {
+            split.on_timer(direction, env, storage);
+        } else {
+            let anchor = &mut self.anchors[direction.index()];
+            let end = self.legs.primary.sender(direction);
             end.catch_up(env.now);
             anchor.tx.on_wake(env.now, &mut end.rlc, &mut storage.sdus);
-        }
-        for sdu in storage.sdus.drain(..) {
-            if anchor.ledger.leave(sdu.serial) {
-                storage.lost.push(sdu.packet);
+            for sdu in storage.sdus.drain(..) {
+                if anchor.ledger.leave(sdu.serial) {
+                    storage.lost.push(sdu.packet);
+                }
             }
-        }
-        // LTE's RLC hands up what it has held back, in this end's receiving direction.
-        for leg in self.legs.iter_mut() {
-            let end = leg.sender(direction);
+            // LTE's RLC hands up what it has held back, in this end's receiving direction.
             end.rlc.on_wake(env.now, &mut storage.sdus);
         }
         self.drop_lost(direction, RadioDropCause::DiscardTimer, env, storage);
@@ -462,13 +492,16 @@ impl Drb {
     #[inline]
     pub(crate) fn arm(&mut self, now: Time, direction: Direction) -> Option<(Time, u32)> {
         let anchor = &mut self.anchors[direction.index()];
-        let of_leg = |leg: &RlcLeg| {
-            let rlc = &leg.ends[direction.index()].rlc;
-            rlc.wake_at().min(anchor.tx.wake_at(rlc))
-        };
-        let mut at = of_leg(&self.legs.primary).min(anchor.rx.wake_at());
-        for leg in &self.legs.others {
-            at = at.min(of_leg(leg));
+        let rlc = &self.legs.primary.ends[direction.index()].rlc;
+        let mut at = rlc.wake_at().min(anchor.rx.wake_at());
+        match &self.split {
+            None => at = at.min(anchor.tx.wake_at(rlc)),
+            Some(split) => {
+                for leg in &self.legs.others {
+                    at = at.min(leg.ends[direction.index()].rlc.wake_at());
+                }
+                at = at.min(split.discard_at(direction));
+            }
         }
         if at.is_never() {
             return None;
@@ -511,14 +544,15 @@ impl Drb {
             backlog.retransmission += of_leg.retransmission;
             backlog.status += of_leg.status;
         }
+        let (bytes, packets) = (self.split.as_ref()).map_or((0, 0), |it| it.waiting(direction));
         env.probe.bearer(BearerRow {
             time_s: env.now,
             bearer: self.id,
             direction,
-            rlc_new_bytes: backlog.new,
+            rlc_new_bytes: backlog.new + bytes,
             rlc_retransmission_bytes: backlog.retransmission,
             rlc_status_bytes: backlog.status,
-            packets: self.anchors[direction.index()].ledger.len() as u32,
+            packets: self.anchors[direction.index()].ledger.len() as u32 + packets,
             pdcp_held_packets: self.anchors[direction.opposite().index()].rx.held(),
         });
     }

@@ -1,6 +1,7 @@
 //! Storage that all bearers share.
 
 use super::forwarding::Forwarded;
+use super::split::Frame;
 use super::track::Tracks;
 use crate::rlc::Sdu;
 use fadeout_core::{Direction, DrbId, PacketId};
@@ -24,6 +25,8 @@ pub(crate) struct Storage {
     pub signalled: Vec<(DrbId, Direction, PacketId)>,
     /// Packets that leave one base station for another.
     pub forwarded: Vec<Forwarded>,
+    /// What the base stations of split bearers send each other.
+    pub frames: Vec<Frame>,
 }
 
 /// Packets that lists of the moment have room for from the start: what a repaired gap sets free.
@@ -41,6 +44,7 @@ impl Storage {
             again: Vec::new(),
             signalled: Vec::new(),
             forwarded: Vec::new(),
+            frames: Vec::new(),
         }
     }
 }

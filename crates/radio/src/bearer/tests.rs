@@ -1,6 +1,7 @@
 //! A bearer alone: its blocks are carried, or not, by hand.
 
 mod generation;
+mod split;
 mod transfer;
 
 use super::{BlockTimes, Drb, Storage};
@@ -41,9 +42,9 @@ fn millis(millis: u64) -> Time {
 }
 
 impl Rig {
-    fn new(config: BearerConfig, others: &[u8]) -> Rig {
+    fn new(config: BearerConfig) -> Rig {
         Rig {
-            drb: Drb::new((DrbId(0), 0), config, others, 1).expect("parameters are allowed"),
+            drb: Drb::new((DrbId(0), 0), config, 1).expect("parameters are allowed"),
             storage: Storage::new(),
             pool: PacketPool::new(),
             out: Vec::new(),
@@ -110,7 +111,7 @@ const ROOMS: [u32; 2] = [u32::MAX; 2];
 
 #[test]
 fn what_a_block_carries_leaves_at_the_far_end_and_is_counted() {
-    let mut rig = Rig::new(unacknowledged(), &[]);
+    let mut rig = Rig::new(unacknowledged());
     let (first, _) = rig.put(DOWN, 1000);
     let (second, _) = rig.put(DOWN, 1000);
     assert!(rig.drb.backlog(rig.now, 0, DOWN).total() > 2000);
@@ -136,7 +137,7 @@ fn the_discard_timer_wakes_the_bearer_and_drops_what_waited_for_it() {
         },
         ..BearerConfig::nr(UeId(0))
     };
-    let mut rig = Rig::new(config, &[]);
+    let mut rig = Rig::new(config);
     rig.put(DOWN, 100);
     rig.now = millis(20);
     rig.put(DOWN, 100);
@@ -157,7 +158,7 @@ fn the_discard_timer_wakes_the_bearer_and_drops_what_waited_for_it() {
 
 #[test]
 fn without_a_discard_timer_and_nothing_under_way_nothing_wakes_it() {
-    let mut rig = Rig::new(BearerConfig::nr(UeId(0)), &[]);
+    let mut rig = Rig::new(BearerConfig::nr(UeId(0)));
     rig.put(DOWN, 100);
     assert_eq!(rig.drb.arm(rig.now, DOWN), None);
 }
@@ -171,7 +172,7 @@ fn a_full_buffer_drops_the_arrival() {
         },
         ..unacknowledged()
     };
-    let mut rig = Rig::new(config, &[]);
+    let mut rig = Rig::new(config);
     assert!(rig.put(DOWN, 1000).1);
     assert!(!rig.put(DOWN, 1000).1);
     assert_eq!(rig.causes(), [RadioDropCause::BufferFull]);
@@ -200,7 +201,7 @@ fn a_packet_that_no_block_carries_is_refused_at_the_door() {
         (unacknowledged(), 0, false),
         (BearerConfig::nr(UeId(0)), 0, false),
     ] {
-        let mut rig = Rig::new(config, &[]);
+        let mut rig = Rig::new(config);
         // The other direction is its own.
         assert!(rig.drb.on_connected(0, LegId(0), [u32::MAX, room]));
         assert!(rig.put(DOWN, 500).1);
@@ -214,23 +215,23 @@ fn a_packet_that_no_block_carries_is_refused_at_the_door() {
 
 #[test]
 fn pdcp_takes_a_packet_when_the_base_station_is_ready_with_it() {
-    let mut rig = Rig::new(unacknowledged(), &[]);
+    let mut rig = Rig::new(unacknowledged());
     let packet = rig.pool.insert(Packet::default());
     rig.drb.hold(millis(3), packet);
-    assert_eq!(rig.drb.inlet_at(), Some(millis(3)));
+    assert_eq!(rig.drb.inlet_at(0), Some(millis(3)));
     rig.now = millis(2);
     assert!(!rig.with(Drb::drain_inlet));
     assert!(rig.drb.backlog(rig.now, 0, DOWN).is_empty());
     rig.now = millis(3);
     assert!(rig.with(Drb::drain_inlet));
-    assert_eq!(rig.drb.inlet_at(), None);
+    assert_eq!(rig.drb.inlet_at(0), None);
     assert!(!rig.drb.backlog(rig.now, 0, DOWN).is_empty());
 }
 
 #[test]
 fn a_block_that_harq_gave_up_loses_its_packets_unless_rlc_repeats_them() {
     for (config, lost) in [(unacknowledged(), 1), (BearerConfig::nr(UeId(0)), 0)] {
-        let mut rig = Rig::new(config, &[]);
+        let mut rig = Rig::new(config);
         rig.put(DOWN, 500);
         let block = rig.block(0, DOWN, 1000);
         rig.with(|drb, env, storage| {
@@ -243,7 +244,7 @@ fn a_block_that_harq_gave_up_loses_its_packets_unless_rlc_repeats_them() {
 
 #[test]
 fn books_close_only_when_nothing_is_in_buffers_or_harq() {
-    let mut rig = Rig::new(unacknowledged(), &[]);
+    let mut rig = Rig::new(unacknowledged());
     rig.put(DOWN, 500);
     let close = |rig: &mut Rig, is_idle: bool| {
         rig.with(|drb, env, storage| drb.close_books(DOWN, |_| is_idle, env, storage));
@@ -258,35 +259,18 @@ fn books_close_only_when_nothing_is_in_buffers_or_harq() {
 
 #[test]
 fn reestablishment_loses_what_was_not_delivered() {
-    let mut rig = Rig::new(BearerConfig::nr(UeId(0)), &[]);
+    let mut rig = Rig::new(BearerConfig::nr(UeId(0)));
     let (first, _) = rig.put(DOWN, 500);
     let block = rig.block(0, DOWN, 600);
     rig.arrive(0, DOWN, &block);
     rig.put(DOWN, 500);
     rig.put(Direction::Uplink, 40);
-    rig.with(Drb::reestablish);
+    let now = rig.now;
+    rig.with(|drb, env, storage| drb.reestablish((0, now), env, storage));
     assert_eq!(rig.out, [first]);
     assert_eq!(rig.causes(), [RadioDropCause::LinkFailure; 2]);
     for direction in [DOWN, Direction::Uplink] {
         assert!(rig.drb.backlog(rig.now, 0, direction).is_empty());
         assert_eq!(rig.drb.counters(direction).dropped_packets, 1);
     }
-}
-
-#[test]
-fn one_pdcp_anchor_takes_what_arrives_on_any_leg() {
-    let mut rig = Rig::new(BearerConfig::nr(UeId(0)), &[1]);
-    assert!(rig.drb.on_connected(1, LegId(8), ROOMS) && rig.drb.on_connected(0, LegId(3), ROOMS));
-    assert!(!rig.drb.on_connected(2, LegId(9), ROOMS));
-    assert_eq!(rig.drb.leg(), Some(LegId(3)));
-    assert!(rig.drb.legs().eq([LegId(3), LegId(8)]));
-    // Data goes to the first leg alone.
-    let (packet, _) = rig.put(DOWN, 500);
-    assert!(rig.drb.backlog(rig.now, 1, DOWN).is_empty());
-    let block = rig.block(0, DOWN, 1000);
-    // What RLC of the second leg receives goes up through the same PDCP, which knows the copy.
-    rig.arrive(1, DOWN, &block);
-    rig.arrive(0, DOWN, &block);
-    assert_eq!(rig.out, [packet]);
-    assert!(rig.drb.ledger(DOWN).is_empty());
 }

@@ -575,7 +575,7 @@ impl Travel<'_> {
             env,
             storage,
         );
-        self.drb.reestablish(env, storage);
+        self.drb.reestablish((0, env.now), env, storage);
         for anchor in &mut self.drb.anchors {
             anchor.tx.restart();
             anchor.rx.restart();

@@ -1,5 +1,6 @@
 //! A data radio bearer.
 
+use super::SplitConfig;
 use crate::mac::LogicalChannel;
 use crate::pdcp::PdcpConfig;
 use crate::rlc::{AqmConfig, Mode, RlcConfig};
@@ -18,6 +19,8 @@ pub struct BearerConfig {
     pub rlc: RlcConfig,
     /// PDCP at both ends.
     pub pdcp: PdcpConfig,
+    /// RLC on a further leg, of a split bearer.
+    pub split: Option<SplitConfig>,
 }
 
 impl BearerConfig {
@@ -42,6 +45,7 @@ impl BearerConfig {
             channel: LogicalChannel::default(),
             rlc: RlcConfig::NR_AM,
             pdcp: PdcpConfig::NR,
+            split: None,
         }
     }
 
@@ -53,6 +57,7 @@ impl BearerConfig {
             channel: LogicalChannel::default(),
             rlc: RlcConfig::LTE_AM,
             pdcp: PdcpConfig::LTE,
+            split: None,
         }
     }
 

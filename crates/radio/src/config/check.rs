@@ -2,11 +2,13 @@
 
 use super::{
     Adaptation, AirInterface, BearerConfig, CellConfig, RadioConfig, RadioError, Serving, Sharing,
-    UeConfig,
+    SplitConfig, UeConfig,
 };
 use crate::mac::request::request_periods;
+use crate::pdcp::{Delivery, check_split_threshold};
 use crate::phy::frame::Duplex;
-use fadeout_core::CellId;
+use crate::rlc::{AqmConfig, Mode, RlcConfig};
+use fadeout_core::{CellId, Direction};
 use std::fmt::Display;
 
 /// Checks every value of `config`.
@@ -101,7 +103,84 @@ pub(crate) fn check_bearer<'a>(
             legs,
         });
     }
-    Ok(())
+    bearer
+        .split
+        .map_or(Ok(()), |split| check_split(index, bearer, &split, legs))
+}
+
+/// Checks a split bearer of a UE with so many legs.
+fn check_split(
+    index: usize,
+    bearer: &BearerConfig,
+    split: &SplitConfig,
+    legs: u8,
+) -> Result<(), RadioError> {
+    let mode = |rlc: &RlcConfig| match rlc.mode {
+        Mode::Tm => "transparent",
+        Mode::Um(_) => "unacknowledged",
+        Mode::Am(_) => "acknowledged",
+    };
+    let modes = [mode(&bearer.rlc), mode(&split.rlc)];
+    let sizes = [bearer.pdcp.sn_bits, split.pdcp_sn_bits];
+    let is_in_order = !matches!(bearer.pdcp.delivery, Delivery::FromRlc);
+    let has_aqm = !matches!(bearer.rlc.aqm, AqmConfig::DropTail(_));
+    let wrong = if legs < 2 || bearer.leg != 0 || split.leg != 1 {
+        let value = format!("{} and {} of {legs}", bearer.leg, split.leg);
+        Some((
+            "legs of a split bearer",
+            value,
+            "the first and the second of two",
+        ))
+    } else if modes.contains(&"transparent") {
+        let value = modes.join(" and ");
+        Some((
+            "RLC mode of a split bearer",
+            value,
+            "acknowledged or unacknowledged on both legs",
+        ))
+    } else if modes[0] != modes[1] {
+        Some((
+            "RLC mode of a split bearer",
+            modes.join(" and "),
+            "one mode on both legs",
+        ))
+    } else if sizes[0] != sizes[1] {
+        let value = format!("{} and {} bits", sizes[0], sizes[1]);
+        Some((
+            "pdcp-SN-Size of a split bearer",
+            value,
+            "one size: both legs have one PDCP",
+        ))
+    } else if !is_in_order {
+        let value = "RLC's".to_owned();
+        let expected =
+            "PDCP's own, \"in-order\" or \"out-of-order\": each leg's RLC knows its own alone";
+        Some(("order of delivery of a split bearer", value, expected))
+    } else if has_aqm {
+        let value = "at RLC".to_owned();
+        Some((
+            "queue management of a split bearer",
+            value,
+            "\"drop-tail\": packets wait at PDCP",
+        ))
+    } else if split.primary > 1 {
+        Some(("primaryPath", split.primary.to_string(), "leg 0 or 1"))
+    } else {
+        None
+    };
+    if let Some((what, value, expected)) = wrong {
+        return Err(RadioError::Bearer {
+            bearer: index,
+            what,
+            value,
+            expected,
+        });
+    }
+    let threshold = split.thresholds[Direction::Uplink.index()];
+    check_split_threshold(threshold).map_err(|error| RadioError::Parameter {
+        bearer: index,
+        error,
+    })
 }
 
 /// Carriers wider than any standard are allowed, for studies; this is where tables end.

@@ -55,6 +55,18 @@ pub enum RadioError {
         /// The mistake.
         error: ParameterError,
     },
+    /// A value of a bearer that does not go with the others.
+    #[error("bearer {bearer}: {}", self.reason())]
+    Bearer {
+        /// Position of the bearer.
+        bearer: usize,
+        /// Name of the value.
+        what: &'static str,
+        /// The value given.
+        value: String,
+        /// The values allowed.
+        expected: &'static str,
+    },
     /// A bearer of a UE that does not exist.
     #[error("bearer {bearer} {}", self.reason())]
     NoUe {
@@ -91,6 +103,12 @@ impl RadioError {
                 ..
             }
             | RadioError::Ue {
+                what,
+                value,
+                expected,
+                ..
+            } => format!("{what} is {value}; expected {expected}"),
+            RadioError::Bearer {
                 what,
                 value,
                 expected,

@@ -15,6 +15,7 @@ mod error;
 mod gap;
 mod mobility;
 mod recorded;
+mod split;
 mod states;
 pub mod technology;
 mod ue;
@@ -38,6 +39,7 @@ pub use mobility::{
 pub(crate) use mobility::{Fate, Way};
 pub use recorded::RecordedPath;
 pub(crate) use recorded::check_recorded;
+pub use split::SplitConfig;
 pub use states::{ReleasedState, StatesConfig};
 pub use ue::{Aggregation, FixedSinr, MOST_SECONDARY_CELLS, Serving, UeConfig};
 

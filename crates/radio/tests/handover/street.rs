@@ -203,7 +203,8 @@ pub(crate) fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes 
                     access.on_packet_at(now, station, DrbId(0), packet, &mut pool, &mut rows);
                 }
                 Outside::Backhaul(what, packet) => {
-                    access.on_backhaul(now, (what, packet), &mut pool, &mut rows);
+                    let packets = (&mut pool, &mut out);
+                    access.on_backhaul(now, (what, packet), packets, &mut rows);
                 }
             }
             for (at, event) in later {
@@ -215,7 +216,7 @@ pub(crate) fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes 
         let (delay, loss) = case.links;
         for one in moves.drain(..) {
             let sent = match one {
-                Move::Uplink { .. } | Move::Told { .. } => None,
+                Move::Uplink { .. } | Move::Told { .. } | Move::Frame { .. } => None,
                 Move::Bicast { cell, .. } => {
                     second = Some(cell.0);
                     None

@@ -205,6 +205,7 @@ impl Builder<'_, '_> {
             self.nodes.connect(*base, node);
         }
         let secondary = self.secondary_cells(fields, cell, around)?;
+        let pscell = dual::pscell(self, fields, (cell, &secondary), around)?;
         let place = place(fields.item("position")?, fields.meters("height")?)?;
         let drbs = fields.map("drb").iter();
         let drbs = drbs.map(|(name, fields)| Drb::read(fields, Some((name.clone(),)), self));
@@ -214,6 +215,7 @@ impl Builder<'_, '_> {
             node,
             cell,
             secondary,
+            pscell,
             place,
             self.movement(fields)?,
             self.given_sinr(fields)?,

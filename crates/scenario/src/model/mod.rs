@@ -17,6 +17,7 @@ mod probe;
 mod rab;
 mod radio;
 mod schedule;
+mod split;
 mod states;
 mod vehicles;
 
@@ -50,6 +51,7 @@ pub use radio::{
     Waypoint,
 };
 pub use schedule::{Phase, Schedule};
+pub use split::{Split, SplitPath};
 pub use states::RrcStates;
 pub use vehicles::{Road, VehicleGroup, VehicleType};
 

@@ -1,6 +1,6 @@
 //! Cells, user equipment and what stands between them.
 
-use super::{File, Named, RrcStates};
+use super::{File, Named, RrcStates, Split};
 use crate::build::Builder;
 use crate::keys::{
     DROPS, INDOOR, LENGTH, LENGTH_OR_ZERO, MAX_UES, PENETRATION, POSITIVE_TIME, RATE, TIME,
@@ -178,6 +178,8 @@ table! {
             cell: Option<usize>,
             /// Secondary cells, which carry the same bearers, by index.
             secondary_cells: Vec<usize>,
+            /// The cell of its second leg (PSCell), by index.
+            pscell: Option<usize>,
             /// Where it starts.
             position: Point,
             /// How it goes on.
@@ -202,6 +204,9 @@ table! {
         /// `secondary-cells` names.
         max_secondary_cells: Option<u32> =
             Shape::Integer { min: 1, max: MOST_SECONDARY_CELLS as u64 }, Optional;
+        /// Cell of another base station, or of the same, that serves it beside `cell`: the primary cell of the
+        /// secondary cell group of dual connectivity (PSCell, TS 37.340 clause 3.1). Bearers with a `split` use both.
+        "pscell" = Shape::Reference, Optional;
         /// From the data that a secondary cell is activated for to the first block that it can carry (TS 36.133
         /// clause 7.7.2, TS 38.133 clause 8.3.2); 24 ms without it.
         secondary_activation: Option<Span> = TIME, Optional;
@@ -254,6 +259,8 @@ table! {
         rlc: Named = RLC, FirstOfKind;
         /// PDCP of its bearer.
         pdcp: Named = PDCP, FirstOfKind;
+        /// Splits its bearer between `cell` and `pscell`.
+        split: Option<Split> = Shape::Table(Split::KEYS), Optional;
         /// Makes it idle or inactive when nothing comes for long; without the key it is always connected.
         rrc_states: Option<RrcStates> = Shape::Table(RrcStates::KEYS), Optional;
         /// Data radio bearers beside the default one, by name. A flow takes one if its `route`
@@ -274,6 +281,8 @@ table! {
         rlc: Named = RLC, FirstOfKind;
         /// Its PDCP.
         pdcp: Named = PDCP, FirstOfKind;
+        /// Splits it between the UE's `cell` and `pscell`.
+        split: Option<Split> = Shape::Table(Split::KEYS), Optional;
         /// Priority of its logical channel: 1 is served first. The default bearer has the default.
         priority: u8 = Shape::Integer { min: 1, max: 16 }, LOGICAL_CHANNEL;
         /// Rate up to which each channel is served before the rest goes to the higher priorities
@@ -310,6 +319,11 @@ impl Bearer<'_> {
     /// Its PDCP; of the catalog's kind "pdcp".
     pub fn pdcp(&self) -> &Named {
         self.drb.map_or(&self.described.pdcp, |drb| &drb.pdcp)
+    }
+    /// How it is split, if it is.
+    pub fn split(&self) -> Option<&Split> {
+        let split = self.drb.map_or(&self.described.split, |drb| &drb.split);
+        split.as_ref()
     }
 }
 

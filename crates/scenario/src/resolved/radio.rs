@@ -44,6 +44,9 @@ pub(super) fn ue<'a>(
         let names = ue.secondary_cells.iter().map(|&cell| &cells[cell].name);
         table["secondary-cells"] = names.map(|name| json!(name)).collect();
     }
+    if let Some(cell) = ue.pscell {
+        table["pscell"] = json!(cells[cell].name);
+    }
     match &ue.movement {
         Movement::Model(model) => table["mobility"] = named(model, "model"),
         Movement::Waypoints(waypoints) => {

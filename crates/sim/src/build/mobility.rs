@@ -1,6 +1,6 @@
 //! Mobility management, and the ways of flows whose UEs change cells.
 
-use super::{BuildError, ChoosePolicy};
+use super::{BuildError, ChoosePolicy, dual};
 use crate::directory::FlowEntry;
 use crate::hop::Hop;
 use crate::routing::{Topology, backward};
@@ -22,7 +22,7 @@ pub(super) fn add(
     choose: ChoosePolicy<'_>,
 ) -> Result<(), BuildError> {
     let (Some(described), Some(radio)) = (&scenario.mobility, &mut parts.radio) else {
-        return Ok(());
+        return dual::add(scenario, topology, parts);
     };
     if let Some(ue) = scenario.ues.iter().find(|ue| ue.rrc_states.is_some()) {
         return Err(BuildError::Ue {

@@ -8,7 +8,7 @@ use fadeout_mobility as mobility;
 use fadeout_mobility::{Mobility, Obstacle, Places, Rectangle, Track};
 use fadeout_radio::access::{
     AccessConfig, Aggregation, AirInterface, BearerConfig, CellConfig, FixedSinr, RadioAccess,
-    RadioConfig, RadioError, Serving, StatesConfig, UeConfig,
+    RadioConfig, RadioError, Serving, SplitConfig, StatesConfig, UeConfig,
 };
 use fadeout_radio::antenna::{Antenna, BeamFailure, BeamManagement};
 use fadeout_radio::channel::blockage::Blockage;
@@ -20,9 +20,10 @@ use fadeout_radio::mac::{LogicalChannel, MacSchedulerKind};
 use fadeout_radio::pdcp::Pdcp;
 use fadeout_radio::rlc::{Generation, RlcConfig, RlcMode};
 use fadeout_radio::technology;
+use fadeout_radio::user_plane::{DesiredBuffer, FlowControlConfig};
 use fadeout_radio::wire::Form;
 use fadeout_record::{RadioChannel, RadioChannelForm, RadioInfo};
-use fadeout_scenario::{self as scenario, Movement, Named, Scenario};
+use fadeout_scenario::{self as scenario, Movement, Named, Scenario, SplitPath};
 
 /// The radio access of a scenario; none without cells.
 pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
@@ -44,8 +45,9 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
         };
         let serving = radio.access.serving_cell(UeId(described.ue as u32));
         let serving = serving.ok_or_else(|| refuse("it finds no cell".to_owned()))?;
-        let generation = generations[serving.index()];
-        let bearer = bearer(&described, generation).map_err(refuse)?;
+        let first = generations[serving.index()];
+        let second = described.described.pscell.map(|cell| generations[cell]);
+        let bearer = bearer(&described, (first, second)).map_err(refuse)?;
         radio.access.establish(bearer).map_err(named)?;
     }
     Ok(Some(radio))
@@ -153,13 +155,15 @@ pub(super) fn named_error(scenario: &Scenario, error: &RadioError) -> BuildError
             ue: scenario.ues[*ue].name.clone(),
             reason,
         },
-        RadioError::Parameter { bearer, .. } => BuildError::Ue {
-            ue: scenario
-                .bearers()
-                .nth(*bearer)
-                .map_or_else(String::new, |bearer| bearer.name()),
-            reason,
-        },
+        RadioError::Parameter { bearer, .. } | RadioError::Bearer { bearer, .. } => {
+            BuildError::Ue {
+                ue: scenario
+                    .bearers()
+                    .nth(*bearer)
+                    .map_or_else(String::new, |bearer| bearer.name()),
+                reason,
+            }
+        }
         RadioError::NoUe { .. } | RadioError::NoLeg { .. } => {
             unreachable!("bearers are made of UEs and their legs: {error}")
         }
@@ -293,6 +297,7 @@ pub(super) fn ue(described: &scenario::Ue) -> UeConfig {
             Some(cell) => Serving::Cell(CellId(cell as u32)),
             None => Serving::Strongest,
         },
+        pscell: described.pscell.map(|cell| CellId(cell as u32)),
         aggregation: aggregation(described),
         power: described.tx_power,
         noise_figure: described.noise_figure,
@@ -348,9 +353,37 @@ fn aggregation(described: &scenario::Ue) -> Aggregation {
 
 fn bearer(
     described: &scenario::Bearer<'_>,
-    generation: Generation,
+    (generation, second): (Generation, Option<Generation>),
 ) -> Result<BearerConfig, String> {
     let (rlc, pdcp) = (described.rlc(), described.pdcp());
+    let split = described.split().zip(second);
+    let of_rlc = |generation| {
+        RlcMode::new(&rlc.name, &rlc.parameters, generation)
+            .map(RlcMode::config)
+            .ok_or_else(|| unknown("RLC mode", rlc))
+    };
+    // Split bearers have NR's PDCP whatever their legs (TS 37.340 clause 4.2.2).
+    let of_pdcp = if split.is_some() {
+        Generation::Nr
+    } else {
+        generation
+    };
+    let pdcp = Pdcp::new(&pdcp.name, &pdcp.parameters, of_pdcp)
+        .ok_or_else(|| unknown("PDCP", pdcp))?
+        .config();
+    let split = split.map(|(split, second)| {
+        Ok::<_, String>(SplitConfig {
+            leg: 1,
+            rlc: of_rlc(second)?,
+            pdcp_sn_bits: pdcp.sn_bits,
+            primary: u8::from(split.primary_path == SplitPath::Secondary),
+            thresholds: [
+                Some(split.downlink_threshold),
+                split.ul_data_split_threshold,
+            ],
+            flow_control: flow_control(split),
+        })
+    });
     let channel = described
         .drb
         .map_or_else(LogicalChannel::default, |drb| LogicalChannel {
@@ -362,13 +395,21 @@ fn bearer(
         ue: UeId(described.ue as u32),
         leg: 0,
         channel,
-        rlc: RlcMode::new(&rlc.name, &rlc.parameters, generation)
-            .ok_or_else(|| unknown("RLC mode", rlc))?
-            .config(),
-        pdcp: Pdcp::new(&pdcp.name, &pdcp.parameters, generation)
-            .ok_or_else(|| unknown("PDCP", pdcp))?
-            .config(),
+        rlc: of_rlc(generation)?,
+        pdcp,
+        split: split.transpose()?,
     })
+}
+
+pub(super) fn flow_control(split: &scenario::Split) -> FlowControlConfig {
+    FlowControlConfig {
+        desired: match split.desired_buffer {
+            Some(bytes) => DesiredBuffer::Fixed(bytes),
+            None => DesiredBuffer::Lasting(split.buffer_time, split.least_buffer),
+        },
+        status_period: split.status_period,
+        poll_after: split.poll_after,
+    }
 }
 
 fn track(ue: &scenario::Ue, random: Stream) -> Result<Track, String> {

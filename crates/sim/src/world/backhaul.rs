@@ -139,11 +139,19 @@ impl<P: Probe> World<P> {
     /// Something has come to a base station or to the core.
     #[cold]
     pub(super) fn enter_backhaul(&mut self, what: Backhaul, packet: PacketId) {
+        let mut arrivals = std::mem::take(&mut self.arrivals);
         if let Some(radio) = &mut self.radio {
             let (pool, probe, now) = (&mut self.pool, &mut self.probe, self.agenda.now());
-            radio.access.on_backhaul(now, (what, packet), pool, probe);
+            let packets = (pool, &mut arrivals);
+            radio
+                .access
+                .on_backhaul(now, (what, packet), packets, probe);
             radio.arm(&mut self.agenda);
         }
         super::UePaths::follow_moves(self);
+        for packet in arrivals.drain(..) {
+            self.forward(packet);
+        }
+        self.arrivals = arrivals;
     }
 }

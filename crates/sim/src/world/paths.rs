@@ -201,6 +201,19 @@ impl UePaths {
                 let flow = self.first_flow(|way| way.bearer == bearer);
                 world.send_backhaul(route, (flow, 0, 0));
             }
+            Move::Frame {
+                what,
+                number,
+                size,
+                flow,
+                from,
+                to,
+            } => {
+                let place = |cell| Place::Station(world.directory.base(cell).0);
+                let ends = [place(from), place(to)];
+                let route = self.route(world, ends, what);
+                world.send_backhaul(route, (flow, number, size));
+            }
         }
     }
 

@@ -120,7 +120,13 @@ impl Tunnels {
         };
         let marker = |tunnel| Some(Carried::EndMarker(tunnel));
         match stretch.after {
-            Some(Hop::Backhaul(Backhaul::Message { .. })) => None,
+            Some(Hop::Backhaul(
+                Backhaul::Message { .. }
+                | Backhaul::DownlinkPdu { .. }
+                | Backhaul::Poll { .. }
+                | Backhaul::DeliveryStatus { .. }
+                | Backhaul::UplinkPdu { .. },
+            )) => None,
             Some(Hop::Backhaul(Backhaul::EndMarker { bearer })) => marker(Tunnel {
                 from: self.core.unwrap_or(first),
                 ..tunnel(kind::DOWNLINK, bearer.0)

@@ -228,6 +228,13 @@ impl AmTx {
         self.outstanding.wake_at()
     }
 
+    /// The oldest SDU with a part in a PDU that is not acknowledged, or that is being segmented.
+    pub(in crate::rlc) fn oldest(&self) -> Option<&Sdu> {
+        let sent = self.outstanding.unacked.oldest();
+        let begun = sent.map(|sent| &self.parts[sent.item.first].sdu);
+        begun.or_else(|| self.assembly.segmenting())
+    }
+
     /// SDUs with a part in a PDU that is not acknowledged, then those not sent.
     pub(in crate::rlc) fn flush(&mut self, out: &mut Vec<Sdu>) -> u32 {
         let before = out.len();

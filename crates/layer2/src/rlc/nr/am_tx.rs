@@ -11,7 +11,7 @@ use fadeout_core::Time;
 
 #[derive(Clone, Debug)]
 pub(in crate::rlc) struct AmTx {
-    header: u32,
+    pub(in crate::rlc) header: u32,
     subheader: MacSubheader,
     pub(in crate::rlc) buffer: TxBuffer,
     outstanding: Outstanding<Sdu>,
@@ -185,6 +185,11 @@ impl AmTx {
     #[inline]
     pub(in crate::rlc) fn wake_at(&self) -> Time {
         self.outstanding.wake_at()
+    }
+
+    /// The oldest SDU that is not acknowledged, of those of which something was sent.
+    pub(in crate::rlc) fn oldest(&self) -> Option<&Sdu> {
+        self.outstanding.unacked.oldest().map(|sent| &sent.item)
     }
 
     /// SDUs that are not acknowledged, then those not sent.

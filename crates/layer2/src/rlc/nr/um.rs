@@ -9,8 +9,6 @@ use crate::rlc::sequence::{START, SnSpace, Window};
 use crate::rlc::{Backlog, MacSubheader, Pdu, PduKind, RlcConfig, Sdu, SduPart, UmConfig};
 use fadeout_core::{Span, Time};
 
-/// Header of a PDU with a complete SDU: no SN.
-const COMPLETE_HEADER: u32 = 1;
 /// The SO field.
 const OFFSET_FIELD: u32 = 2;
 
@@ -27,6 +25,9 @@ pub(in crate::rlc) struct UmTx {
 }
 
 impl UmTx {
+    /// Header of a PDU with a complete SDU: no SN.
+    pub(in crate::rlc) const COMPLETE_HEADER: u32 = 1;
+
     pub(in crate::rlc) fn new(config: &RlcConfig, um: &UmConfig) -> UmTx {
         UmTx {
             space: SnSpace::new(um.sn_bits),
@@ -39,7 +40,7 @@ impl UmTx {
     }
 
     pub(in crate::rlc) fn backlog(&self) -> Backlog {
-        let whole = u64::from(COMPLETE_HEADER + self.subheader.size(u32::MAX));
+        let whole = u64::from(UmTx::COMPLETE_HEADER + self.subheader.size(u32::MAX));
         let most = u64::from(self.header + OFFSET_FIELD + self.subheader.size(u32::MAX));
         let rest = self
             .segmenting
@@ -65,7 +66,7 @@ impl UmTx {
                 },
             };
             let left = sdu.size - sent;
-            let whole = COMPLETE_HEADER + sdu.size;
+            let whole = UmTx::COMPLETE_HEADER + sdu.size;
             if sent == 0 && whole + self.subheader.size(whole) <= room {
                 let sdu = self.buffer.pop().expect("the head was just seen");
                 let pdu = Pdu {
@@ -108,6 +109,11 @@ impl UmTx {
                 Some((sdu, sent + len))
             };
         }
+    }
+
+    /// The SDU being segmented.
+    pub(in crate::rlc) fn segmenting(&self) -> Option<&Sdu> {
+        self.segmenting.as_ref().map(|(sdu, _)| sdu)
     }
 
     pub(in crate::rlc) fn flush(&mut self, out: &mut Vec<Sdu>) -> u32 {

@@ -9,7 +9,7 @@ const AT_ONCE: Fate = Fate::Forwarded(Way::After(Span::ZERO));
 
 impl Rig {
     fn in_lte(config: BearerConfig) -> Rig {
-        let mut rig = Rig::new(config, &[]);
+        let mut rig = Rig::new(config);
         rig.drb.travel().manage();
         rig.drb.travel().begin_in(Generation::Lte);
         rig

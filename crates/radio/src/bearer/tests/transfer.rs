@@ -13,7 +13,7 @@ const OVER_LINKS: Fate = Fate::Forwarded(Way::Links { to: TARGET });
 
 impl Rig {
     fn managed(config: BearerConfig) -> Rig {
-        let mut rig = Rig::new(config, &[]);
+        let mut rig = Rig::new(config);
         rig.drb.travel().manage();
         rig
     }
@@ -226,7 +226,7 @@ fn forwarding_takes_its_time_from_the_arrival_at_the_source() {
     rig.resume_at(SOURCE);
     rig.now = millis(20);
     rig.reach(SOURCE);
-    assert_eq!(rig.drb.inlet_at(), Some(millis(25)));
+    assert_eq!(rig.drb.inlet_at(0), Some(millis(25)));
 }
 
 #[test]

@@ -1,0 +1,173 @@
+//! The other node: what it has received, what became of it, and how much more it wants.
+
+use super::{DeliveryStatus, DesiredBuffer, FlowControlConfig};
+use crate::rlc::Sdu;
+use fadeout_core::{Ring, Span, Time};
+
+/// A PDU that RLC has.
+#[derive(Clone, Copy, Default, Debug)]
+struct Received {
+    number: u64,
+    serial: u32,
+    size: u32,
+}
+
+/// Frames that were lost on the way.
+#[derive(Clone, Copy, Default, Debug)]
+struct Lost {
+    first: u64,
+    end: u64,
+    /// In how many statuses it was named.
+    told: u8,
+}
+
+/// A status may be lost: a range is named in so many.
+const TIMES_TOLD: u8 = 4;
+/// Statuses over which a rate is taken: what RLC learns comes in lumps.
+const RATED_STATUSES: usize = 8;
+
+/// The sender of DL DATA DELIVERY STATUS.
+///
+/// Standard: TS 38.425 §5.4.2.
+#[derive(Clone, Debug)]
+pub struct Corresponding {
+    config: FlowControlConfig,
+    /// What RLC has and has not confirmed, in the order in which it got it.
+    received: Ring<Received>,
+    /// One past the highest number that came.
+    expected: u64,
+    lost: Ring<Lost>,
+    /// Whether something is to be told that no status has.
+    has_news: bool,
+    sent_at: Option<Time>,
+    /// Bytes delivered before each of the latest statuses, and the time since the one before.
+    served: [(u64, Span); RATED_STATUSES],
+    next_served: usize,
+}
+
+impl Corresponding {
+    /// A node that tells what it wants as soon as it is asked.
+    pub fn new(config: &FlowControlConfig) -> Corresponding {
+        Corresponding {
+            config: *config,
+            received: Ring::new(),
+            expected: 0,
+            lost: Ring::new(),
+            has_news: true,
+            sent_at: None,
+            served: [(0, Span::ZERO); RATED_STATUSES],
+            next_served: 0,
+        }
+    }
+
+    /// Everything is forgotten: frames are expected from `number` on, and the first status says how much is wanted.
+    pub fn restart(&mut self, number: u64) {
+        *self = Corresponding {
+            expected: number,
+            sent_at: self.sent_at,
+            ..Corresponding::new(&self.config)
+        };
+    }
+
+    /// A frame with a PDU has come. Whether RLC is to have it: links keep their order, so one that comes late was
+    /// said to be lost.
+    #[inline]
+    pub fn on_data(&mut self, number: u64, sdu: &Sdu) -> bool {
+        if number < self.expected {
+            return false;
+        }
+        self.miss_below(number);
+        self.expected = number + 1;
+        self.has_news = true;
+        self.received.push(Received {
+            number,
+            serial: sdu.serial,
+            size: sdu.size,
+        });
+        true
+    }
+
+    /// A poll has come with the number of the next frame.
+    pub fn on_poll(&mut self, number: u64) {
+        self.miss_below(number);
+        self.expected = self.expected.max(number);
+        self.has_news = true;
+    }
+
+    fn miss_below(&mut self, number: u64) {
+        if number > self.expected {
+            self.lost.push(Lost {
+                first: self.expected,
+                end: number,
+                told: 0,
+            });
+        }
+    }
+
+    /// When the next status is due; never without anything to tell.
+    pub fn status_at(&self) -> Time {
+        if !self.has_news && self.received.is_empty() && self.lost.is_empty() {
+            return Time::NEVER;
+        }
+        let period = self.config.status_period;
+        (self.sent_at).map_or(Time::ZERO, |at| at.saturating_add(period))
+    }
+
+    /// A status is due: `oldest` is the first PDU that RLC has not confirmed. None when nothing is new.
+    pub fn status(&mut self, now: Time, oldest: Option<&Sdu>) -> Option<DeliveryStatus> {
+        let mut bytes = 0;
+        while let Some(&first) = self.received.front()
+            && oldest.is_none_or(|sdu| sdu.serial != first.serial)
+        {
+            self.received.pop();
+            bytes += u64::from(first.size);
+        }
+        let period = self.config.status_period;
+        let since = self.sent_at.map_or(period, |at| now.since(at));
+        self.sent_at = Some(now);
+        // A node that had nothing for long has not been slow.
+        self.served[self.next_served] = (bytes, since.min(period * 2).max(period));
+        self.next_served = (self.next_served + 1) % RATED_STATUSES;
+        if bytes == 0 && !self.has_news && self.lost.is_empty() {
+            return None;
+        }
+        self.has_news = false;
+        let oldest = self.received.front().map_or(self.expected, |it| it.number);
+        let mut status = DeliveryStatus::new(oldest, self.desired());
+        for number in self.lost.first()..self.lost.end() {
+            let range = &mut self.lost[number];
+            if !status.name_lost((range.first, range.end)) {
+                // What is lost may not pass for delivered.
+                if range.told == 0 {
+                    status.through = status.through.min(range.first);
+                }
+                self.has_news = true;
+                break;
+            }
+            range.told += 1;
+        }
+        while (self.lost.front()).is_some_and(|range| range.told >= TIMES_TOLD) {
+            self.lost.pop();
+        }
+        Some(status)
+    }
+
+    /// Desired buffer size in bytes.
+    fn desired(&self) -> u64 {
+        match self.config.desired {
+            DesiredBuffer::Fixed(bytes) => bytes.0,
+            DesiredBuffer::Lasting(time, least) => {
+                let bytes: u64 = self.served.iter().map(|&(bytes, _)| bytes).sum();
+                let taken = self.served.iter().map(|&(_, span)| span.as_nanos());
+                let taken = taken.sum::<u64>().max(1);
+                let lasting = u128::from(bytes) * u128::from(time.as_nanos()) / u128::from(taken);
+                (lasting as u64).max(least.0)
+            }
+        }
+    }
+
+    /// Whether RLC has PDUs that it has not confirmed, as far as the latest status knew.
+    pub fn is_busy(&self) -> bool {
+        !self.received.is_empty()
+    }
+}

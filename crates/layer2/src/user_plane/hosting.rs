@@ -1,0 +1,139 @@
+//! The node with PDCP: what it has sent to the corresponding node.
+
+use super::{DeliveryStatus, FlowControlConfig};
+use crate::rlc::Sdu;
+use fadeout_core::{Ring, Span, Time};
+
+/// A PDU that was sent, until it is told to be delivered.
+#[derive(Clone, Copy, Default, Debug)]
+struct Kept {
+    sdu: Sdu,
+    /// It was lost on the way, or is given up: no longer ours.
+    is_gone: bool,
+}
+
+/// The sender of DL USER DATA.
+///
+/// Standard: TS 38.425 §5.4.1, §5.4.2.
+#[derive(Clone, Debug)]
+pub struct Hosting {
+    poll_after: Span,
+    /// By NR-U sequence number.
+    kept: Ring<Kept>,
+    /// Bytes of those that are not gone.
+    outstanding: u64,
+    desired: u64,
+    /// When the latest status came, or the first frame after a silence was sent.
+    heard_at: Time,
+}
+
+impl Hosting {
+    /// Nothing may be sent before the first status.
+    pub fn new(config: &FlowControlConfig) -> Hosting {
+        Hosting {
+            poll_after: config.poll_after,
+            kept: Ring::new(),
+            outstanding: 0,
+            desired: 0,
+            heard_at: Time::ZERO,
+        }
+    }
+
+    /// Bytes that were sent and are not known to be delivered or lost.
+    pub fn outstanding(&self) -> u64 {
+        self.outstanding
+    }
+
+    /// The desired buffer size that was told last, in bytes.
+    pub fn desired(&self) -> u64 {
+        self.desired
+    }
+
+    /// Whether a PDU of `size` bytes may be sent: with it no more than the desired buffer size is outstanding, or
+    /// there is nothing else.
+    #[inline]
+    pub fn has_room(&self, size: u32) -> bool {
+        let with_it = self.outstanding + u64::from(size);
+        with_it <= self.desired || (self.outstanding == 0 && self.desired > 0)
+    }
+
+    /// Sends a PDU. Its NR-U sequence number.
+    #[inline]
+    pub fn send(&mut self, now: Time, sdu: Sdu) -> u64 {
+        if self.outstanding == 0 {
+            self.heard_at = now;
+        }
+        self.outstanding += u64::from(sdu.size);
+        self.kept.push(Kept {
+            sdu,
+            is_gone: false,
+        })
+    }
+
+    /// The NR-U sequence number of the next frame, which a poll without data has.
+    pub fn next_number(&self) -> u64 {
+        self.kept.end()
+    }
+
+    /// The PDU that a frame carries; none when it is known to be delivered or lost by now.
+    #[inline]
+    pub fn pdu(&self, number: u64) -> Option<Sdu> {
+        let kept = self.kept.contains(number).then(|| self.kept[number])?;
+        (!kept.is_gone).then_some(kept.sdu)
+    }
+
+    /// The oldest PDU that is not known to be delivered.
+    pub fn oldest(&self) -> Option<&Sdu> {
+        self.kept.front().map(|kept| &kept.sdu)
+    }
+
+    /// A status has come. PDUs that were lost on the way go to `lost`.
+    pub fn on_status(&mut self, now: Time, status: &DeliveryStatus, lost: &mut Vec<Sdu>) {
+        self.heard_at = now;
+        self.desired = status.desired;
+        for &(first, end) in status.lost() {
+            for number in first.max(self.kept.first())..end.min(self.kept.end()) {
+                lost.extend(self.give_up(number));
+            }
+        }
+        while self.kept.first() < status.through.min(self.kept.end()) {
+            let first = self.kept.first();
+            self.give_up(first);
+            self.kept.pop();
+        }
+    }
+
+    /// The PDU of a frame is no longer ours.
+    fn give_up(&mut self, number: u64) -> Option<Sdu> {
+        let sdu = self.pdu(number)?;
+        self.kept[number].is_gone = true;
+        self.outstanding -= u64::from(sdu.size);
+        Some(sdu)
+    }
+
+    /// When a poll is due; never while nothing is outstanding and more may be sent.
+    #[inline]
+    pub fn poll_at(&self) -> Time {
+        match (self.outstanding, self.desired) {
+            (0, 1..) => Time::NEVER,
+            _ => self.heard_at.saturating_add(self.poll_after),
+        }
+    }
+
+    /// A poll is sent.
+    pub fn on_poll_sent(&mut self, now: Time) {
+        self.heard_at = now;
+    }
+
+    /// The corresponding node has nothing of the bearer any more. What is not known to be delivered goes to `out`,
+    /// oldest first, and nothing may be sent before the next status.
+    pub fn flush(&mut self, out: &mut Vec<Sdu>) {
+        while let Some(Kept { sdu, is_gone }) = self.kept.pop() {
+            if !is_gone {
+                out.push(sdu);
+            }
+        }
+        self.outstanding = 0;
+        self.desired = 0;
+    }
+}

@@ -1,0 +1,23 @@
+//! The user plane between base stations: downlink PDCP PDUs of a bearer on their way to another base station,
+//! and the flow control of them.
+//!
+//! ```text
+//! Hosting (the node with PDCP) ── DL USER DATA: an NR-U sequence number and a PDU ──► Corresponding
+//!        ▲                                                                                │
+//!        └──── DL DATA DELIVERY STATUS: delivered up to, lost, desired buffer size ◄──────┘
+//! ```
+//!
+//! Neither knows of the other but what these frames say, and links may drop either kind. Delivered
+//! frames are told by their NR-U sequence number, where the standard tells the PDCP SN that they carried.
+//!
+//! Standard: TS 38.425 §5.
+
+mod config;
+mod corresponding;
+mod hosting;
+mod status;
+
+pub use config::{DesiredBuffer, FlowControlConfig};
+pub use corresponding::Corresponding;
+pub use hosting::Hosting;
+pub use status::{DeliveryStatus, MOST_LOST_RANGES};

@@ -1,0 +1,147 @@
+//! Flow control between two base stations beside a slow reference, over links that lose frames of either kind.
+
+use fadeout_core::random::Stream;
+use fadeout_core::{Bytes, Span, Time};
+use fadeout_layer2::rlc::Sdu;
+use fadeout_layer2::user_plane::{
+    Corresponding, DeliveryStatus, DesiredBuffer, FlowControlConfig, Hosting,
+};
+use fadeout_testkit::Cases;
+use std::collections::{BTreeSet, VecDeque};
+
+/// All that was ever sent, looked through from its start each time.
+#[derive(Default)]
+struct Reference {
+    sent: Vec<Sdu>,
+    /// Numbers that RLC got, and those that came back as lost.
+    delivered: BTreeSet<u64>,
+    returned: BTreeSet<u64>,
+    heard: Vec<DeliveryStatus>,
+}
+
+impl Reference {
+    fn outstanding(&self) -> u64 {
+        let is_told = |number: u64| {
+            self.heard.iter().any(|status| {
+                let mut lost = status.lost().iter();
+                number < status.through || lost.any(|&(first, end)| (first..end).contains(&number))
+            })
+        };
+        let numbered = (0..).zip(&self.sent);
+        let open = numbered.filter(|&(number, _)| !is_told(number));
+        open.map(|(_, sdu)| u64::from(sdu.size)).sum()
+    }
+}
+
+#[test]
+fn what_is_outstanding_is_what_no_status_has_told_of_and_stays_within_what_was_asked_for() {
+    Cases::new(300).run(|seed| {
+        let mut draws = Stream::new(seed, "user-plane", 0);
+        let most = 3000 + draws.below(40_000);
+        let config = FlowControlConfig {
+            desired: DesiredBuffer::Fixed(Bytes(most)),
+            ..FlowControlConfig::USUAL
+        };
+        let (mut hosting, mut node) = (Hosting::new(&config), Corresponding::new(&config));
+        let mut reference = Reference::default();
+        let (mut there, mut back) = (VecDeque::new(), VecDeque::new());
+        let mut rlc: VecDeque<Sdu> = VecDeque::new();
+        let mut lost_in_a_row = 0;
+        for ms in 1..500 {
+            let now = Time::ZERO + Span::from_millis(ms);
+            let is_calm = ms > 250;
+            for _ in 0..if is_calm { 0 } else { 100 } {
+                let sdu = Sdu {
+                    size: 60 + draws.below(1440) as u32,
+                    serial: reference.sent.len() as u32,
+                    ..Sdu::default()
+                };
+                if !hosting.has_room(sdu.size) {
+                    break;
+                }
+                let number = hosting.send(now, sdu);
+                reference.sent.push(sdu);
+                if draws.below(8) > 0 {
+                    there.push_back((number, Some(sdu)));
+                }
+            }
+            assert!(
+                hosting.outstanding() <= most,
+                "{} of {most}",
+                hosting.outstanding()
+            );
+            if hosting.poll_at() <= now {
+                hosting.on_poll_sent(now);
+                there.push_back((hosting.next_number(), None));
+            }
+            for _ in 0..draws.below(8) {
+                match there.pop_front() {
+                    Some((number, None)) => node.on_poll(number),
+                    Some((number, Some(sdu))) => {
+                        assert!(node.on_data(number, &sdu), "frames keep their order");
+                        assert!(reference.delivered.insert(number));
+                        rlc.push_back(sdu);
+                    }
+                    None => {}
+                }
+            }
+            rlc.drain(..rlc.len().min(draws.below(6) as usize));
+            if node.status_at() <= now
+                && let Some(status) = node.status(now, rlc.front())
+            {
+                // A range is told four times.
+                lost_in_a_row = match draws.below(3) == 0 && lost_in_a_row < 3 && !is_calm {
+                    true => lost_in_a_row + 1,
+                    false => {
+                        back.push_back(status);
+                        0
+                    }
+                };
+            }
+            if draws.below(3) > 0
+                && let Some(status) = back.pop_front()
+            {
+                let mut again = Vec::new();
+                hosting.on_status(now, &status, &mut again);
+                reference.heard.push(status);
+                for sdu in again {
+                    assert!(reference.returned.insert(u64::from(sdu.serial)), "once");
+                }
+                assert_eq!(hosting.outstanding(), reference.outstanding());
+            }
+        }
+        // Each frame was delivered, or came back.
+        let both = reference.delivered.intersection(&reference.returned);
+        assert_eq!(both.count(), 0);
+        let known = reference.delivered.len() + reference.returned.len();
+        assert_eq!(known, reference.sent.len());
+        assert_eq!(hosting.outstanding(), 0);
+    });
+}
+
+/// A node that delivers 10 MB/s wants what lasts for its time.
+#[test]
+fn the_desired_buffer_lasts_for_its_time_at_the_rate_of_late() {
+    let config = FlowControlConfig {
+        desired: DesiredBuffer::Lasting(Span::from_millis(60), Bytes(50_000)),
+        ..FlowControlConfig::USUAL
+    };
+    let mut node = Corresponding::new(&config);
+    let first = node.status(Time::ZERO, None).expect("it asks at once");
+    assert_eq!((first.through, first.desired), (0, 50_000));
+    let mut last = first;
+    for ms in 1..=100 {
+        let now = Time::ZERO + Span::from_millis(ms);
+        let sdu = Sdu {
+            size: 10_000,
+            serial: ms as u32,
+            ..Sdu::default()
+        };
+        assert!(node.on_data(ms - 1, &sdu));
+        if node.status_at() <= now {
+            last = node.status(now, None).expect("news");
+        }
+    }
+    assert_eq!(last.through, 100);
+    assert_eq!(last.desired, 600_000);
+}

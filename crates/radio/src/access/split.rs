@@ -1,0 +1,203 @@
+//! Split bearers: what their base stations send each other, and what follows at the cells of their legs.
+
+use super::service::Service;
+use super::stack::Stack;
+use super::{Backhaul, Event, Move};
+use crate::bearer::{Frame, FrameKind, SplitBearer, split};
+use crate::config::{Env, LegId};
+use fadeout_core::{CellId, Direction, DrbId, Probe, Time};
+
+impl Stack {
+    fn split_bearer(&mut self, bearer: DrbId) -> Option<SplitBearer<'_>> {
+        split(&mut self.bearers[bearer.index()])
+    }
+
+    /// PDCP takes the downlink packets that its base station is ready with, and the other one's RLC those that it is
+    /// ready with.
+    #[cold]
+    pub(super) fn drain_split(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
+        let drb = &mut self.bearers[bearer.index()];
+        drb.drain_inlet(env, &mut self.storage);
+        if let Some(mut split) = split(drb) {
+            split.drain(env.now);
+            split.feed(env, &mut self.storage);
+        }
+        self.arm(env.now, bearer, Direction::Downlink);
+        self.arm_interface(env.now, bearer);
+    }
+
+    /// Arms the time at which a status or a poll is due.
+    pub(super) fn arm_interface(&mut self, now: Time, bearer: DrbId) {
+        let armed = self
+            .split_bearer(bearer)
+            .and_then(|mut split| split.arm(now));
+        if let Some((at, generation)) = armed {
+            self.events
+                .schedule(at, Event::Interface(bearer, generation));
+        }
+    }
+
+    /// A status or a poll may be due.
+    pub(super) fn on_interface(
+        &mut self,
+        (bearer, generation): (DrbId, u32),
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let Some(mut split) = split(&mut self.bearers[bearer.index()]) else {
+            return;
+        };
+        if split.fire(generation) {
+            split.on_wake(env.now, &mut self.storage);
+            self.arm_interface(env.now, bearer);
+        }
+    }
+
+    /// The frames that base stations send, as moves.
+    pub(super) fn take_frames(&mut self, moves: &mut Vec<Move>) {
+        for frame in self.storage.frames.drain(..) {
+            let Frame {
+                bearer,
+                kind,
+                number,
+                size,
+                flow,
+            } = frame;
+            let drb = &self.bearers[bearer.index()];
+            let cell = |leg: LegId| self.legs[leg.index()].config.cell;
+            let mut cells = drb.legs().map(cell);
+            let near = cells.next().unwrap_or_default();
+            let far = cells.next().unwrap_or(near);
+            let (what, from, to) = match kind {
+                FrameKind::Downlink => (Backhaul::DownlinkPdu { bearer }, near, far),
+                FrameKind::Poll => (Backhaul::Poll { bearer }, near, far),
+                FrameKind::Status => (Backhaul::DeliveryStatus { bearer }, far, near),
+                FrameKind::Uplink => (Backhaul::UplinkPdu { bearer }, far, near),
+            };
+            moves.push(Move::Frame {
+                what,
+                number,
+                size,
+                flow,
+                from,
+                to,
+            });
+        }
+    }
+
+    /// The leg of a split bearer beside that of its PDCP.
+    fn far_leg(&self, bearer: DrbId) -> Option<LegId> {
+        self.bearers[bearer.index()].legs().nth(1)
+    }
+
+    /// A bearer of a leg.
+    fn bearer_at(&self, leg: LegId, position: usize) -> Option<DrbId> {
+        self.legs[leg.index()].channels.bearer(position)
+    }
+}
+
+impl Service {
+    /// A frame has come from the other base station of a split bearer.
+    #[cold]
+    pub(super) fn on_frame(
+        &mut self,
+        (what, number): (Backhaul, u64),
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        match what {
+            Backhaul::DownlinkPdu { bearer } => {
+                self.on_downlink_frame((bearer, number, false), env);
+            }
+            Backhaul::Poll { bearer } => self.on_downlink_frame((bearer, number, true), env),
+            Backhaul::DeliveryStatus { bearer } => self.on_status((bearer, number), env),
+            Backhaul::UplinkPdu { bearer } => self.on_uplink_frame((bearer, number), env),
+            Backhaul::EndMarker { .. }
+            | Backhaul::Message { .. }
+            | Backhaul::Forwarded { .. }
+            | Backhaul::ForwardedEnd { .. } => {}
+        }
+    }
+
+    fn on_downlink_frame(
+        &mut self,
+        (bearer, number, is_poll): (DrbId, u64, bool),
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let Some(leg) = self.stack.far_leg(bearer) else {
+            return;
+        };
+        let LegCell { takes, cell } = self.leg_cell(leg);
+        let ready_at = env.now.saturating_add(takes);
+        if let Some(mut split) = self.stack.split_bearer(bearer) {
+            split.on_frame(ready_at, number, is_poll);
+        }
+        let slot = self.cells[cell.index()].plan.frame.slot_from(ready_at);
+        self.activate(env.now, Some(leg), Direction::Downlink, slot);
+    }
+
+    fn leg_cell(&self, leg: LegId) -> LegCell {
+        let cell = self.stack.legs[leg.index()].config.cell;
+        let timing = &self.cells[cell.index()].plan.config.timing;
+        LegCell {
+            takes: timing.base_preparation,
+            cell,
+        }
+    }
+
+    fn on_status(&mut self, (bearer, number): (DrbId, u64), env: &mut Env<'_, impl Probe>) {
+        let stack = &mut self.stack;
+        if let Some(mut split) = split(&mut stack.bearers[bearer.index()]) {
+            split.on_status(env.now, number, &mut stack.storage);
+            split.feed(env, &mut stack.storage);
+        }
+        stack.arm_interface(env.now, bearer);
+        stack.close_books(bearer, Direction::Downlink, env);
+        // What was lost on the way waits here again.
+        let leg = stack.leg_of(bearer);
+        self.on_backlog(leg, Direction::Downlink, env);
+    }
+
+    fn on_uplink_frame(&mut self, (bearer, number): (DrbId, u64), env: &mut Env<'_, impl Probe>) {
+        let stack = &mut self.stack;
+        let drb = &mut stack.bearers[bearer.index()];
+        if let Some(mut split) = split(drb) {
+            split.on_uplink(number, &mut stack.storage);
+        }
+        drb.on_sdus(Direction::Uplink, env, &mut stack.storage);
+        stack.close_books(bearer, Direction::Uplink, env);
+        stack.arm(env.now, bearer, Direction::Downlink);
+    }
+
+    /// Something waits at the UE for a bearer: its further leg may carry it too.
+    #[inline]
+    pub(super) fn on_split_data(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
+        if self.stack.bearers[bearer.index()].config().split.is_some() {
+            let leg = self.stack.far_leg(bearer);
+            self.on_uplink_data(leg, env);
+        }
+    }
+
+    /// A leg has failed: what its split bearers had waits for the other one too.
+    pub(super) fn serve_split(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+        let mut position = 0;
+        while let Some(bearer) = self.stack.bearer_at(leg, position) {
+            position += 1;
+            if self.stack.bearers[bearer.index()].config().split.is_none() {
+                continue;
+            }
+            if let Some(mut split) = split(&mut self.stack.bearers[bearer.index()]) {
+                split.feed(env, &mut self.stack.storage);
+            }
+            self.stack.arm_interface(env.now, bearer);
+            for of in [self.stack.leg_of(bearer), self.stack.far_leg(bearer)] {
+                self.on_backlog(of, Direction::Downlink, env);
+                self.on_uplink_data(of, env);
+            }
+        }
+    }
+}
+
+/// Of a leg: how long its base station is busy with a packet, and its cell.
+struct LegCell {
+    takes: fadeout_core::Span,
+    cell: CellId,
+}

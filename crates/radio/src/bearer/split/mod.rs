@@ -1,0 +1,280 @@
+//! A split bearer: what waits at PDCP, and which leg takes how much of it.
+//!
+//! ```text
+//!           base station with PDCP                     other base station                UE
+//! take ─► waiting ─► number ─► RLC of leg 0 ─ pull ──────────────────────────────► RLC ─► PDCP
+//!            │                                                                            ▲
+//!            └─► number ─► Hosting ── link ──► Corresponding ─► RLC of leg 1 ─ pull ─► RLC ┘
+//! ```
+//!
+//! A packet gets its COUNT as it is given to a leg. The first leg takes what waits when its cell has a grant for it;
+//! the other one gets what its base station has asked for. In the uplink each leg takes what waits as it is granted.
+//!
+//! Standard: TS 37.340 §4.2.2; TS 38.323 §5.2.1; TS 38.425 §5.4.
+
+mod work;
+
+pub(crate) use work::{SplitBearer, split};
+
+use super::rlc_leg::RlcLegs;
+use crate::config::{BearerConfig, SplitConfig};
+use crate::pdcp::{Ledger, Tx};
+use crate::rlc::Sdu;
+use crate::user_plane::{Corresponding, DeliveryStatus, Hosting};
+use fadeout_core::{Direction, DrbId, FlowId, PacketId, PacketPool, Ring, Span, Time, Wake};
+
+/// Number of the leg at the base station with PDCP.
+const NEAR: u8 = 0;
+/// Statuses that may be on their way.
+const STATUSES: usize = 64;
+
+/// Something that one base station of a split bearer sends to the other.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Frame {
+    pub bearer: DrbId,
+    pub kind: FrameKind,
+    pub number: u64,
+    /// Bytes.
+    pub size: u32,
+    /// Whose packet is in it, or for whose sake it is sent.
+    pub flow: FlowId,
+}
+
+/// What is in a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FrameKind {
+    /// DL USER DATA with a PDU, to the other base station.
+    Downlink,
+    /// The same without one: it asks for a status.
+    Poll,
+    /// DL DATA DELIVERY STATUS, from it.
+    Status,
+    /// An uplink PDU that it has received.
+    Uplink,
+}
+
+/// Bytes of a frame without a PDU: a usual size.
+const CONTROL_FRAME: u32 = 60;
+
+/// A packet without a COUNT.
+#[derive(Debug, Clone, Copy, Default)]
+struct Fresh {
+    entered_at: Time,
+    packet: PacketId,
+    /// Bytes of the IP packet.
+    size: u32,
+}
+
+/// What waits at PDCP of one end.
+#[derive(Debug, Default)]
+struct Waiting {
+    /// To be sent again, oldest first: goes before the others.
+    again: Ring<Sdu>,
+    fresh: Ring<Fresh>,
+    /// Of both, with PDCP's headers.
+    bytes: u64,
+}
+
+/// A frame that the other base station is busy with.
+#[derive(Debug, Clone, Copy, Default)]
+struct Arrival {
+    ready_at: Time,
+    number: u64,
+    is_poll: bool,
+}
+
+/// The part of a bearer that only those on two legs have.
+#[derive(Debug)]
+pub(crate) struct Split {
+    config: SplitConfig,
+    /// Bytes that may wait at PDCP.
+    most: u64,
+    header: u32,
+    discard_timer: Option<Span>,
+    /// COUNTs that may be under way: half of the SN space.
+    sn_window: u32,
+    /// By direction.
+    waiting: [Waiting; 2],
+    hosting: Hosting,
+    corresponding: Corresponding,
+    arrivals: Ring<Arrival>,
+    /// Statuses and uplink PDUs on links.
+    statuses: Ring<DeliveryStatus>,
+    uplink: Ring<Sdu>,
+    /// By number of the leg: until when it carries nothing.
+    down_until: [Time; 2],
+    /// The flow that spoke last.
+    flow: FlowId,
+    wake: Wake,
+}
+
+impl Split {
+    pub(super) fn new(bearer: &BearerConfig, config: SplitConfig) -> Split {
+        Split {
+            config,
+            most: bearer.rlc.buffer.0,
+            header: bearer.pdcp.header(),
+            discard_timer: bearer.pdcp.discard_timer,
+            sn_window: 1 << (bearer.pdcp.sn_bits - 1),
+            waiting: Default::default(),
+            hosting: Hosting::new(&config.flow_control),
+            corresponding: Corresponding::new(&config.flow_control),
+            arrivals: Ring::new(),
+            statuses: Ring::new(),
+            uplink: Ring::new(),
+            down_until: [Time::ZERO; 2],
+            flow: FlowId::default(),
+            wake: Wake::default(),
+        }
+    }
+
+    /// PDCP takes a packet, which waits. False when there is no room for it.
+    pub(super) fn wait(
+        &mut self,
+        at: Time,
+        direction: Direction,
+        packet: PacketId,
+        pool: &PacketPool,
+    ) -> bool {
+        let size = pool[packet].wire_len();
+        let waiting = &mut self.waiting[direction.index()];
+        let bytes = u64::from(size + self.header);
+        let has_room = waiting.bytes + bytes <= self.most;
+        if has_room {
+            self.flow = pool[packet].flow;
+            waiting.bytes += bytes;
+            waiting.fresh.push(Fresh {
+                entered_at: at,
+                packet,
+                size,
+            });
+        }
+        has_room
+    }
+
+    /// The leg of primaryPath; the other one while that one has failed.
+    fn primary(&self, now: Time) -> u8 {
+        let primary = self.config.primary;
+        match now < self.down_until[usize::from(primary)] {
+            true => 1 - primary,
+            false => primary,
+        }
+    }
+
+    /// Whether a leg may be given what waits: the primary one always, another one when enough waits.
+    ///
+    /// Standard: TS 38.323 §5.2.1.
+    fn may_use(&self, now: Time, leg: u8, direction: Direction, legs: &RlcLegs) -> bool {
+        if now < self.down_until[usize::from(leg)] {
+            return false;
+        }
+        if leg == self.primary(now) {
+            return true;
+        }
+        let Some(threshold) = self.config.thresholds[direction.index()] else {
+            return false;
+        };
+        let pending = match direction {
+            // What the other base station has is not known here.
+            Direction::Downlink => legs.primary.ends[direction.index()].rlc.backlog(now).new,
+            Direction::Uplink => legs
+                .iter()
+                .map(|leg| leg.ends[direction.index()].rlc.backlog(now).new)
+                .sum(),
+        };
+        self.waiting[direction.index()].bytes + pending >= threshold.0
+    }
+
+    /// The bytes that wait at PDCP and that a leg may send, with the headers they will have there.
+    ///
+    /// Standard: TS 38.323 §5.6.
+    pub(super) fn backlog(&self, now: Time, leg: u8, direction: Direction, legs: &RlcLegs) -> u64 {
+        let waiting = &self.waiting[direction.index()];
+        let is_far = direction == Direction::Downlink && leg != NEAR;
+        if waiting.bytes == 0 || is_far || !self.may_use(now, leg, direction, legs) {
+            return 0;
+        }
+        let rlc = &legs.get(leg).ends[direction.index()].rlc;
+        waiting.bytes + u64::from(rlc.headers()) * waiting.len() as u64
+    }
+
+    /// What waits at PDCP: bytes, and packets without a COUNT.
+    pub(super) fn waiting(&self, direction: Direction) -> (u64, u32) {
+        let waiting = &self.waiting[direction.index()];
+        (waiting.bytes, waiting.fresh.len() as u32)
+    }
+
+    /// When a packet has waited long enough at PDCP.
+    pub(super) fn discard_at(&self, direction: Direction) -> Time {
+        let first = self.waiting[direction.index()].fresh.front();
+        match (self.discard_timer, first) {
+            (Some(timer), Some(first)) => first.entered_at.saturating_add(timer),
+            _ => Time::NEVER,
+        }
+    }
+
+    /// Packets that have waited too long go to `lost`.
+    pub(super) fn discard(&mut self, now: Time, direction: Direction, lost: &mut Vec<PacketId>) {
+        while self.discard_at(direction) <= now {
+            let waiting = &mut self.waiting[direction.index()];
+            let Some(first) = waiting.fresh.pop() else {
+                return;
+            };
+            waiting.bytes -= u64::from(first.size + self.header);
+            lost.push(first.packet);
+        }
+    }
+
+    /// When the other base station is ready with the next frame.
+    pub(super) fn arrival_at(&self) -> Option<Time> {
+        self.arrivals.front().map(|arrival| arrival.ready_at)
+    }
+
+    /// Whether nothing that has a COUNT waits, or is between the base stations.
+    pub(super) fn is_settled(&self, direction: Direction) -> bool {
+        let is_clear = match direction {
+            Direction::Downlink => self.hosting.oldest().is_none(),
+            Direction::Uplink => self.uplink.is_empty(),
+        };
+        is_clear && self.waiting[direction.index()].again.is_empty()
+    }
+}
+
+impl Waiting {
+    fn len(&self) -> usize {
+        self.again.len() + self.fresh.len()
+    }
+
+    /// Forgets what need not be sent again by now: the receiver's status report says that it is there.
+    fn forget_delivered(&mut self, ledger: &Ledger) {
+        while let Some(&sdu) = self.again.front()
+            && !ledger.holds(sdu.serial)
+        {
+            self.again.pop();
+            self.bytes -= u64::from(sdu.size);
+        }
+    }
+
+    /// Size of the SDU that goes next, with PDCP's header.
+    fn next_size(&mut self, header: u32, ledger: &Ledger) -> Option<u32> {
+        self.forget_delivered(ledger);
+        let again = self.again.front().map(|sdu| sdu.size);
+        again.or_else(|| self.fresh.front().map(|fresh| fresh.size + header))
+    }
+
+    /// Takes what goes next, which gets its COUNT if it has none; `is_open` says whether there may be a further one.
+    fn pop(&mut self, is_open: bool, tx: &mut Tx, ledger: &mut Ledger) -> Option<Sdu> {
+        self.forget_delivered(ledger);
+        if let Some(sdu) = self.again.pop() {
+            self.bytes -= u64::from(sdu.size);
+            return Some(sdu);
+        }
+        if !is_open {
+            return None;
+        }
+        let fresh = self.fresh.pop()?;
+        let sdu = tx.number(fresh.entered_at, fresh.packet, fresh.size, ledger);
+        self.bytes -= u64::from(sdu.size);
+        Some(sdu)
+    }
+}

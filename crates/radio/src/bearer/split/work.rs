@@ -1,0 +1,380 @@
+//! A split bearer at work: packets from PDCP to legs, and frames between the two base stations.
+
+use super::{Arrival, CONTROL_FRAME, Frame, FrameKind, NEAR, STATUSES, Split};
+use crate::bearer::rlc_leg::RlcLegs;
+use crate::bearer::{Anchor, Drb, Storage};
+use crate::config::Env;
+use crate::rlc::Sdu;
+use fadeout_core::{Direction, DrbId, PacketId, PacketPool, Probe, Ring, Time};
+
+/// A split bearer at work.
+#[derive(Debug)]
+pub(crate) struct SplitBearer<'a> {
+    id: DrbId,
+    is_acknowledged: bool,
+    split: &'a mut Split,
+    inlet: &'a mut Ring<(Time, PacketId)>,
+    legs: &'a mut RlcLegs,
+    anchors: &'a mut [Anchor; 2],
+}
+
+/// The bearer at work as a split one, if it is one.
+pub(crate) fn split(drb: &mut Drb) -> Option<SplitBearer<'_>> {
+    let is_acknowledged = drb.config.is_acknowledged();
+    Some(SplitBearer {
+        id: drb.id,
+        is_acknowledged,
+        split: drb.split.as_deref_mut()?,
+        inlet: &mut drb.inlet,
+        legs: &mut drb.legs,
+        anchors: &mut drb.anchors,
+    })
+}
+
+impl SplitBearer<'_> {
+    /// Gives what goes next its COUNT, for a leg to send. None when nothing waits, or half of the SN space is under
+    /// way.
+    ///
+    /// Standard: TS 38.323 §5.2.1.
+    fn number(
+        &mut self,
+        direction: Direction,
+        env: &Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) -> Option<Sdu> {
+        let anchor = &mut self.anchors[direction.index()];
+        let split = &mut *self.split;
+        let oldest = |sdu: Option<&Sdu>| sdu.map(|sdu| sdu.count);
+        let near = oldest(
+            self.legs.primary.ends[direction.index()]
+                .rlc
+                .oldest_unconfirmed(),
+        );
+        let far = match direction {
+            Direction::Downlink => oldest(split.hosting.oldest()),
+            Direction::Uplink => {
+                let mut others = self.legs.others.iter();
+                let others =
+                    others.find_map(|leg| leg.ends[direction.index()].rlc.oldest_unconfirmed());
+                oldest(others)
+            }
+        };
+        let next = anchor.tx.tx_next();
+        let under_way = [near, far].map(|it| it.map_or(0, |count| next.wrapping_sub(count)));
+        let is_open = under_way.iter().all(|&counts| counts < split.sn_window);
+        let before = anchor.ledger.next_serial();
+        let sdu =
+            split.waiting[direction.index()].pop(is_open, &mut anchor.tx, &mut anchor.ledger)?;
+        if sdu.serial == before && env.probe.wants_radio_delay(self.id) {
+            storage.tracks.number(sdu.packet, sdu.serial);
+        }
+        Some(sdu)
+    }
+
+    /// A leg has a grant: its RLC takes what it may send of what waits at PDCP.
+    pub(crate) fn top_up(
+        &mut self,
+        (leg, direction): (u8, Direction),
+        grant: u32,
+        env: &Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        let is_far = direction == Direction::Downlink && leg != NEAR;
+        if is_far || !self.split.may_use(env.now, leg, direction, self.legs) {
+            return;
+        }
+        let rlc = &self.legs.get(leg).ends[direction.index()].rlc;
+        let backlog = rlc.backlog(env.now);
+        // Behind a window that has stalled nothing more goes.
+        let headers = rlc.headers();
+        let is_stalled = backlog.new == 0 && rlc.head().is_some();
+        let mut has = backlog.total();
+        while !is_stalled && has < u64::from(grant) {
+            let Some(sdu) = self.number(direction, env, storage) else {
+                return;
+            };
+            has += u64::from(sdu.size + headers);
+            let end = self.legs.get_mut(leg).sender(direction);
+            end.rlc.push_again(sdu);
+        }
+    }
+
+    /// Sends the other base station as much of the downlink as it wants.
+    pub(crate) fn feed(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) {
+        let (now, far) = (env.now, self.split.config.leg);
+        loop {
+            let ledger = &self.anchors[Direction::Downlink.index()].ledger;
+            let waiting = &mut self.split.waiting[Direction::Downlink.index()];
+            let next = waiting.next_size(self.split.header, ledger);
+            let Some(size) = next.or_else(|| self.early_size(env.pool)) else {
+                return;
+            };
+            let split = &mut *self.split;
+            if !split.hosting.has_room(size)
+                || !split.may_use(now, far, Direction::Downlink, self.legs)
+            {
+                return;
+            }
+            if next.is_none()
+                && let Some((_, packet)) = self.inlet.pop()
+            {
+                split.wait(now, Direction::Downlink, packet, env.pool);
+            }
+            let Some(sdu) = self.number(Direction::Downlink, env, storage) else {
+                return;
+            };
+            self.send_down(sdu, env, storage);
+        }
+    }
+
+    /// Size of the packet that the base station is busy with for its own cell, while nothing else waits: it may go
+    /// to the other one at once.
+    fn early_size(&self, pool: &PacketPool) -> Option<u32> {
+        let &(_, packet) = self.inlet.front()?;
+        let size = pool[packet].wire_len() + self.split.header;
+        (u64::from(size) <= self.split.most).then_some(size)
+    }
+
+    fn send_down(&mut self, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storage) {
+        let number = self.split.hosting.send(env.now, sdu);
+        storage.frames.push(Frame {
+            bearer: self.id,
+            kind: FrameKind::Downlink,
+            number,
+            size: sdu.size,
+            flow: env.pool[sdu.packet].flow,
+        });
+    }
+
+    /// A downlink frame has come to the other base station, which is ready with it at `ready_at`.
+    pub(crate) fn on_frame(&mut self, ready_at: Time, number: u64, is_poll: bool) {
+        self.split.arrivals.push(Arrival {
+            ready_at,
+            number,
+            is_poll,
+        });
+    }
+
+    /// The other base station's RLC takes the PDUs that are ready by now. Whether it took any.
+    pub(crate) fn drain(&mut self, now: Time) -> bool {
+        let mut took_any = false;
+        let split = &mut *self.split;
+        while let Some(&arrival) = split.arrivals.front() {
+            if arrival.ready_at > now {
+                break;
+            }
+            split.arrivals.pop();
+            if arrival.is_poll {
+                split.corresponding.on_poll(arrival.number);
+            } else if let Some(sdu) = split.hosting.pdu(arrival.number)
+                && split.corresponding.on_data(arrival.number, &sdu)
+            {
+                let leg = self.legs.get_mut(split.config.leg);
+                leg.sender(Direction::Downlink).rlc.push_again(sdu);
+                took_any = true;
+            }
+        }
+        took_any
+    }
+
+    /// A delivery status has come to the base station with PDCP.
+    pub(crate) fn on_status(&mut self, now: Time, number: u64, storage: &mut Storage) {
+        let split = &mut *self.split;
+        if !split.statuses.contains(number) {
+            return;
+        }
+        let status = split.statuses[number];
+        while split.statuses.first() <= number {
+            split.statuses.pop();
+        }
+        split.hosting.on_status(now, &status, &mut storage.again);
+        self.send_again(Direction::Downlink, storage);
+    }
+
+    /// What is in the list goes before everything that waits.
+    fn send_again(&mut self, direction: Direction, storage: &mut Storage) {
+        if storage.again.is_empty() {
+            return;
+        }
+        let waiting = &mut self.split.waiting[direction.index()];
+        while let Some(sdu) = waiting.again.pop() {
+            waiting.bytes -= u64::from(sdu.size);
+            storage.again.push(sdu);
+        }
+        let ledger = &self.anchors[direction.index()].ledger;
+        storage.again.sort_unstable_by_key(|sdu| sdu.serial);
+        storage.again.dedup_by_key(|sdu| sdu.serial);
+        for sdu in storage.again.drain(..) {
+            if ledger.holds(sdu.serial) {
+                waiting.bytes += u64::from(sdu.size);
+                waiting.again.push(sdu);
+            }
+        }
+    }
+
+    /// The other base station has received uplink PDUs, which are in the list: they go to PDCP over links.
+    pub(crate) fn send_up(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) {
+        for sdu in storage.sdus.drain(..) {
+            let number = self.split.uplink.push(sdu);
+            // A copy may be late, and its packet gone.
+            let is_here = self.anchors[Direction::Uplink.index()]
+                .ledger
+                .holds(sdu.serial);
+            storage.frames.push(Frame {
+                bearer: self.id,
+                kind: FrameKind::Uplink,
+                number,
+                size: sdu.size,
+                flow: match is_here {
+                    true => env.pool[sdu.packet].flow,
+                    false => self.split.flow,
+                },
+            });
+        }
+    }
+
+    /// An uplink PDU has come from the other base station: it goes to the list. Links keep the order, so those sent
+    /// before it are lost if they have not come.
+    pub(crate) fn on_uplink(&mut self, number: u64, storage: &mut Storage) {
+        let uplink = &mut self.split.uplink;
+        while uplink.contains(number) {
+            let first = uplink.first();
+            let sdu = uplink.pop();
+            if first == number {
+                storage.sdus.extend(sdu);
+            }
+        }
+    }
+
+    /// A timer of the end that sends in `direction`: what has waited too long goes to the list of lost packets, what
+    /// LTE's RLC has held back to that of SDUs.
+    pub(crate) fn on_timer(
+        &mut self,
+        direction: Direction,
+        env: &Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        self.split.discard(env.now, direction, &mut storage.lost);
+        for leg in &mut self.legs.others {
+            leg.sender(direction)
+                .rlc
+                .on_wake(env.now, &mut storage.sdus);
+        }
+        if direction == Direction::Downlink {
+            self.send_up(env, storage);
+        }
+        let end = self.legs.primary.sender(direction);
+        end.rlc.on_wake(env.now, &mut storage.sdus);
+    }
+
+    /// A status or a poll may be due.
+    pub(crate) fn on_wake(&mut self, now: Time, storage: &mut Storage) {
+        self.drain(now);
+        let split = &mut *self.split;
+        let control = |kind, number| Frame {
+            bearer: self.id,
+            kind,
+            number,
+            size: CONTROL_FRAME,
+            flow: split.flow,
+        };
+        let is_up = now >= split.down_until[usize::from(split.config.leg)];
+        if is_up && split.corresponding.status_at() <= now {
+            let far = self.legs.get_mut(split.config.leg);
+            let rlc = &far.sender(Direction::Downlink).rlc;
+            if let Some(status) = split.corresponding.status(now, rlc.oldest_unconfirmed()) {
+                let number = split.statuses.push(status);
+                storage.frames.push(control(FrameKind::Status, number));
+                if split.statuses.len() > STATUSES {
+                    split.statuses.pop();
+                }
+            }
+        }
+        if split.hosting.poll_at() <= now {
+            split.hosting.on_poll_sent(now);
+            let number = split.hosting.next_number();
+            storage.frames.push(control(FrameKind::Poll, number));
+        }
+    }
+
+    /// When to call [`SplitBearer::on_wake`], and the generation of that wake-up; none when an earlier one is pending.
+    pub(crate) fn arm(&mut self, now: Time) -> Option<(Time, u32)> {
+        let split = &mut *self.split;
+        let down_until = split.down_until[usize::from(split.config.leg)];
+        let status_at = split.corresponding.status_at().max(down_until);
+        let at = status_at.min(split.hosting.poll_at());
+        if at.is_never() {
+            return None;
+        }
+        let at = at.max(now);
+        split.wake.arm(at).map(|generation| (at, generation))
+    }
+
+    /// Bytes that are outstanding at the other base station, and that it has asked for.
+    #[cfg(test)]
+    pub(crate) fn window(&self) -> (u64, u64) {
+        let hosting = &self.split.hosting;
+        (hosting.outstanding(), hosting.desired())
+    }
+
+    /// Whether a wake-up is the one that was armed last.
+    pub(crate) fn fire(&mut self, generation: u32) -> bool {
+        self.split.wake.fire(generation)
+    }
+
+    /// A leg has failed: what its receiver of a direction holds behind gaps goes up.
+    ///
+    /// Standard: TS 36.322 §5.4.
+    pub(crate) fn hand_up(
+        &mut self,
+        (leg, direction): (u8, Direction),
+        env: &Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        let end = self.legs.get_mut(leg).receiver(direction);
+        end.rlc.hand_up(&mut storage.sdus);
+        if direction == Direction::Uplink && leg != NEAR {
+            self.send_up(env, storage);
+            return;
+        }
+        let rx = &mut self.anchors[direction.opposite().index()].rx;
+        for sdu in storage.sdus.drain(..) {
+            rx.on_held(env.now, sdu, &mut storage.ordered);
+        }
+    }
+
+    /// A leg has failed and carries nothing before `until`: its RLC at the end that sends in `direction` starts
+    /// afresh. In acknowledged mode what was not confirmed is sent again, on either leg (data recovery), but for what
+    /// the receiver's status report says to be there; otherwise it goes to the list of lost packets.
+    ///
+    /// Standard: TS 38.323 §5.4, §5.5; TS 37.340 §7.7.
+    pub(crate) fn fail(
+        &mut self,
+        (leg, direction): (u8, Direction),
+        until: Time,
+        storage: &mut Storage,
+    ) {
+        self.split.down_until[usize::from(leg)] = until;
+        let end = self.legs.get_mut(leg).sender(direction);
+        end.rlc.reestablish(&mut storage.again);
+        if direction == Direction::Downlink && leg != NEAR {
+            // That was the other base station's; this one has its own list.
+            storage.again.clear();
+            let split = &mut *self.split;
+            split.hosting.flush(&mut storage.again);
+            split.corresponding.restart(split.hosting.next_number());
+            while split.arrivals.pop().is_some() {}
+            while split.statuses.pop().is_some() {}
+        }
+        if self.is_acknowledged {
+            self.send_again(direction, storage);
+        } else {
+            let ledger = &mut self.anchors[direction.index()].ledger;
+            let lost = storage
+                .again
+                .drain(..)
+                .filter(|sdu| ledger.leave(sdu.serial));
+            storage.lost.extend(lost.map(|sdu| sdu.packet));
+        }
+    }
+}

@@ -1,0 +1,492 @@
+//! A bearer on two legs: frames between its base stations are carried, or not, by hand.
+
+use super::*;
+use crate::bearer::{Frame, FrameKind, split};
+use crate::config::SplitConfig;
+use crate::pdcp::Delivery;
+use crate::user_plane::{DesiredBuffer, FlowControlConfig};
+use fadeout_core::random::Stream;
+use fadeout_testkit::Cases;
+
+fn config() -> BearerConfig {
+    BearerConfig {
+        split: Some(SplitConfig {
+            leg: 1,
+            rlc: RlcConfig::NR_AM,
+            pdcp_sn_bits: 18,
+            primary: 0,
+            thresholds: [Some(Bytes(0)), None],
+            flow_control: FlowControlConfig {
+                desired: DesiredBuffer::Fixed(Bytes(5000)),
+                ..FlowControlConfig::USUAL
+            },
+        }),
+        pdcp: PdcpConfig {
+            delivery: Delivery::InOrder(None),
+            ..PdcpConfig::NR
+        },
+        ..BearerConfig::nr(UeId(0))
+    }
+}
+
+impl Rig {
+    fn frames(&mut self) -> Vec<Frame> {
+        std::mem::take(&mut self.storage.frames)
+    }
+
+    /// Frames arrive.
+    fn carry(&mut self, frames: &[Frame]) {
+        for &Frame { kind, number, .. } in frames {
+            self.with(|drb, env, storage| {
+                let mut bearer = split(drb).expect("it is split");
+                match kind {
+                    FrameKind::Downlink => bearer.on_frame(env.now, number, false),
+                    FrameKind::Poll => bearer.on_frame(env.now, number, true),
+                    FrameKind::Status => {
+                        bearer.on_status(env.now, number, storage);
+                        bearer.feed(env, storage);
+                    }
+                    FrameKind::Uplink => {
+                        bearer.on_uplink(number, storage);
+                        drb.on_sdus(UP, env, storage);
+                        return;
+                    }
+                }
+                bearer.drain(env.now);
+            });
+        }
+    }
+
+    fn tell(&mut self) -> Vec<Frame> {
+        self.with(|drb, env, storage| {
+            let mut bearer = split(drb).expect("it is split");
+            bearer.on_wake(env.now, storage);
+        });
+        self.frames()
+    }
+
+    fn fill(&mut self, count: usize) -> Vec<PacketId> {
+        let packets = (0..count).map(|_| self.put(DOWN, 960).0).collect();
+        self.with(|drb, env, storage| {
+            split(drb).expect("it is split").feed(env, storage);
+        });
+        packets
+    }
+}
+
+#[test]
+fn the_other_base_station_gets_what_it_has_asked_for_and_no_more() {
+    let mut rig = Rig::new(config());
+    rig.fill(10);
+    assert!(rig.frames().is_empty(), "nothing was asked for");
+    let first = rig.tell();
+    assert_eq!(first.len(), 1);
+    rig.carry(&first);
+    let sent = rig.frames();
+    // Of 1003 bytes each.
+    assert_eq!(sent.len(), 4);
+    rig.carry(&sent);
+    assert!(rig.drb.backlog(rig.now, 1, DOWN).total() > 4000);
+    // The first leg has the rest when its cell grants it something.
+    let block = rig.block(0, DOWN, 3100);
+    assert_eq!(block.pdus.len(), 4, "three, and a piece of one");
+    assert!(rig.drb.backlog(rig.now, 0, DOWN).total() > 2900);
+}
+
+#[test]
+fn packets_of_both_legs_leave_in_order_behind_one_pdcp() {
+    let mut rig = Rig::new(config());
+    let first = rig.tell();
+    rig.carry(&first);
+    let packets = rig.fill(6);
+    let sent = rig.frames();
+    rig.carry(&sent);
+    let near = rig.block(0, DOWN, 5000);
+    rig.arrive(0, DOWN, &near);
+    assert!(rig.out.is_empty(), "the first four are on the other leg");
+    let far = rig.block(1, DOWN, 5000);
+    rig.arrive(1, DOWN, &far);
+    assert_eq!(rig.out, packets);
+    assert!(rig.drb.ledger(DOWN).is_empty());
+}
+
+#[test]
+fn a_frame_that_a_link_lost_is_told_and_sent_again() {
+    let mut rig = Rig::new(config());
+    let first = rig.tell();
+    rig.carry(&first);
+    let packets = rig.fill(4);
+    let mut sent = rig.frames();
+    sent.remove(1);
+    rig.carry(&sent);
+    let far = rig.block(1, DOWN, 5000);
+    rig.arrive(1, DOWN, &far);
+    assert_eq!(rig.out, packets[..1]);
+    rig.now = millis(10);
+    let told = rig.tell();
+    assert_eq!(told.len(), 1);
+    rig.carry(&told);
+    let again = rig.frames();
+    assert_eq!(again.len(), 1, "it goes where there is room");
+    rig.carry(&again);
+    let far = rig.block(1, DOWN, 5000);
+    rig.arrive(1, DOWN, &far);
+    assert_eq!(rig.out, packets);
+}
+
+#[test]
+fn a_poll_finds_the_loss_of_the_last_frame() {
+    let mut rig = Rig::new(config());
+    let first = rig.tell();
+    rig.carry(&first);
+    let packets = rig.fill(1);
+    assert_eq!(rig.frames().len(), 1, "the link drops it");
+    rig.now = millis(100);
+    let poll = rig.tell();
+    assert_eq!(poll[0].kind, FrameKind::Poll);
+    rig.carry(&poll);
+    let told = rig.tell();
+    rig.carry(&told);
+    let again = rig.frames();
+    rig.carry(&again);
+    let far = rig.block(1, DOWN, 5000);
+    rig.arrive(1, DOWN, &far);
+    assert_eq!(rig.out, packets);
+}
+
+#[test]
+fn what_a_failed_leg_had_goes_over_the_other_one_under_its_number() {
+    for leg in [0, 1] {
+        let mut rig = Rig::new(config());
+        let first = rig.tell();
+        rig.carry(&first);
+        let packets = rig.fill(8);
+        let sent = rig.frames();
+        rig.carry(&sent);
+        // One of each has arrived, and the sender does not know.
+        let near = rig.block(0, DOWN, 1100);
+        rig.arrive(0, DOWN, &near);
+        let far = rig.block(1, DOWN, 1100);
+        rig.arrive(1, DOWN, &far);
+        let until = millis(50);
+        rig.with(|drb, env, storage| drb.reestablish((leg, until), env, storage));
+        rig.now = millis(20);
+        for _ in 0..8 {
+            let told = rig.tell();
+            rig.carry(&told);
+            let sent = rig.frames();
+            rig.carry(&sent);
+            let block = rig.block(1 - leg, DOWN, 20_000);
+            rig.arrive(1 - leg, DOWN, &block);
+            rig.now += Span::from_millis(6);
+            let up = rig.block(1 - leg, UP, 1000);
+            rig.arrive(1 - leg, UP, &up);
+        }
+        assert_eq!(rig.out, packets, "leg {leg} failed");
+        assert!(rig.drops.0.is_empty());
+        assert!(rig.drb.ledger(DOWN).is_empty());
+    }
+}
+
+#[test]
+fn without_acknowledgments_what_a_failed_leg_had_is_lost_and_the_rest_goes_on() {
+    let mut rig = Rig::new(BearerConfig {
+        rlc: RlcConfig::NR_UM,
+        split: config().split.map(|split| SplitConfig {
+            rlc: RlcConfig::NR_UM,
+            ..split
+        }),
+        ..config()
+    });
+    let first = rig.tell();
+    rig.carry(&first);
+    let packets = rig.fill(6);
+    let sent = rig.frames();
+    rig.carry(&sent);
+    rig.with(|drb, env, storage| drb.reestablish((1, millis(50)), env, storage));
+    assert_eq!(rig.causes(), [RadioDropCause::LinkFailure; 4]);
+    let near = rig.block(0, DOWN, 5000);
+    rig.arrive(0, DOWN, &near);
+    assert!(rig.out.is_empty(), "their numbers are waited for");
+    assert_eq!(packets.len(), 6);
+}
+
+#[test]
+fn uplink_data_below_the_threshold_is_the_primary_paths() {
+    for (threshold, primary) in [(3000, 0), (3000, 1)] {
+        let mut rig = Rig::new(BearerConfig {
+            split: config().split.map(|split| SplitConfig {
+                thresholds: [None, Some(Bytes(threshold))],
+                primary,
+                ..split
+            }),
+            ..config()
+        });
+        rig.put(UP, 960);
+        rig.put(UP, 960);
+        let waits = |rig: &Rig, leg| rig.drb.backlog(rig.now, leg, UP).total();
+        assert!(waits(&rig, primary) >= 2006);
+        assert_eq!(waits(&rig, 1 - primary), 0);
+        assert!(rig.block(1 - primary, UP, 5000).pdus.is_empty());
+        rig.put(UP, 960);
+        assert_eq!(waits(&rig, primary), waits(&rig, 1 - primary));
+        assert!(!rig.block(1 - primary, UP, 1100).pdus.is_empty());
+        // Now it is below again.
+        assert_eq!(
+            waits(&rig, 1 - primary),
+            rig.drb.legs.get(1 - primary).ends[1]
+                .rlc
+                .backlog(rig.now)
+                .total()
+        );
+    }
+}
+
+#[test]
+fn uplink_pdus_of_the_other_base_station_come_to_pdcp_over_links() {
+    let mut rig = Rig::new(BearerConfig {
+        split: config().split.map(|split| SplitConfig {
+            thresholds: [None, Some(Bytes(0))],
+            ..split
+        }),
+        ..config()
+    });
+    let packets: Vec<_> = (0..3).map(|_| rig.put(UP, 960).0).collect();
+    let far = rig.block(1, UP, 2018);
+    let near = rig.block(0, UP, 5000);
+    rig.arrive(0, UP, &near);
+    rig.arrive(1, UP, &far);
+    assert!(rig.out.is_empty());
+    let frames = rig.frames();
+    assert_eq!(frames.len(), 2);
+    rig.carry(&frames);
+    assert_eq!(rig.out, packets);
+}
+
+#[test]
+fn a_bearer_has_rlc_on_its_two_legs_and_no_other() {
+    let mut rig = Rig::new(config());
+    assert!(rig.drb.on_connected(1, LegId(8), ROOMS) && rig.drb.on_connected(0, LegId(3), ROOMS));
+    assert!(!rig.drb.on_connected(2, LegId(9), ROOMS));
+    assert_eq!(rig.drb.leg(), Some(LegId(3)));
+    assert!(rig.drb.legs().eq([LegId(3), LegId(8)]));
+}
+
+/// A run of a bearer over links and legs that lose things and fail at any moment.
+struct Walk {
+    rig: Rig,
+    /// Frames on links, in both directions, and when they are there.
+    under_way: [Vec<(Time, Frame)>; 2],
+    put: [Vec<PacketId>; 2],
+    out: [Vec<PacketId>; 2],
+    down_until: [Time; 2],
+    most_outstanding: u64,
+}
+
+impl Walk {
+    /// No more is outstanding than was asked for, or than was before less was asked for.
+    fn check_window(&mut self) {
+        let bearer = split(&mut self.rig.drb).expect("it is split");
+        let (outstanding, desired) = bearer.window();
+        // A packet may be larger than what is asked for.
+        let most = desired.max(self.most_outstanding).max(1600);
+        assert!(outstanding <= most, "{outstanding} of {desired}");
+        self.most_outstanding = outstanding;
+    }
+
+    fn step(&mut self, draws: &mut Stream, (loss, delay): (u64, Span), is_calm: bool) {
+        let now = self.rig.now;
+        if !is_calm {
+            for _ in 0..draws.below(6) {
+                let direction = if draws.below(3) == 0 { UP } else { DOWN };
+                let len = 60 + draws.below(1400) as u32;
+                let (packet, is_taken) = self.rig.put(direction, len);
+                if is_taken {
+                    self.put[direction.index()].push(packet);
+                }
+            }
+        }
+        if !is_calm && draws.below(60) == 0 {
+            let leg = draws.below(2) as u8;
+            let until = now + Span::from_millis(draws.below(30));
+            self.down_until[usize::from(leg)] = until;
+            self.rig
+                .with(|drb, env, storage| drb.reestablish((leg, until), env, storage));
+        }
+        for leg in [0, 1] {
+            if now < self.down_until[usize::from(leg)] {
+                continue;
+            }
+            for direction in [DOWN, UP] {
+                let block = self
+                    .rig
+                    .block(leg, direction, 200 + draws.below(4000) as u32);
+                if draws.below(100) >= loss {
+                    self.rig.arrive(leg, direction, &block);
+                } else {
+                    let pdus = (&block, 0..block.pdus.len());
+                    self.rig
+                        .with(|drb, env, storage| drb.lose(direction, pdus, env, storage));
+                }
+            }
+        }
+        self.rig.with(|drb, env, storage| {
+            for direction in [DOWN, UP] {
+                drb.on_timer(direction, env, storage);
+            }
+            let mut bearer = split(drb).expect("it is split");
+            bearer.feed(env, storage);
+            bearer.on_wake(env.now, storage);
+        });
+        self.check_window();
+        for frame in self.rig.frames() {
+            let is_back = matches!(frame.kind, FrameKind::Status | FrameKind::Uplink);
+            // An uplink PDU that a link loses is lost for good.
+            let may_be_lost = frame.kind != FrameKind::Uplink;
+            if !may_be_lost || draws.below(100) >= loss {
+                self.under_way[usize::from(is_back)].push((now + delay, frame));
+            }
+        }
+        for way in [0, 1] {
+            let ready = self.under_way[way].iter().take_while(|(at, _)| *at <= now);
+            let count = ready.count();
+            let frames: Vec<Frame> = self.under_way[way].drain(..count).map(|it| it.1).collect();
+            for frame in frames {
+                self.rig.carry(&[frame]);
+                self.check_window();
+            }
+        }
+        for packet in self.rig.out.drain(..) {
+            let is_up = self.put[1].contains(&packet);
+            self.out[usize::from(is_up)].push(packet);
+        }
+        self.rig.now += Span::from_millis(1);
+    }
+}
+
+#[test]
+fn over_legs_that_fail_at_any_moment_each_packet_leaves_once_and_in_order() {
+    Cases::new(150).run(|seed| {
+        let mut draws = Stream::new(seed, "split", 0);
+        let modes = [
+            (RlcConfig::NR_AM, RlcConfig::NR_AM),
+            (RlcConfig::LTE_AM, RlcConfig::NR_AM),
+            (RlcConfig::NR_AM, RlcConfig::LTE_AM),
+        ];
+        let (near, far) = modes[draws.below(3) as usize];
+        let own = config();
+        let mut rig = Rig::new(BearerConfig {
+            rlc: near,
+            split: own.split.map(|split| SplitConfig {
+                rlc: far,
+                primary: draws.below(2) as u8,
+                thresholds: [0, 1].map(|_| Some(Bytes(draws.below(4) * 3000))),
+                flow_control: FlowControlConfig {
+                    desired: match draws.below(2) {
+                        0 => DesiredBuffer::Fixed(Bytes(1000 + draws.below(40_000))),
+                        _ => DesiredBuffer::Lasting(Span::from_millis(30), Bytes(5000)),
+                    },
+                    ..FlowControlConfig::USUAL
+                },
+                ..split
+            }),
+            ..own
+        });
+        rig.now = millis(1);
+        let mut walk = Walk {
+            rig,
+            under_way: Default::default(),
+            put: Default::default(),
+            out: Default::default(),
+            down_until: [Time::ZERO; 2],
+            most_outstanding: 0,
+        };
+        let links = (draws.below(8), Span::from_millis(draws.below(12)));
+        for _ in 0..400 {
+            walk.step(&mut draws, links, false);
+        }
+        for _ in 0..3000 {
+            walk.step(&mut draws, (0, links.1), true);
+        }
+        for direction in [DOWN, UP] {
+            let way = direction.index();
+            let mut pairs = walk.put[way].iter().zip(&walk.out[way]);
+            assert_eq!(pairs.find(|(put, out)| put != out), None, "{direction:?}");
+            assert_eq!(walk.out[way].len(), walk.put[way].len(), "{direction:?}");
+        }
+        assert!(walk.rig.drops.0.is_empty());
+        for direction in [DOWN, UP] {
+            assert!(walk.rig.drb.ledger(direction).is_empty());
+        }
+    });
+}
+
+/// Pairs of packets, the first over the leg that takes `behind` longer than the other, one pair each `apart`: when
+/// each left, in milliseconds after it was sent; none when it did not.
+fn pairs(behind: u64, apart: u64) -> Vec<Option<u64>> {
+    let mut rig = Rig::new(BearerConfig {
+        rlc: RlcConfig::NR_UM,
+        pdcp: PdcpConfig {
+            delivery: Delivery::InOrder(Some(Span::from_millis(20))),
+            ..PdcpConfig::NR
+        },
+        split: config().split.map(|split| SplitConfig {
+            rlc: RlcConfig::NR_UM,
+            thresholds: [Some(Bytes(1000)), None],
+            flow_control: FlowControlConfig {
+                desired: DesiredBuffer::Fixed(Bytes(100_000)),
+                ..split.flow_control
+            },
+            ..split
+        }),
+        ..config()
+    });
+    let first = rig.tell();
+    rig.carry(&first);
+    let (mut packets, mut left, mut far) = (Vec::new(), Vec::new(), Vec::new());
+    for ms in 0..200 {
+        rig.now = millis(ms);
+        if ms % apart == 0 && ms < 100 {
+            packets.extend(rig.fill(1).into_iter().map(|packet| (packet, ms)));
+            let frames = rig.frames();
+            assert_eq!(frames.len(), 1);
+            far.push((ms + behind, frames));
+            // Below the threshold: the primary leg's alone.
+            let (packet, _) = rig.put(DOWN, 100);
+            packets.push((packet, ms));
+            let block = rig.block(0, DOWN, 2000);
+            rig.arrive(0, DOWN, &block);
+        }
+        rig.with(|drb, env, storage| drb.on_timer(UP, env, storage));
+        while far.first().is_some_and(|(at, _)| *at <= ms) {
+            let (_, frames) = far.remove(0);
+            rig.carry(&frames);
+            let block = rig.block(1, DOWN, 2000);
+            rig.arrive(1, DOWN, &block);
+        }
+        let told = rig.tell();
+        rig.carry(&told);
+        left.extend(rig.out.drain(..).map(|packet| (packet, ms)));
+    }
+    let left_at = |packet| left.iter().find(|it| it.0 == packet).map(|it| it.1);
+    let took = packets
+        .iter()
+        .map(|&(packet, sent)| left_at(packet).map(|at| at - sent));
+    took.collect()
+}
+
+#[test]
+fn a_packet_waits_for_those_before_it_on_the_slower_leg_and_no_longer_than_t_reordering() {
+    for behind in [1, 7, 19] {
+        for apart in [1, 4, 10] {
+            let took = pairs(behind, apart);
+            assert!(
+                took.iter().all(|&it| it == Some(behind)),
+                "{behind}, {apart}: {took:?}"
+            );
+        }
+    }
+    // A pair alone: the second leaves when the timer ends, the first is given up.
+    let took = pairs(21, 50);
+    assert_eq!(took, [None, Some(20), None, Some(20)]);
+}

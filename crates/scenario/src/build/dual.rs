@@ -1,0 +1,80 @@
+//! Dual connectivity: the second leg of a UE, and bearers that use it.
+
+use super::*;
+
+/// The cell of the second leg of a UE that `cell` and `secondary` serve on its first. Nothing where something is
+/// wrong, with it or with the bearers that are split between the two.
+pub(super) fn pscell(
+    builder: &mut Builder<'_, '_>,
+    fields: &Fields,
+    (cell, secondary): (Option<usize>, &[usize]),
+    around: &Surroundings<'_>,
+) -> Option<Option<usize>> {
+    let drbs = fields.map("drb").iter().map(|(_, drb)| drb);
+    let split = |table: &&Fields| table.item("split").is_some();
+    let bearers: Vec<&Fields> = std::iter::once(fields).chain(drbs).filter(split).collect();
+    let Some(item) = fields.item("pscell") else {
+        if let Some(bearer) = bearers.first() {
+            let message = "a split bearer of a UE with one cell";
+            builder.mistake(bearer.place_of("split"), message, "a `pscell` of the UE");
+            return None;
+        }
+        return Some(None);
+    };
+    let own = builder.cell_index(item, around.bases)?;
+    let name = &around.bases[own].0;
+    let Some(master) = cell else {
+        let message = "a `pscell` of a UE that names no cell";
+        builder.mistake(item.place, message, "a `cell`, that of the master node");
+        return None;
+    };
+    let described = |cell: usize| around.cells[cell];
+    let is_lte = |cell: usize| described(cell).radio.name != "nr";
+    let others = std::iter::once(&master).chain(secondary);
+    let mut carriers = others.map(|&other| described(other).carrier);
+    let (message, expected) = if own == master {
+        (
+            format!("`{name}` is both the master's cell and the secondary one's"),
+            "another cell than `cell`, on another carrier",
+        )
+    } else if secondary.contains(&own) {
+        (
+            format!("`{name}` is one of the `secondary-cells` too"),
+            "a cell of its own",
+        )
+    } else if carriers.any(|carrier| carrier == described(own).carrier) {
+        (
+            format!("`{name}` has the carrier of another cell of the UE"),
+            "a carrier for each cell",
+        )
+    } else if is_lte(own) && is_lte(master) {
+        (
+            format!("`{name}` and `{}` are both of LTE", around.bases[master].0),
+            "LTE and NR, or NR twice",
+        )
+    } else if fields.item("rrc-states").is_some() {
+        (
+            "`rrc-states` of a UE with a `pscell`".to_owned(),
+            "one of the two",
+        )
+    } else {
+        return check_split(builder, &bearers).then_some(Some(own));
+    };
+    builder.mistake(item.place, message, expected);
+    None
+}
+
+/// Whether split bearers have modes that can be split.
+fn check_split(builder: &mut Builder<'_, '_>, bearers: &[&Fields]) -> bool {
+    let mut is_right = true;
+    for bearer in bearers {
+        let is_tm = |item: &Item| matches!(&item.content, Content::Named(rlc) if rlc.name == "tm");
+        if bearer.item("rlc").is_some_and(is_tm) {
+            let message =
+                "a split bearer in transparent mode, which has no PDCP to put it in order";
+            builder.mistake(bearer.place_of("rlc"), message, "\"am\" or \"um\"");
+            is_right = false;
+        }
+    }
+    is_right
+}

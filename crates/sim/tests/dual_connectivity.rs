@@ -1,0 +1,201 @@
+//! Dual connectivity from the scenario file to what arrives.
+
+use fadeout_core::Time;
+use fadeout_scenario::{Override, Scenario, Source};
+use fadeout_sim::{World, catalog, summary};
+use serde_json::Value;
+
+/// A UE in a cell of each of two base stations, with a link between them.
+const NETWORK: &str = "duration = \"4 s\"\nseed = 5\n\
+    [link.core]\nfrom = \"server\"\nto = \"master\"\nrate = \"10 Gbit/s\"\ndelay = \"1 ms\"\n\
+    queue = { limit = \"10 MB\" }\n\
+    [link.core2]\nfrom = \"server\"\nto = \"other\"\nrate = \"10 Gbit/s\"\ndelay = \"1 ms\"\n\
+    queue = { limit = \"10 MB\" }\n\
+    [link.xn]\nfrom = \"master\"\nto = \"other\"\nrate = \"10 Gbit/s\"\ndelay = \"2 ms\"\n\
+    queue = { limit = \"10 MB\" }\n\
+    [cell.master]\nradio = \"nr\"\ncarrier = \"3.5 GHz\"\nbandwidth = \"20 MHz\"\n\
+    channel = { path-loss = \"uma\" }\n\
+    [cell.other]\nradio = \"nr\"\ncarrier = \"3.7 GHz\"\nbandwidth = \"20 MHz\"\n\
+    channel = { path-loss = \"uma\" }\n\
+    [ue.phone]\ncell = \"master\"\ndownlink-sinr = \"15 dB\"\nuplink-sinr = \"12 dB\"\n";
+
+const SPLIT: &str = "pscell = \"other\"\nsplit = { ul-data-split-threshold = \"0 B\" }\n";
+const DOWN: &str = "[flow.user]\nfrom = \"server\"\nto = \"phone\"\n\
+                    application = { kind = \"full-buffer\", backlog = \"4 MB\" }\n";
+const UP: &str = "[flow.user]\nfrom = \"phone\"\nto = \"server\"\n\
+                  application = { kind = \"full-buffer\", backlog = \"4 MB\" }\n";
+
+fn parse(text: &str, overrides: &[&str]) -> Result<Scenario, String> {
+    let source = Source {
+        name: "test".to_owned(),
+        base_dir: ".".into(),
+    };
+    let overrides: Vec<Override> = overrides.iter().map(|text| Override::new(*text)).collect();
+    fadeout_scenario::parse(text, &source, &overrides, catalog()).map_err(|it| it.to_string())
+}
+
+fn run(text: &str, overrides: &[&str]) -> Value {
+    let scenario = parse(text, overrides).unwrap_or_else(|error| panic!("{error}"));
+    let mut world = World::unobserved(&scenario).expect("a world");
+    while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
+    summary(&scenario, &world)
+}
+
+fn delivered(summary: &Value) -> f64 {
+    let bytes = &summary["flows"][0]["delivered_bytes"];
+    bytes.as_f64().expect("a number")
+}
+
+#[test]
+fn two_legs_carry_the_sum_of_their_rates() {
+    for flow in [DOWN, UP] {
+        for generation in ["nr", "lte"] {
+            let radio = format!("cell.master.radio=\"{generation}\"");
+            let alone = |cell: &str| {
+                let cell = format!("ue.phone.cell=\"{cell}\"");
+                delivered(&run(&format!("{NETWORK}{flow}"), &[&radio, &cell]))
+            };
+            let sum = alone("master") + alone("other");
+            let both = delivered(&run(&format!("{NETWORK}{SPLIT}{flow}"), &[&radio]));
+            let ratio = both / sum;
+            assert!((0.97..=1.0).contains(&ratio), "{generation}: {ratio}");
+        }
+    }
+}
+
+/// What a split bearer gives to its first leg is served as if it were not split, whatever the second could do.
+#[test]
+fn a_split_bearer_that_uses_one_leg_is_bit_by_bit_one_of_a_single_connection() {
+    let stream =
+        "flow.user.application={ kind=\"packet-stream\", size=\"972 B\", rate=\"20 Mbit/s\" }";
+    let one_leg = "ue.phone.split={ downlink-threshold=\"1 GB\" }";
+    for flow in [DOWN, UP] {
+        for mode in ["am", "um"] {
+            let mode = format!("ue.phone.rlc=\"{mode}\"");
+            let single = run(&format!("{NETWORK}{flow}"), &[stream, &mode]);
+            let split = run(
+                &format!("{NETWORK}{SPLIT}{flow}"),
+                &[stream, &mode, one_leg],
+            );
+            assert_eq!(split["fingerprint"], single["fingerprint"]);
+            assert_eq!(split["datagram_flows"], single["datagram_flows"]);
+            // A second leg that no bearer uses is none.
+            let idle = run(
+                &format!("{NETWORK}pscell = \"other\"\n{flow}"),
+                &[stream, &mode],
+            );
+            assert_eq!(idle["fingerprint"], single["fingerprint"]);
+            assert_eq!(idle["events"], single["events"]);
+        }
+    }
+}
+
+/// X2 that drops every tenth frame of either kind, and one that is slower than the cell behind it.
+#[test]
+fn what_a_link_between_base_stations_drops_is_sent_again() {
+    let stream =
+        "flow.user.application={ kind=\"packet-stream\", size=\"972 B\", rate=\"60 Mbit/s\" }";
+    let text = format!("{NETWORK}{SPLIT}{DOWN}");
+    let lossy = run(
+        &text,
+        &[
+            stream,
+            "link.xn.loss={ probability=0.1 }",
+            "link.xn.reverse.loss={ probability=0.1 }",
+        ],
+    );
+    let of = |summary: &Value, key: &str| summary["datagram_flows"][0][key].as_f64();
+    assert_eq!(of(&lossy, "lost_datagrams"), Some(0.0));
+    assert_eq!(of(&lossy, "reordered_datagrams"), Some(0.0));
+    assert!(lossy["links"][4]["dropped_random"].as_u64() > Some(100));
+    // 54 Mbit/s by itself, 5 over the link, of which 60 are offered: what no leg takes waits until it is too much.
+    let slow = run(
+        &text,
+        &[
+            stream,
+            "link.xn.rate=\"5 Mbit/s\"",
+            "ue.phone.split.desired-buffer=\"30 kB\"",
+        ],
+    );
+    let rate = delivered(&slow) * 8.0 / 4.0 / 1e6;
+    assert!((57.0..60.0).contains(&rate), "{rate}");
+}
+
+#[test]
+fn legs_that_cannot_be_are_refused_with_what_was_expected() {
+    let error = |ue: &str, overrides: &[&str]| {
+        let text = format!("{NETWORK}{ue}{DOWN}");
+        match parse(&text, overrides) {
+            Err(error) => error,
+            Ok(scenario) => match World::unobserved(&scenario) {
+                Err(error) => error.to_string(),
+                Ok(_) => String::new(),
+            },
+        }
+    };
+    for (ue, overrides, expected) in [
+        (
+            SPLIT,
+            &["ue.phone.rlc=\"tm\""][..],
+            "a split bearer in transparent mode",
+        ),
+        (
+            SPLIT,
+            &["ue.phone.pscell=\"master\""],
+            "`master` is both the master's cell and the secondary one's",
+        ),
+        (
+            SPLIT,
+            &["cell.other.carrier=\"3.5 GHz\""],
+            "`other` has the carrier of another cell of the UE",
+        ),
+        (SPLIT, &["ue.phone.pscell=\"othr\""], "did you mean"),
+        (
+            SPLIT,
+            &["cell.other.radio=\"lte\"", "cell.master.radio=\"lte\""],
+            "`other` and `master` are both of LTE",
+        ),
+        (
+            SPLIT,
+            &["ue.phone.rrc-states={}"],
+            "`rrc-states` of a UE with a `pscell`",
+        ),
+        (
+            SPLIT,
+            &["ue.phone.rlc={ mode=\"am\", aqm=\"pie\" }"],
+            "expected \"drop-tail\"",
+        ),
+        (
+            SPLIT,
+            &["ue.phone.pdcp={ name=\"standard\", delivery=\"from-rlc\" }"],
+            "expected PDCP's own",
+        ),
+        (
+            SPLIT,
+            &["ue.phone.split.ul-data-split-threshold=\"1000 B\""],
+            "the nearest allowed value is 800 bytes",
+        ),
+        ("split = {}\n", &[], "a split bearer of a UE with one cell"),
+        (
+            "pscell = \"other\"\n[mobility-management]\n",
+            &[],
+            "mobility management of UEs with a `pscell`",
+        ),
+    ] {
+        let error = error(ue, overrides);
+        let error = error.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(error.contains(expected), "{expected}: {error}");
+    }
+    let apart = NETWORK.replace(
+        "to = \"other\"\nrate = \"10 Gbit/s\"\ndelay",
+        "to = \"nobody\"\nrate = \"10 Gbit/s\"\ndelay",
+    );
+    let scenario =
+        parse(&format!("{apart}{SPLIT}{DOWN}"), &[]).unwrap_or_else(|error| panic!("{error}"));
+    let error =
+        World::unobserved(&scenario).map_or_else(|error| error.to_string(), |_| String::new());
+    assert!(
+        error.contains("no links connect base station \"master\""),
+        "{error}"
+    );
+}
