@@ -15,7 +15,7 @@ use crate::shadowing::MapReader;
 use crate::small_scale::{LOS, NLOS, SmallScale};
 use crate::transition::{self, Transition};
 use fadeout_core::math::{pow, to_db};
-use fadeout_core::{Point, Time, Vector};
+use fadeout_core::{Point, Time};
 use std::sync::Arc;
 
 mod beside;
@@ -59,6 +59,7 @@ pub struct LinkChannel {
     /// steered.
     is_timeless: bool,
     asked: Option<(Time, LinkEnds)>,
+    anchor: Anchor,
     large_scale: LargeScale,
 }
 
@@ -89,23 +90,30 @@ fn certain(probabilities: StateProbabilities) -> Option<State> {
     }
 }
 
-/// Where the UE of a look is at a time, before it or after, relative to the base station.
-#[inline]
-fn relative_at(&(at, ref ends): &(Time, LinkEnds), t: Time) -> Vector {
-    let (base, ue) = (ends.base, ends.ue);
-    let elapsed = if t >= at {
-        t.since(at).as_secs_f64()
-    } else {
-        -at.since(t).as_secs_f64()
-    };
-    let position = ue.position - base.position;
-    let velocity = Vector::new(
-        ue.velocity.x - base.velocity.x,
-        ue.velocity.y - base.velocity.y,
-        ue.velocity.z - base.velocity.z,
-    );
-    let way = velocity * elapsed;
-    Vector::new(position.x + way.x, position.y + way.y, position.z + way.z)
+/// Where the UE was when it was last asked about, relative to the base station, and how it moved.
+#[derive(Debug, Clone, Copy, Default)]
+struct Anchor {
+    at: Time,
+    position: fadeout_core::Vector,
+    velocity: fadeout_core::Vector,
+}
+
+impl Anchor {
+    /// The relative position at a time, before or after.
+    #[inline]
+    fn at(&self, t: Time) -> fadeout_core::Vector {
+        let elapsed = if t >= self.at {
+            t.since(self.at).as_secs_f64()
+        } else {
+            -self.at.since(t).as_secs_f64()
+        };
+        let way = self.velocity * elapsed;
+        fadeout_core::Vector::new(
+            self.position.x + way.x,
+            self.position.y + way.y,
+            self.position.z + way.z,
+        )
+    }
 }
 
 impl LinkChannel {
@@ -127,13 +135,22 @@ impl LinkChannel {
             return self.large_scale.gain_db;
         }
         let before = self.asked.replace((now, *ends));
+        let (base, ue) = (ends.base, ends.ue);
+        self.anchor = Anchor {
+            at: now,
+            position: ue.position - base.position,
+            velocity: fadeout_core::Vector::new(
+                ue.velocity.x - base.velocity.x,
+                ue.velocity.y - base.velocity.y,
+                ue.velocity.z - base.velocity.z,
+            ),
+        };
         if before.is_some_and(|(_, before)| self.is_alike(&before, ends)) {
             return self.large_scale.gain_db;
         }
         let shared = Arc::clone(&self.shared);
         self.large_scale = self.look(&shared, now, ends, beside);
-        let place = ends.ue.position;
-        self.lay_out_fading(&shared, (place.x, place.y));
+        self.lay_out_fading(&shared, (ue.position.x, ue.position.y));
         self.large_scale.gain_db
     }
 
@@ -171,10 +188,10 @@ impl LinkChannel {
     /// entries as the configuration has sub-bands; of a flat channel all are the same. Before the
     /// first [`large_scale_db`](LinkChannel::large_scale_db) there is no fading.
     pub fn fading(&self, t: Time, out: &mut [f32]) {
-        let Some(asked) = &self.asked else {
+        if self.asked.is_none() {
             return out.fill(1.0);
-        };
-        let (place, direct_turns) = self.place(asked, t);
+        }
+        let (place, direct_turns) = self.place(t);
         let fadings = &self.shared.fadings;
         self.fading.gains(fadings, place, direct_turns, out);
     }
@@ -182,10 +199,10 @@ impl LinkChannel {
     /// Fading power gain at `t` of the band as a whole: of a wideband channel the mean over the
     /// sub-bands.
     pub fn fading_flat(&self, t: Time) -> f64 {
-        let Some(asked) = &self.asked else {
+        if self.asked.is_none() {
             return 1.0;
-        };
-        let (place, direct_turns) = self.place(asked, t);
+        }
+        let (place, direct_turns) = self.place(t);
         let (fadings, sub_bands) = (&self.shared.fadings, self.shared.config.sub_bands);
         self.fading
             .flat_or_mean(fadings, place, direct_turns, sub_bands)
@@ -199,8 +216,8 @@ impl LinkChannel {
     }
 
     #[inline]
-    fn place(&self, asked: &(Time, LinkEnds), t: Time) -> (Place, f64) {
-        let position = relative_at(asked, t);
+    fn place(&self, t: Time) -> (Place, f64) {
+        let position = self.anchor.at(t);
         let place = Place {
             x: position.x,
             y: position.y,
