@@ -389,9 +389,10 @@ fn fading(link: LinkChannel) -> LinkChannel {
     link
 }
 
-/// Well after every buffer and HARQ process has been used.
+/// Well after every buffer and HARQ process has been used, and between two instants at which all UEs look at
+/// interferers: each 100 ms, so that a whole run has a hundredth of one where a millisecond would have all of it.
 fn loaded(mut load: RadioLoad) -> RadioLoad {
-    load.run_for(200_000_000);
+    load.run_for(237_000_000);
     load
 }
 

@@ -19,8 +19,18 @@ pub(crate) struct Histories {
 }
 
 /// The means of cells.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Means(Vec<Mean>);
+
+impl Clone for Means {
+    fn clone(&self) -> Means {
+        Means(self.0.clone())
+    }
+    /// Into the memory that is there: a derived one would take new memory.
+    fn clone_from(&mut self, of: &Means) {
+        self.0.clone_from(&of.0);
+    }
+}
 
 /// A value added up in a slot.
 #[derive(Debug, Clone, Copy)]
