@@ -1,12 +1,13 @@
 //! UEs under mobility management look at their links: all that look at an instant do so one after the other, in
 //! their order, whatever else each of them was woken for.
 //!
-//! A UE that listens all the time would look each 10 ms, and hardly ever find anything. The mean over 20 looks is no
-//! less than what a few of them add to it, since none is below zero. So after a look that is good enough the UE waits
-//! for as long as the mean is surely above Qout, and does not even look at interferers whose bounds say that: while T310 does not run and nothing was out of sync, nothing else
-//! counts. When a later look does not suffice, what was left out is looked at then, as of the times at which it was
-//! due: the gains follow from the places, a UE that goes straight on may be asked where it was, and what the
-//! cells sent is kept.
+//! A UE that listens all the time would look each 10 ms, and hardly ever find anything. The mean over 20
+//! looks is no less than what a few of them add to it, since none is below zero. So after a look that is good
+//! enough the UE waits for as long as the mean is surely above Qout, and does not even look at interferers
+//! whose bounds say that: while T310 does not run and nothing was out of sync, nothing else counts. When a
+//! later look does not suffice, what was left out is looked at then, as of the times at which it was due: the
+//! gains follow from the places, a UE that goes straight on may be asked where it was, and what the cells
+//! sent is kept.
 
 use super::managed::Managed;
 use super::{Event, RadioAccess};

@@ -84,8 +84,9 @@ impl Leg {
         self.up.last_slot = target;
     }
 
-    /// The UE has filled a new block and has `left` bytes left, which it reports. Since when it had
-    /// asked for the block, if it had. It asks again at [`UplinkRequests::arm_repeat`](super::request::UplinkRequests::arm_repeat) if anything is left.
+    /// The UE has filled a new block and has `left` bytes left, which it reports. Since when it had asked for
+    /// the block, if it had. It asks again at
+    /// [`UplinkRequests::arm_repeat`](super::request::UplinkRequests::arm_repeat) if anything is left.
     pub(crate) fn on_filled(
         &mut self,
         requests: &mut UplinkRequests,

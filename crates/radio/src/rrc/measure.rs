@@ -214,10 +214,10 @@ impl EventState {
         *filtered = Filter::new(self.event.filter, over).next_level(*filtered, sample);
     }
 
-    /// All cells were measured, in dBm, but those of which it is none. The condition is looked at anew: a time to trigger ends as
-    /// soon as the entering condition fails, reports when the leaving condition holds. `changed` hears of
-    /// each cell whose condition holds from now on, or does not any more. `of` says of a neighbour whether
-    /// it is meant, and its offset in dB.
+    /// All cells were measured, in dBm, but those of which it is none. The condition is looked at anew: a
+    /// time to trigger ends as soon as the entering condition fails, reports when the leaving condition
+    /// holds. `changed` hears of each cell whose condition holds from now on, or does not any more. `of` says
+    /// of a neighbour whether it is meant, and its offset in dB.
     ///
     /// Standard: TS 38.331 §5.5.4.1.
     pub(crate) fn on_samples(

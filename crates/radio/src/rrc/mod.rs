@@ -1,15 +1,15 @@
 //! Radio resource control, as far as it is modelled: which cells serve a UE, and what follows when
 //! a radio link fails.
 //!
-//! A UE is connected at once to the cell that it is told of, or to the one that it measures best at
-//! the start. Without mobility management it stays there, without messages: when RLC has repeated
-//! something as often as it may (radio link failure), the UE is without service for the time that
-//! re-establishment takes; so it is when data has waited for T310 and T311 while every look at the downlink
-//! found it out of range. With it, [`survey`], [`measure`] and [`filter`] say what a UE
-//! reports, [`trail`] where it measured, [`turns`] what in gaps, [`monitor`] when its link has failed, [`policy`] where it is to go, [`network`] what base
-//! stations and the core do about it, [`random_access`] how it comes into a cell, [`mobility`] where it
-//! stands in all that, and [`record`] what is told of it. [`pace`] says how often it measures and looks.
-//! [`states`] are those of a UE whose connection is released when it is quiet.
+//! A UE is connected at once to the cell that it is told of, or to the one that it measures best at the
+//! start. Without mobility management it stays there, without messages: when RLC has repeated something as
+//! often as it may (radio link failure), the UE is without service for the time that re-establishment takes;
+//! so it is when data has waited for T310 and T311 while every look at the downlink found it out of range.
+//! With it, [`survey`], [`measure`] and [`filter`] say what a UE reports, [`trail`] where it measured,
+//! [`turns`] what in gaps, [`monitor`] when its link has failed, [`policy`] where it is to go, [`network`]
+//! what base stations and the core do about it, [`random_access`] how it comes into a cell, [`mobility`]
+//! where it stands in all that, and [`record`] what is told of it. [`pace`] says how often it measures and
+//! looks. [`states`] are those of a UE whose connection is released when it is quiet.
 //!
 //! Standard: TS 38.331 §5.3.10.3; TS 36.331 §5.3.11.3.
 
