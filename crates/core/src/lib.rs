@@ -20,6 +20,7 @@ mod link_info;
 mod mac_pdu;
 pub mod math;
 mod packet;
+pub mod polygon;
 mod pool;
 mod probe;
 mod probe_settings;

@@ -1,6 +1,6 @@
 //! Boxes that cut straight lines: buildings and vehicles.
 
-use fadeout_core::{Point, math};
+use fadeout_core::{Point, math, polygon};
 
 /// A rectangle on the ground along the axes, in metres.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,8 +62,7 @@ impl Obstacle {
     pub fn walls(rings: &[Vec<(f64, f64)>], base: f64, height: f64) -> Vec<Obstacle> {
         let mut walls = Vec::new();
         for ring in rings {
-            let next = ring.iter().cycle().skip(1);
-            for (&(x0, y0), &(x1, y1)) in ring.iter().zip(next) {
+            for ((x0, y0), (x1, y1)) in polygon::edges(ring) {
                 let (x, y) = (x1 - x0, y1 - y0);
                 let length = math::hypot(x, y);
                 if length > 0.0 {

@@ -1,8 +1,11 @@
 //! Carrier aggregation under mobility management, from the scenario file to rows: a download through it.
 
+mod common;
+
+use common::{parse, run_with};
 use fadeout_core::{CellId, HandoverRow, MeasurementRow, Probe, RrcEvent, RrcRow, Time, UeId};
-use fadeout_scenario::{Override, Scenario, Source};
-use fadeout_sim::{World, build};
+use fadeout_scenario::Scenario;
+use fadeout_sim::build;
 
 #[derive(Default)]
 struct Rows {
@@ -29,10 +32,6 @@ impl Probe for Rows {
 /// The project's example with a second cell at each site, and these overrides.
 fn example(overrides: &[&str]) -> Scenario {
     let text = include_str!("../../../scenarios/handover.toml");
-    let source = Source {
-        name: "handover.toml".to_owned(),
-        base_dir: ".".into(),
-    };
     let sites = [("west", 0), ("middle", 500), ("east", 1000)];
     let second = sites.map(|(node, x)| {
         format!(
@@ -42,17 +41,11 @@ fn example(overrides: &[&str]) -> Scenario {
         )
     });
     let text = text.replacen("[ue.phone]", &format!("{}[ue.phone]", second.concat()), 1);
-    let overrides: Vec<Override> = overrides.iter().map(|&it| Override::new(it)).collect();
-    fadeout_scenario::parse(&text, &source, &overrides, fadeout_sim::catalog())
-        .unwrap_or_else(|errors| panic!("{errors}"))
+    parse(&text, ".".into(), overrides)
 }
 
 fn run(overrides: &[&str]) -> (Rows, u64) {
-    let scenario = example(overrides);
-    let mut world: World<Rows> = build(&scenario, Rows::default()).expect("a world");
-    while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
-    let delivered = world.delivered_packets();
-    (world.into_probe(), delivered)
+    run_with(&example(overrides), Rows::default())
 }
 
 const TWO: &str = "ue.phone.max-secondary-cells=1";

@@ -1,10 +1,13 @@
 //! Handover from the scenario file to rows: TCP runs through it.
 
+mod common;
+
+use common::{parse, run_with};
 use fadeout_core::{
-    DropRow, HandoverOutcome, HandoverRow, Probe, Procedure, RadioDropCause, RadioDropRow, Time,
+    DropRow, HandoverOutcome, HandoverRow, Probe, Procedure, RadioDropCause, RadioDropRow,
 };
 use fadeout_scenario::{Override, Scenario, Source};
-use fadeout_sim::{World, build};
+use fadeout_sim::build;
 
 #[derive(Default)]
 struct Rows {
@@ -29,21 +32,11 @@ impl Probe for Rows {
 /// The project's example with these overrides.
 fn example(overrides: &[&str]) -> Scenario {
     let text = include_str!("../../../scenarios/handover.toml");
-    let source = Source {
-        name: "handover.toml".to_owned(),
-        base_dir: ".".into(),
-    };
-    let overrides: Vec<Override> = overrides.iter().map(|&it| Override::new(it)).collect();
-    fadeout_scenario::parse(text, &source, &overrides, fadeout_sim::catalog())
-        .unwrap_or_else(|errors| panic!("{errors}"))
+    parse(text, ".".into(), overrides)
 }
 
 fn run(overrides: &[&str]) -> (Rows, u64) {
-    let scenario = example(overrides);
-    let mut world: World<Rows> = build(&scenario, Rows::default()).expect("a world");
-    while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
-    let delivered = world.delivered_packets();
-    (world.into_probe(), delivered)
+    run_with(&example(overrides), Rows::default())
 }
 
 const GIVEN: &str = "mobility-management.signalling=\"given\"";
@@ -321,10 +314,7 @@ fn a_phone_goes_from_lte_to_nr() {
 
 #[test]
 fn a_phone_changes_cell_before_its_first_flow() {
-    let scenario = example(&["flow.download.start=\"55 s\"", "duration=\"50 s\""]);
-    let mut world: World<Rows> = build(&scenario, Rows::default()).expect("a world");
-    while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
-    let rows = world.into_probe();
+    let (rows, _) = run(&["flow.download.start=\"55 s\"", "duration=\"50 s\""]);
     assert!(!rows.handovers.is_empty(), "it passes two borders");
 }
 

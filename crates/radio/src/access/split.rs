@@ -5,7 +5,7 @@ use super::stack::Stack;
 use super::{Backhaul, Event, Move};
 use crate::bearer::{Frame, FrameKind, SplitBearer, split};
 use crate::config::{Env, LegId};
-use fadeout_core::{CellId, Direction, DrbId, Probe, Time};
+use fadeout_core::{Direction, DrbId, Probe, Time};
 
 impl Stack {
     fn split_bearer(&mut self, bearer: DrbId) -> Option<SplitBearer<'_>> {
@@ -125,22 +125,14 @@ impl Service {
         let Some(leg) = self.stack.far_leg(bearer) else {
             return;
         };
-        let LegCell { takes, cell } = self.leg_cell(leg);
-        let ready_at = env.now.saturating_add(takes);
+        let cell = self.stack.legs[leg.index()].config.cell;
+        let plan = &self.cells[cell.index()].plan;
+        let ready_at = env.now.saturating_add(plan.config.timing.base_preparation);
+        let slot = plan.frame.slot_from(ready_at);
         if let Some(mut split) = self.stack.split_bearer(bearer) {
             split.on_frame(ready_at, number, is_poll);
         }
-        let slot = self.cells[cell.index()].plan.frame.slot_from(ready_at);
         self.activate(env.now, Some(leg), Direction::Downlink, slot);
-    }
-
-    fn leg_cell(&self, leg: LegId) -> LegCell {
-        let cell = self.stack.legs[leg.index()].config.cell;
-        let timing = &self.cells[cell.index()].plan.config.timing;
-        LegCell {
-            takes: timing.base_preparation,
-            cell,
-        }
     }
 
     fn on_status(&mut self, (bearer, number): (DrbId, u64), env: &mut Env<'_, impl Probe>) {
@@ -194,10 +186,4 @@ impl Service {
             }
         }
     }
-}
-
-/// Of a leg: how long its base station is busy with a packet, and its cell.
-struct LegCell {
-    takes: fadeout_core::Span,
-    cell: CellId,
 }

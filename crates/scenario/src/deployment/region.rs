@@ -1,8 +1,8 @@
 //! Areas that UEs are dropped in.
 
 use super::hexagon;
-use fadeout_core::math;
 use fadeout_core::random::Stream;
+use fadeout_core::{math, polygon};
 
 /// An area on the ground; places are in metres east and north.
 #[derive(Debug, Clone, PartialEq)]
@@ -146,7 +146,7 @@ impl Region {
             Shape::Polygon(corners) => {
                 let (low, high) = bounds(corners);
                 let place = in_box(low, high, random);
-                return holds(corners, place).then_some((place, None));
+                return polygon::holds(corners, place).then_some((place, None));
             }
             Shape::Road { places, width_m } => {
                 let mut along = random.uniform() * length_m(places);
@@ -185,14 +185,10 @@ fn length_m(places: &[(f64, f64)]) -> f64 {
         .sum()
 }
 
-/// The edges of a polygon.
-fn edges(corners: &[(f64, f64)]) -> impl Iterator<Item = ((f64, f64), (f64, f64))> + '_ {
-    let next = corners.iter().cycle().skip(1);
-    corners.iter().copied().zip(next.copied())
-}
-
 fn polygon_area_m2(corners: &[(f64, f64)]) -> f64 {
-    let twice: f64 = edges(corners).map(|(a, b)| a.0 * b.1 - b.0 * a.1).sum();
+    let twice: f64 = polygon::edges(corners)
+        .map(|(a, b)| a.0 * b.1 - b.0 * a.1)
+        .sum();
     0.5 * twice.abs()
 }
 
@@ -204,13 +200,6 @@ fn bounds(corners: &[(f64, f64)]) -> ((f64, f64), (f64, f64)) {
     };
     let (x, y) = (span(|corner| corner.0), span(|corner| corner.1));
     ((x.0, y.0), (x.1, y.1))
-}
-
-/// Whether a place is in a polygon: a ray from it crosses the edges an odd number of times.
-fn holds(corners: &[(f64, f64)], (x, y): (f64, f64)) -> bool {
-    let crossed = edges(corners)
-        .filter(|(a, b)| (a.1 > y) != (b.1 > y) && x < a.0 + (y - a.1) / (b.1 - a.1) * (b.0 - a.0));
-    crossed.count() % 2 == 1
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Base stations stand outside of buildings: an antenna behind walls that nothing gets through serves nobody.
 
 use super::{BuildError, vehicles};
-use fadeout_core::Point;
+use fadeout_core::{Point, polygon};
 use fadeout_scenario::{Building, Scenario};
 
 /// # Errors
@@ -34,22 +34,10 @@ fn holds(building: &Building, at: Point) -> bool {
     let is_between = building.base.0 < at.z && at.z < building.height.0;
     let (low, high) = (building.low, building.high);
     let is_around = low.0 < at.x && at.x < high.0 && low.1 < at.y && at.y < high.1;
-    is_between && is_around && (building.outline.is_empty() || is_within(&building.outline, at))
-}
-
-/// Whether a ray from a place to the east crosses rings an odd number of times.
-fn is_within(rings: &[Vec<(f64, f64)>], at: Point) -> bool {
-    let mut is_inside = false;
-    for ring in rings {
-        let next = ring.iter().cycle().skip(1);
-        for (one, other) in ring.iter().zip(next) {
-            if (one.1 > at.y) != (other.1 > at.y) {
-                let east = one.0 + (at.y - one.1) / (other.1 - one.1) * (other.0 - one.0);
-                is_inside ^= at.x < east;
-            }
-        }
-    }
-    is_inside
+    // Inside an odd number of rings: courtyards are outside.
+    let around = building.outline.iter();
+    let around = around.filter(|ring| polygon::holds(ring, (at.x, at.y)));
+    is_between && is_around && (building.outline.is_empty() || around.count() % 2 == 1)
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use fadeout_core::{NullProbe, Span, Time};
+use fadeout_core::{NullProbe, Probe, Span, Time};
 use fadeout_scenario::{Override, Scenario, Source};
-use fadeout_sim::{World, catalog};
+use fadeout_sim::{World, build, catalog};
 use std::path::{Path, PathBuf};
 
 /// Every file in `scenarios/`, sorted by name.
@@ -42,6 +42,14 @@ pub(crate) fn parse(text: &str, base_dir: PathBuf, overrides: &[&str]) -> Scenar
     };
     fadeout_scenario::parse(text, &source, &overrides, catalog())
         .unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+/// Runs a scenario to its end. What the probe saw, and the packets that applications were given.
+pub(crate) fn run_with<P: Probe>(scenario: &Scenario, probe: P) -> (P, u64) {
+    let mut world = build(scenario, probe).expect("a checked scenario makes a world");
+    while world.run(end(scenario), u64::MAX) {}
+    let delivered = world.delivered_packets();
+    (world.into_probe(), delivered)
 }
 
 /// The world of a scenario that nothing looks at.
