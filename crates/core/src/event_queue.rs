@@ -59,8 +59,15 @@ impl<E: Copy> EventQueue<E> {
             event,
         };
         self.scheduled += 1;
+        let child = self.heap.len();
         self.heap.push(entry);
-        self.sift_up(self.heap.len() - 1);
+        // Most are later than what they stand under, and are not read again as long as they are being
+        // written.
+        if let Some(parent) = parent_of(child)
+            && self.heap[parent].key() > entry.key()
+        {
+            self.sift_up(child);
+        }
     }
 
     /// Removes the earliest event. O(log n).
@@ -72,8 +79,7 @@ impl<E: Copy> EventQueue<E> {
             .pop()
             .expect("a queue with a first entry has a last");
         if !self.heap.is_empty() {
-            self.heap[0] = last;
-            self.sift_down(0);
+            self.sink(last);
         }
         Some((first.at, first.event))
     }
@@ -103,21 +109,20 @@ impl<E: Copy> EventQueue<E> {
         let heap = &mut self.heap[..];
         let entry = heap[child];
         let key = entry.key();
-        while child > 0 {
-            let parent = (child - 1) / ARITY;
-            if heap[parent].key() <= key {
-                break;
-            }
+        while let Some(parent) = parent_of(child)
+            && heap[parent].key() > key
+        {
             heap[child] = heap[parent];
             child = parent;
         }
         heap[child] = entry;
     }
 
-    fn sift_down(&mut self, mut parent: usize) {
+    /// Puts an entry in place of the first one, or below it.
+    fn sink(&mut self, entry: Entry<E>) {
         let heap = &mut self.heap[..];
-        let entry = heap[parent];
         let key = entry.key();
+        let mut parent = 0;
         while let Some(least) = least_child(heap, parent)
             && heap[least].key() < key
         {
@@ -126,6 +131,12 @@ impl<E: Copy> EventQueue<E> {
         }
         heap[parent] = entry;
     }
+}
+
+/// Under which entry one stands; none of the first.
+#[inline]
+fn parent_of(child: usize) -> Option<usize> {
+    Some(child.checked_sub(1)? / ARITY)
 }
 
 /// The earliest of an entry's children; none of a leaf.

@@ -87,7 +87,8 @@ impl std::fmt::Debug for SackBlock {
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 #[repr(C)]
 pub struct SackList {
-    len: u8,
+    /// A word: a list without padding is copied as it was written.
+    len: u64,
     blocks: [SackBlock; MAX_SACK_BLOCKS],
 }
 
@@ -102,22 +103,22 @@ impl SackList {
     pub fn push(&mut self, block: SackBlock) -> bool {
         let room = self.as_slice().len() < MAX_SACK_BLOCKS;
         if room {
-            self.blocks[usize::from(self.len)] = block;
+            self.blocks[self.len as usize] = block;
             self.len += 1;
         }
         room
     }
     /// Keeps the first `len` blocks.
     pub fn truncate(&mut self, len: usize) {
-        self.len = self.len.min(len as u8);
-        for block in &mut self.blocks[usize::from(self.len)..] {
+        self.len = self.len.min(len as u64);
+        for block in &mut self.blocks[self.len as usize..] {
             *block = SackBlock::default();
         }
     }
     /// The blocks in order.
     #[inline]
     pub fn as_slice(&self) -> &[SackBlock] {
-        &self.blocks[..usize::from(self.len)]
+        &self.blocks[..self.len as usize]
     }
     /// Whether there is no block.
     #[inline]

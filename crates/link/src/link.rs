@@ -454,19 +454,23 @@ impl Link {
 
     #[inline(always)]
     fn carry(&mut self, now: Time, packet: PacketId, size: u32) {
-        let (transmission, delay) = match self.changes {
+        // Number by number: copied as one, what was just written in pieces would be waited for.
+        let (first, last, departs_at, delay) = match self.changes {
             Changes::AtOnce => {
-                let transmission = self.transmitter.transmit(now, size);
-                let delay = self.delay.at(transmission.departs_at);
-                (transmission, delay.saturating_add(self.jitter.draw()))
+                let Transmission {
+                    first,
+                    last,
+                    departs_at,
+                } = self.transmitter.transmit(now, size);
+                let delay = self.delay.at(departs_at);
+                let delay = delay.saturating_add(self.jitter.draw());
+                (first, last, departs_at, delay)
             }
-            Changes::ForArrivals => self.transmit_as_arrived(now, size),
+            Changes::ForArrivals => {
+                let (on_air, delay) = self.transmit_as_arrived(now, size);
+                (on_air.first, on_air.last, on_air.departs_at, delay)
+            }
         };
-        let Transmission {
-            first,
-            last,
-            departs_at,
-        } = transmission;
         let is_lost = self.effect == Some(BlockageEffect::Lost)
             && !departs_at.is_never()
             && self.blockages.hits(first, last);

@@ -36,7 +36,7 @@ impl Agenda {
     }
 
     /// Lets `event` happen at `at`, or now if that has passed.
-    #[inline]
+    #[inline(always)]
     pub(super) fn schedule(&mut self, at: Time, event: Event) {
         self.events.schedule(at.max(self.now), event);
     }

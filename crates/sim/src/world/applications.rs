@@ -30,6 +30,13 @@ impl<P: Probe> World<P> {
             generation,
         };
         self.agenda.arm(&mut flow.wake, at, event);
+        if !self.asks.is_empty() {
+            self.carry_out(sender, receiver);
+        }
+    }
+
+    /// Passes on what an application asked for to the ends of its connection.
+    fn carry_out(&mut self, sender: EndpointId, receiver: EndpointId) {
         let mut asks = std::mem::take(&mut self.asks);
         for (end, request) in asks.drain(..) {
             let command = match request {
@@ -62,8 +69,10 @@ impl Flow {
         if delivered > 0 {
             self.deliver((id, at), delivered, agenda.now(), asks, probe);
         }
-        for event in events.drain(..) {
-            self.on_app_event(event, agenda);
+        if !events.is_empty() {
+            for event in events.drain(..) {
+                self.on_app_event(event, agenda);
+            }
         }
     }
 

@@ -112,24 +112,26 @@ impl<P: Probe> World<P> {
     pub(super) fn after_endpoint(&mut self, id: EndpointId) {
         let sender = &self.endpoints[id];
         let (flow, to, route) = (sender.flow, sender.peer, sender.route);
-        let mut outbox = std::mem::take(&mut self.outbox);
-        let delivered = outbox.delivered_bytes;
-        if delivered > 0 || !outbox.events.is_empty() {
+        let delivered = self.outbox.delivered_bytes;
+        if delivered > 0 || !self.outbox.events.is_empty() {
             self.flows[flow.index()].hear(
                 (flow, id),
                 delivered,
-                &mut outbox.events,
+                &mut self.outbox.events,
                 &mut self.agenda,
                 &mut self.asks,
                 &mut self.probe,
             );
         }
-        let first = self.routes.first(route);
-        for outgoing in &outbox.segments {
-            self.put_on_wire(outgoing, flow, to, route, first);
+        if !self.outbox.segments.is_empty() {
+            let segments = std::mem::take(&mut self.outbox.segments);
+            let first = self.routes.first(route);
+            for outgoing in &segments {
+                self.put_on_wire(outgoing, flow, to, route, first);
+            }
+            self.outbox.segments = segments;
         }
-        outbox.clear();
-        self.outbox = outbox;
+        self.outbox.clear();
         let at = match &self.endpoints[id].transport {
             Transport::Tcp(tcp) => tcp.wake_at(),
             Transport::Subflow { .. } | Transport::Udp(_) | Transport::Kernel(_) => Time::NEVER,

@@ -63,6 +63,13 @@ impl SentTimes {
 impl Sender {
     /// Processes the acknowledgment in `segment` and sends what it allows.
     pub(in crate::tcp) fn on_ack<P: Probe>(&mut self, cx: &mut Step<'_, P>, segment: &Segment) {
+        self.take_loss_notification(segment);
+        if self.is_idle() && self.tells_nothing(segment) {
+            self.snd_wl1 = self.snd_wl1.max(segment.seq);
+            self.unanswered_probes = 0;
+            self.note_idle();
+            return;
+        }
         let prior_una = self.snd_una;
         let prior_in_flight = self.in_flight();
         let prior_delivered = self.rate.delivered;
@@ -73,7 +80,6 @@ impl Sender {
             ece,
             ..AckFlags::default()
         };
-        self.take_loss_notification(segment);
         let was_closed = self.snd_wnd == 0;
         // What lies below it and arrives now was overtaken; what this ACK itself SACKs above the
         // data that it acknowledges overtook nothing.
@@ -207,6 +213,17 @@ impl Sender {
         if self.is_drained() {
             cx.out.events.push(AppEvent::AllAcknowledged);
         }
+    }
+
+    /// Whether a segment brings data for the other half and nothing for this one, as almost all do that
+    /// a mere receiver hears.
+    #[inline]
+    fn tells_nothing(&self, segment: &Segment) -> bool {
+        segment.ack == self.snd_una
+            && segment.window == self.snd_wnd
+            && segment.sack.is_empty()
+            && self.probe.high_seq.is_none()
+            && !self.marks.is_agreed()
     }
 
     /// The round-trip time this ACK measured.
