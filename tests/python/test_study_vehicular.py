@@ -9,8 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 import fadeout
+from fadeout import _traces
 from fadeout.cli.app import app
-from fadeout.studies.vehicular import between_cars, failures, load, today
+from fadeout.studies.vehicular import between_cars, city, failures, load, today
 from fadeout.studies.vehicular.between_cars import crossed
 from fadeout.studies.vehicular.claims import classes_verdict, gain, verdicts
 from fadeout.studies.vehicular.runs import MOTORWAY, SCENARIO, Numbers, Point, points
@@ -176,3 +177,25 @@ def test_lines_pass_through_boxes_that_stand_between():
 @pytest.mark.parametrize("choice", today.CHOICES, ids=lambda one: one.name)
 def test_every_choice_of_today_is_one(choice):
     fadeout.check(today.SCENARIO, set=[f"{key}={value}" for key, value in choice.pairs])
+
+
+def test_a_city_that_is_left_out_says_why(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(_traces, "find_sumo", lambda: None)
+    assert "pip install" in str(city.why_not(STUDY.full))
+    assert "quick" in str(city.why_not(STUDY.quick))
+
+
+@pytest.mark.filterwarnings("ignore:mobility-management")
+@pytest.mark.skipif(_traces.find_sumo() is None, reason="SUMO is not installed")
+def test_the_city_has_its_vehicles_for_a_minute():
+    assert city.why_not(STUDY.full) is None
+    tracks = fadeout.tracks(city.SCENARIO, every="15 s")
+    there = tracks.group_by("time_s").len().sort("time_s")
+    assert there["time_s"].to_list() == [0.0, 15.0, 30.0, 45.0, 60.0]
+    assert there["len"].to_list() == [200] * 5
+    # Every tenth is a lorry, and they drive.
+    assert tracks.unique("vehicle")["length_m"].value_counts().height == 2
+    driving = tracks.filter((tracks["time_s"] > 0) & (tracks["speed_mps"] > 5))
+    assert len(driving) > 100
+    for choice in city.CHOICES:
+        fadeout.check(city.SCENARIO, set=[f"{key}={value}" for key, value in choice.pairs])

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from fadeout.studies.vehicular import between_cars, failures, figures, load, maps, today
+from fadeout.studies.vehicular import between_cars, city, failures, figures, load, maps, today
 from fadeout.studies.vehicular.claims import (
     Found,
     classes_verdict,
@@ -93,6 +93,7 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
     yield prediction_section(found)
     yield between_cars.section(paths)
     yield today.section(today.today(runs, capacity))
+    yield city.section(runs)
     yield sweep_section(sweep(runs, capacity))
     yield windows_section(runs, capacity)
 
@@ -319,7 +320,8 @@ def more(effort: Effort) -> int:
     """How many runs the questions beside those of streets and motorway take."""
     over_seeds = len(load.points(effort)) + len(between_cars.PLACES) + len(today.POINTS)
     drawn = len(PLACES) + len(failures.CASES) // len(failures.FAILURES) * len(failures.CAUSES)
-    return over_seeds * effort.seeds + len(failures.CASES) * effort.swept + drawn
+    of_city = 0 if city.why_not(effort) else len(city.CHOICES) * city.seeds(effort)
+    return over_seeds * effort.seeds + len(failures.CASES) * effort.swept + drawn + of_city
 
 
 STUDY = Study(
@@ -342,6 +344,7 @@ and what was chosen.
         loads=(0.5, AT_LOAD, 2.0),
         class_loads=(2.0,),
         static_loads=(1, 100, 500, 1000, 2000),
+        city_s=0,
     ),
     count=lambda effort: count(effort) + more(effort),
     sections=sections,
@@ -351,6 +354,7 @@ and what was chosen.
         "scenario_of_hspa": "static-hspa.toml",
         "scenario_of_one_car": "one-car.toml",
         "scenario_with_lte": "with-lte.toml",
+        "scenario_of_the_city": "city/city.toml",
     },
 )
 
