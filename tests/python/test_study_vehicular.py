@@ -4,12 +4,16 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import fadeout
+from fadeout import _traces
 from fadeout.cli.app import app
-from fadeout.studies.vehicular.claims import gain, verdicts
+from fadeout.studies.vehicular import between_cars, city, failures, load, today
+from fadeout.studies.vehicular.between_cars import crossed
+from fadeout.studies.vehicular.claims import classes_verdict, gain, verdicts
 from fadeout.studies.vehicular.runs import MOTORWAY, SCENARIO, Numbers, Point, points
 from fadeout.studies.vehicular.setups import (
     CHANGES,
@@ -80,14 +84,118 @@ def test_the_motorway_has_the_papers_density():
 
 
 def test_the_study_writes_all_its_tables(cli: CliRunner, spend: Callable[..., None]):
-    spend("vehicular", seeds=1, swept_seeds=1, duration_s=0.3, loads=(0.5, 1.0), class_loads=(1.0,))
+    spend(
+        "vehicular",
+        seeds=1,
+        swept_seeds=1,
+        duration_s=0.3,
+        loads=(0.5, 1.0),
+        class_loads=(1.0,),
+        static_loads=(1.0, 100.0),
+        failure_s=0.4,
+    )
     result = cli.invoke(app, ["study", "vehicular", "--quick", "--out", "study"])
     assert result.exit_code == 0, result.output
     found = json.loads(Path("study/results.json").read_text())
-    claims = {row["claim"] for row in found["claims"]}
-    assert claims <= set(CLAIMS)
+    assert {row["claim"] for row in found["claims"]} == set(CLAIMS)
+    assert len(found["load"]) == 2 * len(load.NETWORKS)
+    assert len(found["failures"]) == len(failures.FAILURES) * len(failures.MODES)
+    assert {row["place"] for row in found["between-cars"]} == set(between_cars.PLACES)
+    assert len(found["today"]) == len(today.POINTS)
+    for figure in ("load", "failures", "maps", "windows"):
+        assert Path(f"study/figures/{figure}.png").stat().st_size > 10_000
     assert len(found["throughput"]) == 2 * len(PLACES) * len(MAIN)
     assert len(found["assumptions"]) == 1 + len(CHANGES)
     assert {row["sender"] for row in found["classes"]} == {one.name for one in SCHEMES}
     assert len(found["motorway"]) == len(MAIN)
     assert CUBIC.name in Path("study/report.md").read_text()
+
+
+def test_claims_of_the_new_tables_are_judged_by_what_was_found():
+    def standing(hspa_pct: float) -> dict[load.Load, list[Numbers]]:
+        return {
+            (network, at): [
+                {
+                    "rate_mbps": at - n / 10,
+                    "loss_pct": (hspa_pct if network.radio == load.HSPA else 0.0) + n / 1000,
+                }
+                for n in range(6)
+            ]
+            for network, at in load.points(STUDY.full)
+        }
+
+    assert load.verdict(standing(3.0), STUDY.full, CLAIMS).holds is True
+    assert load.verdict(standing(0.0), STUDY.full, CLAIMS).holds is None
+
+    def cut(within: float) -> dict[failures.Case, list[Numbers]]:
+        numbers: list[Numbers] = [
+            {"within_pct": within - n / 10, "longest_ms": 9.0} for n in range(6)
+        ]
+        return dict.fromkeys(failures.CASES, numbers)
+
+    assert failures.verdict(cut(100.0), CLAIMS).holds is True
+    assert failures.verdict(cut(90.0), CLAIMS).holds is False
+
+    def paths(pct: float) -> dict[str, list[Numbers]]:
+        numbers: list[Numbers] = [
+            {"nearest_pct": pct + n / 10, "unit_pct": 10.0 + n} for n in range(6)
+        ]
+        return dict.fromkeys(between_cars.PLACES, numbers)
+
+    assert between_cars.verdict(paths(1.0), CLAIMS).holds is True
+    assert between_cars.verdict(paths(30.0), CLAIMS).holds is False
+
+    found = {point: numbers(300.0, 10.0) for point in points(STUDY.full)}
+    # Exactly equal: neither above nor below.
+    assert classes_verdict(found, LOADS[-1], CLAIMS).holds is None
+
+
+def test_lines_pass_through_boxes_that_stand_between():
+    # A truck of 10 m by 2 m, 3 m high, along the y axis.
+    box = np.array([[0.0, 0.0, np.pi / 2, 10.0, 2.0, 3.0]])
+
+    def cut(start: tuple[float, ...], end: tuple[float, ...]) -> bool:
+        return bool(crossed(np.array([start]), np.array([end]), box)[0])
+
+    assert cut((-10, 0, 1.5), (10, 0, 1.5))
+    assert cut((-10, 4.9, 1.5), (10, 4.9, 1.5))
+    assert not cut((-10, 5.1, 1.5), (10, 5.1, 1.5))
+    # Along its side, over its roof, and falling from 8 m to 1.6 m beyond or on it.
+    assert not cut((1.1, -20, 1.5), (1.1, 20, 1.5))
+    assert not cut((-10, 0, 3.1), (10, 0, 3.1))
+    assert not cut((-10, 0, 8.0), (30, 0, 1.6))
+    assert cut((-10, 0, 8.0), (3, 0, 1.6))
+    # Before it, and who is on it sees over it.
+    assert not cut((-10, 0, 1.5), (-2, 0, 1.5))
+    on_roof = np.array([[0.0, 0.0, 3.0]])
+    away = np.array([[20.0, 0.0, 1.5]])
+    assert crossed(on_roof, away, box)[0]
+    assert not crossed(on_roof, away, box, np.array([[0, -1]]))[0]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("choice", today.CHOICES, ids=lambda one: one.name)
+def test_every_choice_of_today_is_one(choice):
+    fadeout.check(today.SCENARIO, set=[f"{key}={value}" for key, value in choice.pairs])
+
+
+def test_a_city_that_is_left_out_says_why(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(_traces, "find_sumo", lambda: None)
+    assert "pip install" in str(city.why_not(STUDY.full))
+    assert "quick" in str(city.why_not(STUDY.quick))
+
+
+@pytest.mark.filterwarnings("ignore:mobility-management")
+@pytest.mark.skipif(_traces.find_sumo() is None, reason="SUMO is not installed")
+def test_the_city_has_its_vehicles_for_a_minute():
+    assert city.why_not(STUDY.full) is None
+    tracks = fadeout.tracks(city.SCENARIO, every="15 s")
+    there = tracks.group_by("time_s").len().sort("time_s")
+    assert there["time_s"].to_list() == [0.0, 15.0, 30.0, 45.0, 60.0]
+    assert there["len"].to_list() == [200] * 5
+    # Every tenth is a lorry, and they drive.
+    assert tracks.unique("vehicle")["length_m"].value_counts().height == 2
+    driving = tracks.filter((tracks["time_s"] > 0) & (tracks["speed_mps"] > 5))
+    assert len(driving) > 100
+    for choice in city.CHOICES:
+        fadeout.check(city.SCENARIO, set=[f"{key}={value}" for key, value in choice.pairs])

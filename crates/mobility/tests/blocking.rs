@@ -185,6 +185,62 @@ fn a_stream_of_trucks_blocks_as_an_infinite_server_is_busy() {
     );
 }
 
+/// A car that drives is blocked for the same share of the time, whatever its speed, and for as much shorter
+/// at a time as its ray sweeps faster over the trucks' lane: a ray that crosses the lane at the share k of
+/// its way passes the trucks at |u - k v|.
+#[test]
+fn a_stream_of_trucks_blocks_a_moving_car_for_the_same_share_of_time() {
+    // So thin that the slant of the ray adds a millimetre at most to the 13 m.
+    let truck = Body {
+        width: 1e-3,
+        ..TRUCK
+    };
+    let speed = 20.0;
+    let road = motorway(&[speed], 20_000.0);
+    // The unit 100 m beyond the lane, the car 50 m before it.
+    let (unit, k) = (Point::new(10_000.0, -98.0, 1.5), 2.0 / 3.0);
+    let (ticks, tick) = (2500_u64, 0.02);
+    let density = 1.0 / (2.5 * speed);
+    let load = density * 13.0;
+    let expected = 1.0 - fadeout_core::math::exp(-load);
+    let cases = Cases::new(4000).among(100);
+    for car_speed in [0.5 * speed, 2.0 * speed, -speed] {
+        let (mut blocked, mut spells) = (0.0, 0.0);
+        cases.run(|seed| {
+            let gaps = Population::Gaps(GapRule::Tr36885);
+            let mut places = Places::default();
+            places.add(traffic(&road, vec![truck], gaps, seed));
+            let mut was = true;
+            for number in 0..ticks {
+                let time = Time::ZERO + Span::from_millis(20 * number);
+                let passed = number as f64 * tick - 25.0;
+                let car = Point::new(10_000.0 + car_speed * passed, 52.0, 1.5);
+                let edges = places.vehicles(ELSEWHERE, time, unit, car);
+                let is = edges.iter().any(|edge| edge.depth > 0.0);
+                blocked += f64::from(u8::from(is));
+                spells += f64::from(u8::from(is && !was));
+                was = is;
+            }
+        });
+        let sweep = (speed - k * car_speed).abs();
+        // Four standard errors of the number of trucks that were looked at.
+        let times = ticks as f64 * cases.count() as f64;
+        let trucks = times * tick * sweep * density;
+        let error = 4.0 / trucks.sqrt();
+        let share = blocked / times;
+        assert!(
+            (share - expected).abs() < error * expected,
+            "{car_speed} m/s: {share}, not {expected}"
+        );
+        let mean = tick * blocked / spells;
+        let busy = (fadeout_core::math::exp(load) - 1.0) / (density * sweep);
+        assert!(
+            (mean - busy).abs() < error * busy,
+            "{car_speed} m/s: {mean} s, not {busy}"
+        );
+    }
+}
+
 /// The index finds what a look at every vehicle finds, and the sign is that of the exact crossing.
 #[test]
 fn the_index_finds_what_a_look_at_all_finds() {

@@ -6,6 +6,7 @@ from statistics import fmean
 from fadeout.studies.vehicular.runs import Numbers, Point
 from fadeout.studies.vehicular.setups import (
     AT_LOAD,
+    CLASSES,
     COMPOUND,
     CUBIC,
     MAIN,
@@ -167,3 +168,14 @@ def motorway_verdict(
         if scheme is not RTW
     }
     return Verdict("realistic", texts["realistic"], tuple(gains.values()), _shown(gains))
+
+
+def classes_verdict(found: Found, load: float, texts: Mapping[str, str]) -> Verdict:
+    """What the five classes cannot do costs them throughput: RTW-TCP is above one of each."""
+    ours = _of(found, URBAN_RANDOM, RTW, load)
+    gains = {
+        scheme.name: gain(ours, _of(found, URBAN_RANDOM, scheme, load), "goodput_mbps")
+        for scheme in (CUBIC, *CLASSES)
+    }
+    text = f"RTW-TCP at urban-random and load {load:g} over {_shown(gains)}"
+    return Verdict("table2", texts["table2"], tuple(gains.values()), text)

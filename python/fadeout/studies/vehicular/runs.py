@@ -43,6 +43,12 @@ class Effort(study.Effort):
     loads: tuple[float, ...] = LOADS
     class_loads: tuple[float, ...] = LOADS
     """Loads at which the other classes of senders are run."""
+    static_loads: tuple[float, ...] = (1, 10, 100, 500, 1000, 2000, 10_000, 40_000)
+    """Loads of all cars that stand, Mbit/s."""
+    city_s: float = 60.0
+    """Simulated time of the city of SUMO; none where it is left out."""
+    failure_s: float = 7.0
+    """Simulated time of one car's passage."""
 
 
 def measure(results: Results) -> Numbers:

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from fadeout.studies.vehicular import figures
+from fadeout.studies.vehicular import between_cars, city, failures, figures, load, maps, today
 from fadeout.studies.vehicular.claims import (
     Found,
+    classes_verdict,
     gain,
     motorway_verdict,
     values,
@@ -69,17 +70,30 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
     runs.facts["capacity of a link in Mbit/s"] = round(capacity, 1)
     found = grid(runs, capacity)
     roads = motorway(runs)
+    standing = load.static(runs)
+    cut = failures.failures(runs)
+    paths = between_cars.between_cars(runs)
     yield claims_section(
         [
+            load.verdict(standing, runs.effort, CLAIMS),
+            failures.verdict(cut, CLAIMS),
             *verdicts(found, runs.effort.loads, capacity, CLAIMS),
             motorway_verdict(roads, CLAIMS),
+            classes_verdict(found, runs.effort.class_loads[-1], CLAIMS),
+            between_cars.verdict(paths, CLAIMS),
         ]
     )
+    yield load.section(standing, runs.effort)
+    yield failures.section(cut, runs)
+    yield maps.section(runs)
     yield throughput_section(found, runs.effort)
     yield rtt_section(found)
     yield classes_section(found, runs.effort)
     yield motorway_section(roads)
     yield prediction_section(found)
+    yield between_cars.section(paths)
+    yield today.section(today.today(runs, capacity))
+    yield city.section(runs)
     yield sweep_section(sweep(runs, capacity))
     yield windows_section(runs, capacity)
 
@@ -302,6 +316,14 @@ def windows_section(runs: Runs[Effort], capacity: float) -> Section:
     )
 
 
+def more(effort: Effort) -> int:
+    """How many runs the questions beside those of streets and motorway take."""
+    over_seeds = len(load.points(effort)) + len(between_cars.PLACES) + len(today.POINTS)
+    drawn = len(PLACES) + len(failures.CASES) // len(failures.FAILURES) * len(failures.CAUSES)
+    of_city = 0 if city.why_not(effort) else len(city.CHOICES) * city.seeds(effort)
+    return over_seeds * effort.seeds + len(failures.CASES) * effort.swept + drawn + of_city
+
+
 STUDY = Study(
     name="vehicular",
     folder=FOLDER,
@@ -321,10 +343,19 @@ and what was chosen.
         duration_s=3,
         loads=(0.5, AT_LOAD, 2.0),
         class_loads=(2.0,),
+        static_loads=(1, 100, 500, 1000, 2000),
+        city_s=0,
     ),
-    count=count,
+    count=lambda effort: count(effort) + more(effort),
     sections=sections,
-    other_scenarios={"scenario_of_the_motorway": "motorway.toml"},
+    other_scenarios={
+        "scenario_of_the_motorway": "motorway.toml",
+        "scenario_of_cars_that_stand": "static-mmwave.toml",
+        "scenario_of_hspa": "static-hspa.toml",
+        "scenario_of_one_car": "one-car.toml",
+        "scenario_with_lte": "with-lte.toml",
+        "scenario_of_the_city": "city/city.toml",
+    },
 )
 
 __all__ = ["LOADS", "STUDY"]

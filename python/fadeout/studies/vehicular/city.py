@@ -1,0 +1,127 @@
+"""A city of SUMO: 200 vehicles for a minute, under units at crossings and an LTE macro cell."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from fadeout import _traces
+from fadeout.results import Results
+from fadeout.studies.vehicular import figures
+from fadeout.studies.vehicular.runs import Effort
+from fadeout.studies.vehicular.setups import CONTROL
+from fadeout.studies.vehicular.today import BBR, RTW, Choice
+from fadeout.study import QUIET_CELL, Estimate, Job, Runs, Section, Table, estimate, overrides
+
+SCENARIO = Path(__file__).parent / "city" / "city.toml"
+MOST_SEEDS = 3
+"""The streets are the same with each seed; shadowing and the order of what is served are not."""
+
+EVENTS = (
+    '[{ kind = "a3", time-to-trigger = "40 ms" }, '
+    '{ kind = "b2", serving-threshold = "-96 dBm", threshold = "-120 dBm", '
+    'time-to-trigger = "40 ms" }, '
+    '{ kind = "b2", serving-threshold = "-60 dBm", threshold = "-78 dBm", '
+    'time-to-trigger = "40 ms" }]'
+)
+FALLBACK = ("mobility-management.events", EVENTS)
+
+WITHOUT_LTE = ("cell.macro", "link.core-of-lte")
+
+CHOICES = (
+    Choice("CUBIC"),
+    Choice("RTW-TCP", tuple(RTW.items())),
+    Choice("Compound", ((CONTROL, '"compound"'),)),
+    Choice("X-TCP", ((CONTROL, '"x-tcp"'),)),
+    Choice("BBRv3", tuple(BBR.items())),
+    Choice("CUBIC, fallback to LTE", (FALLBACK,), has_lte=True),
+    Choice("BBRv3, fallback to LTE", (*BBR.items(), FALLBACK), has_lte=True),
+)
+
+Found = Mapping[str, Any]
+
+
+def measure(results: Results) -> Found:
+    """What each car got, and over all cars the rest."""
+    flows = results.flows
+    rtts = flows["mean_rtt_s"].drop_nulls()
+    return {
+        "goodputs_mbps": sorted(flows["goodput_mbps"].to_list()),
+        "rtt_ms": 1e3 * float(rtts.mean()) if len(rtts) else 0.0,  # pyright: ignore[reportArgumentType]
+        "timeouts": float(flows["timeouts"].sum()),
+        "handovers": float(len(results.table("handovers"))),
+    }
+
+
+def job(choice: Choice, effort: Effort, seed: int = 1) -> Job:
+    """A run."""
+    given = {**QUIET_CELL, "duration": f"{effort.city_s:g} s", **dict(choice.pairs)}
+    without = () if choice.has_lte else WITHOUT_LTE
+    return Job(SCENARIO, overrides(given), without, seed, with_tables=True)
+
+
+def why_not(effort: Effort) -> str | None:
+    """Why the city is left out, if it is."""
+    if effort.city_s <= 0:
+        return "Left out of a quick study: a minute of 200 vehicles takes minutes of a processor."
+    return None if _traces.find_sumo() is not None else f"Left out: {_traces.MISSING}."
+
+
+def seeds(effort: Effort) -> int:
+    """Seeds of each choice."""
+    return min(MOST_SEEDS, effort.seeds)
+
+
+def section(runs: Runs[Effort]) -> Section:
+    """The choices side by side."""
+    title = "A city of SUMO"
+    left_out = why_not(runs.effort)
+    if left_out is not None:
+        return Section(name="city", title=title, text=left_out)
+
+    def of_choice(choice: Choice, seed: int) -> Job:
+        return job(choice, runs.effort, seed)
+
+    found = runs.over_seeds(CHOICES, of_choice, measure, seeds(runs.effort))
+    records = [_record(choice, numbers) for choice, numbers in found.items()]
+    shares = {choice.name: numbers[0]["goodputs_mbps"] for choice, numbers in found.items()}
+    return Section(
+        name="city",
+        title=title,
+        text=(
+            f"200 vehicles on a grid of streets with lights and houses for {runs.effort.city_s:g} "
+            "s, 5 units at crossings, 10 Mbit/s to each, Linux's stack. *Worst tenth*: "
+            "mean of the 20 vehicles that got least."
+        ),
+        table=Table.of(
+            records,
+            {
+                "choice": "{choice}",
+                "all Mbit/s": "{goodput:.1f}",
+                "worst tenth Mbit/s": "{worst:.2f}",
+                "RTT ms": "{rtt:.1f}",
+                "timeouts": "{timeouts:.1f}",
+                "handovers": "{handovers:.0f}",
+            },
+        ),
+        figures={"Shares of vehicles that got at most so much, seed 1.": figures.shares(shares)},
+        is_headline=True,
+    )
+
+
+def _record(choice: Choice, numbers: Sequence[Found]) -> dict[str, Any]:
+    def over(name: str) -> Estimate:
+        return estimate([each[name] for each in numbers])
+
+    def worst(each: Found) -> float:
+        goodputs = each["goodputs_mbps"]
+        return fmean(goodputs[: max(1, len(goodputs) // 10)])
+
+    return {
+        "choice": choice.name,
+        "goodput": estimate([sum(each["goodputs_mbps"]) for each in numbers]),
+        "worst": estimate([worst(each) for each in numbers]),
+        "rtt": over("rtt_ms"),
+        "timeouts": over("timeouts"),
+        "handovers": over("handovers"),
+    }

@@ -1,0 +1,171 @@
+"""Figure 2: rate and loss over load of cars that stand, under HSPA+ and under 28 GHz."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fadeout.results import Results
+from fadeout.studies.vehicular import figures
+from fadeout.studies.vehicular.claims import values
+from fadeout.studies.vehicular.runs import Effort, Numbers
+from fadeout.study import (
+    QUIET,
+    QUIET_CELL,
+    Job,
+    Runs,
+    Section,
+    Table,
+    Values,
+    Verdict,
+    estimate,
+    overrides,
+    paired_difference,
+)
+
+CARS = 20
+UNITS = 5
+HIGHEST_MBPS = 2000.0
+"""The largest load of the paper, of all cars."""
+
+
+@dataclass(frozen=True)
+class Network:
+    """A radio with a buffer at each of its base stations, or for each of its cars."""
+
+    radio: str
+    buffer: str
+
+    @property
+    def name(self) -> str:
+        """As figures call it."""
+        return f"{self.radio}, {self.buffer}"
+
+    @property
+    def scenario(self) -> Path:
+        """The file."""
+        file = "static-hspa.toml" if self.radio == HSPA else "static-mmwave.toml"
+        return Path(__file__).parent / file
+
+    def values(self, load_mbps: float) -> Values:
+        """What sets its buffer, and each car's part of a load."""
+        rate = f"{1e6 * load_mbps / CARS:.0f} bit/s"
+        if self.radio != HSPA:
+            return {
+                **QUIET_CELL,
+                "ue.car.rlc.buffer": self.buffer,
+                "flow.download.application.rate": rate,
+            }
+        found = dict(QUIET)
+        for unit in range(UNITS):
+            found[f"rab.unit-{unit}.downlink.queue.limit"] = self.buffer
+            found[f"flow.download-{unit}.application.rate"] = rate
+        return found
+
+
+HSPA = "HSPA+"
+MMWAVE = "28 GHz"
+STATED = "50 MB"
+SMALL = "500 kB"
+NETWORKS = tuple(Network(radio, buffer) for radio in (HSPA, MMWAVE) for buffer in (STATED, SMALL))
+Load = tuple[Network, float]
+
+
+def measure(results: Results) -> Numbers:
+    """Rate and losses of all cars."""
+    flows = results.flows
+    by_units = int(results.links["dropped_queue_full"].sum())
+    if len(results.interfaces):
+        by_units += int(results.interfaces["dropped_packets"].sum())
+    sent = max(1, int(flows["sent_segments"].sum()))
+    rtts = flows["mean_rtt_s"].drop_nulls()
+    return {
+        "rate_mbps": float(flows["goodput_mbps"].sum()),
+        "loss_pct": 100 * by_units / sent,
+        "timeouts": float(flows["timeouts"].sum()),
+        "rtt_ms": 1e3 * float(rtts.mean()) if len(rtts) else None,  # pyright: ignore[reportArgumentType]
+    }
+
+
+def points(effort: Effort) -> list[Load]:
+    """Networks and loads."""
+    return [(network, load) for network in NETWORKS for load in effort.static_loads]
+
+
+def static(runs: Runs[Effort]) -> dict[Load, list[Numbers]]:
+    """Each network at each load, by seed."""
+
+    def job(point: Load, seed: int) -> Job:
+        network, load = point
+        values = {**network.values(load), **runs.effort.duration}
+        return Job(network.scenario, overrides(values), seed=seed)
+
+    return runs.over_seeds(points(runs.effort), job, measure)
+
+
+def verdict(
+    found: Mapping[Load, Sequence[Numbers]], effort: Effort, texts: Mapping[str, str]
+) -> Verdict:
+    """At the paper's largest load 28 GHz carries it all, and HSPA+ loses more."""
+    at = max(load for load in effort.static_loads if load <= HIGHEST_MBPS)
+    hspa, mmwave = (found[Network(radio, STATED), at] for radio in (HSPA, MMWAVE))
+    carried = [100 * rate / at - 95 for rate in values(mmwave, "rate_mbps")]
+    lost = paired_difference(values(hspa, "loss_pct"), values(mmwave, "loss_pct"))
+    small = {radio: found[Network(radio, SMALL), at] for radio in (HSPA, MMWAVE)}
+    shown = ", ".join(
+        f"{radio} loses {estimate(values(numbers, 'loss_pct')).text('.2f', ' %')}"
+        for radio, numbers in small.items()
+    )
+    text = (
+        f"at {at:g} Mbit/s 28 GHz carries {estimate(carried).mean + 95:.1f} % and HSPA+ loses "
+        f"{lost.text('+.2f', ' points')} more; with buffers of {SMALL} {shown}"
+    )
+    name = "no_congestion_mmwave"
+    return Verdict(name, texts[name], (estimate(carried), lost), text)
+
+
+def section(found: Mapping[Load, Sequence[Numbers]], effort: Effort) -> Section:
+    """Figure 2."""
+    names = ("rate_mbps", "loss_pct", "rtt_ms", "timeouts")
+    records = [
+        {"network": network.radio, "buffer": network.buffer, "load_mbps": load}
+        | {name: estimate(values(found[network, load], name)) for name in names}
+        for network, load in points(effort)
+    ]
+    of = {
+        network.name: [
+            {
+                name: estimate(values(found[network, load], name))
+                for name in ("rate_mbps", "loss_pct")
+            }
+            for load in effort.static_loads
+        ]
+        for network in NETWORKS
+    }
+    return Section(
+        name="load",
+        title="Rate and loss of cars that stand",
+        text=(
+            "The paper's Figure 2: 20 cars, 5 units, 1 GHz at 28 GHz beside HSPA+ of 168 Mbit/s a "
+            "unit, with the paper's buffer and with a hundredth of it. The load is that of all "
+            "cars; 10,000 and 40,000 Mbit/s are the paper's 500 and 2,000 if it means each car's. "
+            "*Loss*: packets for which a unit's buffer had no room, of those sent."
+        ),
+        table=Table.of(
+            records,
+            {
+                "network": "{network}",
+                "buffer": "{buffer}",
+                "load Mbit/s": "{load_mbps:g}",
+                "rate Mbit/s": "{rate_mbps:.1f}",
+                "loss %": "{loss_pct:.3f}",
+                "RTT ms": "{rtt_ms:.1f}",
+                "timeouts": "{timeouts:.1f}",
+            },
+        ),
+        figures={
+            "Rate and loss over the load of all cars.": figures.rate_and_loss(
+                of, effort.static_loads
+            )
+        },
+        is_headline=True,
+    )
