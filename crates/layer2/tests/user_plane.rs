@@ -16,6 +16,8 @@ struct Reference {
     /// Numbers that RLC got, and those that came back as lost.
     delivered: BTreeSet<u64>,
     returned: BTreeSet<u64>,
+    /// Those that were told to be delivered.
+    told: BTreeSet<u64>,
     heard: Vec<DeliveryStatus>,
 }
 
@@ -102,7 +104,9 @@ fn what_is_outstanding_is_what_no_status_has_told_of_and_stays_within_what_was_a
                 && let Some(status) = back.pop_front()
             {
                 let mut again = Vec::new();
-                hosting.on_status(now, &status, &mut again);
+                hosting.on_status(now, &status, &mut again, |sdu| {
+                    assert!(reference.told.insert(u64::from(sdu.serial)), "once");
+                });
                 reference.heard.push(status);
                 for sdu in again {
                     assert!(reference.returned.insert(u64::from(sdu.serial)), "once");
@@ -115,6 +119,7 @@ fn what_is_outstanding_is_what_no_status_has_told_of_and_stays_within_what_was_a
         assert_eq!(both.count(), 0);
         let known = reference.delivered.len() + reference.returned.len();
         assert_eq!(known, reference.sent.len());
+        assert_eq!(reference.told, reference.delivered);
         assert_eq!(hosting.outstanding(), 0);
     });
 }

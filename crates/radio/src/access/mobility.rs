@@ -168,6 +168,12 @@ pub enum Backhaul {
         /// Bearer.
         bearer: DrbId,
     },
+    /// One without a PDU, which says up to which number nothing need be sent: it was confirmed on another leg (DL discard
+    /// blocks, TS 38.425 clause 5.5.2.1).
+    Discard {
+        /// Bearer.
+        bearer: DrbId,
+    },
     /// DL DATA DELIVERY STATUS (TS 38.425 clause 5.5.2.2), for the base station with PDCP.
     DeliveryStatus {
         /// Bearer.
@@ -431,6 +437,7 @@ impl RadioAccess {
             }
             Backhaul::DownlinkPdu { .. }
             | Backhaul::Poll { .. }
+            | Backhaul::Discard { .. }
             | Backhaul::DeliveryStatus { .. }
             | Backhaul::UplinkPdu { .. } => {
                 let number = env.pool.take(packet).segment.seq;

@@ -49,7 +49,7 @@ pub use crate::rrc::backhaul::Place;
 pub use crate::rrc::policy::{
     CustomPolicy, HANDOVER_POLICIES, HandoverPolicy, Policy, Report, ReportedCell,
 };
-pub use counters::{Counters, DirectionCounters};
+pub use counters::{Counters, DirectionCounters, LegCounters};
 pub use mobility::{Backhaul, Move};
 
 use crate::config::{Env, LegId};

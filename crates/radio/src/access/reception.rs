@@ -65,7 +65,7 @@ impl RadioAccess {
         } else if decoding.is_lost
             && let Some(content) = leg.half_mut(direction).take_content(process)
         {
-            self.service.stack.lose(direction, content, env);
+            self.service.stack.lose((id, direction), content, env);
         }
         let mut position = 0;
         while let Some(bearer) = self.service.stack.legs[id.index()]

@@ -23,7 +23,7 @@ mod tests;
 mod track;
 mod transfer;
 
-pub(crate) use split::{Frame, FrameKind, SplitBearer, split};
+pub(crate) use split::{Carried, Frame, FrameKind, SplitBearer, split};
 pub(crate) use storage::Storage;
 pub(crate) use track::BlockTimes;
 pub(crate) use transfer::TransferCounts;
@@ -194,6 +194,11 @@ impl Drb {
         &self.legs.get(leg).format
     }
 
+    /// What the legs of a split bearer were given in a direction, by their number.
+    pub(crate) fn carried(&self, direction: Direction) -> Option<&[Carried; 2]> {
+        self.split.as_ref().map(|split| split.carried(direction))
+    }
+
     /// The packets that are under way in a direction.
     pub(crate) fn ledger(&self, direction: Direction) -> &Ledger {
         &self.anchors[direction.index()].ledger
@@ -280,9 +285,11 @@ impl Drb {
         storage: &mut Storage,
     ) -> bool {
         if let Some(split) = &mut self.split {
-            let is_taken = split.wait(at, direction, packet, env.pool);
+            let is_taken = split.wait(at, direction, packet, (env.pool, &self.legs));
             if !is_taken {
                 self.refuse(at, direction, packet, RadioDropCause::BufferFull, env);
+            } else if let Some(mut split) = self::split(self) {
+                split.submit(direction, env, storage);
             }
             return is_taken;
         }
@@ -404,11 +411,13 @@ impl Drb {
         (at, requested_at): (Time, Option<Time>),
         storage: &mut Storage,
     ) {
+        let is_copied = (self.split.as_ref()).is_some_and(|split| split.duplicates(direction));
         for pdu in &block.pdus[pdus] {
             for part in block.data_parts(pdu) {
                 if part.is_first() {
                     let key = (part.sdu.packet, part.sdu.serial, self.id, direction);
-                    storage.tracks.first_part(key, at, requested_at);
+                    let times = (at, requested_at);
+                    storage.tracks.first_part(key, times, is_copied);
                 }
             }
         }
@@ -433,6 +442,9 @@ impl Drb {
         }
         let receiver = &mut self.legs.get_mut(leg).receiver(direction).rlc;
         receiver.on_pdus(env.now, block, pdus, &mut storage.sdus);
+        if let Some(mut split) = split(self) {
+            split.confirm((leg, direction.opposite()), env.now);
+        }
         if direction == Direction::Uplink
             && leg != self.config.leg
             && let Some(mut split) = split(self)
@@ -440,19 +452,24 @@ impl Drb {
             split.send_up(env, storage);
             return;
         }
-        self.on_sdus(direction, env, storage);
+        self.on_sdus((leg, direction), env, storage);
     }
 
-    /// SDUs that RLC has handed up go through PDCP.
+    /// SDUs that RLC of a leg has handed up go through PDCP.
     pub(crate) fn on_sdus(
         &mut self,
-        direction: Direction,
+        (leg, direction): (u8, Direction),
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
         let rx = &mut self.anchors[direction.opposite().index()].rx;
+        let before = rx.useless();
         for sdu in storage.sdus.drain(..) {
             rx.on_sdu(env.now, sdu, &mut storage.ordered);
+        }
+        let useless = rx.useless() - before;
+        if let Some(split) = &mut self.split {
+            split.note_useless((leg, direction), useless);
         }
         self.hand_over(direction, env, storage);
     }
@@ -481,7 +498,7 @@ impl Drb {
         }
         self.drop_lost(direction, RadioDropCause::DiscardTimer, env, storage);
         let receiving = direction.opposite();
-        self.on_sdus(receiving, env, storage);
+        self.on_sdus((self.legs.primary.number, receiving), env, storage);
         let rx = &mut self.anchors[direction.index()].rx;
         rx.on_wake(env.now, &mut storage.ordered);
         self.hand_over(receiving, env, storage);
@@ -500,7 +517,7 @@ impl Drb {
                 for leg in &self.legs.others {
                     at = at.min(leg.ends[direction.index()].rlc.wake_at());
                 }
-                at = at.min(split.discard_at(direction));
+                at = at.min(split.discard_at(direction, &self.legs));
             }
         }
         if at.is_never() {

@@ -124,6 +124,7 @@ impl Tunnels {
                 Backhaul::Message { .. }
                 | Backhaul::DownlinkPdu { .. }
                 | Backhaul::Poll { .. }
+                | Backhaul::Discard { .. }
                 | Backhaul::DeliveryStatus { .. }
                 | Backhaul::UplinkPdu { .. },
             )) => None,
