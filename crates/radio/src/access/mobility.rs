@@ -179,6 +179,11 @@ pub enum Backhaul {
         /// Bearer.
         bearer: DrbId,
     },
+    /// A message of the other base station: its link to the UE has failed (TS 37.340 clause 7.7).
+    LegFailure {
+        /// Bearer.
+        bearer: DrbId,
+    },
     /// An uplink PDU that the other base station has received.
     UplinkPdu {
         /// Bearer.
@@ -438,6 +443,7 @@ impl RadioAccess {
             Backhaul::DownlinkPdu { .. }
             | Backhaul::Poll { .. }
             | Backhaul::Discard { .. }
+            | Backhaul::LegFailure { .. }
             | Backhaul::DeliveryStatus { .. }
             | Backhaul::UplinkPdu { .. } => {
                 let number = env.pool.take(packet).segment.seq;
@@ -561,6 +567,10 @@ impl RadioAccess {
         for (bearer, direction, packet) in arrived.drain(..) {
             let number = env.pool.take(packet).segment.seq;
             let ue = self.service.stack.bearers[bearer.index()].config().ue;
+            if !self.is_managed(ue) {
+                self.on_report(number, env);
+                continue;
+            }
             self.with_managed(ue, |managed| {
                 if let Some(message) = managed.state.letters.take(number) {
                     managed.on_message(direction, message, env);

@@ -101,6 +101,7 @@ impl Stack {
                 FrameKind::Poll => (Backhaul::Poll { bearer }, near, far),
                 FrameKind::Discard => (Backhaul::Discard { bearer }, near, far),
                 FrameKind::Status => (Backhaul::DeliveryStatus { bearer }, far, near),
+                FrameKind::Failure => (Backhaul::LegFailure { bearer }, far, near),
                 FrameKind::Uplink => (Backhaul::UplinkPdu { bearer }, far, near),
             };
             moves.push(Move::Frame {
@@ -120,7 +121,7 @@ impl Stack {
     }
 
     /// A bearer of a leg.
-    fn bearer_at(&self, leg: LegId, position: usize) -> Option<DrbId> {
+    pub(super) fn bearer_at(&self, leg: LegId, position: usize) -> Option<DrbId> {
         self.legs[leg.index()].channels.bearer(position)
     }
 }
@@ -144,6 +145,7 @@ impl Service {
                 }
             }
             Backhaul::DeliveryStatus { bearer } => self.on_status((bearer, number), env),
+            Backhaul::LegFailure { .. } => self.act_on_failure(number, env),
             Backhaul::UplinkPdu { bearer } => self.on_uplink_frame((bearer, number), env),
             Backhaul::EndMarker { .. }
             | Backhaul::Message { .. }

@@ -157,19 +157,11 @@ impl Drb {
         storage: &mut Storage,
     ) {
         if self.split.is_some() {
-            let directions = [Direction::Downlink, Direction::Uplink];
-            for direction in directions {
-                if let Some(mut split) = split(self) {
-                    split.hand_up((leg, direction), env, storage);
-                }
-                self.hand_over(direction, env, storage);
+            let both = [Direction::Downlink, Direction::Uplink];
+            if let Some(split) = &mut self.split {
+                split.suspend(leg, false);
             }
-            for direction in directions {
-                if let Some(mut split) = split(self) {
-                    split.fail((leg, direction), until, storage);
-                }
-                self.drop_lost(direction, RadioDropCause::LinkFailure, env, storage);
-            }
+            self.fail_leg((leg, until), &both, env, storage);
             return;
         }
         for direction in [Direction::Downlink, Direction::Uplink] {
@@ -188,6 +180,28 @@ impl Drb {
             self.hand_over(direction, env, storage);
             let ledger = &mut self.anchors[direction.index()].ledger;
             ledger.pass_all(&mut storage.lost);
+            self.drop_lost(direction, RadioDropCause::LinkFailure, env, storage);
+        }
+    }
+
+    /// A leg of a split bearer has failed in these directions, and carries nothing before `until`.
+    pub(crate) fn fail_leg(
+        &mut self,
+        (leg, until): (u8, Time),
+        directions: &[Direction],
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        for &direction in directions {
+            if let Some(mut split) = split(self) {
+                split.hand_up((leg, direction), env, storage);
+            }
+            self.hand_over(direction, env, storage);
+        }
+        for &direction in directions {
+            if let Some(mut split) = split(self) {
+                split.fail((leg, direction), until, storage);
+            }
             self.drop_lost(direction, RadioDropCause::LinkFailure, env, storage);
         }
     }

@@ -65,6 +65,13 @@ pub(crate) struct Drb {
     is_signalling: bool,
 }
 
+/// The side that finds that a link has failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Finder {
+    Ue,
+    Station,
+}
+
 /// PDCP at one end.
 #[derive(Debug)]
 struct Anchor {
@@ -214,6 +221,9 @@ impl Drb {
         let rlc = &self.legs.get(leg).ends[direction.index()].rlc;
         let mut backlog = rlc.backlog(now);
         if let Some(split) = &self.split {
+            if split.is_suspended(leg) {
+                return Backlog::default();
+            }
             backlog.new += split.backlog(now, leg, direction, &self.legs);
         }
         backlog
@@ -534,9 +544,16 @@ impl Drb {
         self.anchors[direction.index()].wake.fire(generation)
     }
 
-    /// The leg on which either end has repeated something as often as it may.
+    /// A leg has failed: until it starts afresh it sends nothing.
+    pub(crate) fn suspend(&mut self, leg: u8) {
+        if let Some(split) = &mut self.split {
+            split.suspend(leg, true);
+        }
+    }
+
+    /// The leg on which either end has repeated something as often as it may, and which.
     #[inline]
-    pub(crate) fn failed_leg(&self) -> Option<LegId> {
+    pub(crate) fn failed_leg(&self) -> Option<(LegId, Finder)> {
         let has_failed = |leg: &&RlcLeg| {
             let [base, ue] = &leg.ends;
             base.rlc.has_failed() || ue.rlc.has_failed()
@@ -546,7 +563,12 @@ impl Drb {
         } else {
             self.legs.others.iter().find(has_failed)
         };
-        failed.and_then(|rlc| rlc.leg)
+        let rlc = failed?;
+        let finder = match rlc.ends[Direction::Downlink.index()].rlc.has_failed() {
+            true => Finder::Station,
+            false => Finder::Ue,
+        };
+        rlc.leg.map(|leg| (leg, finder))
     }
 
     /// A row of what waits in a direction, when the probe wants one.

@@ -125,6 +125,7 @@ impl Tunnels {
                 | Backhaul::DownlinkPdu { .. }
                 | Backhaul::Poll { .. }
                 | Backhaul::Discard { .. }
+                | Backhaul::LegFailure { .. }
                 | Backhaul::DeliveryStatus { .. }
                 | Backhaul::UplinkPdu { .. },
             )) => None,

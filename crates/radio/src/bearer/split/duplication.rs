@@ -29,7 +29,7 @@ impl Split {
         (now, direction): (Time, Direction),
         legs: &RlcLegs,
     ) -> bool {
-        let queued = [NEAR, FAR].map(|leg| match self.is_down(now, leg) {
+        let queued = [NEAR, FAR].map(|leg| match self.is_down(now, (leg, direction)) {
             true => None,
             false => Some(self.queued(leg, direction, legs)),
         });
@@ -66,7 +66,7 @@ impl SplitBearer<'_> {
         if self.split.copies[direction.index()].is_none() {
             return;
         }
-        let is_up = |leg| !self.split.is_down(env.now, leg);
+        let is_up = |leg| !self.split.is_down(env.now, (leg, direction));
         let up = [is_up(NEAR), is_up(FAR)];
         if up == [false; 2] {
             return;
@@ -113,7 +113,8 @@ impl SplitBearer<'_> {
             let split = &mut *self.split;
             let copies = &split.copies[Direction::Downlink.index()];
             let is_confirmed = (copies.as_ref()).is_some_and(|it| it.is_confirmed(sdu.serial));
-            let may_go = split.hosting.has_room(sdu.size) && !split.is_down(env.now, FAR);
+            let may_go = split.hosting.has_room(sdu.size)
+                && !split.is_down(env.now, (FAR, Direction::Downlink));
             if !is_confirmed && !may_go {
                 return;
             }

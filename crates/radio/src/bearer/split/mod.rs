@@ -56,6 +56,8 @@ pub(crate) enum FrameKind {
     Status,
     /// An uplink PDU that it has received.
     Uplink,
+    /// A message of it: its link to the UE has failed.
+    Failure,
 }
 
 /// Bytes of a frame without a PDU: a usual size.
@@ -138,8 +140,10 @@ pub(crate) struct Split {
     /// Statuses and uplink PDUs on links.
     statuses: Ring<DeliveryStatus>,
     uplink: Ring<Sdu>,
-    /// By number of the leg: until when it carries nothing.
-    down_until: [Time; 2],
+    /// By direction and number of the leg: until when it carries nothing, as far as the sending end knows.
+    down_until: [[Time; 2]; 2],
+    /// By number of the leg: it has failed, and its RLC waits for what the master's base station does.
+    is_suspended: [bool; 2],
     /// The flow that spoke last.
     flow: FlowId,
     wake: Wake,
@@ -167,7 +171,8 @@ impl Split {
             arrivals: Ring::new(),
             statuses: Ring::new(),
             uplink: Ring::new(),
-            down_until: [Time::ZERO; 2],
+            down_until: [[Time::ZERO; 2]; 2],
+            is_suspended: [false; 2],
             flow: FlowId::default(),
             wake: Wake::default(),
         }
@@ -207,8 +212,19 @@ impl Split {
     }
 
     /// Whether a leg has failed and carries nothing yet.
-    fn is_down(&self, now: Time, leg: u8) -> bool {
-        now < self.down_until[usize::from(leg)]
+    fn is_down(&self, now: Time, (leg, direction): (u8, Direction)) -> bool {
+        now < self.down_until[direction.index()][usize::from(leg)]
+    }
+
+    /// Whether RLC of a leg sends nothing until it starts afresh.
+    #[inline]
+    pub(super) fn is_suspended(&self, leg: u8) -> bool {
+        self.is_suspended[usize::from(leg)]
+    }
+
+    /// RLC of a leg sends nothing until it starts afresh.
+    pub(super) fn suspend(&mut self, leg: u8, is_suspended: bool) {
+        self.is_suspended[usize::from(leg)] = is_suspended;
     }
 
     /// What the legs were given, by their number.
@@ -222,9 +238,9 @@ impl Split {
     }
 
     /// The leg of primaryPath; the other one while that one has failed.
-    fn primary(&self, now: Time) -> u8 {
+    fn primary(&self, now: Time, direction: Direction) -> u8 {
         let primary = self.config.primary;
-        match self.is_down(now, primary) {
+        match self.is_down(now, (primary, direction)) {
             true => 1 - primary,
             false => primary,
         }
@@ -234,10 +250,10 @@ impl Split {
     ///
     /// Standard: TS 38.323 §5.2.1.
     fn may_use(&self, now: Time, leg: u8, direction: Direction, legs: &RlcLegs) -> bool {
-        if self.is_down(now, leg) {
+        if self.is_down(now, (leg, direction)) {
             return false;
         }
-        if leg == self.primary(now) || self.duplicates(direction) {
+        if leg == self.primary(now, direction) || self.duplicates(direction) {
             return true;
         }
         let Some(threshold) = self.config.thresholds[direction.index()] else {

@@ -5,7 +5,7 @@ use crate::bearer::rlc_leg::RlcLegs;
 use crate::bearer::{Anchor, Drb, Storage};
 use crate::config::Env;
 use crate::rlc::Sdu;
-use fadeout_core::{Direction, DrbId, PacketId, PacketPool, Probe, Ring, Time};
+use fadeout_core::{Direction, DrbId, PacketId, PacketPool, Probe, Ring, Span, Time};
 
 /// A split bearer at work.
 #[derive(Debug)]
@@ -319,7 +319,7 @@ impl SplitBearer<'_> {
             size: CONTROL_FRAME,
             flow: split.flow,
         };
-        let is_up = now >= split.down_until[usize::from(split.config.leg)];
+        let is_up = !split.is_down(now, (split.config.leg, Direction::Downlink));
         if is_up && split.corresponding.status_at() <= now {
             let far = self.legs.get_mut(split.config.leg);
             let rlc = &far.sender(Direction::Downlink).rlc;
@@ -343,7 +343,8 @@ impl SplitBearer<'_> {
     /// When to call [`SplitBearer::on_wake`], and the generation of that wake-up; none when an earlier one is pending.
     pub(crate) fn arm(&mut self, now: Time) -> Option<(Time, u32)> {
         let split = &mut *self.split;
-        let down_until = split.down_until[usize::from(split.config.leg)];
+        let far = usize::from(split.config.leg);
+        let down_until = split.down_until[Direction::Downlink.index()][far];
         let status_at = split.corresponding.status_at().max(down_until);
         let at = status_at.min(split.hosting.poll_at());
         let at = at.min(split.discard_frame_at());
@@ -352,6 +353,18 @@ impl SplitBearer<'_> {
         }
         let at = at.max(now);
         split.wake.arm(at).map(|generation| (at, generation))
+    }
+
+    /// The other base station sends a message: its link has failed. After how long it sends it again.
+    pub(crate) fn tell_failure(&mut self, number: u64, storage: &mut Storage) -> Span {
+        storage.frames.push(Frame {
+            bearer: self.id,
+            kind: FrameKind::Failure,
+            number,
+            size: CONTROL_FRAME,
+            flow: self.split.flow,
+        });
+        self.split.config.flow_control.poll_after
     }
 
     /// Bytes that are outstanding at the other base station, and that it has asked for.
@@ -398,7 +411,7 @@ impl SplitBearer<'_> {
         until: Time,
         storage: &mut Storage,
     ) {
-        self.split.down_until[usize::from(leg)] = until;
+        self.split.down_until[direction.index()][usize::from(leg)] = until;
         let end = self.legs.get_mut(leg).sender(direction);
         end.rlc.reestablish(&mut storage.again);
         if direction == Direction::Downlink && leg != NEAR {
