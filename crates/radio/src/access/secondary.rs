@@ -13,7 +13,7 @@ use super::service::Service;
 use super::stack::Stack;
 use super::states::tell;
 use super::{Event, RadioAccess};
-use crate::bearer::{Finder, split};
+use crate::bearer::{Finder, fail_leg, split};
 use crate::config::{BearerConfig, Env, LegId};
 use crate::leg::LegConfig;
 use fadeout_core::{Direction, DrbId, Packet, Probe, RrcEvent, Span, Time, UeId};
@@ -82,7 +82,7 @@ impl Service {
             env.probe,
         );
         let until = env.now.saturating_add(UNTOLD);
-        self.silence(id, until);
+        silence(self, id, until);
         self.stack.lose_content(id, env);
         let knowing: &[Direction] = match finder {
             Finder::Ue => &[Direction::Uplink],
@@ -94,15 +94,6 @@ impl Service {
             Finder::Station => self.tell_master(number, env.now),
         }
         self.serve_split(id, env);
-    }
-
-    /// Nothing is under way on a leg any more, which carries nothing before `until`.
-    fn silence(&mut self, id: LegId, until: Time) {
-        let stack = &mut self.stack;
-        stack.requests[id.index()].reset();
-        let leg = &mut stack.legs[id.index()];
-        leg.fail(until, &mut stack.lost);
-        self.cells[leg.config.cell.index()].forget_grants(id);
     }
 
     /// The UE sends SCGFailureInformation.
@@ -188,7 +179,7 @@ impl Service {
         let cell = self.stack.legs[leg.index()].config.cell;
         let takes = self.cells[cell.index()].plan.config.reestablish_after;
         let until = env.now.saturating_add(takes);
-        self.silence(leg, until);
+        silence(self, leg, until);
         self.stack.fail_bearers((leg, until), env);
         self.stack.events.schedule(until, Event::Returned(leg));
         self.serve_split(leg, env);
@@ -200,6 +191,15 @@ impl Service {
             self.serve_split(leg, env);
         }
     }
+}
+
+/// Nothing is under way on a leg any more, which carries nothing before `until`.
+fn silence(service: &mut Service, id: LegId, until: Time) {
+    let stack = &mut service.stack;
+    stack.requests[id.index()].reset();
+    let leg = &mut stack.legs[id.index()];
+    leg.fail(until, &mut stack.lost);
+    service.cells[leg.config.cell.index()].forget_grants(id);
 }
 
 impl Stack {
@@ -215,8 +215,10 @@ impl Stack {
         while let Some(bearer) = self.bearer_at(leg, position) {
             let number = self.legs[leg.index()].config.number;
             let drb = &mut self.bearers[bearer.index()];
-            drb.suspend(number);
-            drb.fail_leg((number, until), knowing, env, &mut self.storage);
+            if let Some(mut split) = split(drb) {
+                split.suspend(number);
+            }
+            fail_leg((drb, number, until), knowing, env, &mut self.storage);
             position += 1;
         }
     }

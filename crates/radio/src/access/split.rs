@@ -3,7 +3,7 @@
 use super::service::Service;
 use super::stack::Stack;
 use super::{Backhaul, Event, LegCounters, Move, RadioAccess};
-use crate::bearer::{Frame, FrameKind, SplitBearer, split};
+use crate::bearer::{Frame, FrameKind, SplitBearer, carried, split};
 use crate::config::{Env, LegId};
 use fadeout_core::{Direction, DrbId, Probe, Span, Time};
 
@@ -12,7 +12,7 @@ impl RadioAccess {
     pub fn legs_of(&self, bearer: DrbId, direction: Direction) -> Option<[LegCounters; 2]> {
         let Stack { bearers, legs, .. } = &self.service.stack;
         let drb = &bearers[bearer.index()];
-        let carried = drb.carried(direction)?;
+        let carried = carried(drb, direction)?;
         let mut counters = [LegCounters::default(); 2];
         for ((counters, carried), leg) in counters.iter_mut().zip(carried).zip(drb.legs()) {
             let leg = &legs[leg.index()];

@@ -161,7 +161,7 @@ impl Drb {
             if let Some(split) = &mut self.split {
                 split.suspend(leg, false);
             }
-            self.fail_leg((leg, until), &both, env, storage);
+            fail_leg((self, leg, until), &both, env, storage);
             return;
         }
         for direction in [Direction::Downlink, Direction::Uplink] {
@@ -180,28 +180,6 @@ impl Drb {
             self.hand_over(direction, env, storage);
             let ledger = &mut self.anchors[direction.index()].ledger;
             ledger.pass_all(&mut storage.lost);
-            self.drop_lost(direction, RadioDropCause::LinkFailure, env, storage);
-        }
-    }
-
-    /// A leg of a split bearer has failed in these directions, and carries nothing before `until`.
-    pub(crate) fn fail_leg(
-        &mut self,
-        (leg, until): (u8, Time),
-        directions: &[Direction],
-        env: &mut Env<'_, impl Probe>,
-        storage: &mut Storage,
-    ) {
-        for &direction in directions {
-            if let Some(mut split) = split(self) {
-                split.hand_up((leg, direction), env, storage);
-            }
-            self.hand_over(direction, env, storage);
-        }
-        for &direction in directions {
-            if let Some(mut split) = split(self) {
-                split.fail((leg, direction), until, storage);
-            }
             self.drop_lost(direction, RadioDropCause::LinkFailure, env, storage);
         }
     }
@@ -230,6 +208,27 @@ impl Drb {
             cause,
             is_signalling: self.is_signalling,
         }
+    }
+}
+
+/// A leg of a split bearer has failed in these directions, and carries nothing before `until`.
+pub(crate) fn fail_leg(
+    (drb, leg, until): (&mut Drb, u8, Time),
+    directions: &[Direction],
+    env: &mut Env<'_, impl Probe>,
+    storage: &mut Storage,
+) {
+    for &direction in directions {
+        if let Some(mut split) = split(drb) {
+            split.hand_up((leg, direction), env, storage);
+        }
+        drb.hand_over(direction, env, storage);
+    }
+    for &direction in directions {
+        if let Some(mut split) = split(drb) {
+            split.fail((leg, direction), until, storage);
+        }
+        drb.drop_lost(direction, RadioDropCause::LinkFailure, env, storage);
     }
 }
 

@@ -23,7 +23,8 @@ mod tests;
 mod track;
 mod transfer;
 
-pub(crate) use split::{Carried, Frame, FrameKind, SplitBearer, split};
+pub(crate) use leaving::fail_leg;
+pub(crate) use split::{Frame, FrameKind, SplitBearer, carried, split};
 pub(crate) use storage::Storage;
 pub(crate) use track::BlockTimes;
 pub(crate) use transfer::TransferCounts;
@@ -199,11 +200,6 @@ impl Drb {
     /// How its PDUs look on the air of a leg.
     pub(crate) fn format(&self, leg: u8) -> &BearerFormat {
         &self.legs.get(leg).format
-    }
-
-    /// What the legs of a split bearer were given in a direction, by their number.
-    pub(crate) fn carried(&self, direction: Direction) -> Option<&[Carried; 2]> {
-        self.split.as_ref().map(|split| split.carried(direction))
     }
 
     /// The packets that are under way in a direction.
@@ -542,13 +538,6 @@ impl Drb {
     #[inline]
     pub(crate) fn fire(&mut self, direction: Direction, generation: u32) -> bool {
         self.anchors[direction.index()].wake.fire(generation)
-    }
-
-    /// A leg has failed: until it starts afresh it sends nothing.
-    pub(crate) fn suspend(&mut self, leg: u8) {
-        if let Some(split) = &mut self.split {
-            split.suspend(leg, true);
-        }
     }
 
     /// The leg on which either end has repeated something as often as it may, and which.

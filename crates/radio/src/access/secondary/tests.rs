@@ -30,7 +30,7 @@ impl Probe for Told {
     }
 }
 
-struct Rig {
+struct Pair {
     access: RadioAccess,
     pool: PacketPool,
     out: Vec<PacketId>,
@@ -47,8 +47,8 @@ fn cell(carrier: f64) -> CellConfig {
     CellConfig::lte(Point::default(), Hertz(carrier), 50)
 }
 
-impl Rig {
-    fn new(direction: Direction) -> Rig {
+impl Pair {
+    fn new(direction: Direction) -> Pair {
         let ue = UeConfig {
             serving: Serving::Cell(CellId(0)),
             pscell: Some(CellId(1)),
@@ -78,7 +78,7 @@ impl Rig {
             bearers: vec![bearer],
         };
         let access = RadioAccess::new(config, 1).unwrap_or_else(|error| panic!("{error}"));
-        let mut rig = Rig {
+        let mut pair = Pair {
             access,
             pool: PacketPool::new(),
             out: Vec::new(),
@@ -89,8 +89,8 @@ impl Rig {
             frames: Vec::new(),
             losses: 0,
         };
-        rig.go(direction, 100);
-        rig
+        pair.go(direction, 100);
+        pair
     }
 
     /// So many milliseconds go by, with a packet in each.
@@ -170,14 +170,14 @@ impl Rig {
 #[test]
 fn the_network_acts_when_the_report_of_the_ue_has_come_over_the_masters_leg() {
     for direction in [Direction::Downlink, Direction::Uplink] {
-        let mut rig = Rig::new(direction);
-        assert!(rig.blocks(SECOND, direction) > 10);
-        let (failed_at, blocks) = (rig.now, rig.blocks(SECOND, direction));
-        let master = rig.blocks(LegId(0), Direction::Uplink);
-        rig.fail((SECOND, Finder::Ue));
-        rig.go(direction, 30);
-        assert_eq!(rig.at(RrcEvent::SecondaryFailed), Some(failed_at));
-        let known_at = rig
+        let mut pair = Pair::new(direction);
+        assert!(pair.blocks(SECOND, direction) > 10);
+        let (failed_at, blocks) = (pair.now, pair.blocks(SECOND, direction));
+        let master = pair.blocks(LegId(0), Direction::Uplink);
+        pair.fail((SECOND, Finder::Ue));
+        pair.go(direction, 30);
+        assert_eq!(pair.at(RrcEvent::SecondaryFailed), Some(failed_at));
+        let known_at = pair
             .at(RrcEvent::SecondaryFailureKnown)
             .expect("it has come");
         // A request, a grant and a block at least; the cells' occasions are 10 ms apart.
@@ -186,82 +186,82 @@ fn the_network_acts_when_the_report_of_the_ue_has_come_over_the_masters_leg() {
             took > Span::from_millis(5) && took < Span::from_millis(30),
             "{took}"
         );
-        assert!(rig.blocks(LegId(0), Direction::Uplink) > master);
+        assert!(pair.blocks(LegId(0), Direction::Uplink) > master);
         // The leg carries again when re-establishment is over, and not before.
         let again_at = known_at + cell(2e9).reestablish_after;
-        while rig.now < again_at {
+        while pair.now < again_at {
             assert_eq!(
-                rig.blocks(SECOND, direction),
+                pair.blocks(SECOND, direction),
                 blocks,
                 "{direction:?} {} {known_at} {again_at} {failed_at}",
-                rig.now
+                pair.now
             );
-            rig.go(direction, 1);
+            pair.go(direction, 1);
         }
-        rig.go(direction, 100);
-        assert!(rig.blocks(SECOND, direction) > blocks + 10);
-        rig.check_order();
+        pair.go(direction, 100);
+        assert!(pair.blocks(SECOND, direction) > blocks + 10);
+        pair.check_order();
     }
 }
 
 #[test]
 fn until_then_the_other_base_station_gets_more_and_the_first_leg_nothing() {
-    let mut rig = Rig::new(Direction::Downlink);
-    let first = rig.blocks(LegId(0), Direction::Downlink);
-    rig.fail((SECOND, Finder::Station));
-    rig.go(Direction::Downlink, 6);
-    assert_eq!(rig.blocks(LegId(0), Direction::Downlink), first);
-    rig.go(Direction::Downlink, 6);
-    assert!(rig.blocks(LegId(0), Direction::Downlink) > first);
-    rig.check_order();
+    let mut pair = Pair::new(Direction::Downlink);
+    let first = pair.blocks(LegId(0), Direction::Downlink);
+    pair.fail((SECOND, Finder::Station));
+    pair.go(Direction::Downlink, 6);
+    assert_eq!(pair.blocks(LegId(0), Direction::Downlink), first);
+    pair.go(Direction::Downlink, 6);
+    assert!(pair.blocks(LegId(0), Direction::Downlink) > first);
+    pair.check_order();
 }
 
 #[test]
 fn what_the_secondary_cell_finds_comes_over_links_and_again_when_they_lose_it() {
     for (losses, took) in [(0, 7), (1, 107), (3, 307)] {
-        let mut rig = Rig::new(Direction::Downlink);
-        let failed_at = rig.now;
-        rig.losses = losses;
-        rig.fail((SECOND, Finder::Station));
-        rig.go(Direction::Downlink, 400);
-        let known_at = rig
+        let mut pair = Pair::new(Direction::Downlink);
+        let failed_at = pair.now;
+        pair.losses = losses;
+        pair.fail((SECOND, Finder::Station));
+        pair.go(Direction::Downlink, 400);
+        let known_at = pair
             .at(RrcEvent::SecondaryFailureKnown)
             .expect("it has come");
         let late = known_at.since(failed_at + Span::from_millis(took));
         assert!(late <= Span::from_micros(100), "{losses}: {late}");
-        rig.check_order();
+        pair.check_order();
     }
 }
 
 #[test]
 fn a_report_that_is_lost_with_the_masters_link_is_known_when_that_is_re_established() {
-    let mut rig = Rig::new(Direction::Downlink);
-    let until = rig.now + cell(2e9).reestablish_after;
-    rig.fail((SECOND, Finder::Ue));
-    rig.fail((LegId(0), Finder::Ue));
-    rig.go(Direction::Downlink, 400);
-    let known_at = rig.at(RrcEvent::SecondaryFailureKnown);
+    let mut pair = Pair::new(Direction::Downlink);
+    let until = pair.now + cell(2e9).reestablish_after;
+    pair.fail((SECOND, Finder::Ue));
+    pair.fail((LegId(0), Finder::Ue));
+    pair.go(Direction::Downlink, 400);
+    let known_at = pair.at(RrcEvent::SecondaryFailureKnown);
     assert_eq!(known_at, Some(until));
-    rig.check_order();
+    pair.check_order();
 }
 
 #[test]
 fn a_failure_is_told_once() {
-    let mut rig = Rig::new(Direction::Uplink);
-    rig.fail((SECOND, Finder::Ue));
-    rig.fail((SECOND, Finder::Station));
-    rig.go(Direction::Uplink, 100);
-    let known = rig
+    let mut pair = Pair::new(Direction::Uplink);
+    pair.fail((SECOND, Finder::Ue));
+    pair.fail((SECOND, Finder::Station));
+    pair.go(Direction::Uplink, 100);
+    let known = pair
         .told
         .0
         .iter()
         .filter(|it| it.0 == RrcEvent::SecondaryFailureKnown);
     assert_eq!(known.count(), 1);
-    assert_eq!(rig.access.counters().link_failures, 1);
+    assert_eq!(pair.access.counters().link_failures, 1);
     // It may fail again.
-    rig.go(Direction::Uplink, 400);
-    rig.fail((SECOND, Finder::Ue));
-    rig.go(Direction::Uplink, 100);
-    assert_eq!(rig.access.counters().link_failures, 2);
-    rig.check_order();
+    pair.go(Direction::Uplink, 400);
+    pair.fail((SECOND, Finder::Ue));
+    pair.go(Direction::Uplink, 100);
+    assert_eq!(pair.access.counters().link_failures, 2);
+    pair.check_order();
 }

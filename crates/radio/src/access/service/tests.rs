@@ -282,7 +282,7 @@ fn a_failed_link_is_not_served_for_a_while_and_then_asks_anew() {
     let _ = rig.events();
     let until = millis(50) + lte(2e9).reestablish_after;
     rig.with(millis(50), |service, env| {
-        service.fail_link((LEG, Finder::Ue), env)
+        service.fail_link((LEG, Finder::Ue), env);
     });
     assert_eq!(rig.waits(millis(50), UP), 0, "RLC starts afresh");
     let (slots, _) = rig.events();

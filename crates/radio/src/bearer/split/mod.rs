@@ -16,7 +16,7 @@ mod copies;
 mod duplication;
 mod work;
 
-pub(crate) use work::{SplitBearer, split};
+pub(crate) use work::{SplitBearer, carried, split};
 
 use super::rlc_leg::RlcLegs;
 use crate::config::{BearerConfig, SplitConfig};

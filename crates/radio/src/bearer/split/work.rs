@@ -1,6 +1,6 @@
 //! A split bearer at work: packets from PDCP to legs, and frames between the two base stations.
 
-use super::{Arrival, CONTROL_FRAME, Frame, FrameKind, NEAR, STATUSES, Split};
+use super::{Arrival, CONTROL_FRAME, Carried, Frame, FrameKind, NEAR, STATUSES, Split};
 use crate::bearer::rlc_leg::RlcLegs;
 use crate::bearer::{Anchor, Drb, Storage};
 use crate::config::Env;
@@ -31,7 +31,17 @@ pub(crate) fn split(drb: &mut Drb) -> Option<SplitBearer<'_>> {
     })
 }
 
+/// What the legs of a split bearer were given in a direction, by their number.
+pub(crate) fn carried(drb: &Drb, direction: Direction) -> Option<&[Carried; 2]> {
+    drb.split.as_ref().map(|split| split.carried(direction))
+}
+
 impl SplitBearer<'_> {
+    /// A leg has failed: until it starts afresh it sends nothing.
+    pub(crate) fn suspend(&mut self, leg: u8) {
+        self.split.suspend(leg, true);
+    }
+
     /// Gives what goes next its COUNT, for a leg to send. None when nothing waits, or half of the SN space is under
     /// way.
     ///
