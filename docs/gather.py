@@ -48,6 +48,7 @@ TITLE = re.compile(r"^# (.+)$", re.M)
 
 FIGURES = {
     "city-download": ["map", "completions"],
+    "dual-connectivity": ["legs"],
     "handover": ["handover"],
     "interruption": ["datagrams", "latency"],
     "lte-download": ["delay"],

@@ -9,6 +9,7 @@ FIGURES = {
     "sinr": "Signal to interference and noise of each UE.",
     "buffer": "Bytes that wait in the RLC of each bearer.",
     "delay": "Where the delay of packets on radio bearers comes from.",
+    "legs": "What either leg of a UE in dual connectivity carries over time.",
     "datagrams": "Delay, missing datagrams and gaps of UDP flows over time.",
     "latency": "Share of UDP datagrams whose delay is at most so long.",
     "map": "Sites with the directions of their sectors, UEs by serving cell, and buildings.",

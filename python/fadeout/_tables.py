@@ -50,6 +50,11 @@ class TableAttributes:
         return self.table("interfaces")
 
     @property
+    def legs(self) -> pl.DataFrame:
+        """A direction of a leg of a split bearer, one row each."""
+        return self.table("legs")
+
+    @property
     def completions(self) -> pl.DataFrame:
         """A flow that came to its end, one row each, in the order of completion."""
         return self.table("completions")

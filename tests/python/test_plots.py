@@ -1,5 +1,6 @@
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
@@ -81,7 +82,7 @@ def test_the_parts_of_a_delay_add_up_to_what_tcp_sees(radio_results):
     [
         name
         for name in NAMES
-        if name not in ("completions", "drive", "handover", "map", *DATAGRAMS, *RADIO)
+        if name not in ("completions", "drive", "handover", "legs", "map", *DATAGRAMS, *RADIO)
     ],
 )
 def test_every_figure_has_labels_with_units_and_the_blockages(results, name, tmp_path: Path):
@@ -165,3 +166,68 @@ def test_each_direction_of_a_radio_interface_has_a_row(radio_results):
     assert 0 <= downlink["transport_blocks"] - len(decoded) <= 8
     assert downlink["harq_retransmissions"] >= decoded.filter(pl.col("round") > 0).height
     assert downlink["delivered_bytes"] >= radio_results.flows["delivered_bytes"][0]
+
+
+DUAL = """
+    duration = "1 s"
+    [link.core]
+    from = "server"
+    to = "macro"
+    rate = "1 Gbit/s"
+    delay = "5 ms"
+    [link.x2]
+    from = "macro"
+    to = "small"
+    rate = "1 Gbit/s"
+    delay = "2 ms"
+    [cell.macro]
+    radio = "lte"
+    carrier = "2 GHz"
+    bandwidth = "20 MHz"
+    channel = { path-loss = "uma" }
+    [cell.small]
+    radio = "nr"
+    carrier = "3.5 GHz"
+    bandwidth = "20 MHz"
+    channel = { path-loss = "umi" }
+    [ue.phone]
+    position = ["100 m", "0 m"]
+    cell = "macro"
+    pscell = "small"
+    split = { duplication = "downlink" }
+    [flow.download]
+    from = "server"
+    to = "phone"
+    [probe]
+    transport-blocks = true
+"""
+
+
+def test_the_figure_of_legs_stacks_what_each_carried_and_says_its_copies(radio_results):
+    results = fadeout.run(DUAL)
+    assert "legs" in results.plot.available()
+    figure = results.plot.legs()
+    down, up = figure.axes
+    assert (down.get_ylabel(), up.get_ylabel()) == ("Downlink (Mbit/s)", "Uplink (Mbit/s)")
+    assert "(s)" in up.get_xlabel()
+    rows = results.legs.filter(pl.col("direction") == "downlink")
+    copies = {cell: n for cell, n in rows.select("cell", "copies").iter_rows() if n}
+    assert sum(copies.values()) > 100
+    legend = down.get_legend()
+    assert legend is not None
+    texts = [text.get_text() for text in legend.get_texts()]
+    assert [text.split(":")[0] for text in texts] == ["macro", "small"]
+    for cell, number in copies.items():
+        assert any(text.startswith(cell) and f"{number} copies" in text for text in texts)
+    # The area is what arrived.
+    blocks = results.table("transport_blocks").filter("is_ok", pl.col("direction") == "downlink")
+    paths = [part.get_paths()[0] for part in down.collections]
+    top = max(float(np.asarray(path.vertices)[:, 1].max()) for path in paths)
+    bins = (pl.col("time_s") / 0.01).floor()
+    sums = blocks.group_by(bins).agg(pl.col("size_bytes").sum() * 8 / 0.01 / 1e6)
+    assert top == pytest.approx(sums["size_bytes"].max())
+    with pytest.raises(fadeout.ResultError, match="phone"):
+        results.plot.legs("phon")
+    assert "legs" not in radio_results.plot.available()
+    with pytest.raises(fadeout.ResultError, match="pscell"):
+        radio_results.plot.legs()

@@ -24,7 +24,7 @@ WRONG = {"duration": "500 ms", "blockage-prediction.false-alarms": 1}
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[fadeout.Results]:
     """Runs with a row of every table between them, the multipath one first."""
     folder = tmp_path_factory.mktemp("runs")
-    examples = ("multipath-wifi-lte", "lte-download")
+    examples = ("multipath-wifi-lte", "lte-download", "dual-connectivity")
     short = {"duration": "1 s"}
     return [
         *(fadeout.run(ROOT / f"scenarios/{x}.toml", set=short, out=folder / x) for x in examples),

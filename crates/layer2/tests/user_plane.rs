@@ -16,6 +16,8 @@ struct Reference {
     /// Numbers that RLC got, and those that came back as lost.
     delivered: BTreeSet<u64>,
     returned: BTreeSet<u64>,
+    /// Those that were told to be delivered.
+    told: BTreeSet<u64>,
     heard: Vec<DeliveryStatus>,
 }
 
@@ -102,7 +104,9 @@ fn what_is_outstanding_is_what_no_status_has_told_of_and_stays_within_what_was_a
                 && let Some(status) = back.pop_front()
             {
                 let mut again = Vec::new();
-                hosting.on_status(now, &status, &mut again);
+                hosting.on_status(now, &status, &mut again, |sdu| {
+                    assert!(reference.told.insert(u64::from(sdu.serial)), "once");
+                });
                 reference.heard.push(status);
                 for sdu in again {
                     assert!(reference.returned.insert(u64::from(sdu.serial)), "once");
@@ -115,6 +119,7 @@ fn what_is_outstanding_is_what_no_status_has_told_of_and_stays_within_what_was_a
         assert_eq!(both.count(), 0);
         let known = reference.delivered.len() + reference.returned.len();
         assert_eq!(known, reference.sent.len());
+        assert_eq!(reference.told, reference.delivered);
         assert_eq!(hosting.outstanding(), 0);
     });
 }
@@ -144,4 +149,84 @@ fn the_desired_buffer_lasts_for_its_time_at_the_rate_of_late() {
     }
     assert_eq!(last.through, 100);
     assert_eq!(last.desired, 600_000);
+}
+
+/// Flow control beside a node that delivers so many bytes each millisecond, behind links of a delay, while the hosting
+/// node always has more. By millisecond: bytes that it delivered, and that wait there.
+fn run(
+    config: &FlowControlConfig,
+    delay: u64,
+    mut rate: impl FnMut(u64) -> u64,
+    until: u64,
+) -> Vec<(u64, u64)> {
+    let (mut hosting, mut node) = (Hosting::new(config), Corresponding::new(config));
+    let (mut there, mut back) = (VecDeque::new(), VecDeque::new());
+    let mut rlc: VecDeque<Sdu> = VecDeque::new();
+    let (mut serial, mut credit) = (0, 0);
+    let mut steps = Vec::new();
+    for ms in 0..until {
+        let now = Time::ZERO + Span::from_millis(ms);
+        while back.front().is_some_and(|&(at, _)| at <= ms)
+            && let Some((_, status)) = back.pop_front()
+        {
+            hosting.on_status(now, &status, &mut Vec::new(), |_| {});
+        }
+        while hosting.has_room(1000) {
+            let sdu = Sdu {
+                size: 1000,
+                serial,
+                ..Sdu::default()
+            };
+            serial += 1;
+            there.push_back((ms + delay, hosting.send(now, sdu), sdu));
+        }
+        while there.front().is_some_and(|&(at, ..)| at <= ms)
+            && let Some((_, number, sdu)) = there.pop_front()
+        {
+            assert!(node.on_data(number, &sdu), "frames keep their order");
+            rlc.push_back(sdu);
+        }
+        credit += rate(ms);
+        let mut delivered = 0;
+        while credit >= 1000 && rlc.pop_front().is_some() {
+            credit -= 1000;
+            delivered += 1000;
+        }
+        // What a node without anything could have delivered is gone.
+        credit = credit.min(999);
+        steps.push((delivered, 1000 * rlc.len() as u64));
+        if node.status_at() <= now
+            && let Some(status) = node.status(now, rlc.front())
+        {
+            back.push_back((ms + delay, status));
+        }
+    }
+    steps
+}
+
+/// Once it has found its rate, a node always has something to deliver if the time that its buffer lasts is longer than
+/// the loop, and never more than lasts for that time.
+#[test]
+fn a_node_neither_starves_nor_has_more_than_lasts_for_its_time() {
+    Cases::new(200).run(|seed| {
+        let mut draws = Stream::new(seed, "starve", 0);
+        let (delay, period) = (1 + draws.below(15), 2 + draws.below(8));
+        let rate = 500 + draws.below(20_000);
+        // Of frame and status, until the next status, and what falls between steps and whole packets.
+        let time = 2 * delay + 2 * period + 4 + 4000 / rate + draws.below(40);
+        let config = FlowControlConfig {
+            desired: DesiredBuffer::Lasting(Span::from_millis(time), Bytes(3000)),
+            status_period: Span::from_millis(period),
+            poll_after: Span::from_millis(100),
+        };
+        let steps = run(&config, delay, |_| rate, 6000);
+        let settled = &steps[4000..];
+        let delivered: u64 = settled.iter().map(|step| step.0).sum();
+        let whole = rate * settled.len() as u64;
+        let claim = format!("{rate} bytes/ms, {delay} ms, a status each {period} ms, {time} ms");
+        assert!(delivered + 2000 >= whole, "{claim}: {delivered} of {whole}");
+        // The mean over eight statuses is of whole packets.
+        let most = (rate * time + 1000 * time / (8 * period) + 2000).max(3000);
+        assert!(steps.iter().all(|step| step.1 <= most), "{claim}");
+    });
 }

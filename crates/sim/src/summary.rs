@@ -12,7 +12,8 @@ use completions::{Groups, completion, completion_times};
 use fadeout_core::agreed::UNCOUPLED;
 use fadeout_core::table::SummarySink;
 use fadeout_core::{
-    Direction, FlowRow, InterfaceRow, LinkRow, NodeId, PathRow, Probe, RadioRow, RunRow, Time, UeId,
+    Direction, DrbId, FlowRow, InterfaceRow, LegRow, LinkRow, NodeId, PathRow, Probe, RadioRow,
+    RunRow, Time, UeId,
 };
 use fadeout_link::LinkStats;
 use fadeout_radio::access::RadioAccess;
@@ -49,6 +50,7 @@ pub(crate) fn sum_up<P: Probe>(scenario: &Scenario, world: &World<P>, sink: &mut
     }
     if let Some(access) = world.machines().radio {
         add_radio(scenario, access, world, sink);
+        add_legs(scenario, access, sink);
     }
     let groups = Groups::of(scenario.flows.iter().map(|described| &*described.name));
     let mut times: Vec<Vec<f64>> = vec![Vec::new(); groups.len()];
@@ -332,6 +334,29 @@ fn add_radio<P: Probe>(
                 lost_transport_blocks: counters.lost_blocks,
                 rate_mbps: rate_mbps(counters.delivered_bytes, traffic_s),
             });
+        }
+    }
+}
+
+/// Each direction of the legs of split bearers.
+fn add_legs(scenario: &Scenario, access: &RadioAccess, sink: &mut impl SummarySink) {
+    for (id, bearer) in (0..).map(DrbId).zip(scenario.bearers()) {
+        for direction in [Direction::Downlink, Direction::Uplink] {
+            for leg in access.legs_of(id, direction).into_iter().flatten() {
+                sink.add(&LegRow {
+                    bearer: bearer.name(),
+                    direction: direction.name().to_owned(),
+                    cell: scenario.cells[leg.cell.index()].name.clone(),
+                    packets: leg.packets,
+                    bytes: leg.bytes,
+                    copies: leg.copies,
+                    discarded_packets: leg.discarded,
+                    useless_packets: leg.useless,
+                    transport_blocks: leg.blocks,
+                    harq_retransmissions: leg.retransmissions,
+                    air_time_s: leg.air_time.as_secs_f64(),
+                });
+            }
         }
     }
 }

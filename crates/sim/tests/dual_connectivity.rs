@@ -177,6 +177,21 @@ fn legs_that_cannot_be_are_refused_with_what_was_expected() {
         ),
         ("split = {}\n", &[], "a split bearer of a UE with one cell"),
         (
+            "split = { duplication = \"both\" }\n",
+            &[],
+            "PDCP duplication with one leg: the UE has one cell",
+        ),
+        (
+            "pscell = \"other\"\nsplit = { duplication = \"uplink\" }\n",
+            &["cell.other.carrier=\"3.5 GHz\""],
+            "PDCP duplication over one carrier",
+        ),
+        (
+            "pscell = \"other\"\nsplit = { duplication = \"up\" }\n",
+            &[],
+            "\"uplink\"",
+        ),
+        (
             "pscell = \"other\"\n[mobility-management]\n",
             &[],
             "mobility management of UEs with a `pscell`",
@@ -197,5 +212,81 @@ fn legs_that_cannot_be_are_refused_with_what_was_expected() {
     assert!(
         error.contains("no links connect base station \"master\""),
         "{error}"
+    );
+}
+
+/// The sum over legs of a column of `legs`, of one direction.
+fn of_legs(summary: &Value, direction: &str, column: &str) -> f64 {
+    let legs = summary["legs"].as_array().expect("a table");
+    let rows = legs.iter().filter(|row| row["direction"] == direction);
+    rows.map(|row| row[column].as_f64().expect("a number"))
+        .sum()
+}
+
+/// A stream that either leg could carry alone arrives once, over both, at the price of both.
+#[test]
+fn duplicated_packets_arrive_once_and_cost_both_legs() {
+    let stream =
+        "flow.user.application={ kind=\"packet-stream\", size=\"972 B\", rate=\"5 Mbit/s\" }";
+    for (flow, direction) in [(DOWN, "downlink"), (UP, "uplink")] {
+        for mode in ["am", "um"] {
+            let mode = format!("ue.phone.rlc=\"{mode}\"");
+            let text = format!("{NETWORK}{SPLIT}{flow}");
+            let one_leg = "ue.phone.split.downlink-threshold=\"1 GB\"";
+            let single = run(
+                &text,
+                &[
+                    stream,
+                    &mode,
+                    one_leg,
+                    "ue.phone.split.primary-path=\"master\"",
+                ],
+            );
+            let double = run(
+                &text,
+                &[stream, &mode, "ue.phone.split.duplication=\"both\""],
+            );
+            let of = |column: &str| of_legs(&double, direction, column);
+            let flow = &double["datagram_flows"][0];
+            let sent = flow["sent_datagrams"].as_f64().expect("a number");
+            assert_eq!(flow["lost_datagrams"], 0);
+            assert_eq!(flow["reordered_datagrams"], 0);
+            // What is under way at the end aside.
+            let both = of("packets") + of("discarded_packets");
+            assert!(
+                (2.0 * sent - 40.0..=2.0 * sent + 40.0).contains(&both),
+                "{both} of {sent}"
+            );
+            assert!(of("copies") >= sent - 20.0);
+            assert!(of("useless_packets") + of("discarded_packets") >= sent - 40.0);
+            assert!(of("air_time_s") > 1.2 * of_legs(&single, direction, "air_time_s"));
+        }
+    }
+}
+
+/// One leg of 20 MHz beside one that is all but deaf: in acknowledged mode it discards what the other has delivered.
+#[test]
+fn a_weak_leg_discards_what_the_other_one_has_delivered() {
+    let stream =
+        "flow.user.application={ kind=\"packet-stream\", size=\"972 B\", rate=\"20 Mbit/s\" }";
+    let weak = "cell.other.bandwidth=\"5 MHz\"";
+    let text = format!("{NETWORK}{SPLIT}{DOWN}");
+    let double = run(
+        &text,
+        &[stream, weak, "ue.phone.split.duplication=\"downlink\""],
+    );
+    assert_eq!(double["datagram_flows"][0]["lost_datagrams"], 0);
+    let far = double["legs"].as_array().expect("a table").iter();
+    let mut far = far.filter(|row| row["cell"] == "other" && row["direction"] == "downlink");
+    let far = far.next().expect("a row");
+    assert!(far["discarded_packets"].as_f64() > Some(1000.0), "{far}");
+    // The delay is that of the better leg: without copies 99 % leave as soon.
+    let alone = run(&format!("{NETWORK}{DOWN}"), &[stream]);
+    let delay = |summary: &Value| summary["datagram_flows"][0]["delay_p99_s"].as_f64();
+    assert!(
+        delay(&double) <= delay(&alone),
+        "{:?}, {:?}",
+        delay(&double),
+        delay(&alone)
     );
 }

@@ -8,14 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fadeout import _names, _native
 from fadeout._figures import FIGURES
+from fadeout._native import ResultError
 from fadeout._overview import stamp
 from fadeout._quantities import seconds
-from fadeout.plot import datagrams, drive, mobility, panels, radio, timeline
+from fadeout.plot import datagrams, drive, legs, mobility, panels, radio, timeline
 from fadeout.plot import map as network
 from fadeout.plot.style import COLUMN_INCHES, Shown, new_figure, sign
 
@@ -143,6 +145,34 @@ class Plots:
         """
         self._results.scan("radio_delay")  # Says so when the run did not record it.
         return self._draw(list(radio.DELAY), None, ax, size, title)
+
+    def legs(
+        self,
+        ue: str | None = None,
+        *,
+        ax: Sequence[Axes] | None = None,
+        size: Size | None = None,
+        title: str | None = None,
+    ) -> Figure:
+        """What either leg of a UE in dual connectivity carries over time, one above the other.
+
+        Two panels: downlink and uplink. The legend has each leg's share of the packets that PDCP
+        gave to legs, the copies among them, and those that were discarded. Without `ue` it is the
+        first UE with a split bearer.
+        """
+        self._results.scan("transport_blocks")  # Says so when the run did not record it.
+        rows = self._results.legs
+        owner = pl.col("bearer").str.split("/").list.first()
+        ues = rows.select(owner.unique(maintain_order=True)).to_series().to_list()
+        if not ues:
+            message = "no bearer of this run is split: give a UE a `pscell` and a `split`"
+            raise ResultError(message)
+        if ue is not None and ue not in ues:
+            raise ResultError(_names.unknown("UE with a split bearer", ue, ues))
+        name = ues[0] if ue is None else ue
+        rows = rows.filter(owner == name)
+        drawn = [legs.panel(name, direction, rows) for direction in ("downlink", "uplink")]
+        return self._draw(drawn, None, ax, size, title)
 
     def datagrams(
         self,
@@ -327,6 +357,9 @@ class Plots:
             if name == "completions":
                 # The distribution of a single time says nothing.
                 return len(self._results.completions) > 1
+            if name == "legs":
+                has_blocks = self._results.has_table("transport_blocks")
+                return has_blocks and len(self._results.legs) > 0
             if name == "map":
                 return self._places().is_a_map
             if name == "drive":

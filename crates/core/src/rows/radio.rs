@@ -268,6 +268,10 @@ named! {
         SecondaryReleased = "secondary-released",
         /// A secondary cell is one from now on, not yet active.
         SecondaryAdded = "secondary-added",
+        /// The link to the cell of the secondary node has failed, as one side finds.
+        SecondaryFailed = "secondary-failed",
+        /// The master's base station knows of it.
+        SecondaryFailureKnown = "secondary-failure-known",
         /// Nothing came for long: the UE is idle or inactive.
         ConnectionReleased = "connection-released",
         /// An idle or inactive UE has something to send.

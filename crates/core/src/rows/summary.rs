@@ -13,6 +13,7 @@ pub const SUMMARY_TABLES: &[Table] = &[
     LinkRow::TABLE,
     RadioRow::TABLE,
     InterfaceRow::TABLE,
+    LegRow::TABLE,
     CompletionRow::TABLE,
     CompletionTimesRow::TABLE,
     PredictionRow::TABLE,
@@ -255,6 +256,36 @@ table! {
         /// Rate of the delivered bytes, over the time of a flow's goodput: from the start of the first
         /// flow that begins or ends at the UE to the completion of the last, or the end of the run.
         rate_mbps: f64, "Mbit/s";
+    }
+}
+
+table! {
+    /// A direction of a leg of a split bearer, one row each.
+    pub struct LegRow = "legs" in summary {
+        /// Bearer.
+        bearer: String, "";
+        /// downlink or uplink.
+        direction: String, "";
+        /// Cell of the leg.
+        cell: String, "";
+        /// PDCP PDUs that the leg was given.
+        packets: u64, "packets";
+        /// Bytes of those, PDCP headers included.
+        bytes: u64, "bytes";
+        /// Those of them that the other leg had first: PDCP duplicates.
+        copies: u64, "packets";
+        /// PDUs that it discarded before it sent anything of them: the other leg had confirmed them,
+        /// or their time was up.
+        discarded_packets: u64, "packets";
+        /// PDUs that arrived over it and were dropped by PDCP: they were there, or given up.
+        useless_packets: u64, "packets";
+        /// Transport blocks of the UE on the leg, HARQ retransmissions included, whichever bearers
+        /// they carried.
+        transport_blocks: u64, "";
+        /// HARQ retransmissions among them.
+        harq_retransmissions: u64, "";
+        /// For how long those blocks would have taken the whole carrier.
+        air_time_s: f64, "s";
     }
 }
 

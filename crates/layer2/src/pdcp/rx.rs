@@ -29,6 +29,7 @@ pub struct Rx {
     passed: u32,
     /// Received packets in the window that have not gone up.
     held: u32,
+    useless: u64,
 }
 
 impl Rx {
@@ -50,6 +51,7 @@ impl Rx {
             expires_at: Time::NEVER,
             passed: 0,
             held: 0,
+            useless: 0,
         })
     }
 
@@ -63,6 +65,12 @@ impl Rx {
     #[inline]
     pub fn passed(&self) -> u32 {
         self.passed
+    }
+
+    /// PDUs that were dropped because they were here before, or come after they were given up.
+    #[inline]
+    pub fn useless(&self) -> u64 {
+        self.useless
     }
 
     /// RCVD_COUNT: the COUNT nearest to RX_DELIV with this SN. It may lie half the SN space below
@@ -80,6 +88,7 @@ impl Rx {
         let count = self.received_count(sn);
         let rx_deliv = self.window.first();
         if count < rx_deliv {
+            self.useless += 1;
             return;
         }
         if self.window.is_empty() && (count == rx_deliv || self.delivery == Delivery::FromRlc) {
@@ -93,6 +102,7 @@ impl Rx {
             return;
         }
         if count < self.window.end() && self.window[count].is_here {
+            self.useless += 1;
             return;
         }
         self.window.extend_to(count + 1);

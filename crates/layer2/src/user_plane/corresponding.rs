@@ -40,6 +40,8 @@ pub struct Corresponding {
     /// Whether something is to be told that no status has.
     has_news: bool,
     sent_at: Option<Time>,
+    /// Bytes that were discarded, of those that pass for delivered.
+    discarded: u64,
     /// Bytes delivered before each of the latest statuses, and the time since the one before.
     served: [(u64, Span); RATED_STATUSES],
     next_served: usize,
@@ -55,6 +57,7 @@ impl Corresponding {
             lost: Ring::new(),
             has_news: true,
             sent_at: None,
+            discarded: 0,
             served: [(0, Span::ZERO); RATED_STATUSES],
             next_served: 0,
         }
@@ -94,6 +97,12 @@ impl Corresponding {
         self.has_news = true;
     }
 
+    /// RLC has discarded so many bytes, which the hosting node knows to be delivered elsewhere: they say nothing of how
+    /// fast the node is.
+    pub fn on_discarded(&mut self, bytes: u64) {
+        self.discarded += bytes;
+    }
+
     fn miss_below(&mut self, number: u64) {
         if number > self.expected {
             self.lost.push(Lost {
@@ -122,13 +131,17 @@ impl Corresponding {
             self.received.pop();
             bytes += u64::from(first.size);
         }
+        let is_new = bytes > 0;
+        let discarded = self.discarded.min(bytes);
+        self.discarded -= discarded;
+        bytes -= discarded;
         let period = self.config.status_period;
         let since = self.sent_at.map_or(period, |at| now.since(at));
         self.sent_at = Some(now);
         // A node that had nothing for long has not been slow.
         self.served[self.next_served] = (bytes, since.min(period * 2).max(period));
         self.next_served = (self.next_served + 1) % RATED_STATUSES;
-        if bytes == 0 && !self.has_news && self.lost.is_empty() {
+        if !is_new && !self.has_news && self.lost.is_empty() {
             return None;
         }
         self.has_news = false;

@@ -87,8 +87,15 @@ impl Hosting {
         self.kept.front().map(|kept| &kept.sdu)
     }
 
-    /// A status has come. PDUs that were lost on the way go to `lost`.
-    pub fn on_status(&mut self, now: Time, status: &DeliveryStatus, lost: &mut Vec<Sdu>) {
+    /// A status has come. PDUs that were lost on the way go to `lost`; `on_delivered` hears of those that it says to be
+    /// delivered.
+    pub fn on_status(
+        &mut self,
+        now: Time,
+        status: &DeliveryStatus,
+        lost: &mut Vec<Sdu>,
+        mut on_delivered: impl FnMut(&Sdu),
+    ) {
         self.heard_at = now;
         self.desired = status.desired;
         for &(first, end) in status.lost() {
@@ -98,7 +105,9 @@ impl Hosting {
         }
         while self.kept.first() < status.through.min(self.kept.end()) {
             let first = self.kept.first();
-            self.give_up(first);
+            if let Some(sdu) = self.give_up(first) {
+                on_delivered(&sdu);
+            }
             self.kept.pop();
         }
     }

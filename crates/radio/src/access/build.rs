@@ -1,5 +1,6 @@
 //! How a radio access comes to be and grows, and what can be asked of it.
 
+use super::secondary::SecondaryFailures;
 use super::service::Service;
 use super::stack::Stack;
 use super::states::States;
@@ -73,6 +74,7 @@ impl RadioAccess {
             },
             cells,
             states: States::default(),
+            secondary: SecondaryFailures::default(),
             seed,
         };
         for ue in (0..ues as u32).map(UeId) {

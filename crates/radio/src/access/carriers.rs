@@ -277,7 +277,7 @@ impl Service {
         state.reset(&mut stack.lost);
         stack.separate(primary, leg);
         stack.air.leave(leg);
-        stack.lose_content(env);
+        stack.lose_content(leg, env);
         let mut position = 0;
         while let Some(bearer) = self.stack.legs[primary.index()].channels.bearer(position) {
             for direction in [Direction::Downlink, Direction::Uplink] {

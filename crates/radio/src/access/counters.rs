@@ -2,6 +2,7 @@
 
 use crate::bearer::BearerCounters;
 use crate::leg::BlockCounters;
+use fadeout_core::{CellId, Span};
 
 /// Counters of a radio access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -35,6 +36,29 @@ pub struct DirectionCounters {
     pub retransmissions: u64,
     /// Transport blocks given up after their last transmission.
     pub lost_blocks: u64,
+}
+
+/// Counters of one direction of a leg of a split bearer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LegCounters {
+    /// The leg's cell.
+    pub cell: CellId,
+    /// PDCP PDUs that the leg was given.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Those of them that the other leg had first.
+    pub copies: u64,
+    /// PDUs that it discarded unsent, because the other leg had confirmed them or they were too old.
+    pub discarded: u64,
+    /// PDUs that arrived over it and were of no use.
+    pub useless: u64,
+    /// Transport blocks that the UE had on the leg, of all its bearers.
+    pub blocks: u64,
+    /// Retransmissions of HARQ among them.
+    pub retransmissions: u64,
+    /// For how long they would have taken the whole carrier.
+    pub air_time: Span,
 }
 
 impl DirectionCounters {

@@ -168,8 +168,19 @@ pub enum Backhaul {
         /// Bearer.
         bearer: DrbId,
     },
+    /// One without a PDU, which says up to which number nothing need be sent: it was confirmed on another leg (DL discard
+    /// blocks, TS 38.425 clause 5.5.2.1).
+    Discard {
+        /// Bearer.
+        bearer: DrbId,
+    },
     /// DL DATA DELIVERY STATUS (TS 38.425 clause 5.5.2.2), for the base station with PDCP.
     DeliveryStatus {
+        /// Bearer.
+        bearer: DrbId,
+    },
+    /// A message of the other base station: its link to the UE has failed (TS 37.340 clause 7.7).
+    LegFailure {
         /// Bearer.
         bearer: DrbId,
     },
@@ -431,6 +442,8 @@ impl RadioAccess {
             }
             Backhaul::DownlinkPdu { .. }
             | Backhaul::Poll { .. }
+            | Backhaul::Discard { .. }
+            | Backhaul::LegFailure { .. }
             | Backhaul::DeliveryStatus { .. }
             | Backhaul::UplinkPdu { .. } => {
                 let number = env.pool.take(packet).segment.seq;
@@ -554,6 +567,10 @@ impl RadioAccess {
         for (bearer, direction, packet) in arrived.drain(..) {
             let number = env.pool.take(packet).segment.seq;
             let ue = self.service.stack.bearers[bearer.index()].config().ue;
+            if !self.is_managed(ue) {
+                self.on_report(number, env);
+                continue;
+            }
             self.with_managed(ue, |managed| {
                 if let Some(message) = managed.state.letters.take(number) {
                     managed.on_message(direction, message, env);

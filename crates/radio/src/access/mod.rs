@@ -30,6 +30,7 @@ mod managed;
 mod measure;
 mod mobility;
 mod reception;
+mod secondary;
 mod service;
 mod serving;
 mod split;
@@ -49,9 +50,10 @@ pub use crate::rrc::backhaul::Place;
 pub use crate::rrc::policy::{
     CustomPolicy, HANDOVER_POLICIES, HandoverPolicy, Policy, Report, ReportedCell,
 };
-pub use counters::{Counters, DirectionCounters};
+pub use counters::{Counters, DirectionCounters, LegCounters};
 pub use mobility::{Backhaul, Move};
 
+use crate::bearer::Finder;
 use crate::config::{Env, LegId};
 use fadeout_core::{
     CellId, Direction, DrbId, Motion, PacketId, PacketPool, Probe, RrcEvent, Time, UeId,
@@ -96,6 +98,10 @@ enum Event {
     Opened(UeId),
     /// Something is due between the base stations of a split bearer.
     Interface(DrbId, u32),
+    /// A failure of a secondary leg, by its number, is to be told again, or is known.
+    Secondary(u64),
+    /// A secondary leg that had failed carries again.
+    Returned(LegId),
 }
 
 impl RadioAccess {
@@ -165,14 +171,14 @@ impl RadioAccess {
                     if self.service.stack.requests[leg.index()].fire_repeat(generation)
                         && self.service.on_repeat(leg, env)
                     {
-                        self.on_link_failure(leg, env);
+                        self.on_link_failure((leg, Finder::Ue), env);
                     }
                 }
                 Event::OutOfRange(leg) => {
                     // Mobility management monitors links by itself.
                     let ue = self.service.stack.legs[leg.index()].config.ue;
                     if !self.is_managed(ue) {
-                        self.service.fail_link(leg, env);
+                        self.service.fail_link((leg, Finder::Ue), env);
                     }
                 }
                 Event::Attach(ue) => self.service.on_attach(ue, motion, env),
@@ -192,6 +198,8 @@ impl RadioAccess {
                 Event::Interface(bearer, generation) => {
                     self.service.stack.on_interface((bearer, generation), env);
                 }
+                Event::Secondary(number) => self.service.on_secondary(number, env),
+                Event::Returned(leg) => self.service.on_returned(leg, env),
             }
             if !self.service.stack.storage.signalled.is_empty() {
                 self.on_signalling(env);

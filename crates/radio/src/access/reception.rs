@@ -1,7 +1,7 @@
 //! Blocks from the air into bearers, and what follows when RLC has given up.
 
 use super::{RadioAccess, capture};
-use crate::bearer::BlockTimes;
+use crate::bearer::{BlockTimes, Finder};
 use crate::config::{Env, LegId};
 use crate::leg::{ContentId, Decoding, LegConfig};
 use fadeout_core::{Direction, DrbId, Motion, Probe};
@@ -65,7 +65,7 @@ impl RadioAccess {
         } else if decoding.is_lost
             && let Some(content) = leg.half_mut(direction).take_content(process)
         {
-            self.service.stack.lose(direction, content, env);
+            self.service.stack.lose((id, direction), content, env);
         }
         let mut position = 0;
         while let Some(bearer) = self.service.stack.legs[id.index()]
@@ -108,20 +108,25 @@ impl RadioAccess {
     /// Handles a failure of either end of a bearer. Whether there was one.
     pub(super) fn check_failure(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) -> bool {
         let failed = self.service.stack.bearers[bearer.index()].failed_leg();
-        if let Some(leg) = failed {
-            self.on_link_failure(leg, env);
+        let failed = failed.filter(|&(leg, _)| !self.service.secondary.is_untold(leg));
+        if let Some(failed) = failed {
+            self.on_link_failure(failed, env);
         }
         failed.is_some()
     }
 
     /// A radio link has failed: mobility management sees to it, where a UE has that.
     #[cold]
-    pub(super) fn on_link_failure(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn on_link_failure(
+        &mut self,
+        (leg, finder): (LegId, Finder),
+        env: &mut Env<'_, impl Probe>,
+    ) {
         let ue = self.service.stack.legs[leg.index()].config.ue;
         if self.is_managed(ue) {
             self.with_managed(ue, |managed| managed.fail_link(env));
         } else {
-            self.service.fail_link(leg, env);
+            self.service.fail_link((leg, finder), env);
         }
     }
 }

@@ -2,8 +2,10 @@
 //! cells look at, scheduling requests.
 
 use super::capture;
+use super::secondary::SecondaryFailures;
 use super::stack::Stack;
 use super::states::States;
+use crate::bearer::Finder;
 use crate::cell::{CellMac, Grant};
 use crate::config::{Env, LegId};
 use crate::leg::{LegConfig, Repeat};
@@ -17,6 +19,7 @@ pub(super) struct Service {
     pub cells: Vec<CellMac>,
     pub stack: Stack,
     pub states: States,
+    pub secondary: SecondaryFailures,
     pub seed: u64,
 }
 
@@ -247,9 +250,19 @@ impl Service {
     }
 
     /// The link of a leg has failed. It and the legs beside it start afresh on the same cells.
-    pub(super) fn fail_link(&mut self, id: LegId, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn fail_link(
+        &mut self,
+        (id, finder): (LegId, Finder),
+        env: &mut Env<'_, impl Probe>,
+    ) {
         let stack = &mut self.stack;
-        let LegConfig { cell, ue, .. } = stack.legs[id.index()].config;
+        let LegConfig {
+            cell, ue, number, ..
+        } = stack.legs[id.index()].config;
+        if number > 0 {
+            self.fail_secondary((id, finder), env);
+            return;
+        }
         let cell = &mut self.cells[cell.index()];
         let takes = cell.plan.config.reestablish_after;
         let until = stack.ues[ue.index()].on_link_failure(env.now, takes);
@@ -269,6 +282,7 @@ impl Service {
         self.activate_secondary((Some(id), Direction::Downlink), env.now, env.now);
         self.on_uplink_data(Some(id), env);
         self.serve_split(id, env);
+        self.on_master_failed(ue, until);
     }
 
     /// A leg carries nothing any more.

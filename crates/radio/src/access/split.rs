@@ -2,10 +2,39 @@
 
 use super::service::Service;
 use super::stack::Stack;
-use super::{Backhaul, Event, Move};
-use crate::bearer::{Frame, FrameKind, SplitBearer, split};
+use super::{Backhaul, Event, LegCounters, Move, RadioAccess};
+use crate::bearer::{Frame, FrameKind, SplitBearer, carried, split};
 use crate::config::{Env, LegId};
-use fadeout_core::{Direction, DrbId, Probe, Time};
+use fadeout_core::{Direction, DrbId, Probe, Span, Time};
+
+impl RadioAccess {
+    /// The counters of a direction of the legs of a bearer, if it is split.
+    pub fn legs_of(&self, bearer: DrbId, direction: Direction) -> Option<[LegCounters; 2]> {
+        let Stack { bearers, legs, .. } = &self.service.stack;
+        let drb = &bearers[bearer.index()];
+        let carried = carried(drb, direction)?;
+        let mut counters = [LegCounters::default(); 2];
+        for ((counters, carried), leg) in counters.iter_mut().zip(carried).zip(drb.legs()) {
+            let leg = &legs[leg.index()];
+            let plan = &self.service.cells[leg.config.cell.index()].plan;
+            let blocks = leg.half(direction).counters();
+            let whole = plan.resources(direction).units(plan.frame.symbols());
+            let nanos = u128::from(blocks.units) * u128::from(plan.frame.slot().as_nanos());
+            *counters = LegCounters {
+                cell: leg.config.cell,
+                packets: carried.packets,
+                bytes: carried.bytes,
+                copies: carried.copies,
+                discarded: carried.discarded,
+                useless: carried.useless,
+                blocks: blocks.blocks,
+                retransmissions: blocks.retransmissions,
+                air_time: Span::from_nanos((nanos / u128::from(whole.max(1))) as u64),
+            };
+        }
+        Some(counters)
+    }
+}
 
 impl Stack {
     fn split_bearer(&mut self, bearer: DrbId) -> Option<SplitBearer<'_>> {
@@ -70,7 +99,9 @@ impl Stack {
             let (what, from, to) = match kind {
                 FrameKind::Downlink => (Backhaul::DownlinkPdu { bearer }, near, far),
                 FrameKind::Poll => (Backhaul::Poll { bearer }, near, far),
+                FrameKind::Discard => (Backhaul::Discard { bearer }, near, far),
                 FrameKind::Status => (Backhaul::DeliveryStatus { bearer }, far, near),
+                FrameKind::Failure => (Backhaul::LegFailure { bearer }, far, near),
                 FrameKind::Uplink => (Backhaul::UplinkPdu { bearer }, far, near),
             };
             moves.push(Move::Frame {
@@ -90,7 +121,7 @@ impl Stack {
     }
 
     /// A bearer of a leg.
-    fn bearer_at(&self, leg: LegId, position: usize) -> Option<DrbId> {
+    pub(super) fn bearer_at(&self, leg: LegId, position: usize) -> Option<DrbId> {
         self.legs[leg.index()].channels.bearer(position)
     }
 }
@@ -108,7 +139,13 @@ impl Service {
                 self.on_downlink_frame((bearer, number, false), env);
             }
             Backhaul::Poll { bearer } => self.on_downlink_frame((bearer, number, true), env),
+            Backhaul::Discard { bearer } => {
+                if let Some(mut split) = self.stack.split_bearer(bearer) {
+                    split.on_discard(env.now, number);
+                }
+            }
             Backhaul::DeliveryStatus { bearer } => self.on_status((bearer, number), env),
+            Backhaul::LegFailure { .. } => self.act_on_failure(number, env),
             Backhaul::UplinkPdu { bearer } => self.on_uplink_frame((bearer, number), env),
             Backhaul::EndMarker { .. }
             | Backhaul::Message { .. }
@@ -154,7 +191,8 @@ impl Service {
         if let Some(mut split) = split(drb) {
             split.on_uplink(number, &mut stack.storage);
         }
-        drb.on_sdus(Direction::Uplink, env, &mut stack.storage);
+        let number = drb.config().split.map_or(0, |split| split.leg);
+        drb.on_sdus((number, Direction::Uplink), env, &mut stack.storage);
         stack.close_books(bearer, Direction::Uplink, env);
         stack.arm(env.now, bearer, Direction::Downlink);
     }

@@ -402,14 +402,15 @@ impl Stack {
     /// HARQ has given up a content.
     pub(super) fn lose(
         &mut self,
-        direction: Direction,
+        (leg, direction): (LegId, Direction),
         id: ContentId,
         env: &mut Env<'_, impl Probe>,
     ) {
+        let way = (self.legs[leg.index()].config.number, direction);
         let content = self.contents.take(id);
         for (bearer, pdus) in content.runs() {
             let drb = &mut self.bearers[bearer.index()];
-            drb.lose(direction, (&content.block, pdus), env, &mut self.storage);
+            drb.lose(way, (&content.block, pdus), env, &mut self.storage);
         }
         self.contents.put(id, content);
     }
@@ -437,11 +438,11 @@ impl Stack {
 
     /// What the HARQ of a leg had, which is empty now, is lost.
     #[cold]
-    pub(super) fn lose_content(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(super) fn lose_content(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         for direction in [Direction::Downlink, Direction::Uplink] {
             let mut contents = std::mem::take(&mut self.lost[direction.index()]);
             for content in contents.drain(..) {
-                self.lose(direction, content, env);
+                self.lose((leg, direction), content, env);
             }
             self.lost[direction.index()] = contents;
         }
@@ -454,7 +455,7 @@ impl Stack {
         (leg, until): (LegId, Time),
         env: &mut Env<'_, impl Probe>,
     ) {
-        self.lose_content(env);
+        self.lose_content(leg, env);
         let mut position = 0;
         while let Some(bearer) = self.legs[leg.index()].channels.bearer(position) {
             let drb = &mut self.bearers[bearer.index()];

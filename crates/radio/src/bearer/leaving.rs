@@ -52,10 +52,10 @@ impl Drb {
     }
 
     /// HARQ of a leg has given up a block in which these PDUs are the bearer's. A mode that does not
-    /// repeat loses their packets.
+    /// repeat loses their packets, but for those of which another leg has a copy.
     pub(crate) fn lose(
         &mut self,
-        direction: Direction,
+        (leg, direction): (u8, Direction),
         (block, pdus): (&TransportBlock, Range<usize>),
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
@@ -66,7 +66,10 @@ impl Drb {
         let ledger = &mut self.anchors[direction.index()].ledger;
         for pdu in &block.pdus[pdus] {
             for part in block.data_parts(pdu) {
-                if ledger.leave(part.sdu.serial) {
+                let serial = part.sdu.serial;
+                let is_lost = (self.split.as_mut())
+                    .is_none_or(|split| split.is_lost(serial, (leg, direction)));
+                if is_lost && ledger.leave(serial) {
                     storage.lost.push(part.sdu.packet);
                 }
             }
@@ -94,7 +97,9 @@ impl Drb {
             let Some(sdu) = rlc.drop_head(env.now) else {
                 break;
             };
-            if ledger.leave(sdu.serial) {
+            let is_lost = (self.split.as_mut())
+                .is_none_or(|split| split.is_lost(sdu.serial, (leg, direction)));
+            if is_lost && ledger.leave(sdu.serial) {
                 storage.lost.push(sdu.packet);
             }
         }
@@ -152,19 +157,11 @@ impl Drb {
         storage: &mut Storage,
     ) {
         if self.split.is_some() {
-            let directions = [Direction::Downlink, Direction::Uplink];
-            for direction in directions {
-                if let Some(mut split) = split(self) {
-                    split.hand_up((leg, direction), env, storage);
-                }
-                self.hand_over(direction, env, storage);
+            let both = [Direction::Downlink, Direction::Uplink];
+            if let Some(split) = &mut self.split {
+                split.suspend(leg, false);
             }
-            for direction in directions {
-                if let Some(mut split) = split(self) {
-                    split.fail((leg, direction), until, storage);
-                }
-                self.drop_lost(direction, RadioDropCause::LinkFailure, env, storage);
-            }
+            fail_leg((self, leg, until), &both, env, storage);
             return;
         }
         for direction in [Direction::Downlink, Direction::Uplink] {
@@ -211,6 +208,27 @@ impl Drb {
             cause,
             is_signalling: self.is_signalling,
         }
+    }
+}
+
+/// A leg of a split bearer has failed in these directions, and carries nothing before `until`.
+pub(crate) fn fail_leg(
+    (drb, leg, until): (&mut Drb, u8, Time),
+    directions: &[Direction],
+    env: &mut Env<'_, impl Probe>,
+    storage: &mut Storage,
+) {
+    for &direction in directions {
+        if let Some(mut split) = split(drb) {
+            split.hand_up((leg, direction), env, storage);
+        }
+        drb.hand_over(direction, env, storage);
+    }
+    for &direction in directions {
+        if let Some(mut split) = split(drb) {
+            split.fail((leg, direction), until, storage);
+        }
+        drb.drop_lost(direction, RadioDropCause::LinkFailure, env, storage);
     }
 }
 

@@ -23,7 +23,8 @@ mod tests;
 mod track;
 mod transfer;
 
-pub(crate) use split::{Frame, FrameKind, SplitBearer, split};
+pub(crate) use leaving::fail_leg;
+pub(crate) use split::{Frame, FrameKind, SplitBearer, carried, split};
 pub(crate) use storage::Storage;
 pub(crate) use track::BlockTimes;
 pub(crate) use transfer::TransferCounts;
@@ -63,6 +64,13 @@ pub(crate) struct Drb {
     transfer: Transfers,
     /// Whether it carries RRC's messages: it is in no table.
     is_signalling: bool,
+}
+
+/// The side that finds that a link has failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Finder {
+    Ue,
+    Station,
 }
 
 /// PDCP at one end.
@@ -209,6 +217,9 @@ impl Drb {
         let rlc = &self.legs.get(leg).ends[direction.index()].rlc;
         let mut backlog = rlc.backlog(now);
         if let Some(split) = &self.split {
+            if split.is_suspended(leg) {
+                return Backlog::default();
+            }
             backlog.new += split.backlog(now, leg, direction, &self.legs);
         }
         backlog
@@ -280,9 +291,11 @@ impl Drb {
         storage: &mut Storage,
     ) -> bool {
         if let Some(split) = &mut self.split {
-            let is_taken = split.wait(at, direction, packet, env.pool);
+            let is_taken = split.wait(at, direction, packet, (env.pool, &self.legs));
             if !is_taken {
                 self.refuse(at, direction, packet, RadioDropCause::BufferFull, env);
+            } else if let Some(mut split) = self::split(self) {
+                split.submit(direction, env, storage);
             }
             return is_taken;
         }
@@ -404,11 +417,13 @@ impl Drb {
         (at, requested_at): (Time, Option<Time>),
         storage: &mut Storage,
     ) {
+        let is_copied = (self.split.as_ref()).is_some_and(|split| split.duplicates(direction));
         for pdu in &block.pdus[pdus] {
             for part in block.data_parts(pdu) {
                 if part.is_first() {
                     let key = (part.sdu.packet, part.sdu.serial, self.id, direction);
-                    storage.tracks.first_part(key, at, requested_at);
+                    let times = (at, requested_at);
+                    storage.tracks.first_part(key, times, is_copied);
                 }
             }
         }
@@ -433,6 +448,9 @@ impl Drb {
         }
         let receiver = &mut self.legs.get_mut(leg).receiver(direction).rlc;
         receiver.on_pdus(env.now, block, pdus, &mut storage.sdus);
+        if let Some(mut split) = split(self) {
+            split.confirm((leg, direction.opposite()), env.now);
+        }
         if direction == Direction::Uplink
             && leg != self.config.leg
             && let Some(mut split) = split(self)
@@ -440,19 +458,24 @@ impl Drb {
             split.send_up(env, storage);
             return;
         }
-        self.on_sdus(direction, env, storage);
+        self.on_sdus((leg, direction), env, storage);
     }
 
-    /// SDUs that RLC has handed up go through PDCP.
+    /// SDUs that RLC of a leg has handed up go through PDCP.
     pub(crate) fn on_sdus(
         &mut self,
-        direction: Direction,
+        (leg, direction): (u8, Direction),
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
         let rx = &mut self.anchors[direction.opposite().index()].rx;
+        let before = rx.useless();
         for sdu in storage.sdus.drain(..) {
             rx.on_sdu(env.now, sdu, &mut storage.ordered);
+        }
+        let useless = rx.useless() - before;
+        if let Some(split) = &mut self.split {
+            split.note_useless((leg, direction), useless);
         }
         self.hand_over(direction, env, storage);
     }
@@ -481,7 +504,7 @@ impl Drb {
         }
         self.drop_lost(direction, RadioDropCause::DiscardTimer, env, storage);
         let receiving = direction.opposite();
-        self.on_sdus(receiving, env, storage);
+        self.on_sdus((self.legs.primary.number, receiving), env, storage);
         let rx = &mut self.anchors[direction.index()].rx;
         rx.on_wake(env.now, &mut storage.ordered);
         self.hand_over(receiving, env, storage);
@@ -500,7 +523,7 @@ impl Drb {
                 for leg in &self.legs.others {
                     at = at.min(leg.ends[direction.index()].rlc.wake_at());
                 }
-                at = at.min(split.discard_at(direction));
+                at = at.min(split.discard_at(direction, &self.legs));
             }
         }
         if at.is_never() {
@@ -517,9 +540,9 @@ impl Drb {
         self.anchors[direction.index()].wake.fire(generation)
     }
 
-    /// The leg on which either end has repeated something as often as it may.
+    /// The leg on which either end has repeated something as often as it may, and which.
     #[inline]
-    pub(crate) fn failed_leg(&self) -> Option<LegId> {
+    pub(crate) fn failed_leg(&self) -> Option<(LegId, Finder)> {
         let has_failed = |leg: &&RlcLeg| {
             let [base, ue] = &leg.ends;
             base.rlc.has_failed() || ue.rlc.has_failed()
@@ -529,7 +552,12 @@ impl Drb {
         } else {
             self.legs.others.iter().find(has_failed)
         };
-        failed.and_then(|rlc| rlc.leg)
+        let rlc = failed?;
+        let finder = match rlc.ends[Direction::Downlink.index()].rlc.has_failed() {
+            true => Finder::Station,
+            false => Finder::Ue,
+        };
+        rlc.leg.map(|leg| (leg, finder))
     }
 
     /// A row of what waits in a direction, when the probe wants one.

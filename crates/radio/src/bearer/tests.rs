@@ -1,5 +1,6 @@
 //! A bearer alone: its blocks are carried, or not, by hand.
 
+mod duplication;
 mod generation;
 mod split;
 mod transfer;
@@ -235,7 +236,7 @@ fn a_block_that_harq_gave_up_loses_its_packets_unless_rlc_repeats_them() {
         rig.put(DOWN, 500);
         let block = rig.block(0, DOWN, 1000);
         rig.with(|drb, env, storage| {
-            drb.lose(DOWN, (&block, 0..block.pdus.len()), env, storage);
+            drb.lose((0, DOWN), (&block, 0..block.pdus.len()), env, storage);
         });
         assert_eq!(rig.causes(), vec![RadioDropCause::HarqFailure; lost]);
         assert_eq!(rig.drb.counters(DOWN).dropped_packets, lost as u64);

@@ -79,16 +79,19 @@ impl Tracks {
     }
 
     /// Its first byte is in a block that is sent at `at`. `requested_at` is when the UE sent the
-    /// scheduling request that the block's grant answers.
+    /// scheduling request that the block's grant answers. Of copies on several legs the first one counts.
     pub(crate) fn first_part(
         &mut self,
         key: (PacketId, u32, DrbId, Direction),
-        at: Time,
-        requested_at: Option<Time>,
+        (at, requested_at): (Time, Option<Time>),
+        is_copied: bool,
     ) {
         let Some(track) = self.find(key.0, key.1, key.2, key.3) else {
             return;
         };
+        if is_copied && track.first_at > Time::ZERO {
+            return;
+        }
         track.first_at = at;
         if let Some(requested_at) = requested_at {
             track.sr_wait = requested_at.since(track.entered_at);

@@ -25,6 +25,10 @@ pub struct SplitConfig {
     ///
     /// Standard: TS 38.323 §5.2.1.
     pub thresholds: [Option<Bytes>; 2],
+    /// Directions in which each PDU goes to both legs (pdcp-Duplication). Nothing waits for a threshold in these.
+    ///
+    /// Standard: TS 38.331 §6.3.2; TS 38.323 §5.11.
+    pub duplicates: [bool; 2],
     /// Flow control between the base stations.
     pub flow_control: FlowControlConfig,
 }

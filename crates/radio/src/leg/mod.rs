@@ -93,6 +93,8 @@ pub(crate) struct BlockCounters {
     pub retransmissions: u64,
     /// Transport blocks given up after their last transmission.
     pub lost_blocks: u64,
+    /// Units of the band that they took, slot by slot.
+    pub units: u64,
 }
 
 impl LegHalf {
@@ -141,7 +143,9 @@ impl LegHalf {
     pub(crate) fn sent(&mut self, process: u8, slot: u64, again_from: u64) {
         self.harq.sent(process, slot, again_from);
         self.counters.blocks += 1;
-        self.counters.retransmissions += u64::from(self.harq.process(process).round() > 0);
+        let sent = self.harq.process(process);
+        self.counters.retransmissions += u64::from(sent.round() > 0);
+        self.counters.units += u64::from(sent.shape.units);
     }
 
     /// Takes the content of a block that was delivered or given up.

@@ -13,9 +13,17 @@ pub(super) fn pscell(
     let drbs = fields.map("drb").iter().map(|(_, drb)| drb);
     let split = |table: &&Fields| table.item("split").is_some();
     let bearers: Vec<&Fields> = std::iter::once(fields).chain(drbs).filter(split).collect();
+    let duplicates = |bearer: &&&Fields| match bearer.item("split").map(|it| &it.content) {
+        Some(Content::Fields(split)) => split.item("duplication").is_some(),
+        _ => false,
+    };
+    let is_doubled = bearers.iter().any(|bearer| duplicates(&bearer));
     let Some(item) = fields.item("pscell") else {
         if let Some(bearer) = bearers.first() {
-            let message = "a split bearer of a UE with one cell";
+            let message = match is_doubled {
+                true => "PDCP duplication with one leg: the UE has one cell",
+                false => "a split bearer of a UE with one cell",
+            };
             builder.mistake(bearer.place_of("split"), message, "a `pscell` of the UE");
             return None;
         }
@@ -44,7 +52,12 @@ pub(super) fn pscell(
         )
     } else if carriers.any(|carrier| carrier == described(own).carrier) {
         (
-            format!("`{name}` has the carrier of another cell of the UE"),
+            match is_doubled {
+                true => format!(
+                    "PDCP duplication over one carrier: `{name}` has that of another cell of the UE"
+                ),
+                false => format!("`{name}` has the carrier of another cell of the UE"),
+            },
             "a carrier for each cell",
         )
     } else if is_lte(own) && is_lte(master) {

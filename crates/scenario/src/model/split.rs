@@ -26,6 +26,9 @@ table! {
         ul_data_split_threshold: Option<Bytes> = SIZE_OR_ZERO, Optional;
         /// The same at the base station, whose choice it is.
         downlink_threshold: Bytes = SIZE_OR_ZERO, Default("\"0 B\"");
+        /// Directions in which each packet goes to both cells (pdcp-Duplication, TS 38.323 clause 5.11); what one has
+        /// confirmed the other one discards. Thresholds mean nothing there.
+        duplication: Option<Duplication> = Duplication::SHAPE, Optional;
         /// Desired buffer size of the secondary node (TS 38.425 clause 5.4.2.1): what is sent to it and not yet
         /// delivered. Without it that is what it has delivered of late within `buffer-time`.
         desired_buffer: Option<Bytes> = SIZE, Optional;
@@ -55,6 +58,19 @@ impl Split {
             return None;
         }
         Some(self)
+    }
+}
+
+words! {
+    /// Directions in which PDCP duplicates.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Duplication {
+        /// from the base stations to the UE
+        Downlink = "downlink",
+        /// from the UE
+        Uplink = "uplink",
+        /// both
+        Both = "both",
     }
 }
 

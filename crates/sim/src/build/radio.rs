@@ -23,7 +23,7 @@ use fadeout_radio::technology;
 use fadeout_radio::user_plane::{DesiredBuffer, FlowControlConfig};
 use fadeout_radio::wire::Form;
 use fadeout_record::{RadioChannel, RadioChannelForm, RadioInfo};
-use fadeout_scenario::{self as scenario, Movement, Named, Scenario, SplitPath};
+use fadeout_scenario::{self as scenario, Duplication, Movement, Named, Scenario, SplitPath};
 
 /// The radio access of a scenario; none without cells.
 pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
@@ -381,6 +381,12 @@ fn bearer(
                 Some(split.downlink_threshold),
                 split.ul_data_split_threshold,
             ],
+            duplicates: match split.duplication {
+                None => [false; 2],
+                Some(Duplication::Downlink) => [true, false],
+                Some(Duplication::Uplink) => [false, true],
+                Some(Duplication::Both) => [true; 2],
+            },
             flow_control: flow_control(split),
         })
     });

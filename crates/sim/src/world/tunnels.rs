@@ -124,6 +124,8 @@ impl Tunnels {
                 Backhaul::Message { .. }
                 | Backhaul::DownlinkPdu { .. }
                 | Backhaul::Poll { .. }
+                | Backhaul::Discard { .. }
+                | Backhaul::LegFailure { .. }
                 | Backhaul::DeliveryStatus { .. }
                 | Backhaul::UplinkPdu { .. },
             )) => None,

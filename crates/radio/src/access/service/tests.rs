@@ -281,7 +281,9 @@ fn a_failed_link_is_not_served_for_a_while_and_then_asks_anew() {
     rig.put(micros(300), UP);
     let _ = rig.events();
     let until = millis(50) + lte(2e9).reestablish_after;
-    rig.with(millis(50), |service, env| service.fail_link(LEG, env));
+    rig.with(millis(50), |service, env| {
+        service.fail_link((LEG, Finder::Ue), env);
+    });
     assert_eq!(rig.waits(millis(50), UP), 0, "RLC starts afresh");
     let (slots, _) = rig.events();
     assert!(

@@ -12,15 +12,18 @@
 //!
 //! Standard: TS 37.340 §4.2.2; TS 38.323 §5.2.1; TS 38.425 §5.4.
 
+mod copies;
+mod duplication;
 mod work;
 
-pub(crate) use work::{SplitBearer, split};
+pub(crate) use work::{SplitBearer, carried, split};
 
 use super::rlc_leg::RlcLegs;
 use crate::config::{BearerConfig, SplitConfig};
 use crate::pdcp::{Ledger, Tx};
 use crate::rlc::Sdu;
 use crate::user_plane::{Corresponding, DeliveryStatus, Hosting};
+use copies::Copies;
 use fadeout_core::{Direction, DrbId, FlowId, PacketId, PacketPool, Ring, Span, Time, Wake};
 
 /// Number of the leg at the base station with PDCP.
@@ -47,10 +50,14 @@ pub(crate) enum FrameKind {
     Downlink,
     /// The same without one: it asks for a status.
     Poll,
+    /// The same: what need not be sent any more, because it was confirmed on the other leg.
+    Discard,
     /// DL DATA DELIVERY STATUS, from it.
     Status,
     /// An uplink PDU that it has received.
     Uplink,
+    /// A message of it: its link to the UE has failed.
+    Failure,
 }
 
 /// Bytes of a frame without a PDU: a usual size.
@@ -83,6 +90,28 @@ struct Arrival {
     is_poll: bool,
 }
 
+/// What a leg was given in a direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Carried {
+    /// PDUs.
+    pub packets: u64,
+    /// Their bytes, with PDCP's headers.
+    pub bytes: u64,
+    /// Those that the other leg had too, and first.
+    pub copies: u64,
+    /// PDUs that it discarded unsent: the other leg had confirmed them, or they were too old.
+    pub discarded: u64,
+    /// PDUs that arrived over it and were of no use: they were there, or given up.
+    pub useless: u64,
+}
+
+impl Carried {
+    fn add(&mut self, size: u32) {
+        self.packets += 1;
+        self.bytes += u64::from(size);
+    }
+}
+
 /// The part of a bearer that only those on two legs have.
 #[derive(Debug)]
 pub(crate) struct Split {
@@ -95,14 +124,26 @@ pub(crate) struct Split {
     sn_window: u32,
     /// By direction.
     waiting: [Waiting; 2],
+    /// By direction: where the PDUs are that go to both legs.
+    copies: [Option<Box<Copies>>; 2],
+    /// Copies for the other base station that it has not asked for, and their bytes.
+    pending: Ring<Sdu>,
+    pending_bytes: u64,
+    /// What the other base station was told last that it need not send, and when.
+    discards_told: u64,
+    discards_told_at: Time,
+    /// By direction and number of the leg.
+    carried: [[Carried; 2]; 2],
     hosting: Hosting,
     corresponding: Corresponding,
     arrivals: Ring<Arrival>,
     /// Statuses and uplink PDUs on links.
     statuses: Ring<DeliveryStatus>,
     uplink: Ring<Sdu>,
-    /// By number of the leg: until when it carries nothing.
-    down_until: [Time; 2],
+    /// By direction and number of the leg: until when it carries nothing, as far as the sending end knows.
+    down_until: [[Time; 2]; 2],
+    /// By number of the leg: it has failed, and its RLC waits for what the master's base station does.
+    is_suspended: [bool; 2],
     /// The flow that spoke last.
     flow: FlowId,
     wake: Wake,
@@ -117,12 +158,21 @@ impl Split {
             discard_timer: bearer.pdcp.discard_timer,
             sn_window: 1 << (bearer.pdcp.sn_bits - 1),
             waiting: Default::default(),
+            copies: config.duplicates.map(|duplicates| {
+                duplicates.then(|| Box::new(Copies::new(bearer.is_acknowledged())))
+            }),
+            pending: Ring::new(),
+            pending_bytes: 0,
+            discards_told: 0,
+            discards_told_at: Time::ZERO,
+            carried: Default::default(),
             hosting: Hosting::new(&config.flow_control),
             corresponding: Corresponding::new(&config.flow_control),
             arrivals: Ring::new(),
             statuses: Ring::new(),
             uplink: Ring::new(),
-            down_until: [Time::ZERO; 2],
+            down_until: [[Time::ZERO; 2]; 2],
+            is_suspended: [false; 2],
             flow: FlowId::default(),
             wake: Wake::default(),
         }
@@ -134,12 +184,15 @@ impl Split {
         at: Time,
         direction: Direction,
         packet: PacketId,
-        pool: &PacketPool,
+        (pool, legs): (&PacketPool, &RlcLegs),
     ) -> bool {
         let size = pool[packet].wire_len();
-        let waiting = &mut self.waiting[direction.index()];
         let bytes = u64::from(size + self.header);
-        let has_room = waiting.bytes + bytes <= self.most;
+        let has_room = match self.duplicates(direction) {
+            true => self.has_room_on_a_leg(bytes, (at, direction), legs),
+            false => self.waiting[direction.index()].bytes + bytes <= self.most,
+        };
+        let waiting = &mut self.waiting[direction.index()];
         if has_room {
             self.flow = pool[packet].flow;
             waiting.bytes += bytes;
@@ -152,10 +205,42 @@ impl Split {
         has_room
     }
 
+    /// Whether each PDU of a direction goes to both legs.
+    #[inline]
+    pub(super) fn duplicates(&self, direction: Direction) -> bool {
+        self.copies[direction.index()].is_some()
+    }
+
+    /// Whether a leg has failed and carries nothing yet.
+    fn is_down(&self, now: Time, (leg, direction): (u8, Direction)) -> bool {
+        now < self.down_until[direction.index()][usize::from(leg)]
+    }
+
+    /// Whether RLC of a leg sends nothing until it starts afresh.
+    #[inline]
+    pub(super) fn is_suspended(&self, leg: u8) -> bool {
+        self.is_suspended[usize::from(leg)]
+    }
+
+    /// RLC of a leg sends nothing until it starts afresh.
+    pub(super) fn suspend(&mut self, leg: u8, is_suspended: bool) {
+        self.is_suspended[usize::from(leg)] = is_suspended;
+    }
+
+    /// What the legs were given, by their number.
+    pub(super) fn carried(&self, direction: Direction) -> &[Carried; 2] {
+        &self.carried[direction.index()]
+    }
+
+    /// A PDU that came over a leg was of no use.
+    pub(super) fn note_useless(&mut self, (leg, direction): (u8, Direction), count: u64) {
+        self.carried[direction.index()][usize::from(leg)].useless += count;
+    }
+
     /// The leg of primaryPath; the other one while that one has failed.
-    fn primary(&self, now: Time) -> u8 {
+    fn primary(&self, now: Time, direction: Direction) -> u8 {
         let primary = self.config.primary;
-        match now < self.down_until[usize::from(primary)] {
+        match self.is_down(now, (primary, direction)) {
             true => 1 - primary,
             false => primary,
         }
@@ -165,10 +250,10 @@ impl Split {
     ///
     /// Standard: TS 38.323 §5.2.1.
     fn may_use(&self, now: Time, leg: u8, direction: Direction, legs: &RlcLegs) -> bool {
-        if now < self.down_until[usize::from(leg)] {
+        if self.is_down(now, (leg, direction)) {
             return false;
         }
-        if leg == self.primary(now) {
+        if leg == self.primary(now, direction) || self.duplicates(direction) {
             return true;
         }
         let Some(threshold) = self.config.thresholds[direction.index()] else {
@@ -201,11 +286,23 @@ impl Split {
     /// What waits at PDCP: bytes, and packets without a COUNT.
     pub(super) fn waiting(&self, direction: Direction) -> (u64, u32) {
         let waiting = &self.waiting[direction.index()];
-        (waiting.bytes, waiting.fresh.len() as u32)
+        let pending = match direction {
+            Direction::Downlink => self.pending_bytes,
+            Direction::Uplink => 0,
+        };
+        (waiting.bytes + pending, waiting.fresh.len() as u32)
     }
 
     /// When a packet has waited long enough at PDCP.
-    pub(super) fn discard_at(&self, direction: Direction) -> Time {
+    pub(super) fn discard_at(&self, direction: Direction, legs: &RlcLegs) -> Time {
+        let fresh = self.fresh_discarded_at(direction);
+        match self.duplicates(direction) {
+            true => fresh.min(self.copies_discarded_at(direction, legs)),
+            false => fresh,
+        }
+    }
+
+    fn fresh_discarded_at(&self, direction: Direction) -> Time {
         let first = self.waiting[direction.index()].fresh.front();
         match (self.discard_timer, first) {
             (Some(timer), Some(first)) => first.entered_at.saturating_add(timer),
@@ -215,7 +312,7 @@ impl Split {
 
     /// Packets that have waited too long go to `lost`.
     pub(super) fn discard(&mut self, now: Time, direction: Direction, lost: &mut Vec<PacketId>) {
-        while self.discard_at(direction) <= now {
+        while self.fresh_discarded_at(direction) <= now {
             let waiting = &mut self.waiting[direction.index()];
             let Some(first) = waiting.fresh.pop() else {
                 return;
@@ -233,7 +330,7 @@ impl Split {
     /// Whether nothing that has a COUNT waits, or is between the base stations.
     pub(super) fn is_settled(&self, direction: Direction) -> bool {
         let is_clear = match direction {
-            Direction::Downlink => self.hosting.oldest().is_none(),
+            Direction::Downlink => self.hosting.oldest().is_none() && self.pending.is_empty(),
             Direction::Uplink => self.uplink.is_empty(),
         };
         is_clear && self.waiting[direction.index()].again.is_empty()

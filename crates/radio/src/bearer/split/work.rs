@@ -1,21 +1,21 @@
 //! A split bearer at work: packets from PDCP to legs, and frames between the two base stations.
 
-use super::{Arrival, CONTROL_FRAME, Frame, FrameKind, NEAR, STATUSES, Split};
+use super::{Arrival, CONTROL_FRAME, Carried, Frame, FrameKind, NEAR, STATUSES, Split};
 use crate::bearer::rlc_leg::RlcLegs;
 use crate::bearer::{Anchor, Drb, Storage};
 use crate::config::Env;
 use crate::rlc::Sdu;
-use fadeout_core::{Direction, DrbId, PacketId, PacketPool, Probe, Ring, Time};
+use fadeout_core::{Direction, DrbId, PacketId, PacketPool, Probe, Ring, Span, Time};
 
 /// A split bearer at work.
 #[derive(Debug)]
 pub(crate) struct SplitBearer<'a> {
-    id: DrbId,
-    is_acknowledged: bool,
-    split: &'a mut Split,
+    pub(super) id: DrbId,
+    pub(super) is_acknowledged: bool,
+    pub(super) split: &'a mut Split,
     inlet: &'a mut Ring<(Time, PacketId)>,
-    legs: &'a mut RlcLegs,
-    anchors: &'a mut [Anchor; 2],
+    pub(super) legs: &'a mut RlcLegs,
+    pub(super) anchors: &'a mut [Anchor; 2],
 }
 
 /// The bearer at work as a split one, if it is one.
@@ -31,12 +31,22 @@ pub(crate) fn split(drb: &mut Drb) -> Option<SplitBearer<'_>> {
     })
 }
 
+/// What the legs of a split bearer were given in a direction, by their number.
+pub(crate) fn carried(drb: &Drb, direction: Direction) -> Option<&[Carried; 2]> {
+    drb.split.as_ref().map(|split| split.carried(direction))
+}
+
 impl SplitBearer<'_> {
+    /// A leg has failed: until it starts afresh it sends nothing.
+    pub(crate) fn suspend(&mut self, leg: u8) {
+        self.split.suspend(leg, true);
+    }
+
     /// Gives what goes next its COUNT, for a leg to send. None when nothing waits, or half of the SN space is under
     /// way.
     ///
     /// Standard: TS 38.323 §5.2.1.
-    fn number(
+    pub(super) fn number(
         &mut self,
         direction: Direction,
         env: &Env<'_, impl Probe>,
@@ -51,7 +61,7 @@ impl SplitBearer<'_> {
                 .oldest_unconfirmed(),
         );
         let far = match direction {
-            Direction::Downlink => oldest(split.hosting.oldest()),
+            Direction::Downlink => oldest(split.hosting.oldest().or(split.pending.front())),
             Direction::Uplink => {
                 let mut others = self.legs.others.iter();
                 let others =
@@ -65,6 +75,12 @@ impl SplitBearer<'_> {
         let before = anchor.ledger.next_serial();
         let sdu =
             split.waiting[direction.index()].pop(is_open, &mut anchor.tx, &mut anchor.ledger)?;
+        if sdu.serial == before
+            && let Some(copies) = &mut split.copies[direction.index()]
+        {
+            copies.enter(sdu.serial);
+            copies.trim(&anchor.ledger);
+        }
         if sdu.serial == before && env.probe.wants_radio_delay(self.id) {
             storage.tracks.number(sdu.packet, sdu.serial);
         }
@@ -79,6 +95,10 @@ impl SplitBearer<'_> {
         env: &Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
+        if self.split.duplicates(direction) {
+            self.submit(direction, env, storage);
+            return;
+        }
         let is_far = direction == Direction::Downlink && leg != NEAR;
         if is_far || !self.split.may_use(env.now, leg, direction, self.legs) {
             return;
@@ -94,6 +114,7 @@ impl SplitBearer<'_> {
                 return;
             };
             has += u64::from(sdu.size + headers);
+            self.split.carried[direction.index()][usize::from(leg)].add(sdu.size);
             let end = self.legs.get_mut(leg).sender(direction);
             end.rlc.push_again(sdu);
         }
@@ -101,6 +122,10 @@ impl SplitBearer<'_> {
 
     /// Sends the other base station as much of the downlink as it wants.
     pub(crate) fn feed(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) {
+        if self.split.duplicates(Direction::Downlink) {
+            self.feed_copies(env, storage);
+            return;
+        }
         let (now, far) = (env.now, self.split.config.leg);
         loop {
             let ledger = &self.anchors[Direction::Downlink.index()].ledger;
@@ -118,7 +143,7 @@ impl SplitBearer<'_> {
             if next.is_none()
                 && let Some((_, packet)) = self.inlet.pop()
             {
-                split.wait(now, Direction::Downlink, packet, env.pool);
+                split.wait(now, Direction::Downlink, packet, (env.pool, self.legs));
             }
             let Some(sdu) = self.number(Direction::Downlink, env, storage) else {
                 return;
@@ -135,14 +160,22 @@ impl SplitBearer<'_> {
         (u64::from(size) <= self.split.most).then_some(size)
     }
 
-    fn send_down(&mut self, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storage) {
+    pub(super) fn send_down(&mut self, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storage) {
+        let far = usize::from(self.split.config.leg);
+        self.split.carried[Direction::Downlink.index()][far].add(sdu.size);
+        // Of a copy the packet may be gone.
+        let ledger = &self.anchors[Direction::Downlink.index()].ledger;
+        let flow = match ledger.holds(sdu.serial) {
+            true => env.pool[sdu.packet].flow,
+            false => self.split.flow,
+        };
         let number = self.split.hosting.send(env.now, sdu);
         storage.frames.push(Frame {
             bearer: self.id,
             kind: FrameKind::Downlink,
             number,
             size: sdu.size,
-            flow: env.pool[sdu.packet].flow,
+            flow,
         });
     }
 
@@ -187,7 +220,20 @@ impl SplitBearer<'_> {
         while split.statuses.first() <= number {
             split.statuses.pop();
         }
-        split.hosting.on_status(now, &status, &mut storage.again);
+        let mut copies = split.copies[Direction::Downlink.index()].as_deref_mut();
+        let is_acknowledged = self.is_acknowledged;
+        let delivered = |sdu: &Sdu| {
+            if is_acknowledged && let Some(copies) = &mut copies {
+                copies.confirm(sdu.serial);
+            }
+        };
+        (split.hosting).on_status(now, &status, &mut storage.again, delivered);
+        if let Some(copies) = &mut split.copies[Direction::Downlink.index()] {
+            for sdu in &storage.again {
+                copies.lose(sdu.serial, split.config.leg);
+            }
+            self.discard_confirmed((NEAR, Direction::Downlink), now);
+        }
         self.send_again(Direction::Downlink, storage);
     }
 
@@ -255,6 +301,11 @@ impl SplitBearer<'_> {
         storage: &mut Storage,
     ) {
         self.split.discard(env.now, direction, &mut storage.lost);
+        if self.split.duplicates(direction)
+            && let Some(timer) = self.split.discard_timer
+        {
+            self.discard_old_copies((env.now, timer), direction, &mut storage.lost);
+        }
         for leg in &mut self.legs.others {
             leg.sender(direction)
                 .rlc
@@ -278,7 +329,7 @@ impl SplitBearer<'_> {
             size: CONTROL_FRAME,
             flow: split.flow,
         };
-        let is_up = now >= split.down_until[usize::from(split.config.leg)];
+        let is_up = !split.is_down(now, (split.config.leg, Direction::Downlink));
         if is_up && split.corresponding.status_at() <= now {
             let far = self.legs.get_mut(split.config.leg);
             let rlc = &far.sender(Direction::Downlink).rlc;
@@ -295,19 +346,35 @@ impl SplitBearer<'_> {
             let number = split.hosting.next_number();
             storage.frames.push(control(FrameKind::Poll, number));
         }
+        let discards = self.discard_frame(now);
+        storage.frames.extend(discards);
     }
 
     /// When to call [`SplitBearer::on_wake`], and the generation of that wake-up; none when an earlier one is pending.
     pub(crate) fn arm(&mut self, now: Time) -> Option<(Time, u32)> {
         let split = &mut *self.split;
-        let down_until = split.down_until[usize::from(split.config.leg)];
+        let far = usize::from(split.config.leg);
+        let down_until = split.down_until[Direction::Downlink.index()][far];
         let status_at = split.corresponding.status_at().max(down_until);
         let at = status_at.min(split.hosting.poll_at());
+        let at = at.min(split.discard_frame_at());
         if at.is_never() {
             return None;
         }
         let at = at.max(now);
         split.wake.arm(at).map(|generation| (at, generation))
+    }
+
+    /// The other base station sends a message: its link has failed. After how long it sends it again.
+    pub(crate) fn tell_failure(&mut self, number: u64, storage: &mut Storage) -> Span {
+        storage.frames.push(Frame {
+            bearer: self.id,
+            kind: FrameKind::Failure,
+            number,
+            size: CONTROL_FRAME,
+            flow: self.split.flow,
+        });
+        self.split.config.flow_control.poll_after
     }
 
     /// Bytes that are outstanding at the other base station, and that it has asked for.
@@ -354,7 +421,7 @@ impl SplitBearer<'_> {
         until: Time,
         storage: &mut Storage,
     ) {
-        self.split.down_until[usize::from(leg)] = until;
+        self.split.down_until[direction.index()][usize::from(leg)] = until;
         let end = self.legs.get_mut(leg).sender(direction);
         end.rlc.reestablish(&mut storage.again);
         if direction == Direction::Downlink && leg != NEAR {
@@ -365,6 +432,14 @@ impl SplitBearer<'_> {
             split.corresponding.restart(split.hosting.next_number());
             while split.arrivals.pop().is_some() {}
             while split.statuses.pop().is_some() {}
+            while let Some(sdu) = split.pending.pop() {
+                storage.again.push(sdu);
+            }
+            split.pending_bytes = 0;
+        }
+        if let Some(copies) = &mut self.split.copies[direction.index()] {
+            copies.restart(leg);
+            storage.again.retain(|sdu| copies.lose(sdu.serial, leg));
         }
         if self.is_acknowledged {
             self.send_again(direction, storage);

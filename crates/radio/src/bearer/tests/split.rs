@@ -7,8 +7,9 @@ use crate::pdcp::Delivery;
 use crate::user_plane::{DesiredBuffer, FlowControlConfig};
 use fadeout_core::random::Stream;
 use fadeout_testkit::Cases;
+use std::collections::BTreeSet;
 
-fn config() -> BearerConfig {
+pub(super) fn config() -> BearerConfig {
     BearerConfig {
         split: Some(SplitConfig {
             leg: 1,
@@ -16,6 +17,7 @@ fn config() -> BearerConfig {
             pdcp_sn_bits: 18,
             primary: 0,
             thresholds: [Some(Bytes(0)), None],
+            duplicates: [false; 2],
             flow_control: FlowControlConfig {
                 desired: DesiredBuffer::Fixed(Bytes(5000)),
                 ..FlowControlConfig::USUAL
@@ -30,17 +32,19 @@ fn config() -> BearerConfig {
 }
 
 impl Rig {
-    fn frames(&mut self) -> Vec<Frame> {
+    pub(super) fn frames(&mut self) -> Vec<Frame> {
         std::mem::take(&mut self.storage.frames)
     }
 
     /// Frames arrive.
-    fn carry(&mut self, frames: &[Frame]) {
+    pub(super) fn carry(&mut self, frames: &[Frame]) {
         for &Frame { kind, number, .. } in frames {
             self.with(|drb, env, storage| {
                 let mut bearer = split(drb).expect("it is split");
                 match kind {
                     FrameKind::Downlink => bearer.on_frame(env.now, number, false),
+                    FrameKind::Failure => {}
+                    FrameKind::Discard => bearer.on_discard(env.now, number),
                     FrameKind::Poll => bearer.on_frame(env.now, number, true),
                     FrameKind::Status => {
                         bearer.on_status(env.now, number, storage);
@@ -48,7 +52,7 @@ impl Rig {
                     }
                     FrameKind::Uplink => {
                         bearer.on_uplink(number, storage);
-                        drb.on_sdus(UP, env, storage);
+                        drb.on_sdus((1, UP), env, storage);
                         return;
                     }
                 }
@@ -57,7 +61,7 @@ impl Rig {
         }
     }
 
-    fn tell(&mut self) -> Vec<Frame> {
+    pub(super) fn tell(&mut self) -> Vec<Frame> {
         self.with(|drb, env, storage| {
             let mut bearer = split(drb).expect("it is split");
             bearer.on_wake(env.now, storage);
@@ -65,7 +69,7 @@ impl Rig {
         self.frames()
     }
 
-    fn fill(&mut self, count: usize) -> Vec<PacketId> {
+    pub(super) fn fill(&mut self, count: usize) -> Vec<PacketId> {
         let packets = (0..count).map(|_| self.put(DOWN, 960).0).collect();
         self.with(|drb, env, storage| {
             split(drb).expect("it is split").feed(env, storage);
@@ -273,17 +277,52 @@ fn a_bearer_has_rlc_on_its_two_legs_and_no_other() {
 }
 
 /// A run of a bearer over links and legs that lose things and fail at any moment.
-struct Walk {
-    rig: Rig,
+pub(super) struct Walk {
+    pub rig: Rig,
     /// Frames on links, in both directions, and when they are there.
     under_way: [Vec<(Time, Frame)>; 2],
-    put: [Vec<PacketId>; 2],
-    out: [Vec<PacketId>; 2],
+    pub put: [Vec<PacketId>; 2],
+    pub out: [Vec<PacketId>; 2],
     down_until: [Time; 2],
     most_outstanding: u64,
+    /// Lost packets whose places are taken.
+    kept: usize,
+    /// By leg and direction: packets that arrived whole over it, and those that cannot any more.
+    pub came: [[BTreeSet<PacketId>; 2]; 2],
+    pub cannot_come: [[BTreeSet<PacketId>; 2]; 2],
 }
 
 impl Walk {
+    pub(super) fn new(rig: Rig) -> Walk {
+        Walk {
+            rig,
+            under_way: Default::default(),
+            put: Default::default(),
+            out: Default::default(),
+            down_until: [Time::ZERO; 2],
+            most_outstanding: 0,
+            kept: 0,
+            came: Default::default(),
+            cannot_come: Default::default(),
+        }
+    }
+
+    fn note_parts(
+        &mut self,
+        (leg, direction): (u8, Direction),
+        block: &TransportBlock,
+        is_lost: bool,
+    ) {
+        let (leg, direction) = (usize::from(leg), direction.index());
+        for part in block.pdus.iter().flat_map(|pdu| block.data_parts(pdu)) {
+            if is_lost {
+                self.cannot_come[leg][direction].insert(part.sdu.packet);
+            } else if part.is_last() {
+                self.came[leg][direction].insert(part.sdu.packet);
+            }
+        }
+    }
+
     /// No more is outstanding than was asked for, or than was before less was asked for.
     fn check_window(&mut self) {
         let bearer = split(&mut self.rig.drb).expect("it is split");
@@ -294,7 +333,7 @@ impl Walk {
         self.most_outstanding = outstanding;
     }
 
-    fn step(&mut self, draws: &mut Stream, (loss, delay): (u64, Span), is_calm: bool) {
+    pub(super) fn step(&mut self, draws: &mut Stream, (loss, delay): (u64, Span), is_calm: bool) {
         let now = self.rig.now;
         if !is_calm {
             for _ in 0..draws.below(6) {
@@ -303,6 +342,11 @@ impl Walk {
                 let (packet, is_taken) = self.rig.put(direction, len);
                 if is_taken {
                     self.put[direction.index()].push(packet);
+                    for leg in [0, 1] {
+                        if now < self.down_until[leg] {
+                            self.cannot_come[leg][direction.index()].insert(packet);
+                        }
+                    }
                 }
             }
         }
@@ -310,6 +354,10 @@ impl Walk {
             let leg = draws.below(2) as u8;
             let until = now + Span::from_millis(draws.below(30));
             self.down_until[usize::from(leg)] = until;
+            for direction in [0, 1] {
+                let packets = self.put[direction].iter().copied();
+                self.cannot_come[usize::from(leg)][direction].extend(packets);
+            }
             self.rig
                 .with(|drb, env, storage| drb.reestablish((leg, until), env, storage));
         }
@@ -321,12 +369,14 @@ impl Walk {
                 let block = self
                     .rig
                     .block(leg, direction, 200 + draws.below(4000) as u32);
-                if draws.below(100) >= loss {
+                let is_lost = draws.below(100) < loss;
+                self.note_parts((leg, direction), &block, is_lost);
+                if !is_lost {
                     self.rig.arrive(leg, direction, &block);
                 } else {
                     let pdus = (&block, 0..block.pdus.len());
                     self.rig
-                        .with(|drb, env, storage| drb.lose(direction, pdus, env, storage));
+                        .with(|drb, env, storage| drb.lose((leg, direction), pdus, env, storage));
                 }
             }
         }
@@ -359,6 +409,11 @@ impl Walk {
         for packet in self.rig.out.drain(..) {
             let is_up = self.put[1].contains(&packet);
             self.out[usize::from(is_up)].push(packet);
+        }
+        // No packet gets the place of one that was lost: they are told apart by it.
+        while self.kept < self.rig.drops.0.len() {
+            self.rig.pool.insert(Packet::default());
+            self.kept += 1;
         }
         self.rig.now += Span::from_millis(1);
     }
@@ -393,14 +448,7 @@ fn over_legs_that_fail_at_any_moment_each_packet_leaves_once_and_in_order() {
             ..own
         });
         rig.now = millis(1);
-        let mut walk = Walk {
-            rig,
-            under_way: Default::default(),
-            put: Default::default(),
-            out: Default::default(),
-            down_until: [Time::ZERO; 2],
-            most_outstanding: 0,
-        };
+        let mut walk = Walk::new(rig);
         let links = (draws.below(8), Span::from_millis(draws.below(12)));
         for _ in 0..400 {
             walk.step(&mut draws, links, false);

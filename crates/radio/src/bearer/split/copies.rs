@@ -1,0 +1,201 @@
+//! Which PDUs are on which legs while PDCP sends each on both.
+
+use crate::pdcp::Ledger;
+use fadeout_core::Ring;
+
+/// Where a PDU is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Whereabouts {
+    /// By number of the leg: that leg has it, and is not known to have lost it.
+    is_on: [bool; 2],
+    /// A leg has confirmed it.
+    is_confirmed: bool,
+}
+
+/// The PDUs of a direction in which PDCP duplicates, by serial number.
+///
+/// Standard: TS 38.323 §5.11.
+#[derive(Debug)]
+pub(super) struct Copies {
+    is_acknowledged: bool,
+    /// From the oldest one that somebody may still ask for.
+    pdus: Ring<Whereabouts>,
+    /// By number of the leg: what its RLC has in acknowledged mode and has not confirmed, in its order.
+    given: [Ring<u32>; 2],
+}
+
+impl Copies {
+    pub(super) fn new(is_acknowledged: bool) -> Copies {
+        Copies {
+            is_acknowledged,
+            pdus: Ring::new(),
+            given: [Ring::new(), Ring::new()],
+        }
+    }
+
+    /// A PDU gets its serial number, and is on no leg.
+    pub(super) fn enter(&mut self, serial: u32) {
+        let number = self.pdus.push(Whereabouts::default());
+        debug_assert_eq!(number, u64::from(serial), "each PDU is noted");
+    }
+
+    fn at(&mut self, serial: u32) -> Option<&mut Whereabouts> {
+        let number = u64::from(serial);
+        (self.pdus.contains(number)).then(|| &mut self.pdus[number])
+    }
+
+    /// A leg is to have a PDU. False when it has it, or need not.
+    pub(super) fn give(&mut self, serial: u32, leg: u8) -> bool {
+        let leg = usize::from(leg);
+        match self.at(serial) {
+            Some(pdu) if !pdu.is_on[leg] && !pdu.is_confirmed => pdu.is_on[leg] = true,
+            _ => return false,
+        }
+        true
+    }
+
+    /// RLC of a leg has got a PDU that was given to it.
+    pub(super) fn on_pushed(&mut self, serial: u32, leg: u8) {
+        if self.is_acknowledged {
+            self.given[usize::from(leg)].push(serial);
+        }
+    }
+
+    /// Whether a leg has a PDU, as far as is known.
+    pub(super) fn is_on(&self, serial: u32, leg: u8) -> bool {
+        let number = u64::from(serial);
+        self.pdus.contains(number) && self.pdus[number].is_on[usize::from(leg)]
+    }
+
+    /// Whether a PDU need not be sent: a leg has confirmed it.
+    pub(super) fn is_confirmed(&self, serial: u32) -> bool {
+        let number = u64::from(serial);
+        self.is_acknowledged && (!self.pdus.contains(number) || self.pdus[number].is_confirmed)
+    }
+
+    /// Serial number below which each PDU was confirmed, or is given up.
+    pub(super) fn confirmed_below(&self) -> u32 {
+        self.pdus.first() as u32
+    }
+
+    /// A leg has confirmed a PDU.
+    pub(super) fn confirm(&mut self, serial: u32) {
+        if self.is_acknowledged
+            && let Some(pdu) = self.at(serial)
+        {
+            pdu.is_confirmed = true;
+        }
+    }
+
+    /// RLC of a leg has confirmed all that it got before `oldest`, or all.
+    pub(super) fn confirm_before(&mut self, leg: u8, oldest: Option<u32>) {
+        let index = usize::from(leg);
+        while let Some(&serial) = self.given[index].front()
+            && oldest != Some(serial)
+        {
+            self.given[index].pop();
+            // What it discarded it has not delivered.
+            if self.is_on(serial, leg) {
+                self.confirm(serial);
+            }
+        }
+    }
+
+    /// A leg has lost a PDU, or discards it. Whether no other leg has it or has delivered it.
+    pub(super) fn lose(&mut self, serial: u32, leg: u8) -> bool {
+        let is_acknowledged = self.is_acknowledged;
+        let Some(pdu) = self.at(serial) else {
+            return !is_acknowledged;
+        };
+        pdu.is_on[usize::from(leg)] = false;
+        !pdu.is_confirmed && pdu.is_on == [false; 2]
+    }
+
+    /// RLC of a leg is empty.
+    pub(super) fn restart(&mut self, leg: u8) {
+        let given = &mut self.given[usize::from(leg)];
+        while given.pop().is_some() {}
+    }
+
+    /// Forgets what nobody asks for any more. In unacknowledged mode the sender learns nothing: it is what left the
+    /// bearer.
+    pub(super) fn trim(&mut self, ledger: &Ledger) {
+        while let Some(pdu) = self.pdus.front() {
+            let is_gone = !ledger.holds(self.pdus.first() as u32);
+            let is_done = match self.is_acknowledged {
+                true => pdu.is_confirmed || (is_gone && pdu.is_on == [false; 2]),
+                false => is_gone,
+            };
+            if !is_done {
+                return;
+            }
+            self.pdus.pop();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fadeout_core::{Packet, PacketPool};
+
+    fn copies(is_acknowledged: bool, on: &[&[u8]]) -> (Copies, Ledger) {
+        let (mut copies, mut ledger, mut pool) = (
+            Copies::new(is_acknowledged),
+            Ledger::new(),
+            PacketPool::new(),
+        );
+        for legs in on {
+            let serial = ledger.enter(pool.insert(Packet::default()));
+            copies.enter(serial);
+            for &leg in *legs {
+                assert!(copies.give(serial, leg));
+                copies.on_pushed(serial, leg);
+            }
+        }
+        (copies, ledger)
+    }
+
+    #[test]
+    fn a_pdu_is_lost_when_both_legs_have_lost_it() {
+        let (mut copies, _) = copies(false, &[&[0, 1], &[0]]);
+        assert!(!copies.lose(0, 1));
+        assert!(copies.lose(0, 0));
+        assert!(copies.lose(1, 0), "the other leg never had it");
+    }
+
+    #[test]
+    fn what_a_leg_confirmed_the_other_need_not_send() {
+        let (mut copies, ledger) = copies(true, &[&[0, 1], &[0, 1], &[0, 1]]);
+        copies.confirm_before(1, Some(2));
+        assert_eq!(
+            [0, 1, 2].map(|it| copies.is_confirmed(it)),
+            [true, true, false]
+        );
+        assert!(!copies.give(0, 0), "it is there");
+        assert!(!copies.lose(1, 0), "it was delivered");
+        copies.trim(&ledger);
+        assert_eq!(copies.confirmed_below(), 2);
+        assert!(copies.is_confirmed(0), "and stays so");
+    }
+
+    #[test]
+    fn what_a_leg_discarded_it_has_not_confirmed() {
+        let (mut copies, _) = copies(true, &[&[0, 1], &[0, 1]]);
+        assert!(!copies.lose(0, 1), "its timer ended there");
+        copies.confirm_before(1, None);
+        assert!(!copies.is_confirmed(0) && copies.is_confirmed(1));
+    }
+
+    #[test]
+    fn without_acknowledgments_nothing_is_confirmed_and_what_has_left_is_forgotten() {
+        let (mut copies, mut ledger) = copies(false, &[&[0, 1], &[0, 1]]);
+        copies.confirm_before(0, None);
+        copies.confirm(0);
+        assert!(!copies.is_confirmed(0));
+        assert!(ledger.leave(0));
+        copies.trim(&ledger);
+        assert!(!copies.is_confirmed(0));
+        assert!(!copies.give(0, 0) && copies.is_on(1, 0));
+    }
+}

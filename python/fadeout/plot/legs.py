@@ -1,0 +1,56 @@
+"""What either leg of dual connectivity carries over time."""
+
+import polars as pl
+
+from fadeout.plot.panels import Canvas, Panel
+from fadeout.plot.style import HATCHES, PALETTE
+
+BINS = 100
+"""Bins over the run in which rates are averaged."""
+
+
+def panel(ue: str, direction: str, legs: pl.DataFrame) -> Panel:
+    """The rate of a UE's blocks that arrived, one leg above the other.
+
+    `legs` are the rows of that table of its bearers.
+    """
+    legs = legs.filter(pl.col("direction") == direction)
+    sums = legs.group_by("cell", maintain_order=True).agg(
+        pl.col("packets", "copies", "discarded_packets").sum()
+    )
+
+    def draw(canvas: Canvas) -> None:
+        blocks = canvas.read(
+            "transport_blocks", "time_s", "cell", "ue", "direction", "size_bytes", "is_ok"
+        )
+        is_ours = (pl.col("ue") == ue) & (pl.col("direction") == direction) & pl.col("is_ok")
+        blocks = blocks.filter(is_ours)
+        width = canvas.end_s / BINS
+        number = (pl.col("time_s") / width).floor().cast(pl.Int64).clip(0, BINS - 1)
+        grid = pl.DataFrame({"bin": range(BINS)}, schema={"bin": pl.Int64})
+        rates, labels = [], []
+        total = int(sums["packets"].sum())
+        for cell, packets, copies, discarded in sums.iter_rows():
+            own = blocks.filter(pl.col("cell") == cell).group_by(number.alias("bin"))
+            rate = own.agg((pl.col("size_bytes").sum() * 8 / width / 1e6).alias("mbps"))
+            rate = grid.join(rate, on="bin", how="left").sort("bin").fill_null(0.0)
+            rates.append(rate["mbps"].to_list())
+            # Blocks of status reports carry no packets.
+            told = [f"{100 * packets / total:.0f} %"] if total else ["no packets"]
+            told += [f"{copies} copies"] if copies else []
+            told += [f"{discarded} discarded"] if discarded else []
+            labels.append(f"{cell}: {', '.join(told)}")
+        canvas.ax.stackplot(
+            [(at + 0.5) * width for at in range(BINS)],
+            rates,
+            labels=labels,
+            colors=PALETTE[: len(rates)],
+            hatch=HATCHES[: len(rates)],
+            edgecolor="white",
+            step="mid",
+            linewidth=0,
+        )
+        canvas.ax.set_ylim(bottom=0)
+        canvas.finish(f"{direction.capitalize()} (Mbit/s)", columns=1)
+
+    return Panel(draw, "transport_blocks")
