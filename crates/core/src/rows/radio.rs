@@ -194,8 +194,8 @@ table! {
         forwarded_numbered: u32, "packets";
         /// Downlink packets forwarded without.
         forwarded_fresh: u32, "packets";
-        /// Packets of both directions that the change lost; of those that the core sent to both base
-        /// stations where neither came on.
+        /// Packets of both directions that the change lost, with those of the forwarded ones that links between base
+        /// stations dropped until then; of those that the core sent to both base stations where neither came on.
         lost_packets: u32, "packets";
         /// The core began to send to both base stations.
         bicast_s: f64, "s";

@@ -72,10 +72,11 @@ impl Managed<'_> {
         if !row.left_s.is_nan() {
             let mut gaps = [f64::NAN; 2];
             let mut counts = TransferCounts::default();
-            for bearer in self.service.stack.ues[self.ue.index()].bearers() {
-                let (of_bearer, some) = self.service.stack.bearers[bearer.index()]
-                    .transfers()
-                    .report();
+            let stack = &mut self.service.stack;
+            for bearer in stack.ues[self.ue.index()].bearers() {
+                let drb = &mut stack.bearers[bearer.index()];
+                drb.travel().count_dropped(env.pool);
+                let (of_bearer, some) = drb.transfers().report();
                 for (gap, of_bearer) in gaps.iter_mut().zip(of_bearer) {
                     // The longest; NaN is no number to be longer than.
                     *gap = of_bearer.map_or(*gap, |span| gap.max(span.as_secs_f64()));
