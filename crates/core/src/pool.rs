@@ -63,6 +63,11 @@ impl PacketPool {
         slot
     }
 
+    /// Whether a slot has a packet in it. It looks through all that are free: not for every packet.
+    pub fn is_in_use(&self, id: PacketId) -> bool {
+        !self.free.contains(&id.0)
+    }
+
     /// Packets in flight.
     pub fn len(&self) -> usize {
         self.slots.len() - self.free.len()
@@ -100,8 +105,9 @@ mod tests {
             flow: FlowId(1),
             ..Packet::default()
         });
+        assert!(pool.is_in_use(first));
         assert_eq!(pool.take(first).flow, FlowId(1));
-        assert!(pool.is_empty());
+        assert!(pool.is_empty() && !pool.is_in_use(first));
         assert_eq!(pool.insert(Packet::default()), first);
         assert_eq!(pool.len(), 1);
     }

@@ -13,16 +13,19 @@ use fadeout_sim::build;
 struct Rows {
     handovers: Vec<HandoverRow>,
     drops: Vec<RadioDropRow>,
-    /// Packets that links dropped.
+    /// Packets that links dropped, those of messages included.
     dropped: u32,
+    /// When they did.
+    dropped_at: Vec<f64>,
 }
 
 impl Probe for Rows {
     fn handover(&mut self, row: HandoverRow) {
         self.handovers.push(row);
     }
-    fn dropped(&mut self, _: DropRow) {
+    fn dropped(&mut self, row: DropRow) {
         self.dropped += 1;
+        self.dropped_at.push(row.time_s.as_secs_f64());
     }
     fn radio_dropped(&mut self, row: RadioDropRow) {
         self.drops.push(row);
@@ -79,6 +82,18 @@ fn what_a_full_x2_drops_is_lost_to_tcp_alone() {
     };
     assert!(rows.drops.iter().all(is_known));
     assert!(delivered > 50_000, "{delivered}");
+    // Each is of the change of cell that was under way, and lost by it with what the radio lost.
+    let of_radio = |row: &RadioDropRow| row.cause == RadioDropCause::Handover;
+    for row in &rows.handovers {
+        let under_way = row.triggered_s..=row.time_s.as_secs_f64();
+        let links = rows.dropped_at.iter();
+        let links = links.filter(|at| under_way.contains(at)).count();
+        let radio = rows.drops.iter().filter(|drop| of_radio(drop));
+        let radio = radio.filter(|drop| under_way.contains(&drop.time_s.as_secs_f64()));
+        assert_eq!(row.lost_packets as usize, links + radio.count(), "{row:?}");
+    }
+    let lost: u32 = rows.handovers.iter().map(|row| row.lost_packets).sum();
+    assert!(lost >= rows.dropped, "{lost} and {}", rows.dropped);
 }
 
 #[test]

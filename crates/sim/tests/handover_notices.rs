@@ -172,3 +172,68 @@ fn what_changes_with_the_cell_tells_nothing() {
     let error = refused.expect_err("a link").to_string();
     assert!(error.contains("expected the name of the UE"), "{error}");
 }
+
+/// A UE of a cell at 28 GHz behind which a wall comes and goes, and what its flow is told.
+#[test]
+fn a_flow_is_told_when_beams_fail_and_when_they_are_found_anew() {
+    let text = r#"
+duration = "3 s"
+[link.backhaul]
+from = "server"
+to = "small"
+delay = "1 ms"
+rate = "1 Gbit/s"
+[cell.small]
+radio = "nr"
+carrier = "28 GHz"
+bandwidth = "50 MHz"
+channel = { path-loss = "free-space", fading = "none", shadowing = false, beam-tracking = "20 ms", reflected-path = "10 dB", blockage = { model = "periodic", first = "1010 ms", period = "10 s", duration = "500 ms", loss = "120 dB" } }
+[ue.phone]
+position = ["45 m", "0 m"]
+[mobility-management]
+beam-failure-instance-max-count = 3
+beam-failure-detection-timer = 4
+[flow.download]
+from = "server"
+to = "phone"
+link-info = { link = "phone", delay = "3 ms" }
+"#;
+    let source = Source {
+        name: "beams.toml".to_owned(),
+        base_dir: ".".into(),
+    };
+    let parse = |text: &str| fadeout_scenario::parse(text, &source, &[], fadeout_sim::catalog());
+    let scenario = parse(text).unwrap_or_else(|errors| panic!("{errors}"));
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let choose = &mut |_: &fadeout_scenario::Flow| {
+        let told = Told(Arc::clone(&heard));
+        Some(Congestion::Custom(Custom(Box::new(told))))
+    };
+    let mut world = build_with(&scenario, Rows::default(), choose).expect("a world");
+    while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
+    let heard = heard.lock().expect("one thread").clone();
+    // Of both ends one; the third look behind the wall is at 1,060 ms, Msg3 is answered 15 ms later.
+    let one: Vec<_> = heard.iter().step_by(2).collect();
+    let ms = |ms| Time::ZERO + fadeout_core::Span::from_millis(ms);
+    assert_eq!(
+        one,
+        [
+            &(ms(1063), LinkInfo::BlockageBegan),
+            &(ms(1078), LinkInfo::BlockageEnded)
+        ]
+    );
+    let lte = text
+        .replace("radio = \"nr\"", "radio = \"lte\"")
+        .replace("50 MHz", "20 MHz")
+        .replace("28 GHz", "2 GHz");
+    let scenario = parse(&lte).unwrap_or_else(|errors| panic!("{errors}"));
+    let Err(error) = build(&scenario, NullProbe) else {
+        panic!("LTE has no beams to look at");
+    };
+    assert!(
+        error
+            .to_string()
+            .contains("beam-failure-instance-max-count"),
+        "{error}"
+    );
+}

@@ -32,6 +32,10 @@ LANES = {
         "preamble-sent",
         "out-of-sync",
         "in-sync",
+        "beam-failure",
+        "beam-recovery-expired",
+        "beam-recovered",
+        "access-problem",
         "link-failure",
         "access-failure",
         "cell-selected",
@@ -42,6 +46,8 @@ LANES = {
 
 TROUBLE = (
     "out-of-sync",
+    "beam-failure",
+    "access-problem",
     "link-failure",
     "access-failure",
     "released",

@@ -8,6 +8,7 @@ mod column;
 pub mod element;
 pub mod management;
 mod pattern;
+pub(crate) mod recovery;
 mod registry;
 pub mod shapes;
 

@@ -37,6 +37,14 @@ impl Aim {
         known.map_or(self.measured[0].1, |(_, blockage_db)| *blockage_db)
     }
 
+    pub(crate) fn in_use(&self) -> Option<(Key, Beams)> {
+        self.in_use
+    }
+
+    pub(crate) fn put_back(&mut self, in_use: Option<(Key, Beams)>) {
+        self.in_use = in_use;
+    }
+
     /// The beams in use, which `choose` finds where others are needed.
     pub(crate) fn beams(&mut self, key: Key, choose: impl FnOnce() -> Beams) -> Beams {
         match self.in_use {

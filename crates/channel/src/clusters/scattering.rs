@@ -6,6 +6,7 @@ use super::law::ClusterLaw;
 use super::link::{LinkClusters, Mix, cell, middle};
 use super::place::{ClusterMap, Direct, Spot};
 use crate::antenna::Angles;
+use crate::antenna::recovery::ToldBeams;
 use crate::config::ChannelConfig;
 use crate::ends::LinkEnds;
 use crate::large_scale::PlaceLaw;
@@ -48,6 +49,8 @@ pub(crate) struct Look<'a> {
     /// Power of the channel in sight over that of the one out of it, before antennas, dB; infinite
     /// where there is only one.
     pub(crate) los_lead_db: f64,
+    /// What is told of the beams, if anything is.
+    pub(crate) told: Option<&'a ToldBeams>,
 }
 
 /// A condition that is so far behind does not bear on the choice of beams, dB.
@@ -97,6 +100,16 @@ impl Scattering {
         Some(at)
     }
 
+    /// The beams in use, and what they were chosen by; none before they are used.
+    pub(crate) fn in_use(&self) -> Option<(Key, Beams)> {
+        self.aim.as_ref()?.in_use()
+    }
+
+    /// These beams are in use again.
+    pub(crate) fn put_back(&mut self, in_use: Option<(Key, Beams)>) {
+        self.aim.get_or_insert_default().put_back(in_use);
+    }
+
     /// Whether condition `n` has clusters.
     #[inline]
     pub(crate) fn has(&self, n: usize) -> bool {
@@ -144,7 +157,10 @@ impl Scattering {
     fn beams(&mut self, look: &mut Look<'_>, antennas: Antennas<'_>) -> Beams {
         let (mut age, mut blockage_db) = (0.0, look.blockage_db);
         if let Some(management) = &look.config.beams {
-            let measured_at = management.measured_at(look.now);
+            let measured_at = match look.told {
+                Some(told) => told.measured_at(management, look.now),
+                None => management.measured_at(look.now),
+            };
             age = look.now.since(measured_at).as_secs_f64();
             blockage_db = self.aim.get_or_insert_default().blockage_db(measured_at);
         }
@@ -155,6 +171,10 @@ impl Scattering {
             blockage_db: blockage_db.round() as i64,
             los_lead_db: lead_db as i64,
         };
+        let held = self
+            .in_use()
+            .filter(|_| look.told.is_some_and(ToldBeams::is_held));
+        let key = held.map_or(key, |(key, _)| key);
         let of = &mut self.of;
         let mut beams = self.aim.get_or_insert_default().beams(key, || {
             let (x, y) = middle(key.cell);

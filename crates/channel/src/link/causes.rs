@@ -76,7 +76,11 @@ impl LinkChannel {
         if let Some(beams) = &config.beams
             && (config.base_antenna.is_steered() || config.ue_antenna.is_steered())
         {
-            let age = at.since(beams.measured_at(at)).as_secs_f64();
+            let measured_at = match &self.told {
+                Some(told) => told.measured_at(beams, at),
+                None => beams.measured_at(at),
+            };
+            let age = at.since(measured_at).as_secs_f64();
             let (base, ue) = ends.before(earlier + age);
             (base_beam, ue_beam) = (Angles::between(base, ue), Angles::between(ue, base));
             ue_beam.azimuth_deg += beams.rotation_deg_per_s * age;

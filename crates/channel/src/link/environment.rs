@@ -213,6 +213,7 @@ impl Environment {
                 .as_ref()
                 .and_then(FailureMonitor::new)
                 .map(Box::new),
+            told: None,
             walls: penetration.draw(carrier_ghz, &mut walls),
             environment_height: environment_height.uniform(),
             fading: SmallScale::new(self.seed, entity),

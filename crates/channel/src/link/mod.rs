@@ -1,6 +1,7 @@
 //! One UE's link to one cell: everything between the two antennas' ports.
 
 use crate::antenna::management::FailureMonitor;
+use crate::antenna::recovery::ToldBeams;
 use crate::antenna::{Angles, Antenna};
 use crate::blockage::{Process, View};
 use crate::clusters::{Look, Scattering};
@@ -23,6 +24,7 @@ mod causes;
 mod environment;
 mod parts;
 mod reach;
+mod told;
 
 pub use beside::Beside;
 pub use causes::Causes;
@@ -47,6 +49,8 @@ pub struct LinkChannel {
     maps: MapReader,
     blockages: Vec<Box<dyn Process>>,
     monitor: Option<Box<FailureMonitor>>,
+    /// Instead of it where failure is found elsewhere.
+    told: Option<Box<ToldBeams>>,
     /// The walls around the UE.
     walls: Walls,
     /// Uniform number that decides UMa's environment height.
@@ -326,6 +330,10 @@ impl LinkChannel {
             look.is_recovering = monitor.is_recovering();
             look.blockage_db = monitor.reflection_db().unwrap_or(look.blockage_db);
         }
+        if let Some(told) = self.told.as_deref_mut().filter(|_| !ends.only_disturbs()) {
+            let reflection_db = told.reflection_db(look.blockage_db);
+            look.blockage_db = reflection_db.unwrap_or(look.blockage_db);
+        }
         if state == State::Outage || look.is_recovering {
             look.gain_db = -OUTAGE_LOSS_DB;
         } else {
@@ -393,6 +401,7 @@ impl LinkChannel {
                 ends,
                 blockage_db,
                 los_lead_db,
+                told: self.told.as_deref(),
             };
             self.scattering.look(n, look)
         } else {

@@ -146,7 +146,8 @@ table! {
         /// report-sent, report-received, handover-request, handover-refused, command-sent,
         /// command-received, preamble-sent, access-done, complete-received, path-switched,
         /// end-marker, source-resumed, out-of-sync, in-sync, link-failure, access-failure,
-        /// cell-selected, reestablished or released; reconfiguration-sent, secondary-released and
+        /// cell-selected, reestablished or released; beam-failure, beam-recovered, beam-recovery-expired and
+        /// access-problem of beams; reconfiguration-sent, secondary-released and
         /// secondary-added of secondary cells; connection-released, return-begun, paged and
         /// connected of a UE that is idle or inactive at times.
         event: RrcEvent, "";
@@ -193,8 +194,8 @@ table! {
         forwarded_numbered: u32, "packets";
         /// Downlink packets forwarded without.
         forwarded_fresh: u32, "packets";
-        /// Packets of both directions that the change lost; of those that the core sent to both base
-        /// stations where neither came on.
+        /// Packets of both directions that the change lost, with those of the forwarded ones that links between base
+        /// stations dropped until then; of those that the core sent to both base stations where neither came on.
         lost_packets: u32, "packets";
         /// The core began to send to both base stations.
         bicast_s: f64, "s";
@@ -254,6 +255,14 @@ named! {
         LinkFailure = "link-failure",
         /// T304 or T301 has expired.
         AccessFailure = "access-failure",
+        /// As many beam failure instances as may be: recovery of the beams begins.
+        BeamFailure = "beam-failure",
+        /// beamFailureRecoveryTimer has expired: preambles are not dedicated any more.
+        BeamRecoveryExpired = "beam-recovery-expired",
+        /// The base station has answered the recovery: other beams are in use.
+        BeamRecovered = "beam-recovered",
+        /// Random access within the cell has sent as many preambles as may be: the radio link has failed.
+        AccessProblem = "access-problem",
         /// The UE has selected a cell.
         CellSelected = "cell-selected",
         /// The cell asks the base station that had the UE for its context.

@@ -8,6 +8,7 @@
 //!                      path switch, end marker ◄─ on_complete: the target sends ◄─ complete
 //! ```
 
+use super::beam_failure::Beams;
 use super::carriers::Aggregated;
 use super::managed::{Managed, note_cell};
 use super::mobility::Move;
@@ -71,10 +72,11 @@ impl Managed<'_> {
         if !row.left_s.is_nan() {
             let mut gaps = [f64::NAN; 2];
             let mut counts = TransferCounts::default();
-            for bearer in self.service.stack.ues[self.ue.index()].bearers() {
-                let (of_bearer, some) = self.service.stack.bearers[bearer.index()]
-                    .transfers()
-                    .report();
+            let stack = &mut self.service.stack;
+            for bearer in stack.ues[self.ue.index()].bearers() {
+                let drb = &mut stack.bearers[bearer.index()];
+                drb.travel().count_dropped(env.pool);
+                let (of_bearer, some) = drb.transfers().report();
                 for (gap, of_bearer) in gaps.iter_mut().zip(of_bearer) {
                     // The longest; NaN is no number to be longer than.
                     *gap = of_bearer.map_or(*gap, |span| gap.max(span.as_secs_f64()));
@@ -125,6 +127,7 @@ impl Managed<'_> {
             Stage::Released { at } if at <= now => self.search(motion, env),
             _ => {}
         }
+        Beams(self).proceed(motion, env);
         Aggregated(self).answer(env);
         self.with_network(env, Network::on_due);
         self.service.guard_markers(self.ue, env);
@@ -243,7 +246,9 @@ impl Managed<'_> {
     pub(super) fn detach(&mut self, env: &mut Env<'_, impl Probe>) {
         let ue = self.ue;
         self.state.record.note(|row| row.left_s = seconds(env.now));
-        self.inform(LinkInfo::BlockageBegan);
+        if !Beams(self).leave(env) {
+            self.inform(LinkInfo::BlockageBegan);
+        }
         self.state.letters.clear();
         self.state.secondaries = Secondaries::default();
         self.state.link.begin_anew(env.now, &self.config.monitoring);
@@ -307,6 +312,7 @@ impl Managed<'_> {
         self.state.stage = Stage::Connected;
         self.state.network.on_entered();
         self.state.survey.on_new_serving_cell();
+        Beams(self).enter(cell, env);
         self.moves.push(Move::Uplink { ue, cell });
         self.state
             .record

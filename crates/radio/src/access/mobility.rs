@@ -1,6 +1,7 @@
 //! Mobility management of UEs: what they measure and report, whether their links hold, and which
 //! procedure is due. The procedures themselves are in [`handover`](super::handover).
 
+use super::beam_failure;
 use super::carriers;
 use super::looks::Looks;
 use super::managed::{CellKind, Managed, note_cell};
@@ -302,6 +303,11 @@ impl RadioAccess {
             let aggregation = self.service.stack.ues[ue.index()].config().aggregation;
             let ever = state.legs.iter().map(|&(_, leg)| leg);
             state.turns = self.service.begin_gaps(ever, kinds, config.gaps.as_ref());
+            if let Some(watch) = &mut state.beams {
+                let period = beam_failure::period(&self.service, cell);
+                watch.begin_anew(Time::ZERO, period);
+                self.service.stack.air.tell_of_beams(ue);
+            }
             carriers::note_secondaries(&mut state, (cells, kinds), &aggregation);
             loads[cell.index()] += 1;
             ues.push(Some(Box::new(state)));

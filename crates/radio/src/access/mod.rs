@@ -18,6 +18,7 @@
 //! back at the other, in order, or drops it and says so.
 
 mod backhaul;
+mod beam_failure;
 mod build;
 mod capture;
 mod carriers;
@@ -39,12 +40,12 @@ mod states;
 
 pub use crate::air::{Geometry, geometry};
 pub use crate::config::{
-    AccessConfig, Adaptation, Aggregation, AirInterface, BearerConfig, BicastStart, CellConfig,
-    CellHarqConfig, ConfiguredGrant, DataForwarding, Division, EventKind, FixedSinr, Interface,
-    MOST_SECONDARY_CELLS, MeasurementEvent, MeasurementGaps, MobilityConfig, Monitoring,
-    ProcedureConfig, RadioConfig, RadioError, Rank, RecordedPath, ReleasedState,
-    ReportedAdaptation, Sampling, Scope, Serving, Sharing, Signalling, SplitConfig, StatesConfig,
-    UeConfig, UplinkPower,
+    AccessConfig, Adaptation, Aggregation, AirInterface, BeamMonitoring, BearerConfig, BicastStart,
+    CellConfig, CellHarqConfig, ConfiguredGrant, DataForwarding, DedicatedRecovery, Division,
+    EventKind, FixedSinr, Interface, MOST_SECONDARY_CELLS, MeasurementEvent, MeasurementGaps,
+    MobilityConfig, Monitoring, ProcedureConfig, RadioConfig, RadioError, Rank, RecordedPath,
+    ReleasedState, ReportedAdaptation, Sampling, Scope, Serving, Sharing, Signalling, SplitConfig,
+    StatesConfig, UeConfig, UplinkPower,
 };
 pub use crate::rrc::backhaul::Place;
 pub use crate::rrc::policy::{

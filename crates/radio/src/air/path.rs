@@ -106,7 +106,15 @@ impl RadioPath {
         motion: &mut M,
     ) -> f64 {
         let before_db = channel.gain_db;
+        let now = at.0;
         self.look((&mut *channel, &mut gain), at, placement, cell, motion);
+        if channel.channel.holds_beams() {
+            // What is measured of a cell are all its beams, not the one that is in use.
+            let ends = cell
+                .config
+                .ends((placement.node, now), placement.ue, motion);
+            gain = from_db(channel.candidate_db(now, &ends, false));
+        }
         channel.gain_db = before_db;
         gain
     }
@@ -178,6 +186,24 @@ impl PathChannel {
     /// The slow gain at given ends. Another look is needed before anything else is asked.
     pub(super) fn find_db(&mut self, at: Time, ends: &LinkEnds) -> f64 {
         self.channel.large_scale_db(at, ends)
+    }
+
+    /// As [`LinkChannel::tell_of_beams`].
+    pub(super) fn tell_of_beams(&mut self) {
+        self.channel.tell_of_beams();
+    }
+
+    /// As [`LinkChannel::hold_beams`].
+    pub(super) fn hold_beams(&mut self, now: Time, is_failing: bool) {
+        self.channel.hold_beams(now, is_failing);
+    }
+
+    /// As [`LinkChannel::candidate_db`]; a recorded gain has no other beams.
+    pub(super) fn candidate_db(&mut self, at: Time, ends: &LinkEnds, is_taken: bool) -> f64 {
+        match self.recorded {
+            None => self.channel.candidate_db(at, ends, is_taken),
+            Some(_) => self.gain_db,
+        }
     }
 
     /// Whether its gain stays while nothing moves.

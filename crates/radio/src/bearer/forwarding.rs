@@ -72,6 +72,17 @@ impl Transfer {
         });
     }
 
+    /// Counts the packets that were sent away and are no more: links have dropped them. Of those that are still
+    /// under way nothing is known.
+    pub(super) fn count_dropped(&mut self, pool: &PacketPool) {
+        let before = self.away.len();
+        self.away.retain(|away| {
+            let is_it = identity(&pool[away.packet]) == away.identity;
+            is_it && pool.is_in_use(away.packet)
+        });
+        self.counts.lost += (before - self.away.len()) as u64;
+    }
+
     /// Removes the record of a packet that was sent away.
     fn take_away(&mut self, packet: PacketId, pool: &PacketPool) -> Option<Away> {
         let identity = identity(&pool[packet]);
@@ -145,6 +156,13 @@ impl Travel<'_> {
             transfer.counts.fresh += 1;
             let way = (bearer, waiting.station, to);
             transfer.send_away(way, (waiting.packet, None), env.pool, storage);
+        }
+    }
+
+    /// What links have dropped of the packets between base stations is lost.
+    pub(crate) fn count_dropped(&mut self, pool: &PacketPool) {
+        if let Some(transfer) = &mut self.drb.transfer.0 {
+            transfer.count_dropped(pool);
         }
     }
 

@@ -44,7 +44,7 @@ pub(crate) struct TransferCounts {
     pub numbered: u64,
     /// Forwarded without one.
     pub fresh: u64,
-    /// Lost at the source, in both directions, without a copy at the target.
+    /// Lost at the source, in both directions, without a copy at the target, or by links between base stations.
     pub lost: u64,
     /// That the target took beside the source.
     pub bicast: u64,
@@ -583,6 +583,7 @@ impl Travel<'_> {
         if let Some(transfer) = &mut self.drb.transfer.0 {
             transfer.journey = None;
             // Nobody takes what arrives from now on.
+            transfer.count_dropped(env.pool);
             transfer.away.clear();
         }
     }

@@ -1,6 +1,6 @@
 //! Mobility management: what a UE measures and reports, and what the network makes of it.
 
-use super::MeasurementGaps;
+use super::{BeamMonitoring, MeasurementGaps};
 use fadeout_core::registry::{Parameter, integer, number, span};
 use fadeout_core::{Bytes, CellId, Decibel, Hertz, Span};
 use std::collections::BTreeSet;
@@ -21,6 +21,8 @@ pub struct MobilityConfig {
     pub gaps: Option<MeasurementGaps>,
     /// Radio link monitoring.
     pub monitoring: Monitoring,
+    /// Detection of beam failure in cells of NR, and recovery from it; none is looked for without.
+    pub beam_failure: Option<BeamMonitoring>,
     /// Random access in the target cell.
     pub access: AccessConfig,
     /// Times of the procedure.
@@ -120,6 +122,7 @@ impl MobilityConfig {
             sampling: Sampling::WhereNeeded,
             gaps: None,
             monitoring: Monitoring::default(),
+            beam_failure: None,
             access: AccessConfig::default(),
             procedure: ProcedureConfig::default(),
             data: DataForwarding::Forwarded,

@@ -5,6 +5,7 @@
 //! [`UeId`](fadeout_core::UeId) [`RadioConfig::ues`], [`DrbId`](fadeout_core::DrbId)
 //! [`RadioConfig::bearers`].
 
+mod beam_failure;
 mod bearer;
 mod beside;
 mod cell;
@@ -20,6 +21,7 @@ mod states;
 pub mod technology;
 mod ue;
 
+pub use beam_failure::{BeamMonitoring, DedicatedRecovery};
 pub use bearer::BearerConfig;
 pub(crate) use beside::co_sited;
 pub use cell::{

@@ -5,6 +5,7 @@
 //!
 //! Standard: TS 38.331 §5.3.5.5, §5.3.7, §7.1.1; TS 36.331 §5.3.5.4, §5.3.7, §7.3.
 
+use super::beam_failure::BeamWatch;
 use super::monitor::LinkWatch;
 use super::network::Network;
 use super::policy::ReportedCell;
@@ -28,6 +29,8 @@ pub(crate) struct UeMobility {
     /// What it measures in gaps; none where it has none.
     pub turns: Option<Turns>,
     pub link: LinkWatch,
+    /// Its beams, where failure of them is looked for.
+    pub beams: Option<Box<BeamWatch>>,
     pub network: Network,
     pub letters: Letters,
     pub secondaries: Secondaries,
@@ -238,6 +241,7 @@ impl UeMobility {
                 Time::ZERO.saturating_add(config.monitoring.period),
                 &config.monitoring,
             ),
+            beams: config.beam_failure.map(|_| Box::new(BeamWatch::new())),
             network: Network::new(config.station(cell)),
             letters: Letters::default(),
             secondaries: Secondaries::default(),
@@ -259,7 +263,8 @@ impl UeMobility {
                 .link
                 .fails_at()
                 .min(self.survey.report_at())
-                .min(self.secondaries.answer_at()),
+                .min(self.secondaries.answer_at())
+                .min(self.beams.as_ref().map_or(Time::NEVER, |it| it.wake_at())),
             Stage::Selecting { at, until } => (*at).min(*until),
             Stage::Entering { access, until, .. } => access.wake_at().min(*until),
             Stage::Fetching { at, until, .. } => (*at).min(*until),

@@ -14,6 +14,7 @@
 //! Standard: TS 38.331 §5.3.10.3; TS 36.331 §5.3.11.3.
 
 pub(crate) mod backhaul;
+pub(crate) mod beam_failure;
 pub(crate) mod filter;
 pub(crate) mod measure;
 pub(crate) mod mobility;

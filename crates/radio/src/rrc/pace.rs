@@ -31,6 +31,19 @@ pub(crate) struct Evaluation {
 /// Standard: TS 36.133 §7.6.2.1.
 pub(crate) const MOST_EVALUATIONS: usize = 20;
 
+/// From one look at the beams of a cell of NR to the next, which is `period` for a UE that does not sleep.
+///
+/// Standard: TS 38.133 §8.5.
+pub(crate) fn beam_period(period: Span, sleep: Option<Sleep>) -> Span {
+    match sleep {
+        None => period,
+        Some(Sleep { cycle, .. }) if cycle <= SHORT_CYCLE => {
+            Span::from_nanos(cycle.max(period).as_nanos() / 2 * 3)
+        }
+        Some(Sleep { cycle, .. }) => cycle,
+    }
+}
+
 /// The shortest L1 measurement period.
 const MEASUREMENT: Span = Span::from_millis(200);
 /// From one SS/PBCH block to the next that a UE of NR measures (SMTC), the usual one.

@@ -37,6 +37,8 @@ pub(crate) enum Progress {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RandomAccess {
     is_contention_free: bool,
+    /// Whether the next preamble will be a dedicated one.
+    is_next_dedicated: bool,
     next: Step,
     due_at: Time,
     /// When the UE gives up waiting for what it waits for, and tries again.
@@ -51,6 +53,7 @@ impl RandomAccess {
     pub(crate) fn new(config: &AccessConfig, ready_at: Time, is_contention_free: bool) -> Self {
         RandomAccess {
             is_contention_free,
+            is_next_dedicated: is_contention_free,
             next: Step::Preamble,
             due_at: occasion_from(ready_at, config.occasion_period),
             gives_up_at: Time::NEVER,
@@ -61,6 +64,11 @@ impl RandomAccess {
     /// When it next has something to do.
     pub(crate) fn wake_at(&self) -> Time {
         self.due_at.min(self.gives_up_at)
+    }
+
+    /// Preambles from now on are dedicated ones, or drawn.
+    pub(crate) fn choose(&mut self, is_dedicated: bool) {
+        self.is_next_dedicated = is_dedicated;
     }
 
     /// Preambles sent or about to be.
@@ -104,6 +112,7 @@ impl RandomAccess {
         };
         match step {
             Step::Preamble => {
+                self.is_contention_free = self.is_next_dedicated;
                 // The window opens with the response that a preamble brings which was heard.
                 follow(Step::Response, config.response_delay);
                 let window = config.response_delay + config.response_window;

@@ -320,6 +320,7 @@ pub(crate) fn mobility(cells: u32) -> MobilityConfig {
         sampling: Sampling::default(),
         gaps: None,
         monitoring: Monitoring::default(),
+        beam_failure: None,
         access: AccessConfig::default(),
         procedure: ProcedureConfig::default(),
         data: DataForwarding::Forwarded,

@@ -23,6 +23,7 @@ const POLICY: Shape = Shape::Named {
 };
 /// The defaults of the layer.
 const MOBILITY: Presence = Presence::OfPart("mobility-management");
+const INSTANCES: Shape = Shape::Integer { min: 1, max: 10 };
 const COUNT: Shape = Shape::Integer { min: 1, max: 1000 };
 
 /// mgrp and mgl of GapConfig, in microseconds.
@@ -119,6 +120,18 @@ table! {
         /// How long a link that is out of sync may stay so after its UE has reported a neighbour (T312);
         /// without it until T310.
         t312: Option<Span> = TIME, Optional;
+        /// Beam failure instances with which the beams have failed in a cell of NR (beamFailureInstanceMaxCount): 1, 2, 3, 4,
+        /// 5, 6, 8 or 10. Without it no failure of beams is looked for.
+        beam_failure_instance_max_count: Option<u32> = INSTANCES, Optional;
+        /// Reporting periods after the latest instance in which the count of instances begins anew
+        /// (beamFailureDetectionTimer): 1, 2, 3, 4, 5, 6, 8 or 10.
+        beam_failure_detection_timer: Option<u32> = INSTANCES, Optional;
+        /// RSRP of a candidate beam from which recovery has dedicated preambles for it (rsrp-ThresholdSSB of
+        /// BeamFailureRecoveryConfig); without it preambles are drawn.
+        rsrp_threshold_ssb: Option<Dbm> = LEVEL, Optional;
+        /// How long recovery has dedicated preambles (beamFailureRecoveryTimer): 10, 20, 40, 60, 80, 100, 150 or 200 ms;
+        /// without it as long as it takes.
+        beam_failure_recovery_timer: Option<Span> = POSITIVE_TIME, Optional;
         /// How long a UE looks for a cell after a failure.
         t311: Span = POSITIVE_TIME, MOBILITY;
         /// How long it tries to re-establish its connection there.
@@ -201,7 +214,8 @@ impl MobilityManagement {
     }
 
     fn with_core(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
-        if !self.has_gaps_of_the_list(fields, builder) {
+        if !self.has_gaps_of_the_list(fields, builder) || !self.watches_beams_well(fields, builder)
+        {
             return None;
         }
         let over_links = self.signalling == HandoverSignalling::Links;

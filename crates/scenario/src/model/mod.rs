@@ -3,6 +3,7 @@
 //! `sim` builds its world from these structs. They are plain data; what a key means and which
 //! values are allowed stands with the struct that it becomes.
 
+mod beam_failure;
 mod blockage;
 mod budget;
 mod channel_file;

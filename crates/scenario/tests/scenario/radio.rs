@@ -337,3 +337,57 @@ fn what_does_not_fit_together_is_refused() {
     let lonely = "duration = \"1 s\"\n[ue.phone]\n";
     assert_eq!(only(lonely), "a UE, but no cell");
 }
+
+#[test]
+fn keys_of_beam_failure_stand_together_with_values_of_their_lists() {
+    let with = |keys: &str| format!("{CELL}[ue.phone]\n[mobility-management]\n{keys}\n");
+    let all = "beam-failure-instance-max-count = 8\nbeam-failure-detection-timer = 2\n\
+               rsrp-threshold-ssb = \"-110 dBm\"\nbeam-failure-recovery-timer = \"150 ms\"";
+    let mobility = accepted(&with(all)).mobility.expect("it is on");
+    assert_eq!(mobility.beam_failure_instance_max_count, Some(8));
+    assert_eq!(mobility.beam_failure_detection_timer, Some(2));
+    let timer = mobility.beam_failure_recovery_timer;
+    assert_eq!(timer, Some(Span::from_millis(150)));
+    let none = accepted(&with("")).mobility.expect("it is on");
+    assert_eq!(none.beam_failure_instance_max_count, None);
+    for (keys, message, expected) in [
+        (
+            all.replace("count = 8", "count = 9"),
+            "`beam-failure-instance-max-count` is none that a network can configure",
+            "the nearest is 8",
+        ),
+        (
+            all.replace("timer = 2", "timer = 7"),
+            "`beam-failure-detection-timer` is none that a network can configure",
+            "the nearest is 6",
+        ),
+        (
+            all.replace("150 ms", "50 ms"),
+            "`beam-failure-recovery-timer` is none that a network can configure",
+            "the nearest is \\\"40 ms\\\"",
+        ),
+        (
+            "beam-failure-instance-max-count = 3".to_owned(),
+            "`beam-failure-instance-max-count` without `beam-failure-detection-timer`",
+            "such as 3",
+        ),
+        (
+            "rsrp-threshold-ssb = \"-110 dBm\"".to_owned(),
+            "`rsrp-threshold-ssb` without `beam-failure-instance-max-count`",
+            "such as 3",
+        ),
+        (
+            all.replace("rsrp-threshold-ssb = \"-110 dBm\"\n", ""),
+            "`beam-failure-recovery-timer` without `rsrp-threshold-ssb`",
+            "-110 dBm",
+        ),
+    ] {
+        let mistakes = refused(&with(&keys));
+        let [mistake] = &mistakes[..] else {
+            panic!("{keys}: {mistakes:?}");
+        };
+        assert_eq!(mistake.message, message);
+        let said = format!("{:?}", mistake.expected);
+        assert!(said.contains(expected), "{said}");
+    }
+}

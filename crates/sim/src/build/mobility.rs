@@ -7,9 +7,9 @@ use crate::routing::{Topology, backward};
 use crate::world::{Interfaces, Parts, UePath, UePaths};
 use fadeout_core::{Bytes, CellId, FlowId, NodeId, Span};
 use fadeout_radio::access::{
-    AccessConfig, BicastStart, DataForwarding, EventKind, Interface, MeasurementEvent,
-    MeasurementGaps, MobilityConfig, Monitoring, Policy, ProcedureConfig, RadioAccess, RadioError,
-    Sampling, Scope, Signalling,
+    AccessConfig, BeamMonitoring, BicastStart, DataForwarding, DedicatedRecovery, EventKind,
+    Interface, MeasurementEvent, MeasurementGaps, MobilityConfig, Monitoring, Policy,
+    ProcedureConfig, RadioAccess, RadioError, Sampling, Scope, Signalling,
 };
 use fadeout_scenario::{self as scenario, HandoverData, Named, Scenario};
 use std::collections::BTreeSet;
@@ -37,6 +37,7 @@ pub(super) fn add(
     let mut config = config(described, &bases, &interfaces);
     config.secondaries = secondaries(scenario, &radio.access);
     check_gaps(scenario, config.gaps.as_ref())?;
+    check_beams(scenario, config.beam_failure.as_ref())?;
     let Named { name, parameters } = &described.policy;
     let policy = choose(scenario).or_else(|| Policy::new(name, parameters));
     let policy = policy.ok_or_else(|| BuildError::Backhaul {
@@ -282,6 +283,7 @@ pub(super) fn config(
             cell_selection: described.cell_selection_delay,
             ..Monitoring::default()
         },
+        beam_failure: beam_failure(described),
         access: AccessConfig {
             occasion_period: described.preamble_period,
             response_window: described.response_window,
@@ -330,6 +332,31 @@ fn gaps(described: &scenario::MobilityManagement) -> Option<MeasurementGaps> {
         length: described.measurement_gap_length.unwrap_or(USUAL_GAP),
         offset: described.measurement_gap_offset,
     })
+}
+
+fn beam_failure(described: &scenario::MobilityManagement) -> Option<BeamMonitoring> {
+    let threshold = described.rsrp_threshold_ssb;
+    Some(BeamMonitoring {
+        most_instances: described.beam_failure_instance_max_count?,
+        detection_periods: described.beam_failure_detection_timer?,
+        dedicated: threshold.map(|threshold| DedicatedRecovery {
+            threshold,
+            timer: described.beam_failure_recovery_timer,
+        }),
+    })
+}
+
+/// Checks that there is a cell with beams to look at: LTE has none.
+fn check_beams(scenario: &Scenario, watched: Option<&BeamMonitoring>) -> Result<(), BuildError> {
+    let is_nr = |cell: &scenario::Cell| cell.radio.name != "lte";
+    match watched {
+        Some(_) if !scenario.cells.iter().any(is_nr) => Err(BuildError::Backhaul {
+            reason: "`beam-failure-instance-max-count` where all cells are of LTE, which has no beams to look at; \
+                     expected a cell with `radio = \"nr\"`, or without it"
+                .to_owned(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Of pattern 0.

@@ -280,6 +280,26 @@ fn a_packet_that_nobody_sent_away_is_lost_even_with_the_id_of_one_that_was() {
 }
 
 #[test]
+fn what_links_drop_of_forwarded_packets_is_lost_and_what_is_under_way_is_not() {
+    let mut rig = Rig::managed(acknowledged());
+    rig.stop(OVER_LINKS);
+    rig.detach();
+    // A queue of 1,000 packets takes so many of a burst.
+    let burst: Vec<PacketId> = (0..1319).map(|_| rig.reach(SOURCE)).collect();
+    let (taken, dropped) = burst.split_at(1000);
+    dropped.iter().for_each(|&packet| rig.pool.free(packet));
+    rig.on_forwarded(TARGET, taken[0]);
+    rig.with(|drb, env, _| drb.travel().count_dropped(env.pool));
+    assert_eq!(rig.counts(), counts(0, 1319, 319));
+    // Nobody counts them again, and the rest arrives.
+    rig.with(|drb, env, _| drb.travel().count_dropped(env.pool));
+    taken[1..]
+        .iter()
+        .for_each(|&packet| rig.on_forwarded(TARGET, packet));
+    assert_eq!(rig.counts(), counts(0, 1319, 319));
+}
+
+#[test]
 fn the_gap_of_a_direction_is_from_its_last_packet_to_the_first_in_the_target() {
     let mut rig = Rig::managed(acknowledged());
     rig.now = millis(3);

@@ -1,0 +1,122 @@
+//! Beams of a link whose failure is detected, and recovered from, by whoever has the link.
+
+use super::management::BeamManagement;
+use fadeout_core::Time;
+
+/// What is told of the beams of a link: while they fail nobody hears of better ones, and recovery finds others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct ToldBeams {
+    /// Loss of the reflected path that recovery may find, dB.
+    reflection_db: Option<f64>,
+    /// Since when reports of other beams do not arrive.
+    held_since: Option<Time>,
+    /// When the beams were measured that recovery found last.
+    found_at: Time,
+    is_reflected: bool,
+}
+
+impl ToldBeams {
+    pub(crate) fn new(management: &BeamManagement) -> ToldBeams {
+        ToldBeams {
+            reflection_db: management.failure.and_then(|it| it.reflection_loss_db),
+            held_since: None,
+            found_at: Time::ZERO,
+            is_reflected: false,
+        }
+    }
+
+    /// Reports of other beams do not arrive from `now` on, if they did before: those in use stay.
+    pub(crate) fn hold(&mut self, now: Time) {
+        self.held_since.get_or_insert(now);
+    }
+
+    /// They arrive again.
+    pub(crate) fn release(&mut self) {
+        self.held_since = None;
+    }
+
+    /// When the beams in use at `now` were measured.
+    pub(crate) fn measured_at(&self, management: &BeamManagement, now: Time) -> Time {
+        let held = self.held_since.unwrap_or(now).min(now);
+        management.measured_at(held).max(self.found_at)
+    }
+
+    /// Whether the beams in use stay.
+    pub(crate) fn is_held(&self) -> bool {
+        self.held_since.is_some()
+    }
+
+    /// The beams of the latest measurement by `now`, to look at.
+    pub(crate) fn latest(&self, management: &BeamManagement, now: Time) -> ToldBeams {
+        let period = management.tracking_period.as_nanos().max(1);
+        ToldBeams {
+            held_since: None,
+            found_at: Time::from_nanos(now.as_nanos() / period * period),
+            is_reflected: false,
+            ..*self
+        }
+    }
+
+    /// The same toward the reflected path where that loses less than `blockage_db`.
+    pub(crate) fn or_reflected(self, blockage_db: f64) -> ToldBeams {
+        ToldBeams {
+            is_reflected: self.reflection_db.is_some_and(|loss| loss < blockage_db),
+            ..self
+        }
+    }
+
+    /// Loss of the reflected path while it is in use: tracking finds the direct one again, behind which
+    /// `blockage_db` is lost, as soon as that is better.
+    pub(crate) fn reflection_db(&mut self, blockage_db: f64) -> Option<f64> {
+        let loss_db = self.reflection_db.filter(|_| self.is_reflected)?;
+        self.is_reflected = self.is_held() || blockage_db >= loss_db;
+        self.is_reflected.then_some(loss_db)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::antenna::BeamFailure;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + fadeout_core::Span::from_millis(ms)
+    }
+
+    #[test]
+    fn beams_stay_while_nobody_hears_of_others_and_are_those_found_until_the_next() {
+        let management = BeamManagement::default();
+        let mut told = ToldBeams::new(&management);
+        assert_eq!(told.measured_at(&management, at(67)), at(60));
+        told.hold(at(67));
+        told.hold(at(90));
+        assert_eq!(told.measured_at(&management, at(300)), at(60));
+        let mut told = told.latest(&management, at(313));
+        assert_eq!(told.measured_at(&management, at(313)), at(300));
+        assert_eq!(told.measured_at(&management, at(326)), at(320));
+        told.hold(at(401));
+        assert_eq!(told.measured_at(&management, at(401)), at(380));
+        told.release();
+        assert_eq!(told.measured_at(&management, at(406)), at(400));
+    }
+
+    #[test]
+    fn the_reflected_path_is_left_when_the_direct_one_is_better_and_the_base_station_hears_of_it() {
+        let management = BeamManagement {
+            failure: Some(BeamFailure {
+                reflection_loss_db: Some(15.0),
+                ..BeamFailure::default()
+            }),
+            ..BeamManagement::default()
+        };
+        let told = ToldBeams::new(&management).latest(&management, at(100));
+        assert_eq!(told.or_reflected(14.0).reflection_db(14.0), None);
+        let mut told = told.or_reflected(30.0);
+        assert_eq!(told.reflection_db(30.0), Some(15.0));
+        told.hold(at(200));
+        assert_eq!(told.reflection_db(2.0), Some(15.0));
+        told.release();
+        assert_eq!(told.reflection_db(2.0), None);
+        assert_eq!(told.reflection_db(30.0), None);
+    }
+}

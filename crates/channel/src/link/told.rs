@@ -1,0 +1,175 @@
+//! Beams of a link as it is told of them: who has the link finds out that they fail, and recovers.
+
+use super::LinkChannel;
+use crate::antenna::recovery::ToldBeams;
+use crate::ends::LinkEnds;
+use fadeout_core::Time;
+
+impl LinkChannel {
+    /// Failure of the beams is found elsewhere from now on. The link's own count of failure instances, and the time that
+    /// recovery takes with it, are no more.
+    pub fn tell_of_beams(&mut self) {
+        if let Some(beams) = &self.shared.config.beams {
+            self.told = Some(Box::new(ToldBeams::new(beams)));
+            self.monitor = None;
+        }
+    }
+
+    /// While `is_failing` better beams are measured, but nobody hears of them: those in use stay. Of no effect on a link
+    /// that is not told of its beams.
+    pub fn hold_beams(&mut self, now: Time, is_failing: bool) {
+        match self.told.as_deref_mut() {
+            Some(told) if is_failing => told.hold(now),
+            Some(told) => told.release(),
+            None => {}
+        }
+    }
+
+    /// Whether those in use stay.
+    pub fn holds_beams(&self) -> bool {
+        self.told.as_deref().is_some_and(ToldBeams::is_held)
+    }
+
+    /// Received by transmitted power in dB by the beams of the latest measurement, or along the reflected path where that
+    /// is better: the candidate of recovery. `is_taken` puts them into use; otherwise the link stays as it was.
+    pub fn candidate_db(&mut self, now: Time, ends: &LinkEnds, is_taken: bool) -> f64 {
+        let (Some(told), Some(beams)) = (self.told.as_deref().copied(), self.shared.config.beams)
+        else {
+            return self.large_scale_db(now, ends);
+        };
+        let in_use = self.scattering.in_use();
+        let latest = told.latest(&beams, now);
+        self.look_by(latest, now, ends);
+        let candidate = latest.or_reflected(self.large_scale.blockage_db);
+        let candidate_db = self.look_by(candidate, now, ends);
+        if !is_taken {
+            self.scattering.put_back(in_use);
+            self.look_by(told, now, ends);
+        }
+        candidate_db
+    }
+
+    fn look_by(&mut self, beams: ToldBeams, now: Time, ends: &LinkEnds) -> f64 {
+        self.told = Some(Box::new(beams));
+        self.asked = None;
+        self.large_scale_db(now, ends)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::antenna::{Angles, Antenna, Array, BeamFailure, BeamManagement, Mounted};
+    use crate::blockage::{Blockage, Interval, Scripted};
+    use crate::fading::Fading;
+    use crate::{ChannelConfig, Environment, LineOfSight, LinkKey};
+    use fadeout_core::{Kinematics, Point, Span, Vector};
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    /// A UE that passes in 30 m at 20 m/s, at a time in ms.
+    fn ends(ms: u64) -> LinkEnds {
+        LinkEnds::new(
+            Kinematics::at_rest(Point::new(0.0, 0.0, 10.0)),
+            Kinematics {
+                position: Point::new(30.0, 0.02 * ms as f64 - 10.0, 1.5),
+                velocity: Vector::new(0.0, 20.0, 0.0),
+            },
+        )
+    }
+
+    /// Its link, blocked by 40 dB from 500 to 1000 ms.
+    fn link(los_fading: Fading) -> LinkChannel {
+        let array = Antenna::Array(Mounted {
+            pattern: Array::default(),
+            boresight: Angles::default(),
+        });
+        let wall = Interval {
+            from: at(500),
+            until: at(1000),
+            loss_db: 40.0,
+        };
+        let config = ChannelConfig {
+            line_of_sight: LineOfSight::Clear,
+            los_fading,
+            shadowing: None,
+            base_antenna: array,
+            beams: Some(BeamManagement {
+                failure: Some(BeamFailure {
+                    reflection_loss_db: Some(12.0),
+                    ..BeamFailure::default()
+                }),
+                ..BeamManagement::default()
+            }),
+            blockages: vec![Blockage::Scripted(Scripted {
+                intervals: [wall].into(),
+            })],
+            ..ChannelConfig::default()
+        };
+        let environment = Environment::new(config, 3).expect("a valid channel");
+        let key = LinkKey {
+            site: 0,
+            cell: 0,
+            ue: 0,
+        };
+        let mut link = environment.link(key);
+        link.tell_of_beams();
+        link
+    }
+
+    #[test]
+    fn held_beams_lose_what_a_candidate_has_and_looking_for_one_changes_nothing() {
+        for fading in [
+            Fading::None,
+            Fading::Clusters {
+                k_db: 9.0,
+                delay_spread: Span::from_nanos(50),
+            },
+        ] {
+            let (mut held, mut asked, mut tracked) = (link(fading), link(fading), link(fading));
+            for ms in (0..450).step_by(5) {
+                let (now, ends) = (at(ms), ends(ms));
+                for link in [&mut held, &mut asked] {
+                    link.hold_beams(now, ms >= 100);
+                }
+                let in_use_db = held.large_scale_db(now, &ends);
+                let found_db = asked.candidate_db(now, &ends, false);
+                assert_eq!(in_use_db, asked.large_scale_db(now, &ends), "{ms} ms");
+                let tracked_db = tracked.large_scale_db(now, &ends);
+                assert!(
+                    (found_db - tracked_db).abs() < 1.0,
+                    "{found_db} {tracked_db}"
+                );
+                if ms == 445 {
+                    assert!(found_db - in_use_db > 5.0, "{found_db} {in_use_db}");
+                    assert_eq!(held.candidate_db(now, &ends, true), found_db);
+                    assert_eq!(held.large_scale_db(now, &ends), found_db);
+                    assert!(!held.holds_beams() && asked.holds_beams());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn behind_a_wall_the_candidate_is_the_reflected_path_until_the_direct_one_is_better() {
+        let mut link = link(Fading::None);
+        let mut reflected = Vec::new();
+        for ms in (0..1200).step_by(20) {
+            let (now, ends) = (at(ms), ends(600));
+            if ms == 600 {
+                let blocked_db = link.large_scale_db(now, &ends);
+                let found_db = link.candidate_db(now, &ends, true);
+                assert!((found_db - blocked_db - 28.0).abs() < 1e-9);
+            }
+            link.large_scale_db(now, &ends);
+            assert!(!link.large_scale().is_recovering);
+            if link.large_scale().blockage_db == 12.0 {
+                reflected.push(ms);
+            }
+        }
+        let expected: Vec<u64> = (600..1000).step_by(20).collect();
+        assert_eq!(reflected, expected);
+    }
+}

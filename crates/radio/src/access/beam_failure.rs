@@ -1,0 +1,178 @@
+//! Beam failure of a UE under mobility management, and its recovery within the cell.
+//!
+//! ```text
+//! look ─► instance ─► … ─► as many as may be: the beams have failed ─► random access ─► the response: other beams
+//!                                                                           └─► no response: the link has failed
+//! ```
+//!
+//! Standard: TS 38.321 §5.1.1, §5.1.2, §5.17; TS 38.213 §6; TS 38.331 §5.3.10.3.
+
+use super::managed::{Managed, note_cell};
+use super::service::Service;
+use crate::config::{Env, LegId};
+use crate::rrc::beam_failure::BeamWatch;
+use crate::rrc::pace;
+use crate::rrc::random_access::{Progress, Step};
+use fadeout_core::{CellId, LinkInfo, Motion, Probe, RrcEvent, Span};
+
+/// From one SS/PBCH block to the next where no beam is measured.
+///
+/// Standard: TS 38.213 §4.1.
+const BLOCKS: Span = Span::from_millis(20);
+
+/// The shortest reporting period.
+///
+/// Standard: TS 38.213 §6.
+const SHORTEST: Span = Span::from_millis(2);
+
+/// From one look at the beams of a cell to the next; none in LTE.
+pub(super) fn period(service: &Service, cell: CellId) -> Option<Span> {
+    let config = &service.cells[cell.index()].plan.config;
+    let beams = config.channel.beams.as_ref();
+    let period = beams.map_or(BLOCKS, |beams| beams.tracking_period);
+    config.is_nr().then_some(period.max(SHORTEST))
+}
+
+/// The beams of a UE, and all that they bear on.
+pub(super) struct Beams<'m, 'a>(pub &'m mut Managed<'a>);
+
+impl Beams<'_, '_> {
+    /// The UE is in a cell.
+    pub(super) fn enter(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) {
+        if let Some(watch) = &mut self.0.state.beams {
+            watch.begin_anew(env.now, period(self.0.service, cell));
+        }
+    }
+
+    /// The UE leaves its cell: MAC is reset. Whether those have heard already that its link is cut who ask for it.
+    pub(super) fn leave(&mut self, env: &mut Env<'_, impl Probe>) -> bool {
+        let Some(watch) = &mut self.0.state.beams else {
+            return false;
+        };
+        let was_recovering = watch.is_recovering();
+        watch.begin_anew(env.now, None);
+        if let Some((leg, _)) = self.leg() {
+            self.0.service.stack.air.hold_beams(leg, env.now, false);
+        }
+        was_recovering
+    }
+
+    /// What is due of detection and recovery.
+    pub(super) fn proceed<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
+        let is_due = |watch: &BeamWatch| watch.wake_at() <= env.now;
+        let is_due = self.0.state.beams.as_deref().is_some_and(is_due);
+        let leg = self.leg().filter(|_| self.0.state.is_connected());
+        if let Some((leg, cell)) = leg.filter(|_| is_due) {
+            self.look((leg, cell), motion, env);
+            self.recover((leg, cell), motion, env);
+        }
+    }
+
+    fn leg(&self) -> Option<(LegId, CellId)> {
+        let stack = &self.0.service.stack;
+        let leg = *stack.ues[self.0.ue.index()].legs().first()?;
+        Some((leg, stack.legs[leg.index()].config.cell))
+    }
+
+    /// The UE looks whether a PDCCH by its beams would be received: it would not where its link would be out of sync.
+    fn look<M: Motion>(
+        &mut self,
+        (leg, cell): (LegId, CellId),
+        motion: &mut M,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let Managed {
+            service,
+            ue,
+            config,
+            state,
+            ..
+        } = &mut *self.0;
+        let (Some(watch), Some(monitoring), Some(period)) = (
+            state.beams.as_deref_mut(),
+            &config.beam_failure,
+            period(service, cell),
+        ) else {
+            return;
+        };
+        let period = pace::beam_period(period, service.sleep(*ue, env.now));
+        if !watch.is_due(env.now, period) {
+            return;
+        }
+        let q_out_db = config.monitoring.q_out.0;
+        let [is_heard, _] = service.is_heard(leg, q_out_db, motion, env.now);
+        let configs = (monitoring, &config.access);
+        let has_failed = watch.on_look((env.now, period), configs, !is_heard);
+        let is_held = !is_heard || watch.is_recovering();
+        service.stack.air.hold_beams(leg, env.now, is_held);
+        if has_failed {
+            note_cell((*ue, cell), RrcEvent::BeamFailure, env);
+            self.0.inform(LinkInfo::BlockageBegan);
+        }
+    }
+
+    /// Recovery goes on.
+    fn recover<M: Motion>(
+        &mut self,
+        (leg, cell): (LegId, CellId),
+        motion: &mut M,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let Managed {
+            service,
+            ue,
+            config,
+            state,
+            ..
+        } = &mut *self.0;
+        let recovery = state.beams.as_deref_mut().and_then(BeamWatch::recovery);
+        let (Some(recovery), Some(monitoring)) = (recovery, &config.beam_failure) else {
+            return;
+        };
+        if recovery.expires(env.now) {
+            note_cell((*ue, cell), RrcEvent::BeamRecoveryExpired, env);
+        }
+        if recovery.access.wake_at() > env.now {
+            return;
+        }
+        let air = &mut service.stack.air;
+        air.refresh(leg, env.now, motion);
+        let Some(candidate) = air.candidate(leg, (env.now, false), motion) else {
+            return;
+        };
+        let least_db = config.monitoring.q_out.0 - candidate.lead_db;
+        let [down, up] = air.quality_db(leg, env.now).map(|sinr| sinr >= least_db);
+        recovery.choose(monitoring, candidate.rsrp_dbm);
+        let mut sent = 0;
+        let arrives = |step| {
+            sent += u32::from(step == Step::Preamble);
+            match step {
+                Step::Preamble | Step::Message3 => up,
+                Step::Response | Step::Resolution => down,
+            }
+        };
+        let access = &config.access;
+        let progress = recovery
+            .access
+            .on_wake(env.now, access, &mut state.draws, arrives);
+        for _ in 0..sent {
+            note_cell((*ue, cell), RrcEvent::PreambleSent, env);
+        }
+        match progress {
+            Progress::Running => {}
+            Progress::Done => {
+                air.hold_beams(leg, env.now, false);
+                air.candidate(leg, (env.now, true), motion);
+                if let Some(watch) = &mut state.beams {
+                    watch.on_recovered();
+                }
+                note_cell((*ue, cell), RrcEvent::BeamRecovered, env);
+                self.0.inform(LinkInfo::BlockageEnded);
+            }
+            Progress::Problem => {
+                note_cell((*ue, cell), RrcEvent::AccessProblem, env);
+                self.0.fail_link(env);
+            }
+        }
+    }
+}

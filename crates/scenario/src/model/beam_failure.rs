@@ -1,0 +1,106 @@
+//! Checks of the keys about beam failure.
+
+use super::mobility::MobilityManagement;
+use crate::build::Builder;
+use crate::read::Fields;
+
+/// Values of beamFailureInstanceMaxCount and beamFailureDetectionTimer.
+///
+/// Standard: TS 38.331 §6.3.2.
+const COUNTS: [u64; 8] = [1, 2, 3, 4, 5, 6, 8, 10];
+/// Values of beamFailureRecoveryTimer, in milliseconds.
+///
+/// Standard: TS 38.331 §6.3.2.
+const TIMERS_MS: [u64; 8] = [10, 20, 40, 60, 80, 100, 150, 200];
+
+impl MobilityManagement {
+    /// Checks that keys about beam failure are together, and have values that a network can configure.
+    pub(super) fn watches_beams_well(
+        &self,
+        fields: &Fields,
+        builder: &mut Builder<'_, '_>,
+    ) -> bool {
+        let count = "beam-failure-instance-max-count";
+        let keys = [
+            (count, self.beam_failure_instance_max_count),
+            (
+                "beam-failure-detection-timer",
+                self.beam_failure_detection_timer,
+            ),
+        ];
+        for (key, given) in keys {
+            let Some(given) = given.map(u64::from) else {
+                continue;
+            };
+            if !COUNTS.contains(&given) {
+                let is_one = |count: &u64| count.to_string();
+                refuse((fields, builder), key, (given, &COUNTS), is_one);
+                return false;
+            }
+        }
+        let key = "beam-failure-recovery-timer";
+        if let Some(timer) = self.beam_failure_recovery_timer {
+            let ns = timer.as_nanos();
+            let is_known = |ms: &u64| ms * 1_000_000 == ns;
+            if !TIMERS_MS.iter().any(is_known) {
+                let given = (ns + 500_000) / 1_000_000;
+                let is_one = |ms: &u64| format!("\"{ms} ms\"");
+                refuse((fields, builder), key, (given, &TIMERS_MS), is_one);
+                return false;
+            }
+        }
+        let needs = [
+            (
+                count,
+                keys[0].1.is_some(),
+                keys[1].0,
+                keys[1].1.is_some(),
+                "3",
+            ),
+            (
+                keys[1].0,
+                keys[1].1.is_some(),
+                count,
+                keys[0].1.is_some(),
+                "3",
+            ),
+            (
+                "rsrp-threshold-ssb",
+                self.rsrp_threshold_ssb.is_some(),
+                count,
+                keys[0].1.is_some(),
+                "3",
+            ),
+            (
+                key,
+                self.beam_failure_recovery_timer.is_some(),
+                "rsrp-threshold-ssb",
+                self.rsrp_threshold_ssb.is_some(),
+                "\"-110 dBm\"",
+            ),
+        ];
+        for (key, is_given, other, is_there, such_as) in needs {
+            if is_given && !is_there {
+                let message = format!("`{key}` without `{other}`");
+                let expected = format!("`{other}`, such as {such_as}, or without `{key}`");
+                builder.mistake(fields.place_of(key), message, &expected);
+                return false;
+            }
+        }
+        true
+    }
+}
+
+fn refuse(
+    (fields, builder): (&Fields, &mut Builder<'_, '_>),
+    key: &str,
+    (given, list): (u64, &[u64]),
+    written: impl Fn(&u64) -> String,
+) {
+    let all: Vec<String> = list.iter().map(&written).collect();
+    let nearest = list.iter().min_by_key(|known| known.abs_diff(given));
+    let nearest = nearest.map(&written).unwrap_or_default();
+    let message = format!("`{key}` is none that a network can configure");
+    let expected = format!("one of {}; the nearest is {nearest}", all.join(", "));
+    builder.mistake(fields.place_of(key), message, &expected);
+}
