@@ -253,8 +253,8 @@ def measure() -> list[Figure]:
                     str(SCENARIOS / f"{name}.toml"),
                     f"duration={seconds} s",
                 ]
-                for name in ("managed-ues", "managed-idle")
-                for seconds in (2, 4)
+                for name, lengths in LENGTHS.items()
+                for seconds in lengths
             }
         )
     one, slow_run, many = runs["bulk"], runs["slow"], runs["thousand"]
@@ -273,9 +273,9 @@ def measure() -> list[Figure]:
         runs[name].cpu_s * 1e3 / runs[name].simulated_s for name in radio
     )
     sparse, full = (runs[f"full-buffer-{ues}"] for ues in (114, 570))
-    managed, idle = (
-        (runs[f"{name}-4"].cpu_s - runs[f"{name}-2"].cpu_s) / 2
-        for name in ("managed-ues", "managed-idle")
+    managed, idle, cars, many_cars = (
+        (runs[f"{name}-{long}"].cpu_s - runs[f"{name}-{short}"].cpu_s) / (long - short)
+        for name, (short, long) in LENGTHS.items()
     )
     figures = [
         Figure("CUBIC, 1 Gbit/s, 20 ms: a data packet and its ACKs", one.ns_per_packet, "ns", 300),
@@ -304,9 +304,20 @@ def measure() -> list[Figure]:
         Figure("1,000 managed UEs, 57 LTE cells, 1 Mbit/s: a second", managed * 1e3, "ms", 800),
         Figure("the same without flows: a UE's second", idle * 1e3, "us", 50),
         Figure("1,000 managed UEs, 57 LTE cells: memory", runs["managed-ues-4"].peak_mb, "MB", 100),
+        Figure("200 cars, 20 units at 28 GHz, 10 Mbit/s each: a second", cars * 1e3, "ms", 1500),
+        Figure("2,000 cars, 100 with flows, 20 units: a second", many_cars * 1e3, "ms", 2000),
         Figure("10 UEs a sector to 2, a packet", full.ns_per_packet / sparse.ns_per_packet, "x"),
     ]
     return figures + measure_congestion_controls(bulk)
+
+
+LENGTHS = {
+    "managed-ues": (2, 4),
+    "managed-idle": (2, 4),
+    "cars-200": (1, 2),
+    "cars-2000": (1, 2),
+}
+"""Scenarios that run for two times, in seconds, to take the building off."""
 
 
 def measure_congestion_controls(scenario: str) -> list[Figure]:

@@ -2,7 +2,7 @@
 
 use crate::near::{Near, Vehicle, margin};
 use crate::shadow::{self, Silhouette};
-use crate::traffic::Fleet;
+use crate::traffic::{Body, Fleet};
 use crate::{Obstacle, Track};
 use fadeout_core::{Edge, Kinematics, Motion, NodeId, Point, Time};
 use std::cmp::Ordering;
@@ -89,23 +89,19 @@ impl Places {
             Some(On::Vehicle((fleet, vehicle))) => Some((*fleet as usize, *vehicle as usize)),
             _ => None,
         };
-        let (way_x, way_y) = (to.x - from.x, to.y - from.y);
-        let ground_m = from.ground_distance_to(to).max(1e-9);
         let margin = margin(from.distance_to(to), -SHALLOWEST);
+        let beside = Beside::new(from, to, margin);
         for (number, fleet) in self.fleets.iter().enumerate() {
             for vehicle in (0..fleet.len()).filter(|&it| own != Some((number, it))) {
                 let (pose, is_there) = fleet.pose(vehicle, now);
                 let (x_speed, y_speed) = pose.velocity;
-                let (x, y) = (
-                    pose.front.0 + x_speed * ahead - from.x,
-                    pose.front.1 + y_speed * ahead - from.y,
+                let body = fleet.body(vehicle);
+                let front = (
+                    pose.front.0 + x_speed * ahead,
+                    pose.front.1 + y_speed * ahead,
                 );
                 // Most are far from the line.
-                let body = fleet.body(vehicle);
-                let reach = body.length + body.width + margin;
-                let across = (y * way_x - x * way_y) / ground_m;
-                let along = (x * way_x + y * way_y) / ground_m;
-                if !is_there || across.abs() > reach || along < -reach || along > ground_m + reach {
+                if !is_there || beside.is_clear_of(front, body) {
                     continue;
                 }
                 let mut obstacle = pose.obstacle(body);
@@ -164,11 +160,16 @@ impl Motion for Places {
             _ => None,
         };
         let margin = margin(from.distance_to(to), -SHALLOWEST);
+        let beside = Beside::new(from, to, margin);
         for &vehicle in self.near.along(from, to, margin) {
             let fleet = &self.fleets[vehicle.0 as usize];
-            let Some(obstacle) = fleet.obstacle(vehicle.1 as usize, time) else {
+            let body = fleet.body(vehicle.1 as usize);
+            let (pose, is_there) = fleet.pose(vehicle.1 as usize, time);
+            // Most in the squares along a line are far from it.
+            if !is_there || beside.is_clear_of(pose.front, body) {
                 continue;
-            };
+            }
+            let obstacle = pose.obstacle(body);
             // Antennas on roofs see over their own.
             if own == Some(vehicle) && to.z >= obstacle.height {
                 continue;
@@ -183,6 +184,37 @@ impl Motion for Places {
 
     fn obstruction(&mut self, from: Point, to: Point) -> f64 {
         shadow::obstruction(&self.buildings, (from, to), &mut self.seen)
+    }
+}
+
+/// A straight line on the ground, and how near to it something counts.
+struct Beside {
+    from: (f64, f64),
+    /// Its direction.
+    along: (f64, f64),
+    ground_m: f64,
+    margin: f64,
+}
+
+impl Beside {
+    fn new(from: Point, to: Point, margin: f64) -> Beside {
+        let ground_m = from.ground_distance_to(to).max(1e-9);
+        Beside {
+            from: (from.x, from.y),
+            along: ((to.x - from.x) / ground_m, (to.y - from.y) / ground_m),
+            ground_m,
+            margin,
+        }
+    }
+
+    /// Whether no part of a vehicle with its front there is near enough, whatever its heading; false more often
+    /// than need be.
+    fn is_clear_of(&self, front: (f64, f64), body: &Body) -> bool {
+        let (x, y) = (front.0 - self.from.0, front.1 - self.from.1);
+        let reach = body.length + body.width + self.margin;
+        let across = y * self.along.0 - x * self.along.1;
+        let along = x * self.along.0 + y * self.along.1;
+        across.abs() > reach || along < -reach || along > self.ground_m + reach
     }
 }
 

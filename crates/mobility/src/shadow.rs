@@ -217,12 +217,14 @@ pub(crate) fn obstruction(
     let is_blocked = seen.iter().any(|it| it.covers(0.0) && it.roof > 0.0);
     let depth = if is_blocked {
         let ways = seen.iter().flat_map(|it| [it.low, it.high]);
-        ways.chain([0.0])
-            .map(|offset| {
-                let roofs = seen.iter().filter(|it| it.covers(offset));
-                roofs.map(|it| it.roof).fold(offset.abs(), f64::max)
-            })
-            .fold(f64::INFINITY, f64::min)
+        ways.chain([0.0]).fold(f64::INFINITY, |least, offset| {
+            // No way costs less than going that far aside, whatever the roofs there.
+            if offset.abs() >= least {
+                return least;
+            }
+            let roofs = seen.iter().filter(|it| it.covers(offset));
+            least.min(roofs.map(|it| it.roof).fold(offset.abs(), f64::max))
+        })
     } else {
         seen.iter()
             .map(|it| it.roof.min(-it.distance()))
