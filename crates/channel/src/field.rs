@@ -75,10 +75,28 @@ impl Field {
 
 /// A field on a fine square lattice, interpolated between the corners of a cell. Moving within a
 /// cell costs a few multiplications, and the value is still a function of the place alone.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Lattice {
-    square: Option<Square>,
+    /// In 32 bits, as many lattices are kept; one that does not fit is not remembered.
+    square: (i32, i32),
     corners: [f64; 4],
+}
+
+/// No square.
+const NOWHERE: (i32, i32) = (i32::MIN, i32::MIN);
+
+/// A square where it is remembered.
+fn small((column, row): Square) -> (i32, i32) {
+    match (i32::try_from(column), i32::try_from(row)) {
+        (Ok(column), Ok(row)) => (column, row),
+        _ => NOWHERE,
+    }
+}
+
+impl Default for Lattice {
+    fn default() -> Lattice {
+        Lattice::new()
+    }
 }
 
 /// A cell of the lattice, by column and row.
@@ -91,7 +109,7 @@ const CELLS: f64 = 32.0;
 impl Lattice {
     pub(crate) const fn new() -> Lattice {
         Lattice {
-            square: None,
+            square: NOWHERE,
             corners: [0.0; 4],
         }
     }
@@ -107,13 +125,14 @@ impl Lattice {
         let step = distance_m / CELLS;
         let (column, row) = ((x / step).floor(), (y / step).floor());
         let square = (column as i64, row as i64);
-        if self.square != Some(square) {
+        let known_as = small(square);
+        if known_as == NOWHERE || self.square != known_as {
             let known = self.shared_with(square);
             let found = corners(square, known.map(|known| known.is_none()));
             for ((corner, known), found) in self.corners.iter_mut().zip(known).zip(found) {
                 *corner = known.unwrap_or(found);
             }
-            self.square = Some(square);
+            self.square = known_as;
         }
         let (right, up) = (x / step - column, y / step - row);
         let [a, b, c, d] = self.corners;
@@ -124,7 +143,9 @@ impl Lattice {
     /// The values at those corners of a square that are corners of the last one too.
     fn shared_with(&self, (column, row): Square) -> [Option<f64>; 4] {
         CORNERS.map(|(right, up)| {
-            let (of_column, of_row) = self.square?;
+            let known = Some(self.square).filter(|&square| square != NOWHERE);
+            let (of_column, of_row) =
+                known.map(|(column, row)| (i64::from(column), i64::from(row)))?;
             let right = usize::try_from(column.checked_sub(of_column)?.checked_add(right)?).ok()?;
             let up = usize::try_from(row.checked_sub(of_row)?.checked_add(up)?).ok()?;
             (right < 2 && up < 2).then(|| self.corners[2 * up + right])

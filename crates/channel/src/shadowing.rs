@@ -134,7 +134,9 @@ impl SiteMap {
 #[derive(Debug)]
 pub(crate) struct MapReader {
     map: Arc<SiteMap>,
-    shadowing: [Lattice; 2],
+    /// Of the condition with this number, which was read first.
+    shadowing: Lattice,
+    of: Option<u8>,
     /// None before one of them is read.
     others: Option<Box<Others>>,
 }
@@ -143,6 +145,8 @@ pub(crate) struct MapReader {
 /// drawn.
 #[derive(Debug, Default)]
 struct Others {
+    /// Of the other condition.
+    shadowing: Lattice,
     state: Lattice,
     k_factor: Lattice,
     delay_spread: [Lattice; 2],
@@ -152,7 +156,8 @@ impl MapReader {
     pub(crate) fn new(map: Arc<SiteMap>) -> MapReader {
         MapReader {
             map,
-            shadowing: [Lattice::new(), Lattice::new()],
+            shadowing: Lattice::new(),
+            of: None,
             others: None,
         }
     }
@@ -178,7 +183,11 @@ impl MapReader {
         let n = number(condition);
         let (own, common) = (&self.map.shadowing[n], &self.map.common.shadowing[n]);
         let shared = self.map.common.scales.between_sites;
-        self.shadowing[n].at(place, own.distance_m(), |square, needed| {
+        let lattice = match *self.of.get_or_insert(n as u8) == n as u8 {
+            true => &mut self.shadowing,
+            false => &mut self.others.get_or_insert_default().shadowing,
+        };
+        lattice.at(place, own.distance_m(), |square, needed| {
             let (own, common) = (own.corners(square, needed), common.corners(square, needed));
             let both = common.into_iter().zip(own);
             let mut corners = [0.0; 4];

@@ -22,7 +22,8 @@ pub struct Causes {
 impl LinkChannel {
     /// Why the link is as it was at the last look; none before the first. It changes nothing.
     pub fn causes(&mut self) -> Option<Causes> {
-        let (now, ends) = self.asked?;
+        let asked = self.asked.as_ref()?;
+        let (now, ends) = (asked.at(), asked.ends());
         let (base, ue) = (ends.base.position, ends.ue.position);
         let condition = match self.large_scale.state {
             super::State::Los => Condition::Los,

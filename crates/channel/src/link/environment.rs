@@ -1,7 +1,7 @@
 //! The parts that the links of one carrier share.
 
 use super::reach::Slopes;
-use super::{Anchor, LargeScale, LinkChannel};
+use super::{LargeScale, LinkChannel};
 use crate::antenna::management::FailureMonitor;
 use crate::atmosphere;
 use crate::blockage::MAX_BLOCKAGES;
@@ -223,7 +223,6 @@ impl Environment {
                 && !config.base_antenna.is_steered()
                 && !config.ue_antenna.is_steered(),
             asked: None,
-            anchor: Anchor::default(),
             large_scale: LargeScale::UNKNOWN,
             shared: Arc::clone(&self.shared),
         }

@@ -19,6 +19,7 @@ use fadeout_core::math::{pow, to_db};
 use fadeout_core::{Point, Time};
 use std::sync::Arc;
 
+mod asked;
 mod beside;
 mod causes;
 mod environment;
@@ -31,6 +32,7 @@ pub use causes::Causes;
 pub use environment::Environment;
 pub use parts::{LargeScale, State};
 
+use asked::Asked;
 use beside::{Surroundings, Weighed};
 use environment::Shared;
 
@@ -62,8 +64,7 @@ pub struct LinkChannel {
     /// Whether its large-scale gain depends on the ends alone: nobody walks through it, and no antenna is
     /// steered.
     is_timeless: bool,
-    asked: Option<(Time, LinkEnds)>,
-    anchor: Anchor,
+    asked: Option<Asked>,
     large_scale: LargeScale,
 }
 
@@ -94,32 +95,6 @@ fn certain(probabilities: StateProbabilities) -> Option<State> {
     }
 }
 
-/// Where the UE was when it was last asked about, relative to the base station, and how it moved.
-#[derive(Debug, Clone, Copy, Default)]
-struct Anchor {
-    at: Time,
-    position: fadeout_core::Vector,
-    velocity: fadeout_core::Vector,
-}
-
-impl Anchor {
-    /// The relative position at a time, before or after.
-    #[inline]
-    fn at(&self, t: Time) -> fadeout_core::Vector {
-        let elapsed = if t >= self.at {
-            t.since(self.at).as_secs_f64()
-        } else {
-            -self.at.since(t).as_secs_f64()
-        };
-        let way = self.velocity * elapsed;
-        fadeout_core::Vector::new(
-            self.position.x + way.x,
-            self.position.y + way.y,
-            self.position.z + way.z,
-        )
-    }
-}
-
 impl LinkChannel {
     /// Received by transmitted power in dB, with antennas and without fading. Asked again for the
     /// same time and ends it costs nothing.
@@ -135,26 +110,24 @@ impl LinkChannel {
         ends: &LinkEnds,
         beside: &mut Beside,
     ) -> f64 {
-        if self.asked == Some((now, *ends)) {
-            return self.large_scale.gain_db;
+        let mut is_alike = false;
+        match &mut self.asked {
+            Some(asked) if asked.is(now, ends) => return self.large_scale.gain_db,
+            Some(asked) if !self.is_timeless => asked.again(now, ends),
+            Some(asked) => {
+                let before = asked.ends();
+                asked.again(now, ends);
+                is_alike = self.is_alike(&before, ends);
+            }
+            None => self.asked = Some(Asked::new(now, ends)),
         }
-        let before = self.asked.replace((now, *ends));
-        let (base, ue) = (ends.base, ends.ue);
-        self.anchor = Anchor {
-            at: now,
-            position: ue.position - base.position,
-            velocity: fadeout_core::Vector::new(
-                ue.velocity.x - base.velocity.x,
-                ue.velocity.y - base.velocity.y,
-                ue.velocity.z - base.velocity.z,
-            ),
-        };
-        if before.is_some_and(|(_, before)| self.is_alike(&before, ends)) {
+        if is_alike {
             return self.large_scale.gain_db;
         }
         let shared = Arc::clone(&self.shared);
         self.large_scale = self.look(&shared, now, ends, beside);
-        self.lay_out_fading(&shared, (ue.position.x, ue.position.y));
+        let place = ends.ue.position;
+        self.lay_out_fading(&shared, (place.x, place.y));
         self.large_scale.gain_db
     }
 
@@ -192,10 +165,10 @@ impl LinkChannel {
     /// entries as the configuration has sub-bands; of a flat channel all are the same. Before the
     /// first [`large_scale_db`](LinkChannel::large_scale_db) there is no fading.
     pub fn fading(&self, t: Time, out: &mut [f32]) {
-        if self.asked.is_none() {
+        let Some(asked) = &self.asked else {
             return out.fill(1.0);
-        }
-        let (place, direct_turns) = self.place(t);
+        };
+        let (place, direct_turns) = self.place(asked, t);
         let fadings = &self.shared.fadings;
         self.fading.gains(fadings, place, direct_turns, out);
     }
@@ -203,10 +176,10 @@ impl LinkChannel {
     /// Fading power gain at `t` of the band as a whole: of a wideband channel the mean over the
     /// sub-bands.
     pub fn fading_flat(&self, t: Time) -> f64 {
-        if self.asked.is_none() {
+        let Some(asked) = &self.asked else {
             return 1.0;
-        }
-        let (place, direct_turns) = self.place(t);
+        };
+        let (place, direct_turns) = self.place(asked, t);
         let (fadings, sub_bands) = (&self.shared.fadings, self.shared.config.sub_bands);
         self.fading
             .flat_or_mean(fadings, place, direct_turns, sub_bands)
@@ -220,8 +193,8 @@ impl LinkChannel {
     }
 
     #[inline]
-    fn place(&self, t: Time) -> (Place, f64) {
-        let position = self.anchor.at(t);
+    fn place(&self, asked: &Asked, t: Time) -> (Place, f64) {
+        let position = asked.relative(t);
         let place = Place {
             x: position.x,
             y: position.y,

@@ -54,13 +54,14 @@ impl LinkChannel {
     /// no bound is known. Only the nearest of the images of a base station counts, which is surely the same one
     /// while the UE is within `unique_m` of it on the ground.
     pub fn reach_db(&self, ue: Point, unique_m: f64) -> f64 {
-        let (Some(slopes), Some((_, ends)), true) = (
+        let (Some(slopes), Some(asked), true) = (
             &self.shared.slopes,
             &self.asked,
             self.follows_from_the_places(),
         ) else {
             return f64::INFINITY;
         };
+        let ends = asked.ends();
         let expected = match slopes.condition {
             Condition::Los => State::Los,
             Condition::Nlos => State::Nlos,

@@ -11,7 +11,10 @@ const DOUBLINGS: u64 = 34;
 /// middle, so it is off by less than 1 %.
 #[derive(Debug, Clone)]
 pub struct Delays {
-    counts: Box<[u32]>,
+    /// Of the buckets from `first` on.
+    counts: Vec<u32>,
+    /// The doubling with the first bucket that is counted in.
+    first: usize,
     count: u64,
     sum_s: f64,
     smallest: Span,
@@ -21,7 +24,8 @@ pub struct Delays {
 impl Default for Delays {
     fn default() -> Self {
         Delays {
-            counts: vec![0; (BUCKETS * (DOUBLINGS + 1)) as usize].into(),
+            counts: Vec::new(),
+            first: 0,
             count: 0,
             sum_s: 0.0,
             smallest: Span::from_nanos(u64::MAX),
@@ -29,6 +33,10 @@ impl Default for Delays {
         }
     }
 }
+
+/// Doublings around the first delay that are counted in from then on: a path's delays seldom leave them.
+const BELOW: usize = 4;
+const ABOVE: usize = 8;
 
 /// The bucket of a delay of so many nanoseconds.
 fn bucket(nanos: u64) -> usize {
@@ -48,12 +56,43 @@ fn middle(bucket: usize) -> u64 {
 impl Delays {
     /// One more.
     pub fn add(&mut self, delay: Span) {
-        let count = &mut self.counts[bucket(delay.as_nanos())];
+        let bucket = bucket(delay.as_nanos());
+        let count = match self.place(bucket) {
+            Some(place) => &mut self.counts[place],
+            None => self.make_room(bucket),
+        };
         *count = count.saturating_add(1);
         self.count += 1;
         self.sum_s += delay.as_secs_f64();
         self.smallest = self.smallest.min(delay);
         self.largest = self.largest.max(delay);
+    }
+
+    /// Where a bucket is counted, if it is.
+    #[inline]
+    fn place(&self, bucket: usize) -> Option<usize> {
+        let place = bucket.checked_sub(self.first * BUCKETS as usize)?;
+        (place < self.counts.len()).then_some(place)
+    }
+
+    /// The count of a bucket that there was no room for.
+    #[cold]
+    fn make_room(&mut self, bucket: usize) -> &mut u32 {
+        let buckets = BUCKETS as usize;
+        let doubling = bucket / buckets;
+        let (mut first, mut last) = (doubling.saturating_sub(BELOW), doubling + ABOVE);
+        if !self.counts.is_empty() {
+            first = self.first.min(first);
+            last = last.max(self.first + self.counts.len() / buckets - 1);
+        }
+        last = last.min(DOUBLINGS as usize);
+        let mut counts = vec![0; (last + 1 - first) * buckets];
+        if !self.counts.is_empty() {
+            let from = (self.first - first) * buckets;
+            counts[from..from + self.counts.len()].copy_from_slice(&self.counts);
+        }
+        (self.first, self.counts) = (first, counts);
+        &mut self.counts[bucket - first * buckets]
     }
 
     /// How many there are.
@@ -84,7 +123,7 @@ impl Delays {
             below += u64::from(count);
             below >= rank
         })?;
-        let middle = Span::from_nanos(middle(found));
+        let middle = Span::from_nanos(middle(self.first * BUCKETS as usize + found));
         Some(middle.max(self.smallest).min(self.largest))
     }
 }
@@ -104,6 +143,32 @@ mod tests {
             nanos *= 2;
         }
         assert_eq!(bucket(u64::MAX), (BUCKETS * (DOUBLINGS + 1)) as usize - 1);
+    }
+
+    #[test]
+    fn delays_of_any_size_find_room_and_take_little_of_it_when_they_are_alike() {
+        let all: Vec<u64> = (0..48).map(|n| 3 << n).collect();
+        for first in [0, 20, 47] {
+            let mut delays = Delays::default();
+            let order = all[first..].iter().chain(&all[..first]);
+            for &nanos in order {
+                delays.add(Span::from_nanos(nanos));
+            }
+            let whole = (BUCKETS * (DOUBLINGS + 1)) as usize;
+            assert_eq!(delays.counts.len(), whole);
+            for (rank, &nanos) in all[..38].iter().enumerate() {
+                let share = (rank as f64 + 0.5) / all.len() as f64;
+                let found = delays.percentile(share).expect("some").as_nanos();
+                assert!(found.abs_diff(nanos) * 100 <= nanos, "{found} {nanos}");
+            }
+        }
+        let mut alike = Delays::default();
+        assert_eq!(alike.percentile(0.5), None);
+        assert!(alike.counts.is_empty());
+        for ms in 5..500 {
+            alike.add(Span::from_millis(ms));
+        }
+        assert_eq!(alike.counts.len(), (BELOW + 1 + ABOVE) * BUCKETS as usize);
     }
 
     #[test]
