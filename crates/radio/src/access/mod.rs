@@ -21,6 +21,7 @@ mod backhaul;
 mod build;
 mod capture;
 mod carriers;
+mod conditional;
 mod counters;
 mod failure;
 mod gaps;
@@ -39,11 +40,11 @@ mod states;
 pub use crate::air::{Geometry, geometry};
 pub use crate::config::{
     AccessConfig, Adaptation, Aggregation, AirInterface, BearerConfig, BicastStart, CellConfig,
-    CellHarqConfig, ConfiguredGrant, DataForwarding, Division, EventKind, FixedSinr, Interface,
-    MOST_SECONDARY_CELLS, MeasurementEvent, MeasurementGaps, MobilityConfig, Monitoring,
-    ProcedureConfig, RadioConfig, RadioError, Rank, RecordedPath, ReleasedState,
-    ReportedAdaptation, Sampling, Scope, Serving, Sharing, Signalling, SplitConfig, StatesConfig,
-    UeConfig, UplinkPower,
+    CellHarqConfig, ConditionalConfig, ConfiguredGrant, DataForwarding, Division, EventKind,
+    FixedSinr, Interface, MOST_CANDIDATES, MOST_SECONDARY_CELLS, MeasurementEvent, MeasurementGaps,
+    MobilityConfig, Monitoring, ProcedureConfig, RadioConfig, RadioError, Rank, RecordedPath,
+    ReleasedState, ReportedAdaptation, Sampling, Scope, Serving, Sharing, Signalling, SplitConfig,
+    StatesConfig, UeConfig, UplinkPower,
 };
 pub use crate::rrc::backhaul::Place;
 pub use crate::rrc::policy::{

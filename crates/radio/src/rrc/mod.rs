@@ -14,6 +14,8 @@
 //! Standard: TS 38.331 §5.3.10.3; TS 36.331 §5.3.11.3.
 
 pub(crate) mod backhaul;
+pub(crate) mod candidacy;
+pub(crate) mod conditional;
 pub(crate) mod filter;
 pub(crate) mod measure;
 pub(crate) mod mobility;

@@ -3,6 +3,7 @@
 
 mod aggregated;
 mod bicasting;
+mod conditional;
 mod gaps;
 mod generations;
 mod sampling;
