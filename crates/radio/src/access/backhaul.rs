@@ -77,7 +77,9 @@ impl Managed<'_> {
                 let to = self.config.station(cell);
                 let fate = self.config.fate([self.state.network.home(), to], given);
                 self.stop(fate, env);
-                Conditional(self).release_markers(env);
+                if self.config.conditional.is_some() {
+                    Conditional(self).release_markers(env);
+                }
             }
             Act::Configure => Conditional(self).configure(env),
             Act::ResumeData => self.resume(env),
