@@ -48,6 +48,10 @@ class _Account:
         }
 
 
+_BY_CHOICE = ("handover", "conditional")
+"""Procedures that no failure makes necessary."""
+
+
 def _failures(steps: Iterable[tuple[str, str]]) -> list[int]:
     """Failures of the three states, of one UE's steps (cell and event) in order of time."""
     holding: set[str] = set()
@@ -59,7 +63,7 @@ def _failures(steps: Iterable[tuple[str, str]]) -> list[int]:
                 holding.add(cell)
             case "condition-left":
                 holding.discard(cell)
-            case "command-received":
+            case "command-received" | "conditions-met":
                 is_commanded = True
             case "access-done":
                 # In a new cell all conditions are looked at anew.
@@ -81,7 +85,7 @@ def _stays(changes: Iterable[dict[str, Any]], least_s: float) -> tuple[int, int]
     ping_pongs = short = 0
     came: tuple[str, float] | None = None
     for change in changes:
-        if change["procedure"] != "handover" or change["outcome"] != "success":
+        if change["procedure"] not in _BY_CHOICE or change["outcome"] != "success":
             # A stay that ends or begins by a failure is none.
             if change["outcome"] in ("success", "failed"):
                 came = None
@@ -102,9 +106,9 @@ def handover_metrics(
     """The metrics of TR 36.839 clause 5.2.1 over a run's changes of cell.
 
     A failure is of state 1 if the link fails while no measurement event's entering condition holds,
-    of state 2 if it fails from then on until the UE has the command, of state 3 if it cannot enter
-    the target. The report takes a command for lost by the link's quality; here it is lost if RLC
-    does not get it through.
+    of state 2 if it fails from then on until the UE has the command (of a conditional handover
+    until its conditions are met), of state 3 if it cannot enter the target. The report takes a
+    command for lost by the link's quality; here it is lost if RLC does not get it through.
 
     Parameters
     ----------
@@ -146,7 +150,8 @@ def handover_metrics(
     for name in {**changes_of, **steps_of}:
         own = changes_of.get(name, changes.clear())
         of_ue = steps_of.get(name, steps.clear()).select("cell", "event")
-        whole = own.filter((pl.col("procedure") == "handover") & (pl.col("outcome") == "success"))
+        is_meant = pl.col("procedure").is_in(_BY_CHOICE)
+        whole = own.filter(is_meant & (pl.col("outcome") == "success"))
         ping_pongs, short = _stays(own.iter_rows(named=True), least_s)
         gaps = [
             whole[key].fill_nan(None).drop_nulls().to_list()

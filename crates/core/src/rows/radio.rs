@@ -148,8 +148,10 @@ table! {
         /// end-marker, source-resumed, out-of-sync, in-sync, link-failure, access-failure,
         /// cell-selected, reestablished or released; beam-failure, beam-recovered, beam-recovery-expired and
         /// access-problem of beams; reconfiguration-sent, secondary-released and
-        /// secondary-added of secondary cells; connection-released, return-begun, paged and
-        /// connected of a UE that is idle or inactive at times.
+        /// secondary-added of secondary cells; candidate-prepared, candidates-sent,
+        /// candidates-received, conditions-met, handover-success and candidate-cancelled of
+        /// conditional handovers; connection-released, return-begun, paged and connected of a UE
+        /// that is idle or inactive at times.
         event: RrcEvent, "";
     }
 }
@@ -166,14 +168,15 @@ table! {
         source: CellId, "";
         /// Cell that was meant, or found.
         target: CellId, "";
-        /// handover, reestablishment or setup.
+        /// handover, conditional, recovery, reestablishment or setup.
         procedure: Procedure, "";
         /// success; refused, as the target was full; cancelled, as the UE did not leave in time;
         /// failed, as T304 or T301 expired or the link failed before its end.
         outcome: HandoverOutcome, "";
-        /// A measurement report reached the source, or the link failed.
+        /// A measurement report reached the source, or the link failed; of a conditional handover the
+        /// source asked the target.
         triggered_s: f64, "s";
-        /// The source sent the command.
+        /// The source sent the command; of a conditional handover the latest list of candidates.
         commanded_s: f64, "s";
         /// The UE left the source.
         left_s: f64, "s";
@@ -247,6 +250,18 @@ named! {
         EndMarker = "end-marker",
         /// The source gives the handover up, and goes on.
         SourceResumed = "source-resumed",
+        /// The source knows that a candidate takes the UE.
+        CandidatePrepared = "candidate-prepared",
+        /// The source tells the UE of its candidates.
+        CandidatesSent = "candidates-sent",
+        /// The UE has them.
+        CandidatesReceived = "candidates-received",
+        /// The conditions of a candidate are fulfilled: the UE leaves for it.
+        ConditionsMet = "conditions-met",
+        /// The source knows that the UE is in a candidate.
+        HandoverSuccess = "handover-success",
+        /// A candidate holds no room for the UE any more.
+        CandidateCancelled = "candidate-cancelled",
         /// T310 starts.
         OutOfSync = "out-of-sync",
         /// T310 stops.
@@ -299,6 +314,10 @@ named! {
         /// By command.
         #[default]
         Handover = "handover",
+        /// By the UE on its own, to a cell that was prepared.
+        Conditional = "conditional",
+        /// After a failure, to a cell that was prepared.
+        Recovery = "recovery",
         /// After a failure, with its context.
         Reestablishment = "reestablishment",
         /// After the connection was lost.

@@ -1,5 +1,6 @@
 //! Execution of the network's decisions about a UE.
 
+use super::conditional::Conditional;
 use super::handover::seconds;
 use super::managed::{Managed, note_cell};
 use super::mobility::Move;
@@ -30,6 +31,7 @@ impl Managed<'_> {
             now: env.now,
             config: self.config,
             loads: self.loads,
+            held: self.held,
             serving: stack.serving_cell(self.ue),
             is_connected: self.state.is_connected(),
             fetching: fetching.map(|leg| stack.legs[leg.index()].config.cell),
@@ -75,7 +77,12 @@ impl Managed<'_> {
                 let to = self.config.station(cell);
                 let fate = self.config.fate([self.state.network.home(), to], given);
                 self.stop(fate, env);
+                if self.config.conditional.is_some() {
+                    Conditional(self).release_markers(env);
+                }
             }
+            Act::Configure => Conditional(self).configure(env),
+            Act::ResumeData => self.resume(env),
             Act::HasContext => self.resume_in(env),
             Act::Note(Some(cell), event) => note_cell((ue, cell), event, env),
             Act::Note(None, event) => self.note(event, env),

@@ -1,6 +1,7 @@
 //! Failure of a radio link or of the entry into a cell, and random access into a cell.
 
 use super::carriers::Aggregated;
+use super::conditional::Conditional;
 use super::handover::seconds;
 use super::managed::{Managed, note_cell};
 use crate::config::{Env, Fate, LegId};
@@ -13,6 +14,12 @@ use fadeout_core::{
 
 /// How long a UE without connection waits before it looks for a cell again.
 const SEARCH_PERIOD: Span = Span::from_millis(1000);
+
+/// Whether the cell waits for the UE, with a preamble of its own and the secondary cells that it offers.
+fn is_prepared(procedure: Procedure) -> bool {
+    use Procedure::{Conditional, Handover, Recovery};
+    matches!(procedure, Handover | Conditional | Recovery)
+}
 
 impl Managed<'_> {
     /// The UE's link to its cell has failed, or it could not enter one.
@@ -71,6 +78,10 @@ impl Managed<'_> {
             return false;
         }
         note_cell((self.ue, cell), RrcEvent::CellSelected, env);
+        let is_back = procedure == Procedure::Reestablishment;
+        if is_back && Conditional(self).recover((leg, cell), env) {
+            return true;
+        }
         self.state
             .record
             .note(|row| (row.target, row.procedure) = (cell, procedure));
@@ -104,7 +115,8 @@ impl Managed<'_> {
         }
         let cell = self.service.stack.legs[leg.index()].config.cell;
         let least_db = self.config.monitoring.q_out.0;
-        let is_heard = self.service.is_heard(leg, least_db, motion, now);
+        let mut is_heard = self.service.is_heard(leg, least_db, motion, now);
+        is_heard[Direction::Uplink.index()] &= Conditional(self).is_answered(cell, procedure);
         let before = access.preambles();
         let mut sent = 0;
         let progress = access.on_wake(now, &self.config.access, &mut self.state.draws, {
@@ -126,7 +138,7 @@ impl Managed<'_> {
             Progress::Running => {}
             // The timer of the procedure governs: MAC starts anew.
             Progress::Problem => {
-                let is_free = procedure == Procedure::Handover;
+                let is_free = is_prepared(procedure);
                 access = RandomAccess::new(&self.config.access, now, is_free);
             }
             Progress::Done => return self.on_access(leg, (procedure, until), env),
@@ -145,7 +157,7 @@ impl Managed<'_> {
         note_cell((self.ue, cell), RrcEvent::AccessFailure, env);
         self.service.leave_leg(leg);
         match procedure {
-            Procedure::Handover => {
+            Procedure::Handover | Procedure::Conditional | Procedure::Recovery => {
                 self.fail_row(HandoverOutcome::Failed, env);
                 self.reselect(env);
             }
@@ -168,7 +180,7 @@ impl Managed<'_> {
         note_cell((self.ue, cell), RrcEvent::AccessDone, env);
         if procedure != Procedure::Reestablishment {
             self.enter(leg, env);
-            if procedure == Procedure::Handover {
+            if is_prepared(procedure) {
                 Aggregated(self).enter(env);
             }
             return;
@@ -182,6 +194,7 @@ impl Managed<'_> {
         self.note(RrcEvent::Released, env);
         self.fail_row(HandoverOutcome::Failed, env);
         self.state.network.begin_anew();
+        Conditional(self).lose(env);
         let stack = &mut self.service.stack;
         for bearer in stack.ues[self.ue.index()].bearers() {
             stack.bearers[bearer.index()]

@@ -10,6 +10,7 @@
 
 use super::beam_failure::Beams;
 use super::carriers::Aggregated;
+use super::conditional::Conditional;
 use super::managed::{Managed, note_cell};
 use super::mobility::Move;
 use super::stack::Stack;
@@ -129,6 +130,7 @@ impl Managed<'_> {
         }
         Beams(self).proceed(motion, env);
         Aggregated(self).answer(env);
+        Conditional(self).proceed(env);
         self.with_network(env, Network::on_due);
         self.service.guard_markers(self.ue, env);
         if self.state.record.due_at() <= now {
@@ -328,10 +330,12 @@ impl Managed<'_> {
         self.state
             .record
             .note(|row| row.completed_s = seconds(env.now));
-        self.resume(env);
         let Some(cell) = self.service.stack.serving_cell(self.ue) else {
             return;
         };
+        if !Conditional(self).on_complete(cell, env) {
+            self.resume(env);
+        }
         if self.state.network.is_home(self.config, cell) {
             self.state.record.on_done(env.now);
         } else {

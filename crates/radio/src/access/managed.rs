@@ -2,6 +2,7 @@
 //! its messages. Its procedures are in [`handover`](super::handover) and [`failure`](super::failure).
 
 use super::carriers::Aggregated;
+use super::conditional::Conditional;
 use super::mobility::Move;
 use super::service::Service;
 use crate::config::{Env, MobilityConfig};
@@ -26,6 +27,8 @@ pub(super) struct Managed<'a> {
     pub state: &'a mut UeMobility,
     /// UEs in each cell.
     pub loads: &'a mut [u32],
+    /// UEs that each cell holds room for.
+    pub held: &'a mut [u32],
     /// Number of the next message.
     pub next_message: &'a mut u64,
     pub moves: &'a mut Vec<Move>,
@@ -119,6 +122,8 @@ impl Managed<'_> {
             (Direction::Uplink, Message::Complete) => self.on_complete(env),
             (Direction::Downlink, Message::Secondaries(all)) => Aggregated(self).on_told(&all, env),
             (Direction::Uplink, Message::SecondariesReady) => Aggregated(self).on_ready(env),
+            (Direction::Downlink, Message::Candidates(all)) => Conditional(self).on_told(all, env),
+            (Direction::Uplink, Message::CandidatesReady) => {}
             _ => debug_assert!(false, "{message:?} does not go {}", direction.name()),
         }
     }
@@ -138,6 +143,9 @@ impl Managed<'_> {
         }
         if event.is_about_secondaries() {
             return Aggregated(self).on_report(report, env);
+        }
+        if self.config.conditional.is_some() {
+            return Conditional(self).on_report((event, report), env);
         }
         let target = self.policy.choose(&Report {
             now: env.now,

@@ -34,6 +34,8 @@ pub(super) struct Mobility {
     pub looks: Looks,
     /// UEs in each cell.
     pub loads: Vec<u32>,
+    /// UEs that each cell holds room for.
+    held: Vec<u32>,
     /// Number of the next message.
     next_message: u64,
     moves: Vec<Move>,
@@ -207,19 +209,7 @@ impl Mobility {
 
     /// Hands over packets to forward, and sets the UE's next wake-up for mobility.
     fn settle(&mut self, ue: UeId, stack: &mut Stack) {
-        for forwarded in stack.storage.forwarded.drain(..) {
-            let config = stack.bearers[forwarded.bearer.index()].config();
-            // Without acknowledgments it is numbered anew.
-            let count = forwarded.count.filter(|_| config.is_acknowledged());
-            let bits = config.pdcp.sn_bits;
-            self.moves.push(Move::Forwarded {
-                bearer: forwarded.bearer,
-                packet: forwarded.packet,
-                number: count.map(|count| PdcpNumber { count, bits }),
-                from: forwarded.from,
-                to: forwarded.to,
-            });
-        }
+        stack.send_forwarded(&mut self.moves);
         self.arm(ue, stack);
     }
 
@@ -235,6 +225,25 @@ impl Mobility {
         }
         if let Some(generation) = state.wake.arm(at) {
             stack.events.schedule(at, Event::Mobility(ue, generation));
+        }
+    }
+}
+
+impl Stack {
+    /// Hands over packets to forward.
+    pub(super) fn send_forwarded(&mut self, moves: &mut Vec<Move>) {
+        for forwarded in self.storage.forwarded.drain(..) {
+            let config = self.bearers[forwarded.bearer.index()].config();
+            // Without acknowledgments it is numbered anew.
+            let count = forwarded.count.filter(|_| config.is_acknowledged());
+            let bits = config.pdcp.sn_bits;
+            moves.push(Move::Forwarded {
+                bearer: forwarded.bearer,
+                packet: forwarded.packet,
+                number: count.map(|count| PdcpNumber { count, bits }),
+                from: forwarded.from,
+                to: forwarded.to,
+            });
         }
     }
 }
@@ -326,6 +335,7 @@ impl RadioAccess {
             groups,
             policy,
             ues,
+            held: vec![0; loads.len()],
             loads,
             next_message: 0,
             moves: Vec::new(),
@@ -463,9 +473,11 @@ impl RadioAccess {
         let Some(mobility) = &mut self.mobility else {
             return;
         };
-        let stations = self.service.stack.bearers[bearer.index()]
-            .transfers()
-            .stations();
+        let drb = &mut self.service.stack.bearers[bearer.index()];
+        if mobility.config.conditional.is_some() && drb.travel().keep_marker() {
+            return;
+        }
+        let stations = drb.transfers().stations();
         match (&mobility.config.signalling, stations) {
             (Signalling::Given, _) => {
                 let config = &mobility.config;
@@ -519,6 +531,7 @@ impl RadioAccess {
             policy,
             ues,
             loads,
+            held,
             next_message,
             moves,
             acts,
@@ -537,6 +550,7 @@ impl RadioAccess {
                 policy,
                 state,
                 loads,
+                held,
                 next_message,
                 moves,
                 acts,

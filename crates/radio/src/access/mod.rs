@@ -22,6 +22,7 @@ mod beam_failure;
 mod build;
 mod capture;
 mod carriers;
+mod conditional;
 mod counters;
 mod failure;
 mod gaps;
@@ -41,11 +42,12 @@ mod states;
 pub use crate::air::{Geometry, geometry};
 pub use crate::config::{
     AccessConfig, Adaptation, Aggregation, AirInterface, BeamMonitoring, BearerConfig, BicastStart,
-    CellConfig, CellHarqConfig, ConfiguredGrant, DataForwarding, DedicatedRecovery, Division,
-    EventKind, FixedSinr, Interface, MOST_SECONDARY_CELLS, MeasurementEvent, MeasurementGaps,
-    MobilityConfig, Monitoring, ProcedureConfig, RadioConfig, RadioError, Rank, RecordedPath,
-    ReleasedState, ReportedAdaptation, Sampling, Scope, Serving, Sharing, Signalling, SplitConfig,
-    StatesConfig, UeConfig, UplinkPower,
+    CellConfig, CellHarqConfig, ConditionalConfig, ConfiguredGrant, DataForwarding,
+    DedicatedRecovery, Division, EventKind, FixedSinr, Interface, MOST_CANDIDATES,
+    MOST_SECONDARY_CELLS, MeasurementEvent, MeasurementGaps, MobilityConfig, Monitoring,
+    ProcedureConfig, RadioConfig, RadioError, Rank, RecordedPath, ReleasedState,
+    ReportedAdaptation, Sampling, Scope, Serving, Sharing, Signalling, SplitConfig, StatesConfig,
+    UeConfig, UplinkPower,
 };
 pub use crate::rrc::backhaul::Place;
 pub use crate::rrc::policy::{

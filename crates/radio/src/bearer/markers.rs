@@ -3,6 +3,7 @@
 //! Standard: TS 38.300 §9.2.3.2; TS 36.300 §10.1.2.
 
 use super::transfer::{Journey, Travel};
+use crate::config::Fate;
 use fadeout_core::{Span, Time};
 
 impl Travel<'_> {
@@ -16,6 +17,19 @@ impl Travel<'_> {
             }
         }
         self.conclude(now);
+    }
+
+    /// An end marker is at the source. Whether it waits there until it is known where the UE is.
+    pub(crate) fn keep_marker(&mut self) -> bool {
+        let kept = |journey: &&mut Journey| journey.fate == Fate::Kept && journey.has_left;
+        let journey = self.journey().filter(kept);
+        journey.map(|journey| journey.kept_markers += 1).is_some()
+    }
+
+    /// How many end markers have waited; none do from now on.
+    pub(crate) fn take_markers(&mut self) -> u32 {
+        let journey = self.journey();
+        journey.map_or(0, |journey| std::mem::take(&mut journey.kept_markers))
     }
 
     /// An end marker is at the target.

@@ -81,6 +81,8 @@ pub(super) struct Journey {
     pub(super) markers: Option<u32>,
     /// When the target stops waiting for them.
     pub(super) guard_at: Time,
+    /// Those that came to the source before it knew where the UE is.
+    pub(super) kept_markers: u32,
 }
 
 /// A packet without a COUNT.
@@ -112,6 +114,7 @@ impl Journey {
             has_resumed: false,
             markers: None,
             guard_at: Time::NEVER,
+            kept_markers: 0,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Mobility management: what a UE measures and reports, and what the network makes of it.
 
-use super::{BeamMonitoring, MeasurementGaps};
+use super::{BeamMonitoring, ConditionalConfig, MeasurementGaps};
 use fadeout_core::registry::{Parameter, integer, number, span};
 use fadeout_core::{Bytes, CellId, Decibel, Hertz, Span};
 use std::collections::BTreeSet;
@@ -29,6 +29,8 @@ pub struct MobilityConfig {
     pub procedure: ProcedureConfig,
     /// Fate of downlink data at the source.
     pub data: DataForwarding,
+    /// Conditional handovers take the place of commanded ones; none are there.
+    pub conditional: Option<ConditionalConfig>,
     /// Most UEs that a cell takes by handover, those it has included; none refuses nobody.
     pub most_ues: Option<u32>,
     /// By cell, those that may be secondary ones beside it: of each carrier the first is added to a UE that enters,
@@ -126,6 +128,7 @@ impl MobilityConfig {
             access: AccessConfig::default(),
             procedure: ProcedureConfig::default(),
             data: DataForwarding::Forwarded,
+            conditional: None,
             most_ues: None,
             secondaries: Vec::new(),
             stations: Vec::new(),

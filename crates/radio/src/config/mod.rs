@@ -11,6 +11,7 @@ mod beside;
 mod cell;
 mod channels;
 mod check;
+mod conditional;
 mod env;
 mod error;
 mod gap;
@@ -30,6 +31,7 @@ pub use cell::{
 };
 pub(crate) use channels::Channels;
 pub(crate) use check::{check, check_bearer};
+pub use conditional::{ConditionalConfig, MOST_CANDIDATES};
 pub(crate) use env::{Env, LegId, NO_SLOT, Rnti, Shape};
 pub use error::RadioError;
 pub(crate) use gap::Gaps;

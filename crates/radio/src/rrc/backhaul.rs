@@ -49,6 +49,12 @@ pub(crate) enum Signal {
     ContextRequest,
     /// Here it is.
     Context,
+    /// The source does not want a candidate any more (Handover Cancel).
+    Cancel { source: CellId, cell: CellId },
+    /// A candidate holds no room any more (Conditional Handover Cancel).
+    Withdraw { source: CellId, cell: CellId },
+    /// The UE is in this candidate (Handover Success).
+    Success(CellId),
 }
 
 impl Signal {
@@ -63,7 +69,10 @@ impl Signal {
             | Signal::Release
             | Signal::StatusTransfer
             | Signal::Bicast(_)
-            | Signal::BicastEnd => 100,
+            | Signal::BicastEnd
+            | Signal::Cancel { .. }
+            | Signal::Withdraw { .. }
+            | Signal::Success(_) => 100,
         }
     }
 }

@@ -6,6 +6,7 @@
 //! Standard: TS 38.331 §5.3.5.5, §5.3.7, §7.1.1; TS 36.331 §5.3.5.4, §5.3.7, §7.3.
 
 use super::beam_failure::BeamWatch;
+use super::conditional::{Candidates, Conditions};
 use super::monitor::LinkWatch;
 use super::network::Network;
 use super::policy::ReportedCell;
@@ -121,6 +122,10 @@ pub(crate) enum Message {
     Secondaries(Aggregation),
     /// RRCReconfigurationComplete that answers it.
     SecondariesReady,
+    /// RRCReconfiguration with conditionalReconfiguration: these candidates instead of those that there are.
+    Candidates(Candidates),
+    /// RRCReconfigurationComplete that answers it.
+    CandidatesReady,
 }
 
 impl Message {
@@ -129,7 +134,9 @@ impl Message {
         match self {
             Message::Report(_) => 40,
             Message::Command(_) => 200,
-            Message::Complete | Message::SecondariesReady => 40,
+            Message::Complete | Message::SecondariesReady | Message::CandidatesReady => 40,
+            // Each with the configuration of its cell.
+            Message::Candidates(all) => 60 + 160 * all.cells().len() as u32,
             Message::Secondaries(_) => 100,
         }
     }
@@ -229,12 +236,18 @@ impl UeMobility {
         if let Some(gaps) = &config.gaps {
             first = gaps.middle_from(ue, first);
         }
+        let mut survey = Survey::new(events, first, period);
+        let mut filtered = events.0.to_vec();
+        if let Some(conditional) = &config.conditional {
+            filtered.extend(&conditional.conditions);
+            survey.conditions = Conditions::new(&conditional.conditions, period, events.1);
+        }
         UeMobility {
             stage: Stage::Connected,
-            survey: Survey::new(events, first, period),
+            survey,
             trail: config
                 .may_bound()
-                .then(|| Trail::new(events.0, period))
+                .then(|| Trail::new(&filtered, period))
                 .flatten(),
             turns: None,
             link: LinkWatch::new(
@@ -264,7 +277,8 @@ impl UeMobility {
                 .fails_at()
                 .min(self.survey.report_at())
                 .min(self.secondaries.answer_at())
-                .min(self.beams.as_ref().map_or(Time::NEVER, |it| it.wake_at())),
+                .min(self.beams.as_ref().map_or(Time::NEVER, |it| it.wake_at()))
+                .min(self.survey.conditions.wake_at()),
             Stage::Selecting { at, until } => (*at).min(*until),
             Stage::Entering { access, until, .. } => access.wake_at().min(*until),
             Stage::Fetching { at, until, .. } => (*at).min(*until),

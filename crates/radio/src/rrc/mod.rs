@@ -15,6 +15,8 @@
 
 pub(crate) mod backhaul;
 pub(crate) mod beam_failure;
+pub(crate) mod candidacy;
+pub(crate) mod conditional;
 pub(crate) mod filter;
 pub(crate) mod measure;
 pub(crate) mod mobility;

@@ -7,6 +7,7 @@
 //! Standard: TS 36.423 §8.2; TS 36.413 §8.4; TS 38.423 §8.2; TS 38.413 §8.4.
 
 use super::backhaul::{Place, Signal, Wire};
+use super::candidacy::Candidacy;
 use crate::config::{BicastStart, DataForwarding, Interface, MobilityConfig, Signalling};
 use fadeout_core::{CellId, RrcEvent, Span, Time};
 use std::collections::VecDeque;
@@ -15,7 +16,7 @@ use std::collections::VecDeque;
 /// retransmission.
 ///
 /// Standard: RFC 9260 §16.
-const REPEAT: Span = Span::from_secs(1);
+pub(crate) const REPEAT: Span = Span::from_secs(1);
 
 /// The network's part of a UE's mobility.
 #[derive(Debug)]
@@ -31,6 +32,8 @@ pub(crate) struct Network {
     switch_at: Time,
     bicast: Bicast,
     wire: Wire,
+    /// Of conditional handovers.
+    pub(crate) candidacy: Candidacy,
 }
 
 /// The step of a handover's preparation that its source waits for.
@@ -86,6 +89,10 @@ pub(crate) enum Act {
     MoveData { cell: CellId, given: Span },
     /// The cell has the UE's context.
     HasContext,
+    /// The source tells the UE of its candidates.
+    Configure,
+    /// The target has what the source forwards, or is about to.
+    ResumeData,
     /// Something happened that has a row: about this cell, or about the serving one.
     Note(Option<CellId>, RrcEvent),
 }
@@ -96,6 +103,8 @@ pub(crate) struct Step<'a> {
     pub config: &'a MobilityConfig,
     /// UEs in each cell.
     pub loads: &'a [u32],
+    /// UEs that each cell holds room for.
+    pub held: &'a mut [u32],
     /// Cell of the UE, or the last one.
     pub serving: Option<CellId>,
     pub is_connected: bool,
@@ -107,7 +116,7 @@ pub(crate) struct Step<'a> {
 }
 
 impl Step<'_> {
-    fn after(&self, span: Span) -> Time {
+    pub(crate) fn after(&self, span: Span) -> Time {
         self.now.saturating_add(span)
     }
 
@@ -120,11 +129,12 @@ impl Step<'_> {
         self.config.bicast_between(self.serving?, target)
     }
 
-    fn has_room(&self, target: CellId) -> bool {
-        self.config.has_room(self.loads[target.index()])
+    pub(crate) fn has_room(&self, target: CellId) -> bool {
+        let place = target.index();
+        self.config.has_room(self.loads[place] + self.held[place])
     }
 
-    fn act(&mut self, act: Act) {
+    pub(crate) fn act(&mut self, act: Act) {
         self.acts.push_back(act);
     }
 }
@@ -163,6 +173,7 @@ impl Network {
             switch_at: Time::NEVER,
             bicast: Bicast::new(),
             wire: Wire::default(),
+            candidacy: Candidacy::new(),
         }
     }
 
@@ -183,7 +194,8 @@ impl Network {
 
     /// Whether a handover or a switch of the path is under way.
     pub(crate) fn is_busy(&self) -> bool {
-        self.preparation != Preparation::Idle || !self.switch_at.is_never()
+        let is_under_way = self.preparation != Preparation::Idle || !self.switch_at.is_never();
+        is_under_way || self.candidacy.is_finishing()
     }
 
     /// When something is to be done next.
@@ -198,11 +210,13 @@ impl Network {
             .min(admission)
             .min(self.switch_at)
             .min(self.bicast.wake_at())
+            .min(self.candidacy.wake_at())
     }
 
     /// The link to the UE is lost: the target does not ask for a path any more.
     pub(crate) fn on_link_lost(&mut self) {
         self.switch_at = Time::NEVER;
+        self.candidacy.on_link_lost();
     }
 
     /// Another procedure begins: what was under way means nothing any more.
@@ -348,6 +362,7 @@ impl Network {
     /// The target may have decided, and the core be due.
     pub(crate) fn on_due(&mut self, step: &mut Step<'_>) {
         self.on_bicast_due(step);
+        self.candidacy.on_due(step);
         if let Some((target, at)) = self.admission
             && at <= step.now
         {
@@ -428,11 +443,12 @@ impl Network {
     /// A message has come over links.
     pub(crate) fn on_message(&mut self, number: u64, step: &mut Step<'_>) {
         let Some(wired) = self.wire.take(number) else {
-            return;
+            return self.candidacy.on_message(number, step);
         };
         if wired.next != wired.to {
             // The core passes it on.
-            return self.post(wired.signal, wired.next, [wired.to; 2], step);
+            let way = [wired.to; 2];
+            return self.wire.post(wired.signal, wired.next, way, step);
         }
         match wired.signal {
             Signal::Request(target) | Signal::Acknowledge(target) | Signal::Refuse(target)
@@ -461,7 +477,11 @@ impl Network {
                 }
             }
             Signal::Context if step.fetching.is_some() => step.act(Act::HasContext),
-            Signal::Context => {}
+            // The last three are the candidacy's.
+            Signal::Context
+            | Signal::Cancel { .. }
+            | Signal::Withdraw { .. }
+            | Signal::Success(_) => {}
         }
     }
 
@@ -516,8 +536,14 @@ impl Network {
         }
     }
 
+    fn tell(&mut self, signal: Signal, ends: [Place; 2], step: &mut Step<'_>) {
+        self.wire.tell(signal, ends, step);
+    }
+}
+
+impl Wire {
     /// Sends a message from base station to base station, or to or from the core.
-    fn tell(&mut self, signal: Signal, [from, to]: [Place; 2], step: &mut Step<'_>) {
+    pub(crate) fn tell(&mut self, signal: Signal, [from, to]: [Place; 2], step: &mut Step<'_>) {
         let Signalling::Links { strangers } = &step.config.signalling else {
             return;
         };
@@ -533,10 +559,17 @@ impl Network {
         self.post(signal, from, [next, to], step);
     }
 
-    fn post(&mut self, signal: Signal, from: Place, way: [Place; 2], step: &mut Step<'_>) {
+    /// Sends one on its next way.
+    pub(crate) fn post(
+        &mut self,
+        signal: Signal,
+        from: Place,
+        way: [Place; 2],
+        step: &mut Step<'_>,
+    ) {
         let number = *step.next_message;
         *step.next_message += 1;
-        self.wire.send(number, signal, way);
+        self.send(number, signal, way);
         let ([to, _], size) = (way, signal.size());
         step.act(Act::Send {
             number,

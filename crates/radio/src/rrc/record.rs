@@ -65,6 +65,11 @@ impl Record {
         }
     }
 
+    /// How the UE changes cell, if it does.
+    pub(crate) fn procedure(&self) -> Option<Procedure> {
+        self.row.as_ref().map(|row| row.procedure)
+    }
+
     /// Its last step is done: the row follows.
     pub(crate) fn on_done(&mut self, now: Time) {
         self.due_at = now.saturating_add(DELAY);

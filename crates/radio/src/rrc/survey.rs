@@ -1,5 +1,6 @@
 //! The measurements of one UE: when it measures, and all its events over the cells that it measures.
 
+use super::conditional::Conditions;
 use super::filter::Level;
 use super::measure::EventState;
 use super::mobility::Measured;
@@ -11,6 +12,8 @@ use fadeout_core::{CellId, Span, Time};
 #[derive(Debug)]
 pub(crate) struct Survey {
     events: Vec<EventState>,
+    /// When the UE leaves its cell on its own.
+    pub conditions: Conditions,
     next_at: Time,
     /// How long before the next measurement the last one is.
     period: Span,
@@ -26,6 +29,7 @@ impl Survey {
         let event = |&event| EventState::new(event, period, cells);
         Survey {
             events: events.iter().map(event).collect(),
+            conditions: Conditions::new(&[], period, cells),
             next_at: first,
             period,
         }
@@ -47,6 +51,7 @@ impl Survey {
         self.events
             .iter_mut()
             .for_each(|event| event.set_period(over));
+        self.conditions.set_period(over);
     }
 
     /// As [`EventState::is_open`] of any event; `of` says of a neighbour whether it is meant, and its offset in dB.
@@ -56,9 +61,9 @@ impl Survey {
         position: usize,
         of: impl Fn(&MeasurementEvent, usize) -> Option<f64>,
     ) -> bool {
-        self.events
-            .iter()
-            .any(|event| event.is_open(known, position, of(event.event(), position)))
+        let mut events = self.events.iter();
+        events.any(|event| event.is_open(known, position, of(event.event(), position)))
+            || self.conditions.is_open(known, position)
     }
 
     /// Cells are secondary ones from now on, as [`EventState::set_secondaries`] has it.
@@ -74,6 +79,7 @@ impl Survey {
         self.events
             .iter_mut()
             .for_each(|event| event.replay(position, samples, all));
+        self.conditions.replay(position, samples, all);
     }
 
     /// The cells were measured, `over` after the last time, in dBm. `of` says of a neighbour whether it is
@@ -95,6 +101,7 @@ impl Survey {
                 }
             });
         }
+        self.conditions.on_samples(now, serving, samples);
     }
 
     /// As [`EventState::on_sample`] of every event.
@@ -102,6 +109,7 @@ impl Survey {
         self.events
             .iter_mut()
             .for_each(|event| event.on_sample(position, sample, over));
+        self.conditions.on_sample(position, sample, over);
     }
 
     /// The value of a cell behind the filter of the first event; none before its first sample, and without
@@ -161,6 +169,7 @@ impl Survey {
         self.events
             .iter_mut()
             .for_each(EventState::on_new_serving_cell);
+        self.conditions.clear();
     }
 }
 

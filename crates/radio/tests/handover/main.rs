@@ -4,6 +4,7 @@
 mod aggregated;
 mod beams;
 mod bicasting;
+mod conditional;
 mod gaps;
 mod generations;
 mod sampling;

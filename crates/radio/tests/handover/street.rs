@@ -324,6 +324,7 @@ pub(crate) fn mobility(cells: u32) -> MobilityConfig {
         access: AccessConfig::default(),
         procedure: ProcedureConfig::default(),
         data: DataForwarding::Forwarded,
+        conditional: None,
         most_ues: None,
         secondaries: Vec::new(),
         stations: (0..cells).collect(),

@@ -1,6 +1,7 @@
 //! Mobility management: measurements, handover and what follows a failure.
 
 use super::Named;
+use super::conditional::{ExecutionCondition, HandoverProcedure};
 use super::handover::HandoverSignalling;
 use crate::build::Builder;
 use crate::keys::{POSITIVE_TIME, SIZE, TIME};
@@ -48,6 +49,19 @@ table! {
             Shape::List(&Shape::Table(MeasurementEvent::KEYS)), Default("[{ kind = \"a3\" }]");
         /// To which cell the network hands a UE over.
         policy: Named = POLICY, FirstOfKind;
+        /// Who decides when a UE goes.
+        procedure: HandoverProcedure = HandoverProcedure::SHAPE, Default("\"plain\"");
+        /// With `procedure = "conditional"`: when the UE goes to a cell that was prepared because a report named it. One or
+        /// two, which must both be fulfilled; an a3 without it.
+        conditions: Option<Vec<ExecutionCondition>> =
+            Shape::List(&Shape::Table(ExecutionCondition::KEYS)), Optional;
+        /// With the same: the most cells that are prepared (maxNrofCondCells); 8 without it.
+        max_candidates: Option<u32> = Shape::Integer { min: 1, max: 8 }, Optional;
+        /// With the same: how long a cell holds room for a UE that does not come; 10 s without it.
+        candidate_timeout: Option<Span> = POSITIVE_TIME, Optional;
+        /// With the same: whether a UE whose link failed enters a prepared cell that it selects without re-establishment
+        /// (attemptCondReconfig); it does without the key.
+        conditional_recovery: Option<bool> = Shape::Bool, Optional;
         /// From one measurement of RSRP to the next (TS 36.133 clause 8.1.2.2.1, TS 38.133 Table
         /// 9.2.5.2-1).
         measurement_period: Span = POSITIVE_TIME, Default("\"200 ms\"");
@@ -214,7 +228,10 @@ impl MobilityManagement {
     }
 
     fn with_core(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
-        if !self.has_gaps_of_the_list(fields, builder) || !self.watches_beams_well(fields, builder)
+        let has_gaps = self.has_gaps_of_the_list(fields, builder);
+        if !has_gaps
+            || !self.watches_beams_well(fields, builder)
+            || !self.fits_procedure(fields, builder)
         {
             return None;
         }

@@ -7,6 +7,7 @@ mod beam_failure;
 mod blockage;
 mod budget;
 mod channel_file;
+mod conditional;
 mod file;
 mod flow;
 mod handover;
@@ -27,6 +28,7 @@ pub use blockage::{
 };
 pub use budget::{McsTable, Radio};
 pub use channel_file::ChannelFile;
+pub use conditional::{ConditionKind, ExecutionCondition, HandoverProcedure};
 pub use fadeout_core::agreed::{
     CarFollowing, Changes, GapRule, Interpolation, LineOfSight, Outside, ReleasedState,
 };

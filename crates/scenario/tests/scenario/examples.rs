@@ -33,6 +33,9 @@ pub(crate) const EVERYTHING: &str = include_str!("everything.toml");
 /// All keys of deployments, which become keys of [`EVERYTHING`].
 pub(crate) const DEPLOYED: &str = include_str!("deployed.toml");
 
+/// Every key of conditional handover, which bicasting does not go with.
+pub(crate) const CONDITIONAL: &str = include_str!("conditional.toml");
+
 #[test]
 fn every_example_is_accepted() {
     let examples = examples();
@@ -49,7 +52,7 @@ fn a_resolved_scenario_reads_back_as_itself() {
     let texts = examples()
         .into_iter()
         .map(|(_, text)| text)
-        .chain([EVERYTHING.to_owned(), DEPLOYED.to_owned()]);
+        .chain([EVERYTHING, DEPLOYED, CONDITIONAL].map(str::to_owned));
     for text in texts {
         let scenario = accepted(&text);
         let resolved = toml_from_json(&scenario.to_json());

@@ -3,7 +3,7 @@
 use super::*;
 use fadeout_core::registry::Parameters;
 use fadeout_core::{Decibel, NodeId, Point, Span};
-use fadeout_scenario::{Medium, Movement};
+use fadeout_scenario::{ExecutionCondition, Medium, Movement};
 
 /// A server, a base station and a cell; tests add UEs.
 const CELL: &str = r#"duration = "10 s"
@@ -390,4 +390,54 @@ fn keys_of_beam_failure_stand_together_with_values_of_their_lists() {
         let said = format!("{:?}", mistake.expected);
         assert!(said.contains(expected), "{said}");
     }
+}
+
+#[test]
+fn what_does_not_fit_conditional_handovers_is_refused() {
+    let with = |keys: &str| format!("{CELL}[ue.phone]\n[mobility-management]\n{keys}\n");
+    let conditional = |keys: &str| with(&format!("procedure = \"conditional\"\n{keys}"));
+    let list = "conditions = [{ kind = \"a3\" }, { kind = \"a4\", threshold = \"-95 dBm\" }]\n";
+    let scenario = accepted(&conditional(list));
+    let mobility = scenario.mobility.expect("it is on");
+    assert_eq!(mobility.conditions.map(|all| all.len()), Some(2));
+    // Without them the usual one, which the defaults of a table are.
+    let usual = accepted(&conditional("conditions = [{ kind = \"a3\" }]"));
+    let usual = usual.mobility.and_then(|it| it.conditions);
+    assert_eq!(usual, Some(vec![ExecutionCondition::USUAL]));
+    accepted(&conditional(""));
+    for (key, text) in [
+        ("max-candidates", "max-candidates = 3"),
+        ("candidate-timeout", "candidate-timeout = \"3 s\""),
+        ("conditional-recovery", "conditional-recovery = true"),
+        ("conditions", "conditions = [{ kind = \"a3\" }]"),
+    ] {
+        let expected = "a part of conditional handover, but handovers are plain";
+        assert_eq!(only(&with(text)), expected, "{key}");
+    }
+    for (keys, message) in [
+        (
+            "conditions = [{ kind = \"a3\" }, { kind = \"a3\" }, { kind = \"a3\" }]",
+            "more than two conditions of a candidate",
+        ),
+        (
+            "conditions = [{ kind = \"a5\", threshold = \"-95 dBm\" }]",
+            "condition a5 without what it compares with",
+        ),
+        (
+            &format!("{list}preparation = \"s1\""),
+            "conditional handovers by way of the core",
+        ),
+        (
+            &format!("{list}data = \"bicasting\"\ncore = \"server\""),
+            "bicasting before a handover of which the network does not know when it comes",
+        ),
+        (
+            &format!("{list}events = [{{ kind = \"b1\", threshold = \"-95 dBm\" }}]"),
+            "events b1 and b2, but candidates are of the UE's own generation",
+        ),
+    ] {
+        assert_eq!(only(&conditional(keys)), message, "{keys}");
+    }
+    let wrong = conditional("conditions = [{ kind = \"a6\" }]");
+    assert_eq!(refused(&wrong).len(), 1);
 }

@@ -7,9 +7,10 @@ use crate::routing::{Topology, backward};
 use crate::world::{Interfaces, Parts, UePath, UePaths};
 use fadeout_core::{Bytes, CellId, FlowId, NodeId, Span};
 use fadeout_radio::access::{
-    AccessConfig, BeamMonitoring, BicastStart, DataForwarding, DedicatedRecovery, EventKind,
-    Interface, MeasurementEvent, MeasurementGaps, MobilityConfig, Monitoring, Policy,
-    ProcedureConfig, RadioAccess, RadioError, Sampling, Scope, Signalling,
+    AccessConfig, BeamMonitoring, BicastStart, ConditionalConfig, DataForwarding,
+    DedicatedRecovery, EventKind, Interface, MOST_CANDIDATES, MeasurementEvent, MeasurementGaps,
+    MobilityConfig, Monitoring, Policy, ProcedureConfig, RadioAccess, RadioError, Sampling, Scope,
+    Signalling,
 };
 use fadeout_scenario::{self as scenario, HandoverData, Named, Scenario};
 use std::collections::BTreeSet;
@@ -310,6 +311,7 @@ pub(super) fn config(
                 None => BicastStart::Before(described.bicast_before.unwrap_or_default()),
             }),
         },
+        conditional: conditional(described),
         most_ues: described.max_ues,
         secondaries: Vec::new(),
         stations: bases.iter().map(|base| base.0).collect(),
@@ -324,6 +326,24 @@ pub(super) fn config(
             None => Signalling::Given,
         },
     }
+}
+
+/// How long a candidate holds room where nothing is said: no standard has a value.
+const USUAL_HOLD: Span = Span::from_secs(10);
+
+fn conditional(described: &scenario::MobilityManagement) -> Option<ConditionalConfig> {
+    let conditions = match &described.conditions {
+        Some(given) => given.iter().map(condition).collect(),
+        None => vec![condition(&scenario::ExecutionCondition::USUAL)],
+    };
+    let most = described.max_candidates.map(|most| most as usize);
+    let is_conditional = described.procedure == scenario::HandoverProcedure::Conditional;
+    is_conditional.then_some(ConditionalConfig {
+        conditions,
+        most_candidates: most.unwrap_or(MOST_CANDIDATES),
+        hold: described.candidate_timeout.unwrap_or(USUAL_HOLD),
+        recovers: described.conditional_recovery.unwrap_or(true),
+    })
 }
 
 fn gaps(described: &scenario::MobilityManagement) -> Option<MeasurementGaps> {
@@ -394,9 +414,35 @@ fn check_gaps(scenario: &Scenario, gaps: Option<&MeasurementGaps>) -> Result<(),
     }
 }
 
+/// A level, for which the reader asks where a kind needs it.
+fn level(given: Option<fadeout_core::Dbm>) -> f64 {
+    given.map_or(f64::NEG_INFINITY, |dbm| dbm.0)
+}
+
+fn condition(described: &scenario::ExecutionCondition) -> MeasurementEvent {
+    let threshold = level(described.threshold);
+    MeasurementEvent {
+        kind: match described.kind {
+            scenario::ConditionKind::A3 => EventKind::A3 {
+                offset: described.offset.0,
+            },
+            scenario::ConditionKind::A4 => EventKind::A4 { threshold },
+            scenario::ConditionKind::A5 => EventKind::A5 {
+                serving: level(described.serving_threshold),
+                neighbour: threshold,
+            },
+        },
+        hysteresis_db: described.hysteresis.0,
+        time_to_trigger: described.time_to_trigger,
+        filter: described.filter,
+        // It is not reported.
+        report_interval: Span::MAX,
+        report_amount: None,
+        scope: Scope::Any,
+    }
+}
+
 fn event(described: &scenario::MeasurementEvent) -> MeasurementEvent {
-    // The reader asks for the levels that a kind needs.
-    let level = |given: Option<fadeout_core::Dbm>| given.map_or(f64::NEG_INFINITY, |dbm| dbm.0);
     let threshold = level(described.threshold);
     MeasurementEvent {
         kind: match described.kind {

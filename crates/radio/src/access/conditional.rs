@@ -1,0 +1,244 @@
+//! Conditional handover of one UE: its candidates, and its going to one of them on its own.
+//!
+//! ```text
+//! report ─► on_report ─► requests, answers ─► configure ─► on_told ─► proceed: candidates in use
+//!                                                                        │
+//!                                   conditions met, or a failure's cell ─► enter: random access
+//!                                                                                    │
+//!            the source forwards, other candidates are cancelled ◄─ success ◄─ on_complete
+//! ```
+//!
+//! What the source would send to a UE that has left without a word it keeps for it here, as after a failure.
+//!
+//! Standard: TS 38.300 §9.2.3.4; TS 38.331 §5.3.5.13; TS 36.331 §5.3.5.9.
+
+use super::Event;
+use super::handover::seconds;
+use super::managed::{Managed, note_cell};
+use super::mobility::Move;
+use crate::config::{Env, EventKind, Fate, LegId, MOST_CANDIDATES, Signalling};
+use crate::rrc::conditional::{Candidates, processing};
+use crate::rrc::mobility::{Measured, Message, Stage};
+use crate::rrc::policy::{HandoverPolicy, Report};
+use crate::rrc::random_access::RandomAccess;
+use crate::rrc::record::row_of;
+use fadeout_core::{CellId, Direction, HandoverRow, Probe, Procedure, RrcEvent};
+
+/// Whether a UE goes to a cell that waits for it without having been told to.
+fn is_to_candidate(procedure: Procedure) -> bool {
+    matches!(procedure, Procedure::Conditional | Procedure::Recovery)
+}
+
+/// The conditional handovers of a UE, and all that they bear on.
+pub(super) struct Conditional<'m, 'a>(pub &'m mut Managed<'a>);
+
+impl Conditional<'_, '_> {
+    /// The source has a report: it prepares the cells that the policy names, one after the other.
+    pub(super) fn on_report(
+        &mut self,
+        (event, report): (EventKind, &Measured),
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let config = self.0.config;
+        let source = report.serving.cell;
+        let Some(conditional) = &config.conditional else {
+            return;
+        };
+        let mut left = [report.serving; MOST_CANDIDATES];
+        let mut count = report.cells().len().min(MOST_CANDIDATES);
+        left[..count].copy_from_slice(&report.cells()[..count]);
+        let mut wanted = Candidates::NONE;
+        loop {
+            let chosen = self.0.policy.choose(&Report {
+                now: env.now,
+                ue: self.0.ue,
+                event,
+                serving: report.serving,
+                cells: &left[..count],
+                measured: self.0.cells,
+                loads: self.0.loads,
+                most_ues: config.most_ues,
+            });
+            let Some(cell) = chosen else { break };
+            if self.may_be(cell, source) && !wanted.cells().contains(&cell) {
+                wanted.add(cell);
+            }
+            let mut rest = left[..count].iter();
+            let Some(place) = rest.position(|reported| reported.cell == cell) else {
+                break;
+            };
+            left.copy_within(place + 1..count, place);
+            count -= 1;
+            if count == 0 {
+                break;
+            }
+        }
+        if !wanted.cells().is_empty() {
+            self.0.with_network(env, |network, step| {
+                let wanted = wanted.cells();
+                network.candidacy.want(source, wanted, conditional, step);
+            });
+        }
+    }
+
+    /// Whether a cell may be a candidate: another one, of the generation that the UE is in.
+    fn may_be(&self, cell: CellId, source: CellId) -> bool {
+        let kind = |cell| {
+            let place = self.0.cells.binary_search(&cell).ok()?;
+            Some(self.0.kinds[place].generation)
+        };
+        cell != source && kind(cell).is_some() && kind(cell) == kind(source)
+    }
+
+    /// The source tells the UE of its candidates.
+    pub(super) fn configure(&mut self, env: &mut Env<'_, impl Probe>) {
+        if !self.0.state.is_connected() {
+            return;
+        }
+        let all = self.0.state.network.candidacy.prepared();
+        self.0.note(RrcEvent::CandidatesSent, env);
+        self.0
+            .send(Direction::Downlink, Message::Candidates(all), env);
+    }
+
+    /// The UE hears of its candidates.
+    pub(super) fn on_told(&mut self, all: Candidates, env: &mut Env<'_, impl Probe>) {
+        let Some(leg) = self.0.service.stack.ues[self.0.ue.index()].legs().first() else {
+            return;
+        };
+        let cell = self.0.service.stack.legs[leg.index()].config.cell;
+        let generation = self.0.service.cells[cell.index()].plan.config.generation();
+        self.0.note(RrcEvent::CandidatesReceived, env);
+        let at = env.now.saturating_add(processing(generation));
+        self.0.state.survey.conditions.tell(at, all);
+    }
+
+    /// What the UE does on its own is due.
+    pub(super) fn proceed(&mut self, env: &mut Env<'_, impl Probe>) {
+        if self.0.config.conditional.is_none() || !self.0.state.is_connected() {
+            return;
+        }
+        let cells = self.0.cells;
+        let conditions = &mut self.0.state.survey.conditions;
+        if let Some(all) = conditions.take_told(env.now) {
+            let places = all.cells().iter();
+            let places = places.filter_map(|cell| cells.binary_search(cell).ok());
+            conditions.set_candidates(env.now, places);
+            self.0
+                .send(Direction::Uplink, Message::CandidatesReady, env);
+        }
+        let met = self.0.state.survey.conditions.take_met(env.now);
+        if let Some(position) = met {
+            self.execute(cells[position], env);
+        }
+    }
+
+    /// The UE leaves for a candidate.
+    fn execute(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
+        let ue = self.0.ue;
+        let Some(source) = self.0.service.stack.serving_cell(ue) else {
+            return;
+        };
+        note_cell((ue, target), RrcEvent::ConditionsMet, env);
+        let candidacy = &self.0.state.network.candidacy;
+        let row = HandoverRow {
+            triggered_s: candidacy.asked_at(target).map_or(f64::NAN, seconds),
+            commanded_s: candidacy.told_at().map_or(f64::NAN, seconds),
+            ..row_of(ue, (source, target), Procedure::Conditional)
+        };
+        self.0.begin_row(row, env);
+        // The base station does not know.
+        self.0.stop(Fate::Kept, env);
+        self.0.detach(env);
+        match self.0.join(target) {
+            Some(leg) => self.enter((leg, Procedure::Conditional), env),
+            None => self.0.reselect(env),
+        }
+    }
+
+    /// The UE begins to enter a candidate.
+    fn enter(&mut self, (leg, procedure): (LegId, Procedure), env: &Env<'_, impl Probe>) {
+        let times = &self.0.config.procedure;
+        let ready_at = env.now.saturating_add(times.interruption);
+        self.0.state.stage = Stage::Entering {
+            leg,
+            access: RandomAccess::new(&self.0.config.access, ready_at, true),
+            until: env.now.saturating_add(times.t304),
+            procedure,
+        };
+    }
+
+    /// A UE whose link failed, or who could not enter a cell, has selected this one: if it is a candidate it enters it
+    /// as such. Whether it does.
+    ///
+    /// Standard: TS 38.331 §5.3.7.3.
+    pub(super) fn recover(
+        &mut self,
+        (leg, cell): (LegId, CellId),
+        env: &Env<'_, impl Probe>,
+    ) -> bool {
+        let may = (self.0.config.conditional.as_ref()).is_some_and(|config| config.recovers);
+        let place = self.0.cells.binary_search(&cell).ok().filter(|_| may);
+        let conditions = &mut self.0.state.survey.conditions;
+        if !place.is_some_and(|place| conditions.recovers_in(place)) {
+            return false;
+        }
+        let entered = |row: &mut HandoverRow| {
+            (row.target, row.procedure) = (cell, Procedure::Recovery);
+        };
+        self.0.state.record.note(entered);
+        self.enter((leg, Procedure::Recovery), env);
+        true
+    }
+
+    /// Whether a cell answers preambles of the UE.
+    pub(super) fn is_answered(&self, cell: CellId, procedure: Procedure) -> bool {
+        !is_to_candidate(procedure) || self.0.state.network.candidacy.is_held(cell)
+    }
+
+    /// The base station of a cell has the UE's last message. Whether downlink data waits for the source.
+    pub(super) fn on_complete(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) -> bool {
+        if self.0.config.conditional.is_none() {
+            return false;
+        }
+        let is_candidate = (self.0.state.record.procedure()).is_some_and(is_to_candidate);
+        self.0
+            .with_network(env, |network, step| match is_candidate {
+                true => network.candidacy.on_executed(cell, step),
+                false => network.candidacy.cancel_all(step),
+            });
+        is_candidate
+    }
+
+    /// The UE has lost its connection.
+    pub(super) fn lose(&mut self, env: &mut Env<'_, impl Probe>) {
+        self.0.state.survey.conditions.clear();
+        self.0
+            .with_network(env, |network, step| network.candidacy.cancel_all(step));
+    }
+
+    /// The source knows where the UE is: end markers that came before go on.
+    pub(super) fn release_markers(&mut self, env: &mut Env<'_, impl Probe>) {
+        let config = self.0.config;
+        let stack = &mut self.0.service.stack;
+        // They follow what the source forwards.
+        stack.send_forwarded(self.0.moves);
+        for &bearer in stack.ues[self.0.ue.index()].bearers() {
+            let drb = &mut stack.bearers[bearer.index()];
+            for _ in 0..drb.travel().take_markers() {
+                match (&config.signalling, drb.transfers().stations()) {
+                    (Signalling::Links { .. }, Some((from, to))) if from != to => {
+                        self.0.moves.push(Move::ForwardedEnd { bearer, from, to });
+                    }
+                    (Signalling::Links { .. }, _) => {
+                        stack.events.schedule(env.now, Event::Marker(bearer));
+                    }
+                    (Signalling::Given, _) => {
+                        let at = env.now.saturating_add(config.given_delay());
+                        stack.events.schedule(at, Event::Marker(bearer));
+                    }
+                }
+            }
+        }
+    }
+}

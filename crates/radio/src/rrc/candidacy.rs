@@ -1,0 +1,366 @@
+//! Conditional handover of one UE in base stations: the source asks candidates, they hold room for the UE, and the one
+//! that it comes to says so.
+//!
+//! ```text
+//! source ─ Request ─► candidate        target ─ Success ─► source ─ StatusTransfer ─► target
+//!        ◄─ Acknowledge, Refuse ─                          source ─ Cancel ─► the other candidates
+//!        ◄─ Withdraw ─ one that has waited long enough
+//! ```
+//!
+//! [`Candidacy`] is told of messages and of time, and says what follows in [`Act`]s, as
+//! [`Network`](super::network::Network) does.
+//!
+//! Standard: TS 38.300 §9.2.3.4; TS 38.423 §8.2.1, §8.2.3, §8.2.8, §8.2.9.
+
+use super::backhaul::{Place, Signal, Wire};
+use super::conditional::Candidates;
+use super::network::{Act, REPEAT, Step};
+use crate::config::ConditionalConfig;
+use fadeout_core::{CellId, RrcEvent, Span, Time};
+
+/// The network's part of a UE's conditional handovers.
+#[derive(Debug, Default)]
+pub(crate) struct Candidacy {
+    /// The cell whose base station prepares them.
+    source: CellId,
+    /// What the source knows of candidates, the oldest first.
+    known: Vec<Known>,
+    /// Whether the UE is to hear of another list.
+    is_stale: bool,
+    /// When it was told of the latest.
+    told_at: Option<Time>,
+    /// Where candidates hold room.
+    rooms: Vec<Room>,
+    /// When candidates decide about a request.
+    deciding: Vec<(CellId, Time)>,
+    /// Messages on their way where times are given, in no order.
+    given: Vec<(Time, Signal)>,
+    success: Option<Success>,
+    /// When the target has what the source forwards, where that is given.
+    resumes_at: Time,
+    wire: Wire,
+}
+
+/// A candidate as its source knows it.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    cell: CellId,
+    /// When it was asked.
+    asked_at: Time,
+    /// Until when the source waits for its answer; never once it is there.
+    answer_by: Time,
+}
+
+impl Known {
+    fn is_prepared(&self) -> bool {
+        self.answer_by.is_never()
+    }
+}
+
+/// The UE is in a candidate, whose base station waits for the source's answer.
+#[derive(Debug, Clone, Copy)]
+struct Success {
+    cell: CellId,
+    /// When it tells the source again.
+    again_at: Time,
+    /// Whether the source has heard of it.
+    is_known: bool,
+}
+
+/// Room that a candidate holds.
+#[derive(Debug, Clone, Copy)]
+struct Room {
+    source: CellId,
+    cell: CellId,
+    until: Time,
+}
+
+impl Candidacy {
+    pub(crate) fn new() -> Candidacy {
+        Candidacy {
+            resumes_at: Time::NEVER,
+            ..Candidacy::default()
+        }
+    }
+
+    /// When something is to be done next.
+    pub(crate) fn wake_at(&self) -> Time {
+        let answers = self.known.iter().map(|known| known.answer_by);
+        let rooms = self.rooms.iter().map(|room| room.until);
+        let decisions = self.deciding.iter().map(|&(_, at)| at);
+        let given = self.given.iter().map(|&(at, _)| at);
+        let again = self.success.iter().map(|success| success.again_at);
+        let times = answers.chain(rooms).chain(decisions).chain(given);
+        let next = times.chain(again).min().unwrap_or(Time::NEVER);
+        next.min(self.resumes_at)
+    }
+
+    /// Whether a target waits for its source.
+    pub(crate) fn is_finishing(&self) -> bool {
+        self.success.is_some() || !self.resumes_at.is_never()
+    }
+
+    /// The candidates that the source has prepared.
+    pub(crate) fn prepared(&self) -> Candidates {
+        let mut all = Candidates::NONE;
+        let prepared = self.known.iter().filter(|known| known.is_prepared());
+        prepared.for_each(|known| all.add(known.cell));
+        all
+    }
+
+    /// When the UE was last told of candidates.
+    pub(crate) fn told_at(&self) -> Option<Time> {
+        self.told_at
+    }
+
+    /// When the source asked a candidate.
+    pub(crate) fn asked_at(&self, cell: CellId) -> Option<Time> {
+        let known = self.known.iter().find(|known| known.cell == cell);
+        known.map(|known| known.asked_at)
+    }
+
+    /// Whether a cell holds room for the UE.
+    pub(crate) fn is_held(&self, cell: CellId) -> bool {
+        self.rooms.iter().any(|room| room.cell == cell)
+    }
+
+    /// The source wants these candidates, the best first. Others make room for them, the oldest first.
+    pub(crate) fn want(
+        &mut self,
+        source: CellId,
+        wanted: &[CellId],
+        config: &ConditionalConfig,
+        step: &mut Step<'_>,
+    ) {
+        if self.source != source {
+            self.cancel_all(step);
+            self.source = source;
+        }
+        let wanted = &wanted[..wanted.len().min(config.most_candidates)];
+        for &cell in wanted {
+            if self.known.iter().any(|known| known.cell == cell) {
+                continue;
+            }
+            if self.known.len() >= config.most_candidates {
+                let is_other = |known: &Known| !wanted.contains(&known.cell);
+                let Some(place) = self.known.iter().position(is_other) else {
+                    return;
+                };
+                let left = self.known.remove(place);
+                self.cancel(left.cell, step);
+                self.is_stale |= left.is_prepared();
+            }
+            step.act(Act::Note(Some(cell), RrcEvent::HandoverRequest));
+            self.known.push(Known {
+                cell,
+                asked_at: step.now,
+                answer_by: step.after(step.config.procedure.preparation),
+            });
+            self.tell(Signal::Request(cell), [source, cell], step);
+        }
+        self.configure(step);
+    }
+
+    /// The UE is in a cell that was prepared: room becomes that of the UE. Its base station tells the source, if that
+    /// is another one.
+    pub(crate) fn on_executed(&mut self, cell: CellId, step: &mut Step<'_>) {
+        self.give_back(|room| room.cell == cell, step);
+        self.success = Some(Success {
+            cell,
+            again_at: step.after(REPEAT),
+            is_known: false,
+        });
+        self.tell(Signal::Success(cell), [cell, self.source], step);
+    }
+
+    /// The link to the UE is lost: the target tells nobody any more.
+    pub(crate) fn on_link_lost(&mut self) {
+        self.success = None;
+        self.resumes_at = Time::NEVER;
+    }
+
+    /// The source knows that the UE is gone, and not to a candidate.
+    pub(crate) fn cancel_all(&mut self, step: &mut Step<'_>) {
+        self.is_stale = false;
+        while let Some(known) = self.known.pop() {
+            self.cancel(known.cell, step);
+        }
+    }
+
+    fn cancel(&mut self, cell: CellId, step: &mut Step<'_>) {
+        let source = self.source;
+        let signal = Signal::Cancel { source, cell };
+        self.tell(signal, [source, cell], step);
+    }
+
+    /// Rooms are held no more. Whether there were any.
+    fn give_back(&mut self, is_it: impl Fn(&Room) -> bool, step: &mut Step<'_>) -> bool {
+        let before = self.rooms.len();
+        for room in self.rooms.iter().filter(|room| is_it(room)) {
+            let held = &mut step.held[room.cell.index()];
+            *held = held.saturating_sub(1);
+        }
+        self.rooms.retain(|room| !is_it(room));
+        self.rooms.len() < before
+    }
+
+    /// When all answers are there, the UE hears of its candidates.
+    fn configure(&mut self, step: &mut Step<'_>) {
+        if self.is_stale && self.known.iter().all(Known::is_prepared) {
+            self.is_stale = false;
+            self.told_at = Some(step.now);
+            step.act(Act::Configure);
+        }
+    }
+
+    /// Whatever is due happens.
+    pub(crate) fn on_due(&mut self, step: &mut Step<'_>) {
+        while let Some(place) = self.given.iter().position(|(at, _)| *at <= step.now) {
+            let (_, signal) = self.given.remove(place);
+            self.on_signal(signal, step);
+        }
+        while let Some(place) = self.deciding.iter().position(|(_, at)| *at <= step.now) {
+            let (cell, _) = self.deciding.remove(place);
+            self.decide(cell, step);
+        }
+        while let Some(place) = (self.known.iter()).position(|known| known.answer_by <= step.now) {
+            let cell = self.known.remove(place).cell;
+            step.act(Act::Note(Some(cell), RrcEvent::PreparationExpired));
+            self.cancel(cell, step);
+            self.configure(step);
+        }
+        while let Some(place) = self.rooms.iter().position(|room| room.until <= step.now) {
+            let Room { source, cell, .. } = self.rooms[place];
+            self.give_back(|room| (room.source, room.cell) == (source, cell), step);
+            step.act(Act::Note(Some(cell), RrcEvent::CandidateCancelled));
+            let signal = Signal::Withdraw { source, cell };
+            self.tell(signal, [cell, source], step);
+        }
+        if let Some(success) = self.success.as_mut().filter(|it| it.again_at <= step.now) {
+            success.again_at = step.after(REPEAT);
+            let cell = success.cell;
+            self.tell(Signal::Success(cell), [cell, self.source], step);
+        }
+        if self.resumes_at <= step.now {
+            self.resumes_at = Time::NEVER;
+            step.act(Act::ResumeData);
+        }
+    }
+
+    /// A message has come over links, if it is one of these.
+    pub(crate) fn on_message(&mut self, number: u64, step: &mut Step<'_>) {
+        let Some(wired) = self.wire.take(number) else {
+            return;
+        };
+        if wired.next != wired.to {
+            // The core passes it on.
+            return self
+                .wire
+                .post(wired.signal, wired.next, [wired.to; 2], step);
+        }
+        self.on_signal(wired.signal, step);
+    }
+
+    /// A candidate decides about a request.
+    fn decide(&mut self, cell: CellId, step: &mut Step<'_>) {
+        let source = self.source;
+        let has_room = step.has_room(cell);
+        let answer = match (has_room, &step.config.conditional) {
+            (true, Some(config)) => {
+                self.give_back(|room| room.cell == cell, step);
+                step.held[cell.index()] += 1;
+                self.rooms.push(Room {
+                    source,
+                    cell,
+                    until: step.after(config.hold),
+                });
+                Signal::Acknowledge(cell)
+            }
+            _ => Signal::Refuse(cell),
+        };
+        self.tell(answer, [cell, source], step);
+    }
+
+    fn on_signal(&mut self, signal: Signal, step: &mut Step<'_>) {
+        match signal {
+            Signal::Request(cell) => {
+                let at = step.after(step.config.procedure.admission);
+                self.deciding.push((cell, at));
+            }
+            Signal::Acknowledge(cell) => {
+                let mut known = self.known.iter_mut();
+                match known.find(|known| known.cell == cell) {
+                    Some(known) => {
+                        known.answer_by = Time::NEVER;
+                        self.is_stale = true;
+                        step.act(Act::Note(Some(cell), RrcEvent::CandidatePrepared));
+                        self.configure(step);
+                    }
+                    // The source waits for it no longer.
+                    None => self.cancel(cell, step),
+                }
+            }
+            Signal::Refuse(cell) => {
+                self.known.retain(|known| known.cell != cell);
+                step.act(Act::Note(Some(cell), RrcEvent::HandoverRefused));
+                self.configure(step);
+            }
+            Signal::Cancel { source, cell } => {
+                self.deciding.retain(|&(other, _)| other != cell);
+                if self.give_back(|room| (room.source, room.cell) == (source, cell), step) {
+                    step.act(Act::Note(Some(cell), RrcEvent::CandidateCancelled));
+                }
+            }
+            Signal::Withdraw { source, cell } if source == self.source => {
+                let before = self.known.len();
+                self.known.retain(|known| known.cell != cell);
+                self.is_stale |= self.known.len() < before;
+                self.configure(step);
+            }
+            Signal::Success(cell) => self.on_success(cell, step),
+            Signal::StatusTransfer => self.success = None,
+            _ => {}
+        }
+    }
+
+    /// The source knows that the UE came to a candidate: it forwards what it has, and others are cancelled.
+    fn on_success(&mut self, cell: CellId, step: &mut Step<'_>) {
+        let source = self.source;
+        if self.known.iter().any(|known| known.cell == cell) {
+            step.act(Act::Note(Some(cell), RrcEvent::HandoverSuccess));
+            self.known.retain(|known| known.cell != cell);
+            self.cancel_all(step);
+        }
+        // It may be told again, as the answer was lost, or of a UE that is gone from there.
+        let is_there = step.is_connected && step.serving == Some(cell);
+        let mut told = self.success.iter_mut();
+        let first = told.find(|success| success.cell == cell && !success.is_known);
+        if let Some(success) = first.filter(|_| is_there) {
+            success.is_known = true;
+            let given = match step.config.speak_over_links(source, cell) {
+                true => Span::ZERO,
+                false => step.config.station_delay(source, cell),
+            };
+            step.act(Act::MoveData { cell, given });
+            match given == Span::ZERO {
+                true => step.act(Act::ResumeData),
+                false => self.resumes_at = step.after(given),
+            }
+        }
+        self.tell(Signal::StatusTransfer, [source, cell], step);
+    }
+
+    /// The base station of one cell tells that of another.
+    fn tell(&mut self, signal: Signal, [from, to]: [CellId; 2], step: &mut Step<'_>) {
+        if step.config.speak_over_links(from, to) {
+            let ends = [from, to].map(|cell| Place::Station(step.config.station(cell)));
+            self.wire.tell(signal, ends, step);
+        } else {
+            let at = step.after(step.config.station_delay(from, to));
+            self.given.push((at, signal));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

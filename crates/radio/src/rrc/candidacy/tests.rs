@@ -1,0 +1,267 @@
+//! The network's part of conditional handovers alone: messages are carried by hand.
+
+use super::*;
+use crate::config::{MobilityConfig, Signalling};
+use std::collections::{BTreeSet, VecDeque};
+
+const SOURCE: CellId = CellId(0);
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(ms)
+}
+
+fn cells(all: &[u32]) -> Vec<CellId> {
+    all.iter().copied().map(CellId).collect()
+}
+
+fn config(signalling: Signalling) -> MobilityConfig {
+    MobilityConfig {
+        most_ues: Some(2),
+        stations: vec![10, 11, 12, 13, 14],
+        signalling,
+        conditional: Some(ConditionalConfig {
+            conditions: Vec::new(),
+            most_candidates: 2,
+            hold: Span::from_millis(2000),
+            recovers: true,
+        }),
+        ..MobilityConfig::bare()
+    }
+}
+
+struct Stations {
+    candidacy: Candidacy,
+    config: MobilityConfig,
+    loads: [u32; 5],
+    held: [u32; 5],
+    serving: CellId,
+    next_message: u64,
+}
+
+impl Stations {
+    fn new(signalling: Signalling) -> Stations {
+        Stations {
+            candidacy: Candidacy::new(),
+            config: config(signalling),
+            loads: [0; 5],
+            held: [0; 5],
+            serving: SOURCE,
+            next_message: 0,
+        }
+    }
+
+    fn over_links() -> Stations {
+        let strangers = BTreeSet::new();
+        Stations::new(Signalling::Links { strangers })
+    }
+
+    /// The actions that follow from a step at `ms`, without notes of those that have a row.
+    fn step(&mut self, ms: u64, action: impl FnOnce(&mut Candidacy, &mut Step<'_>)) -> Vec<Act> {
+        let mut acts = VecDeque::new();
+        let mut step = Step {
+            now: at(ms),
+            config: &self.config,
+            loads: &self.loads,
+            held: &mut self.held,
+            serving: Some(self.serving),
+            is_connected: true,
+            fetching: None,
+            next_message: &mut self.next_message,
+            acts: &mut acts,
+        };
+        action(&mut self.candidacy, &mut step);
+        acts.retain(|act| !matches!(act, Act::Note(..)));
+        acts.into()
+    }
+
+    fn want(&mut self, ms: u64, wanted: &[u32]) -> Vec<Act> {
+        let config = self.config.conditional.clone().expect("conditional");
+        self.step(ms, |candidacy, step| {
+            candidacy.want(SOURCE, &cells(wanted), &config, step);
+        })
+    }
+
+    fn due(&mut self, ms: u64) -> Vec<Act> {
+        self.step(ms, Candidacy::on_due)
+    }
+
+    fn arrive(&mut self, ms: u64, number: u64) -> Vec<Act> {
+        self.step(ms, |candidacy, step| candidacy.on_message(number, step))
+    }
+
+    /// Lets everything happen up to `ms`, where times are given.
+    fn until(&mut self, ms: u64) -> Vec<Act> {
+        let mut acts = Vec::new();
+        while self.candidacy.wake_at() <= at(ms) {
+            let now = self.candidacy.wake_at().as_nanos() / 1_000_000;
+            acts.extend(self.due(now));
+        }
+        acts
+    }
+
+    fn prepared(&self) -> Vec<CellId> {
+        self.candidacy.prepared().cells().to_vec()
+    }
+}
+
+fn send(number: u64, [from, to]: [u32; 2], size: u32) -> Act {
+    let [from, to] = [from, to].map(Place::Station);
+    Act::Send {
+        number,
+        from,
+        to,
+        size,
+    }
+}
+
+#[test]
+fn where_times_are_given_candidates_are_prepared_at_once_and_told_together() {
+    let mut stations = Stations::new(Signalling::Given);
+    assert_eq!(stations.want(100, &[1, 2]), []);
+    // There, admission, back.
+    assert_eq!(stations.until(119), []);
+    assert_eq!(stations.held, [0, 1, 1, 0, 0], "from the decision on");
+    assert_eq!(stations.until(120), [Act::Configure]);
+    assert_eq!(stations.prepared(), cells(&[1, 2]));
+    assert_eq!(stations.candidacy.asked_at(CellId(2)), Some(at(100)));
+    assert_eq!(stations.candidacy.told_at(), Some(at(120)));
+    // A further one takes the place of the oldest that is not wanted.
+    assert_eq!(stations.want(200, &[2, 3]), []);
+    assert_eq!(stations.until(205), []);
+    assert_eq!(
+        stations.held,
+        [0, 0, 1, 0, 0],
+        "the cancelled one has heard of it"
+    );
+    assert_eq!(stations.until(220), [Act::Configure]);
+    assert_eq!(stations.prepared(), cells(&[2, 3]));
+    assert_eq!(stations.want(300, &[3, 2]), [], "nothing new");
+}
+
+#[test]
+fn a_full_candidate_refuses_and_rooms_that_are_held_count() {
+    let mut stations = Stations::new(Signalling::Given);
+    stations.held[1] = 1;
+    stations.loads[1] = 1;
+    stations.want(100, &[1, 2]);
+    assert_eq!(stations.until(200), [Act::Configure]);
+    assert_eq!(stations.prepared(), cells(&[2]));
+    assert_eq!(stations.held, [0, 1, 1, 0, 0]);
+}
+
+#[test]
+fn a_candidate_gives_room_back_after_its_time_and_says_so() {
+    let mut stations = Stations::new(Signalling::Given);
+    stations.want(0, &[1]);
+    stations.until(1000);
+    stations.want(1000, &[1, 2]);
+    stations.until(1100);
+    // Held from 15 ms on, for 2 s.
+    assert_eq!(stations.until(2014), []);
+    assert!(stations.candidacy.is_held(CellId(1)));
+    assert_eq!(stations.until(2015), []);
+    assert!(!stations.candidacy.is_held(CellId(1)));
+    assert_eq!(
+        stations.until(2020),
+        [Act::Configure],
+        "the source has heard"
+    );
+    assert_eq!(stations.prepared(), cells(&[2]));
+    stations.until(10_000);
+    assert_eq!((stations.held, stations.prepared()), ([0; 5], vec![]));
+    assert!(stations.candidacy.wake_at().is_never());
+}
+
+#[test]
+fn over_links_the_target_tells_the_source_which_forwards_and_cancels_the_others() {
+    let mut stations = Stations::over_links();
+    let requests = [send(0, [10, 11], 600), send(1, [10, 12], 600)];
+    assert_eq!(stations.want(0, &[1, 2]), requests);
+    assert_eq!(
+        [stations.arrive(5, 0), stations.arrive(6, 1)],
+        [vec![], vec![]]
+    );
+    assert_eq!(stations.due(15), [send(2, [11, 10], 300)]);
+    assert_eq!(stations.arrive(20, 2), [], "one is still to answer");
+    assert_eq!(stations.due(16), [send(3, [12, 10], 300)]);
+    assert_eq!(stations.arrive(21, 3), [Act::Configure]);
+    // The UE is in the second; its base station's message is lost, and told again.
+    stations.serving = CellId(2);
+    let executed = stations.step(500, |candidacy, step| {
+        candidacy.on_executed(CellId(2), step);
+    });
+    assert_eq!(executed, [send(4, [12, 10], 100)]);
+    assert_eq!(stations.held, [0, 1, 0, 0, 0], "room is the UE's");
+    assert!(stations.candidacy.is_finishing());
+    assert_eq!(stations.due(1500), [send(5, [12, 10], 100)]);
+    let (cell, given) = (CellId(2), Span::ZERO);
+    let followed = [
+        send(6, [10, 11], 100),
+        Act::MoveData { cell, given },
+        Act::ResumeData,
+        send(7, [10, 12], 100),
+    ];
+    assert_eq!(stations.arrive(1505, 5), followed);
+    assert_eq!(stations.arrive(1510, 6), []);
+    assert_eq!(stations.held, [0; 5], "the other one gives its room back");
+    // The answer is lost: told once more, the source answers and does nothing else.
+    assert_eq!(stations.due(2500), [send(8, [12, 10], 100)]);
+    assert_eq!(stations.arrive(2505, 8), [send(9, [10, 12], 100)]);
+    assert!(stations.candidacy.is_finishing());
+    assert_eq!(stations.arrive(2510, 9), []);
+    assert!(!stations.candidacy.is_finishing());
+    assert!(stations.candidacy.wake_at().is_never());
+}
+
+#[test]
+fn without_an_answer_the_source_cancels_and_a_late_answer_is_cancelled_too() {
+    let mut stations = Stations::over_links();
+    stations.want(0, &[1]);
+    stations.arrive(5, 0);
+    let answer = stations.due(15);
+    assert_eq!(answer, [send(1, [11, 10], 300)]);
+    // TX2RELOCprep; the message is lost.
+    assert_eq!(stations.due(1000), [send(2, [10, 11], 100)]);
+    assert_eq!(stations.prepared(), []);
+    assert_eq!(stations.arrive(1001, 1), [send(3, [10, 11], 100)]);
+    assert_eq!(stations.held, [0, 1, 0, 0, 0]);
+    assert_eq!(stations.arrive(1006, 3), []);
+    assert_eq!(stations.held, [0; 5]);
+}
+
+#[test]
+fn of_a_ue_that_is_gone_elsewhere_all_candidates_are_cancelled() {
+    let mut stations = Stations::new(Signalling::Given);
+    stations.want(0, &[1, 2]);
+    stations.until(100);
+    assert_eq!(stations.step(100, Candidacy::cancel_all), []);
+    assert_eq!(stations.held, [0, 1, 1, 0, 0], "they have not heard of it");
+    assert_eq!(stations.until(105), []);
+    assert_eq!((stations.held, stations.prepared()), ([0; 5], vec![]));
+    // A link that is lost again before the source has answered: the target says no more.
+    stations.want(200, &[3]);
+    stations.until(300);
+    stations.serving = CellId(3);
+    stations.step(400, |candidacy, step| {
+        candidacy.on_executed(CellId(3), step);
+    });
+    stations.candidacy.on_link_lost();
+    assert_eq!(stations.until(10_000), [], "the source moves nothing");
+}
+
+#[test]
+fn between_cells_of_one_station_data_is_there_at_once() {
+    let mut stations = Stations::new(Signalling::Given);
+    stations.config.stations = vec![10; 5];
+    stations.want(0, &[1]);
+    assert_eq!(stations.until(9), []);
+    assert_eq!(stations.until(10), [Act::Configure], "after admission");
+    stations.serving = CellId(1);
+    stations.step(50, |candidacy, step| candidacy.on_executed(CellId(1), step));
+    let (cell, given) = (CellId(1), Span::ZERO);
+    assert_eq!(
+        stations.due(50),
+        [Act::MoveData { cell, given }, Act::ResumeData]
+    );
+    assert!(stations.candidacy.wake_at().is_never());
+}

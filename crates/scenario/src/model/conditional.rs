@@ -1,0 +1,172 @@
+//! Conditional handover: what belongs to it, and what does not fit it.
+
+use super::{EventKind, HandoverData, MobilityManagement};
+use crate::build::Builder;
+use crate::keys::TIME;
+use crate::quantity::Dimension;
+use crate::read::{Content, Fields, Item};
+use crate::shape::Presence::{Default, Optional, Required};
+use crate::shape::{Range, Shape};
+use crate::table::{KeyValue, nested, table, words};
+use fadeout_core::{Dbm, Decibel, Span};
+use serde_json::Value;
+
+const LEVEL: Shape = Shape::Quantity(Dimension::Power, Range::closed(-200.0, 50.0));
+const OFFSET: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(-30.0, 30.0));
+const HYSTERESIS: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 30.0));
+
+words! {
+    /// Who decides when a UE goes to another cell.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum HandoverProcedure {
+        /// the network, by a command
+        Plain = "plain",
+        /// the UE, among cells that were prepared, when `conditions` are fulfilled
+        Conditional = "conditional",
+    }
+}
+
+table! {
+    /// A condition of a conditional handover (TS 38.331 clause 5.3.5.13.4).
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct ExecutionCondition {
+        own {}
+        check = ExecutionCondition::with_levels;
+        /// Its kind.
+        kind: ConditionKind = ConditionKind::SHAPE, Required;
+        /// RSRP with which a4 and a5 compare the candidate.
+        threshold: Option<Dbm> = LEVEL, Optional;
+        /// RSRP with which a5 compares the serving cell.
+        serving_threshold: Option<Dbm> = LEVEL, Optional;
+        /// By how much a3's candidate is better.
+        offset: Decibel = OFFSET, Default("\"3 dB\"");
+        /// Hysteresis.
+        hysteresis: Decibel = HYSTERESIS, Default("\"1 dB\"");
+        /// How long the condition must hold.
+        time_to_trigger: Span = TIME, Default("\"160 ms\"");
+        /// Coefficient k of the layer 3 filter; 0 does not filter.
+        filter: u8 = Shape::Integer { min: 0, max: 19 }, Default("4");
+    }
+}
+
+nested!(ExecutionCondition);
+
+words! {
+    /// The kind of a condition.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ConditionKind {
+        /// the candidate is better than the serving cell by an offset
+        A3 = "a3",
+        /// the candidate is better than a threshold
+        A4 = "a4",
+        /// the serving cell is worse than one threshold, the candidate better than another
+        A5 = "a5",
+    }
+}
+
+impl ExecutionCondition {
+    /// A3 with its defaults, where nothing is said.
+    pub const USUAL: ExecutionCondition = ExecutionCondition {
+        kind: ConditionKind::A3,
+        threshold: None,
+        serving_threshold: None,
+        offset: Decibel(3.0),
+        hysteresis: Decibel(1.0),
+        time_to_trigger: Span::from_millis(160),
+        filter: 4,
+    };
+
+    fn with_levels(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        let (is_good, expected) = match self.kind {
+            ConditionKind::A3 => (true, ""),
+            ConditionKind::A4 => (
+                self.threshold.is_some(),
+                "a `threshold`, such as \"-100 dBm\"",
+            ),
+            ConditionKind::A5 => (
+                self.threshold.is_some() && self.serving_threshold.is_some(),
+                "a `threshold` and a `serving-threshold`",
+            ),
+        };
+        if !is_good {
+            let kind = self.kind.word();
+            let message = format!("condition {kind} without what it compares with");
+            builder.mistake(fields.place, message, expected);
+        }
+        is_good.then_some(self)
+    }
+}
+
+impl KeyValue for Vec<ExecutionCondition> {
+    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        let Content::List(items) = &item.content else {
+            return None;
+        };
+        let all = items
+            .iter()
+            .map(|item| ExecutionCondition::of(item, builder));
+        // Each mistake is told, not only the first.
+        let all: Vec<_> = all.collect();
+        all.into_iter().collect()
+    }
+    fn written(&self, shape: &Shape) -> Option<Value> {
+        self.iter()
+            .map(|condition| KeyValue::written(condition, shape))
+            .collect()
+    }
+}
+
+impl MobilityManagement {
+    /// Checks that keys of conditional handovers are given where there are some, and that the others fit them.
+    ///
+    /// Standard: TS 38.300 §9.2.3.4.
+    pub(super) fn fits_procedure(&self, fields: &Fields, builder: &mut Builder<'_, '_>) -> bool {
+        let keys = [
+            ("conditions", self.conditions.is_some()),
+            ("max-candidates", self.max_candidates.is_some()),
+            ("candidate-timeout", self.candidate_timeout.is_some()),
+            ("conditional-recovery", self.conditional_recovery.is_some()),
+        ];
+        let given = keys.iter().find(|(_, is_given)| *is_given);
+        let mistake = match self.procedure {
+            HandoverProcedure::Plain => given.map(|&(key, _)| {
+                let message = "a part of conditional handover, but handovers are plain";
+                let expected = "`procedure = \"conditional\"`, or without it";
+                (key, message, expected)
+            }),
+            HandoverProcedure::Conditional => self.misfit(),
+        };
+        if let Some((key, message, expected)) = mistake {
+            builder.mistake(fields.place_of(key), message, expected);
+        }
+        mistake.is_none()
+    }
+
+    /// What does not fit conditional handovers: a key, what is wrong with it, what is expected.
+    fn misfit(&self) -> Option<(&'static str, &'static str, &'static str)> {
+        let is_other = |kind| matches!(kind, EventKind::B1 | EventKind::B2);
+        match &self.conditions {
+            Some(all) if all.len() > 2 => Some((
+                "conditions",
+                "more than two conditions of a candidate",
+                "one or two, which must both be fulfilled",
+            )),
+            _ if self.data == HandoverData::Bicasting => Some((
+                "data",
+                "bicasting before a handover of which the network does not know when it comes",
+                "\"forwarding\" or \"none\" with `procedure = \"conditional\"`",
+            )),
+            _ if !self.preparation.is_direct() => Some((
+                "preparation",
+                "conditional handovers by way of the core",
+                "\"x2\" or \"xn\" with `procedure = \"conditional\"`",
+            )),
+            _ if self.events.iter().any(|event| is_other(event.kind)) => Some((
+                "events",
+                "events b1 and b2, but candidates are of the UE's own generation",
+                "others, or `procedure = \"plain\"`",
+            )),
+            _ => None,
+        }
+    }
+}
