@@ -9,6 +9,7 @@
 
 use super::managed::{Managed, note_cell};
 use super::service::Service;
+use crate::air::beams::Beamed;
 use crate::config::{Env, LegId};
 use crate::rrc::beam_failure::BeamWatch;
 use crate::rrc::pace;
@@ -52,7 +53,7 @@ impl Beams<'_, '_> {
         let was_recovering = watch.is_recovering();
         watch.begin_anew(env.now, None);
         if let Some((leg, _)) = self.leg() {
-            self.0.service.stack.air.hold_beams(leg, env.now, false);
+            Beamed(&mut self.0.service.stack.air).hold_beams(leg, env.now, false);
         }
         was_recovering
     }
@@ -104,7 +105,7 @@ impl Beams<'_, '_> {
         let configs = (monitoring, &config.access);
         let has_failed = watch.on_look((env.now, period), configs, !is_heard);
         let is_held = !is_heard || watch.is_recovering();
-        service.stack.air.hold_beams(leg, env.now, is_held);
+        Beamed(&mut service.stack.air).hold_beams(leg, env.now, is_held);
         if has_failed {
             note_cell((*ue, cell), RrcEvent::BeamFailure, env);
             self.0.inform(LinkInfo::BlockageBegan);
@@ -137,7 +138,7 @@ impl Beams<'_, '_> {
         }
         let air = &mut service.stack.air;
         air.refresh(leg, env.now, motion);
-        let Some(candidate) = air.candidate(leg, (env.now, false), motion) else {
+        let Some(candidate) = Beamed(air).candidate(leg, (env.now, false), motion) else {
             return;
         };
         let least_db = config.monitoring.q_out.0 - candidate.lead_db;
@@ -161,8 +162,8 @@ impl Beams<'_, '_> {
         match progress {
             Progress::Running => {}
             Progress::Done => {
-                air.hold_beams(leg, env.now, false);
-                air.candidate(leg, (env.now, true), motion);
+                Beamed(air).hold_beams(leg, env.now, false);
+                Beamed(air).candidate(leg, (env.now, true), motion);
                 if let Some(watch) = &mut state.beams {
                     watch.on_recovered();
                 }

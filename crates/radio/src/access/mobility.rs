@@ -8,6 +8,7 @@ use super::managed::{CellKind, Managed, note_cell};
 use super::service::Service;
 use super::stack::Stack;
 use super::{Event, RadioAccess};
+use crate::air::beams::Beamed;
 use crate::config::{
     AirInterface, BearerConfig, Env, LegId, MobilityConfig, RadioError, Signalling,
 };
@@ -315,7 +316,7 @@ impl RadioAccess {
             if let Some(watch) = &mut state.beams {
                 let period = beam_failure::period(&self.service, cell);
                 watch.begin_anew(Time::ZERO, period);
-                self.service.stack.air.tell_of_beams(ue);
+                Beamed(&mut self.service.stack.air).tell_of_beams(ue);
             }
             carriers::note_secondaries(&mut state, (cells, kinds), &aggregation);
             loads[cell.index()] += 1;

@@ -14,18 +14,22 @@ pub(crate) struct Candidate {
     pub lead_db: f64,
 }
 
-impl Air {
+/// The air with its beams.
+pub(crate) struct Beamed<'a>(pub &'a mut Air);
+
+impl Beamed<'_> {
     /// The UE itself finds out that beams of its paths have failed.
     pub(crate) fn tell_of_beams(&mut self, ue: UeId) {
-        for index in self.ues[ue.index()].carriers.iter().cloned().flatten() {
-            self.channels[index].tell_of_beams();
+        let air = &mut *self.0;
+        for index in air.ues[ue.index()].carriers.iter().cloned().flatten() {
+            air.channels[index].tell_of_beams();
         }
     }
 
     /// While the beams of a leg fail, nobody hears of better ones.
     pub(crate) fn hold_beams(&mut self, leg: LegId, now: Time, is_failing: bool) {
-        if let &Signal::Paths(serving, _) = &self.legs[leg.index()].signal {
-            self.channels[serving].hold_beams(now, is_failing);
+        if let &Signal::Paths(serving, _) = &self.0.legs[leg.index()].signal {
+            self.0.channels[serving].hold_beams(now, is_failing);
         }
     }
 
@@ -37,21 +41,22 @@ impl Air {
         (now, is_taken): (Time, bool),
         motion: &mut M,
     ) -> Option<Candidate> {
-        let leg = &self.legs[leg.index()];
+        let air = &mut *self.0;
+        let leg = &air.legs[leg.index()];
         let &Signal::Paths(serving, _) = &leg.signal else {
             return None;
         };
-        let cell = &self.cells[leg.cell.index()];
+        let cell = &air.cells[leg.cell.index()];
         let at = latest(now, cell.config.gain_period);
-        let ue = &mut self.ues[leg.ue.index()];
+        let ue = &mut air.ues[leg.ue.index()];
         let placement = ue.place(at, motion);
         let ends = cell.config.ends((placement.node, at), placement.ue, motion);
-        let channel = &mut self.channels[serving];
+        let channel = &mut air.channels[serving];
         let in_use_db = channel.gain_db;
         let found_db = channel.candidate_db(at, &ends, is_taken);
         if is_taken {
             // The gain in use is of other beams.
-            self.paths[serving].due_at = Time::ZERO;
+            air.paths[serving].due_at = Time::ZERO;
         }
         Some(Candidate {
             rsrp_dbm: cell.levels.element_dbm + found_db,

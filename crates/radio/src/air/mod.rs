@@ -7,7 +7,7 @@
 //!
 //! Who transmits what is told to [`Air`]; it says what of it is received. It knows no packets.
 
-mod beams;
+pub(crate) mod beams;
 mod geometry;
 mod history;
 mod interference;
