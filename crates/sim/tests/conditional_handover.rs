@@ -81,7 +81,9 @@ fn the_ue_goes_on_its_own_and_the_source_forwards_when_it_hears_of_it() {
 
 #[test]
 fn over_links_the_same_steps_are_messages() {
-    let (rows, delivered) = run(&[BETTER]);
+    // The second change comes so soon that what is forwarded outgrows the usual queue.
+    let room = "link.x2-west.reverse.queue={ limit = \"5000 packets\" }";
+    let (rows, delivered) = run(&[BETTER, room]);
     let successes = count(&rows, RrcEvent::HandoverSuccess);
     assert!(successes >= 2, "{successes}");
     assert_eq!(count(&rows, RrcEvent::ConditionsMet), successes);

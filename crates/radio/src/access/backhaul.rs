@@ -3,7 +3,7 @@
 use super::conditional::Conditional;
 use super::handover::seconds;
 use super::managed::{Managed, note_cell};
-use super::mobility::Move;
+use super::moves::Move;
 use crate::config::Env;
 use crate::rrc::mobility::Stage;
 use crate::rrc::network::{Act, Network, Step};

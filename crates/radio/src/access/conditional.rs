@@ -15,7 +15,7 @@
 use super::Event;
 use super::handover::seconds;
 use super::managed::{Managed, note_cell};
-use super::mobility::Move;
+use super::moves::Move;
 use crate::config::{Env, EventKind, Fate, LegId, MOST_CANDIDATES, Signalling};
 use crate::rrc::conditional::{Candidates, processing};
 use crate::rrc::mobility::{Measured, Message, Stage};

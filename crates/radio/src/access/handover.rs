@@ -12,7 +12,7 @@ use super::beam_failure::Beams;
 use super::carriers::Aggregated;
 use super::conditional::Conditional;
 use super::managed::{Managed, note_cell};
-use super::mobility::Move;
+use super::moves::Move;
 use super::stack::Stack;
 use crate::bearer::TransferCounts;
 use crate::config::{Env, Fate, LegId};

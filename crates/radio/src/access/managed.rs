@@ -3,7 +3,7 @@
 
 use super::carriers::Aggregated;
 use super::conditional::Conditional;
-use super::mobility::Move;
+use super::moves::Move;
 use super::service::Service;
 use crate::config::{Env, MobilityConfig};
 use crate::rlc::Generation;

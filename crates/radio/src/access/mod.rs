@@ -31,6 +31,7 @@ mod looks;
 mod managed;
 mod measure;
 mod mobility;
+mod moves;
 mod reception;
 mod secondary;
 mod service;
@@ -54,7 +55,7 @@ pub use crate::rrc::policy::{
     CustomPolicy, HANDOVER_POLICIES, HandoverPolicy, Policy, Report, ReportedCell,
 };
 pub use counters::{Counters, DirectionCounters, LegCounters};
-pub use mobility::{Backhaul, Move};
+pub use moves::{Backhaul, Move};
 
 use crate::bearer::Finder;
 use crate::config::{Env, LegId};

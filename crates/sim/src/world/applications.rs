@@ -30,13 +30,9 @@ impl<P: Probe> World<P> {
             generation,
         };
         self.agenda.arm(&mut flow.wake, at, event);
-        if !self.asks.is_empty() {
-            self.carry_out(sender, receiver);
+        if self.asks.is_empty() {
+            return;
         }
-    }
-
-    /// Passes on what an application asked for to the ends of its connection.
-    fn carry_out(&mut self, sender: EndpointId, receiver: EndpointId) {
         let mut asks = std::mem::take(&mut self.asks);
         for (end, request) in asks.drain(..) {
             let command = match request {
