@@ -55,6 +55,15 @@ struct Line {
 /// A corner by its share of the way and how far left of the line it stands, metres.
 type Corner = (f64, f64);
 
+/// A place along the line: its share of the way, how far across a wall stands there, metres, and what a
+/// metre across weighs there.
+#[derive(Debug, Clone, Copy)]
+struct Stand {
+    share: f64,
+    across: f64,
+    weight: f64,
+}
+
 impl Line {
     fn new(from: Point, to: Point) -> Option<Line> {
         let (x, y) = (to.x - from.x, to.y - from.y);
@@ -86,40 +95,59 @@ impl Line {
     }
 
     /// By so much a roof is above the line.
-    fn roof(&self, height: f64, share: f64) -> f64 {
-        (height - self.height_at(share)) * self.scale(share)
+    fn roof(&self, height: f64, place: Stand) -> f64 {
+        (height - self.height_at(place.share)) * place.weight
     }
 
-    /// Shares of the way at which the offset of a straight wall from one corner to another may be
-    /// extreme: at its ends, and where it comes nearest in between.
-    fn extremes(&self, one: Corner, other: Corner) -> Option<[Corner; 3]> {
-        let way = other.0 - one.0;
-        let at = |share: f64| {
-            let t = if way == 0.0 {
-                0.0
-            } else {
-                (share - one.0) / way
-            };
-            (share, one.1 + (other.1 - one.1) * t)
-        };
+    /// A corner with the weight of its place.
+    fn stands(&self, (share, across): Corner) -> Stand {
+        Stand {
+            share,
+            across,
+            weight: self.scale(share),
+        }
+    }
+
+    /// Visits the places along a straight wall from one corner to another where its offset may be
+    /// extreme: its ends, and where it comes nearest in between.
+    #[inline]
+    fn extremes(&self, one: Stand, other: Stand, mut visit: impl FnMut(Stand)) {
         let (near, far) = (self.nearest, 1.0 - self.nearest);
-        let (first, last) = (one.0.min(other.0).max(near), one.0.max(other.0).min(far));
+        let first = one.share.min(other.share).max(near);
+        let last = one.share.max(other.share).min(far);
         if first > last {
-            return None;
+            return;
         }
+        let way = other.share - one.share;
         if way == 0.0 {
-            return Some([one, other, one]);
+            visit(one);
+            return visit(other);
         }
-        // (u + s t)^2 / (t (1 - t)) is least at t = u / (2 u + s), with u at the line's beginning.
-        let slope = (other.1 - one.1) / way;
-        let begins = one.1 - slope * one.0;
-        let least = begins / (2.0 * begins + slope);
-        let between = if first <= least && least <= last {
-            least
-        } else {
-            first
+        let turn = other.across - one.across;
+        let at = |share: f64| {
+            // Most walls stand between the ends as a whole: no weights but those of their corners.
+            let (t, weight) = if share == one.share {
+                (0.0, one.weight)
+            } else if share == other.share {
+                (1.0, other.weight)
+            } else {
+                ((share - one.share) / way, self.scale(share))
+            };
+            Stand {
+                share,
+                across: one.across + turn * t,
+                weight,
+            }
         };
-        Some([at(first), at(last), at(between)])
+        visit(at(first));
+        visit(at(last));
+        // (u + s t)^2 / (t (1 - t)) is least at t = u / (2 u + s), with u at the line's beginning.
+        let slope = turn / way;
+        let begins = one.across - slope * one.share;
+        let least = begins / (2.0 * begins + slope);
+        if first < least && least <= last {
+            visit(at(least));
+        }
     }
 
     /// Whether a building may count, by the circle around it; true more often than need be.
@@ -138,20 +166,17 @@ impl Line {
         if aside(1.0) || aside(-1.0) {
             return None;
         }
+        let corners = corners.map(|corner| self.stands(corner));
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        let mut nearest = (f64::INFINITY, 0.0);
+        let mut nearest = (f64::INFINITY, corners[0]);
         for n in 0..4 {
-            for (share, across) in self
-                .extremes(corners[n], corners[(n + 1) % 4])
-                .into_iter()
-                .flatten()
-            {
-                let offset = across * self.scale(share);
+            self.extremes(corners[n], corners[(n + 1) % 4], |place| {
+                let offset = place.across * place.weight;
                 (low, high) = (low.min(offset), high.max(offset));
                 if offset.abs() < nearest.0 {
-                    nearest = (offset.abs(), share);
+                    nearest = (offset.abs(), place);
                 }
-            }
+            });
         }
         if low > high {
             return None;
@@ -160,12 +185,12 @@ impl Line {
             Some(crossing) => {
                 let bounded = |share: f64| share.clamp(self.nearest, 1.0 - self.nearest);
                 let (enters, leaves) = (bounded(crossing.enters), bounded(crossing.leaves));
-                let over = |share: f64| (share, building.height - self.height_at(share));
-                self.extremes(over(enters), over(leaves))
-                    .into_iter()
-                    .flatten()
-                    .map(|(share, _)| self.roof(building.height, share))
-                    .fold(f64::NEG_INFINITY, f64::max)
+                let over = |share| self.stands((share, building.height - self.height_at(share)));
+                let mut highest = f64::NEG_INFINITY;
+                self.extremes(over(enters), over(leaves), |place| {
+                    highest = highest.max(self.roof(building.height, place));
+                });
+                highest
             }
             None => self.roof(building.height, nearest.1),
         };
