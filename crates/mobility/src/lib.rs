@@ -26,7 +26,7 @@ mod vehicle;
 pub use area::Area;
 pub use line::Line;
 pub use manhattan::Manhattan;
-pub use obstacle::{Crossing, Obstacle, Rectangle};
+pub use obstacle::{Crossing, Obstacle, Rectangle, Turn};
 pub use places::Places;
 pub use random_direction::RandomDirection;
 pub use random_waypoint::{RandomWaypoint, RandomWaypointParameters};

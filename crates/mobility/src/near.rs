@@ -24,12 +24,23 @@ pub(crate) struct Near {
     rows: usize,
     /// Where the vehicles of each square begin in `inside`, and where the last ends.
     begins: Vec<u32>,
-    inside: Vec<Vehicle>,
-    /// The bounds of each vehicle: west, south, east, north.
-    bounds: Vec<(Vehicle, [f64; 4])>,
+    /// Vehicles by their place in `around`.
+    inside: Vec<u32>,
+    around: Vec<Around>,
     /// Height of the tallest vehicle.
     tallest: f64,
+    /// Places in `around`, and the vehicles there.
+    marked: Vec<u32>,
     found: Vec<Vehicle>,
+}
+
+/// Where all of a vehicle is for a while: in a square.
+#[derive(Debug, Clone, Copy)]
+struct Around {
+    vehicle: Vehicle,
+    middle: (f64, f64),
+    /// Half the square's side, metres; never less than any part of the vehicle is from the middle.
+    reach: f64,
 }
 
 impl Near {
@@ -42,7 +53,7 @@ impl Near {
             return;
         }
         self.holds = Some((time, time.saturating_add(LASTS)));
-        self.bounds.clear();
+        self.around.clear();
         self.tallest = 0.0;
         let (mut low, mut high) = ((f64::MAX, f64::MAX), (f64::MIN, f64::MIN));
         for (number, fleet) in fleets.iter().enumerate() {
@@ -51,20 +62,24 @@ impl Near {
             for vehicle in 0..fleet.len() {
                 let (pose, _) = fleet.pose(vehicle, time);
                 let body = fleet.body(vehicle);
-                let off = reach + body.length + body.width;
+                let reach = reach + body.reach();
                 let (x, y) = pose.front;
-                let bounds = [x - off, y - off, x + off, y + off];
-                low = (low.0.min(bounds[0]), low.1.min(bounds[1]));
-                high = (high.0.max(bounds[2]), high.1.max(bounds[3]));
+                low = (low.0.min(x - reach), low.1.min(y - reach));
+                high = (high.0.max(x + reach), high.1.max(y + reach));
                 self.tallest = self.tallest.max(body.height);
-                self.bounds.push(((number as u32, vehicle as u32), bounds));
+                self.around.push(Around {
+                    vehicle: (number as u32, vehicle as u32),
+                    middle: pose.front,
+                    reach,
+                });
             }
         }
         // Room for all of them anywhere, so that none is made while a run goes on.
-        self.found.reserve(self.bounds.len());
+        self.found.reserve(self.around.len());
+        self.marked.reserve(4 * self.around.len());
         self.inside.clear();
-        self.inside.reserve(4 * self.bounds.len());
-        if self.bounds.is_empty() {
+        self.inside.reserve(4 * self.around.len());
+        if self.around.is_empty() {
             (self.columns, self.rows) = (0, 0);
             return;
         }
@@ -80,8 +95,8 @@ impl Near {
         let squares = self.columns * self.rows;
         self.begins.clear();
         self.begins.resize(squares + 1, 0);
-        for index in 0..self.bounds.len() {
-            for square in self.squares(self.bounds[index].1) {
+        for index in 0..self.around.len() {
+            for square in self.squares(self.around[index]) {
                 self.begins[square + 1] += 1;
             }
         }
@@ -90,12 +105,11 @@ impl Near {
         }
         let total = self.begins[squares] as usize;
         self.inside.clear();
-        self.inside.resize(total, (0, 0));
+        self.inside.resize(total, 0);
         // Each square's beginning serves as its pen, and is put back.
-        for index in 0..self.bounds.len() {
-            let (vehicle, bounds) = self.bounds[index];
-            for square in self.squares(bounds) {
-                self.inside[self.begins[square] as usize] = vehicle;
+        for index in 0..self.around.len() {
+            for square in self.squares(self.around[index]) {
+                self.inside[self.begins[square] as usize] = index as u32;
                 self.begins[square] += 1;
             }
         }
@@ -113,9 +127,10 @@ impl Near {
         (((y - self.low.1) / self.side).max(0.0) as usize).min(self.rows - 1)
     }
 
-    fn squares(&self, [west, south, east, north]: [f64; 4]) -> impl Iterator<Item = usize> + use<> {
-        let columns = self.column(west)..=self.column(east);
-        let (rows, all) = (self.row(south)..=self.row(north), self.columns);
+    fn squares(&self, around: Around) -> impl Iterator<Item = usize> + use<> {
+        let ((x, y), reach) = (around.middle, around.reach);
+        let columns = self.column(x - reach)..=self.column(x + reach);
+        let (rows, all) = (self.row(y - reach)..=self.row(y + reach), self.columns);
         rows.flat_map(move |row| columns.clone().map(move |column| row * all + column))
     }
 
@@ -123,9 +138,11 @@ impl Near {
     /// above the tallest of them, in order.
     pub(crate) fn along(&mut self, from: Point, to: Point, margin: f64) -> &[Vehicle] {
         self.found.clear();
+        self.marked.clear();
         if self.columns == 0 {
             return &self.found;
         }
+        let beside = Beside::new(from, to, margin);
         let Some((one, other)) = below(from, to, self.tallest + margin) else {
             return &self.found;
         };
@@ -160,13 +177,50 @@ impl Near {
             for row in self.row(south)..=self.row(north) {
                 let square = row * self.columns + column;
                 let (begin, end) = (self.begins[square], self.begins[square + 1]);
-                self.found
-                    .extend_from_slice(&self.inside[begin as usize..end as usize]);
+                let near = self.inside[begin as usize..end as usize].iter();
+                self.marked.extend(near.copied().filter(|&index| {
+                    let Around { middle, reach, .. } = self.around[index as usize];
+                    !beside.is_clear_of(middle, reach)
+                }));
             }
         }
-        self.found.sort_unstable();
-        self.found.dedup();
+        // Who stands in several squares counts once.
+        self.marked.sort_unstable();
+        self.marked.dedup();
+        let marked = self.marked.iter();
+        self.found
+            .extend(marked.map(|&index| self.around[index as usize].vehicle));
         &self.found
+    }
+}
+
+/// A straight line on the ground, and how near to it something counts.
+pub(crate) struct Beside {
+    from: (f64, f64),
+    /// Its direction.
+    along: (f64, f64),
+    ground_m: f64,
+    margin: f64,
+}
+
+impl Beside {
+    pub(crate) fn new(from: Point, to: Point, margin: f64) -> Beside {
+        let ground_m = from.ground_distance_to(to).max(1e-9);
+        Beside {
+            from: (from.x, from.y),
+            along: ((to.x - from.x) / ground_m, (to.y - from.y) / ground_m),
+            ground_m,
+            margin,
+        }
+    }
+
+    /// Whether nothing within `reach` metres of a place is near enough; false more often than need be.
+    pub(crate) fn is_clear_of(&self, (x, y): (f64, f64), reach: f64) -> bool {
+        let (x, y) = (x - self.from.0, y - self.from.1);
+        let reach = reach + self.margin;
+        let across = y * self.along.0 - x * self.along.1;
+        let along = x * self.along.0 + y * self.along.1;
+        across.abs() > reach || along < -reach || along > self.ground_m + reach
     }
 }
 
@@ -257,9 +311,9 @@ mod tests {
         let (short, few) = looked_at(1_000.0, 100.0);
         let (long, many) = looked_at(16_000.0, 100.0);
         assert!(many > 12.0 * few, "{many} vehicles beside {few}");
-        // Both are means over the roads of about 20 vehicles: five standard errors of 20 to the half.
+        // Both are means over the roads of about 6 vehicles: five standard errors of 6 to the half.
         assert!(
-            (long - short).abs() < 5.0 * (2.0 * 20.0 / roads().count() as f64).sqrt(),
+            (long - short).abs() < 5.0 * (2.0 * 6.0 / roads().count() as f64).sqrt(),
             "{long} and {short}"
         );
         assert!(short < 0.3 * few, "{short} of {few}");

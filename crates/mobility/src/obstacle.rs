@@ -18,6 +18,33 @@ impl Rectangle {
     }
 }
 
+/// How far something is turned on the ground, counter-clockwise: by its sine and cosine, since lines ask
+/// for them far more often than it turns.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Turn {
+    pub(crate) sin: f64,
+    pub(crate) cos: f64,
+}
+
+impl Turn {
+    /// Along the axes.
+    pub const NONE: Turn = Turn { sin: 0.0, cos: 1.0 };
+
+    /// By an angle in radians.
+    pub fn by(angle: f64) -> Turn {
+        Turn {
+            sin: math::sin(angle),
+            cos: math::cos(angle),
+        }
+    }
+
+    /// Where what is at `(x, y)` was before the turn.
+    fn back(self, (x, y): (f64, f64)) -> (f64, f64) {
+        let Turn { sin, cos } = self;
+        (cos * x + sin * y, cos * y - sin * x)
+    }
+}
+
 /// An upright box that stands on the ground, turned about its centre.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Obstacle {
@@ -25,8 +52,8 @@ pub struct Obstacle {
     pub center: (f64, f64),
     /// Extent along its own axes before the turn, in metres.
     pub size: (f64, f64),
-    /// How far it is turned, counter-clockwise, in radians.
-    pub turn: f64,
+    /// How far it is turned about its centre.
+    pub turn: Turn,
     /// Height of its top above ground, in metres.
     pub height: f64,
     /// Height of its underside; zero of what stands on the ground.
@@ -49,7 +76,7 @@ impl Obstacle {
         Obstacle {
             center: (0.5 * (low.0 + high.0), 0.5 * (low.1 + high.1)),
             size: footprint.size(),
-            turn: 0.0,
+            turn: Turn::NONE,
             height,
             base: 0.0,
         }
@@ -69,7 +96,7 @@ impl Obstacle {
                     walls.push(Obstacle {
                         center: (0.5 * (x0 + x1), 0.5 * (y0 + y1)),
                         size: (length, 0.0),
-                        turn: math::atan2(y, x),
+                        turn: Turn::by(math::atan2(y, x)),
                         height,
                         base,
                     });
@@ -115,11 +142,8 @@ impl Obstacle {
 
     /// The corners of its footprint, counter-clockwise.
     pub(crate) fn corners(&self) -> [(f64, f64); 4] {
-        let (sin, cos) = match self.turn == 0.0 {
-            true => (0.0, 1.0),
-            false => (math::sin(self.turn), math::cos(self.turn)),
-        };
         let (x, y) = (0.5 * self.size.0, 0.5 * self.size.1);
+        let Turn { sin, cos } = self.turn;
         [(-x, -y), (x, -y), (x, y), (-x, y)].map(|(x, y)| {
             (
                 self.center.0 + cos * x - sin * y,
@@ -139,12 +163,8 @@ impl Obstacle {
 
     /// A place in the box's own axes.
     fn local(&self, place: Point) -> (f64, f64) {
-        let (x, y) = (place.x - self.center.0, place.y - self.center.1);
-        if self.turn == 0.0 {
-            return (x, y);
-        }
-        let (sin, cos) = (math::sin(self.turn), math::cos(self.turn));
-        (cos * x + sin * y, cos * y - sin * x)
+        self.turn
+            .back((place.x - self.center.0, place.y - self.center.1))
     }
 }
 
@@ -202,7 +222,7 @@ mod tests {
         let car = Obstacle {
             center: (10.0, 0.0),
             size: (4.8, 1.8),
-            turn: 0.5 * std::f64::consts::PI,
+            turn: Turn::by(0.5 * std::f64::consts::PI),
             height: 1.5,
             base: 0.0,
         };
@@ -222,7 +242,7 @@ mod tests {
             size in (0.5_f64..10.0, 0.5_f64..10.0),
             turn in 0.0_f64..3.2,
         ) {
-            let house = Obstacle { center, size, turn, height: 3.0, base: 0.0 };
+            let house = Obstacle { center, size, turn: Turn::by(turn), height: 3.0, base: 0.0 };
             let from = Point::new(ends[0], ends[1], heights.0);
             let to = Point::new(ends[2], ends[3], heights.1);
             let crossing = house.crossing(from, to);

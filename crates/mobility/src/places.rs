@@ -1,8 +1,8 @@
 //! The tracks of all nodes.
 
-use crate::near::{Near, Vehicle, margin};
+use crate::near::{Beside, Near, Vehicle, margin};
 use crate::shadow::{self, Silhouette};
-use crate::traffic::{Body, Fleet};
+use crate::traffic::Fleet;
 use crate::{Obstacle, Track};
 use fadeout_core::{Edge, Kinematics, Motion, NodeId, Point, Time};
 use std::cmp::Ordering;
@@ -101,7 +101,7 @@ impl Places {
                     pose.front.1 + y_speed * ahead,
                 );
                 // Most are far from the line.
-                if !is_there || beside.is_clear_of(front, body) {
+                if !is_there || beside.is_clear_of(front, body.reach()) {
                     continue;
                 }
                 let mut obstacle = pose.obstacle(body);
@@ -166,7 +166,7 @@ impl Motion for Places {
             let body = fleet.body(vehicle.1 as usize);
             let (pose, is_there) = fleet.pose(vehicle.1 as usize, time);
             // Most in the squares along a line are far from it.
-            if !is_there || beside.is_clear_of(pose.front, body) {
+            if !is_there || beside.is_clear_of(pose.front, body.reach()) {
                 continue;
             }
             let obstacle = pose.obstacle(body);
@@ -184,37 +184,6 @@ impl Motion for Places {
 
     fn obstruction(&mut self, from: Point, to: Point) -> f64 {
         shadow::obstruction(&self.buildings, (from, to), &mut self.seen)
-    }
-}
-
-/// A straight line on the ground, and how near to it something counts.
-struct Beside {
-    from: (f64, f64),
-    /// Its direction.
-    along: (f64, f64),
-    ground_m: f64,
-    margin: f64,
-}
-
-impl Beside {
-    fn new(from: Point, to: Point, margin: f64) -> Beside {
-        let ground_m = from.ground_distance_to(to).max(1e-9);
-        Beside {
-            from: (from.x, from.y),
-            along: ((to.x - from.x) / ground_m, (to.y - from.y) / ground_m),
-            ground_m,
-            margin,
-        }
-    }
-
-    /// Whether no part of a vehicle with its front there is near enough, whatever its heading; false more often
-    /// than need be.
-    fn is_clear_of(&self, front: (f64, f64), body: &Body) -> bool {
-        let (x, y) = (front.0 - self.from.0, front.1 - self.from.1);
-        let reach = body.length + body.width + self.margin;
-        let across = y * self.along.0 - x * self.along.1;
-        let along = x * self.along.0 + y * self.along.1;
-        across.abs() > reach || along < -reach || along > self.ground_m + reach
     }
 }
 

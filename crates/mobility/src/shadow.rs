@@ -277,7 +277,7 @@ pub(crate) fn behind(obstacle: &Obstacle, (from, to): (Point, Point)) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Rectangle;
+    use crate::{Rectangle, Turn};
     use proptest::prelude::*;
 
     fn building(low: (f64, f64), high: (f64, f64), height: f64) -> Obstacle {
@@ -348,7 +348,7 @@ mod tests {
             house.prop_map(|(center, size, turn, height)| Obstacle {
                 center,
                 size,
-                turn,
+                turn: Turn::by(turn),
                 height,
                 base: 0.0,
             }),

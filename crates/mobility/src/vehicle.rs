@@ -1,8 +1,8 @@
 //! Vehicles: their bodies, and where they stand and what they hide.
 
-use crate::{MobilityError, Obstacle};
+use crate::{MobilityError, Obstacle, Turn};
 use fadeout_core::random::Stream;
-use fadeout_core::{Point, Time, Vector, math};
+use fadeout_core::{Point, Time, Vector};
 
 /// A type of vehicle; lengths in metres.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,6 +27,13 @@ pub struct Body {
     pub deceleration: f64,
 }
 
+impl Body {
+    /// No part of it is further from the middle of its front bumper, in metres.
+    pub(crate) fn reach(&self) -> f64 {
+        self.length + self.width
+    }
+}
+
 /// Where a vehicle is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pose {
@@ -41,18 +48,20 @@ pub struct Pose {
 impl Pose {
     /// A place `ahead` metres before the front bumper.
     fn ahead(&self, ahead: f64) -> (f64, f64) {
-        (
-            self.front.0 + ahead * math::cos(self.heading),
-            self.front.1 + ahead * math::sin(self.heading),
-        )
+        self.along(Turn::by(self.heading), ahead)
+    }
+
+    fn along(&self, Turn { sin, cos }: Turn, ahead: f64) -> (f64, f64) {
+        (self.front.0 + ahead * cos, self.front.1 + ahead * sin)
     }
 
     /// The vehicle as a box.
     pub fn obstacle(&self, body: &Body) -> Obstacle {
+        let turn = Turn::by(self.heading);
         Obstacle {
-            center: self.ahead(-0.5 * body.length),
+            center: self.along(turn, -0.5 * body.length),
             size: (body.length, body.width),
-            turn: self.heading,
+            turn,
             height: body.height,
             base: 0.0,
         }

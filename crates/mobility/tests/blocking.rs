@@ -5,7 +5,7 @@ use fadeout_core::{Motion, NodeId, Point, Span, Time};
 use fadeout_mobility::traffic::{
     Body, CarFollowing, Driving, Fleet, GapRule, Mix, Motorway, Population, Streets, TrafficConfig,
 };
-use fadeout_mobility::{Obstacle, Places};
+use fadeout_mobility::{Obstacle, Places, Turn};
 use fadeout_testkit::Cases;
 
 const CAR: Body = Body {
@@ -90,7 +90,7 @@ fn a_shadow_lasts_as_long_as_the_closed_form_says() {
             let thin = Obstacle {
                 center: (truck * passed, 6.0),
                 size: (13.0, 1e-6),
-                turn: 0.0,
+                turn: Turn::NONE,
                 height: 3.0,
                 base: 0.0,
             };
@@ -116,7 +116,7 @@ fn a_vehicle_shades_only_those_whose_ray_is_below_its_roof() {
         let truck = Obstacle {
             center: (0.0, far_side - 0.5),
             size: (13.0, 1.0),
-            turn: 0.0,
+            turn: Turn::NONE,
             height: 3.0,
             base: 0.0,
         };
