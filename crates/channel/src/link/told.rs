@@ -50,7 +50,10 @@ impl LinkChannel {
     }
 
     fn look_by(&mut self, beams: ToldBeams, now: Time, ends: &LinkEnds) -> f64 {
-        self.told = Some(Box::new(beams));
+        // In place: recovery asks while a run goes on.
+        if let Some(told) = self.told.as_deref_mut() {
+            *told = beams;
+        }
         self.asked = None;
         self.large_scale_db(now, ends)
     }
