@@ -34,9 +34,7 @@ use crate::pdcp::{Ledger, Rx, Tx};
 use crate::rlc::{Backlog, Generation, ParameterError, TransportBlock};
 use crate::wire::BearerFormat;
 use fadeout_core::random::Stream;
-use fadeout_core::{
-    BearerRow, Direction, DrbId, PacketId, Probe, RadioDropCause, Ring, Time, Wake,
-};
+use fadeout_core::{Direction, DrbId, PacketId, Probe, RadioDropCause, Ring, Time, Wake};
 use rlc_leg::{RlcEnd, RlcLeg, RlcLegs};
 use split::Split;
 use std::ops::Range;
@@ -408,27 +406,6 @@ impl Drb {
         }
     }
 
-    /// Notes which packets are first on the air at `at` with these PDUs of a block. `requested_at`
-    /// is when the UE sent the scheduling request that the block's grant answers.
-    pub(crate) fn mark_first_parts(
-        &self,
-        direction: Direction,
-        (block, pdus): (&TransportBlock, Range<usize>),
-        (at, requested_at): (Time, Option<Time>),
-        storage: &mut Storage,
-    ) {
-        let is_copied = (self.split.as_ref()).is_some_and(|split| split.duplicates(direction));
-        for pdu in &block.pdus[pdus] {
-            for part in block.data_parts(pdu) {
-                if part.is_first() {
-                    let key = (part.sdu.packet, part.sdu.serial, self.id, direction);
-                    let times = (at, requested_at);
-                    storage.tracks.first_part(key, times, is_copied);
-                }
-            }
-        }
-    }
-
     /// A block of a leg was decoded in which these PDUs are the bearer's.
     pub(crate) fn on_pdus(
         &mut self,
@@ -558,30 +535,5 @@ impl Drb {
             false => Finder::Ue,
         };
         rlc.leg.map(|leg| (leg, finder))
-    }
-
-    /// A row of what waits in a direction, when the probe wants one.
-    pub(crate) fn sample(&self, direction: Direction, env: &mut Env<'_, impl Probe>) {
-        if self.is_signalling || !env.probe.wants_bearer(env.now, self.id) {
-            return;
-        }
-        let mut backlog = Backlog::default();
-        for leg in self.legs.iter() {
-            let of_leg = leg.ends[direction.index()].rlc.backlog(env.now);
-            backlog.new += of_leg.new;
-            backlog.retransmission += of_leg.retransmission;
-            backlog.status += of_leg.status;
-        }
-        let (bytes, packets) = (self.split.as_ref()).map_or((0, 0), |it| it.waiting(direction));
-        env.probe.bearer(BearerRow {
-            time_s: env.now,
-            bearer: self.id,
-            direction,
-            rlc_new_bytes: backlog.new + bytes,
-            rlc_retransmission_bytes: backlog.retransmission,
-            rlc_status_bytes: backlog.status,
-            packets: self.anchors[direction.index()].ledger.len() as u32 + packets,
-            pdcp_held_packets: self.anchors[direction.opposite().index()].rx.held(),
-        });
     }
 }

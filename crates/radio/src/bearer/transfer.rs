@@ -560,34 +560,4 @@ impl Travel<'_> {
         self.release_copies(station, env, storage);
         self.conclude(now);
     }
-
-    /// The UE has lost its connection: everything is lost, and PDCP starts afresh.
-    pub(crate) fn release(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
-        self.drop_copies(env, storage);
-        let mut packets = Vec::new();
-        if let Some(journey) = self.journey() {
-            journey.numbered.clear();
-            packets.extend(journey.fresh.drain(..).map(|fresh| fresh.packet));
-            packets.append(&mut journey.direct.drain(..).collect());
-        }
-        packets.extend(std::iter::from_fn(|| self.drb.inlet.pop()).map(|(_, packet)| packet));
-        storage.lost.append(&mut packets);
-        self.drb.drop_lost(
-            Direction::Downlink,
-            RadioDropCause::LinkFailure,
-            env,
-            storage,
-        );
-        self.drb.reestablish((0, env.now), env, storage);
-        for anchor in &mut self.drb.anchors {
-            anchor.tx.restart();
-            anchor.rx.restart();
-        }
-        if let Some(transfer) = &mut self.drb.transfer.0 {
-            transfer.journey = None;
-            // Nobody takes what arrives from now on.
-            transfer.count_dropped(env.pool);
-            transfer.away.clear();
-        }
-    }
 }
