@@ -3,6 +3,7 @@
 
 use super::beam_failure;
 use super::carriers;
+use super::daps;
 use super::looks::Looks;
 use super::managed::{CellKind, Managed, note_cell};
 use super::moves::{Backhaul, Move};
@@ -129,6 +130,7 @@ impl RadioAccess {
             (cells, kinds)
         });
         carriers::check(&config, &self.service.cells)?;
+        daps::check(&config, &self.service.cells)?;
         let mut ues = Vec::new();
         let mut loads = vec![0; self.service.cells.len()];
         for ue in (0..self.service.stack.ues.len() as u32).map(UeId) {
@@ -149,6 +151,9 @@ impl RadioAccess {
             let cell = self.service.stack.legs[leg.index()].config.cell;
             let group = usize::from(self.service.cells[cell.index()].plan.config.is_nr());
             let (cells, kinds) = &groups[group];
+            if config.daps {
+                daps::check_ue(&self.service, ue)?;
+            }
             self.service.stack.air.watch(ue, cells)?;
             let signalling = self
                 .service
@@ -308,6 +313,7 @@ impl RadioAccess {
                 self.on_marker(bearer, env);
             }
             Backhaul::DownlinkPdu { .. }
+            | Backhaul::Copy { .. }
             | Backhaul::Poll { .. }
             | Backhaul::Discard { .. }
             | Backhaul::LegFailure { .. }
@@ -325,7 +331,7 @@ impl RadioAccess {
             return;
         };
         let drb = &mut self.service.stack.bearers[bearer.index()];
-        if mobility.config.conditional.is_some() && drb.travel().keep_marker() {
+        if mobility.config.tells_source() && drb.travel().keep_marker() {
             return;
         }
         let stations = drb.transfers().stations();

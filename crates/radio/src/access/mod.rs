@@ -24,6 +24,7 @@ mod capture;
 mod carriers;
 mod conditional;
 mod counters;
+mod daps;
 mod failure;
 mod gaps;
 mod handover;

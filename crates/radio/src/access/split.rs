@@ -3,6 +3,7 @@
 use super::service::Service;
 use super::stack::Stack;
 use super::{Backhaul, Event, LegCounters, Move, RadioAccess};
+use crate::bearer::daps::{copied_between, daps};
 use crate::bearer::{Frame, FrameKind, SplitBearer, carried, split};
 use crate::config::{Env, LegId};
 use fadeout_core::{Direction, DrbId, Probe, Span, Time};
@@ -97,6 +98,10 @@ impl Stack {
             let near = cells.next().unwrap_or_default();
             let far = cells.next().unwrap_or(near);
             let (what, from, to) = match kind {
+                FrameKind::Copy => {
+                    let [from, to] = copied_between(drb).unwrap_or([near; 2]);
+                    (Backhaul::Copy { bearer }, from, to)
+                }
                 FrameKind::Downlink => (Backhaul::DownlinkPdu { bearer }, near, far),
                 FrameKind::Poll => (Backhaul::Poll { bearer }, near, far),
                 FrameKind::Discard => (Backhaul::Discard { bearer }, near, far),
@@ -135,6 +140,10 @@ impl Service {
         env: &mut Env<'_, impl Probe>,
     ) {
         match what {
+            Backhaul::Copy { bearer } => {
+                daps(&mut self.stack.bearers[bearer.index()]).on_copy(number);
+                self.flow_on(bearer, env);
+            }
             Backhaul::DownlinkPdu { bearer } => {
                 self.on_downlink_frame((bearer, number, false), env);
             }

@@ -1,7 +1,7 @@
 //! How packets leave a bearer: delivered, or lost.
 
 use super::transfer::Travel;
-use super::{Drb, Storage, split};
+use super::{Drb, Storage, is_elsewhere, split};
 use crate::bearer::rlc_leg::RlcLeg;
 use crate::config::Env;
 use crate::rlc::TransportBlock;
@@ -61,7 +61,11 @@ impl Drb {
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
-        if self.config.is_acknowledged() {
+        if self.config.is_acknowledged() || is_elsewhere(self, leg) {
+            return;
+        }
+        // The target of a handover has, or will have, a copy.
+        if self.is_dual && direction == Direction::Downlink {
             return;
         }
         let ledger = &mut self.anchors[direction.index()].ledger;
@@ -131,7 +135,7 @@ impl Drb {
         storage: &mut Storage,
     ) {
         // What the source forwards is under way too.
-        if direction == Direction::Downlink && self.transfer.is_travelling() {
+        if direction == Direction::Downlink && (self.transfer.is_travelling() || self.is_dual) {
             return;
         }
         let (from, to) = (direction.index(), direction.opposite().index());

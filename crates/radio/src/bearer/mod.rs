@@ -11,6 +11,7 @@
 //! took leaves once, delivered or lost.
 
 mod copies;
+pub(crate) mod daps;
 mod forwarding;
 mod generation;
 mod leaving;
@@ -33,6 +34,7 @@ use crate::config::{BearerConfig, Env, LegId};
 use crate::pdcp::{Ledger, Rx, Tx};
 use crate::rlc::{Backlog, Generation, ParameterError, TransportBlock};
 use crate::wire::BearerFormat;
+use daps::Daps;
 use fadeout_core::random::Stream;
 use fadeout_core::{Direction, DrbId, PacketId, Probe, RadioDropCause, Ring, Time, Wake};
 use rlc_leg::{RlcEnd, RlcLeg, RlcLegs};
@@ -62,6 +64,8 @@ pub(crate) struct Drb {
     transfer: Transfers,
     /// Whether it carries RRC's messages: it is in no table.
     is_signalling: bool,
+    /// Whether a source serves it on while its UE enters the target, or after.
+    pub(crate) is_dual: bool,
 }
 
 /// The side that finds that a link has failed.
@@ -94,6 +98,11 @@ pub(crate) struct BearerCounters {
     pub aqm_dropped_packets: u64,
     /// Packets that queue management marked.
     pub marked_packets: u64,
+}
+
+/// Whether RRC's messages go over another leg of the UE: what came over this one is void.
+fn is_elsewhere(drb: &Drb, leg: u8) -> bool {
+    drb.is_signalling && leg != drb.legs.primary.number
 }
 
 impl Drb {
@@ -148,6 +157,7 @@ impl Drb {
             counters: [BearerCounters::default(); 2],
             transfer: Transfers::default(),
             is_signalling: false,
+            is_dual: false,
         })
     }
 
@@ -197,7 +207,9 @@ impl Drb {
 
     /// How its PDUs look on the air of a leg.
     pub(crate) fn format(&self, leg: u8) -> &BearerFormat {
-        &self.legs.get(leg).format
+        let mut others = self.legs.others.iter();
+        let other = others.find(|other| other.number == leg);
+        &other.unwrap_or(&self.legs.primary).format
     }
 
     /// The packets that are under way in a direction.
@@ -256,7 +268,13 @@ impl Drb {
     pub(crate) fn inlet_at(&self, leg: u8) -> Option<Time> {
         match &self.split {
             Some(split) if leg != self.legs.primary.number => split.arrival_at(),
-            _ => self.inlet.front().map(|&(at, _)| at),
+            _ => {
+                let at = self.inlet.front().map(|&(at, _)| at);
+                match self.is_dual.then(|| Daps::pending_at(self)).flatten() {
+                    Some(copy_at) => Some(at.map_or(copy_at, |at| at.min(copy_at))),
+                    None => at,
+                }
+            }
         }
     }
 
@@ -268,6 +286,9 @@ impl Drb {
         storage: &mut Storage,
     ) -> bool {
         let mut took_any = false;
+        if self.is_dual {
+            daps::daps(self).drain(env.now);
+        }
         while let Some(&(ready_at, packet)) = self.inlet.front() {
             if ready_at > env.now {
                 break;
@@ -297,6 +318,9 @@ impl Drb {
             }
             return is_taken;
         }
+        if self.is_dual && direction == Direction::Downlink && daps::daps(self).takes_beside() {
+            return daps::daps(self).take_beside(at, packet, env, storage);
+        }
         let size = env.pool[packet].wire_len();
         let (rlc, room) = self.legs.primary.sending(direction);
         if rlc.least_grant(size + self.config.pdcp.header()) > room {
@@ -316,6 +340,9 @@ impl Drb {
             Ok(sdu) => {
                 if self.wants_delay(env.probe) {
                     storage.tracks.number(packet, sdu.serial);
+                }
+                if self.is_dual && direction == Direction::Downlink {
+                    daps::daps(self).copy(sdu, env, storage);
                 }
                 true
             }
@@ -423,6 +450,9 @@ impl Drb {
                 }
             }
         }
+        if is_elsewhere(self, leg) {
+            return;
+        }
         let receiver = &mut self.legs.get_mut(leg).receiver(direction).rlc;
         receiver.on_pdus(env.now, block, pdus, &mut storage.sdus);
         if let Some(mut split) = split(self) {
@@ -478,6 +508,10 @@ impl Drb {
             }
             // LTE's RLC hands up what it has held back, in this end's receiving direction.
             end.rlc.on_wake(env.now, &mut storage.sdus);
+            for source in &mut self.legs.others {
+                let end = source.sender(direction);
+                end.rlc.on_wake(env.now, &mut storage.sdus);
+            }
         }
         self.drop_lost(direction, RadioDropCause::DiscardTimer, env, storage);
         let receiving = direction.opposite();
@@ -494,15 +528,13 @@ impl Drb {
         let anchor = &mut self.anchors[direction.index()];
         let rlc = &self.legs.primary.ends[direction.index()].rlc;
         let mut at = rlc.wake_at().min(anchor.rx.wake_at());
-        match &self.split {
-            None => at = at.min(anchor.tx.wake_at(rlc)),
-            Some(split) => {
-                for leg in &self.legs.others {
-                    at = at.min(leg.ends[direction.index()].rlc.wake_at());
-                }
-                at = at.min(split.discard_at(direction, &self.legs));
-            }
+        for leg in &self.legs.others {
+            at = at.min(leg.ends[direction.index()].rlc.wake_at());
         }
+        at = at.min(match &self.split {
+            None => anchor.tx.wake_at(rlc),
+            Some(split) => split.discard_at(direction, &self.legs),
+        });
         if at.is_never() {
             return None;
         }

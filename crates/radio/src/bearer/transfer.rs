@@ -10,6 +10,7 @@
 //! Standard: TS 38.300 §9.2.3.2; TS 36.300 §10.1.2; TS 38.323 §5.1.2; TS 36.323 §5.2.
 
 use super::copies::Copies;
+use super::daps::Dual;
 use super::forwarding::Away;
 use super::{Drb, Storage};
 use crate::config::{BearerConfig, Env, Fate, Way};
@@ -35,6 +36,12 @@ pub(crate) struct Transfer {
     /// Whether none has since the UE left the source, and how long that was.
     gaps: [Gap; 2],
     pub(super) counts: TransferCounts,
+    /// While two cells serve the bearer, or are about to.
+    pub(super) dual: Option<Box<Dual>>,
+    /// Copies that two base stations have made.
+    pub(super) copied: u64,
+    /// PDUs that came over both cells, of the latest change of cell.
+    pub(super) twice: u64,
 }
 
 /// Counts of the downlink packets of a change of cell.
@@ -103,7 +110,7 @@ impl Journey {
         self.has_resumed && self.fate == Fate::Dropped
     }
 
-    fn new(source: u32) -> Journey {
+    pub(super) fn new(source: u32) -> Journey {
         Journey {
             source,
             fate: Fate::Kept,
@@ -183,10 +190,28 @@ impl Transfers {
         let counts = TransferCounts {
             lost: transfer.counts.lost + twins.lost,
             bicast: twins.copied,
-            doubled: twins.doubled,
+            doubled: twins.doubled + transfer.twice,
             ..transfer.counts
         };
         (transfer.gaps.map(span), counts)
+    }
+}
+
+impl Transfer {
+    /// A change of cell begins.
+    pub(super) fn begin_counts(&mut self) {
+        self.counts = TransferCounts::default();
+        self.twice = 0;
+        self.is_anew = false;
+    }
+
+    /// The UE is served from elsewhere: the time without a packet counts from the last one on.
+    pub(super) fn open_gaps(&mut self) {
+        for (gap, last) in self.gaps.iter_mut().zip(self.last_out) {
+            if !matches!(gap, Gap::Open(_)) {
+                *gap = Gap::Open(last);
+            }
+        }
     }
 }
 
@@ -213,8 +238,7 @@ impl Travel<'_> {
             return;
         };
         if transfer.journey.is_none() {
-            transfer.counts = TransferCounts::default();
-            transfer.is_anew = false;
+            transfer.begin_counts();
             if let Some(copies) = &mut transfer.copies {
                 copies.begin_journey();
             }
@@ -325,6 +349,11 @@ impl Travel<'_> {
         let Some(journey) = &mut transfer.journey else {
             return;
         };
+        let is_dual = (transfer.dual.as_ref()).is_some_and(|dual| dual.takes_at(station));
+        if is_dual {
+            self.drb.inlet.push((now, packet));
+            return;
+        }
         if station != journey.source {
             if journey.awaits_nothing() {
                 let at = self.drb.inlet.back().map_or(now, |&(at, _)| at.max(now));
@@ -392,13 +421,9 @@ impl Travel<'_> {
                 true => self.recover((direction, station), env, storage),
                 false => self.restart(direction, env, storage),
             }
-            if let Some(transfer) = &mut self.drb.transfer.0 {
-                let last = transfer.last_out[direction.index()];
-                let gap = &mut transfer.gaps[direction.index()];
-                if !matches!(gap, Gap::Open(_)) {
-                    *gap = Gap::Open(last);
-                }
-            }
+        }
+        if let Some(transfer) = &mut self.drb.transfer.0 {
+            transfer.open_gaps();
         }
         self.push_uplink(storage);
         self.drb.on_left();

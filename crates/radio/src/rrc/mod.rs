@@ -17,6 +17,7 @@ pub(crate) mod backhaul;
 pub(crate) mod beam_failure;
 pub(crate) mod candidacy;
 pub(crate) mod conditional;
+pub(crate) mod daps;
 pub(crate) mod filter;
 pub(crate) mod measure;
 pub(crate) mod mobility;

@@ -5,6 +5,7 @@ mod aggregated;
 mod beams;
 mod bicasting;
 mod conditional;
+mod daps;
 mod gaps;
 mod generations;
 mod sampling;

@@ -312,6 +312,7 @@ pub(super) fn config(
             }),
         },
         conditional: conditional(described),
+        daps: described.procedure == scenario::HandoverProcedure::Daps,
         most_ues: described.max_ues,
         secondaries: Vec::new(),
         stations: bases.iter().map(|base| base.0).collect(),

@@ -58,6 +58,8 @@ pub(crate) enum FrameKind {
     Uplink,
     /// A message of it: its link to the UE has failed.
     Failure,
+    /// An SDU that the source of a handover sends, and the target is to have too.
+    Copy,
 }
 
 /// Bytes of a frame without a PDU: a usual size.
