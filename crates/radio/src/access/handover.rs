@@ -14,6 +14,7 @@ use super::conditional::Conditional;
 use super::daps::Daps;
 use super::managed::{Managed, note_cell};
 use super::moves::Move;
+use super::scg::Scg;
 use super::stack::Stack;
 use crate::bearer::TransferCounts;
 use crate::config::{Env, Fate, LegId};
@@ -274,6 +275,7 @@ impl Managed<'_> {
             *load = load.saturating_sub(1);
             self.service.leave_leg(leg);
         }
+        Scg(self).release(env);
         let station = self.station();
         let stack = &mut self.service.stack;
         for bearer in stack.ues[ue.index()].bearers() {

@@ -124,7 +124,8 @@ impl RadioAccess {
         env: &mut Env<'_, impl Probe>,
     ) {
         let ue = self.service.stack.legs[leg.index()].config.ue;
-        if self.is_managed(ue) {
+        let is_second = self.service.stack.ues[ue.index()].second_leg() == Some(leg);
+        if self.is_managed(ue) && !is_second {
             self.with_managed(ue, |managed| {
                 if !Daps(managed).lose_leg(leg, env) {
                     managed.fail_link(env);

@@ -4,7 +4,7 @@ use super::service::Service;
 use super::stack::Stack;
 use super::{Backhaul, Event, LegCounters, Move, RadioAccess};
 use crate::bearer::daps::{copied_between, daps};
-use crate::bearer::{Frame, FrameKind, SplitBearer, carried, split};
+use crate::bearer::{Frame, FrameKind, SplitBearer, carried, on_late_uplink, split};
 use crate::config::{Env, LegId};
 use fadeout_core::{Direction, DrbId, Probe, Span, Time};
 
@@ -199,6 +199,8 @@ impl Service {
         let drb = &mut stack.bearers[bearer.index()];
         if let Some(mut split) = split(drb) {
             split.on_uplink(number, &mut stack.storage);
+        } else {
+            on_late_uplink(drb, number, &mut stack.storage);
         }
         let number = drb.config().split.map_or(0, |split| split.leg);
         drb.on_sdus((number, Direction::Uplink), env, &mut stack.storage);

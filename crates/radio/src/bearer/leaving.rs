@@ -217,6 +217,27 @@ impl Drb {
 }
 
 impl Travel<'_> {
+    /// The packets in the list of lost ones are counted and dropped.
+    pub(super) fn lose_at_source(
+        &mut self,
+        direction: Direction,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        if let Some(transfer) = &mut self.drb.transfer.0 {
+            match &mut transfer.copies {
+                // Some of them may have come to the target too.
+                Some(copies) if direction == Direction::Downlink => {
+                    let lost = storage.lost.iter();
+                    lost.for_each(|&packet| copies.on_drop(&env.pool[packet]));
+                }
+                _ => transfer.counts.lost += storage.lost.len() as u64,
+            }
+        }
+        self.drb
+            .drop_lost(direction, RadioDropCause::Handover, env, storage);
+    }
+
     /// The UE has lost its connection: everything is lost, and PDCP starts afresh.
     pub(crate) fn release(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
         self.drop_copies(env, storage);

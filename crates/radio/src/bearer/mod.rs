@@ -25,7 +25,7 @@ mod track;
 mod transfer;
 
 pub(crate) use leaving::fail_leg;
-pub(crate) use split::{Frame, FrameKind, SplitBearer, carried, split};
+pub(crate) use split::{Frame, FrameKind, SplitBearer, carried, on_late_uplink, split};
 pub(crate) use storage::Storage;
 pub(crate) use track::BlockTimes;
 pub(crate) use transfer::TransferCounts;

@@ -12,10 +12,10 @@
 use super::copies::Copies;
 use super::daps::Dual;
 use super::forwarding::Away;
-use super::{Drb, Storage};
+use super::{Drb, Storage, split};
 use crate::config::{BearerConfig, Env, Fate, Way};
 use crate::rlc::{Generation, Sdu};
-use fadeout_core::{Direction, PacketId, Probe, RadioDropCause, Span, Time};
+use fadeout_core::{Direction, PacketId, Probe, Ring, Span, Time};
 use std::collections::VecDeque;
 
 /// The part of a bearer that only UEs under mobility management have.
@@ -40,6 +40,8 @@ pub(crate) struct Transfer {
     pub(super) dual: Option<Box<Dual>>,
     /// Copies that two base stations have made.
     pub(super) copied: u64,
+    /// Uplink PDUs on their way from a secondary base station that has none of the bearer any more.
+    pub(super) late: Ring<Sdu>,
     /// PDUs that came over both cells, of the latest change of cell.
     pub(super) twice: u64,
 }
@@ -251,6 +253,13 @@ impl Travel<'_> {
         while let Some(sdu) = end.rlc.take_head(env.now) {
             journey.numbered.push_back((station, sdu));
         }
+        if self.drb.split.is_some() {
+            self.stop_split(station);
+        }
+        let transfer = self.drb.transfer.0.as_mut();
+        let Some(journey) = transfer.and_then(|transfer| transfer.journey.as_mut()) else {
+            return;
+        };
         while let Some((_, packet)) = self.drb.inlet.pop() {
             journey.fresh.push_back(Fresh {
                 at: Time::NEVER,
@@ -307,27 +316,6 @@ impl Travel<'_> {
             }
         }
         self.lose_at_source(Direction::Downlink, env, storage);
-    }
-
-    /// The packets in the list of lost ones are counted and dropped.
-    pub(super) fn lose_at_source(
-        &mut self,
-        direction: Direction,
-        env: &mut Env<'_, impl Probe>,
-        storage: &mut Storage,
-    ) {
-        if let Some(transfer) = &mut self.drb.transfer.0 {
-            match &mut transfer.copies {
-                // Some of them may have come to the target too.
-                Some(copies) if direction == Direction::Downlink => {
-                    let lost = storage.lost.iter();
-                    lost.for_each(|&packet| copies.on_drop(&env.pool[packet]));
-                }
-                _ => transfer.counts.lost += storage.lost.len() as u64,
-            }
-        }
-        self.drb
-            .drop_lost(direction, RadioDropCause::Handover, env, storage);
     }
 
     /// A downlink packet arrives at a base station while the bearer is between two cells.
@@ -413,6 +401,7 @@ impl Travel<'_> {
         storage: &mut Storage,
     ) {
         let is_kept = self.drb.config.is_acknowledged();
+        let left = split::release(self.drb, env, storage);
         for direction in [Direction::Downlink, Direction::Uplink] {
             self.hand_up(direction, env, storage);
         }
@@ -424,6 +413,9 @@ impl Travel<'_> {
         }
         if let Some(transfer) = &mut self.drb.transfer.0 {
             transfer.open_gaps();
+        }
+        if let Some(left) = left {
+            self.take_left(left, station, env, storage);
         }
         self.push_uplink(storage);
         self.drb.on_left();

@@ -128,6 +128,20 @@ impl UeRrc {
         }
     }
 
+    /// Its leg to the secondary node.
+    pub(crate) fn second_leg(&self) -> Option<LegId> {
+        self.legs.get(1).copied()
+    }
+
+    /// It has one leg from now on; the other one.
+    pub(crate) fn release_second(&mut self) -> Option<LegId> {
+        self.looks.truncate(1);
+        match self.legs.len() {
+            0 | 1 => None,
+            _ => self.legs.pop(),
+        }
+    }
+
     /// Its signalling radio bearer 1.
     pub(crate) fn signalling(&self) -> Option<DrbId> {
         self.signalling

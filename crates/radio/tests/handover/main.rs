@@ -6,6 +6,7 @@ mod beams;
 mod bicasting;
 mod conditional;
 mod daps;
+mod dual;
 mod gaps;
 mod generations;
 mod sampling;

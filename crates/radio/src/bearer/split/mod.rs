@@ -14,9 +14,11 @@
 
 mod copies;
 mod duplication;
+mod release;
 mod work;
 
-pub(crate) use work::{SplitBearer, carried, split};
+pub(super) use release::release;
+pub(crate) use work::{SplitBearer, carried, on_late_uplink, split};
 
 use super::rlc_leg::RlcLegs;
 use crate::config::{BearerConfig, SplitConfig};
