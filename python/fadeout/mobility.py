@@ -48,7 +48,7 @@ class _Account:
         }
 
 
-_BY_CHOICE = ("handover", "conditional")
+_BY_CHOICE = ("handover", "conditional", "daps")
 """Procedures that no failure makes necessary."""
 
 

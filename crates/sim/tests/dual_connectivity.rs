@@ -192,9 +192,24 @@ fn legs_that_cannot_be_are_refused_with_what_was_expected() {
             "\"uplink\"",
         ),
         (
-            "pscell = \"other\"\n[mobility-management]\n",
+            "pscell = \"other\"\n[mobility-management]\nprocedure = \"conditional\"\n",
             &[],
-            "mobility management of UEs with a `pscell`",
+            "of a UE with a `pscell`, by another procedure",
+        ),
+        (
+            "pscell = \"other\"\nsplit = { duplication = \"both\" }\n[mobility-management]\n",
+            &[],
+            "of a UE with a `pscell`, with PDCP duplication",
+        ),
+        (
+            "pscell = \"other\"\nrlc = { mode = \"um\" }\nsplit = {}\n[mobility-management]\n",
+            &[],
+            "of a UE with a `pscell`, with a split bearer in unacknowledged mode",
+        ),
+        (
+            "pscell = \"other\"\n[mobility-management]\nevents = [{ kind = \"b1\", threshold = \"-95 dBm\" }]\n",
+            &[],
+            "of a UE with a `pscell`, with events b1 or b2",
         ),
     ] {
         let error = error(ue, overrides);

@@ -35,6 +35,7 @@ LANES = {
         "command-received",
         "candidates-received",
         "conditions-met",
+        "source-released",
         "preamble-sent",
         "out-of-sync",
         "in-sync",

@@ -151,7 +151,7 @@ table! {
         /// secondary-added of secondary cells; candidate-prepared, candidates-sent,
         /// candidates-received, conditions-met, handover-success and candidate-cancelled of
         /// conditional handovers; connection-released, return-begun, paged and connected of a UE
-        /// that is idle or inactive at times.
+        /// that is idle or inactive at times; source-released of one that was in two cells.
         event: RrcEvent, "";
     }
 }
@@ -168,7 +168,7 @@ table! {
         source: CellId, "";
         /// Cell that was meant, or found.
         target: CellId, "";
-        /// handover, conditional, recovery, reestablishment or setup.
+        /// handover, conditional, daps, recovery, reestablishment or setup.
         procedure: Procedure, "";
         /// success; refused, as the target was full; cancelled, as the UE did not leave in time;
         /// failed, as T304 or T301 expired or the link failed before its end.
@@ -178,7 +178,7 @@ table! {
         triggered_s: f64, "s";
         /// The source sent the command; of a conditional handover the latest list of candidates.
         commanded_s: f64, "s";
-        /// The UE left the source.
+        /// The UE left the source; with daps its uplink data did.
         left_s: f64, "s";
         /// Random access was done.
         entered_s: f64, "s";
@@ -193,7 +193,7 @@ table! {
         uplink_gap_s: f64, "s";
         /// Preambles sent.
         preambles: u32, "";
-        /// Downlink packets forwarded with their PDCP sequence numbers.
+        /// Downlink packets forwarded with their PDCP sequence numbers; with daps copies of what the source sends too.
         forwarded_numbered: u32, "packets";
         /// Downlink packets forwarded without.
         forwarded_fresh: u32, "packets";
@@ -204,7 +204,7 @@ table! {
         bicast_s: f64, "s";
         /// Downlink packets that it sent to both, and the target took.
         bicast_packets: u32, "packets";
-        /// Those of them that the source has not dropped: the UE gets them twice.
+        /// Those of them that the source has not dropped: the UE gets them twice. With daps PDUs that came over both cells.
         doubled_packets: u32, "packets";
     }
 }
@@ -260,6 +260,8 @@ named! {
         ConditionsMet = "conditions-met",
         /// The source knows that the UE is in a candidate.
         HandoverSuccess = "handover-success",
+        /// The UE leaves the source, which served it beside the target.
+        SourceReleased = "source-released",
         /// A candidate holds no room for the UE any more.
         CandidateCancelled = "candidate-cancelled",
         /// T310 starts.
@@ -316,6 +318,8 @@ named! {
         Handover = "handover",
         /// By the UE on its own, to a cell that was prepared.
         Conditional = "conditional",
+        /// By command, while the source serves on.
+        Daps = "daps",
         /// After a failure, to a cell that was prepared.
         Recovery = "recovery",
         /// After a failure, with its context.

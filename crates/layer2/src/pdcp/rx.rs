@@ -456,6 +456,18 @@ mod tests {
         assert_eq!(rx.rx_deliv(), 4098, "the HFN goes on");
     }
 
+    /// Vector daps_two_legs of the handover sheet: source and target send the same COUNTs.
+    #[test]
+    fn what_two_cells_send_goes_up_once_and_in_order() {
+        let mut rx = at(SHORT, 100);
+        let mut out = Vec::new();
+        for count in [100, 101, 102, 103, 103, 104] {
+            rx.on_sdu(Time::ZERO, sdu(count), &mut out);
+        }
+        assert_eq!(counts(&out), [100, 101, 102, 103, 104]);
+        assert_eq!(rx.useless(), 1);
+    }
+
     /// Vector um_reset of the handover sheet.
     #[test]
     fn a_restart_in_unacknowledged_mode_expects_count_zero() {

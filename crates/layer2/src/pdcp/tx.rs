@@ -40,6 +40,11 @@ impl Tx {
         self.tx_next = 0;
     }
 
+    /// The COUNTs of what RLC has not sent have moved down by `closed`.
+    pub fn close_gaps(&mut self, closed: u32) {
+        self.tx_next = self.tx_next.wrapping_sub(closed);
+    }
+
     /// Hands an SDU to RLC once more, with a new COUNT. Its discardTimer keeps running.
     ///
     /// Standard: TS 38.323 §5.1.2.
@@ -149,5 +154,29 @@ mod tests {
         let counts: Vec<_> = unconfirmed.iter().map(|sdu| sdu.count).collect();
         assert_eq!(counts, [0, 1], "the gap is closed");
         assert_eq!(tx.tx_next(), 2);
+    }
+
+    /// Once another base station has SDUs under their COUNTs, none of them changes.
+    #[test]
+    fn settled_counts_stay_whatever_is_dropped() {
+        let mut tx = Tx::new(&PdcpConfig::NR).expect("allowed");
+        let mut rlc = Entity::new(&RlcConfig::NR_AM).expect("allowed");
+        let (mut ledger, mut pool) = (Ledger::new(), PacketPool::new());
+        let mut put = |tx: &mut Tx, rlc: &mut Entity| {
+            let packet = pool.insert(Packet::default());
+            tx.on_packet(Time::ZERO, packet, 100, rlc, &mut ledger)
+                .expect("room")
+                .count
+        };
+        (0..4).for_each(|count| assert_eq!(put(&mut tx, &mut rlc), count));
+        rlc.drop_head(Time::ZERO).expect("count 0");
+        tx.close_gaps(rlc.settle_counts());
+        let mut all = Vec::new();
+        rlc.list_unconfirmed(&mut all);
+        let counts: Vec<_> = all.iter().map(|sdu| sdu.count).collect();
+        assert_eq!(counts, [0, 1, 2], "the gap was closed before");
+        assert_eq!(put(&mut tx, &mut rlc), 3);
+        rlc.drop_head(Time::ZERO).expect("count 0");
+        assert_eq!(rlc.take_head(Time::ZERO).map(|sdu| sdu.count), Some(1));
     }
 }

@@ -137,6 +137,15 @@ impl TxBuffer {
         }
         self.sdus.front().copied()
     }
+    /// From now on COUNTs are as they are, whatever is dropped; returns those that drops had freed before.
+    pub(super) fn settle_counts(&mut self) -> u32 {
+        for number in self.sdus.first()..self.sdus.end() {
+            let count = &mut self.sdus[number].count;
+            *count = count.wrapping_sub(self.gaps);
+        }
+        self.closes_gaps = false;
+        std::mem::take(&mut self.gaps)
+    }
     /// Empties the buffer into `out`; returns the COUNTs that drops freed and starts afresh.
     pub(super) fn flush(&mut self, out: &mut Vec<Sdu>) -> u32 {
         while let Some(sdu) = self.pop() {

@@ -395,6 +395,17 @@ impl Entity {
         }
     }
 
+    /// From now on, until re-establishment, no SDU moves down by a COUNT when one before it is dropped: somebody else
+    /// has them under those that they have. Returns by how many the unsent ones have moved down before.
+    pub fn settle_counts(&mut self) -> u32 {
+        self.machine_mut().buffer_mut().settle_counts()
+    }
+
+    /// Everything that is not acknowledged or not sent goes to `unconfirmed` in the order of COUNT, and stays.
+    pub fn list_unconfirmed(&self, unconfirmed: &mut Vec<Sdu>) {
+        self.clone().reestablish(unconfirmed);
+    }
+
     /// Starts afresh: forgets what was received in part, resets counters and timers. Everything
     /// that was not acknowledged, then everything not sent, goes to `unconfirmed` in the order of
     /// COUNT; some of it may have arrived all the same. Returns by how many COUNTs the unsent ones

@@ -1,6 +1,7 @@
 //! Execution of the network's decisions about a UE.
 
 use super::conditional::Conditional;
+use super::daps::Daps;
 use super::handover::seconds;
 use super::managed::{Managed, note_cell};
 use super::moves::Move;
@@ -76,13 +77,16 @@ impl Managed<'_> {
             Act::MoveData { cell, given } => {
                 let to = self.config.station(cell);
                 let fate = self.config.fate([self.state.network.home(), to], given);
-                self.stop(fate, env);
-                if self.config.conditional.is_some() {
+                if !Daps(self).hand(fate, env) {
+                    self.stop(fate, env);
+                }
+                if self.config.tells_source() {
                     Conditional(self).release_markers(env);
                 }
             }
             Act::Configure => Conditional(self).configure(env),
             Act::ResumeData => self.resume(env),
+            Act::HasStatus => Daps(self).tell(env),
             Act::HasContext => self.resume_in(env),
             Act::Note(Some(cell), event) => note_cell((ue, cell), event, env),
             Act::Note(None, event) => self.note(event, env),

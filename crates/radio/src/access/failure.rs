@@ -2,6 +2,7 @@
 
 use super::carriers::Aggregated;
 use super::conditional::Conditional;
+use super::daps::Daps;
 use super::handover::seconds;
 use super::managed::{Managed, note_cell};
 use crate::config::{Env, Fate, LegId};
@@ -17,8 +18,8 @@ const SEARCH_PERIOD: Span = Span::from_millis(1000);
 
 /// Whether the cell waits for the UE, with a preamble of its own and the secondary cells that it offers.
 fn is_prepared(procedure: Procedure) -> bool {
-    use Procedure::{Conditional, Handover, Recovery};
-    matches!(procedure, Handover | Conditional | Recovery)
+    use Procedure::{Conditional, Daps, Handover, Recovery};
+    matches!(procedure, Handover | Conditional | Daps | Recovery)
 }
 
 impl Managed<'_> {
@@ -29,13 +30,21 @@ impl Managed<'_> {
         }
         self.note(RrcEvent::LinkFailure, env);
         self.service.stack.ues[self.ue.index()].on_link_failure(env.now, Span::ZERO);
+        if self.config.daps && Daps(self).fail(env) {
+            return;
+        }
         if !self.state.record.is_done() {
             self.fail_row(HandoverOutcome::Failed, env);
         }
         self.state.network.on_link_lost();
         // Downlink data waits at the base station until it is known where the UE is.
-        self.stop(Fate::Kept, env);
-        self.detach(env);
+        match self.config.daps {
+            true => Daps(self).leave(env),
+            false => {
+                self.stop(Fate::Kept, env);
+                self.detach(env);
+            }
+        }
         self.reselect(env);
     }
 
@@ -113,27 +122,7 @@ impl Managed<'_> {
         if access.wake_at() > now {
             return;
         }
-        let cell = self.service.stack.legs[leg.index()].config.cell;
-        let least_db = self.config.monitoring.q_out.0;
-        let mut is_heard = self.service.is_heard(leg, least_db, motion, now);
-        is_heard[Direction::Uplink.index()] &= Conditional(self).is_answered(cell, procedure);
-        let before = access.preambles();
-        let mut sent = 0;
-        let progress = access.on_wake(now, &self.config.access, &mut self.state.draws, {
-            |step| match step {
-                Step::Preamble => {
-                    sent += 1;
-                    is_heard[Direction::Uplink.index()]
-                }
-                Step::Message3 => is_heard[Direction::Uplink.index()],
-                Step::Response | Step::Resolution => is_heard[Direction::Downlink.index()],
-            }
-        });
-        debug_assert!(access.preambles() >= before, "preambles only add up");
-        for _ in 0..sent {
-            note_cell((self.ue, cell), RrcEvent::PreambleSent, env);
-        }
-        self.state.record.note(|row| row.preambles += sent);
+        let progress = advance(self, (leg, &mut access), procedure, motion, env);
         match progress {
             Progress::Running => {}
             // The timer of the procedure governs: MAC starts anew.
@@ -157,7 +146,10 @@ impl Managed<'_> {
         note_cell((self.ue, cell), RrcEvent::AccessFailure, env);
         self.service.leave_leg(leg);
         match procedure {
-            Procedure::Handover | Procedure::Conditional | Procedure::Recovery => {
+            Procedure::Handover
+            | Procedure::Conditional
+            | Procedure::Daps
+            | Procedure::Recovery => {
                 self.fail_row(HandoverOutcome::Failed, env);
                 self.reselect(env);
             }
@@ -222,4 +214,37 @@ impl Managed<'_> {
             self.state.stage = Stage::Released { at };
         }
     }
+}
+
+/// A step of random access on a leg.
+pub(super) fn advance<M: Motion>(
+    managed: &mut Managed<'_>,
+    (leg, access): (LegId, &mut RandomAccess),
+    procedure: Procedure,
+    motion: &mut M,
+    env: &mut Env<'_, impl Probe>,
+) -> Progress {
+    let now = env.now;
+    let cell = managed.service.stack.legs[leg.index()].config.cell;
+    let least_db = managed.config.monitoring.q_out.0;
+    let mut is_heard = managed.service.is_heard(leg, least_db, motion, now);
+    is_heard[Direction::Uplink.index()] &= Conditional(managed).is_answered(cell, procedure);
+    let before = access.preambles();
+    let mut sent = 0;
+    let progress = access.on_wake(now, &managed.config.access, &mut managed.state.draws, {
+        |step| match step {
+            Step::Preamble => {
+                sent += 1;
+                is_heard[Direction::Uplink.index()]
+            }
+            Step::Message3 => is_heard[Direction::Uplink.index()],
+            Step::Response | Step::Resolution => is_heard[Direction::Downlink.index()],
+        }
+    });
+    debug_assert!(access.preambles() >= before, "preambles only add up");
+    for _ in 0..sent {
+        note_cell((managed.ue, cell), RrcEvent::PreambleSent, env);
+    }
+    managed.state.record.note(|row| row.preambles += sent);
+    progress
 }

@@ -11,8 +11,10 @@
 use super::beam_failure::Beams;
 use super::carriers::Aggregated;
 use super::conditional::Conditional;
+use super::daps::Daps;
 use super::managed::{Managed, note_cell};
 use super::moves::Move;
+use super::scg::Scg;
 use super::stack::Stack;
 use crate::bearer::TransferCounts;
 use crate::config::{Env, Fate, LegId};
@@ -42,13 +44,16 @@ impl Managed<'_> {
         }
         let row = HandoverRow {
             triggered_s: seconds(env.now),
-            ..row_of(self.ue, (source, target), Procedure::Handover)
+            ..row_of(self.ue, (source, target), self.config.procedure_kind())
         };
         self.begin_row(row, env);
         note_cell((self.ue, target), RrcEvent::HandoverRequest, env);
         self.with_network(env, |network, step| {
             network.ask_target((source, target), step);
         });
+        if self.config.daps {
+            return;
+        }
         let starts_at = env.now.saturating_add(self.config.usual_preparation());
         let access = &self.config.access;
         let lasts = self.config.procedure.interruption + access.occasion_period;
@@ -130,6 +135,7 @@ impl Managed<'_> {
         }
         Beams(self).proceed(motion, env);
         Aggregated(self).answer(env);
+        Daps(self).proceed(motion, env);
         Conditional(self).proceed(env);
         self.with_network(env, Network::on_due);
         self.service.guard_markers(self.ue, env);
@@ -166,6 +172,9 @@ impl Managed<'_> {
         self.with_network(env, |network, step| {
             network.transfer_status((source, target), step);
         });
+        if self.config.daps {
+            return Daps(self).begin([source, target], env);
+        }
         let fate = self.config.fate_between(source, target);
         self.stop(fate, env);
     }
@@ -182,7 +191,7 @@ impl Managed<'_> {
 
     /// The source has waited long enough for a UE that is still there: it goes on.
     pub(super) fn give_up(&mut self, env: &mut Env<'_, impl Probe>) {
-        if !self.state.is_connected() {
+        if !self.state.is_connected() || self.state.dual.is_some() {
             return;
         }
         // The command is void, should it arrive after all.
@@ -190,6 +199,7 @@ impl Managed<'_> {
         self.inform(LinkInfo::BlockageEnded);
         self.note(RrcEvent::SourceResumed, env);
         self.fail_row(HandoverOutcome::Cancelled, env);
+        Daps(self).end();
         self.resume(env);
     }
 
@@ -228,6 +238,9 @@ impl Managed<'_> {
             return;
         }
         note_cell((self.ue, target), RrcEvent::CommandReceived, env);
+        if self.config.daps {
+            return Daps(self).on_command(target, env);
+        }
         self.detach(env);
         let procedure = &self.config.procedure;
         let ready_at = env.now.saturating_add(procedure.interruption);
@@ -262,6 +275,7 @@ impl Managed<'_> {
             *load = load.saturating_sub(1);
             self.service.leave_leg(leg);
         }
+        Scg(self).release(env);
         let station = self.station();
         let stack = &mut self.service.stack;
         for bearer in stack.ues[ue.index()].bearers() {
@@ -280,6 +294,8 @@ impl Managed<'_> {
     pub(super) fn join(&mut self, cell: CellId) -> Option<LegId> {
         let known = self.state.legs.iter().find(|(known, _)| *known == cell);
         if let Some(&(_, leg)) = known {
+            // It may have been that of a source beside a target.
+            self.service.stack.legs[leg.index()].config.number = 0;
             self.service.stack.air.rejoin(leg);
             return Some(leg);
         }
@@ -326,14 +342,17 @@ impl Managed<'_> {
     /// The base station knows that the UE is there.
     pub(super) fn on_complete(&mut self, env: &mut Env<'_, impl Probe>) {
         self.note(RrcEvent::CompleteReceived, env);
-        self.inform(LinkInfo::BlockageEnded);
+        if self.state.dual.is_none() {
+            self.inform(LinkInfo::BlockageEnded);
+        }
         self.state
             .record
             .note(|row| row.completed_s = seconds(env.now));
         let Some(cell) = self.service.stack.serving_cell(self.ue) else {
             return;
         };
-        if !Conditional(self).on_complete(cell, env) {
+        let waits = Daps(self).on_complete(cell, env) || Conditional(self).on_complete(cell, env);
+        if !waits {
             self.resume(env);
         }
         if self.state.network.is_home(self.config, cell) {

@@ -3,6 +3,7 @@
 
 use super::carriers::Aggregated;
 use super::conditional::Conditional;
+use super::daps::Daps;
 use super::moves::Move;
 use super::service::Service;
 use crate::config::{Env, MobilityConfig};
@@ -124,6 +125,8 @@ impl Managed<'_> {
             (Direction::Uplink, Message::SecondariesReady) => Aggregated(self).on_ready(env),
             (Direction::Downlink, Message::Candidates(all)) => Conditional(self).on_told(all, env),
             (Direction::Uplink, Message::CandidatesReady) => {}
+            (Direction::Uplink, Message::AccessFailed) => Daps(self).on_fallen_back(env),
+            (Direction::Downlink, Message::ReleaseSource) => Daps(self).release(env),
             _ => debug_assert!(false, "{message:?} does not go {}", direction.name()),
         }
     }
@@ -195,10 +198,10 @@ impl Managed<'_> {
         let mut bearers = self.service.stack.ues[self.ue.index()].bearers().iter();
         !matches!(state.stage, Stage::Connected)
             || state.network.is_busy()
+            || state.dual.is_some()
             || bearers.any(|bearer| {
-                self.service.stack.bearers[bearer.index()]
-                    .transfers()
-                    .is_travelling()
+                let drb = &self.service.stack.bearers[bearer.index()];
+                drb.transfers().is_travelling() || drb.is_dual
             })
     }
 }

@@ -3,9 +3,12 @@
 
 use super::beam_failure;
 use super::carriers;
+use super::daps;
 use super::looks::Looks;
 use super::managed::{CellKind, Managed, note_cell};
 use super::moves::{Backhaul, Move};
+use super::scg;
+use super::secondary::is_report;
 use super::service::Service;
 use super::stack::Stack;
 use super::{Event, RadioAccess};
@@ -129,18 +132,20 @@ impl RadioAccess {
             (cells, kinds)
         });
         carriers::check(&config, &self.service.cells)?;
+        daps::check(&config, &self.service.cells)?;
         let mut ues = Vec::new();
         let mut loads = vec![0; self.service.cells.len()];
         for ue in (0..self.service.stack.ues.len() as u32).map(UeId) {
             let rrc = &self.service.stack.ues[ue.index()];
-            if rrc.config().pscell.is_some() || config.stations.len() != self.service.cells.len() {
+            if config.stations.len() != self.service.cells.len() {
                 return Err(RadioError::Ue {
                     ue: ue.index(),
                     what: "mobility management",
-                    value: "of a UE with two legs, or without a base station for each cell".into(),
-                    expected: "one leg, and as many base stations as cells".into(),
+                    value: "without a base station for each cell".into(),
+                    expected: "as many base stations as cells".into(),
                 });
             }
+            scg::check(&self.service, ue, &config)?;
             let first = rrc.legs().first().copied();
             let Some(leg) = first.filter(|&leg| self.service.stack.air.has_level(leg)) else {
                 ues.push(None);
@@ -149,6 +154,9 @@ impl RadioAccess {
             let cell = self.service.stack.legs[leg.index()].config.cell;
             let group = usize::from(self.service.cells[cell.index()].plan.config.is_nr());
             let (cells, kinds) = &groups[group];
+            if config.daps {
+                daps::check_ue(&self.service, ue)?;
+            }
             self.service.stack.air.watch(ue, cells)?;
             let signalling = self
                 .service
@@ -160,6 +168,10 @@ impl RadioAccess {
                 UeMobility::new(own, &config, (&events, cells.len()), self.service.seed);
             let legs = self.service.begin_aggregated(leg, &config)?;
             state.legs.extend(legs);
+            if let Some(leg) = self.service.stack.ues[ue.index()].second_leg() {
+                let cell = self.service.stack.legs[leg.index()].config.cell;
+                state.legs.push((cell, leg));
+            }
             let aggregation = self.service.stack.ues[ue.index()].config().aggregation;
             let ever = state.legs.iter().map(|&(_, leg)| leg);
             state.turns = self.service.begin_gaps(ever, kinds, config.gaps.as_ref());
@@ -308,6 +320,7 @@ impl RadioAccess {
                 self.on_marker(bearer, env);
             }
             Backhaul::DownlinkPdu { .. }
+            | Backhaul::Copy { .. }
             | Backhaul::Poll { .. }
             | Backhaul::Discard { .. }
             | Backhaul::LegFailure { .. }
@@ -325,7 +338,7 @@ impl RadioAccess {
             return;
         };
         let drb = &mut self.service.stack.bearers[bearer.index()];
-        if mobility.config.conditional.is_some() && drb.travel().keep_marker() {
+        if mobility.config.tells_source() && drb.travel().keep_marker() {
             return;
         }
         let stations = drb.transfers().stations();
@@ -438,7 +451,7 @@ impl RadioAccess {
         for (bearer, direction, packet) in arrived.drain(..) {
             let number = env.pool.take(packet).segment.seq;
             let ue = self.service.stack.bearers[bearer.index()].config().ue;
-            if !self.is_managed(ue) {
+            if is_report(number) {
                 self.on_report(number, env);
                 continue;
             }

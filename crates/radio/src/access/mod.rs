@@ -24,6 +24,7 @@ mod capture;
 mod carriers;
 mod conditional;
 mod counters;
+mod daps;
 mod failure;
 mod gaps;
 mod handover;
@@ -33,6 +34,7 @@ mod measure;
 mod mobility;
 mod moves;
 mod reception;
+mod scg;
 mod secondary;
 mod service;
 mod serving;
@@ -181,7 +183,8 @@ impl RadioAccess {
                 Event::OutOfRange(leg) => {
                     // Mobility management monitors links by itself.
                     let ue = self.service.stack.legs[leg.index()].config.ue;
-                    if !self.is_managed(ue) {
+                    let is_second = self.service.stack.legs[leg.index()].config.number > 0;
+                    if is_second || !self.is_managed(ue) {
                         self.service.fail_link((leg, Finder::Ue), env);
                     }
                 }

@@ -125,6 +125,11 @@ pub enum Backhaul {
         /// Bearer.
         bearer: DrbId,
     },
+    /// A copy of an SDU that the source of a handover sends to the UE itself, for the target.
+    Copy {
+        /// Bearer.
+        bearer: DrbId,
+    },
     /// One without a PDU, which asks for a status.
     Poll {
         /// Bearer.

@@ -1,5 +1,6 @@
 //! Blocks from the air into bearers, and what follows when RLC has given up.
 
+use super::daps::Daps;
 use super::{RadioAccess, capture};
 use crate::bearer::{BlockTimes, Finder};
 use crate::config::{Env, LegId};
@@ -123,8 +124,13 @@ impl RadioAccess {
         env: &mut Env<'_, impl Probe>,
     ) {
         let ue = self.service.stack.legs[leg.index()].config.ue;
-        if self.is_managed(ue) {
-            self.with_managed(ue, |managed| managed.fail_link(env));
+        let is_second = self.service.stack.ues[ue.index()].second_leg() == Some(leg);
+        if self.is_managed(ue) && !is_second {
+            self.with_managed(ue, |managed| {
+                if !Daps(managed).lose_leg(leg, env) {
+                    managed.fail_link(env);
+                }
+            });
         } else {
             self.service.fail_link((leg, finder), env);
         }

@@ -23,6 +23,14 @@ const REPORT: u32 = 50;
 /// Until somebody acts, a failed leg carries nothing: longer than any message takes.
 const UNTOLD: Span = Span::from_secs(3600);
 
+/// Numbers of failures are apart from those of RRC's other messages.
+const FIRST_NUMBER: u64 = 1 << 63;
+
+/// Whether a message with this number tells of a failure.
+pub(super) fn is_report(number: u64) -> bool {
+    number >= FIRST_NUMBER
+}
+
 /// A failure that the master's base station does not know of.
 #[derive(Debug, Clone, Copy)]
 struct Untold {
@@ -47,6 +55,11 @@ impl SecondaryFailures {
         self.untold.iter().any(|it| it.leg == leg)
     }
 
+    /// A leg is released: nobody need know of its failure any more.
+    pub(super) fn forget(&mut self, leg: LegId) {
+        self.untold.retain(|it| it.leg != leg);
+    }
+
     fn take(&mut self, number: u64) -> Option<Untold> {
         let place = self.untold.iter().position(|it| it.number == number)?;
         Some(self.untold.remove(place))
@@ -65,7 +78,7 @@ impl Service {
             return;
         }
         let LegConfig { ue, .. } = self.stack.legs[id.index()].config;
-        let number = self.secondary.next_number;
+        let number = FIRST_NUMBER + self.secondary.next_number;
         self.secondary.next_number += 1;
         self.secondary.untold.push(Untold {
             number,

@@ -247,6 +247,10 @@ impl Service {
         if self.stack.downlink_waiting(env.now, leg) != (0, None) {
             self.activate(env.now, Some(leg), Direction::Downlink, 0);
         }
+        if self.stack.bearers[bearer.index()].is_dual {
+            let source = self.stack.bearers[bearer.index()].legs().nth(1);
+            self.on_backlog(source, Direction::Downlink, env);
+        }
     }
 
     /// The link of a leg has failed. It and the legs beside it start afresh on the same cells.

@@ -3,7 +3,8 @@
 use super::service::Service;
 use super::stack::Stack;
 use super::{Backhaul, Event, LegCounters, Move, RadioAccess};
-use crate::bearer::{Frame, FrameKind, SplitBearer, carried, split};
+use crate::bearer::daps::{copied_between, daps};
+use crate::bearer::{Frame, FrameKind, SplitBearer, carried, on_late_uplink, split};
 use crate::config::{Env, LegId};
 use fadeout_core::{Direction, DrbId, Probe, Span, Time};
 
@@ -97,6 +98,10 @@ impl Stack {
             let near = cells.next().unwrap_or_default();
             let far = cells.next().unwrap_or(near);
             let (what, from, to) = match kind {
+                FrameKind::Copy => {
+                    let [from, to] = copied_between(drb).unwrap_or([near; 2]);
+                    (Backhaul::Copy { bearer }, from, to)
+                }
                 FrameKind::Downlink => (Backhaul::DownlinkPdu { bearer }, near, far),
                 FrameKind::Poll => (Backhaul::Poll { bearer }, near, far),
                 FrameKind::Discard => (Backhaul::Discard { bearer }, near, far),
@@ -135,6 +140,10 @@ impl Service {
         env: &mut Env<'_, impl Probe>,
     ) {
         match what {
+            Backhaul::Copy { bearer } => {
+                daps(&mut self.stack.bearers[bearer.index()]).on_copy(number);
+                self.flow_on(bearer, env);
+            }
             Backhaul::DownlinkPdu { bearer } => {
                 self.on_downlink_frame((bearer, number, false), env);
             }
@@ -190,6 +199,8 @@ impl Service {
         let drb = &mut stack.bearers[bearer.index()];
         if let Some(mut split) = split(drb) {
             split.on_uplink(number, &mut stack.storage);
+        } else {
+            on_late_uplink(drb, number, &mut stack.storage);
         }
         let number = drb.config().split.map_or(0, |split| split.leg);
         drb.on_sdus((number, Direction::Uplink), env, &mut stack.storage);

@@ -1,6 +1,7 @@
 //! How packets leave a bearer: delivered, or lost.
 
-use super::{Drb, Storage, split};
+use super::transfer::Travel;
+use super::{Drb, Storage, is_elsewhere, split};
 use crate::bearer::rlc_leg::RlcLeg;
 use crate::config::Env;
 use crate::rlc::TransportBlock;
@@ -60,7 +61,11 @@ impl Drb {
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
-        if self.config.is_acknowledged() {
+        if self.config.is_acknowledged() || is_elsewhere(self, leg) {
+            return;
+        }
+        // The target of a handover has, or will have, a copy.
+        if self.is_dual && direction == Direction::Downlink {
             return;
         }
         let ledger = &mut self.anchors[direction.index()].ledger;
@@ -130,7 +135,7 @@ impl Drb {
         storage: &mut Storage,
     ) {
         // What the source forwards is under way too.
-        if direction == Direction::Downlink && self.transfer.is_travelling() {
+        if direction == Direction::Downlink && (self.transfer.is_travelling() || self.is_dual) {
             return;
         }
         let (from, to) = (direction.index(), direction.opposite().index());
@@ -207,6 +212,59 @@ impl Drb {
             direction,
             cause,
             is_signalling: self.is_signalling,
+        }
+    }
+}
+
+impl Travel<'_> {
+    /// The packets in the list of lost ones are counted and dropped.
+    pub(super) fn lose_at_source(
+        &mut self,
+        direction: Direction,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        if let Some(transfer) = &mut self.drb.transfer.0 {
+            match &mut transfer.copies {
+                // Some of them may have come to the target too.
+                Some(copies) if direction == Direction::Downlink => {
+                    let lost = storage.lost.iter();
+                    lost.for_each(|&packet| copies.on_drop(&env.pool[packet]));
+                }
+                _ => transfer.counts.lost += storage.lost.len() as u64,
+            }
+        }
+        self.drb
+            .drop_lost(direction, RadioDropCause::Handover, env, storage);
+    }
+
+    /// The UE has lost its connection: everything is lost, and PDCP starts afresh.
+    pub(crate) fn release(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
+        self.drop_copies(env, storage);
+        let mut packets = Vec::new();
+        if let Some(journey) = self.journey() {
+            journey.numbered.clear();
+            packets.extend(journey.fresh.drain(..).map(|fresh| fresh.packet));
+            packets.append(&mut journey.direct.drain(..).collect());
+        }
+        packets.extend(std::iter::from_fn(|| self.drb.inlet.pop()).map(|(_, packet)| packet));
+        storage.lost.append(&mut packets);
+        self.drb.drop_lost(
+            Direction::Downlink,
+            RadioDropCause::LinkFailure,
+            env,
+            storage,
+        );
+        self.drb.reestablish((0, env.now), env, storage);
+        for anchor in &mut self.drb.anchors {
+            anchor.tx.restart();
+            anchor.rx.restart();
+        }
+        if let Some(transfer) = &mut self.drb.transfer.0 {
+            transfer.journey = None;
+            // Nobody takes what arrives from now on.
+            transfer.count_dropped(env.pool);
+            transfer.away.clear();
         }
     }
 }

@@ -11,6 +11,7 @@
 //! took leaves once, delivered or lost.
 
 mod copies;
+pub(crate) mod daps;
 mod forwarding;
 mod generation;
 mod leaving;
@@ -24,7 +25,7 @@ mod track;
 mod transfer;
 
 pub(crate) use leaving::fail_leg;
-pub(crate) use split::{Frame, FrameKind, SplitBearer, carried, split};
+pub(crate) use split::{Frame, FrameKind, SplitBearer, carried, on_late_uplink, split};
 pub(crate) use storage::Storage;
 pub(crate) use track::BlockTimes;
 pub(crate) use transfer::TransferCounts;
@@ -33,10 +34,9 @@ use crate::config::{BearerConfig, Env, LegId};
 use crate::pdcp::{Ledger, Rx, Tx};
 use crate::rlc::{Backlog, Generation, ParameterError, TransportBlock};
 use crate::wire::BearerFormat;
+use daps::Daps;
 use fadeout_core::random::Stream;
-use fadeout_core::{
-    BearerRow, Direction, DrbId, PacketId, Probe, RadioDropCause, Ring, Time, Wake,
-};
+use fadeout_core::{Direction, DrbId, PacketId, Probe, RadioDropCause, Ring, Time, Wake};
 use rlc_leg::{RlcEnd, RlcLeg, RlcLegs};
 use split::Split;
 use std::ops::Range;
@@ -64,6 +64,8 @@ pub(crate) struct Drb {
     transfer: Transfers,
     /// Whether it carries RRC's messages: it is in no table.
     is_signalling: bool,
+    /// Whether a source serves it on while its UE enters the target, or after.
+    pub(crate) is_dual: bool,
 }
 
 /// The side that finds that a link has failed.
@@ -96,6 +98,11 @@ pub(crate) struct BearerCounters {
     pub aqm_dropped_packets: u64,
     /// Packets that queue management marked.
     pub marked_packets: u64,
+}
+
+/// Whether RRC's messages go over another leg of the UE: what came over this one is void.
+fn is_elsewhere(drb: &Drb, leg: u8) -> bool {
+    drb.is_signalling && leg != drb.legs.primary.number
 }
 
 impl Drb {
@@ -150,6 +157,7 @@ impl Drb {
             counters: [BearerCounters::default(); 2],
             transfer: Transfers::default(),
             is_signalling: false,
+            is_dual: false,
         })
     }
 
@@ -199,7 +207,9 @@ impl Drb {
 
     /// How its PDUs look on the air of a leg.
     pub(crate) fn format(&self, leg: u8) -> &BearerFormat {
-        &self.legs.get(leg).format
+        let mut others = self.legs.others.iter();
+        let other = others.find(|other| other.number == leg);
+        &other.unwrap_or(&self.legs.primary).format
     }
 
     /// The packets that are under way in a direction.
@@ -258,7 +268,13 @@ impl Drb {
     pub(crate) fn inlet_at(&self, leg: u8) -> Option<Time> {
         match &self.split {
             Some(split) if leg != self.legs.primary.number => split.arrival_at(),
-            _ => self.inlet.front().map(|&(at, _)| at),
+            _ => {
+                let at = self.inlet.front().map(|&(at, _)| at);
+                match self.is_dual.then(|| Daps::pending_at(self)).flatten() {
+                    Some(copy_at) => Some(at.map_or(copy_at, |at| at.min(copy_at))),
+                    None => at,
+                }
+            }
         }
     }
 
@@ -270,6 +286,9 @@ impl Drb {
         storage: &mut Storage,
     ) -> bool {
         let mut took_any = false;
+        if self.is_dual {
+            daps::daps(self).drain(env.now);
+        }
         while let Some(&(ready_at, packet)) = self.inlet.front() {
             if ready_at > env.now {
                 break;
@@ -299,6 +318,9 @@ impl Drb {
             }
             return is_taken;
         }
+        if self.is_dual && direction == Direction::Downlink && daps::daps(self).takes_beside() {
+            return daps::daps(self).take_beside(at, packet, env, storage);
+        }
         let size = env.pool[packet].wire_len();
         let (rlc, room) = self.legs.primary.sending(direction);
         if rlc.least_grant(size + self.config.pdcp.header()) > room {
@@ -318,6 +340,9 @@ impl Drb {
             Ok(sdu) => {
                 if self.wants_delay(env.probe) {
                     storage.tracks.number(packet, sdu.serial);
+                }
+                if self.is_dual && direction == Direction::Downlink {
+                    daps::daps(self).copy(sdu, env, storage);
                 }
                 true
             }
@@ -408,27 +433,6 @@ impl Drb {
         }
     }
 
-    /// Notes which packets are first on the air at `at` with these PDUs of a block. `requested_at`
-    /// is when the UE sent the scheduling request that the block's grant answers.
-    pub(crate) fn mark_first_parts(
-        &self,
-        direction: Direction,
-        (block, pdus): (&TransportBlock, Range<usize>),
-        (at, requested_at): (Time, Option<Time>),
-        storage: &mut Storage,
-    ) {
-        let is_copied = (self.split.as_ref()).is_some_and(|split| split.duplicates(direction));
-        for pdu in &block.pdus[pdus] {
-            for part in block.data_parts(pdu) {
-                if part.is_first() {
-                    let key = (part.sdu.packet, part.sdu.serial, self.id, direction);
-                    let times = (at, requested_at);
-                    storage.tracks.first_part(key, times, is_copied);
-                }
-            }
-        }
-    }
-
     /// A block of a leg was decoded in which these PDUs are the bearer's.
     pub(crate) fn on_pdus(
         &mut self,
@@ -445,6 +449,9 @@ impl Drb {
                     storage.tracks.decoded(key, times);
                 }
             }
+        }
+        if is_elsewhere(self, leg) {
+            return;
         }
         let receiver = &mut self.legs.get_mut(leg).receiver(direction).rlc;
         receiver.on_pdus(env.now, block, pdus, &mut storage.sdus);
@@ -501,6 +508,10 @@ impl Drb {
             }
             // LTE's RLC hands up what it has held back, in this end's receiving direction.
             end.rlc.on_wake(env.now, &mut storage.sdus);
+            for source in &mut self.legs.others {
+                let end = source.sender(direction);
+                end.rlc.on_wake(env.now, &mut storage.sdus);
+            }
         }
         self.drop_lost(direction, RadioDropCause::DiscardTimer, env, storage);
         let receiving = direction.opposite();
@@ -517,15 +528,13 @@ impl Drb {
         let anchor = &mut self.anchors[direction.index()];
         let rlc = &self.legs.primary.ends[direction.index()].rlc;
         let mut at = rlc.wake_at().min(anchor.rx.wake_at());
-        match &self.split {
-            None => at = at.min(anchor.tx.wake_at(rlc)),
-            Some(split) => {
-                for leg in &self.legs.others {
-                    at = at.min(leg.ends[direction.index()].rlc.wake_at());
-                }
-                at = at.min(split.discard_at(direction, &self.legs));
-            }
+        for leg in &self.legs.others {
+            at = at.min(leg.ends[direction.index()].rlc.wake_at());
         }
+        at = at.min(match &self.split {
+            None => anchor.tx.wake_at(rlc),
+            Some(split) => split.discard_at(direction, &self.legs),
+        });
         if at.is_never() {
             return None;
         }
@@ -558,30 +567,5 @@ impl Drb {
             false => Finder::Ue,
         };
         rlc.leg.map(|leg| (leg, finder))
-    }
-
-    /// A row of what waits in a direction, when the probe wants one.
-    pub(crate) fn sample(&self, direction: Direction, env: &mut Env<'_, impl Probe>) {
-        if self.is_signalling || !env.probe.wants_bearer(env.now, self.id) {
-            return;
-        }
-        let mut backlog = Backlog::default();
-        for leg in self.legs.iter() {
-            let of_leg = leg.ends[direction.index()].rlc.backlog(env.now);
-            backlog.new += of_leg.new;
-            backlog.retransmission += of_leg.retransmission;
-            backlog.status += of_leg.status;
-        }
-        let (bytes, packets) = (self.split.as_ref()).map_or((0, 0), |it| it.waiting(direction));
-        env.probe.bearer(BearerRow {
-            time_s: env.now,
-            bearer: self.id,
-            direction,
-            rlc_new_bytes: backlog.new + bytes,
-            rlc_retransmission_bytes: backlog.retransmission,
-            rlc_status_bytes: backlog.status,
-            packets: self.anchors[direction.index()].ledger.len() as u32 + packets,
-            pdcp_held_packets: self.anchors[direction.opposite().index()].rx.held(),
-        });
     }
 }

@@ -103,6 +103,14 @@ impl RlcEnd {
         })
     }
 
+    /// An end in another cell: RLC as after establishment, and the queue management that the one before had.
+    pub(super) fn after(before: &mut RlcEnd, config: &RlcConfig) -> Result<RlcEnd, ParameterError> {
+        Ok(RlcEnd {
+            rlc: Entity::new(config)?,
+            aqm: before.aqm.take(),
+        })
+    }
+
     /// An entity as after establishment; queue management goes on.
     pub(super) fn set_up_anew(&mut self, config: &RlcConfig) -> Result<(), ParameterError> {
         self.rlc = Entity::new(config)?;

@@ -1,6 +1,10 @@
 //! Where a packet's time in a bearer went.
 
-use fadeout_core::{Direction, DrbId, PacketId, RadioDelayRow, Span, Time};
+use super::{Drb, Storage};
+use crate::config::Env;
+use crate::rlc::{Backlog, TransportBlock};
+use fadeout_core::{BearerRow, Direction, DrbId, PacketId, Probe, RadioDelayRow, Span, Time};
+use std::ops::Range;
 
 /// The instants of one packet's way. Filled in only for bearers whose delay is asked for.
 #[derive(Debug, Clone, Copy, Default)]
@@ -130,5 +134,53 @@ impl Tracks {
             rlc_s: track.block_first_at.since(track.first_at),
             reordering_s: now.since(track.decoded_at),
         })
+    }
+}
+
+impl Drb {
+    /// Notes which packets are first on the air at `at` with these PDUs of a block. `requested_at`
+    /// is when the UE sent the scheduling request that the block's grant answers.
+    pub(crate) fn mark_first_parts(
+        &self,
+        direction: Direction,
+        (block, pdus): (&TransportBlock, Range<usize>),
+        (at, requested_at): (Time, Option<Time>),
+        storage: &mut Storage,
+    ) {
+        let is_copied = (self.split.as_ref()).is_some_and(|split| split.duplicates(direction));
+        for pdu in &block.pdus[pdus] {
+            for part in block.data_parts(pdu) {
+                if part.is_first() {
+                    let key = (part.sdu.packet, part.sdu.serial, self.id, direction);
+                    let times = (at, requested_at);
+                    storage.tracks.first_part(key, times, is_copied);
+                }
+            }
+        }
+    }
+
+    /// A row of what waits in a direction, when the probe wants one.
+    pub(crate) fn sample(&self, direction: Direction, env: &mut Env<'_, impl Probe>) {
+        if self.is_signalling || !env.probe.wants_bearer(env.now, self.id) {
+            return;
+        }
+        let mut backlog = Backlog::default();
+        for leg in self.legs.iter() {
+            let of_leg = leg.ends[direction.index()].rlc.backlog(env.now);
+            backlog.new += of_leg.new;
+            backlog.retransmission += of_leg.retransmission;
+            backlog.status += of_leg.status;
+        }
+        let (bytes, packets) = (self.split.as_ref()).map_or((0, 0), |it| it.waiting(direction));
+        env.probe.bearer(BearerRow {
+            time_s: env.now,
+            bearer: self.id,
+            direction,
+            rlc_new_bytes: backlog.new + bytes,
+            rlc_retransmission_bytes: backlog.retransmission,
+            rlc_status_bytes: backlog.status,
+            packets: self.anchors[direction.index()].ledger.len() as u32 + packets,
+            pdcp_held_packets: self.anchors[direction.opposite().index()].rx.held(),
+        });
     }
 }

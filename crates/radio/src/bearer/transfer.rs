@@ -10,11 +10,12 @@
 //! Standard: TS 38.300 §9.2.3.2; TS 36.300 §10.1.2; TS 38.323 §5.1.2; TS 36.323 §5.2.
 
 use super::copies::Copies;
+use super::daps::Dual;
 use super::forwarding::Away;
-use super::{Drb, Storage};
+use super::{Drb, Storage, split};
 use crate::config::{BearerConfig, Env, Fate, Way};
 use crate::rlc::{Generation, Sdu};
-use fadeout_core::{Direction, PacketId, Probe, RadioDropCause, Span, Time};
+use fadeout_core::{Direction, PacketId, Probe, Ring, Span, Time};
 use std::collections::VecDeque;
 
 /// The part of a bearer that only UEs under mobility management have.
@@ -35,6 +36,14 @@ pub(crate) struct Transfer {
     /// Whether none has since the UE left the source, and how long that was.
     gaps: [Gap; 2],
     pub(super) counts: TransferCounts,
+    /// While two cells serve the bearer, or are about to.
+    pub(super) dual: Option<Box<Dual>>,
+    /// Copies that two base stations have made.
+    pub(super) copied: u64,
+    /// Uplink PDUs on their way from a secondary base station that has none of the bearer any more.
+    pub(super) late: Ring<Sdu>,
+    /// PDUs that came over both cells, of the latest change of cell.
+    pub(super) twice: u64,
 }
 
 /// Counts of the downlink packets of a change of cell.
@@ -103,7 +112,7 @@ impl Journey {
         self.has_resumed && self.fate == Fate::Dropped
     }
 
-    fn new(source: u32) -> Journey {
+    pub(super) fn new(source: u32) -> Journey {
         Journey {
             source,
             fate: Fate::Kept,
@@ -183,10 +192,28 @@ impl Transfers {
         let counts = TransferCounts {
             lost: transfer.counts.lost + twins.lost,
             bicast: twins.copied,
-            doubled: twins.doubled,
+            doubled: twins.doubled + transfer.twice,
             ..transfer.counts
         };
         (transfer.gaps.map(span), counts)
+    }
+}
+
+impl Transfer {
+    /// A change of cell begins.
+    pub(super) fn begin_counts(&mut self) {
+        self.counts = TransferCounts::default();
+        self.twice = 0;
+        self.is_anew = false;
+    }
+
+    /// The UE is served from elsewhere: the time without a packet counts from the last one on.
+    pub(super) fn open_gaps(&mut self) {
+        for (gap, last) in self.gaps.iter_mut().zip(self.last_out) {
+            if !matches!(gap, Gap::Open(_)) {
+                *gap = Gap::Open(last);
+            }
+        }
     }
 }
 
@@ -213,8 +240,7 @@ impl Travel<'_> {
             return;
         };
         if transfer.journey.is_none() {
-            transfer.counts = TransferCounts::default();
-            transfer.is_anew = false;
+            transfer.begin_counts();
             if let Some(copies) = &mut transfer.copies {
                 copies.begin_journey();
             }
@@ -227,6 +253,13 @@ impl Travel<'_> {
         while let Some(sdu) = end.rlc.take_head(env.now) {
             journey.numbered.push_back((station, sdu));
         }
+        if self.drb.split.is_some() {
+            self.stop_split(station);
+        }
+        let transfer = self.drb.transfer.0.as_mut();
+        let Some(journey) = transfer.and_then(|transfer| transfer.journey.as_mut()) else {
+            return;
+        };
         while let Some((_, packet)) = self.drb.inlet.pop() {
             journey.fresh.push_back(Fresh {
                 at: Time::NEVER,
@@ -285,27 +318,6 @@ impl Travel<'_> {
         self.lose_at_source(Direction::Downlink, env, storage);
     }
 
-    /// The packets in the list of lost ones are counted and dropped.
-    pub(super) fn lose_at_source(
-        &mut self,
-        direction: Direction,
-        env: &mut Env<'_, impl Probe>,
-        storage: &mut Storage,
-    ) {
-        if let Some(transfer) = &mut self.drb.transfer.0 {
-            match &mut transfer.copies {
-                // Some of them may have come to the target too.
-                Some(copies) if direction == Direction::Downlink => {
-                    let lost = storage.lost.iter();
-                    lost.for_each(|&packet| copies.on_drop(&env.pool[packet]));
-                }
-                _ => transfer.counts.lost += storage.lost.len() as u64,
-            }
-        }
-        self.drb
-            .drop_lost(direction, RadioDropCause::Handover, env, storage);
-    }
-
     /// A downlink packet arrives at a base station while the bearer is between two cells.
     pub(crate) fn arrive(
         &mut self,
@@ -325,6 +337,11 @@ impl Travel<'_> {
         let Some(journey) = &mut transfer.journey else {
             return;
         };
+        let is_dual = (transfer.dual.as_ref()).is_some_and(|dual| dual.takes_at(station));
+        if is_dual {
+            self.drb.inlet.push((now, packet));
+            return;
+        }
         if station != journey.source {
             if journey.awaits_nothing() {
                 let at = self.drb.inlet.back().map_or(now, |&(at, _)| at.max(now));
@@ -384,6 +401,7 @@ impl Travel<'_> {
         storage: &mut Storage,
     ) {
         let is_kept = self.drb.config.is_acknowledged();
+        let left = split::release(self.drb, env, storage);
         for direction in [Direction::Downlink, Direction::Uplink] {
             self.hand_up(direction, env, storage);
         }
@@ -392,13 +410,12 @@ impl Travel<'_> {
                 true => self.recover((direction, station), env, storage),
                 false => self.restart(direction, env, storage),
             }
-            if let Some(transfer) = &mut self.drb.transfer.0 {
-                let last = transfer.last_out[direction.index()];
-                let gap = &mut transfer.gaps[direction.index()];
-                if !matches!(gap, Gap::Open(_)) {
-                    *gap = Gap::Open(last);
-                }
-            }
+        }
+        if let Some(transfer) = &mut self.drb.transfer.0 {
+            transfer.open_gaps();
+        }
+        if let Some(left) = left {
+            self.take_left(left, station, env, storage);
         }
         self.push_uplink(storage);
         self.drb.on_left();
@@ -559,35 +576,5 @@ impl Travel<'_> {
         }
         self.release_copies(station, env, storage);
         self.conclude(now);
-    }
-
-    /// The UE has lost its connection: everything is lost, and PDCP starts afresh.
-    pub(crate) fn release(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
-        self.drop_copies(env, storage);
-        let mut packets = Vec::new();
-        if let Some(journey) = self.journey() {
-            journey.numbered.clear();
-            packets.extend(journey.fresh.drain(..).map(|fresh| fresh.packet));
-            packets.append(&mut journey.direct.drain(..).collect());
-        }
-        packets.extend(std::iter::from_fn(|| self.drb.inlet.pop()).map(|(_, packet)| packet));
-        storage.lost.append(&mut packets);
-        self.drb.drop_lost(
-            Direction::Downlink,
-            RadioDropCause::LinkFailure,
-            env,
-            storage,
-        );
-        self.drb.reestablish((0, env.now), env, storage);
-        for anchor in &mut self.drb.anchors {
-            anchor.tx.restart();
-            anchor.rx.restart();
-        }
-        if let Some(transfer) = &mut self.drb.transfer.0 {
-            transfer.journey = None;
-            // Nobody takes what arrives from now on.
-            transfer.count_dropped(env.pool);
-            transfer.away.clear();
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{BeamMonitoring, ConditionalConfig, MeasurementGaps};
 use fadeout_core::registry::{Parameter, integer, number, span};
-use fadeout_core::{Bytes, CellId, Decibel, Hertz, Span};
+use fadeout_core::{Bytes, CellId, Decibel, Hertz, Procedure, Span};
 use std::collections::BTreeSet;
 
 /// Mobility management of all UEs that have a channel.
@@ -31,6 +31,10 @@ pub struct MobilityConfig {
     pub data: DataForwarding,
     /// Conditional handovers take the place of commanded ones; none are there.
     pub conditional: Option<ConditionalConfig>,
+    /// The source serves a UE on while it enters the target (dual active protocol stack).
+    ///
+    /// Standard: TS 38.300 §9.2.3.2.
+    pub daps: bool,
     /// Most UEs that a cell takes by handover, those it has included; none refuses nobody.
     pub most_ues: Option<u32>,
     /// By cell, those that may be secondary ones beside it: of each carrier the first is added to a UE that enters,
@@ -129,6 +133,7 @@ impl MobilityConfig {
             procedure: ProcedureConfig::default(),
             data: DataForwarding::Forwarded,
             conditional: None,
+            daps: false,
             most_ues: None,
             secondaries: Vec::new(),
             stations: Vec::new(),
@@ -174,6 +179,19 @@ impl MobilityConfig {
     /// Whether downlink data that the source has not sent is forwarded.
     pub(crate) fn forwards(&self) -> bool {
         self.data == DataForwarding::Forwarded
+    }
+
+    /// How the network has UEs change cell.
+    pub(crate) fn procedure_kind(&self) -> Procedure {
+        match self.daps {
+            true => Procedure::Daps,
+            false => Procedure::Handover,
+        }
+    }
+
+    /// Whether the source hears from the target that the UE is there, and forwards only then.
+    pub(crate) fn tells_source(&self) -> bool {
+        self.conditional.is_some() || self.daps
     }
 
     /// When the core is asked to send to both, of a handover from one cell to the other; none where it does

@@ -20,7 +20,7 @@ pub(crate) use adaptation::{UplinkAir, UplinkChoice};
 pub(crate) use aggregation::Carriers;
 pub(crate) use content::{Content, ContentId, Contents};
 pub(crate) use harq_entity::{Decoding, HarqProcess};
-pub(crate) use multiplex::RlcQueues;
+pub(crate) use multiplex::{Channels, RlcQueues};
 pub(crate) use request::{Repeat, UplinkRequests};
 pub(crate) use uplink::Block;
 
@@ -33,7 +33,6 @@ use adaptation::Report;
 use fadeout_core::random::Stream;
 use fadeout_core::{CellId, Direction, Probe, Span, Time, TransportBlockRow, UeId};
 use harq_entity::{HarqEntity, Judgement};
-use multiplex::Channels;
 
 /// Who a leg connects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -161,6 +161,11 @@ impl Candidacy {
         self.configure(step);
     }
 
+    /// The cell that the UE comes from, which has prepared none but its target.
+    pub(crate) fn come_from(&mut self, source: CellId) {
+        self.source = source;
+    }
+
     /// The UE is in a cell that was prepared: room becomes that of the UE. Its base station tells the source, if that
     /// is another one.
     pub(crate) fn on_executed(&mut self, cell: CellId, step: &mut Step<'_>) {
@@ -318,7 +323,12 @@ impl Candidacy {
                 self.configure(step);
             }
             Signal::Success(cell) => self.on_success(cell, step),
-            Signal::StatusTransfer => self.success = None,
+            Signal::StatusTransfer => {
+                let was_awaited = self.success.take().is_some();
+                if was_awaited && step.config.daps {
+                    step.act(Act::HasStatus);
+                }
+            }
             _ => {}
         }
     }

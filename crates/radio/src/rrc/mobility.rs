@@ -7,6 +7,7 @@
 
 use super::beam_failure::BeamWatch;
 use super::conditional::{Candidates, Conditions};
+use super::daps::Dual;
 use super::monitor::LinkWatch;
 use super::network::Network;
 use super::policy::ReportedCell;
@@ -35,6 +36,8 @@ pub(crate) struct UeMobility {
     pub network: Network,
     pub letters: Letters,
     pub secondaries: Secondaries,
+    /// The second cell, while there is one.
+    pub dual: Option<Dual>,
     /// The change of cell under way.
     pub record: Record,
     pub wake: Wake,
@@ -126,6 +129,10 @@ pub(crate) enum Message {
     Candidates(Candidates),
     /// RRCReconfigurationComplete that answers it.
     CandidatesReady,
+    /// FailureInformation: the UE could not enter the target, and stays (failureType dapsFailure).
+    AccessFailed,
+    /// RRCReconfiguration with daps-SourceRelease.
+    ReleaseSource,
 }
 
 impl Message {
@@ -138,6 +145,8 @@ impl Message {
             // Each with the configuration of its cell.
             Message::Candidates(all) => 60 + 160 * all.cells().len() as u32,
             Message::Secondaries(_) => 100,
+            Message::AccessFailed => 20,
+            Message::ReleaseSource => 40,
         }
     }
 }
@@ -258,6 +267,7 @@ impl UeMobility {
             network: Network::new(config.station(cell)),
             letters: Letters::default(),
             secondaries: Secondaries::default(),
+            dual: None,
             record: Record::new(),
             wake: Wake::default(),
             draws,
@@ -277,6 +287,7 @@ impl UeMobility {
                 .fails_at()
                 .min(self.survey.report_at())
                 .min(self.secondaries.answer_at())
+                .min(self.dual.as_ref().map_or(Time::NEVER, Dual::wake_at))
                 .min(self.beams.as_ref().map_or(Time::NEVER, |it| it.wake_at()))
                 .min(self.survey.conditions.wake_at()),
             Stage::Selecting { at, until } => (*at).min(*until),

@@ -17,6 +17,7 @@ pub(crate) mod backhaul;
 pub(crate) mod beam_failure;
 pub(crate) mod candidacy;
 pub(crate) mod conditional;
+pub(crate) mod daps;
 pub(crate) mod filter;
 pub(crate) mod measure;
 pub(crate) mod mobility;
@@ -124,6 +125,20 @@ impl UeRrc {
     pub(crate) fn on_moved(&mut self, leg: LegId) {
         if let Some(first) = self.legs.first_mut() {
             *first = leg;
+        }
+    }
+
+    /// Its leg to the secondary node.
+    pub(crate) fn second_leg(&self) -> Option<LegId> {
+        self.legs.get(1).copied()
+    }
+
+    /// It has one leg from now on; the other one.
+    pub(crate) fn release_second(&mut self) -> Option<LegId> {
+        self.looks.truncate(1);
+        match self.legs.len() {
+            0 | 1 => None,
+            _ => self.legs.pop(),
         }
     }
 

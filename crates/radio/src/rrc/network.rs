@@ -93,6 +93,8 @@ pub(crate) enum Act {
     Configure,
     /// The target has what the source forwards, or is about to.
     ResumeData,
+    /// It has the source's answer.
+    HasStatus,
     /// Something happened that has a row: about this cell, or about the serving one.
     Note(Option<CellId>, RrcEvent),
 }

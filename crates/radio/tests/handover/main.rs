@@ -5,6 +5,8 @@ mod aggregated;
 mod beams;
 mod bicasting;
 mod conditional;
+mod daps;
+mod dual;
 mod gaps;
 mod generations;
 mod sampling;

@@ -216,7 +216,14 @@ pub(crate) fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes 
         let (delay, loss) = case.links;
         for one in moves.drain(..) {
             let sent = match one {
-                Move::Uplink { .. } | Move::Told { .. } | Move::Frame { .. } => None,
+                Move::Uplink { .. } | Move::Told { .. } => None,
+                Move::Frame { what, number, .. } => {
+                    carried[1] += 1;
+                    let mut packet = Packet::default();
+                    packet.segment.seq = number;
+                    let packet = pool.insert(packet);
+                    Some((what, packet, (delay, case.loses_forwarded)))
+                }
                 Move::Bicast { cell, .. } => {
                     second = Some(cell.0);
                     None
@@ -325,6 +332,7 @@ pub(crate) fn mobility(cells: u32) -> MobilityConfig {
         procedure: ProcedureConfig::default(),
         data: DataForwarding::Forwarded,
         conditional: None,
+        daps: false,
         most_ues: None,
         secondaries: Vec::new(),
         stations: (0..cells).collect(),

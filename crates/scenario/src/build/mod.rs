@@ -137,12 +137,6 @@ impl Builder<'_, '_> {
             &surroundings,
             !cells.is_empty() || self.names_deployments,
         );
-        if file.fields("mobility-management").is_some() && ues.iter().any(|ue| ue.pscell.is_some())
-        {
-            let message = "mobility management of UEs with a `pscell`";
-            let place = file.place_of("mobility-management");
-            self.mistake(place, message, "one of the two");
-        }
         let channel_files: Vec<Option<ChannelFile>> = file
             .map("channel-file")
             .iter()

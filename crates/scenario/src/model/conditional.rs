@@ -23,6 +23,8 @@ words! {
         Plain = "plain",
         /// the UE, among cells that were prepared, when `conditions` are fulfilled
         Conditional = "conditional",
+        /// the network, by a command; the source serves the UE on until the target does (DAPS)
+        Daps = "daps",
     }
 }
 
@@ -129,12 +131,16 @@ impl MobilityManagement {
         ];
         let given = keys.iter().find(|(_, is_given)| *is_given);
         let mistake = match self.procedure {
-            HandoverProcedure::Plain => given.map(|&(key, _)| {
-                let message = "a part of conditional handover, but handovers are plain";
-                let expected = "`procedure = \"conditional\"`, or without it";
-                (key, message, expected)
-            }),
+            HandoverProcedure::Plain | HandoverProcedure::Daps if given.is_some() => {
+                given.map(|&(key, _)| {
+                    let message = "a part of conditional handover, but the network commands";
+                    let expected = "`procedure = \"conditional\"`, or without it";
+                    (key, message, expected)
+                })
+            }
+            HandoverProcedure::Plain => None,
             HandoverProcedure::Conditional => self.misfit(),
+            HandoverProcedure::Daps => self.misfit_of_daps(),
         };
         if let Some((key, message, expected)) = mistake {
             builder.mistake(fields.place_of(key), message, expected);
@@ -168,5 +174,32 @@ impl MobilityManagement {
             )),
             _ => None,
         }
+    }
+
+    /// What does not fit handovers during which the source serves on.
+    ///
+    /// Standard: TS 38.300 §9.2.3.1, §9.2.3.2.
+    fn misfit_of_daps(&self) -> Option<(&'static str, &'static str, &'static str)> {
+        let is_other = |kind| matches!(kind, EventKind::B1 | EventKind::B2);
+        if self.data != HandoverData::Forwarding {
+            return Some((
+                "data",
+                "the source's copies of what it sends are for the target",
+                "\"forwarding\" with `procedure = \"daps\"`",
+            ));
+        }
+        if !self.preparation.is_direct() {
+            return Some((
+                "preparation",
+                "a source that serves on, by way of the core",
+                "\"xn\" with `procedure = \"daps\"`",
+            ));
+        }
+        let has_other = self.events.iter().any(|event| is_other(event.kind));
+        has_other.then_some((
+            "events",
+            "events b1 and b2, but source and target are both of NR",
+            "others, or `procedure = \"plain\"`",
+        ))
     }
 }

@@ -411,7 +411,7 @@ fn what_does_not_fit_conditional_handovers_is_refused() {
         ("conditional-recovery", "conditional-recovery = true"),
         ("conditions", "conditions = [{ kind = \"a3\" }]"),
     ] {
-        let expected = "a part of conditional handover, but handovers are plain";
+        let expected = "a part of conditional handover, but the network commands";
         assert_eq!(only(&with(text)), expected, "{key}");
     }
     for (keys, message) in [
@@ -440,4 +440,33 @@ fn what_does_not_fit_conditional_handovers_is_refused() {
     }
     let wrong = conditional("conditions = [{ kind = \"a6\" }]");
     assert_eq!(refused(&wrong).len(), 1);
+}
+
+#[test]
+fn what_does_not_fit_a_source_that_serves_on_is_refused() {
+    let daps = |keys: &str| {
+        let table = "[ue.phone]\n[mobility-management]\nprocedure = \"daps\"";
+        format!("{CELL}{table}\n{keys}\n")
+    };
+    accepted(&daps(""));
+    for (keys, message) in [
+        (
+            "data = \"none\"",
+            "the source's copies of what it sends are for the target",
+        ),
+        (
+            "preparation = \"n2\"",
+            "a source that serves on, by way of the core",
+        ),
+        (
+            "events = [{ kind = \"b1\", threshold = \"-95 dBm\" }]",
+            "events b1 and b2, but source and target are both of NR",
+        ),
+        (
+            "max-candidates = 3",
+            "a part of conditional handover, but the network commands",
+        ),
+    ] {
+        assert_eq!(only(&daps(keys)), message, "{keys}");
+    }
 }

@@ -6,16 +6,27 @@ use crate::world::{Interfaces, Parts, UePaths};
 use fadeout_core::CellId;
 use fadeout_scenario::Scenario;
 
-/// Lets links carry what the base stations of split bearers send each other.
+/// Lets links carry what the base stations of split bearers send each other, without mobility management.
 pub(super) fn add(
     scenario: &Scenario,
     mut topology: Topology,
     parts: &mut Parts,
 ) -> Result<(), BuildError> {
-    let split = scenario.bearers().filter(|bearer| bearer.split().is_some());
-    let mut is_any = false;
-    for bearer in split {
-        is_any = true;
+    check_links(scenario, &mut topology, parts)?;
+    if scenario.bearers().any(|bearer| bearer.split().is_some()) {
+        let interfaces = Interfaces::default();
+        parts.paths = Some(UePaths::new(topology, Vec::new(), interfaces));
+    }
+    Ok(())
+}
+
+/// Checks that links connect the base stations of split bearers.
+pub(super) fn check_links(
+    scenario: &Scenario,
+    topology: &mut Topology,
+    parts: &Parts,
+) -> Result<(), BuildError> {
+    for bearer in scenario.bearers().filter(|bearer| bearer.split().is_some()) {
         let (Some(master), Some(secondary)) = (bearer.described.cell, bearer.described.pscell)
         else {
             continue;
@@ -34,10 +45,6 @@ pub(super) fn add(
                 ),
             });
         }
-    }
-    if is_any {
-        let interfaces = Interfaces::default();
-        parts.paths = Some(UePaths::new(topology, Vec::new(), interfaces));
     }
     Ok(())
 }

@@ -22,8 +22,12 @@ pub(super) fn add(
     parts: &mut Parts,
     choose: ChoosePolicy<'_>,
 ) -> Result<(), BuildError> {
-    let (Some(described), Some(radio)) = (&scenario.mobility, &mut parts.radio) else {
+    if scenario.mobility.is_none() || parts.radio.is_none() {
         return dual::add(scenario, topology, parts);
+    }
+    dual::check_links(scenario, &mut topology, parts)?;
+    let (Some(described), Some(radio)) = (&scenario.mobility, &mut parts.radio) else {
+        return Ok(());
     };
     if let Some(ue) = scenario.ues.iter().find(|ue| ue.rrc_states.is_some()) {
         return Err(BuildError::Ue {
@@ -312,6 +316,7 @@ pub(super) fn config(
             }),
         },
         conditional: conditional(described),
+        daps: described.procedure == scenario::HandoverProcedure::Daps,
         most_ues: described.max_ues,
         secondaries: Vec::new(),
         stations: bases.iter().map(|base| base.0).collect(),

@@ -122,6 +122,7 @@ impl Tunnels {
         match stretch.after {
             Some(Hop::Backhaul(
                 Backhaul::Message { .. }
+                | Backhaul::Copy { .. }
                 | Backhaul::DownlinkPdu { .. }
                 | Backhaul::Poll { .. }
                 | Backhaul::Discard { .. }

@@ -14,9 +14,11 @@
 
 mod copies;
 mod duplication;
+mod release;
 mod work;
 
-pub(crate) use work::{SplitBearer, carried, split};
+pub(super) use release::release;
+pub(crate) use work::{SplitBearer, carried, on_late_uplink, split};
 
 use super::rlc_leg::RlcLegs;
 use crate::config::{BearerConfig, SplitConfig};
@@ -58,6 +60,8 @@ pub(crate) enum FrameKind {
     Uplink,
     /// A message of it: its link to the UE has failed.
     Failure,
+    /// An SDU that the source of a handover sends, and the target is to have too.
+    Copy,
 }
 
 /// Bytes of a frame without a PDU: a usual size.

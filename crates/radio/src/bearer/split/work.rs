@@ -1,5 +1,6 @@
 //! A split bearer at work: packets from PDCP to legs, and frames between the two base stations.
 
+use super::release::on_late;
 use super::{Arrival, CONTROL_FRAME, Carried, Frame, FrameKind, NEAR, STATUSES, Split};
 use crate::bearer::rlc_leg::RlcLegs;
 use crate::bearer::{Anchor, Drb, Storage};
@@ -29,6 +30,13 @@ pub(crate) fn split(drb: &mut Drb) -> Option<SplitBearer<'_>> {
         legs: &mut drb.legs,
         anchors: &mut drb.anchors,
     })
+}
+
+/// An uplink PDU has come from the other base station of a bearer that is split no more; it goes to the list.
+pub(crate) fn on_late_uplink(drb: &mut Drb, number: u64, storage: &mut Storage) {
+    if let Some(transfer) = &mut drb.transfer.0 {
+        on_late(&mut transfer.late, number, storage);
+    }
 }
 
 /// What the legs of a split bearer were given in a direction, by their number.
@@ -282,14 +290,7 @@ impl SplitBearer<'_> {
     /// An uplink PDU has come from the other base station: it goes to the list. Links keep the order, so those sent
     /// before it are lost if they have not come.
     pub(crate) fn on_uplink(&mut self, number: u64, storage: &mut Storage) {
-        let uplink = &mut self.split.uplink;
-        while uplink.contains(number) {
-            let first = uplink.first();
-            let sdu = uplink.pop();
-            if first == number {
-                storage.sdus.extend(sdu);
-            }
-        }
+        on_late(&mut self.split.uplink, number, storage);
     }
 
     /// A timer of the end that sends in `direction`: what has waited too long goes to the list of lost packets, what

@@ -43,7 +43,7 @@ impl Rig {
                 let mut bearer = split(drb).expect("it is split");
                 match kind {
                     FrameKind::Downlink => bearer.on_frame(env.now, number, false),
-                    FrameKind::Failure => {}
+                    FrameKind::Failure | FrameKind::Copy => {}
                     FrameKind::Discard => bearer.on_discard(env.now, number),
                     FrameKind::Poll => bearer.on_frame(env.now, number, true),
                     FrameKind::Status => {

@@ -1,0 +1,332 @@
+//! Handover of one UE that its source serves on while it enters the target (DAPS).
+//!
+//! ```text
+//! command ─► begin: copies to the target ─► on_command: random access beside the source
+//!                                             │ T304: fall_back, the UE stays
+//!                                             │ the source's link fails: as plain from here on
+//!                                             ▼
+//!              on_complete ◄─ complete ◄─ switch: uplink data goes to the target
+//!                 │ success ─► source ─► SN Status Transfer
+//!                 ▼                              │
+//!              the target sends its copies       ▼
+//!                                 release: the UE leaves the source
+//! ```
+//!
+//! Standard: TS 38.300 §9.2.3.2; TS 38.331 §5.3.5.3, §5.3.5.8.3, §5.3.10.3.
+
+use super::beam_failure::Beams;
+use super::failure::advance;
+use super::handover::seconds;
+use super::managed::{Managed, note_cell};
+use super::service::Service;
+use super::stack::Stack;
+use crate::bearer::daps::{Ends, SOURCE_LEG, daps};
+use crate::cell::CellMac;
+use crate::config::{CellConfig, Env, Fate, LegId, MobilityConfig, RadioError};
+use crate::leg::{Channels, LegConfig};
+use crate::pdcp::Delivery;
+use crate::rlc::Mode;
+use crate::rrc::daps::{Dual, Entering};
+use crate::rrc::mobility::{Message, Secondaries, Stage};
+use crate::rrc::random_access::{Progress, RandomAccess};
+use fadeout_core::{
+    CellId, Direction, DrbId, HandoverOutcome, Hertz, Motion, Probe, Procedure, RrcEvent, UeId,
+};
+
+/// Where frequency range 2 begins.
+///
+/// Standard: TS 38.101-1 §5.1.
+const RANGE_2: Hertz = Hertz(24.25e9);
+
+/// Checks that the cells are such that UEs may be in two of them at once.
+///
+/// Standard: TS 38.300 §9.2.3.1.
+pub(super) fn check(config: &MobilityConfig, cells: &[CellMac]) -> Result<(), RadioError> {
+    if !config.daps {
+        return Ok(());
+    }
+    let refuse = |cell: usize, value: String, expected: &str| {
+        Err(RadioError::Cell {
+            cell,
+            what: "`procedure = \"daps\"`",
+            value,
+            expected: expected.into(),
+        })
+    };
+    let configs = cells.iter().map(|cell| &cell.plan.config);
+    if let Some(place) = configs.clone().position(|cell| !cell.is_nr()) {
+        let expected = "cells of NR alone, or `procedure = \"plain\"`";
+        return refuse(place, "with a cell of LTE".into(), expected);
+    }
+    let is_high = |cell: &&CellConfig| cell.carrier.0 >= RANGE_2.0;
+    if configs.clone().filter(is_high).count() > 1 {
+        let place = configs.clone().position(|cell| is_high(&cell));
+        let value = "from one cell above 24.25 GHz (FR2) to another".into();
+        let expected = "one such cell at most, or `procedure = \"plain\"` or \"conditional\"";
+        return refuse(place.unwrap_or_default(), value, expected);
+    }
+    Ok(())
+}
+
+/// Checks that a UE may be in two cells at once.
+pub(super) fn check_ue(service: &Service, ue: UeId) -> Result<(), RadioError> {
+    let rrc = &service.stack.ues[ue.index()];
+    let aggregation = &rrc.config().aggregation;
+    if !aggregation.cells().is_empty() || aggregation.most > 0 {
+        return Err(RadioError::Ue {
+            ue: ue.index(),
+            what: "`procedure = \"daps\"`",
+            value: "with carrier aggregation".into(),
+            expected: "no secondary cells, or `procedure = \"plain\"`".into(),
+        });
+    }
+    let is_wrong = |bearer: &&DrbId| {
+        let config = service.stack.bearers[bearer.index()].config();
+        let keeps_order = matches!(config.pdcp.delivery, Delivery::FromRlc);
+        keeps_order || matches!(config.rlc.mode, Mode::Tm)
+    };
+    if let Some(bearer) = rrc.bearers().iter().find(is_wrong) {
+        return Err(RadioError::Bearer {
+            bearer: bearer.index(),
+            what: "`procedure = \"daps\"`",
+            value: "with PDCP that leaves the order to RLC, or RLC in transparent mode".into(),
+            expected: "t-Reordering, and acknowledged or unacknowledged mode",
+        });
+    }
+    Ok(())
+}
+
+/// The UE between its two cells, and all that this bears on.
+pub(super) struct Daps<'m, 'a>(pub &'m mut Managed<'a>);
+
+impl Daps<'_, '_> {
+    /// The source has sent the command: it goes on, and sends the target copies.
+    pub(super) fn begin(&mut self, [source, target]: [CellId; 2], env: &mut Env<'_, impl Probe>) {
+        let config = self.0.config;
+        let ends = Ends {
+            cells: [source, target],
+            stations: [config.station(source), config.station(target)],
+            given: (!config.has_links()).then(|| config.station_delay(source, target)),
+        };
+        self.each(|bearer, stack| {
+            daps(&mut stack.bearers[bearer.index()]).begin(ends, env, &mut stack.storage);
+        });
+    }
+
+    /// Does something with each data bearer.
+    fn each(&mut self, mut action: impl FnMut(DrbId, &mut Stack)) {
+        let stack = &mut self.0.service.stack;
+        let mut position = 0;
+        while let Some(&bearer) = stack.ues[self.0.ue.index()].bearers().get(position) {
+            action(bearer, stack);
+            position += 1;
+        }
+    }
+
+    /// The UE has the command: it enters the target beside the source.
+    pub(super) fn on_command(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
+        let procedure = &self.0.config.procedure;
+        let ready_at = env.now.saturating_add(procedure.interruption);
+        let until = env.now.saturating_add(procedure.t304);
+        let access = RandomAccess::new(&self.0.config.access, ready_at, true);
+        if let Some(leg) = self.0.join(target) {
+            self.0.state.dual = Some(Dual::Entering(Entering { leg, access, until }));
+        }
+    }
+
+    /// Random access beside the source goes on.
+    pub(super) fn proceed<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
+        let Some(Dual::Entering(entering)) = self.0.state.dual else {
+            return;
+        };
+        let Entering { leg, until, .. } = entering;
+        let mut access = entering.access;
+        if until <= env.now {
+            return self.fall_back(leg, env);
+        }
+        if access.wake_at() > env.now {
+            return;
+        }
+        match advance(self.0, (leg, &mut access), Procedure::Daps, motion, env) {
+            Progress::Done => return self.switch(leg, env),
+            Progress::Problem => {
+                access = RandomAccess::new(&self.0.config.access, env.now, true);
+            }
+            Progress::Running => {}
+        }
+        self.0.state.dual = Some(Dual::Entering(Entering { leg, access, until }));
+    }
+
+    /// T304 has expired, and the link to the source holds: the UE stays there, and says so.
+    ///
+    /// Standard: TS 38.331 §5.3.5.8.3.
+    fn fall_back(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+        let cell = self.0.service.stack.legs[leg.index()].config.cell;
+        note_cell((self.0.ue, cell), RrcEvent::AccessFailure, env);
+        self.0.service.leave_leg(leg);
+        self.0.state.dual = None;
+        self.0.send(Direction::Uplink, Message::AccessFailed, env);
+    }
+
+    /// The source knows that the UE stays.
+    pub(super) fn on_fallen_back(&mut self, env: &mut Env<'_, impl Probe>) {
+        self.0.state.network.begin_anew();
+        self.0.note(RrcEvent::SourceResumed, env);
+        self.0.fail_row(HandoverOutcome::Failed, env);
+        self.end();
+    }
+
+    /// The source sends no more copies.
+    pub(super) fn end(&mut self) {
+        self.each(|bearer, stack| daps(&mut stack.bearers[bearer.index()]).end());
+    }
+
+    /// Random access is done: uplink data goes to the target, and the source is a second leg.
+    fn switch(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+        let cell = self.0.service.stack.legs[leg.index()].config.cell;
+        let ue = self.0.ue;
+        note_cell((ue, cell), RrcEvent::AccessDone, env);
+        let Some(&source) = self.0.service.stack.ues[ue.index()].legs().first() else {
+            return;
+        };
+        self.0
+            .state
+            .record
+            .note(|row| row.left_s = seconds(env.now));
+        Beams(self.0).leave(env);
+        self.0.state.letters.clear();
+        self.0.state.secondaries = Secondaries::default();
+        let monitoring = &self.0.config.monitoring;
+        self.0.state.link.begin_anew(env.now, monitoring);
+        let stack = &mut self.0.service.stack;
+        let LegConfig { number, cell, .. } = &mut stack.legs[source.index()].config;
+        *number = SOURCE_LEG;
+        let load = &mut self.0.loads[cell.index()];
+        *load = load.saturating_sub(1);
+        // RRC's messages go to the target.
+        if let Some(bearer) = stack.ues[ue.index()].signalling() {
+            let drb = &mut stack.bearers[bearer.index()];
+            drb.reestablish((0, env.now), env, &mut stack.storage);
+            drb.on_left();
+        }
+        stack.legs[source.index()].channels = Channels::default();
+        self.each(|bearer, stack| {
+            let drb = &mut stack.bearers[bearer.index()];
+            let is_done = daps(drb).switch(env, &mut stack.storage);
+            debug_assert!(is_done.is_ok(), "RLC had these parameters before");
+            let channels = &mut stack.legs[source.index()].channels;
+            channels.add(bearer, drb.config());
+        });
+        self.0.state.dual = Some(Dual::Both { source });
+        self.0.enter(leg, env);
+        self.each(|bearer, stack| {
+            stack.arm(env.now, bearer, Direction::Downlink);
+            stack.arm(env.now, bearer, Direction::Uplink);
+        });
+    }
+
+    /// The target has the UE's last message. Whether the source is to hear of it, and downlink data waits for that.
+    pub(super) fn on_complete(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) -> bool {
+        if self.0.state.record.procedure() != Some(Procedure::Daps) {
+            return false;
+        }
+        let mut source = cell;
+        self.0.state.record.note(|row| source = row.source);
+        self.each(|bearer, stack| daps(&mut stack.bearers[bearer.index()]).arrive(env.now));
+        self.0.with_network(env, |network, step| {
+            network.candidacy.come_from(source);
+            network.candidacy.on_executed(cell, step);
+        });
+        let mut position = 0;
+        while let Some(&bearer) =
+            (self.0.service.stack.ues[self.0.ue.index()].bearers()).get(position)
+        {
+            self.0.service.flow_on(bearer, env);
+            position += 1;
+        }
+        true
+    }
+
+    /// The source knows that the UE is in the target. Whether two cells serve it.
+    pub(super) fn hand(&mut self, fate: Fate, env: &mut Env<'_, impl Probe>) -> bool {
+        if !matches!(self.0.state.dual, Some(Dual::Both { .. })) {
+            return false;
+        }
+        self.0.note(RrcEvent::HandoverSuccess, env);
+        self.each(|bearer, stack| {
+            daps(&mut stack.bearers[bearer.index()]).hand(fate, env, &mut stack.storage);
+        });
+        true
+    }
+
+    /// The target has the COUNTs from the source: it tells the UE to leave that.
+    pub(super) fn tell(&mut self, env: &mut Env<'_, impl Probe>) {
+        if matches!(self.0.state.dual, Some(Dual::Both { .. })) && self.0.state.is_connected() {
+            self.0
+                .send(Direction::Downlink, Message::ReleaseSource, env);
+        }
+    }
+
+    /// The UE leaves the source, which the network has told it to, or which does not answer.
+    pub(super) fn release(&mut self, env: &mut Env<'_, impl Probe>) {
+        let Some(Dual::Both { source }) = self.0.state.dual else {
+            return;
+        };
+        self.0.state.dual = None;
+        let cell = self.0.service.stack.legs[source.index()].config.cell;
+        note_cell((self.0.ue, cell), RrcEvent::SourceReleased, env);
+        self.0.service.leave_leg(source);
+        self.each(|bearer, stack| {
+            let drb = &mut stack.bearers[bearer.index()];
+            daps(drb).release(env, &mut stack.storage);
+            for direction in [Direction::Downlink, Direction::Uplink] {
+                stack.close_books(bearer, direction, env);
+            }
+        });
+    }
+
+    /// RLC on a leg has failed, or nobody answers there. Whether that is the source's beside the target's.
+    pub(super) fn lose_leg(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) -> bool {
+        let is_source = matches!(self.0.state.dual, Some(Dual::Both { source }) if source == leg);
+        if is_source {
+            self.release(env);
+        }
+        is_source
+    }
+
+    /// The link to the cell that serves the UE has failed. If that is the source, the UE goes on to the target without
+    /// it; whether it does.
+    pub(super) fn fail(&mut self, env: &mut Env<'_, impl Probe>) -> bool {
+        match self.0.state.dual.take() {
+            Some(Dual::Entering(Entering { leg, access, until })) => {
+                self.leave(env);
+                self.0.state.stage = Stage::Entering {
+                    leg,
+                    access,
+                    until,
+                    procedure: Procedure::Daps,
+                };
+                true
+            }
+            Some(Dual::Both { source }) => {
+                let cell = self.0.service.stack.legs[source.index()].config.cell;
+                note_cell((self.0.ue, cell), RrcEvent::SourceReleased, env);
+                self.0.service.leave_leg(source);
+                self.each(|bearer, stack| {
+                    daps(&mut stack.bearers[bearer.index()]).lose_target(env.now);
+                });
+                false
+            }
+            None => false,
+        }
+    }
+
+    /// The UE leaves the cell that it is in, whose link has failed, and data waits there.
+    pub(super) fn leave(&mut self, env: &mut Env<'_, impl Probe>) {
+        self.0.stop(Fate::Kept, env);
+        self.0.detach(env);
+        self.each(|bearer, stack| {
+            daps(&mut stack.bearers[bearer.index()]).lose_source(env.now);
+        });
+    }
+}

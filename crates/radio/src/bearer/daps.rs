@@ -1,0 +1,457 @@
+//! A bearer of a UE that its source serves on while it enters the target (dual active protocol stack, DAPS).
+//!
+//! ```text
+//! begin   the source goes on; each SDU that has a COUNT goes to the target too
+//! switch  random access is done: uplink data goes to the target, RLC of the source stays beside
+//! arrive  the target has the UE's last message: it sends the copies that the UE's status report lacks
+//! hand    the source hears of it: it numbers nothing more, and forwards what comes without a COUNT
+//! release RLC of the source goes
+//! ```
+//!
+//! One PDCP at each end goes on: it puts in order what comes over both, and drops what comes twice.
+//!
+//! Standard: TS 38.300 §9.2.3.2.2; TS 38.323 §5.1.4, §5.13.
+
+use super::rlc_leg::{RlcEnd, RlcLeg};
+use super::split::{Frame, FrameKind};
+use super::transfer::{Fresh, Journey};
+use super::{Drb, Storage};
+use crate::config::{Env, Fate};
+use crate::rlc::{ParameterError, Sdu};
+use fadeout_core::{CellId, Direction, DrbId, PacketId, Probe, RadioDropCause, Ring, Span, Time};
+
+/// Number of the source's leg beside that of the target.
+pub(crate) const SOURCE_LEG: u8 = 1;
+
+/// Source and target of a handover.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ends {
+    /// Cells.
+    pub cells: [CellId; 2],
+    /// Their base stations.
+    pub stations: [u32; 2],
+    /// One way between these, where no links carry copies.
+    pub given: Option<Span>,
+}
+
+/// The part of a bearer that has to do with two cells.
+#[derive(Debug)]
+pub(crate) struct Dual {
+    ends: Ends,
+    /// Number of the first frame.
+    base: u64,
+    /// What the source has sent, or sends, with a COUNT, the oldest first.
+    sent: Ring<Copied>,
+    /// Frames on their way, where that takes a given time.
+    pending: Ring<(Time, u64)>,
+    /// Whether uplink data has been switched.
+    is_switched: bool,
+    /// Whether the source gives COUNTs.
+    assigns: bool,
+    /// Whether the target has the UE's last message.
+    is_there: bool,
+    /// Downlink PDUs that had come twice before.
+    useless: u64,
+}
+
+/// An SDU that the target is to have too.
+#[derive(Debug, Clone, Copy, Default)]
+struct Copied {
+    sdu: Sdu,
+    has_come: bool,
+}
+
+/// What two cells do with a bearer.
+#[derive(Debug)]
+pub(crate) struct Daps<'a>(&'a mut Drb);
+
+/// The bearer, to be served by two cells.
+pub(crate) fn daps(drb: &mut Drb) -> Daps<'_> {
+    Daps(drb)
+}
+
+/// The cells between which copies go, if two serve the bearer.
+pub(crate) fn copied_between(drb: &Drb) -> Option<[CellId; 2]> {
+    let transfer = drb.transfers().0.as_ref()?;
+    Some(transfer.dual.as_ref()?.ends.cells)
+}
+
+impl Dual {
+    fn new(ends: Ends, base: u64, useless: u64) -> Dual {
+        Dual {
+            ends,
+            base,
+            sent: Ring::new(),
+            pending: Ring::new(),
+            is_switched: false,
+            assigns: true,
+            is_there: false,
+            useless,
+        }
+    }
+
+    /// Whether the source takes what comes to a base station.
+    pub(super) fn takes_at(&self, station: u32) -> bool {
+        self.assigns && station == self.ends.stations[0]
+    }
+
+    /// The source sends a copy of an SDU.
+    fn send(&mut self, bearer: DrbId, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storage) {
+        let number = self.sent.push(Copied {
+            sdu,
+            has_come: false,
+        });
+        match self.ends.given {
+            Some(delay) => {
+                self.pending.push((env.now.saturating_add(delay), number));
+            }
+            None => storage.frames.push(Frame {
+                bearer,
+                kind: FrameKind::Copy,
+                number: self.base + number,
+                size: sdu.size,
+                flow: env.pool[sdu.packet].flow,
+            }),
+        }
+    }
+}
+
+impl Daps<'_> {
+    fn dual(&mut self) -> Option<&mut Dual> {
+        self.0.transfer.0.as_mut()?.dual.as_deref_mut()
+    }
+
+    /// The source sends the target a copy of all that the UE has not confirmed, and of what gets a COUNT from now on.
+    pub(crate) fn begin(&mut self, ends: Ends, env: &Env<'_, impl Probe>, storage: &mut Storage) {
+        let drb = &mut *self.0;
+        let end = drb.legs.primary.sender(Direction::Downlink);
+        end.catch_up(env.now);
+        let anchor = &mut drb.anchors[Direction::Downlink.index()];
+        anchor.tx.close_gaps(end.rlc.settle_counts());
+        end.rlc.list_unconfirmed(&mut storage.unconfirmed);
+        let useless = drb.anchors[Direction::Uplink.index()].rx.useless();
+        let ledger = &drb.anchors[Direction::Downlink.index()].ledger;
+        let Some(transfer) = &mut drb.transfer.0 else {
+            storage.unconfirmed.clear();
+            return;
+        };
+        transfer.begin_counts();
+        let mut dual = Box::new(Dual::new(ends, transfer.copied, useless));
+        let mut unconfirmed = std::mem::take(&mut storage.unconfirmed);
+        for sdu in unconfirmed.drain(..) {
+            if ledger.holds(sdu.serial) {
+                dual.send(drb.id, sdu, env, storage);
+                transfer.copied += 1;
+                transfer.counts.numbered += 1;
+            }
+        }
+        storage.unconfirmed = unconfirmed;
+        transfer.dual = Some(dual);
+        drb.is_dual = true;
+    }
+
+    /// PDCP of the source has given an SDU its COUNT.
+    pub(super) fn copy(&mut self, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storage) {
+        let bearer = self.0.id;
+        let ledger = &self.0.anchors[Direction::Downlink.index()].ledger;
+        let Some(transfer) = &mut self.0.transfer.0 else {
+            return;
+        };
+        let Some(dual) = transfer.dual.as_mut().filter(|dual| dual.assigns) else {
+            return;
+        };
+        while let Some(first) = dual.sent.front()
+            && !ledger.holds(first.sdu.serial)
+        {
+            dual.sent.pop();
+        }
+        dual.send(bearer, sdu, env, storage);
+        transfer.copied += 1;
+        transfer.counts.numbered += 1;
+    }
+
+    /// Whether the source takes downlink packets beside the target.
+    pub(super) fn takes_beside(&self) -> bool {
+        let dual = (self.0.transfer.0.as_ref()).and_then(|transfer| transfer.dual.as_ref());
+        dual.is_some_and(|dual| dual.is_switched && dual.assigns)
+    }
+
+    /// The source, which is not the leg that data is sent on any more, takes a packet. Whether it did.
+    pub(super) fn take_beside(
+        &mut self,
+        at: Time,
+        packet: PacketId,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) -> bool {
+        let drb = &mut *self.0;
+        let size = env.pool[packet].wire_len();
+        let direction = Direction::Downlink;
+        let Some(source) = drb.legs.others.first_mut() else {
+            return false;
+        };
+        let anchor = &mut drb.anchors[direction.index()];
+        let rlc = &mut source.sender(direction).rlc;
+        let taken = anchor
+            .tx
+            .on_packet(at, packet, size, rlc, &mut anchor.ledger);
+        match taken {
+            Ok(sdu) => {
+                if drb.wants_delay(env.probe) {
+                    storage.tracks.number(packet, sdu.serial);
+                }
+                self.copy(sdu, env, storage);
+                true
+            }
+            Err(packet) => {
+                drb.refuse(at, direction, packet, RadioDropCause::BufferFull, env);
+                false
+            }
+        }
+    }
+
+    /// A copy has come to the target.
+    pub(crate) fn on_copy(&mut self, number: u64) {
+        let Some(dual) = self.dual() else { return };
+        let number = number.checked_sub(dual.base);
+        if let Some(number) = number.filter(|&number| dual.sent.contains(number)) {
+            self.take_copy(number);
+        }
+    }
+
+    fn take_copy(&mut self, number: u64) {
+        let Some(dual) = self.dual() else { return };
+        dual.sent[number].has_come = true;
+        if dual.is_there {
+            let sdu = dual.sent[number].sdu;
+            self.send_copy(sdu);
+        }
+    }
+
+    /// The target sends an SDU, unless the UE has it.
+    fn send_copy(&mut self, sdu: Sdu) {
+        let [downlink, uplink] = &self.0.anchors;
+        if downlink.ledger.holds(sdu.serial) && !uplink.rx.has(sdu.count) {
+            let end = self.0.legs.primary.sender(Direction::Downlink);
+            end.rlc.push_again(sdu);
+        }
+    }
+
+    /// When the next copy is there, where that takes a given time.
+    pub(super) fn pending_at(drb: &Drb) -> Option<Time> {
+        let dual = drb.transfer.0.as_ref()?.dual.as_ref()?;
+        let is_awaited = |_: &&(Time, u64)| dual.is_there;
+        dual.pending.front().filter(is_awaited).map(|&(at, _)| at)
+    }
+
+    /// Copies that are there by now are taken.
+    pub(super) fn drain(&mut self, now: Time) {
+        while let Some(dual) = self.dual()
+            && let Some(&(at, number)) = dual.pending.front()
+            && at <= now
+        {
+            dual.pending.pop();
+            if dual.sent.contains(number) {
+                self.take_copy(number);
+            }
+        }
+    }
+
+    /// Random access is done: the UE's data goes to the target from now on, what the source has not confirmed first.
+    /// RLC of the source goes on beside, with what had been given to it.
+    ///
+    /// # Errors
+    /// None: RLC has had its parameters before.
+    ///
+    /// Standard: TS 38.323 §5.13; TS 38.300 §9.2.3.2.2.
+    pub(crate) fn switch(
+        &mut self,
+        env: &Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) -> Result<(), ParameterError> {
+        let drb = &mut *self.0;
+        let config = *drb.legs.primary.ends[0].rlc.config();
+        let mut anew = |direction: Direction| {
+            let before = &mut drb.legs.primary.ends[direction.index()];
+            RlcEnd::after(before, &config)
+        };
+        let ends = [anew(Direction::Downlink)?, anew(Direction::Uplink)?];
+        let target = RlcLeg {
+            number: drb.config.leg,
+            leg: None,
+            rooms: drb.legs.primary.rooms,
+            format: drb.legs.primary.format,
+            ends,
+        };
+        let mut source = std::mem::replace(&mut drb.legs.primary, target);
+        source.number = SOURCE_LEG;
+        let direction = Direction::Uplink;
+        let is_acknowledged = drb.config.is_acknowledged();
+        let from = &mut source.sender(direction).rlc;
+        let anchor = &mut drb.anchors[direction.index()];
+        anchor.tx.close_gaps(from.settle_counts());
+        if is_acknowledged {
+            from.list_unconfirmed(&mut storage.unconfirmed);
+            while from.take_head(env.now).is_some() {}
+        } else {
+            while let Some(sdu) = from.take_head(env.now) {
+                storage.unconfirmed.push(sdu);
+            }
+        }
+        let rx = &drb.anchors[Direction::Downlink.index()].rx;
+        let [_, up] = &mut drb.legs.primary.ends;
+        for sdu in storage.unconfirmed.drain(..) {
+            if !is_acknowledged || !rx.has(sdu.count) {
+                up.rlc.push_again(sdu);
+            }
+        }
+        for end in &mut drb.legs.primary.ends {
+            end.rlc.settle_counts();
+        }
+        drb.legs.others.push(source);
+        if let Some(transfer) = &mut drb.transfer.0 {
+            transfer.open_gaps();
+            if let Some(dual) = &mut transfer.dual {
+                dual.is_switched = true;
+                let mut journey = Journey::new(dual.ends.stations[0]);
+                journey.has_left = true;
+                transfer.journey = Some(journey);
+            }
+        }
+        Ok(())
+    }
+
+    /// The target has the UE's last message: it sends the copies that it has.
+    pub(crate) fn arrive(&mut self, now: Time) {
+        self.drain(now);
+        let Some(dual) = self.dual() else { return };
+        dual.is_there = true;
+        for number in dual.sent.first()..dual.sent.end() {
+            let Some(dual) = self.dual() else { return };
+            let Copied { sdu, has_come } = dual.sent[number];
+            if has_come {
+                self.send_copy(sdu);
+            }
+        }
+    }
+
+    /// The source knows that the UE is in the target: it sends nothing new, and what has no COUNT has this fate.
+    pub(crate) fn hand(
+        &mut self,
+        fate: Fate,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        if let Some(dual) = self.dual() {
+            dual.assigns = false;
+        }
+        let drb = &mut *self.0;
+        if let Some(source) = drb.legs.others.first_mut() {
+            let rlc = &mut source.sender(Direction::Downlink).rlc;
+            while rlc.take_head(env.now).is_some() {}
+        }
+        let mut travel = drb.travel();
+        let source = travel.journey().map_or(0, |journey| journey.source);
+        while let Some((_, packet)) = travel.drb.inlet.pop() {
+            if let Some(journey) = travel.journey() {
+                journey.fresh.push_back(Fresh {
+                    at: Time::NEVER,
+                    packet,
+                    station: source,
+                });
+            }
+        }
+        travel.redirect(fate, env, storage);
+    }
+
+    /// The UE has left the source. Copies that have not come to the target are lost.
+    pub(crate) fn release(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
+        self.drain(env.now);
+        let useless = self.0.anchors[Direction::Uplink.index()].rx.useless();
+        let drb = &mut *self.0;
+        drb.is_dual = false;
+        drb.legs.others.clear();
+        let Some(transfer) = &mut drb.transfer.0 else {
+            return;
+        };
+        let Some(dual) = transfer.dual.take() else {
+            return;
+        };
+        transfer.twice += useless - dual.useless;
+        let ledger = &mut drb.anchors[Direction::Downlink.index()].ledger;
+        for number in dual.sent.first()..dual.sent.end() {
+            let Copied { sdu, has_come } = dual.sent[number];
+            if !has_come && ledger.leave(sdu.serial) {
+                storage.lost.push(sdu.packet);
+            }
+        }
+        drb.travel()
+            .lose_at_source(Direction::Downlink, env, storage);
+    }
+
+    /// The UE stays in the source, which sends no more copies.
+    pub(crate) fn end(&mut self) {
+        self.0.is_dual = false;
+        if let Some(transfer) = &mut self.0.transfer.0 {
+            transfer.dual = None;
+        }
+    }
+
+    /// The link to the target fails after random access: the bearer is on its way as after any failure. What the
+    /// target does not have is at the source.
+    pub(crate) fn lose_target(&mut self, now: Time) {
+        self.drain(now);
+        let drb = &mut *self.0;
+        let [downlink, uplink] = &drb.anchors;
+        let Some(transfer) = &mut drb.transfer.0 else {
+            return;
+        };
+        let is_switched = |dual: &mut Box<Dual>| dual.is_switched;
+        let Some(dual) = transfer.dual.take_if(is_switched) else {
+            return;
+        };
+        drb.is_dual = false;
+        drb.legs.others.clear();
+        transfer.twice += uplink.rx.useless() - dual.useless;
+        let Some(journey) = &mut transfer.journey else {
+            return;
+        };
+        let [source, target] = dual.ends.stations;
+        for number in dual.sent.first()..dual.sent.end() {
+            let Copied { sdu, has_come } = dual.sent[number];
+            let is_wanted = downlink.ledger.holds(sdu.serial) && !uplink.rx.has(sdu.count);
+            match has_come {
+                false if is_wanted => journey.numbered.push_back((source, sdu)),
+                true if is_wanted && !dual.is_there => journey.numbered.push_back((target, sdu)),
+                _ => {}
+            }
+        }
+    }
+
+    /// The link to the source has failed, and the UE has left it; it may come to the target still, which has copies.
+    pub(crate) fn lose_source(&mut self, now: Time) {
+        self.drain(now);
+        self.0.is_dual = false;
+        let Some(transfer) = &mut self.0.transfer.0 else {
+            return;
+        };
+        let Some(journey) = &mut transfer.journey else {
+            return;
+        };
+        if let Some(dual) = transfer.dual.take() {
+            let mut come = dual.sent.first()..dual.sent.end();
+            for (station, sdu) in &mut journey.numbered {
+                let is_it = |number: &u64| dual.sent[*number].sdu.serial == sdu.serial;
+                // Both are in the order of COUNT.
+                if let Some(number) = come.clone().find(is_it) {
+                    come.start = number;
+                    if dual.sent[number].has_come {
+                        *station = dual.ends.stations[1];
+                    }
+                }
+            }
+        }
+        let numbered = journey.numbered.make_contiguous();
+        numbered.sort_by_key(|(_, sdu)| sdu.serial);
+    }
+}

@@ -1,0 +1,152 @@
+//! A split bearer whose secondary leg is released: it goes on with the other one alone.
+//!
+//! Standard: TS 37.340 §10.4, §10.7; TS 38.331 §5.3.5.4.
+
+use super::split;
+use crate::bearer::transfer::{Fresh, Travel};
+use crate::bearer::{Drb, Storage};
+use crate::config::{Env, Fate, Way};
+use crate::rlc::Sdu;
+use fadeout_core::{Direction, Probe, Ring, Time};
+use std::collections::BTreeSet;
+
+/// Number of the leg that goes.
+const FAR: u8 = 1;
+
+impl Travel<'_> {
+    /// The base station with PDCP stops the downlink: what waits there, and not in RLC, waits with what does.
+    pub(in crate::bearer) fn stop_split(&mut self, station: u32) {
+        let direction = Direction::Downlink.index();
+        let Drb {
+            split, transfer, ..
+        } = &mut *self.drb;
+        let (Some(split), Some(transfer)) = (split, &mut transfer.0) else {
+            return;
+        };
+        let Some(journey) = &mut transfer.journey else {
+            return;
+        };
+        let waiting = &mut split.waiting[direction];
+        while let Some(sdu) = waiting.again.pop() {
+            journey.numbered.push_back((station, sdu));
+        }
+        while let Some(fresh) = waiting.fresh.pop() {
+            journey.fresh.push_back(Fresh {
+                at: Time::NEVER,
+                packet: fresh.packet,
+                station,
+            });
+        }
+        waiting.bytes = 0;
+        let numbered = journey.numbered.make_contiguous();
+        numbered.sort_unstable_by_key(|(_, sdu)| sdu.serial);
+    }
+}
+
+impl Travel<'_> {
+    /// What the further leg had goes on with what the other one had, in the order of COUNT, but for what arrived.
+    pub(in crate::bearer) fn take_left(
+        &mut self,
+        left: Left,
+        station: u32,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        let [mut down, up] = left.sdus;
+        let [downlink, uplink] = &mut self.drb.anchors;
+        down.retain(|sdu| downlink.ledger.holds(sdu.serial) && !uplink.rx.has(sdu.count));
+        let up = up.into_iter();
+        let is_wanted = |sdu: &Sdu| uplink.ledger.holds(sdu.serial) && !downlink.rx.has(sdu.count);
+        storage.again.extend(up.filter(is_wanted));
+        storage.again.sort_unstable_by_key(|sdu| sdu.serial);
+        storage.again.dedup_by_key(|sdu| sdu.serial);
+        for end in &mut self.drb.legs.primary.ends {
+            let is_anew = end.set_up_anew(&self.drb.config.rlc);
+            debug_assert!(is_anew.is_ok(), "RLC had these parameters before");
+        }
+        let Some(transfer) = &mut self.drb.transfer.0 else {
+            return;
+        };
+        transfer.late = left.uplink;
+        if let Some(journey) = &mut transfer.journey {
+            let known: BTreeSet<u32> = journey.numbered.iter().map(|(_, sdu)| sdu.serial).collect();
+            down.retain(|sdu| !known.contains(&sdu.serial));
+            let is_given = matches!(journey.fate, Fate::Forwarded(Way::After(_)));
+            match journey.fate {
+                Fate::Dropped => {
+                    let ledger = &mut downlink.ledger;
+                    let lost = down.into_iter().filter(|sdu| ledger.leave(sdu.serial));
+                    storage.lost.extend(lost.map(|sdu| sdu.packet));
+                }
+                _ => {
+                    transfer.counts.numbered += if is_given { down.len() as u64 } else { 0 };
+                    let down = down.into_iter().map(|sdu| (station, sdu));
+                    journey.numbered.extend(down);
+                    let numbered = journey.numbered.make_contiguous();
+                    numbered.sort_unstable_by_key(|(_, sdu)| sdu.serial);
+                }
+            }
+        }
+        self.lose_at_source(Direction::Downlink, env, storage);
+    }
+}
+
+/// An uplink PDU has come from a base station that has none of the bearer any more; it goes to the list.
+pub(in crate::bearer) fn on_late(late: &mut Ring<Sdu>, number: u64, storage: &mut Storage) {
+    while late.contains(number) {
+        let first = late.first();
+        let sdu = late.pop();
+        if first == number {
+            storage.sdus.extend(sdu);
+        }
+    }
+}
+
+/// What both legs of a bearer had in a direction, once the further one is gone.
+#[derive(Debug, Default)]
+pub(in crate::bearer) struct Left {
+    /// By direction: given to the further leg and not known to be delivered, or to be sent again.
+    pub sdus: [Vec<Sdu>; 2],
+    /// Uplink PDUs between the base stations.
+    pub uplink: Ring<Sdu>,
+}
+
+/// The secondary leg of a bearer is gone; nothing unless it is split. The other base station's RLC hands up what it
+/// holds, and what it had is left.
+pub(in crate::bearer) fn release(
+    drb: &mut Drb,
+    env: &mut Env<'_, impl Probe>,
+    storage: &mut Storage,
+) -> Option<Left> {
+    drb.split.as_ref()?;
+    for direction in [Direction::Downlink, Direction::Uplink] {
+        split(drb)?.hand_up((FAR, direction), env, storage);
+        drb.hand_over(direction, env, storage);
+    }
+    let mut split = drb.split.take()?;
+    drb.config.split = None;
+    let mut left = Left {
+        uplink: std::mem::replace(&mut split.uplink, Ring::new()),
+        ..Left::default()
+    };
+    let [downlink, uplink] = &mut left.sdus;
+    split.hosting.flush(downlink);
+    for far in &mut drb.legs.others {
+        far.sender(Direction::Uplink).rlc.reestablish(uplink);
+    }
+    drb.legs.others.clear();
+    let tx = &mut drb.anchors[Direction::Uplink.index()];
+    for (waiting, sdus) in split.waiting.iter_mut().zip(&mut left.sdus) {
+        while let Some(sdu) = waiting.again.pop() {
+            sdus.push(sdu);
+        }
+    }
+    // The downlink's went to the journey when the base station stopped, or comes with what it has not sent.
+    let fresh = &mut split.waiting[Direction::Uplink.index()].fresh;
+    while let Some(fresh) = fresh.pop() {
+        let (at, packet, size) = (fresh.entered_at, fresh.packet, fresh.size);
+        let sdu = tx.tx.number(at, packet, size, &mut tx.ledger);
+        left.sdus[Direction::Uplink.index()].push(sdu);
+    }
+    Some(left)
+}

@@ -1,0 +1,231 @@
+//! Handovers during which the source serves on: random walks, targets that are not reached, links that lose copies.
+
+use super::case_over_links;
+use super::street::{Case, Walk, books_close, books_close_in, case, mobility, rlc, run};
+use fadeout_core::random::Stream;
+use fadeout_core::{
+    Direction, HandoverOutcome, Hertz, Point, Procedure, RadioDropCause, RrcEvent, Span,
+};
+use fadeout_radio::access::{CellConfig, MobilityConfig, Policy, RadioAccess};
+use fadeout_radio::pdcp::Delivery;
+use fadeout_testkit::Cases;
+
+#[derive(Debug, Default)]
+struct Seen {
+    well: u32,
+    failed: u32,
+    /// The source went on when T304 expired.
+    fell_back: u32,
+    /// The link to the source failed before random access was done.
+    lost_source: u32,
+    copies: u32,
+    twice: u32,
+    ordered: u32,
+    lost: usize,
+}
+
+impl Seen {
+    fn add(&mut self, outcomes: &super::Outcomes) {
+        for row in &outcomes.rows.handovers {
+            assert_ne!(row.procedure, Procedure::Handover, "the source serves on");
+            if row.procedure == Procedure::Daps {
+                let is_well = row.outcome == HandoverOutcome::Success;
+                self.well += u32::from(is_well);
+                self.failed += u32::from(!is_well);
+                self.copies += row.forwarded_numbered;
+                self.twice += row.doubled_packets;
+            }
+        }
+        let steps = &outcomes.rows.steps;
+        let mut before = RrcEvent::ReportSent;
+        let mut is_entering = false;
+        for row in steps {
+            match row.event {
+                RrcEvent::CommandReceived => is_entering = true,
+                RrcEvent::LinkFailure => self.lost_source += u32::from(is_entering),
+                RrcEvent::SourceResumed => {
+                    self.fell_back += u32::from(before == RrcEvent::AccessFailure);
+                }
+                _ => {}
+            }
+            if matches!(row.event, RrcEvent::AccessDone | RrcEvent::AccessFailure) {
+                is_entering = false;
+                before = row.event;
+            }
+        }
+        let causes = outcomes.rows.drops.iter();
+        let at_change = causes.filter(|row| row.cause == RadioDropCause::Handover);
+        self.lost += at_change.count();
+    }
+}
+
+/// As `case`, with interruptions and timers such that some targets are not reached.
+fn daps_case(random: &mut Stream, is_acknowledged: bool) -> Case {
+    let rlc = rlc(true, is_acknowledged);
+    let mut case = match random.chance(0.5) {
+        true => case_over_links(random, rlc, true),
+        false => case(random, rlc, true),
+    };
+    case.mobility.interface = Default::default();
+    case.mobility.daps = true;
+    if random.chance(0.4) {
+        case.mobility.procedure.t304 = Span::from_millis(random.below(150));
+    }
+    case
+}
+
+#[test]
+fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order() {
+    let mut seen = Seen::default();
+    // A case costs some 60 ms.
+    let cases = Cases::new(80);
+    cases.run(|seed| {
+        let mut random = Stream::new(seed, "handover.daps", 0);
+        let case = daps_case(&mut random, true);
+        let loses_markers = case.loses_markers;
+        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
+        let is_ordered = !super::may_reorder(&outcomes, loses_markers);
+        books_close_in((&outcomes, is_ordered), seed);
+        seen.ordered += u32::from(is_ordered);
+        seen.add(&outcomes);
+        let mut steps = outcomes.rows.steps.iter();
+        if !steps.any(|row| row.event == RrcEvent::Released) {
+            let drops = &outcomes.rows.drops;
+            assert!(drops.is_empty(), "seed {seed}: {:?}", drops[0]);
+        }
+    });
+    let is_rich = seen.well > 100 && seen.failed > 20 && seen.fell_back > 5;
+    assert!(
+        !cases.is_whole()
+            || is_rich && seen.lost_source > 3 && seen.ordered > 10 && seen.twice > 20,
+        "{seen:?}"
+    );
+}
+
+#[test]
+fn every_loss_has_its_cause() {
+    let mut seen = Seen::default();
+    let cases = Cases::new(60);
+    cases.run(|seed| {
+        let mut random = Stream::new(seed, "handover.daps-lossy", 0);
+        let is_acknowledged = random.chance(0.5);
+        let mut case = daps_case(&mut random, is_acknowledged);
+        case.links.1 = random.uniform_in(0.0, 0.3);
+        case.loses_forwarded = random.uniform_in(0.0, 0.3);
+        case.config.bearers[0].pdcp.delivery = Delivery::InOrder(Some(Span::from_millis(100)));
+        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
+        books_close_in((&outcomes, false), seed);
+        seen.add(&outcomes);
+    });
+    assert!(
+        !cases.is_whole() || seen.well > 50 && seen.failed > 10 && seen.lost > 10,
+        "{seen:?}"
+    );
+}
+
+/// A walk between two good cells.
+fn steady(daps: bool) -> Case {
+    let mut case = case(
+        &mut Stream::new(1, "handover.daps-steady", 0),
+        rlc(true, true),
+        true,
+    );
+    case.config.cells = [0.0, 200.0]
+        .map(|x| super::street::cell(true, x, 30.0))
+        .into();
+    case.walk = Walk {
+        speed: 20.0,
+        length: 200.0,
+    };
+    case.core_delay = Span::from_millis(5);
+    case.loses_markers = false;
+    case.mobility = MobilityConfig {
+        daps,
+        ..mobility(2)
+    };
+    case
+}
+
+#[test]
+fn while_the_source_serves_no_direction_is_interrupted() {
+    let every = Span::from_millis(2);
+    let [plain, daps] = [false, true].map(|daps| {
+        let outcomes = run(steady(daps), 5, every, Span::from_secs(40));
+        books_close(&outcomes, 5);
+        assert!(outcomes.rows.drops.is_empty());
+        let rows = outcomes.rows.handovers.into_iter();
+        // Then packets are seldom.
+        let rows = rows.filter(|row| row.completed_s < 39.9);
+        let rows = rows.filter(|row| row.outcome == HandoverOutcome::Success);
+        rows.collect::<Vec<_>>()
+    });
+    assert!(plain.len() > 2 && daps.len() > 2);
+    for row in &plain {
+        // 35 ms, and random access.
+        assert!(
+            row.downlink_gap_s > 0.035 && row.uplink_gap_s > 0.035,
+            "{row:?}"
+        );
+    }
+    for row in &daps {
+        // A packet each 4 ms at most in the downlink, and a repetition by HARQ. A packet each 6 ms in the uplink, and in
+        // the target a wait for an occasion of the scheduling request, each 10 ms, and the grant.
+        assert!(
+            row.downlink_gap_s < 0.012 && row.uplink_gap_s < 0.020,
+            "{row:?}"
+        );
+        assert!(row.left_s >= row.entered_s && row.forwarded_numbered > 10);
+    }
+}
+
+#[test]
+fn without_acknowledgments_counts_go_on_over_a_good_link() {
+    let mut case = steady(true);
+    case.config.bearers[0] = super::street::bearer(rlc(true, false), true);
+    case.config.bearers[0].pdcp.delivery = Delivery::InOrder(Some(Span::from_millis(100)));
+    let outcomes = run(case, 7, Span::from_millis(2), Span::from_secs(40));
+    books_close(&outcomes, 7);
+    let lost = outcomes.rows.drops.len();
+    // Packets of the uplink that were under way to the source are not sent again.
+    let up = outcomes.rows.drops.iter();
+    let down = up
+        .filter(|row| row.direction == Direction::Downlink)
+        .count();
+    assert!(down == 0 && lost < 8, "{lost} lost, {down} of the downlink");
+}
+
+#[test]
+fn what_may_not_be_in_two_cells_at_once_is_refused() {
+    let refused = |change: &dyn Fn(&mut Case)| {
+        let mut case = steady(true);
+        change(&mut case);
+        let mut access = RadioAccess::new(case.config, 1).expect("a radio access");
+        let managed = access.manage_mobility(case.mobility, Policy::default());
+        managed.expect_err("it is refused").to_string()
+    };
+    let high = refused(&|case| {
+        for cell in &mut case.config.cells {
+            let site = Point::new(0.0, 0.0, 10.0);
+            *cell = CellConfig::nr(site, Hertz(28e9), 3, 66).expect("a numerology");
+        }
+    });
+    assert!(high.contains("FR2") && high.contains("daps"), "{high}");
+    let old = refused(&|case| {
+        case.config.cells[1] = super::street::cell(false, 200.0, 30.0);
+    });
+    assert!(old.contains("a cell of LTE"), "{old}");
+    let aggregated = refused(&|case| {
+        case.config.ues[0].aggregation.most = 1;
+    });
+    assert!(aggregated.contains("carrier aggregation"), "{aggregated}");
+    let unordered = refused(&|case| {
+        case.config.bearers[0].pdcp.delivery = Delivery::FromRlc;
+    });
+    assert!(unordered.contains("t-Reordering"), "{unordered}");
+    let mut one = steady(true);
+    let site = Point::new(0.0, 0.0, 10.0);
+    one.config.cells[1] = CellConfig::nr(site, Hertz(28e9), 3, 66).expect("a numerology");
+    let mut access = RadioAccess::new(one.config, 1).expect("a radio access");
+    let managed = access.manage_mobility(one.mobility, Policy::default());
+    assert!(managed.is_ok(), "one above 24.25 GHz is not two");
+}
