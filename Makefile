@@ -157,6 +157,8 @@ study-docs: build ## Run the studies and put their reports and figures into the 
 	$(BIN)/fadeout study blockage --out out/study-blockage --force --keep-runs
 	$(call say,study of congestion controls)
 	$(BIN)/fadeout study congestion-controls --out out/study-congestion-controls --force --keep-runs
+	$(call say,study of fallback)
+	$(BIN)/fadeout study fallback --out out/study-fallback --force --keep-runs
 	$(call say,study of handover between generations)
 	$(BIN)/fadeout study inter-rat-handover --out out/study-inter-rat-handover --force --keep-runs
 	$(call say,study of retransmissions on the link)
@@ -171,7 +173,7 @@ study-docs: build ## Run the studies and put their reports and figures into the 
 	$(BIN)/fadeout study calibration --out out/study-calibration --force --keep-runs
 	$(call say,study of cars)
 	$(BIN)/fadeout study vehicular --out out/study-vehicular --force --keep-runs
-	$(BIN)/python tools/study_docs.py blockage calibration congestion-controls inter-rat-handover link-retransmission mobility multipath slow-start vehicular
+	$(BIN)/python tools/study_docs.py blockage calibration congestion-controls fallback inter-rat-handover link-retransmission mobility multipath slow-start vehicular
 
 .PHONY: schema
 schema: build ## Write schemas/scenario.schema.json anew

@@ -64,6 +64,7 @@ STUDIES = {
     "blockage": ("curve", "What a blockage costs, by its length"),
     "calibration": ("tr38901", "Coupling loss and geometry beside 3GPP's calibration"),
     "congestion-controls": ("overview", "Congestion controls on five links"),
+    "fallback": ("silence", "Remedies of a broken 38 GHz beam, by the length of blockages"),
     "link-retransmission": ("bulk", "TCP over 28 GHz with and without retransmissions of the link"),
     "mobility": (
         "speeds",

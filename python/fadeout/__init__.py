@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fadeout.congestion import CongestionControl, CongestionControlError
     from fadeout.drives import by_cell, by_ue, losses
     from fadeout.handover_policy import HandoverPolicy, HandoverPolicyError
+    from fadeout.legs import leg_shares
     from fadeout.mobility import handover_metrics
     from fadeout.results import Results
 
@@ -47,6 +48,7 @@ __all__ = [
     "check",
     "geometry",
     "handover_metrics",
+    "leg_shares",
     "losses",
     "run",
     "sights",
@@ -66,6 +68,7 @@ _HOMES = {
     "fadeout.congestion": ("CongestionControl", "CongestionControlError"),
     "fadeout.drives": ("by_cell", "by_ue", "losses"),
     "fadeout.handover_policy": ("HandoverPolicy", "HandoverPolicyError"),
+    "fadeout.legs": ("leg_shares",),
     "fadeout.mobility": ("handover_metrics",),
     "fadeout.results": ("Results",),
 }

@@ -247,6 +247,7 @@ def test_a_study_that_exists_is_listed_and_has_its_files():
         "blockage",
         "calibration",
         "congestion-controls",
+        "fallback",
         "inter-rat-handover",
         "link-retransmission",
         "mobility",

@@ -150,15 +150,17 @@ class Plots:
         self,
         ue: str | None = None,
         *,
+        shares: bool = False,
         ax: Sequence[Axes] | None = None,
         size: Size | None = None,
         title: str | None = None,
     ) -> Figure:
         """What either leg of a UE in dual connectivity carries over time, one above the other.
 
-        Two panels: downlink and uplink. The legend has each leg's share of the packets that PDCP
-        gave to legs, the copies among them, and those that were discarded. Without `ue` it is the
-        first UE with a split bearer.
+        Two panels: downlink and uplink, as rates, or with `shares` as shares of what came. The
+        legend has each leg's share of the packets that PDCP gave to legs, the copies among them,
+        and those that were discarded. Without `ue` it is the first UE with a split bearer. The
+        same as a table is `fadeout.leg_shares`.
         """
         self._results.scan("transport_blocks")  # Says so when the run did not record it.
         rows = self._results.legs
@@ -171,7 +173,10 @@ class Plots:
             raise ResultError(_names.unknown("UE with a split bearer", ue, ues))
         name = ues[0] if ue is None else ue
         rows = rows.filter(owner == name)
-        drawn = [legs.panel(name, direction, rows) for direction in ("downlink", "uplink")]
+        drawn = [
+            legs.panel(name, direction, rows, is_share=shares)
+            for direction in ("downlink", "uplink")
+        ]
         return self._draw(drawn, None, ax, size, title)
 
     def datagrams(

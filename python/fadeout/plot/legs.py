@@ -1,5 +1,7 @@
 """What either leg of dual connectivity carries over time."""
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from fadeout.plot.panels import Canvas, Panel
@@ -9,8 +11,8 @@ BINS = 100
 """Bins over the run in which rates are averaged."""
 
 
-def panel(ue: str, direction: str, legs: pl.DataFrame) -> Panel:
-    """The rate of a UE's blocks that arrived, one leg above the other.
+def panel(ue: str, direction: str, legs: pl.DataFrame, *, is_share: bool = False) -> Panel:
+    """The rate of a UE's blocks that arrived, one leg above the other, or each leg's share of it.
 
     `legs` are the rows of that table of its bearers.
     """
@@ -40,6 +42,9 @@ def panel(ue: str, direction: str, legs: pl.DataFrame) -> Panel:
             told += [f"{copies} copies"] if copies else []
             told += [f"{discarded} discarded"] if discarded else []
             labels.append(f"{cell}: {', '.join(told)}")
+        unit = "Mbit/s"
+        if is_share:
+            rates, unit = _shares(rates), "%"
         canvas.ax.stackplot(
             [(at + 0.5) * width for at in range(BINS)],
             rates,
@@ -50,7 +55,16 @@ def panel(ue: str, direction: str, legs: pl.DataFrame) -> Panel:
             step="mid",
             linewidth=0,
         )
-        canvas.ax.set_ylim(bottom=0)
-        canvas.finish(f"{direction.capitalize()} (Mbit/s)", columns=1)
+        canvas.ax.set_ylim(bottom=0, top=100 if is_share else None)
+        canvas.finish(f"{direction.capitalize()} ({unit})", columns=1)
 
     return Panel(draw, "transport_blocks")
+
+
+def _shares(rates: Sequence[Sequence[float]]) -> list[list[float]]:
+    """Each leg's share of a bin in percent; none of it where nothing came."""
+    totals = [sum(of_bin) for of_bin in zip(*rates, strict=True)]
+    return [
+        [100 * rate / total if total else 0.0 for rate, total in zip(leg, totals, strict=True)]
+        for leg in rates
+    ]

@@ -1,0 +1,84 @@
+"""Figures of the study."""
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from fadeout.plot.style import COLUMN_INCHES, PALETTE, STAMP, new_grid
+from fadeout.studies.fallback.setups import GROUPS, NOTHING, REMEDIES, SENDERS
+from fadeout.study import Estimate
+from fadeout.study.figures import grouped_bars, line_with_intervals
+
+ByRemedy = Mapping[tuple[str, str], Sequence[Estimate]]
+"""Estimates over the lengths of blockage, by sender and remedy."""
+
+MARKERS = "os^vDPX"
+WIDE = 2.05 * COLUMN_INCHES
+
+
+def over_length(of: ByRemedy, lengths: Sequence[float], label: str, *, log: bool = False) -> Figure:
+    """Something against the length of the blockages: a row a sender, a panel a kind of remedy."""
+    size = (WIDE, 1.75 * COLUMN_INCHES)
+    with new_grid(len(SENDERS), len(GROUPS), size=size, share_y=True) as (figure, panels):
+        names = [(sender, group) for sender in SENDERS for group in GROUPS]
+        for ax, (sender, group) in zip(panels, names, strict=True):
+            _lines(ax, of, lengths, sender, group)
+            ax.set_xscale("log")
+            shown = [length for length in lengths if length in (0.05, 0.2, 1.0) or len(lengths) < 4]
+            ax.set_xticks(shown, [f"{length:g}" for length in shown])
+            ax.xaxis.set_minor_locator(NullLocator())
+            if log:
+                ax.set_yscale("log")
+            if sender == next(iter(SENDERS)):
+                ax.set_title(group, loc="left")
+            else:
+                ax.set_xlabel("Length (s)")
+                # As many as are tried with the first sender.
+                ax.legend(
+                    *panels[GROUPS.index(group)].get_legend_handles_labels(),
+                    loc="upper left",
+                    bbox_to_anchor=(-0.25, -0.24),
+                    borderaxespad=0,
+                )
+            if group == GROUPS[0]:
+                ax.set_ylabel(f"{label}\n{sender}")
+    return figure
+
+
+def _lines(ax: Axes, of: ByRemedy, lengths: Sequence[float], sender: str, group: str) -> None:
+    shown = [remedy for remedy in REMEDIES if remedy.group == group]
+    ax.plot(
+        lengths,
+        [value.mean for value in of[sender, NOTHING.name]],
+        color=STAMP,
+        linestyle="--",
+        label=NOTHING.name,
+    )
+    for number, remedy in enumerate(shown):
+        # A coupled control is the same beside every sender.
+        values = of.get((sender, remedy.name))
+        if values is not None:
+            line_with_intervals(
+                ax,
+                lengths,
+                values,
+                color=PALETTE[number],
+                marker=MARKERS[number],
+                label=remedy.name,
+            )
+
+
+def cost(of: Mapping[str, Mapping[str, Sequence[Estimate]]], remedies: Sequence[str]) -> Figure:
+    """Shares of both carriers: `of` is by carrier and by what blocks the path."""
+    size = (WIDE, 0.16 * COLUMN_INCHES * (len(remedies) / 2 + 2))
+    with new_grid(1, len(of), size=size, share_y=True) as (figure, panels):
+        for ax, (carrier, series) in zip(panels, of.items(), strict=True):
+            grouped_bars(ax, series, PALETTE, across=True)
+            ax.set_xlabel(f"Resource blocks taken, {carrier} (%)")
+            ax.set_ylim(len(remedies) - 0.5, -0.5)
+        panels[0].set_yticks(range(len(remedies)), remedies)
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+    return figure

@@ -1,0 +1,140 @@
+"""What is tried: remedies of a broken beam, senders, lengths of a blockage."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from fadeout.study import Values
+
+LENGTHS_S = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+CLEAR_S = 0.0
+"""Stands for a run without blockages."""
+
+BLOCKAGE = "cell.small.channel.blockage"
+TCP = "flow.download.tcp"
+CONTROL = "flow.download.congestion-control"
+SPLIT = "ue.phone.split"
+MANAGEMENT = "mobility-management"
+
+VEHICLE = (
+    '{ model = "passing", width = 4.8, height = 1.4, nearest = 0.5, farthest = 1, period = "5 s", '
+    'phase = "fixed", first = "4 s" }'
+)
+"""The stated vehicle in place of a blockage through which nothing passes."""
+
+PAPERS_RATE = {
+    "cell.small.radio.resource-blocks": "168",
+    "ue.phone.rlc.buffer": '"5.3 MB"',
+}
+"""814 Mbit/s in the clear."""
+
+Group = Literal["handover", "two legs", "notice", "Multipath TCP"]
+GROUPS: tuple[Group, ...] = ("handover", "two legs", "notice", "Multipath TCP")
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """Something that a network, or a sender, does against a broken beam."""
+
+    name: str
+    group: Group | None
+    pairs: tuple[tuple[str, str], ...] = ()
+    has_handover: bool = False
+    has_modem: bool = False
+    is_coupled: bool = False
+    """Whether one window control belongs to all paths, in place of the sender's."""
+
+    @property
+    def values(self) -> Values:
+        """What it changes of the scenario."""
+        return dict(self.pairs)
+
+    @property
+    def without(self) -> tuple[str, ...]:
+        """Tables of the scenario that it does not use."""
+        unused = () if self.has_handover else (MANAGEMENT,)
+        return unused if self.has_modem else (*unused, "ue.modem")
+
+
+MACRO_OF_NR = {"cell.macro.radio": '{ kind = "nr" }'}
+A3 = '[{ kind = "a3", time-to-trigger = "40 ms", filter = 0 }]'
+CONDITIONAL = {
+    f"{MANAGEMENT}.procedure": '"conditional"',
+    f"{MANAGEMENT}.events": '[{ kind = "a4", threshold = "-110 dBm" }]',
+    f"{MANAGEMENT}.conditions": A3,
+}
+EN_DC = {"ue.phone.cell": '"macro"', "ue.phone.pscell": '"small"'}
+
+
+def _handover(name: str, values: Values) -> Remedy:
+    return Remedy(name, "handover", tuple(values.items()), has_handover=True)
+
+
+def _legs(name: str, split: str, more: Values | None = None) -> Remedy:
+    values = {**EN_DC, SPLIT: f"{{ {split} }}", **(more or {})}
+    return Remedy(name, "two legs", tuple(values.items()))
+
+
+def _notice(name: str, response: str) -> Remedy:
+    told = '{ link = "phone", delay = "10 ms", prediction = "100 ms" }'
+    values = {"flow.download.link-info": told, f"{TCP}.outage-response": f'"{response}"'}
+    return Remedy(name, "notice", tuple(values.items()))
+
+
+def _paths(
+    name: str, scheduler: str, *, backup: bool = False, coupling: str | None = None
+) -> Remedy:
+    second = '["core", "s1-macro", "modem"]'
+    if backup:
+        second = f"{{ links = {second}, backup = true }}"
+    coupled = f', coupling = "{coupling}"' if coupling else ""
+    value = (
+        f'{{ paths = [["core", "s1-small", "phone"], {second}], '
+        f'path-scheduler = "{scheduler}"{coupled}, maximum-send-buffer = "64 MiB" }}'
+    )
+    return Remedy(
+        name,
+        "Multipath TCP",
+        (("flow.download.multipath", value),),
+        has_modem=True,
+        is_coupled=coupling is not None,
+    )
+
+
+def _switching(threshold: str) -> Remedy:
+    return _legs(
+        f"switching at {threshold}",
+        f'primary-path = "secondary", downlink-threshold = "{threshold}", '
+        'ul-data-split-threshold = "100 B"',
+    )
+
+
+ON_BOTH = 'ul-data-split-threshold = "25600 B"'
+PATIENT = {"ue.phone.pdcp": '{ name = "standard", t-reordering = "3 s" }'}
+
+NOTHING = Remedy("nothing", None)
+CONDITIONAL_HANDOVER = _handover("conditional handover to NR", {**MACRO_OF_NR, **CONDITIONAL})
+DUPLICATION = _legs("duplication", f'{ON_BOTH}, duplication = "both"')
+REMEDIES = (
+    NOTHING,
+    _handover("handover to LTE", {}),
+    _handover("handover to NR", {**MACRO_OF_NR, f"{MANAGEMENT}.events": A3}),
+    CONDITIONAL_HANDOVER,
+    _switching("100 kB"),
+    _switching("500 kB"),
+    _switching("2 MB"),
+    _legs("split", ON_BOTH),
+    _legs("split, t-Reordering 3 s", ON_BOTH, PATIENT),
+    DUPLICATION,
+    _notice("Freeze-TCP", "freeze"),
+    _notice("TCP-Feedback", "feedback"),
+    _paths("backup", "linux", backup=True),
+    _paths("default", "linux"),
+    _paths("lowest RTT", "lowest-rtt"),
+    _paths("redundant", "redundant"),
+    _paths("lowest RTT, LIA", "lowest-rtt", coupling="lia"),
+)
+
+WIDE = ("handover to NR", "switching at 500 kB", "duplication", "lowest RTT")
+"""Tried with the paper's rate too."""
+
+SENDERS = {"CUBIC": "cubic", "BBRv3": "bbr3"}

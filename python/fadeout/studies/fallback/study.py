@@ -1,0 +1,278 @@
+"""The study: which tables, and what they answer."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from fadeout.studies.fallback import answers, figures
+from fadeout.studies.fallback.answers import Found
+from fadeout.studies.fallback.runs import (
+    Effort,
+    Point,
+    count,
+    found,
+    points,
+    vehicle_points,
+    wide_points,
+)
+from fadeout.studies.fallback.setups import CLEAR_S, LENGTHS_S, NOTHING, REMEDIES, SENDERS
+from fadeout.study import Cell, Estimate, Numbers, Runs, Section, Study, Table, paired_difference
+from fadeout.study.report import Record
+
+
+def sections(runs: Runs[Effort]) -> Iterator[Section]:
+    """The report."""
+    of = Found(found(runs, points(runs.effort)), runs.effort.lengths_s)
+    yield answer_section(of)
+    yield goodput_section(of)
+    for key, name, title, label in (
+        ("silence_ms", "silence", "How long does the application get nothing?", "Longest silence"),
+        ("rtt_p99_ms", "delay", "What do packets wait for?", "RTT, 99th percentile"),
+    ):
+        yield over_length_section(of, key, name, title, label)
+    yield timeouts_section(of)
+    yield cost_section(of)
+    yield vehicle_section(found(runs, vehicle_points()))
+    yield wide_section(found(runs, wide_points()))
+
+
+def _head(length: float) -> str:
+    return "clear" if length == CLEAR_S else f"{length:g} s"
+
+
+def _over_length(of: Found, key: str, spec: str, *, over_nothing: bool = False) -> Table:
+    """A row a sender and remedy, a column a length."""
+    records = [
+        {
+            "sender": sender,
+            "remedy": remedy,
+            **{
+                _head(length): (
+                    of.gain_pct(sender, remedy, length)
+                    if over_nothing and remedy != NOTHING.name
+                    else of.estimate(sender, remedy, length, key)
+                )
+                for length in of.all_lengths
+            },
+        }
+        for sender, remedy in of.rows
+    ]
+
+    def cell(head: str) -> Callable[[Record], str]:
+        def told(record: Record) -> str:
+            is_gain = over_nothing and record["remedy"] != NOTHING.name
+            return format(record[head], f"+{spec}" if is_gain else spec)
+
+        return told
+
+    columns: dict[str, Cell] = {"sender": "{sender}", "remedy": "{remedy}"}
+    heads = [_head(length) for length in of.all_lengths]
+    return Table.of(records, {**columns, **{head: cell(head) for head in heads}})
+
+
+def answer_section(of: Found) -> Section:
+    """From which length on each remedy helps, and what it costs while nothing is blocked."""
+    records = [of.judged(sender, remedy) for sender, remedy in of.rows if remedy != NOTHING.name]
+    return Section(
+        name="answer",
+        title="What should a network do, and from which length on?",
+        text=(
+            "*More goodput from*: the shortest blockage from which on goodput is above that of "
+            "nothing at every longer one too, the 95 % interval of the paired difference "
+            "without zero; *shorter silence from*: the same for the longest time in which the "
+            "application gets nothing. *In the clear*: change of goodput without "
+            "blockages, and the share of the macro carrier taken meanwhile."
+        ),
+        table=Table.of(
+            records,
+            {
+                "sender": "{sender}",
+                "remedy": "{remedy}",
+                "more goodput from": "{goodput_from}",
+                "shorter silence from": "{silence_from}",
+                "in the clear": "{clear_gain_pct:+.1f} %",
+                "macro carrier in the clear": "{clear_macro_pct:.0f} %",
+            },
+        ),
+        conclusion=answers.words(of),
+        is_headline=True,
+    )
+
+
+def goodput_section(of: Found) -> Section:
+    """Goodput by remedy and length."""
+    return Section(
+        name="goodput",
+        title="Goodput",
+        text=(
+            "Mbit/s with nothing, and by how many percent a remedy is above that, seed by seed. "
+            "LIA governs all paths in place of a sender; beside it is nothing with CUBIC."
+        ),
+        table=_over_length(of, "goodput_mbps", ".1f", over_nothing=True),
+        figures={
+            "Goodput against the length of the blockages. Dashed: nothing done. Bars: 95 % "
+            "confidence intervals.": figures.over_length(
+                of.series("goodput_mbps"), of.lengths, "Goodput (Mbit/s)"
+            )
+        },
+    )
+
+
+def over_length_section(of: Found, key: str, name: str, title: str, label: str) -> Section:
+    """Some time by remedy and length."""
+    text = {
+        "silence_ms": (
+            "The longest time in a run in which no byte reached the application in order, in ms, "
+            "to 10 ms; the start of the transfer aside."
+        ),
+        "rtt_p99_ms": (
+            "The 99th percentile of the round-trip times that ACKs bring, in ms; over paths and "
+            "all segments, so that a path that carries little counts little."
+        ),
+    }[key]
+    return Section(
+        name=name,
+        title=title,
+        text=text,
+        table=_over_length(of, key, ".0f"),
+        figures={
+            f"{label} against the length of the blockages. Dashed: nothing done.": (
+                figures.over_length(of.series(key), of.lengths, f"{label} (ms)", log=True)
+            )
+        },
+    )
+
+
+def timeouts_section(of: Found) -> Section:
+    """Timeouts by remedy and length."""
+    return Section(
+        name="timeouts",
+        title="Timeouts",
+        text="Retransmission timeouts of a run, over all paths.",
+        table=_over_length(of, "timeouts", ".1f"),
+    )
+
+
+def cost_section(of: Found) -> Section:
+    """What each remedy takes of both carriers."""
+    sender = next(iter(SENDERS))
+    names = [remedy for each, remedy in of.rows if each == sender]
+    shown = [CLEAR_S, max(length for length in of.lengths if length <= 1.0)]
+    records = [
+        {
+            "sender": each,
+            "remedy": remedy,
+            "block_s": length,
+            "small": of.estimate(each, remedy, length, "small_pct"),
+            "macro": of.estimate(each, remedy, length, "macro_pct"),
+            "macro_ms_per_mb": of.macro_ms_a_megabyte(each, remedy, length),
+        }
+        for each, remedy in of.rows
+        for length in shown
+    ]
+    drawn = {
+        carrier: {
+            _head(length): [of.estimate(sender, name, length, key) for name in names]
+            for length in shown
+        }
+        for carrier, key in (("38 GHz", "small_pct"), ("2.1 GHz", "macro_pct"))
+    }
+    return Section(
+        name="cost",
+        title="What does it cost in radio resources?",
+        text=(
+            "Share of all resource blocks and symbols of either carrier that the downlink took; "
+            "the 38 GHz carrier is TDD, and 75 % of it are the most. *Macro ms/MB*: time of the "
+            "whole macro carrier for each megabyte that reached the application, over either."
+        ),
+        table=Table.of(
+            records,
+            {
+                "sender": "{sender}",
+                "remedy": "{remedy}",
+                "blocked": lambda record: _head(record["block_s"]),
+                "38 GHz %": "{small:.1f}",
+                "2.1 GHz %": "{macro:.1f}",
+                "macro ms/MB": "{macro_ms_per_mb:.2f}",
+            },
+        ),
+        figures={
+            "Resource blocks that the downlink took of either carrier, with CUBIC, in the clear "
+            "and with blockages.": figures.cost(drawn, names)
+        },
+        is_headline=True,
+    )
+
+
+def vehicle_section(of: Mapping[Point, Sequence[Numbers]]) -> Section:
+    """The stated vehicle, which the radio survives."""
+    return Section(
+        name="vehicle",
+        title="Where the beam does not break",
+        text=(
+            "The stated vehicle in place of a total blockage, 1 s in every 5 s, with CUBIC: model "
+            "B leaves 23 to 25 dB of loss and most of the rate. *Change*: of goodput against "
+            "nothing, in Mbit/s, seed by seed."
+        ),
+        table=_beside_nothing(of),
+    )
+
+
+def wide_section(of: Mapping[Point, Sequence[Numbers]]) -> Section:
+    """The paper's rate."""
+    return Section(
+        name="rate",
+        title="With the paper's rate",
+        text=(
+            "168 resource blocks, 814 Mbit/s, in place of 84: blockages of 1 s, CUBIC, some of the "
+            "remedies."
+        ),
+        table=_beside_nothing(of),
+    )
+
+
+def _beside_nothing(of: Mapping[Point, Sequence[Numbers]]) -> Table:
+    by_name = {point.remedy.name: numbers for point, numbers in of.items()}
+
+    def change(name: str) -> Estimate:
+        ours, base = ([each["goodput_mbps"] for each in by_name[n]] for n in (name, NOTHING.name))
+        return paired_difference(ours, base)
+
+    records = [
+        {
+            "remedy": name,
+            "goodput": answers.estimate_of(numbers, "goodput_mbps"),
+            "change": change(name),
+            "silence": answers.estimate_of(numbers, "silence_ms"),
+            "macro": answers.estimate_of(numbers, "macro_pct"),
+        }
+        for name, numbers in by_name.items()
+    ]
+    return Table.of(
+        records,
+        {
+            "remedy": "{remedy}",
+            "goodput Mbit/s": "{goodput:.1f}",
+            "change Mbit/s": "{change:+.1f}",
+            "longest silence ms": "{silence:.0f}",
+            "2.1 GHz %": "{macro:.1f}",
+        },
+    )
+
+
+STUDY = Study(
+    name="fallback",
+    folder=Path(__file__).parent,
+    title="What a network should do when a 38 GHz beam breaks",
+    introduction=f"""\
+A contribution to 3GPP RAN2 on blockage at 38 GHz names remedies and tries none: fallback to a
+robust link, duplication of packets, a timer kept quiet. Here they are, {len(REMEDIES) - 1} of
+them, against doing nothing: a download over a 38 GHz cell that is blocked every 5 s, with a macro
+cell at 2.1 GHz beside it. ± is a 95 % confidence interval (Student) over seeds; a seed draws when
+the first blockage comes and the fading, which all remedies share, so differences are taken seed by
+seed.
+""",
+    full=Effort(seeds=5, duration_s=10, lengths_s=LENGTHS_S),
+    quick=Effort(seeds=2, duration_s=6, lengths_s=(0.1, 1.0)),
+    count=count,
+    sections=sections,
+)

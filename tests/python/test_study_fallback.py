@@ -1,0 +1,68 @@
+import fadeout
+from fadeout.studies.fallback import STUDY, answers
+from fadeout.studies.fallback.answers import Found
+from fadeout.studies.fallback.runs import SCENARIO, Effort, Point, count, first_s, points
+from fadeout.studies.fallback.setups import CLEAR_S, NOTHING, REMEDIES, SENDERS, WIDE
+
+LENGTHS = (0.1, 0.5, 1.0)
+OURS = REMEDIES[1]
+
+
+def found_with(gains: dict[float, float], spread: float = 0.1) -> Found:
+    """Goodput of one remedy over nothing by length; in the clear they are alike."""
+
+    def numbers(gain: float, seed: int) -> dict[str, float]:
+        base = 100.0 + seed
+        off = spread * (-1) ** seed
+        return {
+            "goodput_mbps": base + gain + off,
+            "silence_ms": 200.0 - gain,
+            "macro_pct": 10.0 if gain else 0.0,
+        }
+
+    return Found(
+        {
+            Point(remedy, sender, length): [
+                numbers(gains.get(length, 0.0) if remedy == OURS else 0.0, seed)
+                for seed in range(1, 6)
+            ]
+            for sender in SENDERS
+            for remedy in (NOTHING, OURS)
+            for length in (CLEAR_S, *LENGTHS)
+        },
+        LENGTHS,
+    )
+
+
+def test_a_remedy_helps_from_the_shortest_length_after_which_it_always_does():
+    sender = next(iter(SENDERS))
+    late = found_with({0.1: -5.0, 0.5: 5.0, 1.0: 8.0})
+    assert late.from_s(sender, OURS.name, "goodput_mbps") == 0.5
+    # Better, worse and better again is not better from the first length on.
+    again = found_with({0.1: 5.0, 0.5: -5.0, 1.0: 8.0})
+    assert again.from_s(sender, OURS.name, "goodput_mbps") == 1.0
+    assert found_with({1.0: -1.0}).from_s(sender, OURS.name, "goodput_mbps") is None
+    row = late.judged(sender, OURS.name)
+    assert (row["goodput_from"], row["silence_from"]) == ("0.5 s", "0.5 s")
+    # 10 % of a second, and 108 Mbit/s and a few by seed: some 7.2 ms for a megabyte.
+    assert 7.0 < late.macro_ms_a_megabyte(sender, OURS.name, 1.0).mean < 7.6
+
+
+def test_the_answer_names_what_is_best_and_says_nothing_where_nothing_is():
+    words = answers.words(found_with({0.5: 5.0, 1.0: 8.0}))
+    assert "nothing at 0.1 s" in words
+    assert f"*{OURS.name}* at 0.5 to 1 s (+8 % at 1 s)" in words
+    assert f"*{OURS.name}* at 0.5 to 1 s (192 ms for 200 ms at 1 s)" in words
+
+
+def test_every_remedy_is_tried_and_blockages_end_with_the_run():
+    effort = Effort(seeds=5, duration_s=10, lengths_s=LENGTHS)
+    tried = points(effort)
+    assert {point.remedy for point in tried} == set(REMEDIES)
+    assert len({remedy.name for remedy in REMEDIES}) == len(REMEDIES)
+    assert {remedy.name for remedy in REMEDIES} >= set(WIDE)
+    assert count(effort) == 5 * (len(tried) + 16 + 5)
+    # Two blockages of the longest kind are over before a run is.
+    assert all(first_s(seed) + 5 + 2 < 10 for seed in range(1, 100))
+    assert STUDY.folder / "scenario.toml" == SCENARIO
+    fadeout.check(SCENARIO)
