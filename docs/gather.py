@@ -101,6 +101,7 @@ def left_out(page: str) -> list[str]:
     folder = page.rpartition("/")[0]
     # Links of the page start from its folder.
     body = re.sub(r"\]\((?![a-z]+:|#|\.\./)", f"]({folder}/" if folder else "](", found[1].strip())
+    body = re.sub(r"\{doc\}`(?!/)", f"{{doc}}`/{folder}/" if folder else "{doc}`/", body)
     return [f"### [{title[1]}]({page}.md)", body.replace("](../", "](")]
 
 

@@ -115,12 +115,24 @@ impl Daps<'_, '_> {
 
     /// Does something with each data bearer.
     fn each(&mut self, mut action: impl FnMut(DrbId, &mut Stack)) {
-        let stack = &mut self.0.service.stack;
+        self.each_served(|bearer, service| action(bearer, &mut service.stack));
+    }
+
+    /// Does something with each data bearer, and all that serves it.
+    fn each_served(&mut self, mut action: impl FnMut(DrbId, &mut Service)) {
+        let (ue, service) = (self.0.ue.index(), &mut *self.0.service);
         let mut position = 0;
-        while let Some(&bearer) = stack.ues[self.0.ue.index()].bearers().get(position) {
-            action(bearer, stack);
+        while let Some(&bearer) = service.stack.ues[ue].bearers().get(position) {
+            action(bearer, service);
             position += 1;
         }
+    }
+
+    /// The UE is not in the source any more, which has served it beside the target.
+    fn leave_source(&mut self, source: LegId, env: &mut Env<'_, impl Probe>) {
+        let cell = self.0.service.stack.legs[source.index()].config.cell;
+        note_cell((self.0.ue, cell), RrcEvent::SourceReleased, env);
+        self.0.service.leave_leg(source);
     }
 
     /// The UE has the command: it enters the target beside the source.
@@ -237,13 +249,7 @@ impl Daps<'_, '_> {
             network.candidacy.come_from(source);
             network.candidacy.on_executed(cell, step);
         });
-        let mut position = 0;
-        while let Some(&bearer) =
-            (self.0.service.stack.ues[self.0.ue.index()].bearers()).get(position)
-        {
-            self.0.service.flow_on(bearer, env);
-            position += 1;
-        }
+        self.each_served(|bearer, service| service.flow_on(bearer, env));
         true
     }
 
@@ -273,9 +279,7 @@ impl Daps<'_, '_> {
             return;
         };
         self.0.state.dual = None;
-        let cell = self.0.service.stack.legs[source.index()].config.cell;
-        note_cell((self.0.ue, cell), RrcEvent::SourceReleased, env);
-        self.0.service.leave_leg(source);
+        self.leave_source(source, env);
         self.each(|bearer, stack| {
             let drb = &mut stack.bearers[bearer.index()];
             daps(drb).release(env, &mut stack.storage);
@@ -309,9 +313,7 @@ impl Daps<'_, '_> {
                 true
             }
             Some(Dual::Both { source }) => {
-                let cell = self.0.service.stack.legs[source.index()].config.cell;
-                note_cell((self.0.ue, cell), RrcEvent::SourceReleased, env);
-                self.0.service.leave_leg(source);
+                self.leave_source(source, env);
                 self.each(|bearer, stack| {
                     daps(&mut stack.bearers[bearer.index()]).lose_target(env.now);
                 });

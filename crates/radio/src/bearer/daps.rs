@@ -451,7 +451,6 @@ impl Daps<'_> {
                 }
             }
         }
-        let numbered = journey.numbered.make_contiguous();
-        numbered.sort_by_key(|(_, sdu)| sdu.serial);
+        journey.put_in_order();
     }
 }

@@ -112,6 +112,12 @@ impl Journey {
         self.has_resumed && self.fate == Fate::Dropped
     }
 
+    /// What has a COUNT, by COUNT.
+    pub(super) fn put_in_order(&mut self) {
+        let numbered = self.numbered.make_contiguous();
+        numbered.sort_unstable_by_key(|(_, sdu)| sdu.serial);
+    }
+
     pub(super) fn new(source: u32) -> Journey {
         Journey {
             source,

@@ -38,12 +38,9 @@ impl Travel<'_> {
             });
         }
         waiting.bytes = 0;
-        let numbered = journey.numbered.make_contiguous();
-        numbered.sort_unstable_by_key(|(_, sdu)| sdu.serial);
+        journey.put_in_order();
     }
-}
 
-impl Travel<'_> {
     /// What the further leg had goes on with what the other one had, in the order of COUNT, but for what arrived.
     pub(in crate::bearer) fn take_left(
         &mut self,
@@ -82,8 +79,7 @@ impl Travel<'_> {
                     transfer.counts.numbered += if is_given { down.len() as u64 } else { 0 };
                     let down = down.into_iter().map(|sdu| (station, sdu));
                     journey.numbered.extend(down);
-                    let numbered = journey.numbered.make_contiguous();
-                    numbered.sort_unstable_by_key(|(_, sdu)| sdu.serial);
+                    journey.put_in_order();
                 }
             }
         }
