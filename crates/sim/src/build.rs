@@ -16,6 +16,7 @@ mod prediction;
 mod rab;
 mod radio;
 mod source_limit;
+mod utra;
 mod vehicles;
 
 pub(crate) use channel_file::recorded as recordings;
@@ -261,7 +262,15 @@ fn tunnels(scenario: &Scenario) -> Tunnels {
         .as_ref()
         .and_then(|mobility| mobility.core);
     let of_nr = scenario.cells.iter().filter(|cell| cell.radio.name == "nr");
-    Tunnels::new(core, of_nr.map(|cell| cell.node))
+    let of_utra = scenario
+        .cells
+        .iter()
+        .filter(|cell| crate::utra::is_utra(cell));
+    let [of_nr, of_utra] = [of_nr.collect(), of_utra.collect()].map(|cells: Vec<_>| {
+        let nodes = cells.into_iter().map(|cell| cell.node);
+        nodes.collect()
+    });
+    Tunnels::new(core, of_nr, of_utra)
 }
 
 /// The names and numbers that captures of the radio need.

@@ -19,6 +19,7 @@ mod routing;
 mod run;
 mod summary;
 mod tracks;
+mod utra;
 mod world;
 
 pub use advice::advice;

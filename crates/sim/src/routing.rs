@@ -1,5 +1,6 @@
 //! Routes between the nodes of a scenario.
 
+use crate::utra::is_of_cell;
 use fadeout_core::{CellId, NodeId};
 use fadeout_scenario::{Flow, Hop, Medium, Scenario};
 use std::collections::{BTreeMap, VecDeque};
@@ -29,7 +30,13 @@ impl Topology {
         let links = scenario.links.iter().enumerate();
         let links = links.map(|(index, link)| (Medium::Link(index), link.from, link.to));
         let plain = scenario.rabs.iter().enumerate();
-        let plain = plain.map(|(index, bearer)| (Medium::Rab(index), bearer.from, bearer.to));
+        // A UE's bearers of 3G carry what its cell there is handed, and nothing else.
+        let is_free = |&(index, _): &(usize, _)| {
+            scenario.mobility.is_none() || !is_of_cell(scenario, Medium::Rab(index))
+        };
+        let plain = plain
+            .filter(is_free)
+            .map(|(index, bearer)| (Medium::Rab(index), bearer.from, bearer.to));
         let ues = scenario.ues.iter().zip(serving).enumerate();
         let ues = ues.filter_map(|(index, (ue, cell))| {
             let base = scenario.cells[(*cell)?.index()].node;

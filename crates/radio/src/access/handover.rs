@@ -16,7 +16,8 @@ use super::managed::{Managed, note_cell};
 use super::moves::Move;
 use super::scg::Scg;
 use super::stack::Stack;
-use crate::bearer::TransferCounts;
+use super::utra::Utran;
+use crate::bearer::{Stays, TransferCounts};
 use crate::config::{Env, Fate, LegId};
 use crate::rrc::mobility::{Message, Secondaries, Stage};
 use crate::rrc::network::Network;
@@ -124,6 +125,7 @@ impl Managed<'_> {
                 }
             }
             Stage::Entering { .. } => self.access(motion, env),
+            Stage::Arriving { leg, at } if at <= now => Utran(self).enter(leg, env),
             Stage::Fetching { at, .. } if at <= now => self.resume_in(env),
             Stage::Fetching { leg, until, .. } if until <= now => {
                 self.service.leave_leg(leg);
@@ -166,6 +168,7 @@ impl Managed<'_> {
             .note(|row| row.commanded_s = seconds(env.now));
         note_cell((self.ue, target), RrcEvent::CommandSent, env);
         self.send(Direction::Downlink, Message::Command(target), env);
+        Utran(self).recall();
         let Some(source) = self.service.stack.serving_cell(self.ue) else {
             return;
         };
@@ -241,9 +244,16 @@ impl Managed<'_> {
         if self.config.daps {
             return Daps(self).on_command(target, env);
         }
-        self.detach(env);
         let procedure = &self.config.procedure;
-        let ready_at = env.now.saturating_add(procedure.interruption);
+        let ready_at = env.now.saturating_add(match Utran(self).is_there() {
+            true => procedure.from_utra,
+            false => procedure.interruption,
+        });
+        self.detach(env);
+        if Utran(self).go(target, env) {
+            return;
+        }
+        let procedure = &self.config.procedure;
         let until = env.now.saturating_add(procedure.t304);
         let access = RandomAccess::new(&self.config.access, ready_at, true);
         let Some(leg) = self.join(target) else {
@@ -264,6 +274,7 @@ impl Managed<'_> {
         if !Beams(self).leave(env) {
             self.inform(LinkInfo::BlockageBegan);
         }
+        Utran(self).leave();
         self.state.letters.clear();
         self.state.secondaries = Secondaries::default();
         self.state.link.begin_anew(env.now, &self.config.monitoring);
@@ -321,6 +332,7 @@ impl Managed<'_> {
         let stack = &mut self.service.stack;
         for bearer in stack.ues[ue.index()].all_bearers() {
             let drb = &mut stack.bearers[bearer.index()];
+            Stays(drb).come_home(env, &mut stack.storage);
             drb.travel()
                 .enter_generation(generation, env, &mut stack.storage);
         }

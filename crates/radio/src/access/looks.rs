@@ -10,6 +10,7 @@
 //! sent is kept.
 
 use super::managed::Managed;
+use super::utra::Utran;
 use super::{Event, RadioAccess};
 use crate::air::{Air, LinkLook, Watched};
 use crate::config::{Env, LegId, Monitoring};
@@ -108,7 +109,9 @@ impl Managed<'_> {
             .legs()
             .first()
             .copied();
-        let Some(leg) = leg.filter(|_| self.state.is_connected()) else {
+        // What 3G does about a link is not modelled.
+        let is_there = self.state.is_connected() && !Utran(self).is_there();
+        let Some(leg) = leg.filter(|_| is_there) else {
             return;
         };
         let look = LinkLook {

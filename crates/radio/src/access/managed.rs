@@ -6,6 +6,7 @@ use super::conditional::Conditional;
 use super::daps::Daps;
 use super::moves::Move;
 use super::service::Service;
+use super::utra::Utran;
 use crate::config::{Env, MobilityConfig};
 use crate::rlc::Generation;
 use crate::rrc::CellSelection;
@@ -49,6 +50,8 @@ pub(super) struct Managed<'a> {
 pub(super) struct CellKind {
     pub carrier: Hertz,
     pub generation: Generation,
+    /// Whether it is of 3G; its generation means nothing then.
+    pub is_utra: bool,
 }
 
 /// A row of a step that is about a cell.
@@ -73,7 +76,11 @@ impl Managed<'_> {
         let Some(here) = here.filter(|_| self.state.is_connected()) else {
             return;
         };
+        let is_in_utra = Utran(self).is_there();
         for number in 0..self.state.survey.events() {
+            if !self.state.survey.fits(number, is_in_utra) {
+                continue;
+            }
             let cells = (self.cells, here);
             let Some(report) = self.state.survey.report(number, env.now, cells) else {
                 continue;
@@ -103,6 +110,9 @@ impl Managed<'_> {
         let number = *self.next_message;
         *self.next_message += 1;
         self.state.letters.post(number, message);
+        if Utran(self).is_there() {
+            return Utran(self).send((direction, number), message, env.now);
+        }
         let packet = env.pool.insert(Packet::message(number, message.size()));
         let entering = (bearer, direction, packet);
         self.service
@@ -181,11 +191,15 @@ impl Managed<'_> {
         now: Time,
     ) -> Option<CellId> {
         let mut selection = CellSelection::default();
-        let kind = |cell| Some(self.kinds[self.cells.binary_search(&cell).ok()?].generation);
+        let kind = |cell| {
+            let kind = &self.kinds[self.cells.binary_search(&cell).ok()?];
+            Some((kind.generation, kind.is_utra))
+        };
         let own = self.service.stack.serving_cell(self.ue).and_then(kind);
+        let own = own.map(|(generation, _)| generation);
         let air = &mut self.service.stack.air;
         air.measure_levels(self.ue, now, motion, |cell, level_dbm| {
-            if kind(cell).is_some_and(|kind| is_any || Some(kind) == own) {
+            if kind(cell).is_some_and(|(kind, is_utra)| !is_utra && (is_any || Some(kind) == own)) {
                 selection.on_measured(cell, level_dbm);
             }
         });

@@ -217,12 +217,15 @@ fn meaning<'a>(
     let has_offsets = policy.has_offsets();
     move |event, position| {
         let [here, there] = [serving, position].map(|position| kinds[position]);
-        let is_other = here.generation != there.generation;
+        let has_utra = here.is_utra || there.is_utra;
+        let is_other = has_utra || here.generation != there.generation;
         if event.kind.is_about_secondaries() {
             return Some(0.0);
         }
-        let is_meant =
-            event.kind.is_inter_rat() == is_other && event.scope.holds(here.carrier, there.carrier);
+        let is_meant = event.kind.is_inter_rat() == is_other
+            && event.scope.fits(here.is_utra)
+            && event.scope.has_utra() == has_utra
+            && event.scope.holds(here.carrier, there.carrier);
         is_meant.then(|| match has_offsets {
             true => policy.offset_db(loads, cells[serving], cells[position]),
             false => 0.0,

@@ -11,6 +11,7 @@ use super::scg;
 use super::secondary::is_report;
 use super::service::Service;
 use super::stack::Stack;
+use super::utra;
 use super::{Event, RadioAccess};
 use crate::air::beams::Beamed;
 use crate::config::{
@@ -116,17 +117,24 @@ impl RadioAccess {
         policy: Policy,
     ) -> Result<(), RadioError> {
         let events = policy.events(&config.events, config.measurement_period);
+        let has_utra = events.iter().any(|event| event.scope.has_utra());
+        // A UE in a cell of 3G may come from either generation.
         let is_inter_rat = events.iter().any(|event| event.kind.is_inter_rat());
         let kind = |cell: &CellId| {
             let config = &self.service.cells[cell.index()].plan.config;
             CellKind {
                 carrier: config.carrier,
                 generation: config.generation(),
+                is_utra: config.pilot.is_some(),
             }
         };
         let groups = [Generation::Lte, Generation::Nr].map(|generation| {
             let cells = (0..self.service.cells.len() as u32).map(CellId);
-            let cells = cells.filter(|cell| is_inter_rat || kind(cell).generation == generation);
+            let is_meant = |kind: CellKind| match kind.is_utra {
+                true => has_utra,
+                false => is_inter_rat || kind.generation == generation,
+            };
+            let cells = cells.filter(|cell| is_meant(kind(cell)));
             let cells: Vec<CellId> = cells.collect();
             let kinds: Vec<CellKind> = cells.iter().map(kind).collect();
             (cells, kinds)
@@ -280,6 +288,7 @@ impl RadioAccess {
         mobility.arm(ue, &mut self.service.stack);
         let leg = self.service.stack.leg_of(bearer);
         self.service.activate(now, leg, Direction::Downlink, 0);
+        utra::note(&mut self.service.stack, now, bearer);
     }
 
     /// Something has come to a base station or to the core. Packets that leave a bearer with it go to `out`.

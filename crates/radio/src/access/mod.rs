@@ -41,6 +41,7 @@ mod serving;
 mod split;
 mod stack;
 mod states;
+mod utra;
 
 pub use crate::air::{Geometry, geometry};
 pub use crate::config::{
@@ -66,6 +67,7 @@ use fadeout_core::{
 };
 use service::Service;
 use stack::Stack;
+use utra::Utran;
 
 /// The radio access: carries packets and events between cells, legs, bearers and the air, and lets
 /// mobility management see to what it manages.
@@ -96,6 +98,10 @@ enum Event {
     Looks,
     /// An end marker of a bearer is at the target.
     Marker(DrbId),
+    /// Packets of a bearer whose UE is in a cell of 3G go on.
+    Abroad(DrbId),
+    /// A message of RRC of a UE in a cell of 3G, with this number, is there.
+    Letter(UeId, Direction, u64),
     /// Nothing may have come to or from a UE for long.
     Quiet(UeId, u32),
     /// A UE is paged.
@@ -194,6 +200,12 @@ impl RadioAccess {
                 }
                 Event::Looks => self.on_looks(motion, env),
                 Event::Marker(bearer) => self.on_marker(bearer, env),
+                Event::Abroad(bearer) => utra::pass_on(&mut self.service.stack, bearer, env),
+                Event::Letter(ue, direction, number) => {
+                    self.with_managed(ue, |managed| {
+                        Utran(managed).on_letter(direction, number, env);
+                    });
+                }
                 Event::Quiet(ue, generation) => {
                     let Service { states, stack, .. } = &mut self.service;
                     states.on_quiet(now, (ue, generation), stack, env.probe);

@@ -33,6 +33,22 @@ pub enum Move {
         /// UE.
         ue: UeId,
     },
+    /// The base station of 3G that a UE is in stops: its downlink packets that wait there go to
+    /// [`RadioAccess::on_packet_at`](super::RadioAccess::on_packet_at) of that one again.
+    Recall {
+        /// UE.
+        ue: UeId,
+        /// Its cell.
+        cell: CellId,
+    },
+    /// A UE has left a cell of 3G: uplink packets that wait at it go to
+    /// [`RadioAccess::on_packet`](super::RadioAccess::on_packet) again.
+    Left {
+        /// UE.
+        ue: UeId,
+        /// The cell.
+        cell: CellId,
+    },
     /// Notice for those who ask about a UE's link: a handover is expected, it has left its cell or lost it,
     /// or it is in one again.
     Told {

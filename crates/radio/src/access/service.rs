@@ -5,13 +5,14 @@ use super::capture;
 use super::secondary::SecondaryFailures;
 use super::stack::Stack;
 use super::states::States;
+use super::utra;
 use crate::bearer::Finder;
 use crate::cell::{CellMac, Grant};
 use crate::config::{Env, LegId};
 use crate::leg::{LegConfig, Repeat};
 use crate::rrc::CellSelection;
 use crate::rrc::pace::Sleep;
-use fadeout_core::{Direction, DrbId, Motion, PacketId, PacketPool, Probe, Time, UeId};
+use fadeout_core::{CellId, Direction, DrbId, Motion, PacketId, PacketPool, Probe, Time, UeId};
 
 /// Cells, and the legs and bearers that they serve. It knows nothing of mobility.
 #[derive(Debug)]
@@ -76,6 +77,9 @@ impl Service {
                 self.activate_secondary((leg, direction), now, ready_at);
             }
         }
+        if leg.is_none() {
+            utra::note(&mut self.stack, now, bearer);
+        }
     }
 
     /// A UE measures the cells, and connects to the one that it selects.
@@ -86,7 +90,12 @@ impl Service {
         env: &mut Env<'_, impl Probe>,
     ) {
         let mut selection = CellSelection::default();
-        let report = |cell, value| selection.on_measured(cell, value);
+        let cells = &self.cells;
+        let report = |cell: CellId, value| {
+            if cells[cell.index()].plan.config.pilot.is_none() {
+                selection.on_measured(cell, value);
+            }
+        };
         self.stack.air.measure_cells(ue, env.now, motion, report);
         let cell = selection.selected();
         let Some(leg) = cell.and_then(|cell| self.connect(ue, cell).ok()) else {
@@ -241,7 +250,7 @@ impl Service {
     /// A base station may have more of a bearer than before.
     pub(super) fn flow_on(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         let Some(leg) = self.stack.leg_of(bearer) else {
-            return;
+            return utra::note(&mut self.stack, env.now, bearer);
         };
         self.stack.drain_inlet(bearer, env);
         if self.stack.downlink_waiting(env.now, leg) != (0, None) {

@@ -16,7 +16,7 @@ pub(crate) struct Levels {
     pub thermal_mw: f64,
     /// Noise of the base station's receiver in one resource block.
     pub block_noise_mw: f64,
-    /// Transmitted power in a resource element, in dBm.
+    /// Transmitted power in a resource element, or of a cell of 3G on its pilot, in dBm.
     pub element_dbm: f64,
     /// Within this distance on the ground no other image of the cell is as near, metres.
     pub unique_m: f64,
@@ -35,7 +35,7 @@ impl Levels {
             power_mw: from_db(config.power.0),
             thermal_mw: noise_mw(bandwidth, Decibel(0.0)),
             block_noise_mw: noise_mw(config.block(), config.noise_figure),
-            element_dbm: config.power.0 - to_db(elements),
+            element_dbm: config.power.0 + config.pilot.map_or(-to_db(elements), |share| share.0),
             unique_m: config
                 .repeats
                 .map_or(f64::INFINITY, |lattice| lattice.least_m() / 2.0),

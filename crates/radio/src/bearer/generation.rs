@@ -76,9 +76,24 @@ impl Travel<'_> {
         storage: &mut Storage,
     ) {
         let left = self.drb.generation.replace(generation);
-        let Some(left) = left.filter(|&left| left != generation) else {
-            return;
-        };
+        if let Some(left) = left.filter(|&left| left != generation) {
+            self.change((left, generation), env, storage);
+        }
+    }
+
+    /// The UE goes to a cell of 3G, or comes from there: both ends set up RLC and PDCP anew, as they were.
+    pub(crate) fn set_up_again(&mut self, env: &mut Env<'_, impl Probe>, storage: &mut Storage) {
+        if let Some(generation) = self.drb.generation {
+            self.change((generation, generation), env, storage);
+        }
+    }
+
+    fn change(
+        &mut self,
+        (left, generation): (Generation, Generation),
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
         let before = self.drb.config;
         let (of_own, own) = match &mut self.drb.transfer.0 {
             Some(transfer) => *transfer.own.get_or_insert((left, before)),

@@ -10,6 +10,7 @@
 //! number of the leg. The legs of a UE are numbered from 0. Its books close: each packet that it
 //! took leaves once, delivered or lost.
 
+mod abroad;
 mod copies;
 pub(crate) mod daps;
 mod forwarding;
@@ -24,6 +25,7 @@ mod tests;
 mod track;
 mod transfer;
 
+pub(crate) use abroad::Stays;
 pub(crate) use leaving::fail_leg;
 pub(crate) use split::{Frame, FrameKind, SplitBearer, carried, on_late_uplink, split};
 pub(crate) use storage::Storage;

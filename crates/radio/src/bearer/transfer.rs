@@ -9,6 +9,7 @@
 //!
 //! Standard: TS 38.300 §9.2.3.2; TS 36.300 §10.1.2; TS 38.323 §5.1.2; TS 36.323 §5.2.
 
+use super::abroad::Stay;
 use super::copies::Copies;
 use super::daps::Dual;
 use super::forwarding::Away;
@@ -29,12 +30,13 @@ pub(crate) struct Transfer {
     pub(super) copies: Option<Copies>,
     /// Its configuration in the generation that it began in, once it was in another.
     pub(super) own: Option<(Generation, BearerConfig)>,
+    pub(super) stay: Stay,
     /// Whether PDCP was set up anew since the bearer began to travel.
     pub(super) is_anew: bool,
     /// When a packet last left, by direction.
     last_out: [Option<Time>; 2],
     /// Whether none has since the UE left the source, and how long that was.
-    gaps: [Gap; 2],
+    pub(super) gaps: [Gap; 2],
     pub(super) counts: TransferCounts,
     /// While two cells serve the bearer, or are about to.
     pub(super) dual: Option<Box<Dual>>,
@@ -62,7 +64,7 @@ pub(crate) struct TransferCounts {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Gap {
+pub(super) enum Gap {
     #[default]
     None,
     /// The last packet left then; the gap is still open.

@@ -17,6 +17,8 @@ pub(crate) fn co_sited<'a>(
     let is_beside = |other: &CellConfig| {
         let (dx, dy) = (other.site.x - primary.site.x, other.site.y - primary.site.y);
         other.carrier != primary.carrier
+            && other.pilot.is_none()
+            && primary.pilot.is_none()
             && other.is_nr() == primary.is_nr()
             && other.drx == primary.drx
             && dx * dx + dy * dy < APART * APART

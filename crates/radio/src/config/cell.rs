@@ -26,6 +26,9 @@ pub struct CellConfig {
     pub carrier: Hertz,
     /// LTE or NR.
     pub air: AirInterface,
+    /// Power of the pilot (CPICH) over that of the carrier, of a cell of 3G: UEs measure it, and are handed over there
+    /// and back; bearers go over links of the caller then. Else none.
+    pub pilot: Option<Decibel>,
     /// Resource blocks of the carrier.
     pub resource_blocks: u32,
     /// How downlink and uplink share the carrier.

@@ -1,8 +1,8 @@
 //! Mobility management: what a UE measures and reports, and what the network makes of it.
 
-use super::{BeamMonitoring, ConditionalConfig, MeasurementGaps};
+use super::{BeamMonitoring, ConditionalConfig, MeasurementGaps, Scope};
 use fadeout_core::registry::{Parameter, integer, number, span};
-use fadeout_core::{Bytes, CellId, Decibel, Hertz, Procedure, Span};
+use fadeout_core::{Bytes, CellId, Decibel, Procedure, Span};
 use std::collections::BTreeSet;
 
 /// Mobility management of all UEs that have a channel.
@@ -42,6 +42,8 @@ pub struct MobilityConfig {
     pub secondaries: Vec<Vec<CellId>>,
     /// Base station of each cell: cells with the same number hand over without a path switch.
     pub stations: Vec<u32>,
+    /// Those of them that are of 3G: they speak to others by way of the core.
+    pub utra: BTreeSet<u32>,
     /// The way of messages and of forwarded packets.
     pub interface: Interface,
     /// Their transport: links, or given times.
@@ -59,6 +61,8 @@ fadeout_core::parameters! {
         admission_delay: Span = span("10 ms"),
         /// LTE's 15 ms for RRC, and 20 ms to be in sync with a known cell.
         interruption: Span = span("35 ms"),
+        /// From the command's reception until the UE sends and receives in a cell of 3G.
+        utra_interruption: Span = span("190 ms"),
         /// From one occasion for preambles to the next.
         preamble_period: Span = span("10 ms"),
         /// ra-ResponseWindow.
@@ -137,6 +141,7 @@ impl MobilityConfig {
             most_ues: None,
             secondaries: Vec::new(),
             stations: Vec::new(),
+            utra: BTreeSet::new(),
             interface: Interface::Direct,
             signalling: Signalling::Given,
         }
@@ -222,8 +227,16 @@ impl MobilityConfig {
     pub(crate) fn station_delay(&self, one: CellId, other: CellId) -> Span {
         match self.is_one_station(one, other) {
             true => Span::ZERO,
+            false if self.is_utra(one) || self.is_utra(other) => {
+                self.procedure.between_stations(Interface::Core)
+            }
             false => self.given_delay(),
         }
+    }
+
+    /// Whether a cell is of 3G.
+    pub(crate) fn is_utra(&self, cell: CellId) -> bool {
+        self.utra.contains(&self.station(cell))
     }
 
     /// From the request to the command, where nothing holds messages up.
@@ -331,34 +344,6 @@ pub struct MeasurementEvent {
     pub report_amount: Option<u32>,
     /// The neighbours that it is about.
     pub scope: Scope,
-}
-
-/// The neighbours that an event is about, by carrier: an event names the measurement object of one.
-///
-/// Standard: TS 38.331 §5.5.2; TS 36.331 §5.5.2.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Scope {
-    /// All.
-    #[default]
-    Any,
-    /// Those of the serving cell's carrier.
-    SameCarrier,
-    /// Those of a carrier below it.
-    LowerCarrier,
-    /// Those of a carrier above it.
-    HigherCarrier,
-}
-
-impl Scope {
-    /// Whether a neighbour with this carrier is in it.
-    pub(crate) fn holds(self, serving: Hertz, neighbour: Hertz) -> bool {
-        match self {
-            Scope::Any => true,
-            Scope::SameCarrier => neighbour.0 == serving.0,
-            Scope::LowerCarrier => neighbour.0 < serving.0,
-            Scope::HigherCarrier => neighbour.0 > serving.0,
-        }
-    }
 }
 
 /// The condition of an event, of RSRP in dBm.
@@ -539,6 +524,16 @@ pub struct ProcedureConfig {
     /// From the reception of the command to the first occasion that the UE can use: RRC processing,
     /// search and synchronisation.
     pub interruption: Span,
+    /// From the reception of the command to the first block in a cell of 3G: 50 ms for RRC and 140 ms for a known cell
+    /// whose timing is not known.
+    ///
+    /// Standard: TS 36.133 §5.3.1.1.
+    pub utra_interruption: Span,
+    /// From the reception of the command in a cell of 3G to the first occasion of the target that the UE can use: 50 ms
+    /// for RRC and 20 ms to be in sync with a known cell.
+    ///
+    /// Standard: TS 25.133 §5.3.
+    pub from_utra: Span,
     /// T304.
     pub t304: Span,
     /// How long the source waits for the target's answer (TX2RELOCprep), where links carry it.
@@ -570,6 +565,8 @@ impl Default for ProcedureConfig {
             core_delay: keys.core_delay,
             admission: keys.admission_delay,
             interruption: keys.interruption,
+            utra_interruption: keys.utra_interruption,
+            from_utra: Span::from_millis(70),
             t304: keys.t304,
             preparation: keys.preparation_timeout,
             overall: keys.overall_timeout,

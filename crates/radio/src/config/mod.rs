@@ -17,6 +17,7 @@ mod error;
 mod gap;
 mod mobility;
 mod recorded;
+mod scope;
 mod split;
 mod states;
 pub mod technology;
@@ -38,11 +39,12 @@ pub(crate) use gap::Gaps;
 pub use gap::MeasurementGaps;
 pub use mobility::{
     AccessConfig, BicastStart, DataForwarding, EventKind, Interface, MeasurementEvent,
-    MobilityConfig, Monitoring, ProcedureConfig, Sampling, Scope, Signalling,
+    MobilityConfig, Monitoring, ProcedureConfig, Sampling, Signalling,
 };
 pub(crate) use mobility::{Fate, Way};
 pub use recorded::RecordedPath;
 pub(crate) use recorded::check_recorded;
+pub use scope::Scope;
 pub use split::SplitConfig;
 pub use states::{ReleasedState, StatesConfig};
 pub use ue::{Aggregation, FixedSinr, MOST_SECONDARY_CELLS, Serving, UeConfig};

@@ -60,6 +60,8 @@ pub(crate) enum Stage {
         until: Time,
         procedure: Procedure,
     },
+    /// It enters a cell of 3G, in which it is at this time.
+    Arriving { leg: LegId, at: Time },
     /// The cell fetches its context, which is there at the first time, or when links have carried it;
     /// T301 runs until the second.
     Fetching { leg: LegId, at: Time, until: Time },
@@ -293,7 +295,7 @@ impl UeMobility {
             Stage::Selecting { at, until } => (*at).min(*until),
             Stage::Entering { access, until, .. } => access.wake_at().min(*until),
             Stage::Fetching { at, until, .. } => (*at).min(*until),
-            Stage::Released { at } => *at,
+            Stage::Released { at } | Stage::Arriving { at, .. } => *at,
         };
         let rest = self.network.wake_at().min(self.record.due_at());
         of_stage.min(self.survey.next_at()).min(rest)

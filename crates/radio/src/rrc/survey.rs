@@ -128,6 +128,11 @@ impl Survey {
         self.events.get(usize::from(event)).map(EventState::kind)
     }
 
+    /// Whether an event is about UEs in cells of 3G, or about others.
+    pub(crate) fn fits(&self, event: usize, is_in_utra: bool) -> bool {
+        self.events[event].event().scope.fits(is_in_utra)
+    }
+
     /// Report that the event with a number owes by now, of `cells` with the serving one at its position.
     pub(crate) fn report(
         &mut self,

@@ -13,7 +13,7 @@ use fadeout_radio::access::{
 };
 use fadeout_radio::pdcp::{Delivery, PdcpConfig};
 use fadeout_radio::rlc::RlcConfig;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A UE that goes back and forth along a street of cells.
 pub(crate) struct Walk {
@@ -217,6 +217,7 @@ pub(crate) fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes 
         for one in moves.drain(..) {
             let sent = match one {
                 Move::Uplink { .. } | Move::Told { .. } => None,
+                Move::Recall { .. } | Move::Left { .. } => None,
                 Move::Frame { what, number, .. } => {
                     carried[1] += 1;
                     let mut packet = Packet::default();
@@ -336,6 +337,7 @@ pub(crate) fn mobility(cells: u32) -> MobilityConfig {
         most_ues: None,
         secondaries: Vec::new(),
         stations: (0..cells).collect(),
+        utra: BTreeSet::new(),
         interface: Interface::Direct,
         signalling: Signalling::Given,
     }

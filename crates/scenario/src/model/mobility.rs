@@ -107,6 +107,9 @@ table! {
         /// processing, search, synchronisation (TS 36.133 clause 5.1.2.1, for a known cell; with NR's
         /// requirements of TS 38.133 clause 6.1.1 it is 52 ms in FR1).
         interruption: Span = TIME, MOBILITY;
+        /// From the command's reception until the UE sends and receives in a cell of 3G: 50 ms for RRC, and 140 ms for a
+        /// known one (TS 36.133 clause 5.3.1.1).
+        utra_interruption: Span = TIME, MOBILITY;
         /// From one occasion for preambles to the next.
         preamble_period: Span = POSITIVE_TIME, MOBILITY;
         /// How long a UE waits for the answer to a preamble (ra-ResponseWindow).
@@ -274,17 +277,21 @@ impl MobilityManagement {
 
 table! {
     /// A measurement event (TS 38.331 clause 5.5.4, TS 36.331 clause 5.5.4). b1 and b2 are about cells of the other
-    /// generation, all others about those of the UE's own.
+    /// generation, or with `threshold-rscp` of 3G, 3a about UEs in 3G, all others about cells of the UE's own generation.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct MeasurementEvent {
         own {}
         check = MeasurementEvent::with_levels;
         /// The condition.
         kind: EventKind = EventKind::SHAPE, Required;
-        /// RSRP with which a1, a2 compare the serving cell, a4, a5, b1, b2 the neighbour.
+        /// RSRP with which a1, a2 compare the serving cell, a4, a5, b1, b2, 3a the neighbour.
         threshold: Option<Dbm> = LEVEL, Optional;
         /// RSRP with which a5, b2 compare the serving cell.
         serving_threshold: Option<Dbm> = LEVEL, Optional;
+        /// RSCP with which b1, b2 compare a cell of 3G instead (b1-ThresholdUTRA, b2-Threshold2UTRA).
+        threshold_rscp: Option<Dbm> = LEVEL, Optional;
+        /// RSCP with which 3a compares the cell of 3G that the UE is in.
+        serving_threshold_rscp: Option<Dbm> = LEVEL, Optional;
         /// By how much a3's and a6's neighbour is better.
         offset: Decibel = OFFSET, Default("\"3 dB\"");
         /// Hysteresis.
@@ -303,20 +310,66 @@ table! {
 nested!(MeasurementEvent);
 
 impl MeasurementEvent {
+    /// Whether it leads to 3G.
+    pub fn is_to_utra(&self) -> bool {
+        self.threshold_rscp.is_some()
+    }
+
+    /// Checks that levels of 3G stand where there are some.
+    fn fits_utra(&self, fields: &Fields, builder: &mut Builder<'_, '_>) -> bool {
+        let (is_b, is_3a) = (
+            matches!(self.kind, EventKind::B1 | EventKind::B2),
+            self.kind == EventKind::E3a,
+        );
+        let both = self.threshold_rscp.is_some() && self.threshold.is_some();
+        let wrong = match () {
+            () if self.threshold_rscp.is_some() && !is_b => Some((
+                "threshold-rscp",
+                "a level of 3G in an event that has none",
+                "`b1` or `b2`, or `threshold`",
+            )),
+            () if both => Some((
+                "threshold-rscp",
+                "a neighbour that is of 3G and is not",
+                "`threshold` or `threshold-rscp`",
+            )),
+            () if self.serving_threshold_rscp.is_some() && !is_3a => Some((
+                "serving-threshold-rscp",
+                "a level of 3G in an event that has none",
+                "`3a`, or `serving-threshold`",
+            )),
+            () => None,
+        };
+        if let Some((key, message, expected)) = wrong {
+            builder.mistake(fields.place_of(key), message, expected);
+        }
+        wrong.is_none()
+    }
+
     fn with_levels(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        if !self.fits_utra(fields, builder) {
+            return None;
+        }
         let needed = match self.kind {
             EventKind::A3 | EventKind::A6 => return Some(self),
-            EventKind::A1 | EventKind::A2 | EventKind::A4 | EventKind::B1 => {
-                self.threshold.is_some()
+            EventKind::A1 | EventKind::A2 | EventKind::A4 => self.threshold.is_some(),
+            EventKind::B1 => self.threshold.or(self.threshold_rscp).is_some(),
+            EventKind::A5 => self.threshold.is_some() && self.serving_threshold.is_some(),
+            EventKind::B2 => {
+                let of_neighbour = self.threshold.or(self.threshold_rscp);
+                of_neighbour.is_some() && self.serving_threshold.is_some()
             }
-            EventKind::A5 | EventKind::B2 => {
-                self.threshold.is_some() && self.serving_threshold.is_some()
-            }
+            EventKind::E3a => self.threshold.is_some() && self.serving_threshold_rscp.is_some(),
         };
         if !needed {
             let message = format!("event {} without what it compares with", self.kind.word());
             let expected = match self.kind {
-                EventKind::A5 | EventKind::B2 => "a `threshold` and a `serving-threshold`",
+                EventKind::A5 => "a `threshold` and a `serving-threshold`",
+                EventKind::B2 => {
+                    "a `serving-threshold` and a `threshold`, or of 3G a `threshold-rscp`"
+                }
+                EventKind::B1 => "a `threshold`, such as \"-110 dBm\", or of 3G a `threshold-rscp`",
+                EventKind::E3a => "a `threshold` and a `serving-threshold-rscp`",
                 _ => "a `threshold`, such as \"-110 dBm\"",
             };
             builder.mistake(fields.place, message, expected);
@@ -346,6 +399,8 @@ words! {
         B1 = "b1",
         /// the serving cell is worse than one threshold, a neighbour of the other generation better than another
         B2 = "b2",
+        /// the cell of 3G that the UE is in is worse than one threshold, one of LTE or NR better than another
+        E3a = "3a",
     }
 }
 

@@ -103,6 +103,7 @@ pub(crate) static CATALOG: Catalog = Catalog {
                 parameter("core-delay", ParameterKind::Span, "5 ms"),
                 parameter("admission-delay", ParameterKind::Span, "10 ms"),
                 parameter("interruption", ParameterKind::Span, "35 ms"),
+                parameter("utra-interruption", ParameterKind::Span, "190 ms"),
                 parameter("preamble-period", ParameterKind::Span, "10 ms"),
                 parameter("response-window", ParameterKind::Span, "10 ms"),
                 parameter("backoff", ParameterKind::Span, "20 ms"),
@@ -231,6 +232,7 @@ pub(crate) static CATALOG: Catalog = Catalog {
                     )],
                 ),
                 entry("lte", &[], &[number("sr-period", "slots")]),
+                entry("utra", &[], &[]),
             ],
         },
         Kind {
@@ -251,6 +253,7 @@ pub(crate) static CATALOG: Catalog = Catalog {
                 entry("uma", &[], &[]),
                 entry("hetnet-macro", &[], &[]),
                 entry("hetnet-pico", &[], &[]),
+                entry("lte-macro", &[], &[]),
                 entry("v2x-urban", &[], &[]),
                 entry("v2x-highway", &[], &[]),
             ],

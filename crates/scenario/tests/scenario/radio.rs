@@ -470,3 +470,46 @@ fn what_does_not_fit_a_source_that_serves_on_is_refused() {
         assert_eq!(only(&daps(keys)), message, "{keys}");
     }
 }
+
+#[test]
+fn levels_of_3g_stand_in_the_events_that_have_them() {
+    let with = |event: &str| {
+        let head = "duration = \"1 s\"\n[cell.macro]\ncarrier = \"2 GHz\"\nbandwidth = \"20 MHz\"\n\
+                    channel = { path-loss = \"umi\" }\n[ue.phone]\n[flow.up]\nfrom = \"phone\"\nto = \"macro\"\n";
+        format!("{head}[mobility-management]\nevents = [{{ {event} }}]\n")
+    };
+    for event in [
+        "kind = \"b1\", threshold-rscp = \"-100 dBm\"",
+        "kind = \"b2\", serving-threshold = \"-100 dBm\", threshold-rscp = \"-95 dBm\"",
+        "kind = \"3a\", serving-threshold-rscp = \"-100 dBm\", threshold = \"-95 dBm\"",
+    ] {
+        let mobility = accepted(&with(event)).mobility.expect("a table");
+        assert_eq!(mobility.events[0].is_to_utra(), !event.contains("3a"));
+    }
+    for (event, message) in [
+        ("kind = \"b1\"", "event b1 without what it compares with"),
+        (
+            "kind = \"3a\", threshold = \"-95 dBm\"",
+            "event 3a without what it compares with",
+        ),
+        (
+            "kind = \"a4\", threshold-rscp = \"-95 dBm\"",
+            "a level of 3G in an event that has none",
+        ),
+        (
+            "kind = \"b1\", threshold = \"-95 dBm\", threshold-rscp = \"-95 dBm\"",
+            "a neighbour that is of 3G and is not",
+        ),
+        (
+            "kind = \"a5\", threshold = \"-95 dBm\", serving-threshold = \"-95 dBm\", serving-threshold-rscp = \"-95 dBm\"",
+            "a level of 3G in an event that has none",
+        ),
+    ] {
+        assert_eq!(only(&with(event)), message, "{event}");
+    }
+    let near = refused(&with("kind = \"b1\", threshold-rspc = \"-95 dBm\""));
+    let mut said = near
+        .iter()
+        .filter_map(|mistake| mistake.suggestion.as_deref());
+    assert!(said.any(|it| it == "`threshold-rscp`"), "{near:?}");
+}

@@ -15,6 +15,11 @@ const TIMES_TO_TRIGGER_MS: [u64; 16] = [
 /// Standard: TS 38.133 Table 10.1.6.1-1; TS 36.133 Table 9.1.4-1.
 const REPORTED_DBM: [f64; 2] = [-156.0, -31.0];
 
+/// The lowest RSCP that a UE reports, and the highest, in dBm.
+///
+/// Standard: TS 25.133 §9.1.1.3.
+const REPORTED_RSCP_DBM: [f64; 2] = [-120.0, -25.0];
+
 /// A sentence for each time to trigger that no UE can be told of, each event that is never entered, a
 /// generation whose UEs have no neighbour to go to, and a link that is in sync below Qout.
 pub(super) fn of(scenario: &Scenario) -> Vec<String> {
@@ -57,10 +62,27 @@ fn never_entered(event: &MeasurementEvent) -> Option<String> {
     let hysteresis = event.hysteresis.0;
     let level = |given: Option<fadeout_core::Dbm>| given.map_or(0.0, |dbm| dbm.0);
     let (threshold, serving) = (level(event.threshold), level(event.serving_threshold));
+    let [lowest_rscp, highest_rscp] = REPORTED_RSCP_DBM;
+    if let Some(rscp) = event.threshold_rscp
+        && rscp.0 + hysteresis >= highest_rscp
+    {
+        return Some(format!(
+            "event {} is never entered: RSCP that a UE reports is at most {highest_rscp} dBm",
+            event.kind.word()
+        ));
+    }
+    if let Some(rscp) = event.serving_threshold_rscp
+        && rscp.0 - hysteresis / 2.0 <= lowest_rscp
+    {
+        return Some(format!(
+            "event 3a is never entered: RSCP that a UE reports is at least {lowest_rscp} dBm"
+        ));
+    }
     let is_never = match event.kind {
         EventKind::A1 | EventKind::A4 | EventKind::B1 => threshold + hysteresis >= highest,
         EventKind::A2 => threshold - hysteresis <= lowest,
         EventKind::A3 | EventKind::A6 => false,
+        EventKind::E3a => threshold + hysteresis / 2.0 >= highest,
         EventKind::A5 | EventKind::B2 => {
             threshold + hysteresis >= highest || serving - hysteresis <= lowest
         }
@@ -74,6 +96,9 @@ fn never_entered(event: &MeasurementEvent) -> Option<String> {
 }
 
 fn no_neighbour(scenario: &Scenario) -> Option<String> {
+    if scenario.cells.iter().any(|cell| cell.radio.name == "utra") {
+        return None;
+    }
     let cells = scenario.cells.iter();
     let is_lte = cells.map(|cell| cell.radio.name.as_str() == "lte");
     let (lte, nr): (Vec<bool>, Vec<bool>) = is_lte.partition(|&is_lte| is_lte);

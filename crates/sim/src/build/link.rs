@@ -1,6 +1,7 @@
 //! Links: their rates, queues, losses and blockages.
 
 use super::BuildError;
+use crate::utra;
 use fadeout_core::random::Stream;
 use fadeout_core::{Decibel, LinkId, Rate, Span, Time};
 use fadeout_link as link;
@@ -58,6 +59,7 @@ pub(super) fn config(direction: &scenario::LinkDirection) -> Result<link::LinkCo
 pub(super) fn yields(scenario: &Scenario, medium: Medium) -> bool {
     let mut handovers = scenario.handovers.iter();
     handovers.any(|handover| [handover.from, handover.to].contains(&medium))
+        || utra::is_of_cell(scenario, medium)
 }
 
 /// The rate process and its long-term mean.

@@ -1,6 +1,6 @@
 //! Mobility management, and the ways of flows whose UEs change cells.
 
-use super::{BuildError, ChoosePolicy, dual};
+use super::{BuildError, ChoosePolicy, dual, utra};
 use crate::directory::FlowEntry;
 use crate::hop::Hop;
 use crate::routing::{Topology, backward};
@@ -22,6 +22,7 @@ pub(super) fn add(
     parts: &mut Parts,
     choose: ChoosePolicy<'_>,
 ) -> Result<(), BuildError> {
+    let utran = utra::of(scenario, &parts.directory)?;
     if scenario.mobility.is_none() || parts.radio.is_none() {
         return dual::add(scenario, topology, parts);
     }
@@ -41,6 +42,7 @@ pub(super) fn add(
     let interfaces = interfaces(scenario, described, &mut topology)?;
     let mut config = config(described, &bases, &interfaces);
     config.secondaries = secondaries(scenario, &radio.access);
+    utra::mark(scenario, &mut config);
     check_gaps(scenario, config.gaps.as_ref())?;
     check_beams(scenario, config.beam_failure.as_ref())?;
     let Named { name, parameters } = &described.policy;
@@ -87,7 +89,9 @@ pub(super) fn add(
             }
         }
     }
-    parts.paths = Some(UePaths::new(topology, ways, interfaces));
+    let mut paths = UePaths::new(topology, ways, interfaces);
+    paths.add_utran(utran);
+    parts.paths = Some(paths);
     Ok(())
 }
 
@@ -128,8 +132,16 @@ fn interfaces(
             name(core)
         ),
     })?;
-    let pairs = bases.len() * (bases.len() - 1);
-    if is_direct && pairs > 0 && interfaces.strangers().len() == pairs {
+    // Those of 3G speak by way of the core in any case.
+    let cells = scenario
+        .cells
+        .iter()
+        .filter(|cell| !crate::utra::is_utra(cell));
+    let bases: BTreeSet<NodeId> = cells.map(|cell| cell.node).collect();
+    let pairs = bases.len() * bases.len().saturating_sub(1);
+    let among = |(one, other): &&(NodeId, NodeId)| bases.contains(one) && bases.contains(other);
+    let strangers = interfaces.strangers().iter().filter(among).count();
+    if is_direct && pairs > 0 && strangers == pairs {
         return Err(BuildError::Backhaul {
             reason: format!(
                 "`preparation = \"{}\"`, but no link connects two base stations except by way of \
@@ -301,11 +313,13 @@ pub(super) fn config(
             core_delay: described.core_delay,
             admission: described.admission_delay,
             interruption: described.interruption,
+            utra_interruption: described.utra_interruption,
             t304: described.t304,
             preparation: described.preparation_timeout,
             overall: described.overall_timeout,
             marker_timeout: described.end_marker_timeout,
             target_buffer: described.target_buffer.unwrap_or(Bytes(u64::MAX)),
+            ..ProcedureConfig::default()
         },
         data: match described.data {
             HandoverData::None => DataForwarding::Dropped,
@@ -320,6 +334,7 @@ pub(super) fn config(
         most_ues: described.max_ues,
         secondaries: Vec::new(),
         stations: bases.iter().map(|base| base.0).collect(),
+        utra: BTreeSet::new(),
         interface: match described.preparation.is_direct() {
             true => Interface::Direct,
             false => Interface::Core,
@@ -373,7 +388,7 @@ fn beam_failure(described: &scenario::MobilityManagement) -> Option<BeamMonitori
 
 /// Checks that there is a cell with beams to look at: LTE has none.
 fn check_beams(scenario: &Scenario, watched: Option<&BeamMonitoring>) -> Result<(), BuildError> {
-    let is_nr = |cell: &scenario::Cell| cell.radio.name != "lte";
+    let is_nr = |cell: &scenario::Cell| cell.radio.name == "nr";
     match watched {
         Some(_) if !scenario.cells.iter().any(is_nr) => Err(BuildError::Backhaul {
             reason: "`beam-failure-instance-max-count` where all cells are of LTE, which has no beams to look at; \
@@ -448,7 +463,8 @@ fn condition(described: &scenario::ExecutionCondition) -> MeasurementEvent {
 }
 
 fn event(described: &scenario::MeasurementEvent) -> MeasurementEvent {
-    let threshold = level(described.threshold);
+    let threshold = level(described.threshold.or(described.threshold_rscp));
+    let hysteresis_db = described.hysteresis.0;
     MeasurementEvent {
         kind: match described.kind {
             scenario::EventKind::A1 => EventKind::A1 { threshold },
@@ -465,16 +481,28 @@ fn event(described: &scenario::MeasurementEvent) -> MeasurementEvent {
                 serving: level(described.serving_threshold),
                 neighbour: threshold,
             },
+            // Its conditions are those of b2, with half the hysteresis (TS 25.331 clause 14.3.1.1).
+            scenario::EventKind::E3a => EventKind::B2 {
+                serving: level(described.serving_threshold_rscp),
+                neighbour: threshold,
+            },
             scenario::EventKind::A5 => EventKind::A5 {
                 serving: level(described.serving_threshold),
                 neighbour: threshold,
             },
         },
-        hysteresis_db: described.hysteresis.0,
+        hysteresis_db: match described.kind {
+            scenario::EventKind::E3a => hysteresis_db / 2.0,
+            _ => hysteresis_db,
+        },
         time_to_trigger: described.time_to_trigger,
         filter: described.filter,
         report_interval: described.report_interval,
         report_amount: described.report_amount,
-        scope: Scope::Any,
+        scope: match described.kind {
+            scenario::EventKind::E3a => Scope::FromUtra,
+            _ if described.is_to_utra() => Scope::ToUtra,
+            _ => Scope::Any,
+        },
     }
 }

@@ -1,6 +1,7 @@
 //! The ways of messages and forwarded packets between base stations, and between them and the core.
 
 use super::World;
+use super::utran::leave_radio;
 use crate::directory::Directory;
 use crate::hop::{Hop, Routes};
 use crate::routing::Topology;
@@ -150,7 +151,7 @@ impl<P: Probe> World<P> {
         }
         super::UePaths::follow_moves(self);
         for packet in arrivals.drain(..) {
-            self.forward(packet);
+            leave_radio(self, packet);
         }
         self.arrivals = arrivals;
     }

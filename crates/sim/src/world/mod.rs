@@ -19,6 +19,7 @@ mod reroute;
 #[cfg(test)]
 mod tests;
 mod tunnels;
+mod utran;
 
 pub(crate) use backhaul::Interfaces;
 pub(crate) use crossings::Crossings;
@@ -26,6 +27,7 @@ pub(crate) use parts::{Endpoint, Endpoints, Flow, MultipathHost, Parts, Transpor
 pub(crate) use paths::{UePath, UePaths, reaches_all};
 pub use reroute::RouteError;
 pub(crate) use tunnels::Tunnels;
+pub(crate) use utran::Utran;
 
 use crate::directory::Directory;
 use crate::hop::Routes;

@@ -6,11 +6,14 @@
 
 use super::backhaul::Interfaces;
 use super::notices::notify;
+use super::utran::Utran;
 use super::{Endpoints, World};
 use crate::directory::Directory;
 use crate::hop::{Hop, Routes};
 use crate::routing::{Topology, backward};
-use fadeout_core::{DrbId, EndpointId, FlowId, NodeId, Packet, PacketId, Probe, RouteId, UeId};
+use fadeout_core::{
+    Direction, DrbId, EndpointId, FlowId, NodeId, Packet, PacketId, Probe, RouteId, UeId,
+};
 use fadeout_radio::access::{Backhaul, Move, Place};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,6 +27,7 @@ pub(crate) struct UePaths {
     /// By route: the position from which on a copy of each packet takes another one, and whose that is.
     copies: BTreeMap<RouteId, Copying>,
     interfaces: Interfaces,
+    pub(super) utran: Utran,
     moves: Vec<Move>,
 }
 
@@ -59,8 +63,14 @@ impl UePaths {
             detours: BTreeMap::new(),
             copies: BTreeMap::new(),
             interfaces,
+            utran: Utran::default(),
             moves: Vec::new(),
         }
+    }
+
+    /// Links carry packets of UEs in cells of 3G.
+    pub(crate) fn add_utran(&mut self, utran: Utran) {
+        self.utran = utran;
     }
 
     /// The route of a packet that is about to enter the hop at `position` of `route`.
@@ -151,7 +161,19 @@ impl UePaths {
         match one {
             Move::Uplink { ue, cell } => {
                 let base = world.directory.base(cell);
+                self.utran.enter(world, (ue, base), &self.ways);
                 self.move_uplink(world, ue, base);
+            }
+            Move::Recall { ue, cell } => {
+                let way = (ue, world.directory.base(cell));
+                let direction = Direction::Downlink;
+                self.utran.give_back(world, (way, direction), &self.ways);
+            }
+            Move::Left { ue, cell } => {
+                let way = (ue, world.directory.base(cell));
+                for direction in [Direction::Downlink, Direction::Uplink] {
+                    self.utran.give_back(world, (way, direction), &self.ways);
+                }
             }
             Move::Path { ue, cell } => {
                 let base = world.directory.base(cell);
@@ -265,8 +287,9 @@ impl UePaths {
             let way = self.ways[number].clone();
             let mut hops = vec![Hop::Bearer {
                 bearer: way.bearer,
-                direction: fadeout_core::Direction::Uplink,
+                direction: Direction::Uplink,
             }];
+            hops.extend(self.utran.uplink((ue, base)));
             hops.extend(self.wired(&world.directory, base, &way, false));
             let new = world.routes.over(&hops);
             let old = std::mem::replace(&mut world.endpoints[way.near].route, new);
@@ -279,7 +302,7 @@ impl UePaths {
         let mut hops = self.wired(&world.directory, base, way, true);
         hops.push(Hop::Bearer {
             bearer: way.bearer,
-            direction: fadeout_core::Direction::Downlink,
+            direction: Direction::Downlink,
         });
         world.routes.over(&hops)
     }

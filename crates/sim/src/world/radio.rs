@@ -2,6 +2,7 @@
 
 use super::agenda::Agenda;
 use super::paths::{UePaths, base_of};
+use super::utran::leave_radio;
 use super::{Event, World};
 use crate::radio::Radio;
 use fadeout_core::{Direction, DrbId, PacketId, Probe};
@@ -48,7 +49,7 @@ impl<P: Probe> World<P> {
             UePaths::follow_moves(self);
         }
         for packet in arrivals.drain(..) {
-            self.forward(packet);
+            leave_radio(self, packet);
         }
         self.arrivals = arrivals;
         if let Some(radio) = &mut self.radio {

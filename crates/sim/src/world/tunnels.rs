@@ -33,6 +33,7 @@ pub(crate) struct Tunnels {
     core: Option<NodeId>,
     /// Base stations of NR.
     of_nr: BTreeSet<NodeId>,
+    of_utra: BTreeSet<NodeId>,
     /// Numbers of forwarded packets. An id may be another packet's by now, which is then noted anew.
     numbers: BTreeMap<PacketId, PdcpNumber>,
 }
@@ -72,17 +73,24 @@ impl<'a> Stretch<'a> {
 }
 
 impl Tunnels {
-    pub(crate) fn new(core: Option<NodeId>, of_nr: impl Iterator<Item = NodeId>) -> Tunnels {
+    pub(crate) fn new(
+        core: Option<NodeId>,
+        of_nr: BTreeSet<NodeId>,
+        of_utra: BTreeSet<NodeId>,
+    ) -> Tunnels {
         Tunnels {
             core,
-            of_nr: of_nr.collect(),
+            of_nr,
+            of_utra,
             numbers: BTreeMap::new(),
         }
     }
 
     /// Whether two base stations are of one generation.
     pub(super) fn are_alike(&self, one: u32, other: u32) -> bool {
-        self.of_nr.contains(&NodeId(one)) == self.of_nr.contains(&NodeId(other))
+        let ends = [one, other].map(NodeId);
+        let [one, other] = ends.map(|node| self.of_nr.contains(&node));
+        one == other && !ends.iter().any(|node| self.of_utra.contains(node))
     }
 
     /// A packet is forwarded, with this number or without.

@@ -101,7 +101,7 @@ impl Lte {
         Ok(cell)
     }
 
-    fn with_blocks(&self, site: Point, carrier: Hertz, blocks: u32) -> CellConfig {
+    pub(super) fn with_blocks(&self, site: Point, carrier: Hertz, blocks: u32) -> CellConfig {
         let tti = Span::from_micros(match self.tti {
             Tti::Whole => 1000,
             Tti::Half => 500,

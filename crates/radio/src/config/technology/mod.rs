@@ -5,9 +5,11 @@ mod nr;
 mod overhead;
 mod shared;
 mod tdd;
+mod utra;
 
 pub use lte::Lte;
 pub use nr::Nr;
+pub use utra::Utra;
 
 use crate::config::CellConfig;
 use crate::phy::frame::Duplex;
@@ -33,6 +35,7 @@ fadeout_core::registry! {
     pub enum Radio {
         Nr(Nr),
         Lte(Lte),
+        Utra(Utra),
     }
     macro radios;
 }

@@ -247,6 +247,7 @@ impl Shared {
             repeats: None,
             carrier,
             air: own.air,
+            pilot: None,
             resource_blocks,
             duplex: own.duplex,
             division: own.division,

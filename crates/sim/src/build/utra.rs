@@ -1,0 +1,150 @@
+//! Cells of 3G under mobility management: which link carries a UE's packets in each.
+
+use super::BuildError;
+use crate::directory::Directory;
+use crate::utra::{is_of_cell, is_utra, nodes};
+use crate::world::Utran;
+use fadeout_core::{NodeId, UeId};
+use fadeout_radio::access::{MobilityConfig, Signalling};
+use fadeout_scenario::{self as scenario, EventKind, Scenario};
+use std::collections::BTreeSet;
+
+fn refuse(cell: &scenario::Cell, reason: impl Into<String>) -> BuildError {
+    BuildError::Cell {
+        cell: cell.name.clone(),
+        reason: reason.into(),
+    }
+}
+
+/// The links of UEs in cells of 3G.
+///
+/// # Errors
+/// Cells of 3G that no UE can be handed over to, or that something names which they cannot be.
+pub(super) fn of(scenario: &Scenario, directory: &Directory) -> Result<Utran, BuildError> {
+    let mut utran = Utran::default();
+    let events = scenario.mobility.iter().flat_map(|it| &it.events);
+    let about = events.filter(|event| event.is_to_utra() || event.kind == EventKind::E3a);
+    let Some(first) = scenario.cells.iter().find(|cell| is_utra(cell)) else {
+        return match about.map(|event| event.kind.word()).next() {
+            Some(word) => Err(BuildError::Backhaul {
+                reason: format!(
+                    "event {word} is about cells of 3G, of which there is none; expected a [cell.NAME] with \
+                     `radio = \"utra\"`"
+                ),
+            }),
+            None => Ok(utran),
+        };
+    };
+    check(scenario, first)?;
+    for cell in scenario.cells.iter().filter(|cell| is_utra(cell)) {
+        check_cell(scenario, cell)?;
+        for (index, ue) in scenario.ues.iter().enumerate() {
+            let carries = |rab: &&scenario::Rab| rab.from == cell.node && rab.to == ue.node;
+            let rabs = scenario.rabs.iter().enumerate();
+            let mut rabs = rabs.filter(|(_, rab)| carries(rab));
+            let Some((rab, _)) = rabs.next().filter(|_| ue.sinr.is_none()) else {
+                if ue.sinr.is_some() {
+                    continue;
+                }
+                let name = |node: NodeId| scenario.nodes[node.index()].name.as_str();
+                let reason = format!(
+                    "nothing carries packets of UE \"{0}\" in it; expected a [rab.NAME] with `from = \"{1}\"` and \
+                     `to = \"{0}\"`",
+                    name(ue.node),
+                    name(cell.node),
+                );
+                return Err(refuse(cell, reason));
+            };
+            let way = (UeId(index as u32), cell.node);
+            utran.add(way, directory.rab(rab));
+        }
+    }
+    Ok(utran)
+}
+
+fn check(scenario: &Scenario, first: &scenario::Cell) -> Result<(), BuildError> {
+    let Some(mobility) = &scenario.mobility else {
+        let reason = "a cell of 3G without handovers there; expected [mobility-management] with an event b1 or b2 that \
+                      has a `threshold-rscp`, or a [rab] alone";
+        return Err(refuse(first, reason));
+    };
+    if !mobility.events.iter().any(|event| event.is_to_utra()) {
+        let reason = "no event leads to this cell of 3G; expected b1 or b2 with a `threshold-rscp`, such as \"-100 dBm\"";
+        return Err(refuse(first, reason));
+    }
+    let crossing = scenario.handovers.iter();
+    let mut crossing = crossing.flat_map(|handover| [handover.from, handover.to]);
+    if crossing.any(|medium| is_of_cell(scenario, medium)) {
+        let reason =
+            "its [rab] is one of a [handover] too; expected measurements or given times, not both";
+        return Err(refuse(first, reason));
+    }
+    Ok(())
+}
+
+fn check_cell(scenario: &Scenario, cell: &scenario::Cell) -> Result<(), BuildError> {
+    let mut others = scenario.cells.iter().filter(|cell| !is_utra(cell));
+    if let Some(other) = others.clone().find(|other| other.node == cell.node) {
+        let reason = format!(
+            "its node is that of cell \"{}\"; expected one of its own for the RNC, with links to the core",
+            other.name
+        );
+        return Err(refuse(cell, reason));
+    }
+    if let Some(other) = others.find(|other| other.carrier == cell.carrier) {
+        let reason = format!(
+            "its `carrier` is that of cell \"{}\"; expected another one: 3G shares none",
+            other.name
+        );
+        return Err(refuse(cell, reason));
+    }
+    let index = scenario
+        .cells
+        .iter()
+        .position(|other| other.name == cell.name);
+    for ue in &scenario.ues {
+        let mut named = ue.secondary_cells.iter().copied().map(Some);
+        let keys = [("cell", ue.cell == index), ("pscell", ue.pscell == index)];
+        let is_secondary = named.any(|cell| cell == index);
+        let mut keys = keys.into_iter().chain([("secondary-cells", is_secondary)]);
+        if let Some((key, _)) = keys.find(|(_, is_named)| *is_named) {
+            return Err(BuildError::Ue {
+                ue: ue.name.clone(),
+                reason: format!(
+                    "`{key}` names \"{}\", which is of 3G; expected a cell of LTE or NR, from which it may be handed \
+                     over there",
+                    cell.name
+                ),
+            });
+        }
+    }
+    let names = |other: &&scenario::Cell| {
+        other
+            .secondary_cells
+            .iter()
+            .copied()
+            .map(Some)
+            .any(|it| it == index)
+    };
+    if let Some(other) = scenario.cells.iter().find(names) {
+        let reason = format!("`secondary-cells` names \"{}\", which is of 3G", cell.name);
+        return Err(refuse(other, reason));
+    }
+    Ok(())
+}
+
+/// Says which stations are of 3G: they and others speak by way of the core, whatever links there are.
+///
+/// Standard: TS 23.401 §5.5.2.1.
+pub(super) fn mark(scenario: &Scenario, config: &mut MobilityConfig) {
+    config.utra = nodes(scenario).map(|node| node.0).collect();
+    let Signalling::Links { strangers } = &mut config.signalling else {
+        return;
+    };
+    let stations: BTreeSet<u32> = config.stations.iter().copied().collect();
+    for &utra in &config.utra {
+        for &other in stations.iter().filter(|&&other| other != utra) {
+            strangers.extend([(utra, other), (other, utra)]);
+        }
+    }
+}
