@@ -1,7 +1,8 @@
 //! Overrides: `KEY=VALUE` with a dotted key, as `--set` takes them.
 //!
 //! `flow.bulk.profile=reno` sets one flow's key; `flow.profile=reno` sets it on every flow,
-//! because no flow is called `profile`. Links, blockages and nodes work alike.
+//! because no flow is called `profile`. Links, blockages and nodes work alike. Items of a list have
+//! numbers from 0: `mobility-management.events.1.threshold`.
 
 use crate::error::{Mistake, Mistakes, alternatives};
 use crate::keys::SCENARIO;
@@ -88,7 +89,7 @@ fn try_apply(document: &mut Table, text: &str, origin: u32) -> Result<(), Mistak
                 return Ok(());
             };
             if let Some(element) = elements.0.iter_mut().find(|entry| entry.key == *name) {
-                set(&mut element.node, rest, Some(&Shape::Table(keys)), node);
+                set(&mut element.node, rest, Some(&Shape::Table(keys)), node)?;
             } else if keys.iter().any(|key| key.name == *name) {
                 for element in &mut elements.0 {
                     set(
@@ -96,7 +97,7 @@ fn try_apply(document: &mut Table, text: &str, origin: u32) -> Result<(), Mistak
                         &parts[1..],
                         Some(&Shape::Table(keys)),
                         node.clone(),
-                    );
+                    )?;
                 }
             } else {
                 let names = elements.0.iter().map(|entry| entry.key.as_str());
@@ -113,10 +114,11 @@ fn try_apply(document: &mut Table, text: &str, origin: u32) -> Result<(), Mistak
                 value: Value::Table(root),
                 place: Place::START,
             };
-            set(&mut root, &parts, Some(&keys), node);
+            let is_set = set(&mut root, &parts, Some(&keys), node);
             if let Value::Table(root) = root.value {
                 *document = root;
             }
+            is_set?;
         }
     }
     Ok(())
@@ -131,11 +133,30 @@ fn unknown<'a>(name: &str, place: Place, names: impl Iterator<Item = &'a str>) -
 
 /// Sets what `path` leads to from `target`; tables that are missing on the way appear. Keys that
 /// do not exist are left for the reader to report, at their place in the override.
-fn set(target: &mut Node, path: &[Part<'_>], shape: Option<&Shape>, node: Node) {
+///
+/// # Errors
+/// An item that a list does not have.
+fn set(
+    target: &mut Node,
+    path: &[Part<'_>],
+    shape: Option<&Shape>,
+    node: Node,
+) -> Result<(), Mistake> {
     let [(name, place), rest @ ..] = path else {
         *target = node;
-        return;
+        return Ok(());
     };
+    if let (Value::List(items), Ok(number)) = (&mut target.value, name.parse::<usize>()) {
+        let count = items.len();
+        let Some(item) = items.get_mut(number) else {
+            let message = format!("item {number} of a list of {count}");
+            return Err(Mistake::new(*place, message).expected(match count {
+                0 => "a list with items".to_owned(),
+                _ => format!("a number from 0 to {}", count - 1),
+            }));
+        };
+        return set(item, rest, shape.and_then(item_shape), node);
+    }
     if !matches!(target.value, Value::Table(_)) {
         let mut table = Table::default();
         // "cubic" becomes { name = "cubic" }, so that a parameter can join it.
@@ -148,7 +169,7 @@ fn set(target: &mut Node, path: &[Part<'_>], shape: Option<&Shape>, node: Node) 
         };
     }
     let Value::Table(table) = &mut target.value else {
-        return;
+        return Ok(());
     };
     // A key of another sort of table makes it one: what only the old sort has goes.
     if let Some(variant) = shape.and_then(|shape| variant(shape, name))
@@ -166,7 +187,7 @@ fn set(target: &mut Node, path: &[Part<'_>], shape: Option<&Shape>, node: Node) 
         table.set(name, *place, empty);
     }
     let Some(entry) = table.0.iter_mut().find(|entry| entry.key == *name) else {
-        return;
+        return Ok(());
     };
     if rest.is_empty() {
         entry.key_place = *place;
@@ -177,7 +198,16 @@ fn set(target: &mut Node, path: &[Part<'_>], shape: Option<&Shape>, node: Node) 
             .and_then(|shape| key(shape, name))
             .map(|key| &key.shape),
     };
-    set(&mut entry.node, rest, inner, node);
+    set(&mut entry.node, rest, inner, node)
+}
+
+/// The shape of the items of a list.
+fn item_shape(shape: &Shape) -> Option<&Shape> {
+    match shape {
+        Shape::List(item) => Some(item),
+        Shape::AnyOf(shapes) => shapes.iter().find_map(item_shape),
+        _ => None,
+    }
 }
 
 /// A parameter, as far as its own parameters need: one that is a name takes them.

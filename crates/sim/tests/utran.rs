@@ -324,6 +324,38 @@ fn the_same_seed_gives_the_same_bits() {
 }
 
 #[test]
+fn an_event_beyond_what_is_reported_is_said() {
+    let of = |overrides: &[&str]| fadeout_sim::advice(&example(overrides));
+    assert_eq!(of(&[]), Vec::<String>::new());
+    for (level, kind, what) in [
+        (
+            ".0.threshold-rscp=\"-26 dBm\"",
+            "b2",
+            "RSCP that a UE reports is between -120 and -25 dBm",
+        ),
+        (
+            ".0.serving-threshold=\"-156 dBm\"",
+            "b2",
+            "RSRP that a UE reports is between -156 and -31 dBm",
+        ),
+        (
+            ".1.serving-threshold-rscp=\"-120 dBm\"",
+            "3a",
+            "RSCP that a UE reports is between -120 and -25 dBm",
+        ),
+        (
+            ".1.threshold=\"-31 dBm\"",
+            "3a",
+            "RSRP that a UE reports is between -156 and -31 dBm",
+        ),
+    ] {
+        let said = of(&[&format!("mobility-management.events{level}")]);
+        let expected = format!("mobility-management: event {kind} is never entered: {what}");
+        assert_eq!(said, [expected], "{level}");
+    }
+}
+
+#[test]
 fn what_does_not_fit_is_refused_with_the_reason() {
     let refused = |overrides: &[&str], parts: &[&str]| {
         let built = build(&example(overrides), Rows::default()).map(|_| ());

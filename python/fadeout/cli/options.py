@@ -21,8 +21,8 @@ Overrides = Annotated[
         "-s",
         metavar="KEY=VALUE",
         autocompletion=complete.overrides,
-        help="Replace a value of the scenario, as in flow.congestion-control=newreno. May be "
-        "given several times.",
+        help="Replace a value of the scenario, as in flow.congestion-control=newreno. Items of "
+        "a list have numbers from 0. May be given several times.",
     ),
 ]
 

@@ -1,6 +1,6 @@
 //! Settings of mobility management that are hardly meant.
 
-use fadeout_core::Span;
+use fadeout_core::{Dbm, Span};
 use fadeout_scenario::{EventKind, MeasurementEvent, MobilityManagement, Scenario};
 
 /// TimeToTrigger.
@@ -58,41 +58,29 @@ fn odd_time(event: &MeasurementEvent) -> Option<String> {
 }
 
 fn never_entered(event: &MeasurementEvent) -> Option<String> {
-    let [lowest, highest] = REPORTED_DBM;
-    let hysteresis = event.hysteresis.0;
-    let level = |given: Option<fadeout_core::Dbm>| given.map_or(0.0, |dbm| dbm.0);
-    let (threshold, serving) = (level(event.threshold), level(event.serving_threshold));
-    let [lowest_rscp, highest_rscp] = REPORTED_RSCP_DBM;
-    if let Some(rscp) = event.threshold_rscp
-        && rscp.0 + hysteresis >= highest_rscp
-    {
-        return Some(format!(
-            "event {} is never entered: RSCP that a UE reports is at most {highest_rscp} dBm",
-            event.kind.word()
-        ));
-    }
-    if let Some(rscp) = event.serving_threshold_rscp
-        && rscp.0 - hysteresis / 2.0 <= lowest_rscp
-    {
-        return Some(format!(
-            "event 3a is never entered: RSCP that a UE reports is at least {lowest_rscp} dBm"
-        ));
-    }
-    let is_never = match event.kind {
-        EventKind::A1 | EventKind::A4 | EventKind::B1 => threshold + hysteresis >= highest,
-        EventKind::A2 => threshold - hysteresis <= lowest,
-        EventKind::A3 | EventKind::A6 => false,
-        EventKind::E3a => threshold + hysteresis / 2.0 >= highest,
-        EventKind::A5 | EventKind::B2 => {
-            threshold + hysteresis >= highest || serving - hysteresis <= lowest
-        }
+    let hysteresis = match event.kind {
+        EventKind::E3a => event.hysteresis.0 / 2.0,
+        _ => event.hysteresis.0,
     };
-    is_never.then(|| {
-        format!(
-            "event {} is never entered: RSRP that a UE reports is between {lowest} and {highest} dBm",
-            event.kind.word()
-        )
-    })
+    let level = |rsrp: Option<Dbm>, rscp: Option<Dbm>| match (rsrp, rscp) {
+        (_, Some(level)) => Some(("RSCP", REPORTED_RSCP_DBM, level.0)),
+        (level, None) => level.map(|level| ("RSRP", REPORTED_DBM, level.0)),
+    };
+    let threshold = level(event.threshold, event.threshold_rscp);
+    let serving = level(event.serving_threshold, event.serving_threshold_rscp);
+    let (above, below) = match event.kind {
+        EventKind::A1 | EventKind::A4 | EventKind::B1 => (threshold, None),
+        EventKind::A2 => (None, threshold),
+        EventKind::A3 | EventKind::A6 => (None, None),
+        EventKind::A5 | EventKind::B2 | EventKind::E3a => (threshold, serving),
+    };
+    let too_high = above.filter(|(_, [_, highest], level)| level + hysteresis >= *highest);
+    let too_low = below.filter(|(_, [lowest, _], level)| level - hysteresis <= *lowest);
+    let (what, [lowest, highest], _) = too_high.or(too_low)?;
+    Some(format!(
+        "event {} is never entered: {what} that a UE reports is between {lowest} and {highest} dBm",
+        event.kind.word()
+    ))
 }
 
 fn no_neighbour(scenario: &Scenario) -> Option<String> {
