@@ -42,9 +42,13 @@ class Building:
 
 
 @dataclass
-class _Extract:
+class Extract:
+    """What an extract has, by OpenStreetMap's numbers."""
+
     nodes: dict[int, Place] = field(default_factory=dict)
     """Longitude and latitude."""
+    node_tags: dict[int, dict[str, str]] = field(default_factory=dict)
+    """Tags of the nodes that have some."""
     ways: dict[int, tuple[list[int], dict[str, str]]] = field(default_factory=dict)
     relations: list[tuple[list[tuple[str, int, str]], dict[str, str]]] = field(default_factory=list)
 
@@ -77,7 +81,7 @@ def buildings(
         OsmError: it is no extract, or has no buildings, or too many.
         OSError: it cannot be read.
     """
-    extract = _read(file)
+    extract = read(file)
     shapes = list(_with_parts(list(_shapes(extract))))
     if not shapes:
         raise OsmError(
@@ -90,10 +94,8 @@ def buildings(
             f"{file} has buildings with {walls:,} walls; expected a smaller extract, of at most "
             f"{MOST_WALLS:,}"
         )
-    every = [place for shape in shapes for place in shape.rings[0]]
     if origin is None:
-        lons, lats = zip(*every, strict=True)
-        origin = ((min(lats) + max(lats)) / 2, (min(lons) + max(lons)) / 2)
+        origin = middle(place for shape in shapes for place in shape.rings[0])
     found = []
     for shape in shapes:
         height, base = heights(shape.tags, default_m, level_m)
@@ -103,6 +105,18 @@ def buildings(
     if not found:
         raise OsmError(f"{file} has no buildings within 1,000 km of the origin")
     return found
+
+
+def middle(places: Iterable[Place]) -> Place:
+    """Latitude and longitude of the middle of places, of which there is at least one."""
+    lons, lats = zip(*places, strict=True)
+    return (min(lats) + max(lats)) / 2, (min(lons) + max(lons)) / 2
+
+
+def middle_of_buildings(extract: Extract) -> Place | None:
+    """What 0 m, 0 m is without an origin; None where there are no buildings."""
+    outlines = [shape.rings[0] for shape in _with_parts(list(_shapes(extract)))]
+    return middle(place for ring in outlines for place in ring) if outlines else None
 
 
 def project(place: Place, origin: Place) -> Place:
@@ -155,12 +169,12 @@ def heights(tags: Mapping[str, str], default_m: float, level_m: float) -> tuple[
     return height, base
 
 
-def _read(file: Path) -> _Extract:
+def read(file: Path) -> Extract:
     if not file.is_file():
         raise OsmError(f"{file} is missing; expected an OpenStreetMap extract")
     if file.name.endswith(".pbf"):
         return _read_pbf(file)
-    extract = _Extract()
+    extract = Extract()
     try:
         root_name = None
         for event, element in ET.iterparse(file, events=("start", "end")):
@@ -176,7 +190,7 @@ def _read(file: Path) -> _Extract:
     return extract
 
 
-def _element(file: Path, extract: _Extract, element: ET.Element) -> None:
+def _element(file: Path, extract: Extract, element: ET.Element) -> None:
     try:
         number = int(element.get("id", ""))
         tags = {tag.get("k", ""): tag.get("v", "") for tag in element.iter("tag")}
@@ -186,6 +200,8 @@ def _element(file: Path, extract: _Extract, element: ET.Element) -> None:
                 if not (abs(place[0]) <= 180 and abs(place[1]) <= 90):
                     raise ValueError
                 extract.nodes[number] = place
+                if tags:
+                    extract.node_tags[number] = tags
             case "way":
                 refs = [int(one.get("ref", "")) for one in element.iter("nd")]
                 extract.ways[number] = (refs, tags)
@@ -203,20 +219,22 @@ def _element(file: Path, extract: _Extract, element: ET.Element) -> None:
         ) from None
 
 
-def _read_pbf(file: Path) -> _Extract:
+def _read_pbf(file: Path) -> Extract:
     try:
         import osmium
     except ImportError:
         raise OsmError(
             f"{file}: `pip install 'fadeout[osm]'` reads .pbf; or `osmium cat` makes .osm of it"
         ) from None
-    extract = _Extract()
+    extract = Extract()
     library: Any = osmium
     try:
         for one in library.FileProcessor(str(file)):
             tags = {tag.k: tag.v for tag in one.tags}
             if one.is_node():
                 extract.nodes[one.id] = (one.lon, one.lat)
+                if tags:
+                    extract.node_tags[one.id] = tags
             elif one.is_way():
                 extract.ways[one.id] = ([node.ref for node in one.nodes], tags)
             elif one.is_relation():
@@ -235,7 +253,7 @@ def _kind(tags: Mapping[str, str]) -> bool | None:
     return None if tags.get("building", "no") == "no" else False
 
 
-def _shapes(extract: _Extract) -> Iterator[_Shape]:
+def _shapes(extract: Extract) -> Iterator[_Shape]:
     """Buildings and parts; those of which places are missing, at the edge of an extract, are left
     out."""
     used: set[int] = set()
@@ -287,7 +305,7 @@ def _assemble(ways: Iterable[Sequence[int]]) -> list[list[int]]:
     return rings
 
 
-def _places(extract: _Extract, refs: Sequence[int]) -> Ring | None:
+def _places(extract: Extract, refs: Sequence[int]) -> Ring | None:
     """The places of a closed ring, each once; None where one is missing or it encloses nothing."""
     ring: Ring = []
     for ref in refs[:-1]:

@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fadeout import _osm
+from fadeout import _osm, _streets
 from fadeout._native import ScenarioError
 from fadeout._quantities import meters
 
@@ -71,6 +71,7 @@ def overrides(text: str, name: str, base_dir: str | None, given: Sequence[str]) 
     for building, table in _maps(text, given):
         first = _read_map(name, building, table, base_dir)[0]
         found += [f"building.{building}.{key}={value}" for key, value in _keys(first).items()]
+    found += _street_tables(text, name, base_dir, given)
     for road in _roads(text, base_dir, given):
         key = f"vehicles.{road.group}.road"
         try:
@@ -181,6 +182,30 @@ def _keys(one: _osm.Building) -> dict[str, str]:
         "height": f'"{one.height:g} m"',
         "base": f'"{one.base:g} m"',
     }
+
+
+def _street_tables(
+    text: str, name: str, base_dir: str | None, given: Sequence[str]
+) -> Iterable[str]:
+    """Tables in place of the extracts whose streets vehicles drive on."""
+    for group, table in _tables(text, "vehicles"):
+        road = table.get("road")
+        road = (road if isinstance(road, dict) else {}) | _set(given, f"vehicles.{group}.road")
+        named = road.get("streets")
+        if not isinstance(named, str) or not named.endswith((".osm", ".pbf")):
+            continue
+        file = (Path(base_dir or ".") / named).absolute()
+        try:
+            written = _streets.table(file, _origin(road.get("origin")))
+            digest = hashlib.sha256(written.encode()).hexdigest()
+            kept = cache_dir() / f"{digest[:32]}.csv"
+            if not kept.exists():
+                scratch = kept.with_suffix(f".{os.getpid()}.tmp")
+                scratch.write_text(written)
+                scratch.replace(kept)
+        except (OSError, _osm.OsmError) as error:
+            raise ScenarioError(f'{name}: vehicles "{group}": {error}') from None
+        yield f'vehicles.{group}.road.streets="{kept}"'
 
 
 def _origin(written: object) -> tuple[float, float] | None:

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Keys that no world is made of, by their beginnings, and why.
-const ELSEWHERE: [(&str, &str); 9] = [
+const ELSEWHERE: [(&str, &str); 10] = [
     ("title", "figures have it"),
     (
         "seed",
@@ -30,6 +30,7 @@ const ELSEWHERE: [(&str, &str); 9] = [
     ("building.*.origin", "the same"),
     ("building.*.default-height", "the same"),
     ("building.*.level-height", "the same"),
+    ("vehicles.*.road.origin", "the same of its streets"),
     // There is one kind.
     ("ue.*.pdcp", "there is but one kind of it, with parameters"),
 ];

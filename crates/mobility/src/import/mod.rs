@@ -2,12 +2,14 @@
 
 mod bonnmotion;
 mod ns2;
+mod streets;
 mod sumo;
 mod sumo_csv;
 mod traced;
 
 pub use bonnmotion::bonnmotion;
 pub use ns2::ns2;
+pub use streets::{Streets, streets};
 pub use sumo::{sumo_fcd, sumo_vehicles};
 pub use sumo_csv::{sumo_csv, sumo_csv_vehicles};
 pub use traced::TracedVehicle;

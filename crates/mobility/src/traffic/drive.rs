@@ -1,7 +1,7 @@
 //! Vehicles on lanes, step by step.
 
 use super::following::{CarFollowing, Driving, Leader, approach_speed, speed_factor};
-use super::gaps::{GapRule, by_number, by_rule};
+use super::gaps::{GapRule, LEAST_GAP_M, by_number, by_rule};
 use super::road::Road;
 use crate::MobilityError;
 use crate::vehicle::{Body, Mix, Pose, seconds};
@@ -44,7 +44,7 @@ struct Car {
     /// Where its front is along the lane.
     at: f64,
     speed: f64,
-    /// The lane it will take then.
+    /// The lane it takes at the end of this one, behind all its pieces.
     next: usize,
     /// How much faster than others it wants to go.
     factor: f64,
@@ -104,41 +104,70 @@ impl Drive {
     }
 
     fn people(&mut self, population: Population) -> Result<(), MobilityError> {
-        let lanes: Vec<usize> = (0..self.road.lanes.len())
-            .filter(|&lane| self.road.lanes[lane].is_peopled)
-            .collect();
+        let road = &self.road;
+        let length = |&(first, last): &(usize, usize)| {
+            road.lanes[first..=last]
+                .iter()
+                .map(|piece| piece.length)
+                .sum()
+        };
+        let lengths: Vec<f64> = road.stretches.iter().map(length).collect();
         let mut placed = Vec::new();
         match population {
             Population::Gaps(rule) => {
-                for lane in lanes {
-                    let of = &self.road.lanes[lane];
-                    let found = by_rule(rule, (of.length, of.speed), &self.mix, &mut self.random);
-                    placed.extend(found.into_iter().map(|one| (lane, one)));
+                for (&(first, _), &length) in road.stretches.iter().zip(&lengths) {
+                    let speed = road.lanes[first].speed;
+                    let found = by_rule(rule, (length, speed), &self.mix, &mut self.random);
+                    placed.extend(found.into_iter().map(|one| (first, one)));
                     if placed.len() > MAX_VEHICLES {
                         break;
                     }
                 }
             }
             Population::Number(number) => {
-                let whole: f64 = lanes.iter().map(|&lane| self.road.lanes[lane].length).sum();
-                let mut counts = vec![0_usize; lanes.len()];
-                for _ in 0..number.min(MAX_VEHICLES + 1) {
-                    let mut left = whole * self.random.uniform();
-                    let chosen = lanes.iter().position(|&lane| {
-                        left -= self.road.lanes[lane].length;
-                        left < 0.0
-                    });
-                    counts[chosen.unwrap_or(lanes.len() - 1)] += 1;
+                let whole: f64 = lengths.iter().sum();
+                // Lanes of a map may be shorter than a truck.
+                let longest = self.mix.bodies().iter().map(|body| body.length);
+                let taken = longest.fold(0.0, f64::max) + LEAST_GAP_M;
+                let fits = |length: &f64| match road.is_map {
+                    true => (length / taken) as usize,
+                    false => usize::MAX,
+                };
+                let room: Vec<usize> = lengths.iter().map(fits).collect();
+                let most = room
+                    .iter()
+                    .fold(0_usize, |most, one| most.saturating_add(*one));
+                if number > most {
+                    return Err(MobilityError(format!(
+                        "{number} vehicles where {most} of the longest have room; expected fewer, or a longer road"
+                    )));
                 }
-                for (&lane, &count) in lanes.iter().zip(&counts) {
-                    let length = self.road.lanes[lane].length;
+                let mut counts = vec![0_usize; lengths.len()];
+                for _ in 0..number.min(MAX_VEHICLES + 1) {
+                    // Elsewhere where a lane is full.
+                    let lane = loop {
+                        let mut left = whole * self.random.uniform();
+                        let chosen = lengths.iter().position(|length| {
+                            left -= length;
+                            left < 0.0
+                        });
+                        let lane = chosen.unwrap_or(lengths.len() - 1);
+                        if counts[lane] < room[lane] {
+                            break lane;
+                        }
+                    };
+                    counts[lane] += 1;
+                }
+                for ((&(first, _), &length), &count) in
+                    road.stretches.iter().zip(&lengths).zip(&counts)
+                {
                     let found = by_number(count, length, &self.mix, &mut self.random);
                     let found = found.ok_or_else(|| {
                         MobilityError(format!(
                             "{count} vehicles on a lane of {length:.0} m; expected fewer, or a longer road"
                         ))
                     })?;
-                    placed.extend(found.into_iter().map(|one| (lane, one)));
+                    placed.extend(found.into_iter().map(|one| (first, one)));
                 }
             }
         }
@@ -154,6 +183,11 @@ impl Drive {
                 CarFollowing::None => 1.0,
                 _ => speed_factor(self.driving.speed_deviation, normal),
             };
+            let (mut lane, mut at) = (lane, at);
+            while self.road.lanes[lane].joins && at >= self.road.lanes[lane].length {
+                at -= self.road.lanes[lane].length;
+                lane += 1;
+            }
             let next = self.draw_next(lane);
             self.cars.push(Car {
                 body,
@@ -184,8 +218,9 @@ impl Drive {
         }
     }
 
+    /// Where a vehicle goes on at the end of a lane, behind all its pieces.
     fn draw_next(&mut self, lane: usize) -> usize {
-        let next = &self.road.lanes[lane].next;
+        let next = &self.road.lanes[self.road.last_of(lane)].next;
         if let [(only, _)] = next[..] {
             return only;
         }
@@ -329,6 +364,8 @@ impl Drive {
     fn ahead(&self, lane: usize, position: usize) -> (Option<Leader>, f64) {
         /// Nothing farther ahead matters.
         const SIGHT_M: f64 = 250.0;
+        /// Nor behind more turns than these.
+        const TURNS: u32 = 4;
         let car = &self.cars[self.order[lane][position] as usize];
         let body = &self.mix.bodies()[car.body];
         let mut desired = self.road.lanes[lane].speed * car.factor;
@@ -344,11 +381,17 @@ impl Drive {
             meet((gap, ahead.speed));
             return (nearest, desired);
         }
-        let mut way = self.road.lanes[lane].length - car.at;
-        if !self.road.is_green(lane, self.driven) {
-            let needed = car.speed * car.speed / (2.0 * way.max(0.1));
+        let lanes = &self.road.lanes;
+        let mut way = lanes[lane].length - car.at;
+        let (mut end, mut last) = (way, lane);
+        while lanes[last].joins && end <= SIGHT_M {
+            last += 1;
+            end += lanes[last].length;
+        }
+        if !self.road.is_green(last, self.driven) {
+            let needed = car.speed * car.speed / (2.0 * end.max(0.1));
             if needed <= body.deceleration {
-                meet((way, 0.0));
+                meet((end, 0.0));
             }
         }
         // Who comes from elsewhere into the lane that this one leads into.
@@ -361,27 +404,24 @@ impl Drive {
                 }
             }
         }
-        let mut next = car.next;
-        for _ in 0..4 {
-            if way > SIGHT_M {
-                break;
-            }
-            let slow = approach_speed(
-                self.road.lanes[next].speed * car.factor,
-                way,
-                body.deceleration,
-            );
+        let (mut here, mut turns) = (lane, 0);
+        while way <= SIGHT_M && turns < TURNS {
+            let next = match lanes[here].next[..] {
+                _ if lanes[here].joins => here + 1,
+                _ if turns == 0 => car.next,
+                [(only, _)] => only,
+                _ => break,
+            };
+            turns += u32::from(!lanes[here].joins);
+            let slow = approach_speed(lanes[next].speed * car.factor, way, body.deceleration);
             desired = desired.min(slow.max(1.0));
             if let Some(&last) = self.order[next].last() {
                 let ahead = &self.cars[last as usize];
                 meet((way + ahead.at - self.length(ahead), ahead.speed));
                 break;
             }
-            let [(only, _)] = self.road.lanes[next].next[..] else {
-                break;
-            };
-            way += self.road.lanes[next].length;
-            next = only;
+            way += lanes[next].length;
+            here = next;
         }
         (nearest, desired)
     }
@@ -400,9 +440,12 @@ impl Drive {
             .count();
         for _ in 0..count {
             let number = self.order[lane].remove(0);
-            let next = self.cars[number as usize].next;
-            let at = self.cars[number as usize].at - length;
-            let on = self.draw_next(next);
+            let before = &self.cars[number as usize];
+            let at = before.at - length;
+            let (next, on) = match self.road.lanes[lane].joins {
+                true => (lane + 1, before.next),
+                false => (before.next, self.draw_next(before.next)),
+            };
             let car = &mut self.cars[number as usize];
             (car.lane, car.at, car.next) = (next, at, on);
             let cars = &self.cars;

@@ -3,12 +3,14 @@
 mod drive;
 mod following;
 mod gaps;
+mod network;
 mod road;
 
 pub use crate::vehicle::{Body, Mix, Pose};
 pub use drive::{MAX_VEHICLES, Population, TrafficConfig};
 pub use following::{CarFollowing, Driving, idm_equilibrium_gap};
 pub use gaps::GapRule;
+pub use network::{Street, StreetMap};
 pub use road::{Motorway, Road, Streets};
 
 use crate::import::TracedVehicle;
@@ -123,6 +125,7 @@ impl Fleet {
 
 #[cfg(test)]
 mod tests {
+    use super::network::tests::village;
     use super::road::tests::town;
     use super::*;
     use crate::vehicle::tests::{CAR, TRUCK};
@@ -260,6 +263,47 @@ mod tests {
         let share: f64 = standing / looks;
         assert!((0.1..0.8).contains(&share), "{share} stand");
         assert!(far / looks > 2.0, "{}", far / looks);
+    }
+
+    #[test]
+    fn on_the_streets_of_a_map_nobody_jumps_or_runs_a_red_light() {
+        let map = village();
+        let road = map.road().expect("streets");
+        let mut fleet = fleet(road, Population::Number(30), CarFollowing::Krauss);
+        let mut before: Vec<Pose> = Vec::new();
+        let (mut far, mut crossed) = (0.0, [0; 2]);
+        for tick in 0..3000 {
+            let time = at(0.1 * f64::from(tick));
+            fleet.advance(time);
+            let poses: Vec<Pose> = (0..fleet.len())
+                .map(|one| fleet.pose(one, time).0)
+                .collect();
+            for (before, pose) in before.iter().zip(&poses) {
+                let (x, y) = pose.front;
+                let way = math::hypot(x - before.front.0, y - before.front.1);
+                assert!(way < 2.5, "a jump of {way} m");
+                far += way;
+                // Who comes from the west or from the south into the crossing.
+                let enters = |from: f64, to: f64| from < -7.0 && to >= -7.0;
+                let in_lane = |across: f64| across.abs() < 7.0;
+                // Driven for 30 s before: at the start of the run half of the cycle is over.
+                let second = (0.1 * f64::from(tick) + 30.0) % 60.0;
+                if enters(before.front.0, x) && in_lane(y) {
+                    crossed[0] += 1;
+                    assert!(!(4.0..29.0).contains(&second), "from the west at {second}");
+                }
+                if enters(before.front.1, y) && in_lane(x) {
+                    crossed[1] += 1;
+                    assert!(
+                        !(34.0..59.0).contains(&second),
+                        "from the south at {second}"
+                    );
+                }
+            }
+            before = poses;
+        }
+        assert!(crossed[0] > 20 && crossed[1] > 20, "{crossed:?}");
+        assert!(far > 30.0 * 300.0 * 2.0, "{far}");
     }
 
     #[test]

@@ -19,16 +19,20 @@ pub(super) struct Lane {
     pub(super) next: Vec<(usize, f64)>,
     /// The phase in which the light at its end is green; without one it always is.
     pub(super) phase: Option<u8>,
-    /// Whether vehicles start on it.
-    pub(super) is_peopled: bool,
+    /// Whether it goes on in the next one, as the same lane of the same street.
+    pub(super) joins: bool,
 }
 
-/// The lanes of a road or of a grid of streets.
+/// The lanes of a road, of a grid of streets or of those of a map.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Road {
     pub(super) lanes: Vec<Lane>,
+    /// The lanes on which vehicles start: first and last piece of each.
+    pub(super) stretches: Vec<(usize, usize)>,
     /// Length of a cycle of all lights in seconds; they have two phases.
     pub(super) cycle: f64,
+    /// Whether its lanes have any length: on a full one there is no place, on others there is.
+    pub(super) is_map: bool,
 }
 
 /// A straight motorway. Who leaves at its end enters at its beginning.
@@ -61,7 +65,7 @@ impl Motorway {
                 "a motorway without lanes; expected at least one".to_owned(),
             ));
         }
-        let mut lanes = Vec::new();
+        let mut road = Road::of(0.0);
         let (cos, sin) = (math::cos(self.heading), math::sin(self.heading));
         let place = |along: f64, left: f64| {
             (
@@ -76,18 +80,18 @@ impl Motorway {
             for (number, &speed) in speeds.iter().enumerate() {
                 let from_middle = (speeds.len() - 1 - number) as f64 + 0.5;
                 let left = side * (0.5 * self.median + from_middle * self.lane_width);
-                lanes.push(Lane {
+                road.add_alone(Lane {
                     start: place(from, left),
                     heading: self.heading + turn,
                     length: self.length,
                     speed,
-                    next: vec![(lanes.len(), 1.0)],
+                    next: vec![(road.lanes.len(), 1.0)],
                     phase: None,
-                    is_peopled: true,
+                    joins: false,
                 });
             }
         }
-        Ok(Road { lanes, cycle: 0.0 })
+        Ok(road)
     }
 }
 
@@ -171,14 +175,14 @@ impl Streets {
                 "streets without lanes; expected at least one".to_owned(),
             ));
         }
-        let mut lanes = Vec::new();
+        let mut road = Road::of(self.cycle);
         // The first lane of each street by the crossing that it leaves and its way.
         let mut first = std::collections::BTreeMap::new();
         let (columns, rows) = (i64::from(self.blocks.0), i64::from(self.blocks.1));
         let crossings = (0..=rows).flat_map(|y| (0..=columns).map(move |x| (x, y)));
         for at in crossings.clone() {
             for way in (0..4).filter(|&way| self.leads(at, way)) {
-                first.insert((at, way), lanes.len());
+                first.insert((at, way), road.lanes.len());
                 let heading = way as f64 * 0.5 * PI;
                 let (east, north) = (WAYS[way].0 as f64, WAYS[way].1 as f64);
                 let pitch = if way % 2 == 0 {
@@ -189,7 +193,7 @@ impl Streets {
                 for lane in 0..self.lanes {
                     let right = (f64::from(lane) + 0.5) * self.lane_width;
                     let (x, y) = self.crossing(at);
-                    lanes.push(Lane {
+                    road.add_alone(Lane {
                         start: (
                             x + east * half + north * right,
                             y + north * half - east * right,
@@ -199,7 +203,7 @@ impl Streets {
                         speed: self.speed,
                         next: Vec::new(),
                         phase: (self.cycle > 0.0).then_some((way % 2) as u8),
-                        is_peopled: true,
+                        joins: false,
                     });
                 }
             }
@@ -214,18 +218,16 @@ impl Streets {
                 for lane in 0..self.lanes as usize {
                     for &(way_on, probability) in &ways {
                         let to = first[&(at, way_on)] + lane;
-                        let connector = self.connector(&lanes, (from + lane, to), way == way_on);
-                        let number = lanes.len();
-                        lanes.push(connector);
-                        lanes[from + lane].next.push((number, probability));
+                        let speed = match way == way_on {
+                            true => self.speed,
+                            false => self.turn_speed.min(self.speed),
+                        };
+                        road.connect((from + lane, to), speed, probability);
                     }
                 }
             }
         }
-        Ok(Road {
-            lanes,
-            cycle: self.cycle,
-        })
+        Ok(road)
     }
 
     /// Ways on from a crossing with their probabilities: as many come from each street as go into it.
@@ -242,27 +244,27 @@ impl Streets {
         };
         open.iter().map(|&one| (one, share(one))).collect()
     }
+}
 
-    fn connector(&self, lanes: &[Lane], (from, to): (usize, usize), is_straight: bool) -> Lane {
-        let (from, target) = (&lanes[from], &lanes[to]);
-        let end = (
-            from.start.0 + from.length * math::cos(from.heading),
-            from.start.1 + from.length * math::sin(from.heading),
-        );
-        let (x, y) = (target.start.0 - end.0, target.start.1 - end.1);
-        Lane {
-            start: end,
-            heading: math::atan2(y, x),
-            length: math::hypot(x, y),
-            speed: if is_straight {
-                self.speed
-            } else {
-                self.turn_speed.min(self.speed)
-            },
-            next: vec![(to, 1.0)],
-            phase: None,
-            is_peopled: false,
-        }
+impl Lane {
+    fn end(&self) -> (f64, f64) {
+        (
+            self.start.0 + self.length * math::cos(self.heading),
+            self.start.1 + self.length * math::sin(self.heading),
+        )
+    }
+}
+
+fn piece(start: (f64, f64), end: (f64, f64), speed: f64) -> Lane {
+    let (x, y) = (end.0 - start.0, end.1 - start.1);
+    Lane {
+        start,
+        heading: math::atan2(y, x),
+        length: math::hypot(x, y),
+        speed,
+        next: Vec::new(),
+        phase: None,
+        joins: false,
     }
 }
 
@@ -270,6 +272,65 @@ impl Streets {
 const YELLOW: f64 = 3.0;
 
 impl Road {
+    pub(super) fn of(cycle: f64) -> Road {
+        Road {
+            lanes: Vec::new(),
+            stretches: Vec::new(),
+            cycle,
+            is_map: false,
+        }
+    }
+
+    /// A lane of one piece.
+    fn add_alone(&mut self, lane: Lane) {
+        let number = self.lanes.len();
+        self.stretches.push((number, number));
+        self.lanes.push(lane);
+    }
+
+    /// A lane along a line, with a light at its end: its first piece and its last.
+    pub(super) fn add_stretch(
+        &mut self,
+        line: &[(f64, f64)],
+        speed: f64,
+        phase: Option<u8>,
+    ) -> (usize, usize) {
+        let first = self.lanes.len();
+        for pair in line.windows(2) {
+            let next = vec![(self.lanes.len() + 1, 1.0)];
+            self.lanes.push(Lane {
+                next,
+                joins: true,
+                ..piece(pair[0], pair[1], speed)
+            });
+        }
+        let last = self.lanes.len() - 1;
+        let end = &mut self.lanes[last];
+        (end.next, end.joins, end.phase) = (Vec::new(), false, phase);
+        self.stretches.push((first, last));
+        (first, last)
+    }
+
+    /// Leads from the end of a lane to the beginning of another, with a probability.
+    pub(super) fn connect(&mut self, (from, to): (usize, usize), speed: f64, probability: f64) {
+        let (start, end) = (self.lanes[from].end(), self.lanes[to].start);
+        let number = self.lanes.len();
+        self.lanes.push(Lane {
+            next: vec![(to, 1.0)],
+            ..piece(start, end, speed)
+        });
+        self.lanes[from].next.push((number, probability));
+    }
+
+    /// The last piece of the lane that this one is a piece of.
+    pub(super) fn last_of(&self, lane: usize) -> usize {
+        let mut last = lane;
+        while self.lanes[last].joins {
+            last += 1;
+        }
+        last
+    }
+
     /// Highest speed limit, in metres per second.
     pub fn fastest(&self) -> f64 {
         self.lanes.iter().map(|lane| lane.speed).fold(0.0, f64::max)
@@ -313,14 +374,11 @@ pub(super) mod tests {
         assert_eq!(blocks[0], ((10.0, 10.0), (423.0, 240.0)));
         let road = town.road().expect("a road");
         // 12 streets, two ways, two lanes.
-        assert_eq!(road.lanes.iter().filter(|lane| lane.is_peopled).count(), 48);
+        assert_eq!(road.stretches.len(), 48);
         for lane in &road.lanes {
             let total: f64 = lane.next.iter().map(|(_, share)| share).sum();
             assert!((total - 1.0).abs() < 1e-12);
-            let end = (
-                lane.start.0 + lane.length * math::cos(lane.heading),
-                lane.start.1 + lane.length * math::sin(lane.heading),
-            );
+            let end = lane.end();
             for &(next, _) in &lane.next {
                 let start = road.lanes[next].start;
                 assert!((start.0 - end.0).abs() < 1e-9 && (start.1 - end.1).abs() < 1e-9);
@@ -328,21 +386,13 @@ pub(super) mod tests {
         }
         // As much comes into each lane as leaves it: the traffic stays even.
         let mut into = vec![0.0; road.lanes.len()];
-        for lane in road.lanes.iter().filter(|lane| lane.is_peopled) {
-            for &(connector, share) in &lane.next {
+        for &(_, lane) in &road.stretches {
+            for &(connector, share) in &road.lanes[lane].next {
                 into[road.lanes[connector].next[0].0] += share;
             }
         }
-        let peopled = road
-            .lanes
-            .iter()
-            .zip(&into)
-            .filter(|(lane, _)| lane.is_peopled);
-        assert!(
-            peopled
-                .into_iter()
-                .all(|(_, share)| (share - 1.0).abs() < 1e-12)
-        );
+        let mut starts = road.stretches.iter().map(|&(first, _)| into[first]);
+        assert!(starts.all(|share: f64| (share - 1.0).abs() < 1e-12));
     }
 
     #[test]

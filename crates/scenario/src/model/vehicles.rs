@@ -23,6 +23,7 @@ const SHARE: Shape = Shape::Number(Range::closed(0.0, 1e6));
 const WARM_UP: Shape = Shape::Quantity(Dimension::Time, Range::closed(0.0, 3.6e12));
 const LANE_WIDTH: Shape = Shape::Quantity(Dimension::Length, Range::closed(1.0, 50.0));
 const LONG: Shape = Shape::Quantity(Dimension::Length, Range::closed(10.0, 1e6));
+const DEGREES: Shape = Shape::Number(Range::closed(-180.0, 180.0));
 const PULL: Shape = Shape::Number(Range::closed(0.1, 20.0));
 
 table! {
@@ -73,7 +74,7 @@ impl VehicleGroup {
         }
         let (is_trace, is_grid) = match self.road {
             Road::Trace { .. } => (true, false),
-            Road::Streets { .. } => (false, true),
+            Road::Streets { .. } | Road::Map { .. } => (false, true),
             Road::Motorway { .. } => (false, false),
         };
         if is_grid && self.following == CarFollowing::None {
@@ -148,6 +149,23 @@ variants! {
             /// Height of buildings that fill the blocks; without it there are none.
             roof: Option<Meters> = LENGTH, Optional;
         }
+        /// Streets of a map, on the right-hand side. Nobody leaves them: those from which one does not get to all
+        /// others and back are left out.
+        Map as "streets" {
+            /// A table of streets, or an OpenStreetMap extract (.osm, or .osm.pbf) of which `fadeout` and its
+            /// Python package make one; relative to the scenario file.
+            streets: File = Shape::File("a table of streets or an OpenStreetMap extract, relative to the scenario file"), Required;
+            /// Latitude and longitude that are at 0 m, 0 m of an extract; without it the middle of its
+            /// buildings, or of its streets where it has none.
+            origin: Option<(f64, f64)> = Shape::Pair(&DEGREES, &DEGREES), Optional;
+            /// Width of a lane.
+            lane_width: Meters = LANE_WIDTH, Default("\"3.5 m\"");
+            /// Speed of those who turn.
+            turn_speed: f64 = MOVING, Default("\"25 km/h\"");
+            /// Length of a cycle of the traffic lights, in which each street has one half; zero without
+            /// lights.
+            light_cycle: Span = TIME, Default("\"90 s\"");
+        }
         /// A trace, of which all vehicles are there. They come and go as it says.
         Trace as "file" {
             /// The trace file, relative to the scenario file.
@@ -194,10 +212,20 @@ impl Road {
                     return None;
                 }
             }
-            Road::Motorway { .. } => {}
+            Road::Map { streets, .. } if is_extract(&streets.path) => {
+                let message = "an OpenStreetMap extract, as it is";
+                let expected = "it to be read through `fadeout` or its Python package, which make a table of streets of it";
+                builder.mistake(fields.place_of("streets"), message, expected);
+                return None;
+            }
+            Road::Motorway { .. } | Road::Map { .. } => {}
         }
         Some(self)
     }
+}
+
+fn is_extract(path: &str) -> bool {
+    [".osm", ".pbf"].iter().any(|end| path.ends_with(end))
 }
 
 table! {

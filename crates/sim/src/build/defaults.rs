@@ -26,10 +26,16 @@ fn read(text: &str) -> Scenario {
     parsed.unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// The bandwidth of the cells here: 3G has one.
+fn bandwidth(technology: &str) -> Hertz {
+    Hertz(if technology == "utra" { 5e6 } else { 20e6 })
+}
+
 /// A cell of a radio technology and a UE, with these further keys of the channel and of the UE.
 fn access(technology: &str, channel: &str, ue: &str) -> Scenario {
+    let bandwidth = bandwidth(technology).0 / 1e6;
     read(&format!(
-        "[cell.macro]\nradio = \"{technology}\"\ncarrier = \"3.5 GHz\"\nbandwidth = \"20 MHz\"\n\
+        "[cell.macro]\nradio = \"{technology}\"\ncarrier = \"3.5 GHz\"\nbandwidth = \"{bandwidth} MHz\"\n\
          channel = {{ path-loss = \"umi\"{channel} }}\n\
          [link.core]\nfrom = \"server\"\nto = \"macro\"\nrate = \"1 Gbit/s\"\ndelay = \"0 s\"\n\
          [ue.phone]\n{ue}\n\
@@ -45,7 +51,7 @@ fn a_cell_of_which_nothing_is_said_is_the_technologys() {
         let carrier = Carrier {
             site: described.position,
             carrier: Hertz(3.5e9),
-            bandwidth: Hertz(20e6),
+            bandwidth: bandwidth(technology.name),
         };
         let given = fadeout_core::registry::Parameters::NONE;
         let own = Radio::new(technology.name, given).map(|radio: Radio| radio.cell(&carrier));
@@ -56,7 +62,7 @@ fn a_cell_of_which_nothing_is_said_is_the_technologys() {
         assert!((environment_speed - channel.environment_speed).abs() < 1e-12);
         let expected = CellConfig {
             channel: ChannelConfig {
-                bandwidth: Hertz(20e6),
+                bandwidth: bandwidth(technology.name),
                 environment_speed,
                 ..channel
             },

@@ -4,10 +4,10 @@ use super::BuildError;
 use fadeout_core::random::Stream;
 use fadeout_core::{Meters, Point};
 use fadeout_mobility::traffic::{
-    Body, Driving, Fleet, Mix, Motorway, Population, Streets, TrafficConfig,
+    Body, Driving, Fleet, Mix, Motorway, Population, StreetMap, Streets, TrafficConfig,
 };
 use fadeout_mobility::{Obstacle, Places, Rectangle, import};
-use fadeout_scenario::{MovementFormat, Road, Scenario, Ue, VehicleGroup, VehicleType};
+use fadeout_scenario::{File, MovementFormat, Road, Scenario, Ue, VehicleGroup, VehicleType};
 
 /// Puts the vehicles, and the buildings along their streets, in their places.
 pub(super) fn add(scenario: &Scenario, places: &mut Places) -> Result<(), BuildError> {
@@ -74,8 +74,7 @@ fn fleet(group: &VehicleGroup, random: Stream) -> Result<Fleet, String> {
     let bodies: Vec<Body> = group.types.iter().map(body).collect();
     let road = match &group.road {
         Road::Trace { file, format } => {
-            let text = std::str::from_utf8(&file.bytes);
-            let text = text.map_err(|_| format!("{}: it is not text", file.path))?;
+            let text = text_of(file)?;
             let read = match format {
                 MovementFormat::SumoCsv => import::sumo_csv_vehicles(text),
                 _ => import::sumo_vehicles(text),
@@ -111,6 +110,25 @@ fn fleet(group: &VehicleGroup, random: Stream) -> Result<Fleet, String> {
         }
         .road(),
         Road::Streets { .. } => streets(&group.road).expect("these are streets").road(),
+        Road::Map {
+            streets,
+            lane_width,
+            turn_speed,
+            light_cycle,
+            ..
+        } => {
+            let text = text_of(streets)?;
+            let read = import::streets(text).map_err(|error| format!("{}: {error}", streets.path));
+            let (streets, lights) = read?;
+            StreetMap {
+                streets,
+                lights,
+                lane_width: lane_width.0,
+                turn_speed: *turn_speed,
+                cycle: light_cycle.as_secs_f64(),
+            }
+            .road()
+        }
     };
     let number = group.number.map(|number| number as usize);
     let config = TrafficConfig {
@@ -122,6 +140,11 @@ fn fleet(group: &VehicleGroup, random: Stream) -> Result<Fleet, String> {
         step: group.step,
     };
     Fleet::driven(config, random).map_err(|error| error.to_string())
+}
+
+fn text_of(file: &File) -> Result<&str, String> {
+    let text = std::str::from_utf8(&file.bytes);
+    text.map_err(|_| format!("{}: it is not text", file.path))
 }
 
 /// How a group's drivers are.

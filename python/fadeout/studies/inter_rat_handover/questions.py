@@ -45,9 +45,11 @@ def source_limit(runs: Runs[Effort]) -> Section:
             {
                 "rtt_ms": rtt,
                 "limit_round_trips": limit,
-                "_limit": "none" if limit is None else f"{limit:g} round trips",
+                "_limit": "none" if limit is None else f"{limit:g}",
                 "before_mbps": middle(each, "old_mbps"),
+                "_before": spread(each, "old_mbps"),
                 "lost": middle(each, "lost"),
+                "_lost": spread(each, "lost", ".0f"),
                 "time_s": middle(each, "time_s"),
                 "_time": spread(each, "time_s"),
             }
@@ -64,9 +66,9 @@ def source_limit(runs: Runs[Effort]) -> Section:
             records,
             {
                 "round trip": "{rtt_ms:g} ms",
-                "limit": "{_limit}",
-                "before Mbit/s": "{before_mbps:.2f}",
-                "lost": "{lost:.0f}",
+                "limit in round trips": "{_limit}",
+                "before Mbit/s": "{_before}",
+                "lost": "{_lost}",
                 "s": "{_time}",
             },
         ),

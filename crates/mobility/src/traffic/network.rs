@@ -1,0 +1,538 @@
+//! Streets of a map: lines that meet where they share a point.
+
+use super::road::Road;
+use crate::MobilityError;
+use fadeout_core::math;
+use std::collections::BTreeMap;
+use std::f64::consts::PI;
+
+/// A street between two of its ends, or a part of one that has the same lanes all along.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Street {
+    /// Its middle, or the middle of its lanes where all lead one way: east and north in metres. It meets those
+    /// streets that have one of these points too.
+    pub points: Vec<(f64, f64)>,
+    /// Lanes that lead from its first point to its last, and lanes that lead back.
+    pub lanes: [u32; 2],
+    /// Speed limit in metres per second.
+    pub speed: f64,
+}
+
+/// Streets and crossings as a map has them, on the right-hand side. Nobody leaves them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StreetMap {
+    /// The streets.
+    pub streets: Vec<Street>,
+    /// Crossings with traffic lights.
+    pub lights: Vec<(f64, f64)>,
+    /// Width of a lane in metres.
+    pub lane_width: f64,
+    /// Speed of those who turn, in metres per second.
+    pub turn_speed: f64,
+    /// Length of a cycle of the traffic lights in seconds; zero without them.
+    pub cycle: f64,
+}
+
+/// A turn by less is none.
+const STRAIGHT: f64 = PI / 6.0;
+/// Pieces of a street are not shorter, in metres: points in between are left out.
+const SHORTEST_M: f64 = 1.0;
+/// From the middle of a joint of two streets to where one ends and the other begins.
+const JOINT_M: f64 = 1.0;
+
+/// Streets that meet at a sharper bend do so as at this one.
+const SHARPEST: f64 = 2.0 * PI / 3.0;
+
+/// A point to the millimetre, by which streets meet.
+type Spot = (i64, i64);
+
+fn spot((x, y): (f64, f64)) -> Spot {
+    ((x * 1e3).round() as i64, (y * 1e3).round() as i64)
+}
+
+/// One way along a street from a crossing to the next.
+#[derive(Debug)]
+struct Way {
+    from: Spot,
+    to: Spot,
+    points: Vec<(f64, f64)>,
+    lanes: u32,
+    /// Lanes the other way beside them.
+    opposite: u32,
+    speed: f64,
+    /// The way back on the same street.
+    back: Option<usize>,
+}
+
+impl Way {
+    /// Where it leads at its start or at its end.
+    fn heading(&self, at_end: bool) -> f64 {
+        let [.., before, last] = self.points[..] else {
+            return 0.0;
+        };
+        let (from, to) = match at_end {
+            true => (before, last),
+            false => (self.points[0], self.points[1]),
+        };
+        math::atan2(to.1 - from.1, to.0 - from.0)
+    }
+}
+
+impl StreetMap {
+    /// Their lanes, and those that lead across crossings.
+    ///
+    /// Streets from which not all others can be reached, and back, are left out: nobody comes into the map or
+    /// leaves it.
+    ///
+    /// # Errors
+    /// No streets on which one can go on for ever.
+    pub fn road(&self) -> Result<Road, MobilityError> {
+        let ways = connected(self.ways());
+        if ways.is_empty() {
+            return Err(MobilityError(
+                "no streets on which vehicles can go on for ever; expected a street with lanes both ways, or a round \
+                 of streets"
+                    .to_owned(),
+            ));
+        }
+        let mut road = Road::of(self.cycle);
+        road.is_map = true;
+        let mut leaving: BTreeMap<Spot, Vec<usize>> = BTreeMap::new();
+        let mut arms: BTreeMap<Spot, u32> = BTreeMap::new();
+        let mut widest: BTreeMap<Spot, (f64, f64)> = BTreeMap::new();
+        for (number, way) in ways.iter().enumerate() {
+            leaving.entry(way.from).or_default().push(number);
+            let width = f64::from(way.lanes + way.opposite) * self.lane_width;
+            for (end, heading) in [(way.from, way.heading(false)), (way.to, way.heading(true))] {
+                *arms.entry(end).or_default() +=
+                    u32::from(way.back.is_none_or(|back| number < back));
+                let known = widest.entry(end).or_insert((width, heading));
+                if width > known.0 {
+                    *known = (width, heading);
+                }
+            }
+        }
+        // Beyond this many half widths from a joint its innermost lanes do not cross.
+        let mut bends: BTreeMap<Spot, f64> = BTreeMap::new();
+        for (number, way) in ways.iter().enumerate() {
+            for to in onward(&ways, &leaving[&way.to], number) {
+                let turn = turned(way.heading(true), ways[to].heading(false));
+                let half = 0.5 * turn.min(SHARPEST);
+                let bend = bends.entry(way.to).or_default();
+                *bend = bend.max(math::sin(half) / math::cos(half));
+            }
+        }
+        let with_lights: std::collections::BTreeSet<Spot> =
+            self.lights.iter().copied().map(spot).collect();
+        // Of each way and lane, the first piece and the last.
+        let mut ends: Vec<Vec<(usize, usize)>> = Vec::new();
+        for way in &ways {
+            let clear = [way.from, way.to].map(|end| {
+                let half = 0.5 * widest[&end].0;
+                match arms[&end] > 2 {
+                    true => half,
+                    false => (half * bends.get(&end).copied().unwrap_or(0.0)).max(JOINT_M),
+                }
+            });
+            let is_lit = self.cycle > 0.0 && with_lights.contains(&way.to) && arms[&way.to] > 2;
+            let phase = is_lit.then(|| {
+                let across = math::sin(way.heading(true) - widest[&way.to].1).abs();
+                u8::from(across > math::sin(PI / 4.0))
+            });
+            let lanes = (0..way.lanes).map(|lane| {
+                let line = trimmed(&self.beside(way, lane), clear);
+                road.add_stretch(&line, way.speed, phase)
+            });
+            ends.push(lanes.collect());
+        }
+        for (number, way) in ways.iter().enumerate() {
+            let ways_on: Vec<usize> = onward(&ways, &leaving[&way.to], number);
+            for lane in 0..way.lanes as usize {
+                for &to in &ways_on {
+                    let into = lane.min(ways[to].lanes as usize - 1);
+                    let turn = turned(way.heading(true), ways[to].heading(false));
+                    let limit = way.speed.min(ways[to].speed);
+                    let speed = match turn < STRAIGHT {
+                        true => limit,
+                        false => self.turn_speed.min(limit),
+                    };
+                    let pair = (ends[number][lane].1, ends[to][into].0);
+                    road.connect(pair, speed, 1.0 / ways_on.len() as f64);
+                }
+            }
+        }
+        Ok(road)
+    }
+
+    /// The ways along all streets, from crossing to crossing.
+    fn ways(&self) -> Vec<Way> {
+        let mut visits: BTreeMap<Spot, u32> = BTreeMap::new();
+        let lines: Vec<Vec<(f64, f64)>> =
+            self.streets.iter().map(|one| simple(&one.points)).collect();
+        for line in &lines {
+            for (number, &point) in line.iter().enumerate() {
+                let is_end = number == 0 || number + 1 == line.len();
+                *visits.entry(spot(point)).or_default() += 1 + u32::from(is_end);
+            }
+        }
+        let mut ways = Vec::new();
+        for (street, line) in self.streets.iter().zip(&lines) {
+            let mut start = 0;
+            for end in 1..line.len() {
+                if visits[&spot(line[end])] < 2 {
+                    continue;
+                }
+                let points = thinned(&line[start..=end]);
+                start = end;
+                if points.len() < 2 {
+                    continue;
+                }
+                let mut reversed = points.clone();
+                reversed.reverse();
+                let first = ways.len();
+                for (points, one) in [(points, 0), (reversed, 1)] {
+                    let (lanes, opposite) = (street.lanes[one], street.lanes[1 - one]);
+                    if lanes > 0 {
+                        let both = opposite > 0;
+                        ways.push(Way {
+                            from: spot(points[0]),
+                            to: spot(points[points.len() - 1]),
+                            points,
+                            lanes,
+                            opposite,
+                            speed: street.speed,
+                            back: both.then_some(first + 1 - one),
+                        });
+                    }
+                }
+            }
+        }
+        ways
+    }
+
+    /// The line of a lane, the innermost first, on the right of the street's middle.
+    fn beside(&self, way: &Way, lane: u32) -> Vec<(f64, f64)> {
+        let first = match way.opposite {
+            0 => -0.5 * f64::from(way.lanes),
+            _ => 0.0,
+        };
+        let right = (first + f64::from(lane) + 0.5) * self.lane_width;
+        let points = &way.points;
+        let normal = |from: (f64, f64), to: (f64, f64)| {
+            let (x, y) = (to.0 - from.0, to.1 - from.1);
+            let length = math::hypot(x, y);
+            (y / length, -x / length)
+        };
+        let shifted = |number: usize| {
+            let before = (number > 0).then(|| normal(points[number - 1], points[number]));
+            let after =
+                (number + 1 < points.len()).then(|| normal(points[number], points[number + 1]));
+            let (one, other) = match (before, after) {
+                (Some(one), Some(other)) => (one, other),
+                (Some(one), None) | (None, Some(one)) => (one, one),
+                (None, None) => ((0.0, 0.0), (0.0, 0.0)),
+            };
+            // Where the lines beside both pieces meet; not far out of a sharp bend.
+            let (x, y) = (one.0 + other.0, one.1 + other.1);
+            let scale = (2.0 / (x * x + y * y)).min(2.0) * right;
+            (points[number].0 + x * scale, points[number].1 + y * scale)
+        };
+        (0..points.len()).map(shifted).collect()
+    }
+}
+
+/// A line without points that are there twice in a row.
+fn simple(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut line: Vec<(f64, f64)> = points.to_vec();
+    line.dedup_by_key(|point| spot(*point));
+    line
+}
+
+/// A line without the points between its ends that follow too closely.
+fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut line: Vec<(f64, f64)> = Vec::new();
+    for (number, &point) in points.iter().enumerate() {
+        let is_last = number + 1 == points.len();
+        let apart = |to: &(f64, f64)| math::hypot(point.0 - to.0, point.1 - to.1);
+        let is_close = line.last().is_some_and(|before| apart(before) < SHORTEST_M);
+        if is_close && is_last && line.len() > 1 {
+            line.pop();
+        }
+        if !is_close || is_last {
+            line.push(point);
+        }
+    }
+    line
+}
+
+/// A line whose ends are cut to leave room for a crossing, of at most two fifths of it each.
+fn trimmed(line: &[(f64, f64)], clear: [f64; 2]) -> Vec<(f64, f64)> {
+    let length = |pair: &[(f64, f64)]| math::hypot(pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
+    let whole: f64 = line.windows(2).map(length).sum();
+    let (from, to) = (clear[0].min(0.4 * whole), whole - clear[1].min(0.4 * whole));
+    let mut cut = Vec::new();
+    let mut passed = 0.0;
+    for pair in line.windows(2) {
+        let own = length(pair);
+        let at = |along: f64| {
+            let share = (along - passed) / own;
+            let (x, y) = (pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
+            (pair[0].0 + share * x, pair[0].1 + share * y)
+        };
+        if own > 0.0 && passed + own > from && passed < to {
+            if cut.is_empty() {
+                cut.push(at(from.max(passed)));
+            }
+            cut.push(at(to.min(passed + own)));
+        }
+        passed += own;
+    }
+    cut
+}
+
+/// How far one turns from a heading to another, without its sign.
+fn turned(from: f64, to: f64) -> f64 {
+    let (x, y) = (math::cos(to - from), math::sin(to - from));
+    math::atan2(y, x).abs()
+}
+
+/// The ways on from the end of one: all but the way back, unless there is nothing else.
+///
+/// Where all streets have lanes both ways, as many come into each way as leave it, so that traffic stays even.
+fn onward(ways: &[Way], leaving: &[usize], number: usize) -> Vec<usize> {
+    let others = leaving.iter().copied();
+    let others: Vec<usize> = others
+        .filter(|&other| ways[number].back != Some(other))
+        .collect();
+    match others.is_empty() {
+        true => leaving.to_vec(),
+        false => others,
+    }
+}
+
+/// The ways on from the end of each.
+fn followers(ways: &[Way]) -> Vec<Vec<usize>> {
+    let mut leaving: BTreeMap<Spot, Vec<usize>> = BTreeMap::new();
+    for (number, way) in ways.iter().enumerate() {
+        leaving.entry(way.from).or_default().push(number);
+    }
+    let from = |way: &Way| leaving.get(&way.to).map_or(&[][..], Vec::as_slice);
+    let each = ways.iter().enumerate();
+    each.map(|(number, way)| onward(ways, from(way), number))
+        .collect()
+}
+
+/// Those of the ways for which `is_kept` holds.
+fn kept(ways: Vec<Way>, is_kept: impl Fn(usize) -> bool) -> Vec<Way> {
+    let mut places = vec![None; ways.len()];
+    for (place, way) in (0..ways.len()).filter(|&way| is_kept(way)).enumerate() {
+        places[way] = Some(place);
+    }
+    let mut kept = Vec::new();
+    for (number, mut way) in ways.into_iter().enumerate() {
+        if places[number].is_some() {
+            way.back = way.back.and_then(|back| places[back]);
+            kept.push(way);
+        }
+    }
+    kept
+}
+
+/// The most ways of which each can be reached from each.
+fn connected(mut ways: Vec<Way>) -> Vec<Way> {
+    // One may turn back where all that leads on leads out of the map, so that goes first.
+    let (forward, backward) = loop {
+        let forward = followers(&ways);
+        let mut backward = vec![Vec::new(); ways.len()];
+        for (number, next) in forward.iter().enumerate() {
+            for &next in next {
+                backward[next].push(number);
+            }
+        }
+        if forward.iter().all(|next| !next.is_empty()) {
+            break (forward, backward);
+        }
+        ways = kept(ways, |way| !forward[way].is_empty());
+    };
+    // Kosaraju's algorithm: the order in which ways are left, and from the last of them whoever leads there.
+    let mut seen = vec![false; ways.len()];
+    let mut order = Vec::with_capacity(ways.len());
+    for first in 0..ways.len() {
+        let mut open = vec![(first, 0)];
+        while let Some((way, tried)) = open.pop() {
+            if tried == 0 && std::mem::replace(&mut seen[way], true) {
+                continue;
+            }
+            match forward[way].get(tried) {
+                Some(&next) => open.extend([(way, tried + 1), (next, 0)]),
+                None => order.push(way),
+            }
+        }
+    }
+    let mut part = vec![usize::MAX; ways.len()];
+    let mut sizes: Vec<usize> = Vec::new();
+    for &last in order.iter().rev() {
+        let mut open = vec![last];
+        let number = sizes.len();
+        let mut size = 0;
+        while let Some(way) = open.pop() {
+            if part[way] != usize::MAX {
+                continue;
+            }
+            part[way] = number;
+            size += 1;
+            open.extend(&backward[way]);
+        }
+        sizes.push(size);
+    }
+    // A single way that does not lead into itself leads nowhere.
+    let leads_on = |number: usize| {
+        (0..ways.len())
+            .any(|way| part[way] == number && forward[way].iter().any(|&next| part[next] == number))
+    };
+    let largest = (0..sizes.len()).filter(|&number| sizes[number] > 0);
+    let largest = largest.max_by_key(|&number| (sizes[number], std::cmp::Reverse(number)));
+    let Some(largest) = largest.filter(|&number| leads_on(number)) else {
+        return Vec::new();
+    };
+    kept(ways, |way| part[way] == largest)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub(in crate::traffic) fn street(points: &[(f64, f64)], lanes: [u32; 2]) -> Street {
+        Street {
+            points: points.to_vec(),
+            lanes,
+            speed: 50.0 / 3.6,
+        }
+    }
+
+    /// A crossing with lights, one of whose streets bends, and a one-way street between two of its arms.
+    pub(in crate::traffic) fn village() -> StreetMap {
+        let bend: Vec<(f64, f64)> = (0..=12)
+            .map(|step| 0.5 * PI * f64::from(step) / 12.0)
+            .map(|angle| {
+                (
+                    100.0 + 60.0 * math::sin(angle),
+                    60.0 - 60.0 * math::cos(angle),
+                )
+            })
+            .collect();
+        let mut east = vec![(-150.0, 0.0), (0.0, 0.0)];
+        east.extend(bend);
+        StreetMap {
+            streets: vec![
+                street(&east, [1, 1]),
+                street(&[(0.0, -120.0), (0.0, 0.0), (0.0, 180.0)], [2, 2]),
+                street(&[(160.0, 60.0), (160.0, 180.0), (0.0, 180.0)], [1, 0]),
+                street(&[(-150.0, 0.0), (-400.0, 0.0)], [1, 0]),
+            ],
+            lights: vec![(0.0, 0.0)],
+            lane_width: 3.5,
+            turn_speed: 7.0,
+            cycle: 60.0,
+        }
+    }
+
+    #[test]
+    fn lanes_meet_and_lie_beside_the_middle_of_their_street() {
+        let road = village().road().expect("streets");
+        // Two arms of one lane each way, two of two, and the way round; without what leads out, and the lane of the
+        // bend that only those would take who turn back where the way round begins.
+        assert_eq!(road.stretches.len(), 2 * 2 + 2 * 4 + 1 - 1);
+        for lane in &road.lanes {
+            let shares: f64 = lane.next.iter().map(|(_, share)| share).sum();
+            assert!((shares - 1.0).abs() < 1e-12);
+            for &(next, _) in &lane.next {
+                let gap = road.lanes[next].start;
+                let end = (
+                    lane.start.0 + lane.length * math::cos(lane.heading),
+                    lane.start.1 + lane.length * math::sin(lane.heading),
+                );
+                assert!(math::hypot(gap.0 - end.0, gap.1 - end.1) < 1e-6);
+            }
+        }
+        // Along the bend to the left the lane is an arc 1.75 m without the middle.
+        let mut bent = road
+            .stretches
+            .iter()
+            .filter(|&&(first, last)| last - first > 10);
+        let &(first, last) = bent.next().expect("a bend");
+        let length: f64 = road.lanes[first..=last].iter().map(|one| one.length).sum();
+        let expected = 100.0 + 0.5 * PI * 61.75 - 7.0 - 1.0;
+        assert!((length - expected).abs() < 0.2, "{length} for {expected}");
+        for piece in &road.lanes[first + 2..last] {
+            let radius = math::hypot(piece.start.0 - 100.0, piece.start.1 - 60.0);
+            assert!((radius - 61.75).abs() < 0.02, "{radius}");
+        }
+    }
+
+    #[test]
+    fn lights_stand_where_the_map_has_them_with_one_phase_for_each_street() {
+        let road = village().road().expect("streets");
+        let lit = road
+            .lanes
+            .iter()
+            .filter_map(|lane| Some((lane.phase?, lane.heading)));
+        let mut phases: Vec<(u8, i64)> = lit
+            .map(|(phase, heading)| (phase, (heading.to_degrees() / 90.0).round() as i64))
+            .collect();
+        phases.sort_unstable();
+        assert_eq!(phases, [(0, -1), (0, -1), (0, 1), (0, 1), (1, 0)]);
+        let dark = StreetMap {
+            cycle: 0.0,
+            ..village()
+        };
+        let road = dark.road().expect("streets");
+        assert!(road.lanes.iter().all(|lane| lane.phase.is_none()));
+    }
+
+    #[test]
+    fn where_all_streets_lead_both_ways_traffic_stays_even() {
+        let (x, y) = ([0.0, 130.0, 210.0, 400.0], [0.0, 90.0, 250.0]);
+        let mut streets = Vec::new();
+        for &x in &x {
+            streets.push(street(&y.map(|y| (x, y)), [1, 1]));
+        }
+        for &y in &y {
+            streets.push(street(&x.map(|x| (x, y)), [1, 1]));
+        }
+        streets.push(street(&[(400.0, 250.0), (500.0, 300.0)], [1, 1]));
+        let map = StreetMap {
+            streets,
+            lights: Vec::new(),
+            ..village()
+        };
+        let road = map.road().expect("streets");
+        assert_eq!(road.stretches.len(), 2 * (4 * 2 + 3 * 3 + 1));
+        let mut into = vec![0.0; road.lanes.len()];
+        for &(_, last) in &road.stretches {
+            for &(connector, share) in &road.lanes[last].next {
+                into[road.lanes[connector].next[0].0] += share;
+            }
+        }
+        let mut starts = road.stretches.iter().map(|&(first, _)| into[first]);
+        assert!(starts.all(|share: f64| (share - 1.0).abs() < 1e-12));
+    }
+
+    #[test]
+    fn streets_that_lead_nowhere_are_refused() {
+        for streets in [
+            Vec::new(),
+            vec![street(&[(0.0, 0.0), (100.0, 0.0)], [1, 0])],
+            vec![street(&[(0.0, 0.0)], [1, 1])],
+            vec![street(&[(0.0, 0.0), (0.0, 0.0)], [1, 1])],
+            vec![street(&[(0.0, 0.0), (9.0, 0.0)], [0, 0])],
+        ] {
+            let map = StreetMap {
+                streets,
+                ..village()
+            };
+            let error = map.road().expect_err("nowhere to go").to_string();
+            assert!(error.contains("for ever"), "{error}");
+        }
+    }
+}

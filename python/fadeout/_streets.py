@@ -1,0 +1,203 @@
+"""Streets of OpenStreetMap extracts, in metres around an origin.
+
+Streets are ways with `highway` that cars may take. Lanes, direction and speed limit are those of
+the tags, else usual ones of their class.
+
+Source: OpenStreetMap's keys highway, oneway, lanes, maxspeed,
+https://wiki.openstreetmap.org/wiki/Key:highway.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import hypot
+from pathlib import Path
+
+from fadeout import _osm
+from fadeout._osm import Extract, OsmError, Place
+
+LIMITS_KMH: Mapping[str, float] = {
+    "motorway": 120.0,
+    "trunk": 100.0,
+    "primary": 50.0,
+    "secondary": 50.0,
+    "tertiary": 50.0,
+    "unclassified": 50.0,
+    "residential": 50.0,
+    "living_street": 20.0,
+}
+"""Classes of streets, each with its limit where no tag has one; links are as what they lead to."""
+TWO_LANES = ("motorway", "trunk")
+"""Classes that have two lanes each way where no tag says so."""
+COUNTRYWIDE: Mapping[str, float] = {"urban": 50.0, "rural": 90.0, "motorway": 120.0, "trunk": 100.0}
+"""Limits of `maxspeed` by a word such as `FI:urban`."""
+WALK_KMH = 7.0
+UNLIMITED_KMH = 130.0
+MOST_LANES = 20
+MILE_KM = 1.609344
+NEAR_M = 40.0
+"""A traffic light on the way to a crossing is that of the crossing when it is no farther away."""
+HEADER = "street;x_m;y_m;lanes;lanes_back;speed_kmh;light"
+
+
+@dataclass(frozen=True)
+class Street:
+    """A way that cars may take."""
+
+    refs: Sequence[int]
+    """Its nodes, all of which have a place."""
+    lanes: int
+    """Lanes from its first node to its last."""
+    lanes_back: int
+    speed_kmh: float
+
+
+def table(file: Path, origin: Place | None) -> str:
+    """The streets of an extract as the table that the simulator reads.
+
+    Args:
+        file: the extract, `.osm` or `.osm.pbf`.
+        origin: latitude and longitude of 0 m, 0 m; the middle of the buildings without it, or of
+            the streets where there are none.
+
+    Raises:
+        OsmError: it is no extract, or has no streets.
+        OSError: it cannot be read.
+    """
+    extract = _osm.read(file)
+    streets = list(_streets(extract))
+    if not streets:
+        raise OsmError(
+            f"{file} has no streets; expected ways with `highway`, such as `residential`, as an "
+            "export of openstreetmap.org or `osmium extract` has them"
+        )
+    if origin is None:
+        origin = _osm.middle_of_buildings(extract) or _osm.middle(
+            extract.nodes[ref] for street in streets for ref in street.refs
+        )
+    places = {
+        ref: _osm.project(extract.nodes[ref], origin) for street in streets for ref in street.refs
+    }
+    if any(max(abs(x), abs(y)) > 1e6 for x, y in places.values()):
+        raise OsmError(f"{file} has streets more than 1,000 km away from the origin")
+    lights = _lights(extract, streets, places)
+    rows = [HEADER]
+    for number, street in enumerate(streets):
+        for ref in street.refs:
+            x, y = places[ref]
+            rows.append(
+                f"{number};{x:.3f};{y:.3f};{street.lanes};{street.lanes_back};{street.speed_kmh:g};"
+                f"{int(ref in lights)}"
+            )
+    return "\n".join(rows) + "\n"
+
+
+def _streets(extract: Extract) -> Iterator[Street]:
+    for refs, tags in extract.ways.values():
+        kind = tags.get("highway", "").removesuffix("_link")
+        if kind not in LIMITS_KMH or _is_closed(tags):
+            continue
+        lanes = _lanes(kind, tags)
+        speed = _limit(tags.get("maxspeed")) or LIMITS_KMH[kind]
+        # An extract lacks the places of what lies outside it.
+        inside: list[int] = []
+        for ref in [*refs, None]:
+            if ref is not None and ref in extract.nodes:
+                inside.append(ref)
+                continue
+            if len(inside) >= 2:
+                yield Street(inside, *lanes, speed)
+            inside = []
+
+
+def _is_closed(tags: Mapping[str, str]) -> bool:
+    """Whether cars of everybody may not take it, or waves do not get there."""
+    access = next(
+        (tags[key] for key in ("motorcar", "motor_vehicle", "vehicle", "access") if key in tags),
+        "yes",
+    )
+    return (
+        access in ("no", "private", "forestry", "agricultural", "emergency")
+        or tags.get("area") == "yes"
+        or tags.get("tunnel", "no") not in ("no", "building_passage")
+    )
+
+
+def _lanes(kind: str, tags: Mapping[str, str]) -> tuple[int, int]:
+    """Lanes there and back."""
+    is_round = tags.get("junction") in ("roundabout", "circular")
+    usual = "yes" if is_round or kind == "motorway" else "no"
+    one_way = tags.get("oneway", usual)
+    whole, there, back = (
+        _count(tags.get(key)) for key in ("lanes", "lanes:forward", "lanes:backward")
+    )
+    each = 2 if kind in TWO_LANES else 1
+    if one_way in ("yes", "true", "1"):
+        return there or whole or each, 0
+    if one_way in ("-1", "reverse"):
+        return 0, back or whole or each
+    if there is None and back is None:
+        half = max((whole or 2 * each) // 2, 1)
+        return half, half
+    if there is None or back is None:
+        known = there or back or 1
+        other = max((whole or 2 * known) - known, 1)
+        return (known, other) if there else (other, known)
+    return there, back
+
+
+def _count(text: str | None) -> int | None:
+    match = re.fullmatch(r"\s*([0-9]{1,2})(?:\.[0-9])?\s*", text or "")
+    count = int(match[1]) if match else 0
+    return min(count, MOST_LANES) or None
+
+
+def _limit(text: str | None) -> float | None:
+    """A speed limit in kilometres per hour; None where there is none that one can read."""
+    text = (text or "").strip().lower()
+    if text == "walk":
+        return WALK_KMH
+    if text == "none":
+        return UNLIMITED_KMH
+    match = re.fullmatch(r"([0-9]{1,3})\s*(mph|km/h|kmh)?", text)
+    if match is None:
+        return COUNTRYWIDE.get(text.rpartition(":")[2]) if ":" in text else None
+    limit = float(match[1]) * (MILE_KM if match[2] == "mph" else 1.0)
+    return limit or None
+
+
+def _lights(extract: Extract, streets: Sequence[Street], places: Mapping[int, Place]) -> set[int]:
+    """Crossings with traffic lights, which stand at the crossing or on the way to it."""
+    arms: Counter[int] = Counter()
+    for street in streets:
+        arms.update([*street.refs, *street.refs])
+        arms.subtract([street.refs[0], street.refs[-1]])
+
+    def is_crossing(ref: int) -> bool:
+        return arms[ref] >= 3
+
+    def is_lit(ref: int) -> bool:
+        return extract.node_tags.get(ref, {}).get("highway") == "traffic_signals"
+
+    lights = {ref for ref in arms if is_lit(ref) and is_crossing(ref)}
+    for street in streets:
+        for refs, leads in (
+            (street.refs, street.lanes),
+            (list(reversed(street.refs)), street.lanes_back),
+        ):
+            if not leads:
+                continue
+            way = None
+            for before, ref in pairwise(refs):
+                if is_lit(before) and not is_crossing(before):
+                    way = 0.0
+                if way is not None:
+                    (x0, y0), (x1, y1) = places[before], places[ref]
+                    way += hypot(x1 - x0, y1 - y0)
+                    if is_crossing(ref):
+                        if way <= NEAR_M:
+                            lights.add(ref)
+                        way = None
+    return lights
