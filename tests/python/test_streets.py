@@ -166,12 +166,12 @@ def test_cars_in_helsinki_stay_in_the_lanes_of_its_streets(tmp_path: Path):
         # Its front: where a lane bends, the box behind it swings round.
         heading, ahead = car["heading_deg"] * (math.pi / 180), 0.5 * car["length_m"]
         x, y = car["x_m"] + ahead * heading.cos(), car["y_m"] + ahead * heading.sin()
-        way = (x.diff() ** 2 + y.diff() ** 2).sqrt().drop_nulls()
+        way = (x.diff() ** 2 + y.diff() ** 2).sqrt().drop_nulls().to_list()
         step = car["time_s"].diff().drop_nulls().max()
         # No street there is faster than 50 km/h, and drivers want 20 % more at most or thereabouts.
         assert isinstance(step, float)
-        assert way.max() < 1.7 * 50 / 3.6 * step
-        moved += way.sum()
+        assert max(way) < 1.7 * 50 / 3.6 * step
+        moved += sum(way)
     assert moved > 150 * 20 * 2
 
 

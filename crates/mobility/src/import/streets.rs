@@ -21,7 +21,7 @@ const MAX_LANES: f64 = 20.0;
 /// Highest speed limit in kilometres per hour.
 const MAX_SPEED: f64 = 720.0;
 /// Most points of all streets.
-const MAX_POINTS: usize = 1_000_000;
+const MAX_POINTS: usize = 200_000;
 
 /// Reads a table of streets, separated by semicolons: a row for each point of each street in order, with the
 /// lanes that lead on from it and back, and 1 where a crossing has traffic lights. Lanes and limit are those

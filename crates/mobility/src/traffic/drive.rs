@@ -75,7 +75,7 @@ pub(super) struct Drive {
 impl Drive {
     pub(super) fn new(config: TrafficConfig, random: Stream) -> Result<Drive, MobilityError> {
         let mut drive = Drive {
-            order: config.road.lanes.iter().map(room).collect(),
+            order: order(&config.road),
             into: into(&config.road),
             road: config.road,
             mix: config.mix,
@@ -456,11 +456,16 @@ impl Drive {
     }
 }
 
-/// Room for as many as fit on a lane.
-fn room(lane: &super::road::Lane) -> Vec<u32> {
+/// Room for as many as fit on each lane, or for a queue on each of a map, which may have very many.
+fn order(road: &Road) -> Vec<Vec<u32>> {
     const SHORTEST_M: f64 = 4.0;
-    let most = (lane.length / SHORTEST_M).min(MAX_VEHICLES as f64);
-    Vec::with_capacity(most as usize + 2)
+    const QUEUE: usize = 64;
+    let most = if road.is_map { QUEUE } else { MAX_VEHICLES };
+    let room = |lane: &super::road::Lane| {
+        let fits = (lane.length / SHORTEST_M).min(most as f64);
+        Vec::with_capacity(fits as usize + 2)
+    };
+    road.lanes.iter().map(room).collect()
 }
 
 /// The lanes that lead into the same lane as each that only leads there.
