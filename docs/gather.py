@@ -48,7 +48,7 @@ TITLE = re.compile(r"^# (.+)$", re.M)
 
 FIGURES = {
     "city-download": ["map", "completions"],
-    "dual-connectivity": ["legs"],
+    "dual-connectivity": ["legs", "handover"],
     "handover": ["handover"],
     "interruption": ["datagrams", "latency"],
     "lte-download": ["delay"],

@@ -1,6 +1,7 @@
 //! Advice: things that are right in a scenario and still hardly meant.
 
 mod mobility;
+mod split;
 
 use crate::build::link::longest_delay;
 use crate::build::{self, Bounds};
@@ -21,6 +22,7 @@ use std::collections::BTreeSet;
 ///   last one.
 /// - Transparent mode, which loses packets that are larger than a transport block.
 /// - Mobility management whose events no UE can be told of, are never entered or have no neighbour.
+/// - A split bearer whose secondary node may have more than lasts for t-Reordering.
 /// - A queue that holds no full packet, a rate at which one takes longer than the run, no flow.
 pub fn advice(scenario: &Scenario) -> Vec<String> {
     let serving = build::serving(scenario);
@@ -68,6 +70,7 @@ pub fn advice(scenario: &Scenario) -> Vec<String> {
         Some(format!("link \"{}\": {what}", link.name))
     }));
     sentences.extend(mobility::of(scenario));
+    sentences.extend(split::of(scenario));
     sentences
 }
 

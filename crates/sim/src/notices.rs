@@ -39,16 +39,18 @@ pub(crate) struct Notices {
     next: usize,
     settings: LinkInfoSettings,
     random: Stream,
+    /// Draws which notices are lost, apart from the errors: these do not depend on what is lost.
+    losses: Stream,
 }
 
 impl Notices {
-    /// The notices that a hop with this outlook gives to `flow`. `random` draws the errors of predictions, two
-    /// numbers a blockage.
+    /// The notices that a hop with this outlook gives to `flow`. Of `random` and `losses` the first draws the
+    /// errors of predictions, two numbers a blockage, the second what is lost.
     pub(crate) fn new(
         flow: FlowId,
         outlook: Outlook,
         settings: &LinkInfoSettings,
-        mut random: Stream,
+        (mut random, losses): (Stream, Stream),
     ) -> Notices {
         let mut list = Vec::new();
         for (at, rate) in outlook.rates {
@@ -79,6 +81,7 @@ impl Notices {
             next: 0,
             settings: *settings,
             random,
+            losses,
         }
     }
 
@@ -124,11 +127,16 @@ impl Notices {
         self.list.get(self.next).map(|(at, _)| *at)
     }
 
-    /// The notice that arrives now.
-    pub(crate) fn take(&mut self) -> LinkInfo {
+    /// The notice that arrives now, and whether it reaches the sender of the data and its receiver.
+    pub(crate) fn take(&mut self) -> (LinkInfo, [bool; 2]) {
         let (_, info) = self.list[self.next];
         self.next += 1;
-        info
+        let loss = self.settings.loss;
+        let reaches = match loss > 0.0 {
+            true => [(); 2].map(|()| !self.losses.chance(loss)),
+            false => [true; 2],
+        };
+        (info, reaches)
     }
 }
 

@@ -47,6 +47,38 @@ fn delivered(summary: &Value) -> f64 {
 }
 
 #[test]
+fn a_secondary_node_with_more_than_t_reordering_waits_for_is_pointed_out() {
+    let advice = |split: &str, pdcp: &str| {
+        let split = format!("pscell = \"other\"\nsplit = {{ {split} }}\n{pdcp}");
+        let scenario = parse(&format!("{NETWORK}{split}{DOWN}"), &[]).expect("a scenario");
+        let all = fadeout_sim::advice(&scenario);
+        let of_split = |sentence: &String| sentence.contains("t-Reordering");
+        all.into_iter().filter(of_split).collect::<Vec<_>>()
+    };
+    let pdcp = "pdcp = { name = \"standard\", t-reordering = \"300 ms\" }\n";
+    assert_eq!(advice("buffer-time = \"100 ms\"", ""), Vec::<String>::new());
+    let sentences = advice("buffer-time = \"200 ms\"", "");
+    assert_eq!(sentences.len(), 1, "{sentences:?}");
+    assert!(
+        sentences[0].starts_with("UE \"phone\": `split.buffer-time` lets what lasts for 200 ms"),
+        "{sentences:?}"
+    );
+    assert_eq!(
+        advice("buffer-time = \"200 ms\"", pdcp),
+        Vec::<String>::new()
+    );
+    // 100 Mbit/s and some at most: 100 kB are gone in 8 ms, 10 MB last for most of a second.
+    assert_eq!(
+        advice("desired-buffer = \"100 kB\"", ""),
+        Vec::<String>::new()
+    );
+    assert_eq!(advice("desired-buffer = \"10 MB\"", "").len(), 1);
+    // With a copy on each leg nobody waits.
+    let doubled = "desired-buffer = \"10 MB\", duplication = \"downlink\"";
+    assert_eq!(advice(doubled, ""), Vec::<String>::new());
+}
+
+#[test]
 fn two_legs_carry_the_sum_of_their_rates() {
     for flow in [DOWN, UP] {
         for generation in ["nr", "lte"] {

@@ -97,6 +97,27 @@ fn freeze_tcp_shuts_its_window_before_each_blockage_of_its_cell() {
 }
 
 #[test]
+fn lost_notices_leave_an_end_as_it_would_be_without_them() {
+    let told = |loss: f64| {
+        let info = format!(
+            "link-info = {{ link = \"phone\", delay = \"10 ms\", prediction = \"100 ms\", loss = {loss} }}"
+        );
+        let text = scenario("outage-response = \"freeze\"", &info);
+        watched(&text.replace("duration = \"10 s\"", "duration = \"60 s\""))
+    };
+    let (all, half, none) = (told(0.0), told(0.5), told(1.0));
+    let long = scenario("", "").replace("duration = \"10 s\"", "duration = \"60 s\"");
+    assert_eq!(all.shut_at.len(), 29);
+    assert!(none.shut_at.is_empty(), "{none:?}");
+    assert_eq!(none.timeouts, watched(&long).timeouts);
+    assert!(all.timeouts < half.timeouts, "{all:?} {half:?}");
+    // What is not lost comes when it would have come; a window whose opening was not told stays shut.
+    assert!((1..29).contains(&half.shut_at.len()), "{half:?}");
+    assert!(half.shut_at.iter().all(|at| all.shut_at.contains(at)));
+    assert!(half.opened_at.iter().all(|at| all.opened_at.contains(at)));
+}
+
+#[test]
 fn a_cell_that_does_not_serve_the_flow_tells_it_nothing() {
     let other = "[cell.other]\ncarrier = \"2 GHz\"\nbandwidth = \"20 MHz\"\n\
                  channel = { path-loss = \"umi\" }\n";

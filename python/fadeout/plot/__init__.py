@@ -224,7 +224,13 @@ class Plots:
 
         Of handovers between links, in the table `link_handovers`, it is the steps on the lanes of
         anchor, target and source, what was forwarded, sequence numbers, window and round-trip time.
+
+        Of a UE with two legs that keeps its cells it is a lane for each leg, coloured while it
+        carries something, and one of the UE, with failures of the secondary leg and when the
+        master's base station knew of them; `number` is then that of a failure.
         """
+        if not self._results.has_table("handovers") and len(self._results.legs) > 0:
+            return self._two_legs(number, seconds(around), ax, size, title)
         is_of_links = self._results.has_table("link_handovers")
         changes = self._results.table("link_handovers" if is_of_links else "handovers")
         window = None
@@ -240,6 +246,33 @@ class Plots:
         drawn = [mobility.LEVELS, mobility.LANE, *tcp]
         if is_of_links:
             drawn = [mobility.LINK_LANE, mobility.SEQUENCE, *tcp]
+        return self._draw(drawn, None, ax, size, title, window)
+
+    def _two_legs(
+        self,
+        number: int | None,
+        around_s: float,
+        ax: Sequence[Axes] | None,
+        size: Size | None,
+        title: str | None,
+    ) -> Figure:
+        self._results.scan("transport_blocks")  # Says so when the run did not record it.
+        owner = pl.col("bearer").str.split("/").list.first().alias("ue")
+        rows = self._results.legs.with_columns(owner)
+        ue = rows["ue"][0]
+        rows = rows.filter(pl.col("ue") == ue)
+        window = None
+        if number is not None:
+            steps = self._results.rrc.with_columns(pl.col("ue", "event").cast(pl.String))
+            failures = steps.filter(ue=ue, event="secondary-failed")["time_s"]
+            if not 0 <= number < len(failures):
+                message = f"there are {len(failures)} failures of a leg; got number {number}"
+                raise ValueError(message)
+            window = (max(failures[number] - around_s, 0.0), failures[number] + around_s)
+        cells = rows["cell"].unique(maintain_order=True).to_list()
+        drawn = [legs.lanes(ue, cells), legs.panel(ue, "downlink", rows)]
+        if len(self._results.congestion):
+            drawn += [panels.CONGESTION, panels.RTT]
         return self._draw(drawn, None, ax, size, title, window)
 
     def completions(

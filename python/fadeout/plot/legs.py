@@ -5,10 +5,12 @@ from collections.abc import Sequence
 import polars as pl
 
 from fadeout.plot.panels import Canvas, Panel
-from fadeout.plot.style import HATCHES, PALETTE
+from fadeout.plot.style import HATCHES, PALETTE, VERMILION
 
 BINS = 100
 """Bins over the run in which rates are averaged."""
+LANE_BINS = 400
+"""Bins over the axis in which a leg counts as used or not."""
 
 
 def panel(ue: str, direction: str, legs: pl.DataFrame, *, is_share: bool = False) -> Panel:
@@ -68,3 +70,52 @@ def _shares(rates: Sequence[Sequence[float]]) -> list[list[float]]:
         [100 * rate / total if total else 0.0 for rate, total in zip(leg, totals, strict=True)]
         for leg in rates
     ]
+
+
+def lanes(ue: str, cells: Sequence[str]) -> Panel:
+    """When each leg of a UE carried something, and what became of them: a lane a leg, and the UE's.
+
+    `cells` are the legs' cells, the master's first. Failures of the secondary leg are crosses on
+    the UE's lane when one side finds them, and bars on the master's when its base station knows.
+    """
+
+    def draw(canvas: Canvas) -> None:
+        blocks = canvas.read("transport_blocks", "time_s", "cell", "ue", "is_ok")
+        blocks = blocks.filter("is_ok", pl.col("ue") == ue)
+        low, high = (0.0, canvas.end_s) if canvas.window is None else canvas.window
+        width = (high - low) / LANE_BINS
+        number = ((pl.col("time_s") - low) / width).floor().cast(pl.Int64)
+        names = ["UE", *reversed(cells)]
+        for height, cell in enumerate(reversed(cells), start=1):
+            own = blocks.filter(pl.col("cell") == cell, pl.col("time_s").is_between(low, high))
+            used = own.select(number.unique().sort()).to_series().to_list()
+            canvas.ax.broken_barh(
+                [(low + at * width, width) for at in used],
+                (height - 0.25, 0.5),
+                color=PALETTE[list(cells).index(cell)],
+                linewidth=0,
+            )
+        steps = canvas.read("rrc", "time_s", "ue", "event").with_columns(
+            pl.col("ue", "event").cast(pl.String)
+        )
+        for event, height, marker, color in (
+            ("secondary-failed", 0, "x", VERMILION),
+            ("secondary-failure-known", len(cells), "|", "black"),
+        ):
+            times = steps.filter(ue=ue, event=event)["time_s"].to_list()
+            canvas.ax.plot(
+                times,
+                [height] * len(times),
+                linestyle="none",
+                marker=marker,
+                markersize=5 if marker == "x" else 14,
+                markeredgewidth=1.5,
+                color=color,
+                label=event.replace("-", " "),
+                zorder=3,
+            )
+        canvas.finish("")
+        canvas.ax.set_yticks(range(len(names)), names)
+        canvas.ax.set_ylim(-0.5, len(names) - 0.4)
+
+    return Panel(draw, "transport_blocks")

@@ -2,7 +2,7 @@
 
 use super::{Hop, Medium, Named};
 use crate::build::Builder;
-use crate::keys::{MAX_FLOWS, POSITIVE_TIME, SIZE, TIME};
+use crate::keys::{MAX_FLOWS, POSITIVE_TIME, PROBABILITY, SIZE, TIME};
 use crate::read::{Content, Fields, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
 use crate::shape::{Presence, Range, Shape};
@@ -192,7 +192,7 @@ table! {
 
 table! {
     /// Cross-layer information: how a hop's rate and blockages are told to the ends of a flow.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct LinkInfoSettings {
         own {
             /// Who tells; a hop of the flow's path.
@@ -209,5 +209,7 @@ table! {
         /// Standard deviation of a predicted beginning and of a predicted length, normally
         /// distributed.
         error: Span = TIME, Default("\"0 s\"");
+        /// Probability that a notice does not reach an end, drawn for each notice and for each end. Nobody repeats it.
+        loss: f64 = PROBABILITY, Default("0.0");
     }
 }

@@ -169,8 +169,9 @@ impl Flows<'_> {
                 unreachable!("no flow's route ends within a handover")
             }
         };
-        let random = Stream::new(self.scenario.seed, "link-info", u64::from(id.0));
-        Ok(Notices::new(id, outlook, settings, random))
+        let streams = ["link-info", "link-info-loss"]
+            .map(|domain| Stream::new(self.scenario.seed, domain, u64::from(id.0)));
+        Ok(Notices::new(id, outlook, settings, streams.into()))
     }
 
     /// Whether a hop is the one that `settings` name.

@@ -17,7 +17,7 @@ use fadeout_radio::channel::path_loss::PathLoss;
 use fadeout_radio::channel::penetration::Penetration;
 use fadeout_radio::channel::{ChannelConfig, Shadowing};
 use fadeout_radio::mac::{LogicalChannel, MacSchedulerKind};
-use fadeout_radio::pdcp::Pdcp;
+use fadeout_radio::pdcp::{Delivery, Pdcp};
 use fadeout_radio::rlc::{Generation, RlcConfig, RlcMode};
 use fadeout_radio::technology;
 use fadeout_radio::user_plane::{DesiredBuffer, FlowControlConfig};
@@ -221,6 +221,8 @@ pub(crate) struct Bounds {
     /// LTE's transmission time interval.
     pub(crate) tti: Option<Span>,
     pub(crate) rlc: RlcConfig,
+    /// How long the receiver of a split bearer waits for what is missing; without it for good.
+    pub(crate) split_reordering: Option<Span>,
 }
 
 /// The bounds of a bearer in a cell; `None` where one of them cannot be built.
@@ -235,6 +237,16 @@ pub(super) fn bounds(described: &scenario::Cell, bearer: &scenario::Bearer<'_>) 
         peak: cell.peak_rate(),
         tti,
         rlc: RlcMode::new(name, parameters, generation(&cell))?.config(),
+        split_reordering: {
+            let Named { name, parameters } = bearer.pdcp();
+            match Pdcp::new(name, parameters, Generation::Nr)?
+                .config()
+                .delivery
+            {
+                Delivery::InOrder(waits) | Delivery::OutOfOrder(waits) => waits,
+                Delivery::FromRlc => None,
+            }
+        },
     })
 }
 

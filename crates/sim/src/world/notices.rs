@@ -36,7 +36,8 @@ impl<P: Probe> World<P> {
     /// A hop tells both ends of a flow something.
     pub(super) fn tell(&mut self, index: u32) {
         let notices = &mut self.notices[index as usize];
-        let (flow, info) = (notices.flow, notices.take());
+        let flow = notices.flow;
+        let (info, reaches) = notices.take();
         if let Some(at) = notices.next_at() {
             self.agenda.schedule(at, Event::Notice { index });
         }
@@ -44,7 +45,8 @@ impl<P: Probe> World<P> {
             sender, receiver, ..
         } = &self.flows[flow.index()];
         let (sender, receiver) = (*sender, *receiver);
-        for endpoint in [sender, receiver] {
+        let ends = [sender, receiver].into_iter().zip(reaches);
+        for (endpoint, _) in ends.filter(|(_, reaches)| *reaches) {
             // The scenario reader gives notices to flows of one path alone.
             if let Transport::Tcp(tcp) = &mut self.endpoints[endpoint].transport {
                 let now = self.agenda.now();

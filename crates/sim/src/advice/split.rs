@@ -1,0 +1,48 @@
+//! Split bearers whose legs drift further apart than their receiver waits.
+
+use crate::build;
+use fadeout_core::CellId;
+use fadeout_scenario::{Bearer, Duplication, Scenario};
+
+/// A sentence for each split bearer whose secondary node may have more than lasts for t-Reordering: what it has is
+/// late by so much, and given up. A `desired-buffer` counts at the peak rate of the leg, at which it lasts least.
+///
+/// Standard: TS 38.425 §5.4.2.1; TS 38.323 §5.2.2.2.
+pub(super) fn of(scenario: &Scenario) -> Vec<String> {
+    scenario
+        .bearers()
+        .filter_map(|bearer| {
+            let what = late(scenario, &bearer)?;
+            Some(format!("UE \"{}\": {what}", bearer.name()))
+        })
+        .collect()
+}
+
+fn late(scenario: &Scenario, bearer: &Bearer<'_>) -> Option<String> {
+    let split = bearer.split()?;
+    if matches!(
+        split.duplication,
+        Some(Duplication::Downlink | Duplication::Both)
+    ) {
+        return None;
+    }
+    let cell = CellId(bearer.described.pscell? as u32);
+    let bounds = build::bounds(scenario, bearer, cell)?;
+    let (key, lasts_s) = match split.desired_buffer {
+        Some(buffer) => (
+            "desired-buffer",
+            buffer.0 as f64 / bounds.peak.as_bytes_per_sec_f64(),
+        ),
+        None => ("buffer-time", split.buffer_time.as_secs_f64()),
+    };
+    let waits_s = bounds.split_reordering?.as_secs_f64();
+    (lasts_s > waits_s).then(|| {
+        format!(
+            "`split.{key}` lets what lasts for {:.0} ms and more wait at the secondary node, and PDCP waits {:.0} ms \
+             for it (t-Reordering); what comes later is dropped. A shorter `split.{key}` or a longer \
+             `pdcp.t-reordering` keeps it",
+            lasts_s * 1e3,
+            waits_s * 1e3,
+        )
+    })
+}
