@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 import fadeout
@@ -100,7 +101,7 @@ def test_a_failed_leg_has_its_rows_and_its_marks_on_the_lanes():
     assert len(whole) == 4  # lanes, legs, window and round trip
     lanes = whole[0]
     assert [label.get_text() for label in lanes.get_yticklabels()] == ["UE", "small", "macro"]
-    marks = {line.get_label(): line.get_xydata() for line in lanes.get_lines()}
+    marks = {line.get_label(): np.asarray(line.get_xydata()) for line in lanes.get_lines()}
     assert marks["secondary failed"].tolist() == [[failed, 0.0]]
     assert marks["secondary failure known"].tolist() == [[known, 2.0]]
     # The leg at 28 GHz carries nothing from 1 to 8 s.
