@@ -7,6 +7,7 @@
 //! along the way would have the same correlation, but would depend on how often it is asked.
 
 use super::phasor::{LANES, Waves};
+use super::wide::wide;
 use fadeout_core::math::{cos, sin, tan};
 use fadeout_core::random::Stream;
 use std::f64::consts::{PI, TAU};
@@ -48,15 +49,32 @@ impl Field {
         Field { waves }
     }
 
-    /// By how much at most values `step_m` apart along x, and along y, differ: the waves' largest differences
-    /// together, and what single precision takes from a sum.
-    fn most_difference(&self, step_m: f64) -> [f64; 2] {
-        const ROUNDING: f64 = 1e-3;
-        self.waves.turns().map(|by_metre| {
-            let largest = |turns: &f64| 2.0 * sin(PI * (turns * step_m).abs().min(0.5));
-            let sum: f64 = by_metre.iter().map(largest).sum();
-            sum * (2.0 / WAVES as f64).sqrt() + ROUNDING
-        })
+    /// How steep it is at most between the corners of a lattice with this step.
+    fn steepness(&self, step_m: f64) -> Steepness {
+        let [by_x, by_y] = self.waves.turns();
+        // Between the corners a wave is linear in each coordinate. With sines and cosines of half of what it
+        // turns by from corner to corner, its slope along (dx, dy) is at most
+        // 2 |(dx sx cy + dy sy cx) + i sx sy (p dx + q dy)| a step, with p and q within [-1, 1].
+        let half = |turns: &f64| {
+            let angle = PI * turns * step_m;
+            (sin(angle), cos(angle))
+        };
+        let halves: Vec<_> = by_x.iter().map(half).zip(by_y.iter().map(half)).collect();
+        let along = |dx: f64, dy: f64| -> f64 {
+            let slopes = halves.iter().map(|&((sx, cx), (sy, cy))| {
+                let (alike, apart) = (dx * sx * cy + dy * sy * cx, sx * sy);
+                2.0 * (alike * alike + apart * apart).sqrt()
+            });
+            slopes.sum::<f64>() * (2.0 / WAVES as f64).sqrt() / step_m
+        };
+        let mut directions = [[0.0; DIRECTIONS + 1]; 2];
+        for (side, upward) in directions.iter_mut().zip([1.0, -1.0]) {
+            for (n, slope) in side.iter_mut().enumerate() {
+                let share = n as f64 / DIRECTIONS as f64;
+                *slope = along(1.0 - share, upward * share);
+            }
+        }
+        Steepness(directions)
     }
 
     /// The field's value at a place in metres and a time in seconds.
@@ -69,7 +87,55 @@ impl Field {
                 *sum += cosine;
             }
         }
-        f64::from(sums.iter().sum::<f32>()) * (2.0 / WAVES as f64).sqrt()
+        value(sums.iter().sum())
+    }
+
+    /// The values at those of four places that are asked for, at time zero, and anything at the others.
+    fn at_places(&self, places: [[f64; 2]; 4], asked: [bool; 4]) -> [f64; 4] {
+        wide(
+            #[inline(always)]
+            || {
+                let mut values = [0.0; 4];
+                for ((found, place), asked) in values.iter_mut().zip(places).zip(asked) {
+                    if asked {
+                        *found = value(self.waves.sum_at_first(place));
+                    }
+                }
+                values
+            },
+        )
+    }
+}
+
+/// A value of variance 1 of the sum of as many cosines.
+#[inline(always)]
+fn value(sum: f32) -> f64 {
+    f64::from(sum) * (2.0 / WAVES as f64).sqrt()
+}
+
+/// Directions of a quarter turn that a field's slope is known along.
+const DIRECTIONS: usize = 8;
+
+/// How steep a field on a lattice is at most, with each metre of |dx| + |dy|: where dx and dy have the same sign,
+/// and where they have not, by the share of |dy|. The slope is a norm of (dx, dy), thus convex in that share: between
+/// two known ones it is no more than their chord.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Steepness([[f64; DIRECTIONS + 1]; 2]);
+
+impl Steepness {
+    /// By how much at most values at two places differ.
+    pub(crate) fn most_difference(&self, (dx, dy): (f64, f64)) -> f64 {
+        /// Twice what single precision takes from a sum of waves, and more.
+        const ROUNDING: f64 = 1e-3;
+        let way = dx.abs() + dy.abs();
+        if way == 0.0 {
+            return 0.0;
+        }
+        let side = &self.0[usize::from(dx * dy < 0.0)];
+        let share = dy.abs() / way * DIRECTIONS as f64;
+        let n = (share as usize).min(DIRECTIONS - 1);
+        let beyond = share - n as f64;
+        way * (side[n] + (side[n + 1] - side[n]) * beyond) + ROUNDING
     }
 }
 
@@ -178,11 +244,15 @@ impl Map {
         }
     }
 
-    /// By how much at most what a lattice reads changes with each metre along x, and along y: between its
-    /// corners the value is linear in each.
-    pub(crate) fn steepest(&self) -> [f64; 2] {
-        let step_m = self.distance_m / CELLS;
-        self.field.most_difference(step_m).map(|most| most / step_m)
+    /// How steep what a lattice reads is at most.
+    pub(crate) fn steepness(&self) -> Steepness {
+        self.field.steepness(self.distance_m / CELLS)
+    }
+
+    /// The interpolated value at a place.
+    pub(crate) fn at(&self, place: (f64, f64)) -> f64 {
+        let all = |square, _| self.corners(square, [true; 4]);
+        Lattice::new().at(place, self.distance_m, all)
     }
 
     /// Its correlation distance in metres.
@@ -198,15 +268,17 @@ impl Map {
             .filter(|(known, _)| *known == square)
             .map_or([None; 4], |(_, corners)| corners);
         let step = self.distance_m / CELLS;
-        for ((known, corner), _) in known
-            .iter_mut()
-            .zip(CORNERS)
-            .zip(needed)
-            .filter(|((known, _), is_needed)| *is_needed && known.is_none())
-        {
-            let x = (square.0 as f64 + corner.0 as f64) * step;
-            let y = (square.1 as f64 + corner.1 as f64) * step;
-            *known = Some(self.field.at(x, y, 0.0));
+        let places = CORNERS.map(|(right, up)| {
+            let x = (square.0 as f64 + right as f64) * step;
+            let y = (square.1 as f64 + up as f64) * step;
+            [x, y]
+        });
+        let unknown = [0, 1, 2, 3].map(|n| needed[n] && known[n].is_none());
+        if unknown.contains(&true) {
+            let found = self.field.at_places(places, unknown);
+            for ((known, found), _) in known.iter_mut().zip(found).zip(unknown).filter(|it| it.1) {
+                *known = Some(found);
+            }
         }
         *latest = Some((square, known));
         known.map(|value| value.unwrap_or(0.0))

@@ -32,5 +32,7 @@ mod wide;
 pub use config::{ChannelConfig, LineOfSight, Shadowing};
 pub use ends::{LinkEnds, LinkKey};
 pub use error::ConfigError;
-pub use link::{Beside, Causes, Environment, LargeScale, LinkChannel, OUTAGE_LOSS_DB, State};
+pub use link::{
+    Beside, Causes, CommonShadowing, Environment, LargeScale, LinkChannel, OUTAGE_LOSS_DB, State,
+};
 pub use path_loss::wavelength;

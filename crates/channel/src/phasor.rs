@@ -97,12 +97,28 @@ impl Waves {
     }
 
     /// Cosine of the first `N` waves at a place.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn cosines<const N: usize>(&self, place: [f64; 3], cosines: &mut [f32; N]) {
         self.angles(place, cosines);
         for cosine in cosines {
             *cosine = cos_sin(*cosine).0;
         }
+    }
+
+    /// The sum of the waves' cosines at a place at time zero, when what turns over time has not turned; waves beyond the
+    /// last whole group of [`LANES`] are left out.
+    #[inline(always)]
+    pub(crate) fn sum_at_first(&self, [x, y]: [f64; 2]) -> f32 {
+        let count = self.count();
+        let part = |part| self.all[part * count..][..count].as_chunks::<LANES>().0;
+        let mut sums = [0.0_f32; LANES];
+        for ((by_x, by_y), phase) in part(0).iter().zip(part(1)).zip(part(3)) {
+            for (n, sum) in sums.iter_mut().enumerate() {
+                let turns = wrap(by_x[n] * x + by_y[n] * y + phase[n]) as f32;
+                *sum += cos_sin(turns).0;
+            }
+        }
+        sums.iter().sum()
     }
 }
 

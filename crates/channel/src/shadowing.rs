@@ -6,7 +6,7 @@
 //! that comes back finds what it left, and a UE whose path becomes blocked or clear meets another
 //! map's value. All sites share one more field; it makes their shadowing correlated.
 
-use super::field::{Lattice, Map};
+use super::field::{Lattice, Map, Steepness};
 use super::path_loss::Condition;
 use fadeout_core::math::exp;
 use fadeout_core::random::Stream;
@@ -101,9 +101,8 @@ impl Maps {
 pub(crate) struct SiteMap {
     common: Arc<CommonMap>,
     shadowing: [Map; 2],
-    /// By how many standard deviations at most the shadowing in a condition changes with each metre along x, and
-    /// along y.
-    steepest: [OnceLock<[f64; 2]>; 2],
+    /// How steep its shadowing in a condition is at most.
+    steepness: [OnceLock<Steepness>; 2],
     state: Map,
     k_factor: Option<Map>,
     delay_spread: [Option<Map>; 2],
@@ -117,7 +116,7 @@ impl SiteMap {
         let scales = &common.scales;
         SiteMap {
             shadowing: shadowing_fields(scales, seed, "radio.shadowing.site", site),
-            steepest: [OnceLock::new(), OnceLock::new()],
+            steepness: [OnceLock::new(), OnceLock::new()],
             state: Map::new(&mut stream, scales.state_m),
             k_factor: scales
                 .k_factor_m
@@ -167,15 +166,25 @@ impl MapReader {
         &self.map
     }
 
-    /// By how many standard deviations at most the shadowing changes with each metre along x, and along y.
-    pub(crate) fn steepest_shadowing(&self, condition: Condition) -> [f64; 2] {
+    /// What all sites share.
+    pub(crate) fn common(&self) -> *const CommonMap {
+        Arc::as_ptr(&self.map.common)
+    }
+
+    /// By how many standard deviations at most the shadowing at two places `way` apart differs, beside the
+    /// difference of the [common part](MapReader::common_shadowing).
+    pub(crate) fn most_difference(&self, condition: Condition, way: (f64, f64)) -> f64 {
         let n = number(condition);
-        *self.map.steepest[n].get_or_init(|| {
-            let shared = self.map.common.scales.between_sites;
-            let own = self.map.shadowing[n].steepest();
-            let common = self.map.common.shadowing[n].steepest();
-            [0, 1].map(|axis| shared.sqrt() * common[axis] + (1.0 - shared).sqrt() * own[axis])
-        })
+        let own = &self.map.shadowing[n];
+        let steepness = self.map.steepness[n].get_or_init(|| own.steepness());
+        let shared = self.map.common.scales.between_sites;
+        (1.0 - shared).sqrt() * steepness.most_difference(way)
+    }
+
+    /// The part of the shadowing that all sites share, in standard deviations.
+    pub(crate) fn common_shadowing(&self, condition: Condition, place: (f64, f64)) -> f64 {
+        let common = &self.map.common;
+        common.scales.between_sites.sqrt() * common.shadowing[number(condition)].at(place)
     }
 
     /// Shadowing at a place, in standard deviations.

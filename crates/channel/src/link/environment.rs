@@ -224,6 +224,7 @@ impl Environment {
                 && !config.ue_antenna.is_steered(),
             asked: None,
             large_scale: LargeScale::UNKNOWN,
+            common: None,
             shared: Arc::clone(&self.shared),
         }
     }

@@ -31,6 +31,7 @@ pub use beside::Beside;
 pub use causes::Causes;
 pub use environment::Environment;
 pub use parts::{LargeScale, State};
+pub use reach::CommonShadowing;
 
 use asked::Asked;
 use beside::{Surroundings, Weighed};
@@ -66,6 +67,8 @@ pub struct LinkChannel {
     is_timeless: bool,
     asked: Option<Asked>,
     large_scale: LargeScale,
+    /// The part of its shadowing that all sites share, in standard deviations, where it was found.
+    common: Option<f64>,
 }
 
 /// Gains of both ends' antennas in a condition, dBi, and what is in the way, dB.
@@ -256,7 +259,9 @@ impl LinkChannel {
             los_weight,
             own: (path_loss_db, shadowing_db),
             others,
+            common,
         } = beside.found(key, || self.surroundings(shared, ends));
+        self.common = common;
         let (condition, other) = state.conditions();
         let others = los_weight.zip(others);
         let excess_db = others
@@ -342,6 +347,8 @@ impl LinkChannel {
             los_weight,
             own: losses(condition),
             others: los_weight.map(|_| losses(other)),
+            common: (shared.slopes.is_some() && config.shadowing.is_some())
+                .then(|| self.maps.common_shadowing(condition, place)),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::Air;
 use super::path::Round;
 use super::ue::latest;
+use crate::channel::CommonShadowing;
 use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{CellId, Kinematics, Motion, Point, Time, UeId};
 
@@ -64,18 +65,18 @@ impl Air {
         let ue = &mut self.ues[ue.index()];
         let placement = ue.place(now, motion);
         let place = placement.ue.position;
-        let mut round = Round::default();
+        let (mut round, mut common) = (Round::default(), CommonShadowing::default());
         for index in ue.carriers.iter().cloned().flatten() {
             let path = &self.paths[index];
             let cell = &self.cells[path.cell.index()];
             let channel = &mut self.channels[index];
-            let reach_db = match may_bound {
-                true => channel.reach_db(place, cell) + ROUNDING_DB,
-                false => f64::INFINITY,
+            let bounds_db = match may_bound {
+                true => channel.bounds_db(place, cell, &mut common),
+                false => [f64::NEG_INFINITY, f64::INFINITY],
             };
-            let levels_dbm = if reach_db < f64::INFINITY {
-                let last_dbm = cell.levels.element_dbm + channel.found_db();
-                [last_dbm - reach_db, last_dbm + reach_db]
+            let levels_dbm = if bounds_db[1] < f64::INFINITY {
+                let [low_db, high_db] = bounds_db.map(|bound| cell.levels.element_dbm + bound);
+                [low_db - ROUNDING_DB, high_db + ROUNDING_DB]
             } else {
                 let (found, at) = ((channel, self.gains[index]), (now, &mut round));
                 let gain = path.look_aside(found, at, &placement, cell, motion);

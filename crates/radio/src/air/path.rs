@@ -3,7 +3,7 @@
 use super::AirCell;
 use crate::channel::fading::MAX_SUB_BANDS;
 use crate::channel::recorded::Series;
-use crate::channel::{Beside, LinkChannel, LinkEnds, State};
+use crate::channel::{Beside, CommonShadowing, LinkChannel, LinkEnds, State};
 use crate::config::CellConfig;
 use fadeout_core::math::from_db;
 use fadeout_core::{CellId, Kinematics, Lattice, Motion, NodeId, Point, Time, Vector};
@@ -170,17 +170,22 @@ impl PathChannel {
         }
     }
 
-    /// By how many dB at most the slow gain that was found last differs from that with the UE at a place.
-    pub(super) fn reach_db(&self, ue: Point, cell: &AirCell) -> f64 {
-        match self.recorded {
-            None => self.channel.reach_db(ue, cell.levels.unique_m),
-            Some(_) => f64::INFINITY,
+    /// Bounds of the slow gain with the UE at a place, dB; infinite where none are known.
+    pub(super) fn bounds_db(
+        &self,
+        ue: Point,
+        cell: &AirCell,
+        common: &mut CommonShadowing,
+    ) -> [f64; 2] {
+        let reach_db = match self.recorded {
+            None => self.channel.reach_db(ue, cell.levels.unique_m, common),
+            Some(_) => [f64::NEG_INFINITY, f64::INFINITY],
+        };
+        if reach_db[1].is_infinite() {
+            return reach_db;
         }
-    }
-
-    /// The slow gain that the channel found last, in dB.
-    pub(super) fn found_db(&self) -> f64 {
-        self.channel.large_scale().gain_db
+        let last_db = self.channel.large_scale().gain_db;
+        reach_db.map(|reach_db| last_db + reach_db)
     }
 
     /// The slow gain at given ends. Another look is needed before anything else is asked.

@@ -4,6 +4,7 @@
 use super::path::{Placement, Round};
 use super::ue::{INTERFERING_PERIOD, latest};
 use super::{Air, Signal};
+use crate::channel::CommonShadowing;
 use crate::config::LegId;
 use fadeout_core::{Motion, Span, Time};
 
@@ -90,6 +91,7 @@ impl Watched<'_> {
         };
         let instant = latest(at, INTERFERING_PERIOD);
         let (mut round, mut grid_round) = (Round::default(), Round::default());
+        let mut common = CommonShadowing::default();
         let mut on_grid: Option<Placement> = None;
         if look.back > 0 && (air.past.leg, air.past.instant) != (id, instant) {
             air.past
@@ -127,7 +129,7 @@ impl Watched<'_> {
                     on_grid.get_or_insert_with(|| ue.place_on_grid(instant).unwrap_or_else(again));
                 let when = (instant, &mut grid_round);
                 if enough.is_some() {
-                    let most_db = channel.found_db() + channel.reach_db(place.ue.position, other);
+                    let [_, most_db] = channel.bounds_db(place.ue.position, other, &mut common);
                     let most =
                         power_of_two_above(most_db.min(-other.config.channel.minimum_loss_db));
                     let most_mw = air.downlinks.heard_mw((cell, width_hz), most, share);
