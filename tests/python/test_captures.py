@@ -6,6 +6,7 @@ import subprocess
 from itertools import pairwise
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import fadeout
@@ -253,6 +254,90 @@ def test_long_numbers_of_forwarded_packets_are_read(tmp_path: Path):
     assert all((b - a) % 2**18 == 1 for a, b in pairwise(numbers))
     assert fields(capture, "gtp.ext_hdr.pdcp_sn", "gtp.teid") == []
     assert tshark(capture, "-Y", "_ws.malformed || ip.checksum.status == 0") == []
+
+
+DUAL = {
+    "duration": "1 s",
+    "flow.download.application": {"kind": "transfer", "size": "4 MB"},
+    "ue.phone.split": {"ul-data-split-threshold": "0 B"},
+    "probe.link-capture": ["x2"],
+    "probe.link-capture-snap": "2 kB",
+    "probe.radio-capture": ["phone"],
+}
+
+
+@pytest.fixture(scope="module")
+def dual(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, fadeout.Results]:
+    out = tmp_path_factory.mktemp("dual") / "run"
+    results = fadeout.run(ROOT / "scenarios/dual-connectivity.toml", set=DUAL, out=out)
+    return out / "captures", results
+
+
+def on_small_cell(results: fadeout.Results, direction: str) -> int:
+    legs = results.table("legs")
+    small = legs.filter(pl.col("direction") == direction, pl.col("cell") == "small")
+    return small["packets"].item()
+
+
+def pdcp_number(payload: str) -> int:
+    """The SN of 18 bits of the PDCP PDU behind GTP-U and its extensions: it has a whole packet."""
+    octets = bytes.fromhex(payload)
+    behind = 8
+    if octets[0] & 7:
+        kind, behind = octets[11], 12
+        while kind:
+            words = octets[behind]
+            kind, behind = octets[behind + 4 * words - 1], behind + 4 * words
+    header, packet = octets[behind : behind + 3], octets[behind + 3 :]
+    assert header[0] & 0xFC == 0x80, "data, and reserved bits of zero"
+    assert packet[0] == 0x45
+    assert int.from_bytes(packet[2:4]) == len(packet)
+    return int.from_bytes(header) & 0x3FFFF
+
+
+@tshark_wanted
+def test_the_frames_between_the_base_stations_of_a_split_bearer_are_read(
+    dual: tuple[Path, fadeout.Results],
+):
+    folder, results = dual
+    capture = folder / "x2.link.pcapng"
+    assert tshark(capture, "-Y", "_ws.malformed || ip.checksum.status == 0") == []
+
+    down = fields(capture, "nrup.pdu_type == 0", "nrup.seq_num", "gtp.teid", "udp.payload")
+    assert [int(number) for number, *_ in down] == list(range(len(down))), (
+        "nothing is lost on the way"
+    )
+    assert len(down) == on_small_cell(results, "downlink") > 500
+    assert {teid for _, teid, _ in down} == {"0x60000001"}
+    numbers = [pdcp_number(payload) for *_, payload in down]
+    assert all(a < b for a, b in pairwise(numbers)), "in order, with gaps for the other leg"
+
+    statuses = fields(capture, "nrup.pdu_type == 1", "nrup.desrd_buff_sz_data_radio_bearer")
+    assert len(statuses) > 10
+    assert all(int(desired) >= 50_000 for (desired,) in statuses)
+    highest = "nrup.high_success_delivered_nr_pdcp_sn"
+    delivered = [int(number) for (number,) in fields(capture, highest, highest)]
+    assert delivered == sorted(delivered)
+    assert set(delivered) <= set(numbers)
+
+    up = fields(capture, "gtp.teid == 0x70000001 && !nrup", "udp.payload")
+    assert len(up) == on_small_cell(results, "uplink") > 20
+    assert len({pdcp_number(payload) for (payload,) in up}) == len(up)
+
+
+@tshark_wanted
+def test_both_legs_of_a_split_bearer_are_read_from_mac_to_tcp(
+    dual: tuple[Path, fadeout.Results], monkeypatch: pytest.MonkeyPatch
+):
+    folder, results = dual
+    monkeypatch.setenv("WIRESHARK_CONFIG_DIR", os.fspath(folder / "wireshark"))
+    capture = folder / "phone.radio.pcapng"
+    blocks = results.table("transport_blocks")
+    for layer, cell in [("mac-lte && !mac-lte.sr-req", "macro"), ("mac-nr", "small")]:
+        of_cell = blocks.filter(pl.col("cell") == cell)
+        assert len(tshark(capture, "-Y", layer)) == len(of_cell) > 50
+        assert len(tshark(capture, "-Y", f"{layer} && tcp")) > 30
+    assert tshark(capture, "-Y", "_ws.malformed") == []
 
 
 @tshark_wanted

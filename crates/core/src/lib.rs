@@ -54,6 +54,6 @@ pub use segment::{
     AccurateEcnOption, Dss, Flags, MAX_SACK_BLOCKS, MptcpOption, SackBlock, SackList, Segment,
 };
 pub use time::{Span, Time};
-pub use tunnel::{Carried, PdcpNumber, Tunnel};
+pub use tunnel::{Carried, InterfaceFrame, InterfacePdu, PdcpNumber, Tunnel, UserPlane};
 pub use units::{Bytes, Dbm, Decibel, Hertz, Meters, Rate};
 pub use wake::Wake;

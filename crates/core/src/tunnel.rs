@@ -1,6 +1,6 @@
 //! Tunnels of the core network, as a capture of a link shows them.
 
-use crate::{NodeId, Packet};
+use crate::{NodeId, Packet, PacketId};
 
 /// A GTP-U tunnel in one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +22,53 @@ pub struct PdcpNumber {
     pub bits: u8,
 }
 
+/// What the base stations of a split bearer tell each other (NR-U).
+///
+/// Standard: TS 38.425 §5.5.2.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UserPlane {
+    /// DL USER DATA.
+    Data {
+        /// NR-U sequence number.
+        number: u64,
+        /// Whether it asks for a status.
+        polls: bool,
+        /// Sequence number of the PDCP PDU up to which nothing need be sent.
+        discards_through: Option<u32>,
+    },
+    /// DL DATA DELIVERY STATUS.
+    Status {
+        /// Desired buffer size in bytes.
+        desired: u64,
+        /// First and one past the last NR-U sequence number of lost frames.
+        lost: Vec<(u64, u64)>,
+        /// Sequence number of the latest PDCP PDU that has gone, with all before it.
+        through: Option<u32>,
+        /// Whether it was delivered; sent otherwise.
+        is_delivered: bool,
+    },
+}
+
+/// A frame between the base stations of a split bearer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InterfaceFrame {
+    /// What they tell each other: none with an uplink PDU.
+    pub user_plane: Option<UserPlane>,
+    /// The PDCP PDU in it.
+    pub pdu: Option<InterfacePdu>,
+}
+
+/// A PDCP PDU between base stations.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InterfacePdu {
+    /// PDCP's header, and SDAP's.
+    pub header: Vec<u8>,
+    /// The packet; none that has left the bearer.
+    pub packet: Option<PacketId>,
+    /// Bytes of the PDU.
+    pub size: u32,
+}
+
 /// A packet or an end marker on a link.
 #[derive(Debug, Clone, Copy)]
 pub enum Carried<'a> {
@@ -37,6 +84,15 @@ pub enum Carried<'a> {
         number: Option<PdcpNumber>,
         /// Whether the tunnel is of a PDU session (N3), and then whether this is uplink.
         session: Option<bool>,
+    },
+    /// A frame between the base stations of a split bearer.
+    Interface {
+        /// The tunnel.
+        tunnel: Tunnel,
+        /// The frame.
+        frame: &'a InterfaceFrame,
+        /// The packet in its PDU.
+        packet: Option<&'a Packet>,
     },
     /// The end marker of a tunnel.
     EndMarker(Tunnel),

@@ -18,6 +18,7 @@ mod tests;
 
 pub use buffer_status::BufferStatus;
 pub use format::{BearerFormat, Form};
+pub use pdcp::pdcp_header;
 
 use crate::pdcp::Ledger;
 use crate::rlc::{Pdu, TransportBlock};

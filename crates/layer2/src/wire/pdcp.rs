@@ -37,6 +37,21 @@ fn write_header(
     }
 }
 
+/// The header of a PDCP PDU, with SDAP's.
+///
+/// Standard: TS 38.323 §6.2.2; TS 36.323 §6.2; TS 37.324 §6.2.
+pub fn pdcp_header(format: &BearerFormat, direction: Direction, count: u32) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_header(
+        &mut bytes,
+        &format.pdcp,
+        format.generation,
+        direction,
+        count,
+    );
+    bytes
+}
+
 /// Writes some bytes of a PDCP PDU.
 ///
 /// Standard: TS 38.323 §6.2.2; TS 36.323 §6.2.

@@ -142,9 +142,13 @@ impl RadioAccess {
         self.service.stack.serving_cells(ue)
     }
 
-    /// How the PDUs of each bearer look on the air.
+    /// How the PDUs of each bearer look on the air of each of its legs, the first one's first.
     pub fn formats(&self) -> impl Iterator<Item = &BearerFormat> {
-        self.service.stack.bearers.iter().map(format_of)
+        let numbers = |config: &BearerConfig| {
+            std::iter::once(config.leg).chain(config.split.map(|split| split.leg))
+        };
+        let bearers = self.service.stack.bearers.iter();
+        bearers.flat_map(move |drb| numbers(drb.config()).map(|leg| drb.format(leg)))
     }
 
     /// Its counters so far.

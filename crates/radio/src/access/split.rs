@@ -4,9 +4,9 @@ use super::service::Service;
 use super::stack::Stack;
 use super::{Backhaul, Event, LegCounters, Move, RadioAccess};
 use crate::bearer::daps::{copied_between, daps};
-use crate::bearer::{Frame, FrameKind, SplitBearer, carried, on_late_uplink, split};
+use crate::bearer::{Frame, FrameKind, SplitBearer, carried, on_late_uplink, shown, split};
 use crate::config::{Env, LegId};
-use fadeout_core::{Direction, DrbId, Probe, Span, Time};
+use fadeout_core::{Direction, DrbId, InterfaceFrame, Probe, Span, Time};
 
 impl RadioAccess {
     /// The counters of a direction of the legs of a bearer, if it is split.
@@ -34,6 +34,19 @@ impl RadioAccess {
             };
         }
         Some(counters)
+    }
+
+    /// What a frame between the base stations of a split bearer has, as long as it was not heard.
+    pub fn frame(&self, what: Backhaul, number: u64) -> Option<InterfaceFrame> {
+        let (bearer, kind) = match what {
+            Backhaul::DownlinkPdu { bearer } => (bearer, FrameKind::Downlink),
+            Backhaul::Poll { bearer } => (bearer, FrameKind::Poll),
+            Backhaul::Discard { bearer } => (bearer, FrameKind::Discard),
+            Backhaul::DeliveryStatus { bearer } => (bearer, FrameKind::Status),
+            Backhaul::UplinkPdu { bearer } => (bearer, FrameKind::Uplink),
+            _ => return None,
+        };
+        shown(&self.service.stack.bearers[bearer.index()], kind, number)
     }
 }
 

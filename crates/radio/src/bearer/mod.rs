@@ -27,7 +27,7 @@ mod transfer;
 
 pub(crate) use abroad::Stays;
 pub(crate) use leaving::fail_leg;
-pub(crate) use split::{Frame, FrameKind, SplitBearer, carried, on_late_uplink, split};
+pub(crate) use split::{Frame, FrameKind, SplitBearer, carried, on_late_uplink, shown, split};
 pub(crate) use storage::Storage;
 pub(crate) use track::BlockTimes;
 pub(crate) use transfer::TransferCounts;

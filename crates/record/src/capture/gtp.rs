@@ -3,7 +3,8 @@
 //! Standard: TS 29.281 §4.4.2, §5.1, §5.2; TS 38.415 §5.5.2.
 
 use super::headers::checksum_of_header;
-use fadeout_core::{Ecn, NodeId, PdcpNumber, Tunnel};
+use super::user_plane;
+use fadeout_core::{Ecn, NodeId, PdcpNumber, Tunnel, UserPlane};
 use std::net::Ipv4Addr;
 
 const IP_HEADER: usize = 20;
@@ -23,6 +24,7 @@ const HAS_EXTENSION: u8 = 0x04;
 /// Types of extension headers.
 mod extension {
     pub(super) const LONG_PDCP_NUMBER: u8 = 0x82;
+    pub(super) const NR_RAN_CONTAINER: u8 = 0x84;
     pub(super) const PDU_SESSION_CONTAINER: u8 = 0x85;
     pub(super) const PDCP_NUMBER: u8 = 0xc0;
     pub(super) const NONE: u8 = 0;
@@ -38,17 +40,18 @@ pub(super) fn transport_address(node: NodeId) -> Ipv4Addr {
 
 /// Extension headers of a tunnel's packet.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Extensions {
+pub(super) struct Extensions<'a> {
     pub(super) number: Option<PdcpNumber>,
     /// Of a PDU session, and then whether uplink.
     pub(super) session: Option<bool>,
+    pub(super) user_plane: Option<&'a UserPlane>,
 }
 
 /// Writes IP, UDP and GTP-U in front of a user's packet of `inside` bytes.
 pub(super) fn write_data(
     out: &mut Vec<u8>,
     tunnel: Tunnel,
-    extensions: Extensions,
+    extensions: Extensions<'_>,
     (inside, ecn): (u32, Ecn),
 ) {
     let mut optional = Vec::new();
@@ -79,7 +82,7 @@ fn write_mandatory(out: &mut Vec<u8>, (flags, kind): (u8, u8), length: u32, teid
 
 /// Sequence number and N-PDU number, which are not used, and the chain of extension headers: each begins with its
 /// length in words and ends with the type of the next.
-fn write_extensions(out: &mut Vec<u8>, extensions: Extensions) {
+fn write_extensions(out: &mut Vec<u8>, extensions: Extensions<'_>) {
     let session = extensions.session.map(|is_uplink| {
         let kind = u8::from(is_uplink) << 4;
         (extension::PDU_SESSION_CONTAINER, vec![1, kind, QFI])
@@ -98,7 +101,19 @@ fn write_extensions(out: &mut Vec<u8>, extensions: Extensions) {
             }
         }
     });
-    let chain: Vec<(u8, Vec<u8>)> = session.into_iter().chain(number).collect();
+    let user_plane = extensions.user_plane.map(|user_plane| {
+        let mut content = vec![0];
+        user_plane::write(&mut content, user_plane);
+        // Its words, with its length and the next one's type.
+        content.resize((content.len() + 1).next_multiple_of(4) - 1, 0);
+        content[0] = u8::try_from((content.len() + 1) / 4).unwrap_or(0);
+        (extension::NR_RAN_CONTAINER, content)
+    });
+    let chain: Vec<(u8, Vec<u8>)> = session
+        .into_iter()
+        .chain(number)
+        .chain(user_plane)
+        .collect();
     if chain.is_empty() {
         return;
     }
@@ -221,7 +236,11 @@ mod tests {
             let session = [None, Some(false), Some(true)][below(3) as usize];
             let inside = 20 + below(9000) as u32;
             let mut bytes = Vec::new();
-            let extensions = Extensions { number, session };
+            let extensions = Extensions {
+                number,
+                session,
+                user_plane: None,
+            };
             write_data(&mut bytes, tunnel, extensions, (inside, Ecn::Ect0));
             let expected = Read {
                 source: transport_address(tunnel.from).octets(),

@@ -6,7 +6,7 @@ use super::hosts::Hosts;
 use super::pcapng::Interface;
 use crate::manifest::Subject;
 use crate::{RecordError, RecorderConfig, RunFolder};
-use fadeout_core::{Carried, LinkId, Time};
+use fadeout_core::{Carried, Ecn, LinkId, Time};
 
 /// The captured links.
 #[derive(Debug)]
@@ -86,11 +86,35 @@ impl LinkCaptures {
                 session,
             } => {
                 let length = packet.wire_len();
-                let extensions = Extensions { number, session };
+                let extensions = Extensions {
+                    number,
+                    session,
+                    user_plane: None,
+                };
                 gtp::write_data(&mut self.frame, tunnel, extensions, (length, packet.ecn));
                 let headers = hosts.headers(packet);
                 self.frame.extend(headers);
                 length - headers.len() as u32
+            }
+            Carried::Interface {
+                tunnel,
+                frame,
+                packet,
+            } => {
+                let extensions = Extensions {
+                    user_plane: frame.user_plane.as_ref(),
+                    ..Extensions::default()
+                };
+                let pdu = frame.pdu.as_ref();
+                let size = pdu.map_or(0, |pdu| pdu.size);
+                let ecn = packet.map_or(Ecn::default(), |packet| packet.ecn);
+                gtp::write_data(&mut self.frame, tunnel, extensions, (size, ecn));
+                let before = self.frame.len();
+                self.frame.extend(pdu.map_or(&[][..], |pdu| &pdu.header));
+                if let Some(packet) = packet {
+                    self.frame.extend(hosts.headers(packet));
+                }
+                size.saturating_sub((self.frame.len() - before) as u32)
             }
             Carried::EndMarker(tunnel) => {
                 gtp::write_end_marker(&mut self.frame, tunnel);

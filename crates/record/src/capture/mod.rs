@@ -11,6 +11,7 @@ mod mptcp;
 mod pcapng;
 mod profile;
 mod radio;
+mod user_plane;
 
 use crate::manifest::Subject;
 use crate::{RecordError, RecorderConfig, RunFolder};

@@ -11,7 +11,8 @@ use crate::crossing::Signal;
 use crate::directory::Directory;
 use crate::hop::{Hop, Routes};
 use fadeout_core::{
-    Carried, Direction, DrbId, LinkId, NodeId, Packet, PacketId, PdcpNumber, Probe, Tunnel,
+    Carried, Direction, DrbId, InterfaceFrame, LinkId, NodeId, PacketId, PacketPool, PdcpNumber,
+    Probe, Tunnel,
 };
 use fadeout_radio::access::Backhaul;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +25,9 @@ mod kind {
     /// Of handovers from link to link, by their number.
     pub(super) const OLD_PATH: u32 = 0x4000_0000;
     pub(super) const BETWEEN_LINKS: u32 = 0x5000_0000;
+    /// Of split bearers, to the other base station and from it.
+    pub(super) const TO_LEG: u32 = 0x6000_0000;
+    pub(super) const FROM_LEG: u32 = 0x7000_0000;
 }
 
 /// Where tunnels end, and what is in them beside packets.
@@ -104,10 +108,12 @@ impl Tunnels {
     /// The packet as a link carries it, in its tunnel if any; none for messages.
     fn carried<'a>(
         &self,
-        (id, packet): (PacketId, &'a Packet),
+        (id, pool): (PacketId, &'a PacketPool),
+        frame: Option<&'a InterfaceFrame>,
         routes: &Routes,
         directory: &Directory,
     ) -> Option<Carried<'a>> {
+        let packet = &pool[id];
         let stretch = Stretch::of(routes.hops(packet.route), usize::from(packet.hop));
         let nodes = stretch.nodes(directory);
         let [first, .., last] = nodes[..] else {
@@ -127,17 +133,27 @@ impl Tunnels {
             })
         };
         let marker = |tunnel| Some(Carried::EndMarker(tunnel));
+        let of_frame = |tunnel| {
+            let frame = frame?;
+            let packet = frame.pdu.as_ref().and_then(|pdu| pdu.packet);
+            Some(Carried::Interface {
+                tunnel,
+                frame,
+                packet: packet.map(|id| &pool[id]),
+            })
+        };
         match stretch.after {
             Some(Hop::Backhaul(
-                Backhaul::Message { .. }
-                | Backhaul::Copy { .. }
-                | Backhaul::DownlinkPdu { .. }
-                | Backhaul::Poll { .. }
-                | Backhaul::Discard { .. }
-                | Backhaul::LegFailure { .. }
-                | Backhaul::DeliveryStatus { .. }
-                | Backhaul::UplinkPdu { .. },
+                Backhaul::Message { .. } | Backhaul::Copy { .. } | Backhaul::LegFailure { .. },
             )) => None,
+            Some(Hop::Backhaul(
+                Backhaul::DownlinkPdu { bearer }
+                | Backhaul::Poll { bearer }
+                | Backhaul::Discard { bearer },
+            )) => of_frame(tunnel(kind::TO_LEG, bearer.0)),
+            Some(Hop::Backhaul(
+                Backhaul::DeliveryStatus { bearer } | Backhaul::UplinkPdu { bearer },
+            )) => of_frame(tunnel(kind::FROM_LEG, bearer.0)),
             Some(Hop::Backhaul(Backhaul::EndMarker { bearer })) => marker(Tunnel {
                 from: self.core.unwrap_or(first),
                 ..tunnel(kind::DOWNLINK, bearer.0)
@@ -224,8 +240,15 @@ pub(super) fn show_crossed<P: Probe>(world: &mut World<P>, link: LinkId, arrived
     }
     let now = world.agenda.now();
     for &id in arrived {
-        let packet = (id, &world.pool[id]);
-        let carried = tunnels.carried(packet, &world.routes, &world.directory);
+        let packet = &world.pool[id];
+        let frame = match (world.routes.hops(packet.route).last(), &world.radio) {
+            (Some(&Hop::Backhaul(what)), Some(radio)) => {
+                radio.access.frame(what, packet.segment.seq)
+            }
+            _ => None,
+        };
+        let (packet, frame) = ((id, &world.pool), frame.as_ref());
+        let carried = tunnels.carried(packet, frame, &world.routes, &world.directory);
         if let Some(carried) = carried {
             world.probe.crossed(now, link, carried);
         }

@@ -15,9 +15,11 @@
 mod copies;
 mod duplication;
 mod release;
+mod shown;
 mod work;
 
 pub(super) use release::release;
+pub(crate) use shown::shown;
 pub(crate) use work::{SplitBearer, carried, on_late_uplink, split};
 
 use super::rlc_leg::RlcLegs;
