@@ -24,7 +24,7 @@ pub struct LinkEnds {
     /// [`Motion::obstruction`](fadeout_core::Motion::obstruction). It overrides the configuration's
     /// rule.
     pub obstruction: Option<f64>,
-    /// The loss by vehicles in the direct path, in dB.
+    /// The loss by vehicles and foliage in the direct path, in dB.
     pub vehicles_db: f64,
     /// Where the base station's beam points when it does not serve this UE.
     pub base_beam_at: Option<Point>,

@@ -4,7 +4,8 @@
 mod words;
 
 pub use words::{
-    CarFollowing, Changes, GapRule, Interpolation, LineOfSight, Outside, ReleasedState,
+    BeamPrediction, CarFollowing, Changes, GapRule, Interpolation, LineOfSight, Outside,
+    ReleasedState,
 };
 
 /// Most paths of a Multipath TCP connection.

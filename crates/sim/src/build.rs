@@ -1,5 +1,6 @@
 //! From a scenario to the parts of a world.
 
+mod blockage;
 mod channel_file;
 #[cfg(test)]
 mod defaults;

@@ -82,7 +82,8 @@ impl LinkChannel {
                 None => beams.measured_at(at),
             };
             let age = at.since(measured_at).as_secs_f64();
-            let (base, ue) = ends.before(earlier + age);
+            let (base, then) = ends.before(earlier + age);
+            let ue = self.expected(base, (measured_at, at)).unwrap_or(then);
             (base_beam, ue_beam) = (Angles::between(base, ue), Angles::between(ue, base));
             ue_beam.azimuth_deg += beams.rotation_deg_per_s * age;
         }
@@ -93,5 +94,16 @@ impl LinkChannel {
             ue_beam = Angles::between(ue, target);
         }
         ([down, up], [base_beam, ue_beam])
+    }
+
+    /// Where the UE is expected by what was measured, at a time, if that is predicted.
+    fn expected(&self, base: Point, (measured_at, at): (Time, Time)) -> Option<Point> {
+        let (track, beams) = self
+            .track
+            .as_deref()
+            .zip(self.shared.config.beams.as_ref())?;
+        let told = self.told.as_deref();
+        let at = told.map_or(at, |told| told.steered_at(at));
+        track.expected(beams, base, (measured_at, at))
     }
 }

@@ -3,6 +3,7 @@
 use super::reach::Slopes;
 use super::{LargeScale, LinkChannel};
 use crate::antenna::management::FailureMonitor;
+use crate::antenna::tracking::BeamTrack;
 use crate::atmosphere;
 use crate::blockage::MAX_BLOCKAGES;
 use crate::clusters::{ClusterLaw, Laws, Scattering};
@@ -214,6 +215,7 @@ impl Environment {
                 .and_then(FailureMonitor::new)
                 .map(Box::new),
             told: None,
+            track: config.beams.as_ref().and_then(BeamTrack::of).map(Box::new),
             walls: penetration.draw(carrier_ghz, &mut walls),
             environment_height: environment_height.uniform(),
             fading: SmallScale::new(self.seed, entity),

@@ -2,6 +2,7 @@
 
 use crate::antenna::management::FailureMonitor;
 use crate::antenna::recovery::ToldBeams;
+use crate::antenna::tracking::BeamTrack;
 use crate::antenna::{Angles, Antenna};
 use crate::blockage::{Process, View};
 use crate::clusters::{Look, Scattering};
@@ -54,6 +55,8 @@ pub struct LinkChannel {
     monitor: Option<Box<FailureMonitor>>,
     /// Instead of it where failure is found elsewhere.
     told: Option<Box<ToldBeams>>,
+    /// Where measurements of the beams found the UE, where it is predicted from that.
+    track: Option<Box<BeamTrack>>,
     /// The walls around the UE.
     walls: Walls,
     /// Uniform number that decides UMa's environment height.
@@ -382,6 +385,7 @@ impl LinkChannel {
                 blockage_db,
                 los_lead_db,
                 told: self.told.as_deref(),
+                track: self.track.as_deref(),
             };
             self.scattering.look(n, look)
         } else {
@@ -471,6 +475,9 @@ impl LinkChannel {
 
     /// Makes up the measurements of the beams until `now`.
     fn look_at_beams(&mut self, (shared, now, ends, los_lead_db): At<'_>, condition: Condition) {
+        if let (Some(track), Some(beams)) = (&mut self.track, &shared.config.beams) {
+            track.note(beams.tracking_period, now, ends.ue);
+        }
         let blockage_db = |channel: &mut LinkChannel, at: Time| {
             let earlier = now.since(at).as_secs_f64();
             let (base, ue) = ends.before(earlier);

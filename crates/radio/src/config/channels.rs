@@ -4,6 +4,7 @@
 use super::CellConfig;
 use super::cell::link_key;
 use crate::channel::knife_edges::cascaded_loss;
+use crate::channel::path_loss::vehicle::foliage_db_per_m;
 use crate::channel::path_loss::wavelength;
 use crate::channel::penetration::Penetration;
 use crate::channel::{ChannelConfig, ConfigError, Environment, LineOfSight, LinkChannel, LinkEnds};
@@ -87,6 +88,10 @@ impl CellConfig {
         if !edges.is_empty() {
             let length_m = site.distance_to(ue.position);
             ends.vehicles_db = cascaded_loss(edges, length_m, wavelength(self.carrier).0).0;
+        }
+        let foliage_m = motion.foliage_m(site, ue.position);
+        if foliage_m > 0.0 {
+            ends.vehicles_db += foliage_db_per_m(self.carrier.0 / 1e9) * foliage_m;
         }
         if self.channel.line_of_sight == LineOfSight::Geometry {
             ends.obstruction = Some(motion.obstruction(site, ue.position));

@@ -484,6 +484,14 @@ impl Builder<'_, '_> {
             return None;
         };
         let building = Building::read(fields, Some((name.to_owned(), low, high, outline)), self)?;
+        if building.foliage && !building.outline.is_empty() {
+            let message = "foliage with an outline";
+            self.mistake(
+                fields.place_of("outline"),
+                message,
+                "a `corner` and an `opposite` alone",
+            );
+        }
         if building.base.0 >= building.height.0 {
             let message = "a building whose underside is not below its roof";
             self.mistake(fields.place_of("base"), message, "a `base` below `height`");

@@ -24,13 +24,14 @@ mod states;
 mod vehicles;
 
 pub use blockage::{
-    Blockage, BlockageDepth, BlockageEffect, Blocker, Directions, Distances, HoldLimit,
+    Blockage, BlockageDepth, BlockageEffect, Blocker, Directions, Distances, HoldLimit, InBetween,
 };
 pub use budget::{McsTable, Radio};
 pub use channel_file::ChannelFile;
 pub use conditional::{ConditionKind, ExecutionCondition, HandoverProcedure};
 pub use fadeout_core::agreed::{
-    CarFollowing, Changes, GapRule, Interpolation, LineOfSight, Outside, ReleasedState,
+    BeamPrediction, CarFollowing, Changes, GapRule, Interpolation, LineOfSight, Outside,
+    ReleasedState,
 };
 pub use file::File;
 pub(crate) use file::read_bounded;
@@ -45,7 +46,7 @@ pub use mobility::{
     EventKind, HandoverData, HandoverPreparation, MeasurementEvent, MobilityManagement,
 };
 pub use node::Node;
-pub use prediction::{BlockagePrediction, Knowledge};
+pub use prediction::{BlockagePrediction, Knowledge, Regions};
 pub(crate) use probe::Probe;
 pub use rab::{Rab, RabDirection, RabQueue};
 pub(crate) use radio::bearers;

@@ -173,6 +173,7 @@ macro_rules! agreed {
 }
 
 agreed!(
+    BeamPrediction,
     CarFollowing,
     Changes,
     GapRule,

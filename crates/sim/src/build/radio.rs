@@ -87,10 +87,15 @@ fn buildings(scenario: &Scenario, places: &mut Places) {
             continue;
         }
         let (low, high) = (building.low, building.high);
-        places.build(Obstacle {
+        let obstacle = Obstacle {
             base: building.base.0,
             ..Obstacle::building(Rectangle { low, high }, building.height.0)
-        });
+        };
+        if building.foliage {
+            places.plant(obstacle);
+        } else {
+            places.build(obstacle);
+        }
     }
 }
 
@@ -288,6 +293,7 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
             .map(|tracking_period| BeamManagement {
                 tracking_period,
                 switching_delay: described.beam_switching_delay,
+                prediction: described.beam_prediction,
                 failure: Some(BeamFailure {
                     threshold_db: described.beam_failure_threshold.0,
                     recovery_delay: described.beam_recovery_delay,
