@@ -194,7 +194,7 @@ pub(crate) mod tests {
             heading: degrees.to_radians(),
             velocity: (0.0, 0.0),
         };
-        let rear = |pose: Pose, length: f64| pose.ahead(-length);
+        let rear = |pose: Pose, length: f64| pose.along(pose.turn(), -length);
         let (x, y) = rear(pose(0.0), 5.0);
         assert!((x - 95.0).abs() < 1e-9 && (y - 50.0).abs() < 1e-9);
         let (x, y) = rear(pose(60.0), 13.0);
