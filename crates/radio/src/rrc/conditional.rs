@@ -441,7 +441,7 @@ mod tests {
         let event = [condition(A3, 100)];
         let mut conditions = Conditions::new(&event, Span::from_millis(40), 2);
         conditions.set_candidates(at(0), [1].into_iter());
-        let mut told = |conditions: &mut Conditions, ms, levels: [f64; 2]| {
+        let told = |conditions: &mut Conditions, ms, levels: [f64; 2]| {
             conditions.on_samples(at(ms), 0, &levels.map(Level::from));
             conditions.take_news()
         };
