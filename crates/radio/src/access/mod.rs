@@ -25,6 +25,7 @@ mod carriers;
 mod conditional;
 mod counters;
 mod daps;
+mod duplication;
 mod failure;
 mod gaps;
 mod handover;
@@ -46,9 +47,9 @@ mod utra;
 pub use crate::air::{Geometry, geometry};
 pub use crate::config::{
     AccessConfig, Adaptation, Aggregation, AirInterface, BeamMonitoring, BearerConfig, BicastStart,
-    CellConfig, CellHarqConfig, ConditionalConfig, ConfiguredGrant, DataForwarding,
-    DedicatedRecovery, Division, EventKind, FixedSinr, Interface, MOST_CANDIDATES,
-    MOST_SECONDARY_CELLS, MeasurementEvent, MeasurementGaps, MobilityConfig, Monitoring,
+    CarrierLegs, CellConfig, CellHarqConfig, ConditionalConfig, ConfiguredGrant, DataForwarding,
+    DedicatedRecovery, Division, EventKind, FixedSinr, Interface, LegChoice, MOST_CANDIDATES,
+    MOST_LEGS, MOST_SECONDARY_CELLS, MeasurementEvent, MeasurementGaps, MobilityConfig, Monitoring,
     ProcedureConfig, RadioConfig, RadioError, Rank, RecordedPath, ReleasedState,
     ReportedAdaptation, Sampling, Scope, Serving, Sharing, Signalling, SplitConfig, StatesConfig,
     UeConfig, UplinkPower,
@@ -114,6 +115,8 @@ enum Event {
     Secondary(u64),
     /// A secondary leg that had failed carries again.
     Returned(LegId),
+    /// A base station activates duplication of a bearer for these legs, a bit for each number, and for no others.
+    Duplication(DrbId, u8),
 }
 
 impl RadioAccess {
@@ -219,6 +222,9 @@ impl RadioAccess {
                 }
                 Event::Secondary(number) => self.service.on_secondary(number, env),
                 Event::Returned(leg) => self.service.on_returned(leg, env),
+                Event::Duplication(bearer, legs) => {
+                    duplication::change(&mut self.service, bearer, legs, env);
+                }
             }
             if !self.service.stack.storage.signalled.is_empty() {
                 self.on_signalling(env);
