@@ -28,7 +28,9 @@ def leg_shares(results: Results, every: str | float = "100 ms") -> pl.DataFrame:
         pl.col("bearer").str.split("/").list.first().alias("ue"), "direction", "cell"
     ).unique(maintain_order=True)
     if legs.is_empty():
-        raise ResultError("no bearer of this run is split: give a UE a `split`, and a `pscell` or `carriers`")
+        raise ResultError(
+            "no bearer of this run is split: give a UE a `split`, and a `pscell` or `carriers`"
+        )
     blocks = results.transport_blocks.filter("is_ok").select(
         pl.col("ue", "direction", "cell").cast(pl.String),
         (pl.col("time_s") / every_s).floor().cast(pl.Int64).alias("bin"),

@@ -168,7 +168,9 @@ class Plots:
         owner = pl.col("bearer").str.split("/").list.first()
         ues = rows.select(owner.unique(maintain_order=True)).to_series().to_list()
         if not ues:
-            message = "no bearer of this run is split: give a UE a `split`, and a `pscell` or `carriers`"
+            message = (
+                "no bearer of this run is split: give a UE a `split`, and a `pscell` or `carriers`"
+            )
             raise ResultError(message)
         if ue is not None and ue not in ues:
             raise ResultError(_names.unknown("UE with a split bearer", ue, ues))
