@@ -8,6 +8,7 @@ from fadeout.plot.style import STAMP, VERMILION
 LANES = {
     "core": ("bicast-began", "bicast-ended", "path-switched"),
     "target": (
+        "timing-acquired",
         "access-done",
         "complete-received",
         "path-switch-request",
@@ -37,6 +38,7 @@ LANES = {
         "conditions-met",
         "source-released",
         "preamble-sent",
+        "first-uplink",
         "out-of-sync",
         "in-sync",
         "beam-failure",

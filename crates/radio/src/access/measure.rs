@@ -2,6 +2,7 @@
 
 use super::gaps::measure_in_gap;
 use super::managed::{CellKind, Managed, note_cell};
+use super::rates::Rates;
 use crate::air::{Air, Round};
 use crate::config::{Aggregation, Env, MeasurementEvent};
 use crate::rrc::filter::Level;
@@ -50,6 +51,7 @@ impl Managed<'_> {
             look.measure_all(self.config.measurement_error_db, motion);
         }
         measure_in_gap(self, (serving, &secondaries), env);
+        Rates(self).tell(env.now);
         let Managed {
             ue,
             cells,
