@@ -42,7 +42,7 @@ use crate::wire::BearerFormat;
 use daps::Daps;
 use fadeout_core::random::Stream;
 use fadeout_core::{Direction, DrbId, PacketId, Probe, RadioDropCause, Ring, Time, Wake};
-use rlc_leg::{RlcEnd, RlcLeg, RlcLegs};
+use rlc_leg::{RlcEnd, RlcLeg, RlcLegs, nth_of_leg};
 use split::Split;
 use std::ops::Range;
 use transfer::Transfers;
@@ -105,11 +105,6 @@ pub(crate) struct BearerCounters {
     pub aqm_dropped_packets: u64,
     /// Packets that queue management marked.
     pub marked_packets: u64,
-}
-
-/// RLC entities of a bearer over several carriers of a cell group have logical channels of their own.
-fn nth_of_leg(nth: u8, number: u8) -> u8 {
-    nth.saturating_add(number.saturating_sub(1).saturating_mul(8))
 }
 
 /// Whether RRC's messages go over another leg of the UE: what came over this one is void.
