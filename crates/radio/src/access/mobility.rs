@@ -351,7 +351,8 @@ impl RadioAccess {
             | Backhaul::LegFailure { .. }
             | Backhaul::DeliveryStatus { .. }
             | Backhaul::UplinkPdu { .. } => {
-                let number = env.pool.take(packet).segment.seq;
+                let number = env.pool[packet].segment.seq;
+                env.pool.free(packet);
                 self.service.on_frame((what, number), env);
             }
         }

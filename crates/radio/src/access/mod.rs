@@ -26,6 +26,7 @@ mod carriers;
 mod conditional;
 mod counters;
 mod daps;
+mod duplication;
 mod failure;
 mod gaps;
 mod handover;
@@ -50,12 +51,12 @@ mod utra;
 pub use crate::air::{Geometry, geometry};
 pub use crate::config::{
     AccessConfig, Adaptation, Aggregation, AirInterface, BeamMonitoring, BearerConfig, BicastStart,
-    CellConfig, CellHarqConfig, ConditionalConfig, ConfiguredGrant, DataForwarding,
-    DedicatedRecovery, Division, EarlySync, EventKind, FirstGrant, FixedSinr, Interface, LtmConfig,
-    MOST_CANDIDATES, MOST_SECONDARY_CELLS, MeasurementEvent, MeasurementGaps, MobilityConfig,
-    Monitoring, ProcedureConfig, RachLess, RadioConfig, RadioError, Rank, RecordedPath,
-    ReleasedState, ReportedAdaptation, Sampling, Scope, Serving, Sharing, Signalling, SplitConfig,
-    StatesConfig, TargetTiming, UeConfig, UplinkPower,
+    CarrierLegs, CellConfig, CellHarqConfig, ConditionalConfig, ConfiguredGrant, DataForwarding,
+    DedicatedRecovery, Division, EarlySync, EventKind, FirstGrant, FixedSinr, Interface, LegChoice,
+    LtmConfig, MOST_CANDIDATES, MOST_LEGS, MOST_SECONDARY_CELLS, MeasurementEvent, MeasurementGaps,
+    MobilityConfig, Monitoring, ProcedureConfig, RachLess, RadioConfig, RadioError, Rank,
+    RecordedPath, ReleasedState, ReportedAdaptation, Sampling, Scope, Serving, Sharing, Signalling,
+    SplitConfig, StatesConfig, TargetTiming, UeConfig, UplinkPower,
 };
 pub use crate::rrc::backhaul::Place;
 pub use crate::rrc::policy::{
@@ -118,6 +119,8 @@ enum Event {
     Secondary(u64),
     /// A secondary leg that had failed carries again.
     Returned(LegId),
+    /// A base station activates duplication of a bearer for these legs, a bit for each number, and for no others.
+    Duplication(DrbId, u8),
 }
 
 impl RadioAccess {
@@ -223,6 +226,9 @@ impl RadioAccess {
                 }
                 Event::Secondary(number) => self.service.on_secondary(number, env),
                 Event::Returned(leg) => self.service.on_returned(leg, env),
+                Event::Duplication(bearer, legs) => {
+                    duplication::change(&mut self.service, bearer, legs, env);
+                }
             }
             if !self.service.stack.storage.signalled.is_empty() {
                 self.on_signalling(env);

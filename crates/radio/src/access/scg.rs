@@ -14,6 +14,18 @@ pub(super) fn check(
     config: &MobilityConfig,
 ) -> Result<(), RadioError> {
     let rrc = &service.stack.ues[ue.index()];
+    let over_carriers = rrc.bearers().iter().any(|bearer| {
+        let split = service.stack.bearers[bearer.index()].config().split;
+        split.is_some_and(|split| !split.carriers.cells().is_empty())
+    });
+    if over_carriers {
+        return Err(RadioError::Ue {
+            ue: ue.index(),
+            what: "mobility management",
+            value: "of a UE with PDCP duplication over carriers".into(),
+            expected: "`split` without `carriers`: another cell may have others".into(),
+        });
+    }
     if rrc.config().pscell.is_none() {
         return Ok(());
     }

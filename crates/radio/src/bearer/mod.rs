@@ -28,7 +28,9 @@ mod transfer;
 
 pub(crate) use abroad::Stays;
 pub(crate) use leaving::fail_leg;
-pub(crate) use split::{Frame, FrameKind, SplitBearer, carried, on_late_uplink, shown, split};
+pub(crate) use split::{
+    Carried, Frame, FrameKind, SplitBearer, carried, leg_numbered, on_late_uplink, shown, split,
+};
 pub(crate) use storage::Storage;
 pub(crate) use track::BlockTimes;
 pub(crate) use transfer::TransferCounts;
@@ -40,7 +42,7 @@ use crate::wire::BearerFormat;
 use daps::Daps;
 use fadeout_core::random::Stream;
 use fadeout_core::{Direction, DrbId, PacketId, Probe, RadioDropCause, Ring, Time, Wake};
-use rlc_leg::{RlcEnd, RlcLeg, RlcLegs};
+use rlc_leg::{RlcEnd, RlcLeg, RlcLegs, nth_of_leg};
 use split::Split;
 use std::ops::Range;
 use transfer::Transfers;
@@ -73,7 +75,7 @@ pub(crate) struct Drb {
     has_takers: bool,
 }
 
-/// The side that finds that a link has failed.
+/// The side that finds that a link, or RLC on it, has failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Finder {
     Ue,
@@ -146,13 +148,17 @@ impl Drb {
                 number,
                 leg: None,
                 rooms: [u32::MAX; 2],
-                format: BearerFormat::new(&rlc, &config.pdcp, nth),
+                format: BearerFormat::new(&rlc, &config.pdcp, nth_of_leg(nth, number)),
                 ends: [end(Direction::Downlink)?, end(Direction::Uplink)?],
             })
         };
-        let further = config
-            .split
-            .map(|split| (1, split.leg, split.of_leg(split.rlc)));
+        let further = config.split.iter().flat_map(|split| {
+            let far = split.leg.map(|number| (number, split.of_leg(split.rlc)));
+            let near = split.of_leg(config.rlc);
+            let carriers = split.carriers.numbers().map(move |number| (number, near));
+            let legs = far.into_iter().chain(carriers);
+            legs.map(|(number, rlc)| (u64::from(number), number, rlc))
+        });
         let rlc = config
             .split
             .map_or(config.rlc, |split| split.of_leg(config.rlc));
@@ -163,7 +169,7 @@ impl Drb {
             generation: None,
             legs: RlcLegs {
                 primary: leg((0, config.leg, rlc))?,
-                others: further.into_iter().map(leg).collect::<Result<_, _>>()?,
+                others: further.map(leg).collect::<Result<_, _>>()?,
             },
             split: (config.split).map(|split| Box::new(Split::new(&config, split))),
             anchors: [anchor()?, anchor()?],
@@ -282,7 +288,8 @@ impl Drb {
     #[inline]
     pub(crate) fn inlet_at(&self, leg: u8) -> Option<Time> {
         match &self.split {
-            Some(split) if leg != self.legs.primary.number => split.arrival_at(),
+            Some(split) if split.is_far(leg) => split.arrival_at(),
+            Some(_) if leg != self.legs.primary.number => None,
             _ => {
                 let at = self.inlet.front().map(|&(at, _)| at);
                 match self.is_dual.then(|| Daps::pending_at(self)).flatten() {
@@ -420,6 +427,11 @@ impl Drb {
         let mut marked = 0;
         let marks = (&mut *env.pool, &mut marked);
         let used = end.pull(env.now, grant, block, marks, &mut storage.dropped);
+        if direction == Direction::Downlink
+            && let Some(split) = &mut self.split
+        {
+            split.on_block(env.now, leg, used, &self.legs);
+        }
         if marked > 0 || !storage.dropped.is_empty() {
             self.on_managed(direction, marked, env, storage);
         }
@@ -474,8 +486,8 @@ impl Drb {
             split.confirm((leg, direction.opposite()), env.now);
         }
         if direction == Direction::Uplink
-            && leg != self.config.leg
             && let Some(mut split) = split(self)
+            && split.is_far(leg)
         {
             split.send_up(env, storage);
             return;

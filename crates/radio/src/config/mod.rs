@@ -49,7 +49,8 @@ pub use rach_less::{FirstGrant, RachLess, TargetTiming};
 pub use recorded::RecordedPath;
 pub(crate) use recorded::check_recorded;
 pub use scope::Scope;
-pub use split::SplitConfig;
+pub(crate) use split::LEG_NUMBERS;
+pub use split::{CarrierLegs, LegChoice, MOST_LEGS, SplitConfig};
 pub use states::{ReleasedState, StatesConfig};
 pub use ue::{Aggregation, FixedSinr, MOST_SECONDARY_CELLS, Serving, UeConfig};
 

@@ -1,5 +1,6 @@
 //! The contents of transport blocks, in recycled storage.
 
+use super::DuplicationControl;
 use crate::rlc::TransportBlock;
 use fadeout_core::DrbId;
 use std::ops::Range;
@@ -14,6 +15,8 @@ pub(crate) struct Content {
     pub block: TransportBlock,
     /// Whose PDUs, and one past the last of them.
     pub bearers: Vec<(DrbId, u32)>,
+    /// Control elements before them.
+    pub controls: Vec<DuplicationControl>,
 }
 
 impl Content {
@@ -122,6 +125,7 @@ impl Contents {
         let content = self.content_mut(id);
         content.block.clear();
         content.bearers.clear();
+        content.controls.clear();
         let has = Room::of(&content.block);
         self.free.push(id);
         if has != self.room {

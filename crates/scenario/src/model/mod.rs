@@ -56,7 +56,7 @@ pub use radio::{
     Waypoint,
 };
 pub use schedule::{Phase, Schedule};
-pub use split::{Duplication, Split, SplitPath};
+pub use split::{Duplication, DuplicationChange, LegChoice, Split, SplitPath};
 pub use states::RrcStates;
 pub use switching::{EarlySynchronisation, TargetAdvance};
 pub use vehicles::{Road, VehicleGroup, VehicleType};
