@@ -123,10 +123,27 @@ const DIRECTIONS: usize = 8;
 pub(crate) struct Steepness([[f64; DIRECTIONS + 1]; 2]);
 
 impl Steepness {
+    /// Twice what single precision takes from a sum of waves, and more: what values at two places differ by beside
+    /// the slope.
+    pub(crate) const ROUNDING: f64 = 1e-3;
+
+    /// How steep it is at most along the way, with each metre in whatever direction.
+    pub(crate) fn most_per_m(&self) -> f64 {
+        let per_m = |n: usize| {
+            let share = n as f64 / DIRECTIONS as f64;
+            ((1.0 - share) * (1.0 - share) + share * share).sqrt()
+        };
+        let most_between = |side: &[f64; DIRECTIONS + 1], n: usize| {
+            // The distance of two places is a convex function of the share, and least in the middle, which is known.
+            side[n].max(side[n + 1]) / per_m(n).min(per_m(n + 1))
+        };
+        let sides = self.0.iter();
+        let all = sides.flat_map(|side| (0..DIRECTIONS).map(move |n| most_between(side, n)));
+        all.fold(0.0, f64::max)
+    }
+
     /// By how much at most values at two places differ.
     pub(crate) fn most_difference(&self, (dx, dy): (f64, f64)) -> f64 {
-        /// Twice what single precision takes from a sum of waves, and more.
-        const ROUNDING: f64 = 1e-3;
         let way = dx.abs() + dy.abs();
         if way == 0.0 {
             return 0.0;
@@ -135,7 +152,7 @@ impl Steepness {
         let share = dy.abs() / way * DIRECTIONS as f64;
         let n = (share as usize).min(DIRECTIONS - 1);
         let beyond = share - n as f64;
-        way * (side[n] + (side[n + 1] - side[n]) * beyond) + ROUNDING
+        way * (side[n] + (side[n + 1] - side[n]) * beyond) + Self::ROUNDING
     }
 }
 
@@ -249,10 +266,15 @@ impl Map {
         self.field.steepness(self.distance_m / CELLS)
     }
 
+    /// The interpolated value at a place; `lattice` has read this map alone.
+    pub(crate) fn read(&self, lattice: &mut Lattice, place: (f64, f64)) -> f64 {
+        let corners = |square, needed| self.corners(square, needed);
+        lattice.at(place, self.distance_m, corners)
+    }
+
     /// The interpolated value at a place.
     pub(crate) fn at(&self, place: (f64, f64)) -> f64 {
-        let all = |square, _| self.corners(square, [true; 4]);
-        Lattice::new().at(place, self.distance_m, all)
+        self.read(&mut Lattice::new(), place)
     }
 
     /// Its correlation distance in metres.

@@ -236,6 +236,8 @@ named! {
         CommandReceived = "command-received",
         /// The UE sends a preamble.
         PreambleSent = "preamble-sent",
+        /// Contention resolution names another UE, which has sent the same preamble.
+        ContentionLost = "contention-lost",
         /// The UE is in the cell.
         AccessDone = "access-done",
         /// The target has the UE's last message.

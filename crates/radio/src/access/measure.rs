@@ -5,6 +5,7 @@ use super::managed::{CellKind, Managed, note_cell};
 use crate::air::{Air, Round};
 use crate::config::{Aggregation, Env, MeasurementEvent};
 use crate::rrc::filter::Level;
+use crate::rrc::gate::Rise;
 use crate::rrc::mobility::UeMobility;
 use crate::rrc::pace;
 use crate::rrc::policy::{HandoverPolicy, Policy};
@@ -39,22 +40,30 @@ impl Managed<'_> {
             air: &mut self.service.stack.air,
             state: self.state,
             samples: self.samples,
+            visited: self.visited,
+            shared_db: 0.0,
+            // Offsets between cells change, and conditions of candidates have no lines.
+            has_lines: !self.policy.has_offsets() && self.config.conditional.is_none(),
             past: self.past,
         };
         let nothing = Level::from(f64::NEG_INFINITY);
         look.samples.clear();
         look.samples.resize(look.cells.len(), nothing);
-        if look.state.trail.is_some() && !wants_all {
+        look.visited.clear();
+        let is_bounded = look.state.trail.is_some() && !wants_all;
+        if is_bounded {
             look.measure_where_needed(serving, over, motion);
         } else {
             look.measure_all(self.config.measurement_error_db, motion);
         }
+        let (has_lines, shared_db) = (look.has_lines && is_bounded, look.shared_db);
         measure_in_gap(self, (serving, &secondaries), env);
         let Managed {
             ue,
             cells,
             state,
             samples,
+            visited,
             kinds,
             policy,
             loads,
@@ -63,16 +72,28 @@ impl Managed<'_> {
         let of = meaning((cells, kinds), serving, policy, loads);
         let levels = (serving, &samples[..]);
         let survey = &mut state.survey;
-        survey.on_samples((env.now, over), levels, of, |position, holds| {
+        let among = (&visited[..], shared_db);
+        survey.on_samples(among, (env.now, over), levels, of, |position, holds| {
             let event = match holds {
                 true => RrcEvent::ConditionEntered,
                 false => RrcEvent::ConditionLeft,
             };
             note_cell((*ue, cells[position]), event, env);
         });
+        if has_lines {
+            self.lower_lines(serving, &secondaries, motion);
+        }
         if !wants_all {
             return;
         }
+        let Managed {
+            ue,
+            cells,
+            state,
+            samples,
+            ..
+        } = self;
+        let survey = &state.survey;
         for (position, (&cell, level)) in cells.iter().zip(samples.iter()).enumerate() {
             if level.is_none() {
                 continue;
@@ -89,6 +110,33 @@ impl Managed<'_> {
             });
         }
     }
+
+    /// Neighbours that were visited, and of which nothing is to be expected now, have lines from here on.
+    fn lower_lines<M: Motion>(&mut self, serving: usize, secondaries: &Aggregation, motion: &M) {
+        let UeMobility { survey, gate, .. } = &mut *self.state;
+        let Some(place) = gate.place() else {
+            return;
+        };
+        for &position in self.visited.iter() {
+            let cell = self.cells[position];
+            if position == serving || secondaries.cells().contains(&cell) {
+                continue;
+            }
+            let Some(most_db) = survey.most_at_rest(position) else {
+                continue;
+            };
+            let way = (self.ue, cell);
+            if let Some(rise) = self.service.stack.air.rise(way, place, motion) {
+                let rise = Rise {
+                    level_dbm: rise.level_dbm,
+                    db_per_m: rise.db_per_m,
+                    within_m: rise.within_m,
+                    shared: rise.shared,
+                };
+                gate.lower((position, self.cells.len()), &rise, most_db);
+            }
+        }
+    }
 }
 
 /// A UE while it measures.
@@ -103,12 +151,17 @@ struct Look<'a> {
     air: &'a mut Air,
     state: &'a mut UeMobility,
     samples: &'a mut Vec<Level>,
+    visited: &'a mut Vec<usize>,
+    /// What shadowing takes from all cells alike, dB.
+    shared_db: f64,
+    has_lines: bool,
     past: &'a mut Vec<(Span, f64)>,
 }
 
 impl Look<'_> {
     /// Measures every cell, with its error.
     fn measure_all<M: Motion>(&mut self, error_db: f64, motion: &mut M) {
+        self.visited.extend(0..self.cells.len());
         let Look { cells, samples, .. } = self;
         let report = |cell, level_dbm: f64| {
             if let Ok(position) = cells.binary_search(&cell) {
@@ -123,22 +176,29 @@ impl Look<'_> {
         }
     }
 
-    /// Measures the serving cell, and of the others those of which a bound does not say that no event is entered.
-    /// Where what was not measured before matters now, it is found now.
+    /// Measures the serving cell, and of the others those of which neither a line nor a bound says that no event is
+    /// entered. Where what was not measured before matters now, it is found now.
     fn measure_where_needed<M: Motion>(&mut self, serving: usize, over: Span, motion: &mut M) {
-        let Look { cells, samples, .. } = self;
-        let report = |cell, [low, high]: [f64; 2]| {
-            if let Ok(position) = cells.binary_search(&cell) {
-                samples[position] = Level { low, high };
-            }
-        };
-        let place = self.air.bound_levels(self.ue, self.now, motion, report);
+        let place = self.air.place(self.ue, self.now, motion);
+        self.state.gate.go_to(place);
         let round = &mut Round::default();
-        self.measure_one(serving, round, motion);
+        self.lift(serving);
+        let way = (self.ue, self.cells[serving]);
+        if let Some(level_dbm) = self.air.measure_level(way, (self.now, &mut *round), motion) {
+            self.samples[serving] = level_dbm.into();
+        }
         if self.is_open(serving, serving) {
             self.replay(serving, motion);
         }
+        self.visit(serving);
         // What neighbours are compared with comes before them.
+        for nth in 0..self.visited.len() {
+            let position = self.visited[nth];
+            self.lift(position);
+            if position != serving {
+                self.bound(position, round, motion);
+            }
+        }
         let mut nth = 0;
         while let Some(position) = self.secondary(nth) {
             self.measure_one(position, round, motion);
@@ -147,7 +207,8 @@ impl Look<'_> {
             }
             nth += 1;
         }
-        for position in 0..self.cells.len() {
+        for nth in 0..self.visited.len() {
+            let position = self.visited[nth];
             if position == serving || !self.is_open(position, serving) {
                 continue;
             }
@@ -158,6 +219,42 @@ impl Look<'_> {
         }
         if let Some(trail) = &mut self.state.trail {
             trail.push(over, place);
+        }
+    }
+
+    /// Notes which cells are visited: the serving one, whose level is known, secondary ones, and those whose lines do not
+    /// say that nothing is to be expected of them.
+    fn visit(&mut self, serving: usize) {
+        let UeMobility { gate, survey, .. } = &mut *self.state;
+        let place = gate.place().unwrap_or_default();
+        self.shared_db = gate.shared().map_or(0.0, |position| {
+            self.air.shared_db((self.ue, self.cells[position]), place)
+        });
+        let least_db = match self.has_lines {
+            true => survey.least_entering((serving, &self.samples[..]), self.shared_db),
+            false => f64::NEG_INFINITY,
+        };
+        let secondaries = self.secondaries;
+        let is_secondary = |position: usize| secondaries.cells().contains(&self.cells[position]);
+        let all = 0..self.cells.len();
+        let needed = all.filter(|&position| {
+            position == serving || !gate.is_below(position, least_db) || is_secondary(position)
+        });
+        self.visited.extend(needed);
+    }
+
+    /// A cell is visited again: what is known of its filtered values is what its line said.
+    fn lift(&mut self, position: usize) {
+        let UeMobility { gate, survey, .. } = &mut *self.state;
+        if let Some(most_db) = gate.lift(position) {
+            survey.reopen(position, most_db);
+        }
+    }
+
+    fn bound<M: Motion>(&mut self, position: usize, round: &mut Round, motion: &mut M) {
+        let way = (self.ue, self.cells[position]);
+        if let Some([low, high]) = self.air.bound_level(way, (self.now, round), motion) {
+            self.samples[position] = Level { low, high };
         }
     }
 

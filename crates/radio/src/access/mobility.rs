@@ -18,6 +18,7 @@ use crate::config::{
     AirInterface, BearerConfig, Env, LegId, MobilityConfig, RadioError, Signalling,
 };
 use crate::rlc::Generation;
+use crate::rrc::contention::Contention;
 use crate::rrc::filter::Level;
 use crate::rrc::mobility::UeMobility;
 use crate::rrc::network::Act;
@@ -46,6 +47,8 @@ pub(super) struct Mobility {
     moves: Vec<Move>,
     acts: VecDeque<Act>,
     samples: Vec<Level>,
+    visited: Vec<usize>,
+    contention: Contention,
     past: Vec<(Span, f64)>,
 }
 
@@ -212,6 +215,8 @@ impl RadioAccess {
             moves: Vec::new(),
             acts: VecDeque::new(),
             samples: Vec::new(),
+            visited: Vec::new(),
+            contention: Contention::default(),
             past: Vec::new(),
         });
         for ue in (0..self.service.stack.ues.len() as u32).map(UeId) {
@@ -409,6 +414,8 @@ impl RadioAccess {
             moves,
             acts,
             samples,
+            visited,
+            contention,
             past,
             looks: _,
         } = &mut **mobility;
@@ -428,6 +435,8 @@ impl RadioAccess {
                 moves,
                 acts,
                 samples,
+                visited,
+                contention,
                 past,
             });
         }

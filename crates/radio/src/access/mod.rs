@@ -49,7 +49,7 @@ pub use crate::config::{
     CellConfig, CellHarqConfig, ConditionalConfig, ConfiguredGrant, DataForwarding,
     DedicatedRecovery, Division, EventKind, FixedSinr, Interface, MOST_CANDIDATES,
     MOST_SECONDARY_CELLS, MeasurementEvent, MeasurementGaps, MobilityConfig, Monitoring,
-    ProcedureConfig, RadioConfig, RadioError, Rank, RecordedPath, ReleasedState,
+    PowerRamping, ProcedureConfig, RadioConfig, RadioError, Rank, RecordedPath, ReleasedState,
     ReportedAdaptation, Sampling, Scope, Serving, Sharing, Signalling, SplitConfig, StatesConfig,
     UeConfig, UplinkPower,
 };

@@ -282,11 +282,12 @@ impl Air {
             (None, Some((downlink, uplink))) => Signal::Recorded(downlink.clone(), uplink.clone()),
             (None, None) => {
                 let paths = self.add_carrier(ue, cell)?;
-                let of_carrier = &mut self.paths[paths.clone()];
+                let of_carrier = &self.paths[paths.clone()];
                 let serving = of_carrier.iter().position(|path| path.cell == cell);
-                let serving = serving.unwrap_or_default();
-                of_carrier[serving].is_serving = true;
-                Signal::Paths(paths.start + serving, paths)
+                let serving = paths.start + serving.unwrap_or_default();
+                self.paths[serving].is_serving = true;
+                self.channels[serving].bring_near();
+                Signal::Paths(serving, paths)
             }
         };
         let follows_from_the_places = match &signal {

@@ -4,7 +4,7 @@ use super::{Air, AirLeg, Signal};
 use crate::config::{Aggregation, LegId, UplinkPower};
 use crate::phy::power::OpenLoopPower;
 use fadeout_core::math::to_db;
-use fadeout_core::{Decibel, UeId};
+use fadeout_core::{Dbm, Decibel, UeId};
 
 impl Air {
     /// Power in dBm that a UE puts into each of `blocks` resource blocks of a transmission.
@@ -18,6 +18,13 @@ impl Air {
             None => self.ues[leg.ue.index()].config.power_of_carrier().0,
         };
         total - to_db(f64::from(blocks))
+    }
+
+    /// What arrives of a UE that sends with full power, without fading; none where no path has a gain.
+    pub(crate) fn uplink_power(&self, leg: LegId) -> Option<Dbm> {
+        let leg = &self.legs[leg.index()];
+        let power_dbm = self.ues[leg.ue.index()].config.power_of_carrier().0;
+        matches!(leg.signal, Signal::Paths(..)).then(|| Dbm(power_dbm - self.path_loss(leg).0))
     }
 
     /// By how many dB the power in each of `blocks` resource blocks falls short of all in one.

@@ -2,7 +2,7 @@
 
 use super::{BeamMonitoring, ConditionalConfig, MeasurementGaps, Scope};
 use fadeout_core::registry::{Parameter, integer, number, span};
-use fadeout_core::{Bytes, CellId, Decibel, Procedure, Span};
+use fadeout_core::{Bytes, CellId, Dbm, Decibel, Procedure, Span};
 use std::collections::BTreeSet;
 
 /// Mobility management of all UEs that have a channel.
@@ -69,6 +69,8 @@ fadeout_core::parameters! {
         response_window: Span = span("10 ms"),
         /// preambleTransMax.
         max_preambles: u32 = integer((1, 1000, ""), "10"),
+        /// Preambles of a cell that UEs draw from.
+        contention_preambles: u32 = integer((1, 64, ""), "54"),
         /// Longest back-off.
         backoff: Span = span("20 ms"),
         /// T304.
@@ -473,6 +475,29 @@ impl Default for Monitoring {
     }
 }
 
+/// The power that a UE sends preambles with: each one that brings no answer is followed by a stronger one.
+///
+/// Standard: TS 38.321 §5.1.3; TS 36.321 §5.1.3.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PowerRamping {
+    /// preambleReceivedTargetPower: what the first one is to arrive with.
+    pub target: Dbm,
+    /// powerRampingStep.
+    pub step: Decibel,
+}
+
+impl PowerRamping {
+    /// The step where none is said.
+    pub const STEP: Decibel = Decibel(2.0);
+
+    /// How far below its full power a UE sends the preamble with this number, from 1 on, which with full power would
+    /// arrive with `full`.
+    pub(crate) fn below_full_db(&self, number: u32, full: Dbm) -> f64 {
+        let arrives_dbm = self.target.0 + f64::from(number.saturating_sub(1)) * self.step.0;
+        (full.0 - arrives_dbm).max(0.0)
+    }
+}
+
 /// Random access.
 ///
 /// Standard: TS 38.321 §5.1; TS 36.321 §5.1.
@@ -486,6 +511,12 @@ pub struct AccessConfig {
     pub response_window: Span,
     /// preambleTransMax.
     pub most_preambles: u32,
+    /// How many preambles of a cell are drawn, by UEs that have no dedicated one.
+    ///
+    /// Standard: TS 36.331 §6.3.2; TS 38.331 §6.3.2.
+    pub drawn_preambles: u32,
+    /// The power of preambles; the UE's full one without.
+    pub ramping: Option<PowerRamping>,
     /// Longest back-off after a failed attempt.
     pub backoff: Span,
     /// From the response to Msg3.
@@ -504,6 +535,8 @@ impl Default for AccessConfig {
             response_delay: Span::from_millis(3),
             response_window: keys.response_window,
             most_preambles: keys.max_preambles,
+            drawn_preambles: keys.contention_preambles,
+            ramping: None,
             backoff: keys.backoff,
             message3_delay: Span::from_millis(6),
             resolution_delay: Span::from_millis(6),
