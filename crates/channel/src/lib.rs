@@ -34,6 +34,6 @@ pub use ends::{LinkEnds, LinkKey};
 pub use error::ConfigError;
 pub use link::{
     Beside, Causes, CommonShadowing, Environment, LargeScale, LinkChannel, OUTAGE_LOSS_DB, Rise,
-    SharedShadowing, State,
+    Shadow, State,
 };
 pub use path_loss::wavelength;

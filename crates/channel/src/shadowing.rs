@@ -181,15 +181,6 @@ impl MapReader {
         (1.0 - shared).sqrt() * steepness.most_difference(way)
     }
 
-    /// By how many standard deviations at most the own part of the shadowing grows with each metre, and beside that.
-    pub(crate) fn most_rise(&self, condition: Condition) -> (f64, f64) {
-        let n = number(condition);
-        let own = &self.map.shadowing[n];
-        let steepness = self.map.steepness[n].get_or_init(|| own.steepness());
-        let share = (1.0 - self.map.common.scales.between_sites).sqrt();
-        (share * steepness.most_per_m(), share * Steepness::ROUNDING)
-    }
-
     /// As [`MapReader::common_shadowing`]; `lattice` has read the common map of this condition alone.
     pub(crate) fn common_by(
         &self,
@@ -206,6 +197,12 @@ impl MapReader {
     pub(crate) fn common_shadowing(&self, condition: Condition, place: (f64, f64)) -> f64 {
         let common = &self.map.common;
         common.scales.between_sites.sqrt() * common.shadowing[number(condition)].at(place)
+    }
+
+    /// No more than the part of the shadowing at a place that is the site's own, in standard deviations, and little less.
+    pub(crate) fn least_own(&self, condition: Condition, place: (f64, f64)) -> f64 {
+        let share = (1.0 - self.map.common.scales.between_sites).sqrt();
+        share * self.map.shadowing[number(condition)].least_at(place)
     }
 
     /// Shadowing at a place, in standard deviations.

@@ -408,9 +408,9 @@ fn a_gain_changes_by_no_more_than_its_bound_between_two_places() {
                 assert!(is_within, "{path_loss:?} {n}: {least} {change} {most}");
                 if let Some(rise) = rise {
                     let gone_m = rise.from.distance_to(ends.ue.position);
-                    let shared_db = link.shared_db(ends.ue.position, common);
+                    let shadowing_db = link.least_shadowing_db(ends.ue.position, common);
                     let most_db = rise.gain_db + rise.db_per_m * gone_m;
-                    let is_below = found + shared_db <= most_db;
+                    let is_below = found + shadowing_db <= most_db;
                     assert!(gone_m > rise.within_m || is_below, "{path_loss:?} {n}");
                     rises += u32::from(gone_m <= rise.within_m);
                 }

@@ -17,7 +17,7 @@ pub use beside::Beside;
 pub use causes::Causes;
 pub use environment::Environment;
 pub use parts::{LargeScale, State};
-pub use reach::{CommonShadowing, Rise, SharedShadowing};
+pub use reach::{CommonShadowing, Rise, Shadow};
 
 use way::Way;
 use whole::Whole;
@@ -132,16 +132,16 @@ impl LinkChannel {
         self.way().reach_db(ue, unique_m, common)
     }
 
-    /// How the gain may rise on the way from where it was found last; none where no bound is known. Images of the base
+    /// How the gain without shadowing may rise on the way from where it was found last; none where no bound is known. Images of the base
     /// station are those of [`reach_db`](LinkChannel::reach_db).
     pub fn rise(&self, unique_m: f64) -> Option<Rise> {
         self.way().rise(unique_m)
     }
 
-    /// The loss in dB by the part of its shadowing with the UE at `ue` that links [share](SharedShadowing); only of those with a
+    /// No more than the loss by its [shadowing](Shadow) with the UE at `ue`, and little less, dB; only of a link with a
     /// [`rise`](LinkChannel::rise).
-    pub fn shared_db(&self, ue: Point, common: &mut CommonShadowing) -> f64 {
-        self.way().shared_db(ue, common)
+    pub fn least_shadowing_db(&self, ue: Point, common: &mut CommonShadowing) -> f64 {
+        self.way().least_shadowing_db(ue, common)
     }
 
     /// Fading power gain of each sub-band at `t`, linear, mean 1 over places for each antenna of the

@@ -8,6 +8,7 @@ use crate::field::Lattice;
 use crate::path_loss::Condition;
 use crate::shadowing::MapReader;
 use fadeout_core::Point;
+use std::sync::Arc;
 
 /// Bounds on the change of a link's gain with the place of its UE.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -96,31 +97,31 @@ impl CommonShadowing {
     }
 }
 
-/// How a link's gain may rise on the way from where it was found last.
+/// How a link's gain without its shadowing may rise on the way from where it was found last.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rise {
     /// Where that was.
     pub from: Point,
-    /// The gain there, with what the shadowing that all sites share takes from it, and room for rounding, dB.
+    /// The gain there without the shadowing, and with room for rounding, dB.
     pub gain_db: f64,
     /// By how many dB at most the same rises with each metre of the way.
     pub db_per_m: f64,
     /// For so many metres.
     pub within_m: f64,
-    /// Which shadowing it shares, if any.
-    pub shared: SharedShadowing,
+    /// Its shadowing.
+    pub shadow: Shadow,
 }
 
-/// Shadowing that links share: those of the same have the same part at the same place.
+/// Which shadowing a link has: links of a UE with the same have the same loss by it at the same place.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SharedShadowing {
+pub struct Shadow {
     map: Option<(MapId, Condition)>,
     sigma_db: f64,
 }
 
-impl SharedShadowing {
-    /// Nothing is shared.
-    pub const NONE: SharedShadowing = SharedShadowing {
+impl Shadow {
+    /// None.
+    pub const NONE: Shadow = Shadow {
         map: None,
         sigma_db: 0.0,
     };
@@ -172,29 +173,30 @@ impl Way {
             }
             false => (0.0, steepness.anywhere_db),
         };
-        let sigma_db = self.sigma_db(slopes);
-        let (mut map, mut own_db, mut common_db) = (None, (0.0, 0.0), 0.0);
-        if self.shared.config.shadowing.is_some() {
-            let (per_m, beside) = self.maps.most_rise(slopes.condition);
-            own_db = (sigma_db * per_m, sigma_db * beside);
-            common_db = sigma_db * last.common()?;
-            map = Some((MapId::of(&self.maps), slopes.condition));
-        }
-        let db_per_m = loss_db + own_db.0 + antenna_db + self.shared.absorption_db_per_m;
+        let shadow = match self.shared.config.shadowing {
+            Some(_) => Shadow {
+                map: Some((MapId(Arc::as_ptr(self.maps.map()).addr()), slopes.condition)),
+                sigma_db: self.sigma_db(slopes),
+            },
+            None => Shadow::NONE,
+        };
+        let db_per_m = loss_db + antenna_db + self.shared.absorption_db_per_m;
         (within_m > 0.0).then(|| Rise {
             from: last.ue.position,
-            gain_db: last.gain_db + common_db + own_db.1 + turned_db + ROUNDING_DB,
+            gain_db: last.gain_db + last.shadowing_db + turned_db + ROUNDING_DB,
             db_per_m: db_per_m * (1.0 + 1e-9),
             within_m,
-            shared: SharedShadowing { map, sigma_db },
+            shadow,
         })
     }
 
-    /// As [`LinkChannel::shared_db`](super::LinkChannel::shared_db).
-    pub(super) fn shared_db(&self, ue: Point, common: &mut CommonShadowing) -> f64 {
+    /// As [`LinkChannel::least_shadowing_db`](super::LinkChannel::least_shadowing_db).
+    pub(super) fn least_shadowing_db(&self, ue: Point, common: &mut CommonShadowing) -> f64 {
         match (&self.shared.slopes, self.shared.config.shadowing) {
             (Some(slopes), Some(_)) => {
-                self.sigma_db(slopes) * common.at(&self.maps, slopes.condition, ue)
+                let shared = common.at(&self.maps, slopes.condition, ue);
+                let own = self.maps.least_own(slopes.condition, (ue.x, ue.y));
+                self.sigma_db(slopes) * (shared + own)
             }
             _ => 0.0,
         }

@@ -33,6 +33,8 @@ pub(super) struct Last {
     pub(super) base: Point,
     pub(super) ue: Kinematics,
     pub(super) gain_db: f64,
+    /// What the shadowing has taken from it.
+    pub(super) shadowing_db: f64,
     /// The part of the shadowing that all sites share, in standard deviations; not a number where it was not found.
     common: f64,
     pub(super) state: State,
@@ -125,7 +127,7 @@ impl Way {
             ..LargeScale::UNKNOWN
         };
         let gain_db = look.sum_db(config.minimum_loss_db);
-        self.note(now, ends, (state, gain_db), common);
+        self.note(now, ends, (state, gain_db, shadowing_db), common);
         gain_db
     }
 
@@ -134,7 +136,7 @@ impl Way {
         &mut self,
         now: Time,
         ends: &LinkEnds,
-        (state, gain_db): (State, f64),
+        (state, gain_db, shadowing_db): (State, f64, f64),
         common: Option<f64>,
     ) {
         self.last = Some(Last {
@@ -142,6 +144,7 @@ impl Way {
             base: ends.base.position,
             ue: ends.ue,
             gain_db,
+            shadowing_db,
             common: common.unwrap_or(f64::NAN),
             state,
             is_bare: ends.obstruction.is_none() && ends.vehicles_db <= 0.0,

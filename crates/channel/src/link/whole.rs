@@ -122,7 +122,13 @@ impl Whole {
         }
         let shared = Arc::clone(&self.way.shared);
         self.large_scale = self.look(&shared, now, ends, beside);
-        let found = (self.large_scale.state, self.large_scale.gain_db);
+        let LargeScale {
+            state,
+            gain_db,
+            shadowing_db,
+            ..
+        } = self.large_scale;
+        let found = (state, gain_db, shadowing_db);
         self.way.note(now, ends, found, self.common);
         let place = ends.ue.position;
         self.lay_out_fading(&shared, (place.x, place.y));

@@ -43,6 +43,8 @@ pub(super) struct Managed<'a> {
     pub visited: &'a mut Vec<usize>,
     /// Levels of a cell at earlier places; of use within a measurement.
     pub past: &'a mut Vec<(Span, f64)>,
+    /// By site, what a cell must be at least to enter an event; of use within a measurement.
+    pub least_db: &'a mut Vec<f64>,
     /// Preambles that UEs have drawn.
     pub contention: &'a mut Contention,
     /// Carriers and generations of `cells`.

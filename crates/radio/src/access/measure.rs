@@ -41,7 +41,7 @@ impl Managed<'_> {
             state: self.state,
             samples: self.samples,
             visited: self.visited,
-            shared_db: 0.0,
+            least_db: self.least_db,
             // Offsets between cells change, and conditions of candidates have no lines.
             has_lines: !self.policy.has_offsets() && self.config.conditional.is_none(),
             past: self.past,
@@ -56,7 +56,7 @@ impl Managed<'_> {
         } else {
             look.measure_all(self.config.measurement_error_db, motion);
         }
-        let (has_lines, shared_db) = (look.has_lines && is_bounded, look.shared_db);
+        let has_lines = look.has_lines && is_bounded;
         measure_in_gap(self, (serving, &secondaries), env);
         let Managed {
             ue,
@@ -72,7 +72,7 @@ impl Managed<'_> {
         let of = meaning((cells, kinds), serving, policy, loads);
         let levels = (serving, &samples[..]);
         let survey = &mut state.survey;
-        let among = (&visited[..], shared_db);
+        let among = (&visited[..], state.gate.shadows_db());
         survey.on_samples(among, (env.now, over), levels, of, |position, holds| {
             let event = match holds {
                 true => RrcEvent::ConditionEntered,
@@ -117,23 +117,30 @@ impl Managed<'_> {
         let Some(place) = gate.place() else {
             return;
         };
+        let air = &mut self.service.stack.air;
         for &position in self.visited.iter() {
             let cell = self.cells[position];
-            if position == serving || secondaries.cells().contains(&cell) {
+            let is_needed = position == serving || secondaries.cells().contains(&cell);
+            if is_needed || !survey.is_at_rest(position) {
                 continue;
             }
-            let Some(most_db) = survey.most_at_rest(position) else {
+            let way = (self.ue, cell);
+            let Some(rise) = air.rise(way, place, motion) else {
                 continue;
             };
-            let way = (self.ue, cell);
-            if let Some(rise) = self.service.stack.air.rise(way, place, motion) {
+            let (number, is_new) = gate.site(rise.shadow, position);
+            if is_new {
+                let site = gate.site_mut(number);
+                site.least_db = air.least_shadowing_db(way, place);
+                survey.add_site(site.least_db);
+            }
+            if let Some(most_db) = survey.most_at_rest(position, number) {
                 let rise = Rise {
                     level_dbm: rise.level_dbm,
                     db_per_m: rise.db_per_m,
                     within_m: rise.within_m,
-                    shared: rise.shared,
                 };
-                gate.lower((position, self.cells.len()), &rise, most_db);
+                gate.lower((position, self.cells.len()), (&rise, number), most_db);
             }
         }
     }
@@ -152,8 +159,8 @@ struct Look<'a> {
     state: &'a mut UeMobility,
     samples: &'a mut Vec<Level>,
     visited: &'a mut Vec<usize>,
-    /// What shadowing takes from all cells alike, dB.
-    shared_db: f64,
+    /// By site, what a cell must be at least to enter an event.
+    least_db: &'a mut Vec<f64>,
     has_lines: bool,
     past: &'a mut Vec<(Span, f64)>,
 }
@@ -180,7 +187,11 @@ impl Look<'_> {
     /// entered. Where what was not measured before matters now, it is found now.
     fn measure_where_needed<M: Motion>(&mut self, serving: usize, over: Span, motion: &mut M) {
         let place = self.air.place(self.ue, self.now, motion);
-        self.state.gate.go_to(place);
+        let Look { ue, cells, air, .. } = self;
+        self.state.gate.go_to(place, |site| {
+            let way = (*ue, cells[site.position]);
+            air.least_shadowing_db(way, place)
+        });
         let round = &mut Round::default();
         self.lift(serving);
         let way = (self.ue, self.cells[serving]);
@@ -225,15 +236,13 @@ impl Look<'_> {
     /// Notes which cells are visited: the serving one, whose level is known, secondary ones, and those whose lines do not
     /// say that nothing is to be expected of them.
     fn visit(&mut self, serving: usize) {
-        let UeMobility { gate, survey, .. } = &mut *self.state;
-        let place = gate.place().unwrap_or_default();
-        self.shared_db = gate.shared().map_or(0.0, |position| {
-            self.air.shared_db((self.ue, self.cells[position]), place)
-        });
-        let least_db = match self.has_lines {
-            true => survey.least_entering((serving, &self.samples[..]), self.shared_db),
-            false => f64::NEG_INFINITY,
-        };
+        let UeMobility { gate, survey, .. } = &*self.state;
+        let least_db = &mut *self.least_db;
+        least_db.clear();
+        if self.has_lines {
+            let known = (serving, &self.samples[..]);
+            survey.least_entering(known, gate.shadows_db(), least_db);
+        }
         let secondaries = self.secondaries;
         let is_secondary = |position: usize| secondaries.cells().contains(&self.cells[position]);
         let all = 0..self.cells.len();
@@ -246,8 +255,8 @@ impl Look<'_> {
     /// A cell is visited again: what is known of its filtered values is what its line said.
     fn lift(&mut self, position: usize) {
         let UeMobility { gate, survey, .. } = &mut *self.state;
-        if let Some(most_db) = gate.lift(position) {
-            survey.reopen(position, most_db);
+        if let Some(most) = gate.lift(position) {
+            survey.reopen(position, most);
         }
     }
 

@@ -48,6 +48,7 @@ pub(super) struct Mobility {
     acts: VecDeque<Act>,
     samples: Vec<Level>,
     visited: Vec<usize>,
+    least_db: Vec<f64>,
     contention: Contention,
     past: Vec<(Span, f64)>,
 }
@@ -216,6 +217,7 @@ impl RadioAccess {
             acts: VecDeque::new(),
             samples: Vec::new(),
             visited: Vec::new(),
+            least_db: Vec::new(),
             contention: Contention::default(),
             past: Vec::new(),
         });
@@ -415,6 +417,7 @@ impl RadioAccess {
             acts,
             samples,
             visited,
+            least_db,
             contention,
             past,
             looks: _,
@@ -436,6 +439,7 @@ impl RadioAccess {
                 acts,
                 samples,
                 visited,
+                least_db,
                 contention,
                 past,
             });

@@ -3,7 +3,7 @@
 use super::Air;
 use super::path::Round;
 use super::ue::latest;
-use crate::channel::SharedShadowing;
+use crate::channel::Shadow;
 use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{CellId, Kinematics, Motion, Point, Time, UeId};
 
@@ -13,13 +13,13 @@ const ROUNDING_DB: f64 = 1e-6;
 /// How a cell's level may rise on the way of a UE.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LevelRise {
-    /// The level at most, dBm, without what shadowing that cells share takes from it.
+    /// The level at most, dBm, without what shadowing takes from it.
     pub level_dbm: f64,
     /// By how many dB at most the same rises with each metre.
     pub db_per_m: f64,
     /// For so many metres.
     pub within_m: f64,
-    pub shared: SharedShadowing,
+    pub shadow: Shadow,
 }
 
 impl Air {
@@ -112,16 +112,17 @@ impl Air {
             level_dbm: level_dbm + ROUNDING_DB,
             db_per_m: rise.db_per_m,
             within_m: rise.within_m - way_m,
-            shared: rise.shared,
+            shadow: rise.shadow,
         })
     }
 
-    /// The loss in dB by the shadowing that a UE's path to a cell shares, at a place.
-    pub(crate) fn shared_db(&mut self, (ue, cell): (UeId, CellId), place: Point) -> f64 {
-        let Some(index) = path_between(self, ue, cell) else {
-            return 0.0;
-        };
-        self.channels[index].shared_db(place, &mut self.ues[ue.index()].common)
+    /// No more than the loss by the shadowing of a UE's path to a cell at a place, and little less, dB.
+    pub(crate) fn least_shadowing_db(&mut self, (ue, cell): (UeId, CellId), place: Point) -> f64 {
+        let index = path_between(self, ue, cell);
+        let common = &mut self.ues[ue.index()].common;
+        index.map_or(0.0, |index| {
+            self.channels[index].least_shadowing_db(place, common)
+        })
     }
 
     /// Levels that a UE would have measured of a cell at these places, where [`Air::bound_levels`] bounded

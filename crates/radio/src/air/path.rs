@@ -191,7 +191,7 @@ impl PathChannel {
         reach_db.map(|reach_db| last_db + reach_db)
     }
 
-    /// How the slow gain may rise from where it was looked at last; none where no bound is known.
+    /// How the slow gain without shadowing may rise from where it was looked at last; none where no bound is known.
     pub(super) fn rise(&self, cell: &AirCell) -> Option<Rise> {
         match self.recorded {
             None => self.channel.rise(cell.levels.unique_m),
@@ -199,9 +199,9 @@ impl PathChannel {
         }
     }
 
-    /// As [`LinkChannel::shared_db`].
-    pub(super) fn shared_db(&self, ue: Point, common: &mut CommonShadowing) -> f64 {
-        self.channel.shared_db(ue, common)
+    /// As [`LinkChannel::least_shadowing_db`].
+    pub(super) fn least_shadowing_db(&self, ue: Point, common: &mut CommonShadowing) -> f64 {
+        self.channel.least_shadowing_db(ue, common)
     }
 
     /// The slow gain at given ends. Another look is needed before anything else is asked.

@@ -125,8 +125,8 @@ pub(crate) struct EventState {
     references: Vec<Option<u32>>,
     /// When something is to be reported next.
     wake_at: Time,
-    /// What shadowing that cells share takes from their levels, behind the filter, dB; none before it was told.
-    shared_db: Option<f64>,
+    /// What the shadowing of sites takes from their cells, behind the filter, dB.
+    shadows_db: Vec<f64>,
 }
 
 impl EventState {
@@ -145,7 +145,7 @@ impl EventState {
                 false => Vec::new(),
             },
             wake_at: Time::NEVER,
-            shared_db: None,
+            shadows_db: Vec::new(),
             event,
         }
     }
@@ -208,13 +208,9 @@ impl EventState {
         })
     }
 
-    /// What the filter must make of a neighbour at least to enter the event, with the sample of the serving cell known and
-    /// `shared_db` added that shadowing takes from all alike, dB.
-    pub(crate) fn least_entering(
-        &self,
-        (serving, samples): (usize, &[Level]),
-        shared_db: f64,
-    ) -> f64 {
+    /// What the filter must make of a neighbour at least to enter the event, with the sample of the serving cell known;
+    /// infinite where nothing enters it, and where any might.
+    fn least_entering(&self, (serving, samples): (usize, &[Level])) -> f64 {
         let kind = self.event.kind;
         if !kind.has_neighbour() {
             return f64::INFINITY;
@@ -222,24 +218,48 @@ impl EventState {
         let before = self.cells[serving].filtered;
         let of_serving = self.filter.next_level(before, samples[serving]).low;
         let least = kind.enters_above(of_serving, self.event.hysteresis_db);
-        let shared_db = self.filter.next(self.shared_db, shared_db);
-        least.map_or(f64::NEG_INFINITY, |least| least + shared_db)
+        least.unwrap_or(f64::NEG_INFINITY)
     }
 
-    /// A cell was not visited lately. It is known to be no more than `most_db`, without what is shared.
-    pub(crate) fn reopen(&mut self, position: usize, most_db: f64) {
+    /// The same for each site, shadowing left out, which is so strong now, dB: lowers each of `least_db` to it.
+    pub(crate) fn lower_least(
+        &self,
+        known: (usize, &[Level]),
+        shadows_db: impl Iterator<Item = f64>,
+        least_db: &mut [f64],
+    ) {
+        let of_neighbour = self.least_entering(known);
+        let sites = least_db.iter_mut().zip(&self.shadows_db).zip(shadows_db);
+        for ((least_db, &before_db), shadow_db) in sites {
+            let of_site = of_neighbour + self.filter.next(Some(before_db), shadow_db);
+            *least_db = least_db.min(of_site);
+        }
+    }
+
+    /// There is a further site, whose shadowing is so strong now, dB.
+    pub(crate) fn add_site(&mut self, shadow_db: f64) {
+        self.shadows_db.push(shadow_db);
+    }
+
+    /// A cell of a site was not visited lately. It is known to be no more than `most_db`, shadowing left out.
+    pub(crate) fn reopen(&mut self, position: usize, (most_db, site): (f64, usize)) {
         self.cells[position].filtered = Level {
             low: Level::ANY.low,
-            high: most_db - self.shared_db.unwrap_or(0.0),
+            high: most_db - self.shadows_db[site],
         };
     }
 
-    /// What the filter makes of a cell at most, without what is shared; none while its condition holds or it is
+    /// Whether its condition does not hold for a cell.
+    pub(crate) fn is_at_rest(&self, position: usize) -> bool {
+        self.cells[position].state == State::Out
+    }
+
+    /// What the filter makes of a cell of a site at most, shadowing left out; none while its condition holds or it is
     /// reported.
-    pub(crate) fn most_at_rest(&self, position: usize) -> Option<f64> {
+    pub(crate) fn most_at_rest(&self, position: usize, site: usize) -> Option<f64> {
         let watched = &self.cells[position];
         let is_out = watched.state == State::Out && !watched.filtered.is_none();
-        is_out.then(|| watched.filtered.high + self.shared_db.unwrap_or(0.0))
+        is_out.then(|| watched.filtered.high + self.shadows_db[site])
     }
 
     /// The cell that one is compared with: the serving one, of A6 the secondary one on its carrier, if there
@@ -301,14 +321,20 @@ impl EventState {
     ) {
         let samples: Vec<Level> = samples.iter().map(|&sample| sample.into()).collect();
         let visited: Vec<usize> = (0..samples.len()).collect();
-        self.on_samples_of((&visited, 0.0), now, (serving, &samples), of, changed);
+        self.on_samples_of(&visited, now, (serving, &samples), of, changed);
     }
 
-    /// The same where no more than some cells were visited, in order: the others are surely out, and stay. Shadowing
-    /// takes `shared_db` from all alike.
+    /// The shadowing of sites is so strong now, dB.
+    pub(crate) fn on_shadows(&mut self, shadows_db: impl Iterator<Item = f64>) {
+        for (filtered, shadow_db) in self.shadows_db.iter_mut().zip(shadows_db) {
+            *filtered = self.filter.next(Some(*filtered), shadow_db);
+        }
+    }
+
+    /// The same where no more than some cells were visited, in order: the others are surely out, and stay.
     pub(crate) fn on_samples_of(
         &mut self,
-        (visited, shared_db): (&[usize], f64),
+        visited: &[usize],
         now: Time,
         (serving, samples): (usize, &[Level]),
         of: impl Fn(&MeasurementEvent, usize) -> Option<f64>,
@@ -320,7 +346,6 @@ impl EventState {
                 watched.filtered = self.filter.next_level(watched.filtered, sample);
             }
         }
-        self.shared_db = Some(self.filter.next(self.shared_db, shared_db));
         let MeasurementEvent {
             kind,
             hysteresis_db,

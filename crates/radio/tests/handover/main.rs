@@ -11,6 +11,7 @@ mod gaps;
 mod generations;
 mod sampling;
 mod street;
+mod timers;
 
 use fadeout_core::random::Stream;
 use fadeout_core::{HandoverOutcome, Procedure, RadioDropCause, RrcEvent, Span};
