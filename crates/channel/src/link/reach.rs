@@ -181,7 +181,7 @@ impl Way {
             None => Shadow::NONE,
         };
         let db_per_m = loss_db + antenna_db + self.shared.absorption_db_per_m;
-        (within_m > 0.0).then(|| Rise {
+        (within_m > 0.0).then_some(Rise {
             from: last.ue.position,
             gain_db: last.gain_db + last.shadowing_db + turned_db + ROUNDING_DB,
             db_per_m: db_per_m * (1.0 + 1e-9),

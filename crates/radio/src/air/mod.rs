@@ -125,8 +125,7 @@ pub(crate) enum Extent<'a> {
     Part(BandSet, &'a SubBands),
 }
 
-/// Whether a SINR is of a transmission, with the interference of its slot, or for a report, with
-/// the mean over time.
+/// Whether a SINR is of a transmission, with its slot's interference, or for a report, with the mean over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     Transmission,
@@ -282,8 +281,8 @@ impl Air {
             (None, Some((downlink, uplink))) => Signal::Recorded(downlink.clone(), uplink.clone()),
             (None, None) => {
                 let paths = self.add_carrier(ue, cell)?;
-                let of_carrier = &self.paths[paths.clone()];
-                let serving = of_carrier.iter().position(|path| path.cell == cell);
+                let mut of_carrier = self.paths[paths.clone()].iter();
+                let serving = of_carrier.position(|path| path.cell == cell);
                 let serving = paths.start + serving.unwrap_or_default();
                 self.paths[serving].is_serving = true;
                 self.channels[serving].bring_near();

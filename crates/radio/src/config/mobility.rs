@@ -1,8 +1,8 @@
 //! Mobility management: what a UE measures and reports, and what the network makes of it.
 
-use super::{BeamMonitoring, ConditionalConfig, MeasurementGaps, Scope};
+use super::{BeamMonitoring, ConditionalConfig, MeasurementGaps, PowerRamping, Scope};
 use fadeout_core::registry::{Parameter, integer, number, span};
-use fadeout_core::{Bytes, CellId, Dbm, Decibel, Procedure, Span};
+use fadeout_core::{Bytes, CellId, Decibel, Procedure, Span};
 use std::collections::BTreeSet;
 
 /// Mobility management of all UEs that have a channel.
@@ -472,29 +472,6 @@ impl Default for Monitoring {
             t301: keys.t301,
             cell_selection: keys.cell_selection_delay,
         }
-    }
-}
-
-/// The power that a UE sends preambles with: each one that brings no answer is followed by a stronger one.
-///
-/// Standard: TS 38.321 §5.1.3; TS 36.321 §5.1.3.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PowerRamping {
-    /// preambleReceivedTargetPower: what the first one is to arrive with.
-    pub target: Dbm,
-    /// powerRampingStep.
-    pub step: Decibel,
-}
-
-impl PowerRamping {
-    /// The step where none is said.
-    pub const STEP: Decibel = Decibel(2.0);
-
-    /// How far below its full power a UE sends the preamble with this number, from 1 on, which with full power would
-    /// arrive with `full`.
-    pub(crate) fn below_full_db(&self, number: u32, full: Dbm) -> f64 {
-        let arrives_dbm = self.target.0 + f64::from(number.saturating_sub(1)) * self.step.0;
-        (full.0 - arrives_dbm).max(0.0)
     }
 }
 

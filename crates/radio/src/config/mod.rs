@@ -16,6 +16,7 @@ mod env;
 mod error;
 mod gap;
 mod mobility;
+mod ramping;
 mod recorded;
 mod scope;
 mod split;
@@ -42,6 +43,7 @@ pub use mobility::{
     MobilityConfig, Monitoring, PowerRamping, ProcedureConfig, Sampling, Signalling,
 };
 pub(crate) use mobility::{Fate, Way};
+pub use ramping::PowerRamping;
 pub use recorded::RecordedPath;
 pub(crate) use recorded::check_recorded;
 pub use scope::Scope;

@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn a_line_rises_with_the_way_and_holds_as_far_as_it_says() {
         let mut gate = Gate::new();
-        let mut go_to = |gate: &mut Gate, x| gate.go_to(at(x), |_| 4.0);
+        let go_to = |gate: &mut Gate, x| gate.go_to(at(x), |_| 4.0);
         go_to(&mut gate, 100.0);
         assert!(!gate.is_below(1, &[0.0]), "nothing is known");
         assert_eq!(gate.lift(1), None);

@@ -80,7 +80,9 @@ fn stays(config: &mut MobilityConfig) {
 fn first_ms(rows: &Rows, event: RrcEvent) -> u64 {
     let mut steps = rows.steps.iter();
     let row = steps.find(|row| row.event == event);
-    let at = row.unwrap_or_else(|| panic!("no {event:?}: {:?}", rows.steps)).time_s;
+    let at = row
+        .unwrap_or_else(|| panic!("no {event:?}: {:?}", rows.steps))
+        .time_s;
     at.as_nanos() / 1_000_000
 }
 
@@ -146,7 +148,11 @@ fn of_ues_that_draw_one_preamble_one_gets_in_at_a_time() {
     };
     let one = walk_of(1);
     // All five lose their links at once, and meet at the first occasion.
-    assert!(count(&one, RrcEvent::ContentionLost) >= 4, "{:?}", one.steps);
+    assert!(
+        count(&one, RrcEvent::ContentionLost) >= 4,
+        "{:?}",
+        one.steps
+    );
     assert_eq!(count(&one, RrcEvent::AccessDone), 5);
     let done: Vec<Time> = one
         .steps
@@ -179,7 +185,9 @@ fn a_weak_preamble_is_followed_by_stronger_ones() {
     assert_eq!(preambles(ramping(-90.0, 2.0)), 1);
     // Noise in a resource block is -116.4 dBm with 5 dB of the receiver's, and 8 dB less are heard: 15.6 dB more than the
     // first one arrives with, eight steps or three.
-    let (slow, fast) = (preambles(ramping(-140.0, 2.0)), preambles(ramping(-140.0, 6.0)));
+    let (slow, fast) = (
+        preambles(ramping(-140.0, 2.0)),
+        preambles(ramping(-140.0, 6.0)),
+    );
     assert_eq!((slow, fast), (9, 4));
-} {fast}");
 }
