@@ -40,7 +40,7 @@ pub(crate) use gap::Gaps;
 pub use gap::MeasurementGaps;
 pub use mobility::{
     AccessConfig, BicastStart, DataForwarding, EventKind, Interface, MeasurementEvent,
-    MobilityConfig, Monitoring, PowerRamping, ProcedureConfig, Sampling, Signalling,
+    MobilityConfig, Monitoring, ProcedureConfig, Sampling, Signalling,
 };
 pub(crate) use mobility::{Fate, Way};
 pub use ramping::PowerRamping;

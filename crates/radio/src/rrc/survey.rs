@@ -270,7 +270,7 @@ mod tests {
             (at(10), period),
             (0, &samples),
             |_, _| Some(0.0),
-            { |cell, holds| entered.push((cell, holds)) },
+            |cell, holds| entered.push((cell, holds)),
         );
         assert_eq!(entered, [(1, true), (2, true)], "of neighbours alone");
         assert_eq!(survey.report_at(), at(50));
@@ -306,7 +306,7 @@ mod tests {
                 (at(now), period),
                 (0, &samples),
                 |_, _| Some(0.0),
-                { |cell, holds| changes.push((cell, holds)) },
+                |cell, holds| changes.push((cell, holds)),
             );
             changes
         };
