@@ -241,7 +241,7 @@ impl Look<'_> {
         least_db.clear();
         if self.has_lines {
             let known = (serving, &self.samples[..]);
-            survey.least_entering(known, gate.shadows_db(), least_db);
+            survey.least_entering(known, &gate.shadows_db(), least_db);
         }
         let secondaries = self.secondaries;
         let is_secondary = |position: usize| secondaries.cells().contains(&self.cells[position]);

@@ -70,7 +70,7 @@ impl Survey {
     pub(crate) fn least_entering(
         &self,
         known: (usize, &[Level]),
-        shadows_db: impl Iterator<Item = f64> + Clone,
+        shadows_db: &(impl Iterator<Item = f64> + Clone),
         least_db: &mut Vec<f64>,
     ) {
         least_db.clear();
