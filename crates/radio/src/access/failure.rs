@@ -5,6 +5,7 @@ use super::conditional::Conditional;
 use super::daps::Daps;
 use super::handover::seconds;
 use super::managed::{Managed, note_cell};
+use crate::air::uplink_power;
 use crate::config::{Env, Fate, LegId};
 use crate::rrc::contention::{Contention, Contest, Drawn};
 use crate::rrc::mobility::Stage;
@@ -229,7 +230,9 @@ pub(super) fn advance<M: Motion>(
     let cell = managed.service.stack.legs[leg.index()].config.cell;
     let config = &managed.config.access;
     let least_db = managed.config.monitoring.q_out.0;
-    let quality_db = managed.service.quality_db(leg, motion, now);
+    let air = &mut managed.service.stack.air;
+    air.refresh(leg, now, motion);
+    let quality_db = air.quality_db(leg, now);
     let mut is_heard = quality_db.map(|sinr_db| sinr_db >= least_db);
     is_heard[Direction::Uplink.index()] &= Conditional(managed).is_answered(cell, procedure);
     let [down, up] = is_heard;
@@ -238,7 +241,7 @@ pub(super) fn advance<M: Motion>(
         managed.contention.outcome((managed.ue, cell), at, least_db)
     });
     let below_full_db = config.ramping.map_or(0.0, |ramping| {
-        let full = managed.service.stack.air.uplink_power(leg);
+        let full = uplink_power(&managed.service.stack.air, leg);
         full.map_or(0.0, |full| {
             ramping.below_full_db(access.number_at(now), full)
         })

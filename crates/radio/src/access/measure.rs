@@ -2,7 +2,7 @@
 
 use super::gaps::measure_in_gap;
 use super::managed::{CellKind, Managed, note_cell};
-use crate::air::{Air, Round};
+use crate::air::{Air, Bounded, Round};
 use crate::config::{Aggregation, Env, MeasurementEvent};
 use crate::rrc::filter::Level;
 use crate::rrc::gate::Rise;
@@ -81,7 +81,7 @@ impl Managed<'_> {
             note_cell((*ue, cells[position]), event, env);
         });
         if has_lines {
-            self.lower_lines(serving, &secondaries, motion);
+            lower_lines(self, (serving, &secondaries), motion);
         }
         if !wants_all {
             return;
@@ -110,38 +110,42 @@ impl Managed<'_> {
             });
         }
     }
+}
 
-    /// Neighbours that were visited, and of which nothing is to be expected now, have lines from here on.
-    fn lower_lines<M: Motion>(&mut self, serving: usize, secondaries: &Aggregation, motion: &M) {
-        let UeMobility { survey, gate, .. } = &mut *self.state;
-        let Some(place) = gate.place() else {
-            return;
+/// Neighbours that were visited, and of which nothing is to be expected now, have lines from here on.
+fn lower_lines<M: Motion>(
+    managed: &mut Managed<'_>,
+    (serving, secondaries): (usize, &Aggregation),
+    motion: &M,
+) {
+    let UeMobility { survey, gate, .. } = &mut *managed.state;
+    let Some(place) = gate.place() else {
+        return;
+    };
+    let air = &mut managed.service.stack.air;
+    for &position in managed.visited.iter() {
+        let cell = managed.cells[position];
+        let is_needed = position == serving || secondaries.cells().contains(&cell);
+        if is_needed || !survey.is_at_rest(position) {
+            continue;
+        }
+        let way = (managed.ue, cell);
+        let Some(rise) = Bounded(air).rise(way, place, motion) else {
+            continue;
         };
-        let air = &mut self.service.stack.air;
-        for &position in self.visited.iter() {
-            let cell = self.cells[position];
-            let is_needed = position == serving || secondaries.cells().contains(&cell);
-            if is_needed || !survey.is_at_rest(position) {
-                continue;
-            }
-            let way = (self.ue, cell);
-            let Some(rise) = air.rise(way, place, motion) else {
-                continue;
+        let (number, is_new) = gate.site(rise.shadow, position);
+        if is_new {
+            let site = gate.site_mut(number);
+            site.least_db = Bounded(air).least_shadowing_db(way, place);
+            survey.add_site(site.least_db);
+        }
+        if let Some(most_db) = survey.most_at_rest(position, number) {
+            let rise = Rise {
+                level_dbm: rise.level_dbm,
+                db_per_m: rise.db_per_m,
+                within_m: rise.within_m,
             };
-            let (number, is_new) = gate.site(rise.shadow, position);
-            if is_new {
-                let site = gate.site_mut(number);
-                site.least_db = air.least_shadowing_db(way, place);
-                survey.add_site(site.least_db);
-            }
-            if let Some(most_db) = survey.most_at_rest(position, number) {
-                let rise = Rise {
-                    level_dbm: rise.level_dbm,
-                    db_per_m: rise.db_per_m,
-                    within_m: rise.within_m,
-                };
-                gate.lower((position, self.cells.len()), (&rise, number), most_db);
-            }
+            gate.lower((position, managed.cells.len()), (&rise, number), most_db);
         }
     }
 }
@@ -186,11 +190,11 @@ impl Look<'_> {
     /// Measures the serving cell, and of the others those of which neither a line nor a bound says that no event is
     /// entered. Where what was not measured before matters now, it is found now.
     fn measure_where_needed<M: Motion>(&mut self, serving: usize, over: Span, motion: &mut M) {
-        let place = self.air.place(self.ue, self.now, motion);
+        let place = Bounded(self.air).place(self.ue, self.now, motion);
         let Look { ue, cells, air, .. } = self;
         self.state.gate.go_to(place, |site| {
             let way = (*ue, cells[site.position]);
-            air.least_shadowing_db(way, place)
+            Bounded(air).least_shadowing_db(way, place)
         });
         let round = &mut Round::default();
         self.lift(serving);
@@ -262,7 +266,7 @@ impl Look<'_> {
 
     fn bound<M: Motion>(&mut self, position: usize, round: &mut Round, motion: &mut M) {
         let way = (self.ue, self.cells[position]);
-        if let Some([low, high]) = self.air.bound_level(way, (self.now, round), motion) {
+        if let Some([low, high]) = Bounded(self.air).bound_level(way, (self.now, round), motion) {
             self.samples[position] = Level { low, high };
         }
     }

@@ -326,19 +326,9 @@ impl Service {
         motion: &mut M,
         now: Time,
     ) -> [bool; 2] {
-        let quality_db = self.quality_db(leg, motion, now);
-        quality_db.map(|sinr_db| sinr_db >= least_db)
-    }
-
-    /// SINR in dB of both directions of a leg now.
-    pub(super) fn quality_db<M: Motion>(
-        &mut self,
-        leg: LegId,
-        motion: &mut M,
-        now: Time,
-    ) -> [f64; 2] {
         self.stack.air.refresh(leg, now, motion);
-        self.stack.air.quality_db(leg, now)
+        let quality_db = self.stack.air.quality_db(leg, now);
+        quality_db.map(|sinr_db| sinr_db >= least_db)
     }
 
     /// Whether the UE of a leg sleeps at times: its cell has DRX.

@@ -63,68 +63,6 @@ impl Air {
         Some(cell.levels.element_dbm + to_db(gain))
     }
 
-    /// Where a UE is as it measures.
-    pub(crate) fn place<M: Motion>(&mut self, ue: UeId, now: Time, motion: &mut M) -> Point {
-        let now = latest(now, self.grain);
-        self.ues[ue.index()].place(now, motion).ue.position
-    }
-
-    /// Bounds of the level that [`Air::measure_level`] would find, dBm; equal where nothing but a look tells.
-    pub(crate) fn bound_level<M: Motion>(
-        &mut self,
-        (ue, cell): (UeId, CellId),
-        (now, round): (Time, &mut Round),
-        motion: &mut M,
-    ) -> Option<[f64; 2]> {
-        let index = path_between(self, ue, cell)?;
-        let at = latest(now, self.grain);
-        let of_ue = &mut self.ues[ue.index()];
-        let place = of_ue.place(at, motion).ue.position;
-        let its = &self.cells[cell.index()];
-        let bounds_db = match motion.has_vehicles() {
-            false => self.channels[index].bounds_db(place, its, &mut of_ue.common),
-            true => [f64::NEG_INFINITY, f64::INFINITY],
-        };
-        if bounds_db[1] == f64::INFINITY {
-            let level_dbm = self.measure_level((ue, cell), (now, round), motion)?;
-            return Some([level_dbm; 2]);
-        }
-        let [low_db, high_db] = bounds_db.map(|bound| its.levels.element_dbm + bound);
-        Some([low_db - ROUNDING_DB, high_db + ROUNDING_DB])
-    }
-
-    /// How the level of a cell may rise from where a UE is, `place`; none where no bound is known.
-    pub(crate) fn rise(
-        &self,
-        (ue, cell): (UeId, CellId),
-        place: Point,
-        motion: &impl Motion,
-    ) -> Option<LevelRise> {
-        if motion.has_vehicles() {
-            return None;
-        }
-        let index = path_between(self, ue, cell)?;
-        let its = &self.cells[cell.index()];
-        let rise = self.channels[index].rise(its)?;
-        let way_m = rise.from.distance_to(place) * (1.0 + 1e-9);
-        let level_dbm = its.levels.element_dbm + rise.gain_db + rise.db_per_m * way_m;
-        Some(LevelRise {
-            level_dbm: level_dbm + ROUNDING_DB,
-            db_per_m: rise.db_per_m,
-            within_m: rise.within_m - way_m,
-            shadow: rise.shadow,
-        })
-    }
-
-    /// No more than the loss by the shadowing of a UE's path to a cell at a place, and little less, dB.
-    pub(crate) fn least_shadowing_db(&mut self, (ue, cell): (UeId, CellId), place: Point) -> f64 {
-        let index = path_between(self, ue, cell);
-        let common = &mut self.ues[ue.index()].common;
-        index.map_or(0.0, |index| {
-            self.channels[index].least_shadowing_db(place, common)
-        })
-    }
-
     /// Levels that a UE would have measured of a cell at these places, where [`Air::bound_levels`] bounded
     /// it, dBm; `now` it is measured again.
     pub(crate) fn levels_at<M: Motion>(
@@ -149,6 +87,73 @@ impl Air {
         let placement = self.ues[ue.index()].place(now, motion);
         let ends = config.ends((node, now), placement.ue, motion);
         self.channels[index].find_db(now, &ends);
+    }
+}
+
+/// The air as a UE sees it that need not look at all cells.
+pub(crate) struct Bounded<'a>(pub &'a mut Air);
+
+impl Bounded<'_> {
+    /// Where a UE is as it measures.
+    pub(crate) fn place<M: Motion>(&mut self, ue: UeId, now: Time, motion: &mut M) -> Point {
+        let now = latest(now, self.0.grain);
+        self.0.ues[ue.index()].place(now, motion).ue.position
+    }
+
+    /// Bounds of the level that [`Air::measure_level`] would find, dBm; equal where nothing but a look tells.
+    pub(crate) fn bound_level<M: Motion>(
+        &mut self,
+        (ue, cell): (UeId, CellId),
+        (now, round): (Time, &mut Round),
+        motion: &mut M,
+    ) -> Option<[f64; 2]> {
+        let index = path_between(self.0, ue, cell)?;
+        let at = latest(now, self.0.grain);
+        let of_ue = &mut self.0.ues[ue.index()];
+        let place = of_ue.place(at, motion).ue.position;
+        let its = &self.0.cells[cell.index()];
+        let bounds_db = match motion.has_vehicles() {
+            false => self.0.channels[index].bounds_db(place, its, &mut of_ue.common),
+            true => [f64::NEG_INFINITY, f64::INFINITY],
+        };
+        if bounds_db[1] == f64::INFINITY {
+            let level_dbm = self.0.measure_level((ue, cell), (now, round), motion)?;
+            return Some([level_dbm; 2]);
+        }
+        let [low_db, high_db] = bounds_db.map(|bound| its.levels.element_dbm + bound);
+        Some([low_db - ROUNDING_DB, high_db + ROUNDING_DB])
+    }
+
+    /// How the level of a cell may rise from where a UE is, `place`; none where no bound is known.
+    pub(crate) fn rise(
+        &self,
+        (ue, cell): (UeId, CellId),
+        place: Point,
+        motion: &impl Motion,
+    ) -> Option<LevelRise> {
+        if motion.has_vehicles() {
+            return None;
+        }
+        let index = path_between(self.0, ue, cell)?;
+        let its = &self.0.cells[cell.index()];
+        let rise = self.0.channels[index].rise(its)?;
+        let way_m = rise.from.distance_to(place) * (1.0 + 1e-9);
+        let level_dbm = its.levels.element_dbm + rise.gain_db + rise.db_per_m * way_m;
+        Some(LevelRise {
+            level_dbm: level_dbm + ROUNDING_DB,
+            db_per_m: rise.db_per_m,
+            within_m: rise.within_m - way_m,
+            shadow: rise.shadow,
+        })
+    }
+
+    /// No more than the loss by the shadowing of a UE's path to a cell at a place, and little less, dB.
+    pub(crate) fn least_shadowing_db(&mut self, (ue, cell): (UeId, CellId), place: Point) -> f64 {
+        let index = path_between(self.0, ue, cell);
+        let common = &mut self.0.ues[ue.index()].common;
+        index.map_or(0.0, |index| {
+            self.0.channels[index].least_shadowing_db(place, common)
+        })
     }
 }
 

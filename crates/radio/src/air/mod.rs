@@ -38,14 +38,14 @@ pub use geometry::{Geometry, geometry};
 use history::Histories;
 use interference::{Crossing, Downlinks};
 use levels::Levels;
-pub(crate) use path::Round;
 use path::{Fade, PathChannel, RadioPath};
-pub(crate) use power::share_power;
+pub(crate) use power::{share_power, uplink_power};
 use spectrum::Spectrum;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use ue::{AirUe, INTERFERING_PERIOD, latest};
 pub(crate) use watch::{LinkLook, Watched};
+pub(crate) use {measure::Bounded, path::Round};
 
 /// Every path, and what every cell sends and hears.
 #[derive(Debug)]

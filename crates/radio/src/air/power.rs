@@ -20,13 +20,6 @@ impl Air {
         total - to_db(f64::from(blocks))
     }
 
-    /// What arrives of a UE that sends with full power, without fading; none where no path has a gain.
-    pub(crate) fn uplink_power(&self, leg: LegId) -> Option<Dbm> {
-        let leg = &self.legs[leg.index()];
-        let power_dbm = self.ues[leg.ue.index()].config.power_of_carrier().0;
-        matches!(leg.signal, Signal::Paths(..)).then(|| Dbm(power_dbm - self.path_loss(leg).0))
-    }
-
     /// By how many dB the power in each of `blocks` resource blocks falls short of all in one.
     pub(crate) fn spread_db(&self, id: LegId, blocks: u32) -> f64 {
         let leg = &self.legs[id.index()];
@@ -69,6 +62,13 @@ impl Air {
             }),
         }
     }
+}
+
+/// What arrives of a UE that sends with full power, without fading; none where no path has a gain.
+pub(crate) fn uplink_power(air: &Air, leg: LegId) -> Option<Dbm> {
+    let leg = &air.legs[leg.index()];
+    let power_dbm = air.ues[leg.ue.index()].config.power_of_carrier().0;
+    matches!(leg.signal, Signal::Paths(..)).then(|| Dbm(power_dbm - air.path_loss(leg).0))
 }
 
 /// The secondary cells of a UE are others: it shares its power among as many carriers.

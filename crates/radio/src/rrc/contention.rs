@@ -171,7 +171,7 @@ mod tests {
             collided += ues as usize - all.iter().filter(is_alone).count();
         }
         let share = collided as f64 / f64::from(ues) / rounds as f64;
-        let expected = 1.0 - (53.0_f64 / 54.0).powi(19);
+        let expected = 1.0 - fadeout_core::math::pow(53.0 / 54.0, 19.0);
         // Collisions come in pairs: four standard errors of some 20,000 independent draws.
         let error = 4.0 * (expected * (1.0 - expected) / 20_000.0).sqrt();
         assert!((share - expected).abs() < error, "{share} {expected}");
