@@ -16,6 +16,7 @@ mod prediction;
 mod rab;
 mod radio;
 mod source_limit;
+mod switching;
 mod utra;
 mod vehicles;
 

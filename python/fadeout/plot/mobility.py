@@ -8,6 +8,7 @@ from fadeout.plot.style import STAMP, VERMILION
 LANES = {
     "core": ("bicast-began", "bicast-ended", "path-switched"),
     "target": (
+        "timing-acquired",
         "access-done",
         "complete-received",
         "path-switch-request",
@@ -38,6 +39,7 @@ LANES = {
         "source-released",
         "preamble-sent",
         "contention-lost",
+        "first-uplink",
         "out-of-sync",
         "in-sync",
         "beam-failure",

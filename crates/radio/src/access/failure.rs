@@ -1,13 +1,16 @@
 //! Failure of a radio link or of the entry into a cell, and random access into a cell.
 
+use super::arrival::Arrival;
 use super::carriers::Aggregated;
 use super::conditional::Conditional;
 use super::daps::Daps;
 use super::handover::seconds;
 use super::managed::{Managed, note_cell};
+use super::rach_less::Skipping;
 use crate::air::uplink_power;
 use crate::config::{Env, Fate, LegId};
 use crate::rrc::contention::{Contention, Contest, Drawn};
+use crate::rrc::granted::Entry;
 use crate::rrc::mobility::Stage;
 use crate::rrc::random_access::{Progress, RandomAccess, Step};
 use crate::rrc::record::row_of;
@@ -20,8 +23,8 @@ const SEARCH_PERIOD: Span = Span::from_millis(1000);
 
 /// Whether the cell waits for the UE, with a preamble of its own and the secondary cells that it offers.
 fn is_prepared(procedure: Procedure) -> bool {
-    use Procedure::{Conditional, Daps, Handover, Recovery};
-    matches!(procedure, Handover | Conditional | Daps | Recovery)
+    use Procedure::{Conditional, Daps, Handover, Ltm, Recovery};
+    matches!(procedure, Handover | Conditional | Daps | Ltm | Recovery)
 }
 
 impl Managed<'_> {
@@ -97,6 +100,7 @@ impl Managed<'_> {
             .record
             .note(|row| (row.target, row.procedure) = (cell, procedure));
         let access = RandomAccess::new(&self.config.access, env.now, false);
+        let access = Entry::Random(access);
         self.state.stage = Stage::Entering {
             leg,
             access,
@@ -124,15 +128,21 @@ impl Managed<'_> {
         if access.wake_at() > now {
             return;
         }
-        let progress = advance(self, (leg, &mut access), procedure, motion, env);
+        let progress = match &mut access {
+            Entry::Random(access) => advance(self, (leg, access), procedure, motion, env),
+            Entry::Granted(access) => Skipping(self).advance((leg, access), procedure, motion, env),
+        };
         match progress {
             Progress::Running => {}
             // The timer of the procedure governs: MAC starts anew.
             Progress::Problem => {
                 let is_free = is_prepared(procedure);
-                access = RandomAccess::new(&self.config.access, now, is_free);
+                access = Entry::Random(RandomAccess::new(&self.config.access, now, is_free));
             }
-            Progress::Done => return self.on_access(leg, (procedure, until), env),
+            Progress::Done => {
+                let is_told = matches!(access, Entry::Granted(_));
+                return self.on_access(leg, (procedure, until, is_told), env);
+            }
         }
         self.state.stage = Stage::Entering {
             leg,
@@ -151,6 +161,7 @@ impl Managed<'_> {
             Procedure::Handover
             | Procedure::Conditional
             | Procedure::Daps
+            | Procedure::Ltm
             | Procedure::Recovery => {
                 self.fail_row(HandoverOutcome::Failed, env);
                 self.reselect(env);
@@ -163,19 +174,26 @@ impl Managed<'_> {
         }
     }
 
-    /// Random access is done.
+    /// The UE is in a cell, which has its last message already if `is_told`.
     fn on_access(
         &mut self,
         leg: LegId,
-        (procedure, until): (Procedure, Time),
+        (procedure, until, is_told): (Procedure, Time, bool),
         env: &mut Env<'_, impl Probe>,
     ) {
         let cell = self.service.stack.legs[leg.index()].config.cell;
         note_cell((self.ue, cell), RrcEvent::AccessDone, env);
         if procedure != Procedure::Reestablishment {
-            self.enter(leg, env);
+            Arrival(self).come_into(leg, env);
+            if !is_told {
+                Arrival(self).tell(leg, env);
+            }
             if is_prepared(procedure) {
                 Aggregated(self).enter(env);
+            }
+            if is_told {
+                self.on_complete(env);
+                self.service.on_uplink_data(Some(leg), env);
             }
             return;
         }

@@ -4,6 +4,7 @@
 use super::carriers::Aggregated;
 use super::conditional::Conditional;
 use super::daps::Daps;
+use super::ltm::Switched;
 use super::moves::Move;
 use super::service::Service;
 use super::utra::Utran;
@@ -111,7 +112,12 @@ impl Managed<'_> {
         message: Message,
         env: &mut Env<'_, impl Probe>,
     ) {
-        let Some(bearer) = self.service.stack.ues[self.ue.index()].signalling() else {
+        let rrc = &self.service.stack.ues[self.ue.index()];
+        let bearer = match message {
+            Message::Switch(_) => rrc.control(),
+            _ => rrc.signalling(),
+        };
+        let Some(bearer) = bearer else {
             return;
         };
         let number = *self.next_message;
@@ -144,6 +150,9 @@ impl Managed<'_> {
             (Direction::Uplink, Message::CandidatesReady) => {}
             (Direction::Uplink, Message::AccessFailed) => Daps(self).on_fallen_back(env),
             (Direction::Downlink, Message::ReleaseSource) => Daps(self).release(env),
+            (Direction::Downlink, Message::Switch(target)) => {
+                Switched(self).on_command(target, env);
+            }
             _ => debug_assert!(false, "{message:?} does not go {}", direction.name()),
         }
     }
@@ -164,7 +173,9 @@ impl Managed<'_> {
         if event.is_about_secondaries() {
             return Aggregated(self).on_report(report, env);
         }
-        if self.config.conditional.is_some() {
+        let prepares = (self.config.conditional.as_ref())
+            .is_some_and(|config| !config.commanding.contains(&report.event));
+        if prepares {
             return Conditional(self).on_report((event, report), env);
         }
         let target = self.policy.choose(&Report {
@@ -220,6 +231,7 @@ impl Managed<'_> {
         !matches!(state.stage, Stage::Connected)
             || state.network.is_busy()
             || state.dual.is_some()
+            || state.ltm.as_ref().is_some_and(|ltm| ltm.is_switching())
             || bearers.any(|bearer| {
                 let drb = &self.service.stack.bearers[bearer.index()];
                 drb.transfers().is_travelling() || drb.is_dual

@@ -2,6 +2,7 @@
 
 use super::gaps::measure_in_gap;
 use super::managed::{CellKind, Managed, note_cell};
+use super::rates::Rates;
 use crate::air::{Air, Bounded, Round};
 use crate::config::{Aggregation, Env, MeasurementEvent};
 use crate::rrc::filter::Level;
@@ -58,6 +59,7 @@ impl Managed<'_> {
         }
         let has_lines = look.has_lines && is_bounded;
         measure_in_gap(self, (serving, &secondaries), env);
+        Rates(self).tell(env.now);
         let Managed {
             ue,
             cells,

@@ -5,8 +5,10 @@ use super::beam_failure;
 use super::carriers;
 use super::daps;
 use super::looks::Looks;
+use super::ltm;
 use super::managed::{CellKind, Managed, note_cell};
 use super::moves::{Backhaul, Move};
+use super::rach_less;
 use super::scg;
 use super::secondary::is_report;
 use super::service::Service;
@@ -59,6 +61,12 @@ impl Mobility {
         let state = self.ues.get(ue.index()).and_then(Option::as_ref);
         let legs = state.into_iter().flat_map(|state| &state.legs);
         legs.map(|&(_, leg)| leg)
+    }
+
+    /// Those who ask about the UE's link hear of its rate too. Whether it is under mobility management.
+    pub(super) fn tell_rates_of(&mut self, ue: UeId) -> bool {
+        let state = self.ues.get_mut(ue.index()).and_then(Option::as_mut);
+        state.map(|state| state.told_rate = Some(0.0)).is_some()
     }
 
     /// Whether the UE is under mobility management.
@@ -145,6 +153,8 @@ impl RadioAccess {
         });
         carriers::check(&config, &self.service.cells)?;
         daps::check(&config, &self.service.cells)?;
+        ltm::check(&config, &self.service.cells)?;
+        rach_less::check(&config, &self.service.cells)?;
         let mut ues = Vec::new();
         let mut loads = vec![0; self.service.cells.len()];
         for ue in (0..self.service.stack.ues.len() as u32).map(UeId) {
@@ -174,7 +184,13 @@ impl RadioAccess {
                 .service
                 .establish(BearerConfig::signalling(ue, group == 1))?;
             let generation = self.service.cells[cell.index()].plan.config.generation();
-            self.service.stack.manage(ue, signalling, generation);
+            let control = match config.ltm.is_some() {
+                true => Some(self.service.establish(BearerConfig::control(ue))?),
+                false => None,
+            };
+            self.service
+                .stack
+                .manage(ue, (signalling, control), generation);
             let own = (ue, cell, leg);
             let mut state =
                 UeMobility::new(own, &config, (&events, cells.len()), self.service.seed);

@@ -17,6 +17,7 @@
 //! [`RadioAccess::on_packet`] takes one at one end of a bearer, and [`RadioAccess::on_wake`] gives it
 //! back at the other, in order, or drops it and says so.
 
+mod arrival;
 mod backhaul;
 mod beam_failure;
 mod build;
@@ -29,10 +30,13 @@ mod failure;
 mod gaps;
 mod handover;
 mod looks;
+mod ltm;
 mod managed;
 mod measure;
 mod mobility;
 mod moves;
+mod rach_less;
+mod rates;
 mod reception;
 mod scg;
 mod secondary;
@@ -47,11 +51,11 @@ pub use crate::air::{Geometry, geometry};
 pub use crate::config::{
     AccessConfig, Adaptation, Aggregation, AirInterface, BeamMonitoring, BearerConfig, BicastStart,
     CellConfig, CellHarqConfig, ConditionalConfig, ConfiguredGrant, DataForwarding,
-    DedicatedRecovery, Division, EventKind, FixedSinr, Interface, MOST_CANDIDATES,
-    MOST_SECONDARY_CELLS, MeasurementEvent, MeasurementGaps, MobilityConfig, Monitoring,
-    PowerRamping, ProcedureConfig, RadioConfig, RadioError, Rank, RecordedPath, ReleasedState,
-    ReportedAdaptation, Sampling, Scope, Serving, Sharing, Signalling, SplitConfig, StatesConfig,
-    UeConfig, UplinkPower,
+    DedicatedRecovery, Division, EarlySync, EventKind, FirstGrant, FixedSinr, Interface, LtmConfig,
+    MOST_CANDIDATES, MOST_SECONDARY_CELLS, MeasurementEvent, MeasurementGaps, MobilityConfig,
+    Monitoring, PowerRamping, ProcedureConfig, RachLess, RadioConfig, RadioError, Rank,
+    RecordedPath, ReleasedState, ReportedAdaptation, Sampling, Scope, Serving, Sharing, Signalling,
+    SplitConfig, StatesConfig, TargetTiming, UeConfig, UplinkPower,
 };
 pub use crate::rrc::backhaul::Place;
 pub use crate::rrc::policy::{

@@ -4,6 +4,7 @@ use super::service::Service;
 use super::stack::Stack;
 use super::{Backhaul, Event, LegCounters, Move, RadioAccess};
 use crate::bearer::daps::{copied_between, daps};
+use crate::bearer::early::{copied_early, early};
 use crate::bearer::{Frame, FrameKind, SplitBearer, carried, on_late_uplink, shown, split};
 use crate::config::{Env, LegId};
 use fadeout_core::{Direction, DrbId, InterfaceFrame, Probe, Span, Time};
@@ -112,7 +113,9 @@ impl Stack {
             let far = cells.next().unwrap_or(near);
             let (what, from, to) = match kind {
                 FrameKind::Copy => {
-                    let [from, to] = copied_between(drb).unwrap_or([near; 2]);
+                    let early = copied_early(drb, number);
+                    let ends = early.or_else(|| copied_between(drb));
+                    let [from, to] = ends.unwrap_or([near; 2]);
                     (Backhaul::Copy { bearer }, from, to)
                 }
                 FrameKind::Downlink => (Backhaul::DownlinkPdu { bearer }, near, far),
@@ -154,7 +157,11 @@ impl Service {
     ) {
         match what {
             Backhaul::Copy { bearer } => {
-                daps(&mut self.stack.bearers[bearer.index()]).on_copy(number);
+                let drb = &mut self.stack.bearers[bearer.index()];
+                match drb.is_dual {
+                    true => daps(drb).on_copy(number),
+                    false => early(drb).on_copy(number),
+                }
                 self.flow_on(bearer, env);
             }
             Backhaul::DownlinkPdu { bearer } => {

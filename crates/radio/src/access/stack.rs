@@ -142,10 +142,19 @@ impl Stack {
     }
 
     /// A UE whose data bearers are there comes under mobility management in a cell of this
-    /// generation, with this signalling bearer.
-    pub(super) fn manage(&mut self, ue: UeId, signalling: DrbId, generation: Generation) {
-        self.bearers[signalling.index()].carry_signalling();
+    /// generation, with these bearers for signalling, that of MAC's control elements the last one if there is one.
+    pub(super) fn manage(
+        &mut self,
+        ue: UeId,
+        (signalling, control): (DrbId, Option<DrbId>),
+        generation: Generation,
+    ) {
         let rrc = &mut self.ues[ue.index()];
+        if let Some(control) = control {
+            self.bearers[control.index()].carry_signalling();
+            rrc.on_control_bearer();
+        }
+        self.bearers[signalling.index()].carry_signalling();
         rrc.on_signalling_bearer();
         for bearer in rrc.bearers() {
             self.bearers[bearer.index()].travel().manage();

@@ -5,7 +5,10 @@ use super::path::Round;
 use super::ue::latest;
 use crate::channel::Shadow;
 use fadeout_core::math::{from_db, to_db};
-use fadeout_core::{CellId, Kinematics, Motion, Point, Time, UeId};
+use fadeout_core::{CellId, Kinematics, Motion, Point, Span, Time, UeId};
+
+/// Speed of light in vacuum in m/s (exact, SI).
+const SPEED_OF_LIGHT: f64 = 299_792_458.0;
 
 /// More than powers and logarithms round a level by, dB.
 const ROUNDING_DB: f64 = 1e-6;
@@ -20,6 +23,19 @@ pub(crate) struct LevelRise {
     /// For so many metres.
     pub within_m: f64,
     pub shadow: Shadow,
+}
+
+/// How long a signal takes from a UE to a cell and back, along the straight line.
+pub(crate) fn round_trip<M: Motion>(
+    air: &mut Air,
+    (ue, cell): (UeId, CellId),
+    now: Time,
+    motion: &mut M,
+) -> Span {
+    let at = air.ues[ue.index()].place(now, motion).ue.position;
+    let config = &air.cells[cell.index()].config;
+    let site = config.site + config.shift_toward(at);
+    Span::from_secs_f64(2.0 * site.distance_to(at) / SPEED_OF_LIGHT)
 }
 
 impl Air {

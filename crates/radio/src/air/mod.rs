@@ -12,7 +12,7 @@ mod geometry;
 mod history;
 mod interference;
 mod levels;
-mod measure;
+pub(crate) mod measure;
 mod path;
 mod power;
 mod quality;

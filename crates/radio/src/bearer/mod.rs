@@ -13,6 +13,7 @@
 mod abroad;
 mod copies;
 pub(crate) mod daps;
+pub(crate) mod early;
 mod forwarding;
 mod generation;
 mod leaving;
@@ -34,7 +35,7 @@ pub(crate) use transfer::TransferCounts;
 
 use crate::config::{BearerConfig, Env, LegId};
 use crate::pdcp::{Ledger, Rx, Tx};
-use crate::rlc::{Backlog, Generation, ParameterError, TransportBlock};
+use crate::rlc::{Backlog, Generation, ParameterError, Sdu, TransportBlock};
 use crate::wire::BearerFormat;
 use daps::Daps;
 use fadeout_core::random::Stream;
@@ -68,6 +69,8 @@ pub(crate) struct Drb {
     is_signalling: bool,
     /// Whether a source serves it on while its UE enters the target, or after.
     pub(crate) is_dual: bool,
+    /// Whether candidates of its UE get copies of what is sent down.
+    has_takers: bool,
 }
 
 /// The side that finds that a link has failed.
@@ -105,6 +108,15 @@ pub(crate) struct BearerCounters {
 /// Whether RRC's messages go over another leg of the UE: what came over this one is void.
 fn is_elsewhere(drb: &Drb, leg: u8) -> bool {
     drb.is_signalling && leg != drb.legs.primary.number
+}
+
+/// Another base station gets a copy of a downlink SDU too.
+#[cold]
+fn copy(drb: &mut Drb, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storage) {
+    match drb.is_dual {
+        true => daps::daps(drb).copy(sdu, env, storage),
+        false => early::early(drb).copy(sdu, env, storage),
+    }
 }
 
 impl Drb {
@@ -160,6 +172,7 @@ impl Drb {
             transfer: Transfers::default(),
             is_signalling: false,
             is_dual: false,
+            has_takers: false,
         })
     }
 
@@ -343,8 +356,8 @@ impl Drb {
                 if self.wants_delay(env.probe) {
                     storage.tracks.number(packet, sdu.serial);
                 }
-                if self.is_dual && direction == Direction::Downlink {
-                    daps::daps(self).copy(sdu, env, storage);
+                if (self.is_dual || self.has_takers) && direction == Direction::Downlink {
+                    copy(self, sdu, env, storage);
                 }
                 true
             }

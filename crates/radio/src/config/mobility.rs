@@ -1,6 +1,8 @@
 //! Mobility management: what a UE measures and reports, and what the network makes of it.
 
-use super::{BeamMonitoring, ConditionalConfig, MeasurementGaps, PowerRamping, Scope};
+use super::{
+    BeamMonitoring, ConditionalConfig, LtmConfig, MeasurementGaps, PowerRamping, RachLess, Scope,
+};
 use fadeout_core::registry::{Parameter, integer, number, span};
 use fadeout_core::{Bytes, CellId, Decibel, Procedure, Span};
 use std::collections::BTreeSet;
@@ -31,6 +33,11 @@ pub struct MobilityConfig {
     pub data: DataForwarding,
     /// Conditional handovers take the place of commanded ones; none are there.
     pub conditional: Option<ConditionalConfig>,
+    /// The network switches UEs among candidates by MAC; the candidates are those of `conditional`, whose conditions
+    /// are none.
+    pub ltm: Option<LtmConfig>,
+    /// Commanded handovers between cells that fit skip random access; none do.
+    pub rach_less: Option<RachLess>,
     /// The source serves a UE on while it enters the target (dual active protocol stack).
     ///
     /// Standard: TS 38.300 §9.2.3.2.
@@ -139,6 +146,8 @@ impl MobilityConfig {
             procedure: ProcedureConfig::default(),
             data: DataForwarding::Forwarded,
             conditional: None,
+            ltm: None,
+            rach_less: None,
             daps: false,
             most_ues: None,
             secondaries: Vec::new(),
@@ -198,7 +207,7 @@ impl MobilityConfig {
 
     /// Whether the source hears from the target that the UE is there, and forwards only then.
     pub(crate) fn tells_source(&self) -> bool {
-        self.conditional.is_some() || self.daps
+        self.conditional.is_some() && self.ltm.is_none() || self.daps
     }
 
     /// When the core is asked to send to both, of a handover from one cell to the other; none where it does

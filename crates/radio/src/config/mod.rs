@@ -15,7 +15,9 @@ mod conditional;
 mod env;
 mod error;
 mod gap;
+mod ltm;
 mod mobility;
+mod rach_less;
 mod ramping;
 mod recorded;
 mod scope;
@@ -38,11 +40,13 @@ pub(crate) use env::{Env, LegId, NO_SLOT, Rnti, Shape};
 pub use error::RadioError;
 pub(crate) use gap::Gaps;
 pub use gap::MeasurementGaps;
+pub use ltm::{EarlySync, LtmConfig};
 pub use mobility::{
     AccessConfig, BicastStart, DataForwarding, EventKind, Interface, MeasurementEvent,
     MobilityConfig, Monitoring, ProcedureConfig, Sampling, Signalling,
 };
 pub(crate) use mobility::{Fate, Way};
+pub use rach_less::{FirstGrant, RachLess, TargetTiming};
 pub use ramping::PowerRamping;
 pub use recorded::RecordedPath;
 pub(crate) use recorded::check_recorded;

@@ -9,10 +9,11 @@ use super::beam_failure::BeamWatch;
 use super::conditional::{Candidates, Conditions};
 use super::daps::Dual;
 use super::gate::Gate;
+use super::granted::Entry;
+use super::ltm::Ltm;
 use super::monitor::LinkWatch;
 use super::network::Network;
 use super::policy::ReportedCell;
-use super::random_access::RandomAccess;
 use super::record::Record;
 use super::survey::Survey;
 use super::trail::Trail;
@@ -41,8 +42,12 @@ pub(crate) struct UeMobility {
     pub secondaries: Secondaries,
     /// The second cell, while there is one.
     pub dual: Option<Dual>,
+    /// L1/L2-triggered mobility, where there is some.
+    pub ltm: Option<Box<Ltm>>,
     /// The change of cell under way.
     pub record: Record,
+    /// The rate that flows were told last, in bit/s; none where none asks.
+    pub told_rate: Option<f64>,
     pub wake: Wake,
     pub draws: Stream,
     /// The legs that it ever had, by cell.
@@ -59,7 +64,7 @@ pub(crate) enum Stage {
     /// It enters a cell on this leg until T304 or T301 expires.
     Entering {
         leg: LegId,
-        access: RandomAccess,
+        access: Entry,
         until: Time,
         procedure: Procedure,
     },
@@ -138,6 +143,8 @@ pub(crate) enum Message {
     AccessFailed,
     /// RRCReconfiguration with daps-SourceRelease.
     ReleaseSource,
+    /// LTM Cell Switch Command, a control element of MAC.
+    Switch(CellId),
 }
 
 impl Message {
@@ -151,6 +158,8 @@ impl Message {
             Message::Candidates(all) => 60 + 160 * all.cells().len() as u32,
             Message::Secondaries(_) => 100,
             Message::AccessFailed => 20,
+            // As PDCP, RLC and MAC add 5 bytes; with a timing advance and TCI states, without preambles.
+            Message::Switch(_) => 5,
             Message::ReleaseSource => 40,
         }
     }
@@ -225,8 +234,15 @@ impl Letters {
 
     /// A command that is still to come is void.
     pub(crate) fn void_command(&mut self) {
-        let is_command = |message: &Message| matches!(message, Message::Command(_));
+        let is_command =
+            |message: &Message| matches!(message, Message::Command(_) | Message::Switch(_));
         self.0.retain(|(_, message)| !is_command(message));
+    }
+
+    /// Whether the UE is still to hear of candidates.
+    pub(crate) fn have_candidates(&self) -> bool {
+        let mut all = self.0.iter();
+        all.any(|(_, message)| matches!(message, Message::Candidates(_)))
     }
 
     /// The link that they were sent over is left.
@@ -274,7 +290,9 @@ impl UeMobility {
             letters: Letters::default(),
             secondaries: Secondaries::default(),
             dual: None,
+            ltm: config.ltm.map(|_| Box::new(Ltm::new())),
             record: Record::new(),
+            told_rate: None,
             wake: Wake::default(),
             draws,
             legs: vec![(cell, leg)],
@@ -283,6 +301,13 @@ impl UeMobility {
 
     pub(crate) fn is_connected(&self) -> bool {
         matches!(self.stage, Stage::Connected)
+    }
+
+    /// When L1/L2-triggered mobility has something to do.
+    fn switch_at(&self) -> Time {
+        let has_candidates = !self.survey.conditions.is_idle();
+        let ltm = self.ltm.as_ref();
+        ltm.map_or(Time::NEVER, |ltm| ltm.wake_at(has_candidates))
     }
 
     /// When something is to be done next, but for looks at the link.
@@ -295,7 +320,8 @@ impl UeMobility {
                 .min(self.secondaries.answer_at())
                 .min(self.dual.as_ref().map_or(Time::NEVER, Dual::wake_at))
                 .min(self.beams.as_ref().map_or(Time::NEVER, |it| it.wake_at()))
-                .min(self.survey.conditions.wake_at()),
+                .min(self.survey.conditions.wake_at())
+                .min(self.switch_at()),
             Stage::Selecting { at, until } => (*at).min(*until),
             Stage::Entering { access, until, .. } => access.wake_at().min(*until),
             Stage::Fetching { at, until, .. } => (*at).min(*until),

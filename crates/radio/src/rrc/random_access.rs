@@ -174,7 +174,7 @@ impl RandomAccess {
 }
 
 /// The first multiple of `period` from `at` on.
-fn occasion_from(at: Time, period: Span) -> Time {
+pub(crate) fn occasion_from(at: Time, period: Span) -> Time {
     let period = period.as_nanos().max(1);
     Time::from_nanos(at.as_nanos().div_ceil(period) * period)
 }

@@ -9,6 +9,8 @@ mod daps;
 mod dual;
 mod gaps;
 mod generations;
+mod ltm;
+mod rach_less;
 mod sampling;
 mod street;
 mod timers;

@@ -21,6 +21,7 @@ mod radio;
 mod schedule;
 mod split;
 mod states;
+mod switching;
 mod vehicles;
 
 pub use blockage::{
@@ -56,6 +57,7 @@ pub use radio::{
 pub use schedule::{Phase, Schedule};
 pub use split::{Duplication, Split, SplitPath};
 pub use states::RrcStates;
+pub use switching::{EarlySynchronisation, TargetAdvance};
 pub use vehicles::{Road, VehicleGroup, VehicleType};
 
 pub use fadeout_core::{ProbeSettings, RadioSubject, Sampling};
