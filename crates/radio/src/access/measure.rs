@@ -44,7 +44,9 @@ impl Managed<'_> {
             visited: self.visited,
             least_db: self.least_db,
             // Offsets between cells change, and conditions of candidates have no lines.
-            has_lines: !self.policy.has_offsets() && self.config.conditional.is_none(),
+            has_lines: !self.policy.has_offsets()
+                && self.config.conditional.is_none()
+                && self.config.ltm.is_none(),
             past: self.past,
         };
         let nothing = Level::from(f64::NEG_INFINITY);
