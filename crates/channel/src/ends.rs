@@ -13,6 +13,13 @@ pub struct LinkKey {
     pub ue: u32,
 }
 
+impl LinkKey {
+    /// Cell and UE in one number.
+    pub(crate) fn entity(self) -> u64 {
+        u64::from(self.cell) << 32 | u64::from(self.ue)
+    }
+}
+
 /// Where the two ends of a link are, and what the caller knows about them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinkEnds {

@@ -240,6 +240,8 @@ named! {
         CommandReceived = "command-received",
         /// The UE sends a preamble.
         PreambleSent = "preamble-sent",
+        /// Contention resolution names another UE, which has sent the same preamble.
+        ContentionLost = "contention-lost",
         /// Without random access: the UE sends its last message with its first grant.
         FirstUplink = "first-uplink",
         /// A candidate has heard the preamble that was ordered: its timing advance is known.

@@ -7,7 +7,9 @@ use super::daps::Daps;
 use super::handover::seconds;
 use super::managed::{Managed, note_cell};
 use super::rach_less::Skipping;
+use crate::air::uplink_power;
 use crate::config::{Env, Fate, LegId};
+use crate::rrc::contention::{Contention, Contest, Drawn};
 use crate::rrc::granted::Entry;
 use crate::rrc::mobility::Stage;
 use crate::rrc::random_access::{Progress, RandomAccess, Step};
@@ -244,22 +246,65 @@ pub(super) fn advance<M: Motion>(
 ) -> Progress {
     let now = env.now;
     let cell = managed.service.stack.legs[leg.index()].config.cell;
+    let config = &managed.config.access;
     let least_db = managed.config.monitoring.q_out.0;
-    let mut is_heard = managed.service.is_heard(leg, least_db, motion, now);
+    let air = &mut managed.service.stack.air;
+    air.refresh(leg, now, motion);
+    let quality_db = air.quality_db(leg, now);
+    let mut is_heard = quality_db.map(|sinr_db| sinr_db >= least_db);
     is_heard[Direction::Uplink.index()] &= Conditional(managed).is_answered(cell, procedure);
+    let [down, up] = is_heard;
+    let up_db = quality_db[Direction::Uplink.index()];
+    let contest = access.drawn_at().map_or(Contest::Won, |at| {
+        managed.contention.outcome((managed.ue, cell), at, least_db)
+    });
+    let below_full_db = config.ramping.map_or(0.0, |ramping| {
+        let full = uplink_power(&managed.service.stack.air, leg);
+        full.map_or(0.0, |full| {
+            ramping.below_full_db(access.number_at(now), full)
+        })
+    });
     let before = access.preambles();
-    let mut sent = 0;
-    let progress = access.on_wake(now, &managed.config.access, &mut managed.state.draws, {
-        |step| match step {
+    let (mut sent, mut has_lost) = (0, false);
+    let mut arrives = |step| match step {
+        Step::Preamble => {
+            sent += 1;
+            up && up_db - below_full_db >= least_db
+        }
+        Step::Response => down,
+        Step::Message3 => up && contest != Contest::Nobody,
+        Step::Resolution => {
+            has_lost = down && contest == Contest::Lost;
+            down && contest == Contest::Won
+        }
+    };
+    let draws = &mut managed.state.draws;
+    let mut progress = access.on_wake(now, config, draws, &mut arrives);
+    if has_lost {
+        access.lose(now);
+        progress = access.on_wake(now, config, draws, |step| match step {
             Step::Preamble => {
                 sent += 1;
-                is_heard[Direction::Uplink.index()]
+                up && up_db - below_full_db >= least_db
             }
-            Step::Message3 => is_heard[Direction::Uplink.index()],
-            Step::Response | Step::Resolution => is_heard[Direction::Downlink.index()],
-        }
-    });
+            _ => false,
+        });
+    }
     debug_assert!(access.preambles() >= before, "preambles only add up");
+    if sent > 0 && access.drawn_at().is_some() {
+        let number = Contention::draw(managed.service.seed, managed.ue, now, config);
+        let drawn = Drawn {
+            at: now,
+            cell,
+            ue: managed.ue,
+            number,
+            sinr_db: up_db,
+        };
+        managed.contention.send(drawn, config);
+    }
+    if has_lost {
+        note_cell((managed.ue, cell), RrcEvent::ContentionLost, env);
+    }
     for _ in 0..sent {
         note_cell((managed.ue, cell), RrcEvent::PreambleSent, env);
     }

@@ -11,6 +11,7 @@ use super::utra::Utran;
 use crate::config::{Env, MobilityConfig};
 use crate::rlc::Generation;
 use crate::rrc::CellSelection;
+use crate::rrc::contention::Contention;
 use crate::rrc::filter::Level;
 use crate::rrc::mobility::{Measured, Message, Stage, UeMobility};
 use crate::rrc::network::Act;
@@ -39,8 +40,14 @@ pub(super) struct Managed<'a> {
     pub acts: &'a mut VecDeque<Act>,
     /// The levels of the cells; of use within a measurement.
     pub samples: &'a mut Vec<Level>,
+    /// Positions of the cells that are visited; of use within a measurement.
+    pub visited: &'a mut Vec<usize>,
     /// Levels of a cell at earlier places; of use within a measurement.
     pub past: &'a mut Vec<(Span, f64)>,
+    /// By site, what a cell must be at least to enter an event; of use within a measurement.
+    pub least_db: &'a mut Vec<f64>,
+    /// Preambles that UEs have drawn.
+    pub contention: &'a mut Contention,
     /// Carriers and generations of `cells`.
     pub kinds: &'a [CellKind],
     pub policy: &'a mut Policy,

@@ -20,6 +20,7 @@ use crate::config::{
     AirInterface, BearerConfig, Env, LegId, MobilityConfig, RadioError, Signalling,
 };
 use crate::rlc::Generation;
+use crate::rrc::contention::Contention;
 use crate::rrc::filter::Level;
 use crate::rrc::mobility::UeMobility;
 use crate::rrc::network::Act;
@@ -48,6 +49,9 @@ pub(super) struct Mobility {
     moves: Vec<Move>,
     acts: VecDeque<Act>,
     samples: Vec<Level>,
+    visited: Vec<usize>,
+    least_db: Vec<f64>,
+    contention: Contention,
     past: Vec<(Span, f64)>,
 }
 
@@ -228,6 +232,9 @@ impl RadioAccess {
             moves: Vec::new(),
             acts: VecDeque::new(),
             samples: Vec::new(),
+            visited: Vec::new(),
+            least_db: Vec::new(),
+            contention: Contention::default(),
             past: Vec::new(),
         });
         for ue in (0..self.service.stack.ues.len() as u32).map(UeId) {
@@ -426,6 +433,9 @@ impl RadioAccess {
             moves,
             acts,
             samples,
+            visited,
+            least_db,
+            contention,
             past,
             looks: _,
         } = &mut **mobility;
@@ -445,6 +455,9 @@ impl RadioAccess {
                 moves,
                 acts,
                 samples,
+                visited,
+                least_db,
+                contention,
                 past,
             });
         }

@@ -54,9 +54,9 @@ pub use crate::config::{
     CarrierLegs, CellConfig, CellHarqConfig, ConditionalConfig, ConfiguredGrant, DataForwarding,
     DedicatedRecovery, Division, EarlySync, EventKind, FirstGrant, FixedSinr, Interface, LegChoice,
     LtmConfig, MOST_CANDIDATES, MOST_LEGS, MOST_SECONDARY_CELLS, MeasurementEvent, MeasurementGaps,
-    MobilityConfig, Monitoring, ProcedureConfig, RachLess, RadioConfig, RadioError, Rank,
-    RecordedPath, ReleasedState, ReportedAdaptation, Sampling, Scope, Serving, Sharing, Signalling,
-    SplitConfig, StatesConfig, TargetTiming, UeConfig, UplinkPower,
+    MobilityConfig, Monitoring, PowerRamping, ProcedureConfig, RachLess, RadioConfig, RadioError,
+    Rank, RecordedPath, ReleasedState, ReportedAdaptation, Sampling, Scope, Serving, Sharing,
+    Signalling, SplitConfig, StatesConfig, TargetTiming, UeConfig, UplinkPower,
 };
 pub use crate::rrc::backhaul::Place;
 pub use crate::rrc::policy::{

@@ -26,7 +26,8 @@ impl Channels {
         }
     }
 
-    /// The channel between a UE, behind walls of its own, and cell `id` of `cells`, which are all of them.
+    /// The channel between a UE, behind walls of its own, and cell `id` of `cells`, which are all of them. It stands
+    /// aside: its mean gain may be asked for.
     ///
     /// # Errors
     /// When the cell's channel cannot be built.
@@ -39,7 +40,7 @@ impl Channels {
         let key = link_key(cells.clone().map(|cell| cell.site), id, ue.0);
         let mut cells = cells;
         let cell = cells.nth(id.index()).expect("a cell has its number");
-        Ok(self.environment(cell)?.link_behind(key, penetration))
+        Ok(self.environment(cell)?.link_aside(key, penetration))
     }
 
     fn environment(&mut self, cell: &CellConfig) -> Result<&Environment, ConfigError> {

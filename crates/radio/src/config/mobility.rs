@@ -1,6 +1,8 @@
 //! Mobility management: what a UE measures and reports, and what the network makes of it.
 
-use super::{BeamMonitoring, ConditionalConfig, LtmConfig, MeasurementGaps, RachLess, Scope};
+use super::{
+    BeamMonitoring, ConditionalConfig, LtmConfig, MeasurementGaps, PowerRamping, RachLess, Scope,
+};
 use fadeout_core::registry::{Parameter, integer, number, span};
 use fadeout_core::{Bytes, CellId, Decibel, Procedure, Span};
 use std::collections::BTreeSet;
@@ -74,6 +76,8 @@ fadeout_core::parameters! {
         response_window: Span = span("10 ms"),
         /// preambleTransMax.
         max_preambles: u32 = integer((1, 1000, ""), "10"),
+        /// Preambles of a cell that UEs draw from.
+        contention_preambles: u32 = integer((1, 64, ""), "54"),
         /// Longest back-off.
         backoff: Span = span("20 ms"),
         /// T304.
@@ -493,6 +497,12 @@ pub struct AccessConfig {
     pub response_window: Span,
     /// preambleTransMax.
     pub most_preambles: u32,
+    /// How many preambles of a cell are drawn, by UEs that have no dedicated one.
+    ///
+    /// Standard: TS 36.331 §6.3.2; TS 38.331 §6.3.2.
+    pub drawn_preambles: u32,
+    /// The power of preambles; the UE's full one without.
+    pub ramping: Option<PowerRamping>,
     /// Longest back-off after a failed attempt.
     pub backoff: Span,
     /// From the response to Msg3.
@@ -511,6 +521,8 @@ impl Default for AccessConfig {
             response_delay: Span::from_millis(3),
             response_window: keys.response_window,
             most_preambles: keys.max_preambles,
+            drawn_preambles: keys.contention_preambles,
+            ramping: None,
             backoff: keys.backoff,
             message3_delay: Span::from_millis(6),
             resolution_delay: Span::from_millis(6),

@@ -18,6 +18,7 @@ mod gap;
 mod ltm;
 mod mobility;
 mod rach_less;
+mod ramping;
 mod recorded;
 mod scope;
 mod split;
@@ -46,6 +47,7 @@ pub use mobility::{
 };
 pub(crate) use mobility::{Fate, Way};
 pub use rach_less::{FirstGrant, RachLess, TargetTiming};
+pub use ramping::PowerRamping;
 pub use recorded::RecordedPath;
 pub(crate) use recorded::check_recorded;
 pub use scope::Scope;

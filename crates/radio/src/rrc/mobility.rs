@@ -8,6 +8,7 @@
 use super::beam_failure::BeamWatch;
 use super::conditional::{Candidates, Conditions};
 use super::daps::Dual;
+use super::gate::Gate;
 use super::granted::Entry;
 use super::ltm::Ltm;
 use super::monitor::LinkWatch;
@@ -29,6 +30,8 @@ pub(crate) struct UeMobility {
     pub survey: Survey,
     /// None where every cell is measured each time.
     pub trail: Option<Trail>,
+    /// Which neighbours it need not look at.
+    pub gate: Gate,
     /// What it measures in gaps; none where it has none.
     pub turns: Option<Turns>,
     pub link: LinkWatch,
@@ -276,6 +279,7 @@ impl UeMobility {
                 .may_bound()
                 .then(|| Trail::new(&filtered, period))
                 .flatten(),
+            gate: Gate::new(),
             turns: None,
             link: LinkWatch::new(
                 Time::ZERO.saturating_add(config.monitoring.period),

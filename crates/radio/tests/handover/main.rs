@@ -13,6 +13,7 @@ mod ltm;
 mod rach_less;
 mod sampling;
 mod street;
+mod timers;
 
 use fadeout_core::random::Stream;
 use fadeout_core::{HandoverOutcome, Procedure, RadioDropCause, RrcEvent, Span};

@@ -18,6 +18,7 @@ use serde_json::Value;
 const LEVEL: Shape = Shape::Quantity(Dimension::Power, Range::closed(-200.0, 50.0));
 const OFFSET: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(-30.0, 30.0));
 const HYSTERESIS: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 30.0));
+const RAMPING: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 6.0));
 const QUALITY: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(-50.0, 50.0));
 const POLICY: Shape = Shape::Named {
     kind: "handover-policy",
@@ -143,6 +144,14 @@ table! {
         response_window: Span = POSITIVE_TIME, MOBILITY;
         /// Preambles until MAC starts random access anew (preambleTransMax).
         max_preambles: u32 = COUNT, MOBILITY;
+        /// Preambles of a cell that UEs draw from which have no dedicated one (numberOfRA-Preambles,
+        /// CB-PreamblesPerSSB): those that draw the same one at the same occasion contend.
+        contention_preambles: u32 = Shape::Integer { min: 1, max: 64 }, MOBILITY;
+        /// Power with which the first preamble is to arrive (preambleInitialReceivedTargetPower,
+        /// preambleReceivedTargetPower), for which UEs make up the path loss; without it they send each with full power.
+        preamble_target_power: Option<Dbm> = LEVEL, Optional;
+        /// With it: by how much more each further preamble is sent with (powerRampingStep); 2 dB without it.
+        power_ramping_step: Option<Decibel> = RAMPING, Optional;
         /// Longest wait until the next preamble, of which each is drawn.
         backoff: Span = TIME, MOBILITY;
         /// How long a UE tries to enter the target.
@@ -263,6 +272,12 @@ impl MobilityManagement {
             || !self.watches_beams_well(fields, builder)
             || !self.fits_procedure(fields, builder)
         {
+            return None;
+        }
+        if self.power_ramping_step.is_some() && self.preamble_target_power.is_none() {
+            let message = "`power-ramping-step` without `preamble-target-power`";
+            let expected = "`preamble-target-power`, such as \"-104 dBm\", or without it";
+            builder.mistake(fields.place_of("power-ramping-step"), message, expected);
             return None;
         }
         let over_links = self.signalling == HandoverSignalling::Links;

@@ -116,6 +116,7 @@ pub(crate) static CATALOG: Catalog = Catalog {
                 parameter("t301", ParameterKind::Span, "400 ms"),
                 parameter("cell-selection-delay", ParameterKind::Span, "200 ms"),
                 whole("max-preambles", "10"),
+                whole("contention-preambles", "54"),
                 whole("n310", "1"),
                 whole("n311", "1"),
                 quantity("q-out", "dB", "-8"),

@@ -9,8 +9,8 @@ use fadeout_core::{Bytes, CellId, FlowId, NodeId, Span};
 use fadeout_radio::access::{
     AccessConfig, BeamMonitoring, BicastStart, ConditionalConfig, DataForwarding,
     DedicatedRecovery, EventKind, Interface, MOST_CANDIDATES, MeasurementEvent, MeasurementGaps,
-    MobilityConfig, Monitoring, Policy, ProcedureConfig, RadioAccess, RadioError, Sampling, Scope,
-    Signalling,
+    MobilityConfig, Monitoring, Policy, PowerRamping, ProcedureConfig, RadioAccess, RadioError,
+    Sampling, Scope, Signalling,
 };
 use fadeout_scenario::{self as scenario, HandoverData, Named, Scenario};
 use std::collections::BTreeSet;
@@ -337,6 +337,11 @@ pub(super) fn config(
             occasion_period: described.preamble_period,
             response_window: described.response_window,
             most_preambles: described.max_preambles,
+            drawn_preambles: described.contention_preambles,
+            ramping: described.preamble_target_power.map(|target| PowerRamping {
+                target,
+                step: described.power_ramping_step.unwrap_or(PowerRamping::STEP),
+            }),
             backoff: described.backoff,
             ..AccessConfig::default()
         },
