@@ -129,14 +129,17 @@ delay = "5 ms"
 [cell.macro]
 carrier = "3.5 GHz"
 bandwidth = "20 MHz"
+channel = { path-loss = "uma", line-of-sight = "clear" }
 [cell.second]
 node = "macro"
 carrier = "2.1 GHz"
 bandwidth = "20 MHz"
+channel = { path-loss = "uma", line-of-sight = "clear" }
 [cell.third]
 node = "macro"
 carrier = "2.6 GHz"
 bandwidth = "20 MHz"
+channel = { path-loss = "uma", line-of-sight = "clear" }
 [ue.phone]
 position = ["50 m", "0 m"]
 cell = "macro"

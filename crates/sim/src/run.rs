@@ -296,6 +296,7 @@ fn recorder_config(scenario: &Scenario, parts: &Parts) -> RecorderConfig {
         bearers: directory.bearer_names().map(str::to_owned).collect(),
         has_rrc: parts.radio.is_some()
             && (scenario.mobility.is_some()
+                || scenario.bearers().any(|bearer| bearer.split().is_some())
                 || (scenario.ues.iter()).any(|ue| ue.rrc_states.is_some() || ue.pscell.is_some())),
         has_datagrams: scenario.flows.iter().any(build::is_datagrams),
         has_link_handovers: !scenario.handovers.is_empty(),
