@@ -5,6 +5,7 @@ use super::conditional::Conditional;
 use super::daps::Daps;
 use super::handover::seconds;
 use super::managed::{Managed, note_cell};
+use super::scg::Scg;
 use crate::config::{Env, Fate, LegId};
 use crate::rrc::mobility::Stage;
 use crate::rrc::random_access::{Progress, RandomAccess, Step};
@@ -52,6 +53,7 @@ impl Managed<'_> {
     pub(super) fn reselect(&mut self, env: &mut Env<'_, impl Probe>) {
         let monitoring = &self.config.monitoring;
         self.state.network.begin_anew();
+        Scg(self).abandon(env);
         self.state.stage = Stage::Selecting {
             at: env.now.saturating_add(monitoring.cell_selection),
             until: env.now.saturating_add(monitoring.t311),
@@ -174,6 +176,7 @@ impl Managed<'_> {
             self.enter(leg, env);
             if is_prepared(procedure) {
                 Aggregated(self).enter(env);
+                Scg(self).enter(env);
             }
             return;
         }
@@ -224,11 +227,26 @@ pub(super) fn advance<M: Motion>(
     motion: &mut M,
     env: &mut Env<'_, impl Probe>,
 ) -> Progress {
+    let cell = managed.service.stack.legs[leg.index()].config.cell;
+    let is_answered = Conditional(managed).is_answered(cell, procedure);
+    let (progress, sent) = step_access(managed, (leg, access), is_answered, motion, env);
+    managed.state.record.note(|row| row.preambles += sent);
+    progress
+}
+
+/// A step of random access on a leg, whose cell answers or not, and how many preambles it took.
+pub(super) fn step_access<M: Motion>(
+    managed: &mut Managed<'_>,
+    (leg, access): (LegId, &mut RandomAccess),
+    is_answered: bool,
+    motion: &mut M,
+    env: &mut Env<'_, impl Probe>,
+) -> (Progress, u32) {
     let now = env.now;
     let cell = managed.service.stack.legs[leg.index()].config.cell;
     let least_db = managed.config.monitoring.q_out.0;
     let mut is_heard = managed.service.is_heard(leg, least_db, motion, now);
-    is_heard[Direction::Uplink.index()] &= Conditional(managed).is_answered(cell, procedure);
+    is_heard[Direction::Uplink.index()] &= is_answered;
     let before = access.preambles();
     let mut sent = 0;
     let progress = access.on_wake(now, &managed.config.access, &mut managed.state.draws, {
@@ -245,6 +263,5 @@ pub(super) fn advance<M: Motion>(
     for _ in 0..sent {
         note_cell((managed.ue, cell), RrcEvent::PreambleSent, env);
     }
-    managed.state.record.note(|row| row.preambles += sent);
-    progress
+    (progress, sent)
 }

@@ -138,6 +138,7 @@ impl Managed<'_> {
         Beams(self).proceed(motion, env);
         Aggregated(self).answer(env);
         Daps(self).proceed(motion, env);
+        Scg(self).proceed(motion, env);
         Conditional(self).proceed(env);
         self.with_network(env, Network::on_due);
         self.service.guard_markers(self.ue, env);
@@ -202,6 +203,7 @@ impl Managed<'_> {
         self.inform(LinkInfo::BlockageEnded);
         self.note(RrcEvent::SourceResumed, env);
         self.fail_row(HandoverOutcome::Cancelled, env);
+        Scg(self).cancel(env);
         Daps(self).end();
         self.resume(env);
     }
@@ -342,6 +344,7 @@ impl Managed<'_> {
         self.state.stage = Stage::Connected;
         self.state.network.on_entered();
         self.state.survey.on_new_serving_cell();
+        Scg(self).on_new_master();
         Beams(self).enter(cell, env);
         self.moves.push(Move::Uplink { ue, cell });
         self.state

@@ -2,6 +2,7 @@
 
 use super::gaps::measure_in_gap;
 use super::managed::{CellKind, Managed, note_cell};
+use super::scg::Scg;
 use crate::air::{Air, Round};
 use crate::config::{Aggregation, Env, MeasurementEvent};
 use crate::rrc::filter::Level;
@@ -70,9 +71,18 @@ impl Managed<'_> {
             };
             note_cell((*ue, cells[position]), event, env);
         });
+        Scg(self).on_samples((env.now, over), serving, env);
         if !wants_all {
             return;
         }
+        let Managed {
+            ue,
+            cells,
+            state,
+            samples,
+            ..
+        } = self;
+        let survey = &state.survey;
         for (position, (&cell, level)) in cells.iter().zip(samples.iter()).enumerate() {
             if level.is_none() {
                 continue;

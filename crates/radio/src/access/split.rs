@@ -4,7 +4,9 @@ use super::service::Service;
 use super::stack::Stack;
 use super::{Backhaul, Event, LegCounters, Move, RadioAccess};
 use crate::bearer::daps::{copied_between, daps};
-use crate::bearer::{Frame, FrameKind, SplitBearer, carried, on_late_uplink, shown, split};
+use crate::bearer::{
+    Frame, FrameKind, SplitBearer, carried, last_far, on_late_uplink, shown, split,
+};
 use crate::config::{Env, LegId};
 use fadeout_core::{Direction, DrbId, InterfaceFrame, Probe, Span, Time};
 
@@ -15,7 +17,9 @@ impl RadioAccess {
         let drb = &bearers[bearer.index()];
         let carried = carried(drb, direction)?;
         let mut counters = [LegCounters::default(); 2];
-        for ((counters, carried), leg) in counters.iter_mut().zip(carried).zip(drb.legs()) {
+        let rrc = &self.service.stack.ues[drb.config().ue.index()];
+        let both = [rrc.legs().first().copied()?, last_far(drb)?];
+        for ((counters, carried), leg) in counters.iter_mut().zip(carried).zip(both) {
             let leg = &legs[leg.index()];
             let plan = &self.service.cells[leg.config.cell.index()].plan;
             let blocks = leg.half(direction).counters();
@@ -107,9 +111,11 @@ impl Stack {
             } = frame;
             let drb = &self.bearers[bearer.index()];
             let cell = |leg: LegId| self.legs[leg.index()].config.cell;
-            let mut cells = drb.legs().map(cell);
-            let near = cells.next().unwrap_or_default();
-            let far = cells.next().unwrap_or(near);
+            let near = drb.legs().next().map(cell);
+            let far = last_far(drb).map(cell);
+            let own = self.ues[drb.config().ue.index()].legs().first();
+            let near = near.or(own.map(|&leg| cell(leg))).unwrap_or_default();
+            let far = far.unwrap_or(near);
             let (what, from, to) = match kind {
                 FrameKind::Copy => {
                     let [from, to] = copied_between(drb).unwrap_or([near; 2]);

@@ -27,7 +27,10 @@ mod transfer;
 
 pub(crate) use abroad::Stays;
 pub(crate) use leaving::fail_leg;
-pub(crate) use split::{Frame, FrameKind, SplitBearer, carried, on_late_uplink, shown, split};
+pub(crate) use split::{
+    Frame, FrameKind, SplitBearer, carried, close_secondary, hold_secondary, leave_secondary,
+    manage_secondary, on_late_uplink, open_secondary, shown, split,
+};
 pub(crate) use storage::Storage;
 pub(crate) use track::BlockTimes;
 pub(crate) use transfer::TransferCounts;
@@ -100,6 +103,11 @@ pub(crate) struct BearerCounters {
     pub aqm_dropped_packets: u64,
     /// Packets that queue management marked.
     pub marked_packets: u64,
+}
+
+/// The further leg of a split bearer that was connected last.
+pub(crate) fn last_far(drb: &Drb) -> Option<LegId> {
+    drb.split.as_ref()?.last_far
 }
 
 /// Whether RRC's messages go over another leg of the UE: what came over this one is void.
@@ -186,6 +194,9 @@ impl Drb {
             Some(rlc) => {
                 rlc.leg = Some(leg);
                 rlc.rooms = rooms;
+                if let Some(split) = self.split.as_mut().filter(|_| number != self.config.leg) {
+                    split.last_far = Some(leg);
+                }
                 true
             }
             None => false,

@@ -541,9 +541,12 @@ impl Travel<'_> {
     /// The UE's unsent data goes back into its RLC.
     fn push_uplink(&mut self, storage: &mut Storage) {
         let is_kept = self.drb.config.is_acknowledged();
-        let rlc = &mut self.drb.legs.primary.sender(Direction::Uplink).rlc;
-        let tx = &mut self.drb.anchors[Direction::Uplink.index()].tx;
         for sdu in storage.again.drain(..) {
+            if split::wait_again(self.drb, Direction::Uplink, sdu) {
+                continue;
+            }
+            let rlc = &mut self.drb.legs.primary.sender(Direction::Uplink).rlc;
+            let tx = &mut self.drb.anchors[Direction::Uplink.index()].tx;
             match is_kept {
                 true => rlc.push_again(sdu),
                 false => tx.renumber(sdu, rlc),

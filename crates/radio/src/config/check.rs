@@ -95,7 +95,7 @@ pub(crate) fn check_bearer<'a>(
             ues: count,
         });
     };
-    let legs = 1 + u8::from(ue.pscell.is_some());
+    let legs = 1 + u8::from(ue.pscell.is_some() || ue.takes_secondary);
     if bearer.leg >= legs {
         return Err(RadioError::NoLeg {
             bearer: index,

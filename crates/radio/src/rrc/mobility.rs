@@ -13,6 +13,7 @@ use super::network::Network;
 use super::policy::ReportedCell;
 use super::random_access::RandomAccess;
 use super::record::Record;
+use super::secondary_node::{NodeMessage, SecondaryNode};
 use super::survey::Survey;
 use super::trail::Trail;
 use super::turns::Turns;
@@ -36,6 +37,8 @@ pub(crate) struct UeMobility {
     pub network: Network,
     pub letters: Letters,
     pub secondaries: Secondaries,
+    /// Its secondary node, or who may become that; none where nobody manages one.
+    pub secondary_node: Option<Box<SecondaryNode>>,
     /// The second cell, while there is one.
     pub dual: Option<Dual>,
     /// The change of cell under way.
@@ -135,6 +138,8 @@ pub(crate) enum Message {
     AccessFailed,
     /// RRCReconfiguration with daps-SourceRelease.
     ReleaseSource,
+    /// One about the secondary node.
+    Node(NodeMessage),
 }
 
 impl Message {
@@ -149,6 +154,7 @@ impl Message {
             Message::Secondaries(_) => 100,
             Message::AccessFailed => 20,
             Message::ReleaseSource => 40,
+            Message::Node(message) => message.size(),
         }
     }
 }
@@ -165,7 +171,7 @@ pub(crate) struct Secondaries {
 /// From the reception of a reconfiguration with secondary cells to the UE's answer.
 ///
 /// Standard: TS 36.331 §11.2; TS 38.331 §12.
-fn secondary_processing(generation: Generation) -> Span {
+pub(crate) fn secondary_processing(generation: Generation) -> Span {
     match generation {
         Generation::Lte => Span::from_millis(20),
         Generation::Nr => Span::from_millis(16),
@@ -269,6 +275,7 @@ impl UeMobility {
             network: Network::new(config.station(cell)),
             letters: Letters::default(),
             secondaries: Secondaries::default(),
+            secondary_node: None,
             dual: None,
             record: Record::new(),
             wake: Wake::default(),
@@ -290,6 +297,7 @@ impl UeMobility {
                 .min(self.survey.report_at())
                 .min(self.secondaries.answer_at())
                 .min(self.dual.as_ref().map_or(Time::NEVER, Dual::wake_at))
+                .min((self.secondary_node.as_ref()).map_or(Time::NEVER, |it| it.speaks_at()))
                 .min(self.beams.as_ref().map_or(Time::NEVER, |it| it.wake_at()))
                 .min(self.survey.conditions.wake_at()),
             Stage::Selecting { at, until } => (*at).min(*until),
@@ -297,7 +305,9 @@ impl UeMobility {
             Stage::Fetching { at, until, .. } => (*at).min(*until),
             Stage::Released { at } | Stage::Arriving { at, .. } => *at,
         };
-        let rest = self.network.wake_at().min(self.record.due_at());
+        let node = self.secondary_node.as_ref();
+        let rest = (self.network.wake_at().min(self.record.due_at()))
+            .min(node.map_or(Time::NEVER, |node| node.wake_at()));
         of_stage.min(self.survey.next_at()).min(rest)
     }
 }

@@ -9,6 +9,7 @@ mod daps;
 mod dual;
 mod gaps;
 mod generations;
+mod nodes;
 mod sampling;
 mod street;
 

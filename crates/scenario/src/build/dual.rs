@@ -19,12 +19,23 @@ pub(super) fn pscell(
     };
     let is_doubled = bearers.iter().any(|bearer| duplicates(&bearer));
     let Some(item) = fields.item("pscell") else {
+        // It may get one.
+        if builder.has_secondary_node && !bearers.is_empty() {
+            if cell.is_none() {
+                let message = "a split bearer of a UE that names no cell";
+                let place = bearers[0].place_of("split");
+                builder.mistake(place, message, "a `cell`, that of the master node");
+                return None;
+            }
+            return check_split(builder, &bearers).then_some(None);
+        }
         if let Some(bearer) = bearers.first() {
             let message = match is_doubled {
                 true => "PDCP duplication with one leg: the UE has one cell",
                 false => "a split bearer of a UE with one cell",
             };
-            builder.mistake(bearer.place_of("split"), message, "a `pscell` of the UE");
+            let expected = "a `pscell` of the UE, or `secondary-node` in [mobility-management], which gives it one";
+            builder.mistake(bearer.place_of("split"), message, expected);
             return None;
         }
         return Some(None);

@@ -3,6 +3,7 @@
 use super::Named;
 use super::conditional::{ExecutionCondition, HandoverProcedure};
 use super::handover::HandoverSignalling;
+use super::secondary_node::SecondaryNode;
 use crate::build::Builder;
 use crate::keys::{POSITIVE_TIME, SIZE, TIME};
 use crate::quantity::Dimension;
@@ -62,6 +63,9 @@ table! {
         /// With the same: whether a UE whose link failed enters a prepared cell that it selects without re-establishment
         /// (attemptCondReconfig); it does without the key.
         conditional_recovery: Option<bool> = Shape::Bool, Optional;
+        /// Secondary nodes of UEs with a split bearer, which come and go; without it a `pscell` goes with the first change of
+        /// the master's cell, and none comes.
+        secondary_node: Option<SecondaryNode> = Shape::Table(SecondaryNode::KEYS), Optional;
         /// From one measurement of RSRP to the next (TS 36.133 clause 8.1.2.2.1, TS 38.133 Table
         /// 9.2.5.2-1).
         measurement_period: Span = POSITIVE_TIME, Default("\"200 ms\"");

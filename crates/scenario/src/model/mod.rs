@@ -19,6 +19,7 @@ mod probe;
 mod rab;
 mod radio;
 mod schedule;
+mod secondary_node;
 mod split;
 mod states;
 mod vehicles;
@@ -54,6 +55,7 @@ pub use radio::{
     Waypoint,
 };
 pub use schedule::{Phase, Schedule};
+pub use secondary_node::{SecondaryAfterFailure, SecondaryAtHandover, SecondaryNode};
 pub use split::{Duplication, Split, SplitPath};
 pub use states::RrcStates;
 pub use vehicles::{Road, VehicleGroup, VehicleType};
