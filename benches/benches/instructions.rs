@@ -289,6 +289,72 @@ fn world(mut world: World<NullProbe>) -> World<NullProbe> {
     world
 }
 
+/// Datagrams of 100 Mbit/s over two cells, after half a second: to one UE with a leg in each (dual connectivity), or
+/// half of them to a UE in each. Those of the second cell come over the link between the base stations, or by a way of
+/// their own.
+fn two_cells(ues: &str, has_own_way: bool, rates: &[(&str, u32)]) -> World<NullProbe> {
+    let mut text = String::from(
+        r#"
+duration = "10 s"
+seed = 5
+[link.core]
+from = "server"
+to = "master"
+rate = "10 Gbit/s"
+delay = "1 ms"
+[link.xn]
+from = "master"
+to = "other"
+rate = "10 Gbit/s"
+delay = "2 ms"
+[cell.master]
+carrier = "3.5 GHz"
+bandwidth = "20 MHz"
+channel = { path-loss = "uma" }
+[cell.other]
+carrier = "3.7 GHz"
+bandwidth = "20 MHz"
+channel = { path-loss = "uma" }
+"#,
+    );
+    if has_own_way {
+        text += "[link.core2]\nfrom = \"server\"\nto = \"other\"\nrate = \"10 Gbit/s\"\ndelay = \"1 ms\"\n";
+    }
+    text += ues;
+    for (ue, rate) in rates {
+        text += &format!(
+            "[flow.{ue}]\nfrom = \"server\"\nto = \"{ue}\"\n\
+             application = {{ kind = \"packet-stream\", size = \"972 B\", rate = \"{rate} Mbit/s\" }}\n"
+        );
+    }
+    let source = Source {
+        name: "benchmark".to_owned(),
+        base_dir: PathBuf::from("."),
+    };
+    let scenario = fadeout_scenario::parse(&text, &source, &[], fadeout_sim::catalog())
+        .unwrap_or_else(|errors| panic!("the scenario is right: {errors}"));
+    let mut world = World::unobserved(&scenario).expect("the scenario is right");
+    world.run(Time::ZERO + Span::from_millis(500), u64::MAX);
+    world
+}
+
+const TWO_LEGS: &str = "[ue.phone]\ncell = \"master\"\npscell = \"other\"\nsplit = {}\n\
+    downlink-sinr = \"15 dB\"\nuplink-sinr = \"12 dB\"\n";
+const TWO_UES: &str = "[ue.phone]\ncell = \"master\"\n\
+    downlink-sinr = \"15 dB\"\nuplink-sinr = \"12 dB\"\n\
+    [ue.pad]\ncell = \"other\"\ndownlink-sinr = \"15 dB\"\nuplink-sinr = \"12 dB\"\n";
+
+// A step is a 128th of half a second.
+#[library_benchmark]
+#[bench::one_ue_two_legs(two_cells(TWO_LEGS, false, &[("phone", 100)]))]
+#[bench::two_ues(two_cells(TWO_UES, true, &[("phone", 50), ("pad", 50)]))]
+#[bench::two_ues_one_over_xn(two_cells(TWO_UES, false, &[("phone", 50), ("pad", 50)]))]
+fn legs(mut world: World<NullProbe>) -> World<NullProbe> {
+    let end = world.now() + Span::from_millis(500);
+    black_box(world.run(end, u64::MAX));
+    world
+}
+
 /// SDUs in a transport block.
 const SDUS: u32 = 50;
 
@@ -409,6 +475,8 @@ fn radio(mut load: RadioLoad, step_nanos: u64) -> RadioLoad {
 
 library_benchmark_group!(
     name = hot_paths,
-    benchmarks = [event, endpoint, control, link, fading, radio, rlc, world]
+    benchmarks = [
+        event, endpoint, control, link, fading, radio, rlc, world, legs
+    ]
 );
 main!(library_benchmark_groups = hot_paths);

@@ -353,6 +353,7 @@ class Predictor:
     def __init__(
         self,
         *,
+        beam_width_deg: float | None,
         resolution_m: float,
         learning: int,
         report_period_s: float,
@@ -363,6 +364,7 @@ class Predictor:
         false_alarms: float,
         seed: int,
     ) -> None: ...
+    def stand(self, cell: int, mast: tuple[float, float]) -> None: ...
     def report(
         self,
         who: tuple[float, int, int],

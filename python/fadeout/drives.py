@@ -96,8 +96,9 @@ def _cause() -> pl.Expr:
 
 
 def _is_blocked() -> pl.Expr:
-    """Whether vehicles, a building or a blockage of the channel cut the path at a step."""
-    blocked_db = pl.col("vehicles_db") + pl.col("blockage_db").fill_null(0)
+    """Whether vehicles, foliage, a building or a blockage of the channel cut the path at a step."""
+    in_the_way = pl.col("vehicles_db") + pl.col("foliage_db")
+    blocked_db = in_the_way + pl.col("blockage_db").fill_null(0)
     return pl.col("behind_building") | (blocked_db >= CUT_DB)
 
 

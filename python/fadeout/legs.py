@@ -1,4 +1,4 @@
-"""What either leg of dual connectivity carries, over time."""
+"""What each leg of a bearer with several carries, over time."""
 
 import polars as pl
 
@@ -8,7 +8,7 @@ from fadeout.results import Results
 
 
 def leg_shares(results: Results, every: str | float = "100 ms") -> pl.DataFrame:
-    """What either leg of each UE with a split bearer carried, sampled.
+    """What each leg of each UE with a split bearer carried, sampled.
 
     Returns
     -------
@@ -28,7 +28,9 @@ def leg_shares(results: Results, every: str | float = "100 ms") -> pl.DataFrame:
         pl.col("bearer").str.split("/").list.first().alias("ue"), "direction", "cell"
     ).unique(maintain_order=True)
     if legs.is_empty():
-        raise ResultError("no bearer of this run is split: give a UE a `pscell` and a `split`")
+        raise ResultError(
+            "no bearer of this run is split: give a UE a `split`, and a `pscell` or `carriers`"
+        )
     blocks = results.transport_blocks.filter("is_ok").select(
         pl.col("ue", "direction", "cell").cast(pl.String),
         (pl.col("time_s") / every_s).floor().cast(pl.Int64).alias("bin"),

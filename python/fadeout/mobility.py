@@ -48,7 +48,7 @@ class _Account:
         }
 
 
-_BY_CHOICE = ("handover", "conditional", "daps")
+_BY_CHOICE = ("handover", "conditional", "daps", "ltm")
 """Procedures that no failure makes necessary."""
 
 

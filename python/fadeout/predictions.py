@@ -3,11 +3,11 @@
 A run with `[blockage-prediction]` predicts as it goes and tells its senders; this is the same
 predictor fed with the reports of a finished run, or with any others.
 
-Each unit has a map of regions: squares of the ground, each with the share of reports from there
-that found the unit cut off. A car announces its place and speed with each report; the unit follows
-the straight way ahead through its map, and says when the first region that was mostly cut begins
-and where the last one ends. It reads past reports alone. Moving vehicles are in no map: what they
-cut is only met by chance.
+Each unit has a map of regions: squares of the ground, or its beams, each with the share of reports
+from there that found the unit cut off. A car announces its place and speed with each report; the
+unit follows the straight way ahead through its map, and says when the first region that was mostly
+cut begins and where the last one ends. It reads past reports alone. Moving vehicles are in no map:
+what they cut is only met by chance.
 
 Source: the map of channel quality of Na et al., TCP behavior in mmWave connected vehicular
 networks, section 3.2.5, which gives it in words.
@@ -15,7 +15,7 @@ networks, section 3.2.5, which gives it in words.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
 import polars as pl
@@ -69,7 +69,13 @@ class Settings:
     """How a unit predicts."""
 
     resolution_m: float = 5.0
-    """Side of a region."""
+    """Side of a region that is a square; the way ahead is looked at in steps of half of it."""
+    beam_width_deg: float | None = None
+    """Width of a region that is a beam of a unit, in degrees; squares without it."""
+    sites: Mapping[str, tuple[float, float]] = field(
+        default_factory=dict[str, tuple[float, float]], hash=False
+    )
+    """Where units stand, metres east and north: beams begin there."""
     learning: int = 2
     """Reports from a region until it is known."""
     report_period_s: float = 0.04
@@ -93,11 +99,13 @@ class Settings:
     def __post_init__(self) -> None:
         for one in fields(self):
             value = getattr(self, one.name)
+            if one.name == "sites" or (one.name == "beam_width_deg" and value is None):
+                continue
             if not (isinstance(value, int | float) and value >= 0 and math.isfinite(value)):
                 raise ValueError(
                     f"{one.name} is {value!r}; expected a finite number of zero or more"
                 )
-        for name in ("resolution_m", "report_period_s", "horizon_s", "learning"):
+        for name in ("resolution_m", "report_period_s", "horizon_s", "learning", "beam_width_deg"):
             if getattr(self, name) == 0:
                 raise ValueError(f"{name} is 0; expected a number above zero")
         for name in ("missed", "false"):
@@ -113,6 +121,7 @@ class Predictor:
         self._ues = _Numbers()
         self._cells = _Numbers()
         self._own = _native.Predictor(
+            beam_width_deg=settings.beam_width_deg,
             resolution_m=settings.resolution_m,
             learning=settings.learning,
             report_period_s=settings.report_period_s,
@@ -123,9 +132,19 @@ class Predictor:
             false_alarms=settings.false,
             seed=settings.seed,
         )
+        for cell, site in settings.sites.items():
+            self._own.stand(self._cells.of(cell), site)
 
     def report(self, report: Report) -> Prediction | None:
-        """Learn from a report, and predict what comes; reports are in order of time."""
+        """Learn from a report, and predict what comes; reports are in order of time.
+
+        Raises:
+            ValueError: regions are beams, and `sites` does not say where the unit stands.
+        """
+        if self.settings.beam_width_deg is not None and report.cell not in self.settings.sites:
+            raise ValueError(
+                f"the beams of {report.cell!r} begin nowhere; expected its place in `sites`"
+            )
         said = self._own.report(
             (report.time_s, self._ues.of(report.ue), self._cells.of(report.cell)),
             (report.x_m, report.y_m),

@@ -84,6 +84,25 @@ def test_a_stay_shorter_than_the_least_is_a_ping_pong_if_the_ue_goes_back():
     assert _stays(refused, 1.0) == (1, 0)
 
 
+@pytest.mark.parametrize(
+    ("ways", "ping_pongs", "short_stays"),
+    [
+        # Vectors pingpong_1, pingpong_2, pingpong_equal_mts and pingpong_chain of the handover sheet, whose short stays
+        # count ping-pongs too.
+        ([("b", 10), ("a", 10.6), ("b", 12), ("c", 12.5), ("b", 13.4)], 2, 3),
+        ([("b", 0), ("a", 0.4), ("b", 0.8)], 2, 2),
+        ([("b", 5), ("a", 6)], 0, 0),
+        ([("b", 1), ("c", 1.3), ("a", 1.6)], 0, 2),
+    ],
+)
+def test_stays_are_counted_as_the_sheet_has_them(ways, ping_pongs, short_stays):
+    cells = ["a", *(cell for cell, _ in ways)]
+    changes = [
+        change(source, target, at) for source, (target, at) in zip(cells, ways, strict=False)
+    ]
+    assert _stays(changes, 1.0) == (ping_pongs, short_stays - ping_pongs)
+
+
 def test_a_failure_is_of_the_state_that_the_report_says():
     state_1 = [("a", "link-failure")]
     state_2 = [("b", "condition-entered"), ("b", "report-sent"), ("a", "link-failure")]

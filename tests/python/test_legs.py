@@ -117,3 +117,51 @@ def test_a_failed_leg_has_its_rows_and_its_marks_on_the_lanes():
 
 def test_without_tcp_the_lanes_stand_alone(results):
     assert len(results.plot.handover().axes) == 2
+
+
+THREE_LEGS = """
+duration = "1 s"
+[link.core]
+from = "server"
+to = "macro"
+rate = "1 Gbit/s"
+delay = "5 ms"
+[cell.macro]
+carrier = "3.5 GHz"
+bandwidth = "20 MHz"
+[cell.second]
+node = "macro"
+carrier = "2.1 GHz"
+bandwidth = "20 MHz"
+[cell.third]
+node = "macro"
+carrier = "2.6 GHz"
+bandwidth = "20 MHz"
+[ue.phone]
+position = ["50 m", "0 m"]
+cell = "macro"
+secondary-cells = ["second", "third"]
+secondary-uplink = true
+split = { duplication = "both", carriers = ["second", "third"] }
+[flow.stream]
+from = "server"
+to = "phone"
+application = { kind = "packet-stream", size = "972 B", rate = "2 Mbit/s" }
+[probe]
+transport-blocks = true
+"""
+
+
+def test_legs_over_carriers_have_rows_shares_and_areas_of_their_own():
+    results = fadeout.run(THREE_LEGS)
+    down = results.legs.filter(direction="downlink")
+    assert down["cell"].to_list() == ["macro", "second", "third"]
+    assert down["copies"].sum() == pytest.approx(2 * down["packets"].max(), rel=0.05)
+    shares = fadeout.leg_shares(results, every="500 ms").filter(direction="downlink")
+    assert shares["share"].to_list() == pytest.approx([1 / 3] * 6, abs=0.05)
+    _, labels = results.plot.legs().axes[0].get_legend_handles_labels()
+    assert [label.split(":")[0] for label in labels] == ["macro", "second", "third"]
+    assert any("copies" in label for label in labels)
+    lanes = results.plot.handover().axes[0]
+    names = [label.get_text() for label in lanes.get_yticklabels()]
+    assert names == ["UE", "third", "second", "macro"]

@@ -152,3 +152,19 @@ def test_scores_of_nothing():
 def test_wrong_settings_are_refused(values: dict[str, Any], message: str):
     with pytest.raises(ValueError, match=message):
         Predictor(Settings(**values))
+
+
+def test_regions_may_be_beams_of_the_unit():
+    reports = street()
+    beams = Settings(beam_width_deg=2.0, learning=1, horizon_s=5.0, sites={"unit": (0.0, -20.0)})
+    found = predict(reports, beams)
+    truth = cuts(reports)
+    assert {one.ue for one in found} == {"car-1", "car-2", "car-3", "car-4"}
+    assert score(found, truth)["recall"] == 4 / 5, "nobody knew for the first car"
+    # All directions are one: nobody is told from others.
+    one = predict(reports, Settings(beam_width_deg=360.0, learning=1, sites={"unit": (0.0, 0.0)}))
+    assert one == []
+    with pytest.raises(ValueError, match="sites"):
+        predict(reports, Settings(beam_width_deg=2.0))
+    with pytest.raises(ValueError, match="beam_width_deg is 0"):
+        Settings(beam_width_deg=0.0)

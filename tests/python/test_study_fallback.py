@@ -2,7 +2,14 @@ import fadeout
 from fadeout.studies.fallback import STUDY, answers
 from fadeout.studies.fallback.answers import Found
 from fadeout.studies.fallback.runs import SCENARIO, Effort, Point, count, first_s, points
-from fadeout.studies.fallback.setups import CLEAR_S, NOTHING, REMEDIES, SENDERS, WIDE
+from fadeout.studies.fallback.setups import (
+    CLEAR_S,
+    NOTHING,
+    REMEDIES,
+    SENDERS,
+    THRESHOLDS_KB,
+    WIDE_LENGTHS_S,
+)
 
 LENGTHS = (0.1, 0.5, 1.0)
 OURS = REMEDIES[1]
@@ -60,8 +67,13 @@ def test_every_remedy_is_tried_and_blockages_end_with_the_run():
     tried = points(effort)
     assert {point.remedy for point in tried} == set(REMEDIES)
     assert len({remedy.name for remedy in REMEDIES}) == len(REMEDIES)
-    assert {remedy.name for remedy in REMEDIES} >= set(WIDE)
-    assert count(effort) == 5 * (len(tried) + 16 + 5)
+    # A coupled control and one that is told rates have no other sender beside them.
+    senderless = 2
+    of_vehicles = len(REMEDIES) - senderless
+    wide = len(set(WIDE_LENGTHS_S) & set(LENGTHS)) * len(REMEDIES)
+    swept = 2 * 2 * (1 + len(THRESHOLDS_KB))
+    assert len(THRESHOLDS_KB) >= 5
+    assert count(effort) == 5 * (len(tried) + of_vehicles + wide + swept)
     # Two blockages of the longest kind are over before a run is.
     assert all(first_s(seed) + 5 + 2 < 10 for seed in range(1, 100))
     assert STUDY.folder / "scenario.toml" == SCENARIO

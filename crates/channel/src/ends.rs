@@ -13,6 +13,13 @@ pub struct LinkKey {
     pub ue: u32,
 }
 
+impl LinkKey {
+    /// Cell and UE in one number.
+    pub(crate) fn entity(self) -> u64 {
+        u64::from(self.cell) << 32 | u64::from(self.ue)
+    }
+}
+
 /// Where the two ends of a link are, and what the caller knows about them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinkEnds {
@@ -24,7 +31,7 @@ pub struct LinkEnds {
     /// [`Motion::obstruction`](fadeout_core::Motion::obstruction). It overrides the configuration's
     /// rule.
     pub obstruction: Option<f64>,
-    /// The loss by vehicles in the direct path, in dB.
+    /// The loss by vehicles and foliage in the direct path, in dB.
     pub vehicles_db: f64,
     /// Where the base station's beam points when it does not serve this UE.
     pub base_beam_at: Option<Point>,

@@ -11,7 +11,7 @@ use super::wide::wide;
 use fadeout_core::math::{cos, sin, tan};
 use fadeout_core::random::Stream;
 use std::f64::consts::{PI, TAU};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Waves in a field. The correlation of one realisation is off by about `1 / sqrt(2 WAVES)`.
 const WAVES: usize = 96;
@@ -75,6 +75,25 @@ impl Field {
             }
         }
         Steepness(directions)
+    }
+
+    /// By how much at most what a lattice with this step reads differs from the field: each wave is bent by so much
+    /// between the corners.
+    fn lattice_error(&self, step_m: f64) -> f64 {
+        let [by_x, by_y] = self.waves.turns();
+        let bent = by_x.iter().zip(by_y).map(|(x, y)| {
+            let [x, y] = [x, y].map(|turns| TAU * turns * step_m);
+            ((x * x + y * y) / 8.0).min(2.0)
+        });
+        bent.sum::<f64>() * (2.0 / WAVES as f64).sqrt()
+    }
+
+    /// The field's value at a place in metres at time zero, to the bit of a lattice's corner there.
+    fn at_place(&self, place: [f64; 2]) -> f64 {
+        wide(
+            #[inline(always)]
+            || value(self.waves.sum_at_first(place)),
+        )
     }
 
     /// The field's value at a place in metres and a time in seconds.
@@ -231,6 +250,8 @@ const CORNERS: [(i64, i64); 4] = [(0, 0), (1, 0), (0, 1), (1, 1)];
 pub(crate) struct Map {
     field: Field,
     distance_m: f64,
+    /// Of use where values are bounded.
+    error: OnceLock<f64>,
     latest: Mutex<Option<(Square, [Option<f64>; 4])>>,
 }
 
@@ -240,6 +261,7 @@ impl Map {
         Map {
             field: Field::new(stream, distance_m),
             distance_m,
+            error: OnceLock::new(),
             latest: Mutex::new(None),
         }
     }
@@ -249,10 +271,26 @@ impl Map {
         self.field.steepness(self.distance_m / CELLS)
     }
 
+    /// No less than the interpolated value at a place less twice [`Map::lattice_error`], and no more than it.
+    pub(crate) fn least_at(&self, (x, y): (f64, f64)) -> f64 {
+        let error = self.error.get_or_init(|| self.lattice_error());
+        self.field.at_place([x, y]) - error
+    }
+
+    /// By how much the field differs from what is interpolated, and by what single precision takes from either.
+    fn lattice_error(&self) -> f64 {
+        self.field.lattice_error(self.distance_m / CELLS) + 1e-3
+    }
+
+    /// The interpolated value at a place; `lattice` has read this map alone.
+    pub(crate) fn read(&self, lattice: &mut Lattice, place: (f64, f64)) -> f64 {
+        let corners = |square, needed| self.corners(square, needed);
+        lattice.at(place, self.distance_m, corners)
+    }
+
     /// The interpolated value at a place.
     pub(crate) fn at(&self, place: (f64, f64)) -> f64 {
-        let all = |square, _| self.corners(square, [true; 4]);
-        Lattice::new().at(place, self.distance_m, all)
+        self.read(&mut Lattice::new(), place)
     }
 
     /// Its correlation distance in metres.
@@ -355,6 +393,22 @@ mod tests {
         assert_eq!(last, jumped.at((1000.0 * 0.037, 5.0), 10.0, corners));
         let there = map.field.at(37.0, 5.0, 0.0);
         assert!((last - there).abs() < 0.35, "{last} {there}");
+    }
+
+    #[test]
+    fn what_a_lattice_reads_is_no_less_than_the_field_less_the_error_of_its_corners() {
+        let mut tightest = f64::INFINITY;
+        for (seed, distance_m) in [(4, 10.0), (5, 50.0), (6, 130.0)] {
+            let map = Map::new(&mut Stream::new(seed, "test.field", 0), distance_m);
+            let mut draw = Stream::new(seed, "test.places", 0);
+            for _ in 0..4000 {
+                let place = (draw.uniform_in(-1e3, 1e3), draw.uniform_in(-1e3, 1e3));
+                let room = map.at(place) - map.least_at(place);
+                assert!(room >= 0.0 && room <= 2.0 * map.lattice_error(), "{room}");
+                tightest = tightest.min(room / map.lattice_error());
+            }
+        }
+        assert!(tightest < 0.8, "{tightest}");
     }
 
     #[test]

@@ -181,10 +181,28 @@ impl MapReader {
         (1.0 - shared).sqrt() * steepness.most_difference(way)
     }
 
+    /// As [`MapReader::common_shadowing`]; `lattice` has read the common map of this condition alone.
+    pub(crate) fn common_by(
+        &self,
+        lattice: &mut Lattice,
+        condition: Condition,
+        place: (f64, f64),
+    ) -> f64 {
+        let common = &self.map.common;
+        common.scales.between_sites.sqrt()
+            * common.shadowing[number(condition)].read(lattice, place)
+    }
+
     /// The part of the shadowing that all sites share, in standard deviations.
     pub(crate) fn common_shadowing(&self, condition: Condition, place: (f64, f64)) -> f64 {
         let common = &self.map.common;
         common.scales.between_sites.sqrt() * common.shadowing[number(condition)].at(place)
+    }
+
+    /// No more than the part of the shadowing at a place that is the site's own, in standard deviations, and little less.
+    pub(crate) fn least_own(&self, condition: Condition, place: (f64, f64)) -> f64 {
+        let share = (1.0 - self.map.common.scales.between_sites).sqrt();
+        share * self.map.shadowing[number(condition)].least_at(place)
     }
 
     /// Shadowing at a place, in standard deviations.

@@ -1,7 +1,7 @@
-//! How long a beam that is not steered again holds a car that drives by.
+//! How long a beam that is not steered again holds a car that drives by, and what steering it by prediction is worth.
 
 use fadeout_channel::antenna::beam::{Beam, BeamParameters};
-use fadeout_channel::antenna::{Antenna, BeamManagement};
+use fadeout_channel::antenna::{Antenna, BeamManagement, BeamPrediction};
 use fadeout_channel::fading::Fading;
 use fadeout_channel::path_loss::{FreeSpace, PathLoss};
 use fadeout_channel::{ChannelConfig, Environment, LineOfSight, LinkChannel, LinkEnds, LinkKey};
@@ -11,6 +11,18 @@ use fadeout_core::{Hertz, Kinematics, Point, Span, Time, Vector};
 const PERIOD: Span = Span::from_secs(10);
 
 fn channel(width_deg: f64) -> LinkChannel {
+    tracked(
+        width_deg,
+        BeamManagement {
+            tracking_period: PERIOD,
+            switching_delay: Span::ZERO,
+            failure: None,
+            ..BeamManagement::default()
+        },
+    )
+}
+
+fn tracked(width_deg: f64, beams: BeamManagement) -> LinkChannel {
     let beam = Beam::new(&BeamParameters {
         width_deg,
         height_deg: 60.0,
@@ -24,12 +36,7 @@ fn channel(width_deg: f64) -> LinkChannel {
         los_fading: Fading::None,
         nlos_fading: Fading::None,
         base_antenna: Antenna::Beam(beam),
-        beams: Some(BeamManagement {
-            tracking_period: PERIOD,
-            switching_delay: Span::ZERO,
-            failure: None,
-            ..BeamManagement::default()
-        }),
+        beams: Some(beams),
         ..ChannelConfig::default()
     };
     let environment = Environment::new(config, 1).expect("a valid channel");
@@ -98,4 +105,144 @@ fn a_beam_is_lost_after_half_its_width() {
         (narrow - small).abs() < 0.01 * small,
         "{narrow}, not {small}"
     );
+}
+
+/// A car that drives past 10 m away at 30 m/s, abreast after 2 s.
+const SPEED: f64 = 30.0;
+const AWAY_M: f64 = 10.0;
+
+fn passing(at: f64) -> (f64, f64) {
+    (SPEED * (at - 2.0), AWAY_M)
+}
+
+/// Its direction in degrees.
+fn direction_deg(at: f64) -> f64 {
+    let (x, y) = passing(at);
+    fadeout_core::math::atan2(y, x).to_degrees()
+}
+
+/// Where the beam of the unit at the origin points, and by how much its gain is below its highest, each millisecond; a
+/// measurement every 20 ms, whose beam is in use 5 ms later.
+fn followed(
+    width_deg: f64,
+    prediction: BeamPrediction,
+    place: impl Fn(f64) -> ((f64, f64), (f64, f64)),
+) -> Vec<(f64, f64, f64)> {
+    let mut channel = tracked(
+        width_deg,
+        BeamManagement {
+            prediction,
+            failure: None,
+            ..BeamManagement::default()
+        },
+    );
+    let peak_dbi = {
+        let mut channel = self::channel(width_deg);
+        gain_dbi(&mut channel, (0.0, 10.0), (30.0, 0.0), 0.0)
+    };
+    (0..4_000_u64)
+        .map(|ms| {
+            let now = Time::ZERO + Span::from_millis(ms);
+            let ((x, y), (x_speed, y_speed)) = place(now.as_secs_f64());
+            let car = Kinematics {
+                position: Point::new(x, y, 5.0),
+                velocity: Vector::new(x_speed, y_speed, 0.0),
+            };
+            let ends = LinkEnds::new(Kinematics::at_rest(Point::new(0.0, 0.0, 5.0)), car);
+            channel.large_scale_db(now, &ends);
+            let lost_db = peak_dbi - channel.large_scale().base_gain_dbi;
+            let beam = channel.causes().and_then(|causes| causes.beam_deg);
+            (now.as_secs_f64(), beam.expect("a beam"), lost_db)
+        })
+        .collect()
+}
+
+/// When the beam in use was measured, and the measurement before.
+fn measured(at: f64) -> (f64, f64) {
+    let last = ((at - 0.005 + 1e-9) / 0.02).floor() * 0.02;
+    (last, last - 0.02)
+}
+
+/// What a beam of 5 degrees loses at worst by each way of steering it (the reference sheet's `stale_max_20_5_5deg` without
+/// prediction), and where it points: behind, on the line through the last two directions, or at the car.
+#[test]
+fn a_predicted_beam_is_off_by_what_the_closed_form_leaves() {
+    let straight = |at: f64| (passing(at), (SPEED, 0.0));
+    let worst = |prediction, expected: &dyn Fn(f64) -> f64| {
+        let mut worst = (0.0_f64, 0.0_f64);
+        for (at, beam_deg, lost_db) in followed(5.0, prediction, straight) {
+            // Before that there are no two measurements.
+            if at < 0.05 {
+                continue;
+            }
+            let off = beam_deg - expected(at);
+            assert!(off.abs() < 1e-6, "{prediction:?} {at} s: {off} degrees");
+            let behind = (beam_deg - direction_deg(at)).abs();
+            worst = (worst.0.max(behind), worst.1.max(lost_db));
+        }
+        worst
+    };
+    let omega = SPEED / AWAY_M;
+    let (behind, lost_db) = worst(BeamPrediction::None, &|at| direction_deg(measured(at).0));
+    // At most 24 ms old, as the looks are a millisecond apart.
+    let fastest = (omega * 0.024_f64).to_degrees();
+    assert!(behind > 0.99 * fastest && behind <= fastest, "{behind}");
+    let stale_db = 12.0 * (fastest / 5.0) * (fastest / 5.0);
+    assert!((lost_db - stale_db).abs() < 0.15, "{lost_db} {stale_db}");
+
+    let (behind, lost_db) = worst(BeamPrediction::Angle, &|at| {
+        let (last, before) = measured(at);
+        let rate = (direction_deg(last) - direction_deg(before)) / 0.02;
+        direction_deg(last) + rate * (at - last)
+    });
+    // A line through two points of a curve is off by at most half its greatest second derivative times the distances
+    // from both: the direction's is 3 sqrt(3) / 8 of the square of its fastest turn.
+    let bend = 3.0 * 3.0_f64.sqrt() / 8.0 * omega * omega;
+    let most = (0.5 * bend * 0.024 * 0.044_f64).to_degrees();
+    assert!(behind > 0.9 * most && behind <= most, "{behind} {most}");
+    assert!(lost_db < 0.02, "{lost_db}");
+
+    let (behind, lost_db) = worst(BeamPrediction::Place, &direction_deg);
+    assert!(behind < 1e-6 && lost_db < 1e-6, "{behind} {lost_db}");
+}
+
+/// Until a turn has been reported the beam goes straight on; then it is at the car again.
+#[test]
+fn a_turn_is_known_when_it_has_been_measured() {
+    // East, past the unit after 1 s, then north at a right angle, at 2.003 s.
+    let turn = 2.003;
+    let place = |at: f64| {
+        if at < turn {
+            (passing(at + 1.0), (SPEED, 0.0))
+        } else {
+            let (x, y) = passing(turn + 1.0);
+            ((x, y + SPEED * (at - turn)), (0.0, SPEED))
+        }
+    };
+    for (prediction, measurements) in [(BeamPrediction::Place, 1), (BeamPrediction::Angle, 2)] {
+        // The first measurement after it is at 2.02 s and in use 5 ms later.
+        let known = 2.025 + 0.02 * f64::from(measurements - 1);
+        let mut most_deg = 0.0_f64;
+        for (at, beam_deg, _) in followed(5.0, prediction, place) {
+            let ((x, y), _) = place(at);
+            let toward = fadeout_core::math::atan2(y, x).to_degrees();
+            let off = (beam_deg - toward).abs();
+            if at > turn && at < known {
+                most_deg = most_deg.max(off);
+            } else if at > 0.05 {
+                // Of angles what is left of their bend, much below the worst abreast.
+                assert!(off < 0.2, "{prediction:?} {at} s: {off} degrees");
+            }
+        }
+        // What was measured before the turn is in use until 2.024 s. By then the car is as far north of its old way as it is behind
+        // its place on that, seen across the line from the unit.
+        let (x, y) = passing(turn + 1.0);
+        let away_m = fadeout_core::math::hypot(x, y);
+        let across = SPEED * (2.024 - turn) * (x + y) / away_m;
+        let expected = (across / away_m).to_degrees();
+        assert!(
+            (most_deg / expected - 1.0).abs() < 0.02,
+            "{prediction:?} {most_deg} {expected}"
+        );
+    }
 }

@@ -299,6 +299,50 @@ fn antennas_of_a_mast_that_find_the_way_together_find_what_each_would_alone() {
     }
 }
 
+/// A link that stands aside, one that is brought near on the way, and one that is whole from the start.
+#[test]
+fn a_link_that_stands_aside_is_the_whole_one_without_its_fading() {
+    for (path_loss, line_of_sight) in [
+        (PathLoss::LteMacro(LteMacro), LineOfSight::Drawn),
+        (PathLoss::UrbanMicro(UrbanMicro), LineOfSight::Drawn),
+        // Not plain: whole in any case.
+        (PathLoss::UrbanMicro(UrbanMicro), LineOfSight::Soft),
+    ] {
+        let config = ChannelConfig {
+            path_loss,
+            shadowing: Some(Shadowing::default()),
+            los_fading: Fading::Rician { k_db: 9.0 },
+            nlos_fading: Fading::Rayleigh,
+            draws_k_factor: true,
+            ..street(line_of_sight)
+        };
+        let environment = Environment::new(config.clone(), 11).expect("a valid channel");
+        let key = LinkKey {
+            site: 2,
+            cell: 4,
+            ue: 6,
+        };
+        let mut whole = environment.link(key);
+        let mut aside = environment.link_aside(key, config.penetration);
+        let mut near = environment.link_aside(key, config.penetration);
+        for n in 0..200_u32 {
+            let now = Time::ZERO + Span::from_millis(u64::from(10 * n));
+            let mut ends = at(f64::from(n / 3 * 7 % 211) - 80.0);
+            ends.ue.velocity.x = 3.0;
+            let expected = whole.large_scale_db(now, &ends);
+            assert_eq!(aside.large_scale_db(now, &ends), expected);
+            assert_eq!(near.large_scale_db(now, &ends), expected);
+            assert_eq!(aside.last_db(), whole.last_db());
+            if n >= 100 {
+                near.bring_near();
+                let later = now + Span::from_millis(3);
+                assert_eq!(near.fading_flat(later), whole.fading_flat(later));
+                assert_eq!(near.large_scale(), whole.large_scale());
+            }
+        }
+    }
+}
+
 /// Losses with a known slope, and a walk; the bound holds for every step and says something of a short one.
 #[test]
 fn a_gain_changes_by_no_more_than_its_bound_between_two_places() {
@@ -337,6 +381,7 @@ fn a_gain_changes_by_no_more_than_its_bound_between_two_places() {
         };
         let (mut halves_db, mut tightest) = ((0.0, 0), 0.0_f64);
         let cases = Cases::new(2000).among(5);
+        let mut rises = 0;
         cases.run(|seed| {
             let mut link = link(&config, seed);
             let mut draw = Stream::new(seed, "walk", number as u64);
@@ -352,6 +397,7 @@ fn a_gain_changes_by_no_more_than_its_bound_between_two_places() {
                 ends.ue.position.y = y;
                 let common = &mut CommonShadowing::default();
                 let [least, most] = link.reach_db(ends.ue.position, f64::INFINITY, common);
+                let rise = link.rise(f64::INFINITY);
                 let found = link.large_scale_db(Time::ZERO, &ends);
                 if n == 0 {
                     assert!(most.is_infinite(), "nothing was found yet");
@@ -360,6 +406,14 @@ fn a_gain_changes_by_no_more_than_its_bound_between_two_places() {
                 let change = found - before;
                 let is_within = least <= change && change <= most;
                 assert!(is_within, "{path_loss:?} {n}: {least} {change} {most}");
+                if let Some(rise) = rise {
+                    let gone_m = rise.from.distance_to(ends.ue.position);
+                    let shadowing_db = link.least_shadowing_db(ends.ue.position, common);
+                    let most_db = rise.gain_db + rise.db_per_m * gone_m;
+                    let is_below = found + shadowing_db <= most_db;
+                    assert!(gone_m > rise.within_m || is_below, "{path_loss:?} {n}");
+                    rises += u32::from(gone_m <= rise.within_m);
+                }
                 let (middle, half) = ((least + most) / 2.0, (most - least) / 2.0);
                 if half.is_finite() {
                     tightest = tightest.max((change - middle).abs() / half);
@@ -371,6 +425,7 @@ fn a_gain_changes_by_no_more_than_its_bound_between_two_places() {
         });
         let mean_db = halves_db.0 / f64::from(halves_db.1);
         assert!(!cases.is_whole() || tightest > 0.2, "{tightest}");
+        assert!(!cases.is_whole() || rises > 2000, "{rises}");
         // Its shadowing is alike over 50 m, that of the streets over 10.
         assert!(number > 0 || mean_db < 12.0, "{mean_db}");
     }

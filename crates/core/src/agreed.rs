@@ -4,7 +4,8 @@
 mod words;
 
 pub use words::{
-    CarFollowing, Changes, GapRule, Interpolation, LineOfSight, Outside, ReleasedState,
+    BeamPrediction, CarFollowing, Changes, GapRule, Interpolation, LineOfSight, Outside,
+    ReleasedState,
 };
 
 /// Most paths of a Multipath TCP connection.
@@ -14,6 +15,11 @@ pub const MOST_PATHS: usize = 8;
 ///
 /// Standard: TS 38.300 §5.4.1.
 pub const MOST_SECONDARY_CELLS: usize = 15;
+
+/// RLC entities that PDCP may have in a direction (moreThanTwoRLC).
+///
+/// Standard: TS 38.331 §6.3.2.
+pub const MOST_LEGS: usize = 4;
 
 /// Most sub-bands in which wideband fading is sampled.
 pub const MOST_FADING_SUB_BANDS: usize = 64;

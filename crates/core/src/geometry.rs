@@ -122,6 +122,11 @@ pub trait Motion {
         f64::NEG_INFINITY
     }
 
+    /// How many metres of the straight line between two places lie within foliage.
+    fn foliage_m(&mut self, _from: Point, _to: Point) -> f64 {
+        0.0
+    }
+
     /// Whether vehicles may come between places that stay where they are.
     fn has_vehicles(&self) -> bool {
         true

@@ -29,8 +29,8 @@ pub(crate) struct Near {
     around: Vec<Around>,
     /// Height of the tallest vehicle.
     tallest: f64,
-    /// Places in `around`, and the vehicles there.
-    marked: Vec<u32>,
+    /// The number of the latest line that each place in `around` was looked at for, and of the latest of all.
+    looked_at: (Vec<u64>, u64),
     found: Vec<Vehicle>,
 }
 
@@ -76,7 +76,7 @@ impl Near {
         }
         // Room for all of them anywhere, so that none is made while a run goes on.
         self.found.reserve(self.around.len());
-        self.marked.reserve(4 * self.around.len());
+        self.looked_at.0.resize(self.around.len(), 0);
         self.inside.clear();
         self.inside.reserve(4 * self.around.len());
         if self.around.is_empty() {
@@ -134,15 +134,16 @@ impl Near {
         rows.flat_map(move |row| columns.clone().map(move |column| row * all + column))
     }
 
-    /// The vehicles that may be within `margin` metres of a straight line, where it is lower than that
-    /// above the tallest of them, in order.
-    pub(crate) fn along(&mut self, from: Point, to: Point, margin: f64) -> &[Vehicle] {
+    /// The vehicles that may be as near to a straight line as counts, where it is lower than that above the tallest of
+    /// them.
+    pub(crate) fn along(&mut self, (from, to): (Point, Point), beside: &Beside) -> &[Vehicle] {
         self.found.clear();
-        self.marked.clear();
         if self.columns == 0 {
             return &self.found;
         }
-        let beside = Beside::new(from, to, margin);
+        let margin = beside.margin;
+        self.looked_at.1 += 1;
+        let line = self.looked_at.1;
         let Some((one, other)) = below(from, to, self.tallest + margin) else {
             return &self.found;
         };
@@ -177,19 +178,21 @@ impl Near {
             for row in self.row(south)..=self.row(north) {
                 let square = row * self.columns + column;
                 let (begin, end) = (self.begins[square], self.begins[square + 1]);
-                let near = self.inside[begin as usize..end as usize].iter();
-                self.marked.extend(near.copied().filter(|&index| {
-                    let Around { middle, reach, .. } = self.around[index as usize];
-                    !beside.is_clear_of(middle, reach)
-                }));
+                for &index in &self.inside[begin as usize..end as usize] {
+                    let looked_at = &mut self.looked_at.0[index as usize];
+                    // Who stands in several squares counts once.
+                    let before = std::mem::replace(looked_at, line);
+                    let Around {
+                        vehicle,
+                        middle,
+                        reach,
+                    } = self.around[index as usize];
+                    if before != line && !beside.is_clear_of(middle, reach) {
+                        self.found.push(vehicle);
+                    }
+                }
             }
         }
-        // Who stands in several squares counts once.
-        self.marked.sort_unstable();
-        self.marked.dedup();
-        let marked = self.marked.iter();
-        self.found
-            .extend(marked.map(|&index| self.around[index as usize].vehicle));
         &self.found
     }
 }
@@ -300,7 +303,7 @@ mod tests {
                 Point::new(middle - 0.5 * ray_m, -5.0, 2.0),
                 Point::new(middle + 0.5 * ray_m, 30.0, 2.0),
             );
-            found += near.along(from, to, 1.0).len();
+            found += near.along((from, to), &Beside::new(from, to, 1.0)).len();
         });
         let count = roads().count() as f64;
         (found as f64 / count, all as f64 / count)

@@ -1,9 +1,10 @@
 //! The tracks of all nodes.
 
 use crate::near::{Beside, Near, Vehicle, margin};
-use crate::shadow::{self, Silhouette};
+use crate::shadow::{self, Boxes, Silhouette};
 use crate::traffic::Fleet;
-use crate::{Obstacle, Track};
+use crate::vehicle::Pose;
+use crate::{Obstacle, Track, Turn};
 use fadeout_core::{Edge, Kinematics, Motion, NodeId, Point, Time};
 use std::cmp::Ordering;
 
@@ -17,6 +18,7 @@ const SHALLOWEST: f64 = -0.8;
 pub struct Places {
     on: Vec<On>,
     buildings: Vec<Obstacle>,
+    foliage: Vec<Obstacle>,
     /// Room for what stands near a line.
     seen: Vec<Silhouette>,
     fleets: Vec<Fleet>,
@@ -24,6 +26,49 @@ pub struct Places {
     now: Time,
     near: Near,
     edges: Vec<Edge>,
+    /// By fleet: where each vehicle is at the time that was asked for last. Many lines pass the same ones at the same time.
+    known: Vec<Vec<Known>>,
+}
+
+/// Where a vehicle is at a time.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    /// Asked for so, with the fleets as of that time.
+    at: (Time, Time),
+    pose: Pose,
+    is_there: bool,
+    /// Found when it is asked for.
+    turn: Option<Turn>,
+}
+
+impl Known {
+    const NOTHING: Known = Known {
+        at: (Time::NEVER, Time::NEVER),
+        pose: Pose {
+            front: (0.0, 0.0),
+            heading: 0.0,
+            velocity: (0.0, 0.0),
+        },
+        is_there: false,
+        turn: None,
+    };
+
+    /// Brings it up to a time, with the fleet as of another.
+    fn refresh(&mut self, (fleet, now): (&Fleet, Time), vehicle: usize, time: Time) {
+        if self.at != (time, now) {
+            let (pose, is_there) = fleet.pose(vehicle, time);
+            *self = Known {
+                at: (time, now),
+                pose,
+                is_there,
+                turn: None,
+            };
+        }
+    }
+
+    fn turn(&mut self) -> Turn {
+        *self.turn.get_or_insert_with(|| self.pose.turn())
+    }
 }
 
 /// The vehicle that a node is on, if any.
@@ -44,6 +89,7 @@ impl Places {
     /// Adds a group of vehicles; gives its number.
     pub fn add(&mut self, fleet: Fleet) -> usize {
         self.edges.reserve(fleet.len() + self.edges.capacity());
+        self.known.push(vec![Known::NOTHING; fleet.len()]);
         self.fleets.push(fleet);
         self.fleets.len() - 1
     }
@@ -85,12 +131,11 @@ impl Places {
     ) -> &[Edge] {
         self.edges.clear();
         self.advance(now);
-        let own = match self.on.get(node.index()) {
-            Some(On::Vehicle((fleet, vehicle))) => Some((*fleet as usize, *vehicle as usize)),
-            _ => None,
-        };
+        let own = self.vehicle_of(node);
+        let own = own.map(|(fleet, vehicle)| (fleet as usize, vehicle as usize));
         let margin = margin(from.distance_to(to), -SHALLOWEST);
         let beside = Beside::new(from, to, margin);
+        let boxes = Boxes::new((from, to), SHALLOWEST);
         for (number, fleet) in self.fleets.iter().enumerate() {
             for vehicle in (0..fleet.len()).filter(|&it| own != Some((number, it))) {
                 let (pose, is_there) = fleet.pose(vehicle, now);
@@ -107,10 +152,59 @@ impl Places {
                 let mut obstacle = pose.obstacle(body);
                 obstacle.center.0 += x_speed * ahead;
                 obstacle.center.1 += y_speed * ahead;
-                let edge = shadow::behind(&obstacle, (from, to));
-                self.edges
-                    .extend(edge.filter(|edge| edge.depth > SHALLOWEST));
+                self.edges.extend(boxes.behind(&obstacle));
             }
+        }
+        self.edges.sort_unstable_by(in_order);
+        &self.edges
+    }
+
+    /// What is in the straight path between two nodes at a time: how deep it lies behind buildings, and the vehicles near it,
+    /// in order along it. Those that the nodes are on are among them only where the antenna is below the roof.
+    pub fn between(&mut self, (from, to): (NodeId, NodeId), time: Time) -> (f64, &[Edge]) {
+        let ends = [from, to].map(|node| (self.at(node, time).position, self.vehicle_of(node)));
+        let depth = self.obstruction(ends[0].0, ends[1].0);
+        (depth, self.vehicles_between(ends, time))
+    }
+
+    fn vehicle_of(&self, node: NodeId) -> Option<Vehicle> {
+        match self.on.get(node.index()) {
+            Some(On::Vehicle(own)) => Some(*own),
+            _ => None,
+        }
+    }
+
+    /// The vehicles near a line between two antennas, each with the vehicle that it is on.
+    fn vehicles_between(&mut self, ends: [(Point, Option<Vehicle>); 2], time: Time) -> &[Edge] {
+        self.edges.clear();
+        if self.fleets.is_empty() {
+            return &self.edges;
+        }
+        self.advance(time);
+        self.near.refresh(&self.fleets, time);
+        let [(from, _), (to, _)] = ends;
+        let margin = margin(from.distance_to(to), -SHALLOWEST);
+        let beside = Beside::new(from, to, margin);
+        let boxes = Boxes::new((from, to), SHALLOWEST);
+        for &vehicle in self.near.along((from, to), &beside) {
+            let fleet = &self.fleets[vehicle.0 as usize];
+            let body = fleet.body(vehicle.1 as usize);
+            let known = &mut self.known[vehicle.0 as usize][vehicle.1 as usize];
+            known.refresh((fleet, self.now), vehicle.1 as usize, time);
+            // Most in the squares along a line are far from it.
+            if !known.is_there || beside.is_clear_of(known.pose.front, body.reach()) {
+                continue;
+            }
+            let turn = known.turn();
+            let obstacle = known.pose.obstacle_turned(body, turn);
+            // Antennas on roofs see over their own.
+            let sees_over = |&(at, on): &(Point, Option<Vehicle>)| {
+                on == Some(vehicle) && at.z >= obstacle.height
+            };
+            if ends.iter().any(sees_over) {
+                continue;
+            }
+            self.edges.extend(boxes.behind(&obstacle));
         }
         self.edges.sort_unstable_by(in_order);
         &self.edges
@@ -122,6 +216,11 @@ impl Places {
         // Room for all, so that none is made while a run goes on.
         self.seen.reserve(self.buildings.len());
     }
+
+    /// Adds foliage, which lines pass through.
+    pub fn plant(&mut self, foliage: Obstacle) {
+        self.foliage.push(foliage);
+    }
 }
 
 impl Motion for Places {
@@ -130,7 +229,14 @@ impl Motion for Places {
             Some(On::Track(track)) => track.at(time),
             Some(&mut On::Vehicle((fleet, vehicle))) => {
                 self.advance(time);
-                self.fleets[fleet as usize].antenna(vehicle as usize, time)
+                let (of, number) = (&self.fleets[fleet as usize], vehicle as usize);
+                let known = &mut self.known[fleet as usize][number];
+                known.refresh((of, self.now), number, time);
+                let turn = known.turn();
+                Kinematics {
+                    position: known.pose.antenna_turned(of.body(number), turn),
+                    velocity: known.pose.velocity(),
+                }
             }
             _ => Kinematics::at_rest(Point::default()),
         }
@@ -145,41 +251,19 @@ impl Motion for Places {
     }
 
     fn has_vehicles(&self) -> bool {
-        !self.fleets.is_empty()
+        // Bounds of a gain know nothing of foliage either.
+        !self.fleets.is_empty() || !self.foliage.is_empty()
     }
 
     fn vehicles(&mut self, node: NodeId, time: Time, from: Point, to: Point) -> &[Edge] {
-        self.edges.clear();
-        if self.fleets.is_empty() {
-            return &self.edges;
-        }
-        self.advance(time);
-        self.near.refresh(&self.fleets, time);
-        let own = match self.on.get(node.index()) {
-            Some(On::Vehicle(own)) => Some(*own),
-            _ => None,
-        };
-        let margin = margin(from.distance_to(to), -SHALLOWEST);
-        let beside = Beside::new(from, to, margin);
-        for &vehicle in self.near.along(from, to, margin) {
-            let fleet = &self.fleets[vehicle.0 as usize];
-            let body = fleet.body(vehicle.1 as usize);
-            let (pose, is_there) = fleet.pose(vehicle.1 as usize, time);
-            // Most in the squares along a line are far from it.
-            if !is_there || beside.is_clear_of(pose.front, body.reach()) {
-                continue;
-            }
-            let obstacle = pose.obstacle(body);
-            // Antennas on roofs see over their own.
-            if own == Some(vehicle) && to.z >= obstacle.height {
-                continue;
-            }
-            let edge = shadow::behind(&obstacle, (from, to));
-            self.edges
-                .extend(edge.filter(|edge| edge.depth > SHALLOWEST));
-        }
-        self.edges.sort_unstable_by(in_order);
-        &self.edges
+        let own = self.vehicle_of(node);
+        self.vehicles_between([(from, None), (to, own)], time)
+    }
+
+    fn foliage_m(&mut self, from: Point, to: Point) -> f64 {
+        let through = |tree: &Obstacle| tree.crossing(from, to).map(|it| it.leaves - it.enters);
+        let shares = self.foliage.iter().filter_map(through);
+        shares.sum::<f64>() * from.distance_to(to)
     }
 
     fn obstruction(&mut self, from: Point, to: Point) -> f64 {
@@ -208,6 +292,21 @@ mod tests {
         let mast = Point::new(0.0, 0.0, 3.0);
         assert!(places.obstruction(mast, Point::new(100.0, 0.0, 1.0)) > 0.0);
         assert!(places.obstruction(mast, Point::new(100.0, 40.0, 1.0)) < 0.0);
+    }
+
+    #[test]
+    fn a_line_has_as_much_foliage_as_it_is_within() {
+        let mut places = Places::default();
+        let tree = |low, high| Obstacle::building(Rectangle { low, high }, 8.0);
+        places.plant(tree((10.0, -5.0), (14.0, 5.0)));
+        places.plant(tree((20.0, 0.0), (30.0, 9.0)));
+        let (mast, phone) = (Point::new(0.0, 1.0, 2.0), Point::new(40.0, 1.0, 2.0));
+        assert!((places.foliage_m(mast, phone) - 14.0).abs() < 1e-9);
+        assert_eq!(places.obstruction(mast, phone), f64::NEG_INFINITY);
+        // From above the crowns it enters the second where it is 8 m high: at half of its way.
+        let (roof, street) = (Point::new(0.0, 1.0, 16.0), Point::new(40.0, 1.0, 0.0));
+        let within = 10.0 * fadeout_core::math::hypot(40.0, 16.0) / 40.0;
+        assert!((places.foliage_m(roof, street) - within).abs() < 1e-9);
     }
 
     #[test]

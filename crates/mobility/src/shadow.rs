@@ -162,6 +162,11 @@ impl Line {
     /// A building, unless it stands behind the ends or too far aside.
     fn silhouette(&self, building: &Obstacle) -> Option<Silhouette> {
         let corners = building.corners().map(|corner| self.corner(corner));
+        self.silhouette_by(building, corners)
+    }
+
+    /// The same by its corners.
+    fn silhouette_by(&self, building: &Obstacle, corners: [Corner; 4]) -> Option<Silhouette> {
         let aside = |sign: f64| corners.iter().all(|corner| sign * corner.1 > self.far_m);
         if aside(1.0) || aside(-1.0) {
             return None;
@@ -262,16 +267,61 @@ pub(crate) fn obstruction(
     }
 }
 
-/// How deep a straight line lies behind a single box, and where along it that stands: over its roof or
-/// past a side, whichever costs least. None where it stands behind the ends or far off.
-pub(crate) fn behind(obstacle: &Obstacle, (from, to): (Point, Point)) -> Option<Edge> {
-    let line = Line::new(from, to)?;
-    let seen = line.silhouette(obstacle)?;
-    let (share, _) = line.corner(obstacle.center);
-    Some(Edge {
-        share: share.clamp(line.nearest, 1.0 - line.nearest),
-        depth: seen.roof.min(-seen.distance()),
-    })
+/// A straight line and the boxes near it.
+pub(crate) struct Boxes {
+    /// None where its ends are one above the other.
+    line: Option<Line>,
+    /// Boxes count from this depth on.
+    least: f64,
+    /// Further from a box than this, across or above, the line is less deep behind it, metres.
+    clear_m: f64,
+}
+
+impl Boxes {
+    /// Of those behind which the line from one place to the other lies deeper than `least`, which is negative.
+    pub(crate) fn new((from, to): (Point, Point), least: f64) -> Boxes {
+        let line = Line::new(from, to);
+        // A metre counts least in the middle; room for rounding.
+        let clear_m = |line: &Line| (1.0 + 1e-9) * -least / scale(line.length_m, 0.5);
+        Boxes {
+            clear_m: line.as_ref().map_or(0.0, clear_m),
+            line,
+            least,
+        }
+    }
+
+    /// How deep the line lies behind a box, and where along it that stands: over its roof or past a side, whichever costs
+    /// least. None where it stands behind the ends, or does not count.
+    pub(crate) fn behind(&self, obstacle: &Obstacle) -> Option<Edge> {
+        let line = self.line.as_ref()?;
+        let corners = obstacle.corners().map(|corner| line.corner(corner));
+        if self.is_clear(line, corners, obstacle.height) {
+            return None;
+        }
+        let seen = line.silhouette_by(obstacle, corners)?;
+        let depth = seen.roof.min(-seen.distance());
+        if depth <= self.least {
+            return None;
+        }
+        let (share, _) = line.corner(obstacle.center);
+        Some(Edge {
+            share: share.clamp(line.nearest, 1.0 - line.nearest),
+            depth,
+        })
+    }
+
+    /// Whether the line passes a box by far, beside it or above.
+    fn is_clear(&self, line: &Line, corners: [Corner; 4], height: f64) -> bool {
+        let aside = |sign: f64| corners.iter().all(|corner| sign * corner.1 > self.clear_m);
+        let [mut first, mut last] = [corners[0].0; 2];
+        for (share, _) in corners {
+            (first, last) = (first.min(share), last.max(share));
+        }
+        let above = |share: f64| line.height_at(share.clamp(0.0, 1.0)) - height > self.clear_m;
+        // An edge is taken to stand so far from the ends at least.
+        let (first, last) = (first - line.nearest, last + line.nearest);
+        aside(1.0) || aside(-1.0) || above(first) && above(last)
+    }
 }
 
 #[cfg(test)]

@@ -46,9 +46,9 @@ pub struct Pose {
 }
 
 impl Pose {
-    /// A place `ahead` metres before the front bumper.
-    fn ahead(&self, ahead: f64) -> (f64, f64) {
-        self.along(Turn::by(self.heading), ahead)
+    /// How far it is turned.
+    pub(crate) fn turn(&self) -> Turn {
+        Turn::by(self.heading)
     }
 
     fn along(&self, Turn { sin, cos }: Turn, ahead: f64) -> (f64, f64) {
@@ -57,7 +57,11 @@ impl Pose {
 
     /// The vehicle as a box.
     pub fn obstacle(&self, body: &Body) -> Obstacle {
-        let turn = Turn::by(self.heading);
+        self.obstacle_turned(body, self.turn())
+    }
+
+    /// The same where its turn is known.
+    pub(crate) fn obstacle_turned(&self, body: &Body, turn: Turn) -> Obstacle {
         Obstacle {
             center: self.along(turn, -0.5 * body.length),
             size: (body.length, body.width),
@@ -69,7 +73,12 @@ impl Pose {
 
     /// Where its antenna is.
     pub fn antenna(&self, body: &Body) -> Point {
-        let (x, y) = self.ahead(body.antenna_ahead - 0.5 * body.length);
+        self.antenna_turned(body, self.turn())
+    }
+
+    /// The same where its turn is known.
+    pub(crate) fn antenna_turned(&self, body: &Body, turn: Turn) -> Point {
+        let (x, y) = self.along(turn, body.antenna_ahead - 0.5 * body.length);
         Point::new(x, y, body.antenna_height)
     }
 
@@ -185,7 +194,7 @@ pub(crate) mod tests {
             heading: degrees.to_radians(),
             velocity: (0.0, 0.0),
         };
-        let rear = |pose: Pose, length: f64| pose.ahead(-length);
+        let rear = |pose: Pose, length: f64| pose.along(pose.turn(), -length);
         let (x, y) = rear(pose(0.0), 5.0);
         assert!((x - 95.0).abs() < 1e-9 && (y - 50.0).abs() < 1e-9);
         let (x, y) = rear(pose(60.0), 13.0);

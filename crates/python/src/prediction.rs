@@ -2,7 +2,7 @@
 
 use fadeout_core::{Span, Time};
 use fadeout_sim::prediction::{
-    Cut, Prediction, Predictor, Report, Said, Settings, match_up, score,
+    Cut, Division, Prediction, Predictor, Report, Said, Settings, match_up, score,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -31,9 +31,10 @@ pub(crate) struct PyPredictor(Predictor);
 #[pymethods]
 impl PyPredictor {
     #[new]
-    #[pyo3(signature = (*, resolution_m, learning, report_period_s, horizon_s, place_error_m, speed_error, missed, false_alarms, seed))]
+    #[pyo3(signature = (*, beam_width_deg, resolution_m, learning, report_period_s, horizon_s, place_error_m, speed_error, missed, false_alarms, seed))]
     #[allow(clippy::too_many_arguments, reason = "each is a setting by its name")]
     fn new(
+        beam_width_deg: Option<f64>,
         resolution_m: f64,
         learning: u32,
         report_period_s: f64,
@@ -45,6 +46,8 @@ impl PyPredictor {
         seed: u64,
     ) -> PyResult<PyPredictor> {
         Ok(PyPredictor(Predictor::new(Settings {
+            regions: beam_width_deg
+                .map_or(Division::Squares, |width_deg| Division::Beams { width_deg }),
             resolution_m,
             learning,
             report_period: span(report_period_s)?,
@@ -55,6 +58,11 @@ impl PyPredictor {
             false_alarms,
             seed,
         })))
+    }
+
+    /// A unit stands at a place, metres.
+    fn stand(&mut self, cell: u32, mast: (f64, f64)) {
+        self.0.stand(cell, mast);
     }
 
     /// Learns from a report, and predicts what comes.

@@ -46,6 +46,7 @@ impl Outlook {
         let mut channel =
             self.channels
                 .between((ue, config.penetration), cell, self.cells.iter())?;
+        channel.bring_near();
         let cell = &self.cells[cell.index()];
         let threshold_db = threshold_db(&cell.channel);
         // A period of zero is refused where the cell is checked.

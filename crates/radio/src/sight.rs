@@ -55,7 +55,8 @@ impl Sights {
         let key = (ue, cell);
         if !self.between.contains_key(&key) {
             let behind = (ue, config.penetration);
-            let made = self.channels.between(behind, cell, self.cells.iter())?;
+            let mut made = self.channels.between(behind, cell, self.cells.iter())?;
+            made.bring_near();
             self.between.insert(key, made);
         }
         let channel = self.between.get_mut(&key).expect("just made");

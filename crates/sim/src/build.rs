@@ -1,5 +1,6 @@
 //! From a scenario to the parts of a world.
 
+mod blockage;
 mod channel_file;
 #[cfg(test)]
 mod defaults;
@@ -16,6 +17,7 @@ mod prediction;
 mod rab;
 mod radio;
 mod source_limit;
+mod switching;
 mod utra;
 mod vehicles;
 

@@ -32,7 +32,7 @@ pub use geometry::geometry;
 pub use hop::Hop;
 pub use kernels::KernelError;
 pub use run::{Control, Progress, RunError, RunResults, Simulation};
-pub use summary::{resolved, summary};
+pub use summary::{resolved, sum_up, summary};
 pub use tracks::{Tracks, tracks};
 pub use world::{RouteError, World};
 

@@ -24,7 +24,7 @@ use fadeout_transport::tcp::{SenderStatistics, TcpConfig, TcpEndpoint};
 use serde_json::{Value, json};
 
 /// Sums up a run, row by row.
-pub(crate) fn sum_up<P: Probe>(scenario: &Scenario, world: &World<P>, sink: &mut impl SummarySink) {
+pub fn sum_up<P: Probe>(scenario: &Scenario, world: &World<P>, sink: &mut impl SummarySink) {
     let duration_s = world.now().as_secs_f64();
     sink.add(&RunRow {
         title: scenario.title.clone(),

@@ -4,6 +4,7 @@ use crate::build::{BuildError, surroundings};
 use fadeout_core::{CellId, Motion, Point, SightRow, Span, Time, TrackRow, UeId, math};
 use fadeout_mobility::Places;
 use fadeout_radio::channel::knife_edges::cascaded_loss;
+use fadeout_radio::channel::path_loss::vehicle::foliage_db_per_m;
 use fadeout_radio::channel::path_loss::wavelength;
 use fadeout_radio::sight::{Sight, Sights};
 use fadeout_scenario::{Movement, Scenario};
@@ -142,6 +143,7 @@ fn sight_row(
         cell: cell.name.clone(),
         distance_m: site.distance_to(at.position),
         vehicles_db: behind_vehicles(places, (ue.node, now), (site, at.position), cell),
+        foliage_db: foliage_db_per_m(cell.carrier.0 / 1e9) * places.foliage_m(site, at.position),
         behind_building: places.obstruction(site, at.position) > 0.0,
         snr_db: sight.map(|it| it.snr_db),
         blockage_db: sight.map(|it| it.causes.blockage_db),

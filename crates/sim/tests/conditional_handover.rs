@@ -130,3 +130,66 @@ fn after_a_failure_the_ue_enters_a_candidate_that_it_selects() {
     assert_eq!(well(&rows, Procedure::Recovery), 0);
     assert!(well(&rows, Procedure::Reestablishment) > 0);
 }
+
+/// With copies at the target the first packet is there with the UE's last message, and not one way there and back later.
+#[test]
+fn copies_that_are_there_spare_the_way_to_the_source_and_back() {
+    let given = "mobility-management.signalling=\"given\"";
+    let far = "mobility-management.station-delay=\"30 ms\"";
+    let early = "mobility-management.early-forwarding=true";
+    let gone = |rows: &Rows| -> Vec<HandoverRow> {
+        let rows = rows.handovers.iter().copied();
+        rows.filter(|row| row.outcome == HandoverOutcome::Success)
+            .filter(|row| row.procedure == Procedure::Conditional)
+            .collect()
+    };
+    let (late, _) = run(&[BETTER, given, far]);
+    for row in gone(&late) {
+        assert!(
+            row.downlink_gap_s > row.completed_s - row.left_s + 0.060,
+            "{row:?}"
+        );
+        assert_eq!((row.early_copies, row.useless_copies), (0, 0));
+    }
+    let (rows, delivered) = run(&[BETTER, given, far, early]);
+    assert!(gone(&rows).len() >= 2);
+    for row in gone(&rows) {
+        assert!(
+            row.downlink_gap_s < row.completed_s - row.left_s + 0.030,
+            "{row:?}"
+        );
+        assert!(
+            row.useless_copies > 0 && row.early_copies > row.useless_copies,
+            "{row:?}"
+        );
+        assert_eq!(row.lost_packets, 0);
+    }
+    assert!(delivered > 100_000, "{delivered}");
+    // Over links each copy is a packet, and the same holds of what they do not drop.
+    let (rows, _) = run(&[BETTER, early]);
+    assert!(
+        gone(&rows)
+            .iter()
+            .all(|row| row.early_copies > row.useless_copies)
+    );
+}
+
+#[test]
+fn a_command_ends_what_was_prepared() {
+    let never = "mobility-management.conditions=[{ kind = \"a4\", threshold = \"-20 dBm\" }]";
+    let commands = "mobility-management.events=[{ kind = \"a3\", offset = \"-6 dB\" }, { kind = \"a3\", command = true }]";
+    let (rows, delivered) = run(&[never, commands]);
+    let commanded = rows.handovers.iter();
+    let commanded = commanded.filter(|row| row.procedure == Procedure::Handover);
+    let well = commanded.filter(|row| row.outcome == HandoverOutcome::Success);
+    assert!(well.count() >= 2, "{:?}", rows.handovers);
+    assert_eq!(count(&rows, RrcEvent::ConditionsMet), 0);
+    assert!(count(&rows, RrcEvent::CandidateCancelled) >= 2);
+    assert!(delivered > 100_000, "{delivered}");
+    // Both at once: whichever is first.
+    let (rows, delivered) = run(&[BETTER, commands]);
+    assert!(delivered > 100_000, "{delivered}");
+    let well = rows.handovers.iter();
+    let well = well.filter(|row| row.outcome == HandoverOutcome::Success);
+    assert!(well.count() >= 2, "{:?}", rows.handovers);
+}

@@ -261,6 +261,13 @@ fn legs_that_cannot_be_are_refused_with_what_was_expected() {
             "did you mean",
         ),
         (
+            "secondary-cells = [\"other\"]\nsecondary-uplink = true\n\
+             split = { carriers = [\"other\"], duplication = \"both\" }\n\
+             [mobility-management.secondary-node]\nevents = [{ kind = \"b1\", threshold = \"-95 dBm\" }]\n",
+            &[],
+            "`split` without `carriers`",
+        ),
+        (
             "[mobility-management.secondary-node]\nevents = [{ kind = \"b1\", threshold = \"-95 dBm\" }]\n",
             &[],
             "no UE has a `split` bearer",
@@ -369,4 +376,215 @@ fn a_weak_leg_discards_what_the_other_one_has_delivered() {
         delay(&double),
         delay(&alone)
     );
+}
+
+/// The UE of [`NETWORK`] with two further cells of its first base station, as secondary ones.
+fn with_carriers(split: &str, pscell: &str) -> String {
+    let cell = |name: &str, carrier: &str| {
+        format!(
+            "[cell.{name}]\nnode = \"master\"\nradio = \"nr\"\ncarrier = \"{carrier}\"\nbandwidth = \"20 MHz\"\n\
+             channel = {{ path-loss = \"uma\" }}\n"
+        )
+    };
+    let (ue, cells) = (
+        NETWORK.find("[ue.phone]").expect("it is there"),
+        [cell("second", "2.1 GHz"), cell("third", "2.6 GHz")].concat(),
+    );
+    let (before, after) = NETWORK.split_at(ue);
+    format!(
+        "{before}{cells}{after}secondary-cells = [\"second\", \"third\"]\nsecondary-uplink = true\n{pscell}{split}"
+    )
+}
+
+const STREAM: &str =
+    "flow.user.application={ kind=\"packet-stream\", size=\"972 B\", rate=\"5 Mbit/s\" }";
+
+/// Three and four legs, over carriers of one base station and over two.
+#[test]
+fn copies_over_up_to_four_legs_arrive_once() {
+    for (flow, direction) in [(DOWN, "downlink"), (UP, "uplink")] {
+        for (pscell, legs) in [("", 3.0), ("pscell = \"other\"\n", 4.0)] {
+            for mode in ["am", "um"] {
+                let split =
+                    "split = { duplication = \"both\", carriers = [\"second\", \"third\"] }\n";
+                let text = format!("{}{flow}", with_carriers(split, pscell));
+                let mode = format!("ue.phone.rlc=\"{mode}\"");
+                let summary = run(&text, &[STREAM, &mode]);
+                let flow = &summary["datagram_flows"][0];
+                let sent = flow["sent_datagrams"].as_f64().expect("a number");
+                assert_eq!(flow["lost_datagrams"], 0, "{legs} {mode}");
+                assert_eq!(flow["reordered_datagrams"], 0);
+                let of = |column: &str| of_legs(&summary, direction, column);
+                let all = of("packets") + of("discarded_packets");
+                assert!(
+                    (legs * sent - 40.0 * legs..=legs * sent + 40.0 * legs).contains(&all),
+                    "{all} of {sent} over {legs} legs {direction} {mode}"
+                );
+                let copies = of("copies");
+                assert!(copies >= (legs - 1.0) * (sent - 40.0), "{copies} of {sent}");
+            }
+        }
+    }
+}
+
+/// Copies cost a carrier each what one alone takes, and the delay is that of the fastest.
+#[test]
+fn each_leg_over_a_carrier_takes_the_air_that_it_would_alone() {
+    let split = "split = { duplication = \"downlink\", carriers = [\"second\", \"third\"] }\n";
+    let um = "ue.phone.rlc=\"um\"";
+    let three = run(
+        &format!("{}{DOWN}", with_carriers(split, "")),
+        &[STREAM, um],
+    );
+    let alone = run(&format!("{NETWORK}{DOWN}"), &[STREAM, um]);
+    let rows = three["legs"].as_array().expect("a table").iter();
+    let rows: Vec<_> = rows.filter(|row| row["direction"] == "downlink").collect();
+    let cells: Vec<_> = rows.iter().map(|row| row["cell"].as_str()).collect();
+    assert_eq!(cells, [Some("master"), Some("second"), Some("third")]);
+    let packets = alone["datagram_flows"][0]["sent_datagrams"].as_f64();
+    for row in rows {
+        assert!(
+            (row["packets"].as_f64() >= packets.map(|it| it - 20.0)),
+            "{row}"
+        );
+    }
+    let delay = |summary: &Value| summary["datagram_flows"][0]["delay_mean_s"].as_f64();
+    assert!(
+        delay(&three) <= delay(&alone),
+        "{:?} {:?}",
+        delay(&three),
+        delay(&alone)
+    );
+}
+
+/// The base station deactivates duplication after two seconds: the UE hears of it in a block.
+#[test]
+fn duplication_is_activated_leg_by_leg() {
+    for (pscell, first, changed) in [
+        ("", "carriers = [\"second\", \"third\"]", "[\"third\"]"),
+        (
+            "pscell = \"other\"\n",
+            "carriers = [\"second\"]",
+            "[\"other\"]",
+        ),
+    ] {
+        let split = format!(
+            "split = {{ duplication = \"both\", {first}, duplication-changes = [\
+             {{ at = \"1 s\", legs = {changed} }}, {{ at = \"2 s\" }}] }}\n"
+        );
+        for (flow, direction) in [(DOWN, "downlink"), (UP, "uplink")] {
+            let text = format!("{}{flow}", with_carriers(&split, pscell));
+            let summary = run(&text, &[STREAM]);
+            assert_eq!(summary["datagram_flows"][0]["lost_datagrams"], 0);
+            let sent = summary["datagram_flows"][0]["sent_datagrams"].as_f64();
+            let sent = sent.expect("a number");
+            let rows = summary["legs"].as_array().expect("a table").iter();
+            let rows = rows.filter(|row| row["direction"] == direction);
+            let shares: Vec<(String, f64)> = rows
+                .map(|row| {
+                    let of = |column: &str| row[column].as_f64().expect("a number");
+                    let all = of("packets") + of("discarded_packets");
+                    (row["cell"].as_str().expect("a name").to_owned(), all / sent)
+                })
+                .collect();
+            for (cell, share) in shares {
+                let expected = match cell.as_str() {
+                    "master" => 1.0,
+                    _ if changed.contains(&cell) => 0.5,
+                    _ => 0.25,
+                };
+                // A control element takes some milliseconds of 4 s, and a leg may have sent what it then lists as
+                // discarded no more.
+                assert!(
+                    (share - expected).abs() < 0.02,
+                    "{cell} {direction}: {share}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn legs_over_carriers_that_cannot_be_are_refused_with_what_was_expected() {
+    let error = |split: &str, overrides: &[&str]| {
+        let split = format!("split = {{ {split} }}\n");
+        let text = format!("{}{DOWN}", with_carriers(&split, ""));
+        let error = match parse(&text, overrides) {
+            Err(error) => error,
+            Ok(scenario) => {
+                World::unobserved(&scenario).map_or_else(|it| it.to_string(), |_| String::new())
+            }
+        };
+        error.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    for (split, overrides, expected) in [
+        (
+            "duplication = \"both\", carriers = [\"master\"]",
+            &[][..],
+            "PDCP duplication over one carrier: `master` is the `cell`",
+        ),
+        (
+            "duplication = \"both\", carriers = [\"second\", \"second\"]",
+            &[],
+            "`second` is a leg twice: copies go over carriers of their own",
+        ),
+        (
+            "duplication = \"both\", carriers = [\"other\"]",
+            &[],
+            "`other` is a leg over a carrier that the UE does not have",
+        ),
+        (
+            "duplication = \"both\", carriers = [\"secnd\"]",
+            &[],
+            "did you mean `second`",
+        ),
+        (
+            "duplication = \"both\", carriers = [\"second\", \"third\", \"second\", \"third\"]",
+            &[],
+            "at most 3: PDCP has 4 legs at most",
+        ),
+        (
+            "carriers = [\"second\"]",
+            &[],
+            "legs over carriers without duplication",
+        ),
+        (
+            "duplication = \"uplink\", carriers = [\"second\"]",
+            &["ue.phone.secondary-uplink=false"],
+            "legs over carriers without uplink",
+        ),
+        (
+            "duplication = \"both\", carriers = [\"second\"]",
+            &["ue.phone.rlc=\"tm\""],
+            "a split bearer in transparent mode",
+        ),
+        (
+            "duplication = \"both\"",
+            &[],
+            "expected a `pscell` of the UE, or `carriers` of the `split`",
+        ),
+        (
+            "duplication = \"both\", carriers = [\"second\"], duplication-changes = [{ at = \"1 s\", legs = [\"thrd\"] }]",
+            &[],
+            "no leg is called `thrd`",
+        ),
+        (
+            "duplication-changes = [{ at = \"1 s\" }], carriers = [\"second\"]",
+            &[],
+            "changes of a duplication that is not there",
+        ),
+        (
+            "duplication = \"both\", carriers = [\"second\"], primary-path = \"secondary\"",
+            &[],
+            "leg 0 or 1 that is there",
+        ),
+        (
+            "duplication = \"both\", carriers = [\"second\"]",
+            &["mobility-management={}"],
+            "PDCP duplication over carriers",
+        ),
+    ] {
+        let error = error(split, overrides);
+        assert!(error.contains(expected), "{expected}: {error}");
+    }
 }

@@ -101,6 +101,98 @@ fn a_flow_is_told_when_the_ue_leaves_and_when_it_is_there() {
     assert_eq!(heard.len(), 4, "{heard:?}");
 }
 
+/// What a flow of the example with these overrides is told at its first end, and the handovers.
+fn told_with(overrides: &[&str]) -> (Vec<(Time, LinkInfo)>, Vec<HandoverRow>) {
+    let scenario = example("", overrides);
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let choose = &mut |_: &fadeout_scenario::Flow| {
+        let told = Told(Arc::clone(&heard));
+        Some(Congestion::Custom(Custom(Box::new(told))))
+    };
+    let mut world = build_with(&scenario, Rows::default(), choose).expect("a world");
+    while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
+    let heard = heard.lock().expect("one thread").clone();
+    let one = heard.into_iter().step_by(2).collect();
+    (one, world.into_probe().handovers)
+}
+
+#[test]
+fn a_flow_is_told_when_the_conditions_of_a_candidate_begin_to_hold() {
+    let (heard, rows) = told_with(&[
+        "mobility-management.procedure=\"conditional\"",
+        "mobility-management.events=[{ kind = \"a3\", offset = \"-6 dB\" }]",
+        "flow.download.link-info={ link = \"phone\", delay = \"3 ms\", prediction = \"1 s\" }",
+    ]);
+    let [row] = &rows[..] else {
+        panic!("one handover: {rows:?}");
+    };
+    let near = |at: Time, of_s: f64| (at.as_secs_f64() - of_s).abs() < 1e-9;
+    let began = heard
+        .iter()
+        .position(|(_, info)| *info == LinkInfo::BlockageBegan);
+    let began = began.expect("it leaves");
+    assert!(near(heard[began].0, row.left_s + 0.003));
+    // The last prediction is right, 160 ms ahead; those before it were withdrawn.
+    let LinkInfo::BlockagePredicted { starts_at, .. } = heard[began - 1].1 else {
+        panic!("{heard:?}");
+    };
+    assert!(near(starts_at, row.left_s), "{starts_at:?} {row:?}");
+    assert!(near(heard[began - 1].0, row.left_s - 0.157), "{heard:?}");
+    let before = &heard[..began - 1];
+    let is_pair = |pair: &[(Time, LinkInfo)]| {
+        matches!(pair[0].1, LinkInfo::BlockagePredicted { .. })
+            && pair[1].1 == LinkInfo::BlockageEnded
+    };
+    assert!(before.chunks(2).all(is_pair), "{before:?}");
+}
+
+#[test]
+fn a_flow_that_asks_is_told_rates_and_x_tcp_follows_them() {
+    let info = "flow.download.link-info={ link = \"phone\", delay = \"3 ms\", rates = true }";
+    let (heard, rows) = told_with(&[info]);
+    let [row] = &rows[..] else {
+        panic!("one handover: {rows:?}");
+    };
+    let rate = |info: &LinkInfo| match info {
+        LinkInfo::Rate(rate) => Some(rate.as_bits_per_sec()),
+        _ => None,
+    };
+    let rates: Vec<(f64, u64)> = (heard.iter())
+        .filter_map(|(at, info)| Some((at.as_secs_f64(), rate(info)?)))
+        .collect();
+    // As much as the highest scheme has at both ends of the change, and so told once each.
+    assert!(rates.len() >= 3, "{rates:?}");
+    let last_before = |at_s: f64| {
+        let before = rates.iter().filter(|(told_s, _)| *told_s <= at_s + 1e-9);
+        before.last().expect("it was told").1
+    };
+    // Nothing while it has no cell, and then what LTE carries in 20 MHz, up to 75 Mbit/s.
+    assert_eq!(last_before(row.left_s + 0.003), 0);
+    let there = last_before(row.completed_s + 0.003);
+    assert!((1_000_000..80_000_000).contains(&there), "{there}");
+    assert!(rates.iter().all(|&(_, rate)| rate < 80_000_000));
+    // X-TCP keeps little in the queue where CUBIC fills it, and loses no packet to it.
+    let run = |control: &str, more: &[&str]| {
+        let control = format!("flow.download.congestion-control=\"{control}\"");
+        let scenario = example("", &[&[&control[..]], more].concat());
+        let mut world: World<Rows> = build(&scenario, Rows::default()).expect("a world");
+        while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
+        let delivered = world.delivered_packets();
+        (world.into_probe(), delivered)
+    };
+    let (cubic, before) = run("cubic", &[]);
+    let (x_tcp, delivered) = run("x-tcp", &[info]);
+    assert_eq!((cubic.handovers.len(), x_tcp.handovers.len()), (1, 1));
+    let forwarded = |rows: &Rows| rows.handovers[0].forwarded_numbered;
+    assert!(
+        forwarded(&x_tcp) < forwarded(&cubic),
+        "{} {}",
+        forwarded(&x_tcp),
+        forwarded(&cubic)
+    );
+    assert!(delivered * 10 > before * 5, "{delivered} {before}");
+}
+
 /// The UE has no target: T310 runs out when it has driven away, and it is told of it.
 #[test]
 fn freeze_tcp_and_tcp_f_know_of_a_handover() {

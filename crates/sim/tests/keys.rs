@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Keys that no world is made of, by their beginnings, and why.
-const ELSEWHERE: [(&str, &str); 10] = [
+const ELSEWHERE: [(&str, &str); 11] = [
     ("title", "figures have it"),
     (
         "seed",
@@ -32,6 +32,10 @@ const ELSEWHERE: [(&str, &str); 10] = [
     ("building.*.level-height", "the same"),
     ("vehicles.*.road.origin", "the same of its streets"),
     // There is one kind.
+    (
+        "blockage.*.contention",
+        "there is but one model that asks for no places",
+    ),
     ("ue.*.pdcp", "there is but one kind of it, with parameters"),
 ];
 

@@ -155,11 +155,12 @@ class Plots:
         size: Size | None = None,
         title: str | None = None,
     ) -> Figure:
-        """What either leg of a UE in dual connectivity carries over time, one above the other.
+        """What each leg of a UE's bearer with several carries over time, one above the other.
 
         Two panels: downlink and uplink, as rates, or with `shares` as shares of what came. The
         legend has each leg's share of the packets that PDCP gave to legs, the copies among them,
-        and those that were discarded. Without `ue` it is the first UE with a split bearer. The
+        and those that were discarded. Legs over
+        carriers are named by their cells. Without `ue` it is the first UE with a split bearer. The
         same as a table is `fadeout.leg_shares`.
         """
         self._results.scan("transport_blocks")  # Says so when the run did not record it.
@@ -167,7 +168,9 @@ class Plots:
         owner = pl.col("bearer").str.split("/").list.first()
         ues = rows.select(owner.unique(maintain_order=True)).to_series().to_list()
         if not ues:
-            message = "no bearer of this run is split: give a UE a `pscell` and a `split`"
+            message = (
+                "no bearer of this run is split: give a UE a `split`, and a `pscell` or `carriers`"
+            )
             raise ResultError(message)
         if ue is not None and ue not in ues:
             raise ResultError(_names.unknown("UE with a split bearer", ue, ues))
@@ -225,7 +228,7 @@ class Plots:
         Of handovers between links, in the table `link_handovers`, it is the steps on the lanes of
         anchor, target and source, what was forwarded, sequence numbers, window and round-trip time.
 
-        Of a UE with two legs that keeps its master's cell it is a lane for each leg, coloured while it
+        Of a UE with several legs that keeps its master's cell it is a lane for each leg, coloured while it
         carries something, and one of the UE, with failures of the secondary leg and when the
         master's base station knew of them; `number` is then that of a failure, or of a row of
         `secondary_changes` where the secondary node comes and goes.

@@ -1,4 +1,4 @@
-"""What either leg of dual connectivity carries over time."""
+"""What each leg of a bearer with several carries over time."""
 
 from collections.abc import Sequence
 

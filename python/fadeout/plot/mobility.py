@@ -8,6 +8,7 @@ from fadeout.plot.style import STAMP, VERMILION
 LANES = {
     "core": ("bicast-began", "bicast-ended", "path-switched"),
     "target": (
+        "timing-acquired",
         "access-done",
         "complete-received",
         "path-switch-request",
@@ -37,6 +38,8 @@ LANES = {
         "conditions-met",
         "source-released",
         "preamble-sent",
+        "contention-lost",
+        "first-uplink",
         "out-of-sync",
         "in-sync",
         "beam-failure",
@@ -55,6 +58,7 @@ TROUBLE = (
     "out-of-sync",
     "beam-failure",
     "access-problem",
+    "contention-lost",
     "link-failure",
     "access-failure",
     "released",

@@ -10,7 +10,7 @@ from fadeout import _names, drives
 from fadeout._native import ResultError
 from fadeout.plot.panels import CONGESTION, Canvas, Panel, throughput
 from fadeout.plot.radio import SINR_BINS, percentiles
-from fadeout.plot.style import BLACK, BLUE, BROWN, PALETTE, PURPLE, SKY, STAMP, VERMILION
+from fadeout.plot.style import BLACK, BLUE, BROWN, GREEN, PALETTE, PURPLE, SKY, STAMP, VERMILION
 
 if TYPE_CHECKING:
     from fadeout.results import Results
@@ -170,6 +170,7 @@ class Timeline:
         self._shade(canvas.ax)
         lines = (
             ("vehicles_db", "vehicles", VERMILION),
+            ("foliage_db", "foliage", GREEN),
             ("blockage_db", "blockage", BLACK),
             ("misalignment_db", "misalignment", PURPLE),
             ("deafness_db", "deafness", SKY),

@@ -1,13 +1,15 @@
 //! Which beam is in use: sweeps, tracking, and recovery from failure.
 //!
 //! A beam is chosen from a measurement at one instant, takes effect after a delay, and stays until
-//! the next. Meanwhile the UE moves and turns, so the beam points where the UE was. All instants
-//! lie on a fixed grid of time; how often the link is used changes nothing.
+//! the next. Meanwhile the UE moves and turns, so the beam points where the UE was, or where it is
+//! predicted to be. All instants lie on a fixed grid of time; how often the link is used changes nothing.
 
 use crate::error::ConfigError;
 use fadeout_core::math::tan;
-use fadeout_core::registry::{Parameter, integer, join, number, span};
+use fadeout_core::registry::{Parameter, choice, integer, join, number, span};
 use fadeout_core::{Span, Time};
+
+pub use fadeout_core::agreed::BeamPrediction;
 
 /// Sweep, tracking and recovery of the beams of a link.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,6 +23,8 @@ pub struct BeamManagement {
     /// How fast the device turns, degrees a second, counter-clockwise; the UE's beam turns with
     /// it. About 100 for a device in the hand.
     pub rotation_deg_per_s: f64,
+    /// How beams are steered between a measurement and the next. The UE's own turning is in no prediction.
+    pub prediction: BeamPrediction,
     /// Detection of beam failure; none when a blocked beam stays in use.
     pub failure: Option<BeamFailure>,
 }
@@ -41,6 +45,8 @@ fadeout_core::parameters! {
         tracking_period as "beam-tracking": Span = span("20 ms"),
         /// From a beam measurement to the use of the new beam.
         switching_delay as "beam-switching-delay": Span = span("5 ms"),
+        /// How beams are steered between two measurements.
+        prediction as "beam-prediction": BeamPrediction = choice(BeamPrediction::NAMES, "none"),
     }
 }
 
@@ -53,6 +59,7 @@ impl Default for BeamManagement {
             tracking_period: sweep.tracking_period,
             switching_delay: sweep.switching_delay,
             rotation_deg_per_s: 0.0,
+            prediction: sweep.prediction,
             failure: Some(BeamFailure::default()),
         }
     }

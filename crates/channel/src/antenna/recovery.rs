@@ -37,8 +37,14 @@ impl ToldBeams {
 
     /// When the beams in use at `now` were measured.
     pub(crate) fn measured_at(&self, management: &BeamManagement, now: Time) -> Time {
-        let held = self.held_since.unwrap_or(now).min(now);
-        management.measured_at(held).max(self.found_at)
+        management
+            .measured_at(self.steered_at(now))
+            .max(self.found_at)
+    }
+
+    /// The time as of which the beams in use at `now` are steered.
+    pub(crate) fn steered_at(&self, now: Time) -> Time {
+        self.held_since.unwrap_or(now).min(now)
     }
 
     /// Whether the beams in use stay.

@@ -66,6 +66,30 @@ impl Deafness {
         Span::from_nanos(self.slot.as_nanos() * slots / 2)
     }
 
+    /// The times before `until` at which a link is not heard, from when to when; at most `most` of them, and none where there
+    /// are more.
+    ///
+    /// # Errors
+    /// When a parameter is out of its range.
+    pub fn spells(
+        &self,
+        until: Time,
+        stream: Stream,
+        most: usize,
+    ) -> Result<Option<Vec<(Time, Time)>>, ConfigError> {
+        self.check()?;
+        let mut process = self.start(stream);
+        let mut found = Vec::new();
+        while process.from < until {
+            if found.len() == most {
+                return Ok(None);
+            }
+            found.push((process.from, process.until));
+            process.next();
+        }
+        Ok(Some(found))
+    }
+
     /// Time of a request in all its sectors.
     pub fn request_time(&self) -> Span {
         self.request * u64::from(self.sectors)

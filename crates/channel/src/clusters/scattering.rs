@@ -7,6 +7,7 @@ use super::link::{LinkClusters, Mix, cell, middle};
 use super::place::{ClusterMap, Direct, Spot};
 use crate::antenna::Angles;
 use crate::antenna::recovery::ToldBeams;
+use crate::antenna::tracking::BeamTrack;
 use crate::config::ChannelConfig;
 use crate::ends::LinkEnds;
 use crate::large_scale::PlaceLaw;
@@ -51,6 +52,8 @@ pub(crate) struct Look<'a> {
     pub(crate) los_lead_db: f64,
     /// What is told of the beams, if anything is.
     pub(crate) told: Option<&'a ToldBeams>,
+    /// Where measurements of the beams found the UE, where it is predicted from that.
+    pub(crate) track: Option<&'a BeamTrack>,
 }
 
 /// A condition that is so far behind does not bear on the choice of beams, dB.
@@ -152,10 +155,11 @@ impl Scattering {
     }
 
     /// The beams in use at both ends: the best for the middle of the cell in which the UE was when
-    /// they were measured. Where two conditions mix, of the better one; how they compare is not
+    /// they were measured, or is predicted to be. Where two conditions mix, of the better one; how they compare is not
     /// measured but known.
     fn beams(&mut self, look: &mut Look<'_>, antennas: Antennas<'_>) -> Beams {
         let (mut age, mut blockage_db) = (0.0, look.blockage_db);
+        let mut expected = None;
         if let Some(management) = &look.config.beams {
             let measured_at = match look.told {
                 Some(told) => told.measured_at(management, look.now),
@@ -163,8 +167,14 @@ impl Scattering {
             };
             age = look.now.since(measured_at).as_secs_f64();
             blockage_db = self.aim.get_or_insert_default().blockage_db(measured_at);
+            let steered_at = look.told.map_or(look.now, |told| told.steered_at(look.now));
+            let base = look.ends.base.position;
+            expected = look
+                .track
+                .and_then(|track| track.expected(management, base, (measured_at, steered_at)));
         }
-        let (base, ue) = look.ends.before(age);
+        let (base, then) = look.ends.before(age);
+        let ue = expected.unwrap_or(then);
         let lead_db = look.los_lead_db.clamp(-NO_MATTER_DB, NO_MATTER_DB).round();
         let key = Key {
             cell: cell((ue.x, ue.y)),

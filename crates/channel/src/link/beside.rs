@@ -1,7 +1,8 @@
 //! Surroundings that the antennas of one mast share toward a UE: they look at the same place from the same
 //! place.
 
-use super::{LinkChannel, State};
+use super::State;
+use super::way::Way;
 use crate::ends::LinkEnds;
 use crate::path_loss::tr38901;
 use crate::shadowing::SiteMap;
@@ -56,7 +57,7 @@ impl Beside {
     }
 }
 
-impl LinkChannel {
+impl Way {
     /// Key of the surroundings of this link of a UE; none where something is the link's own.
     pub(super) fn key(&self, ends: &LinkEnds) -> Option<Key> {
         let draws_height = self.shared.config.path_loss.draws_environment_height();

@@ -1,6 +1,6 @@
 //! The losses of a link by cause, for those who ask why it is weak.
 
-use super::LinkChannel;
+use super::whole::Whole;
 use crate::antenna::Angles;
 use crate::blockage::Blockage;
 use crate::path_loss::Condition;
@@ -19,9 +19,9 @@ pub struct Causes {
     pub beam_deg: Option<f64>,
 }
 
-impl LinkChannel {
-    /// Why the link is as it was at the last look; none before the first. It changes nothing.
-    pub fn causes(&mut self) -> Option<Causes> {
+impl Whole {
+    /// As [`LinkChannel::causes`](super::LinkChannel::causes).
+    pub(super) fn causes(&mut self) -> Option<Causes> {
         let asked = self.asked.as_ref()?;
         let (now, ends) = (asked.at(), asked.ends());
         let (base, ue) = (ends.base.position, ends.ue.position);
@@ -36,7 +36,7 @@ impl LinkChannel {
             !matches!(kind, Blockage::Deafness(_))
         });
         let (_, [base_beam, _]) = self.beams(now, &ends, 0.0);
-        let is_steered = self.shared.config.base_antenna.is_steered();
+        let is_steered = self.way.shared.config.base_antenna.is_steered();
         Some(Causes {
             blockage_db,
             deafness_db,
@@ -54,7 +54,7 @@ impl LinkChannel {
         counts: impl Fn(&Blockage) -> bool,
     ) -> f64 {
         let view = self.view(now, ends, condition);
-        let kinds = &self.shared.config.blockages;
+        let kinds = &self.way.shared.config.blockages;
         let processes = kinds.iter().zip(&mut self.blockages);
         processes
             .filter(|(kind, _)| counts(kind))
@@ -70,7 +70,7 @@ impl LinkChannel {
         ends: &crate::ends::LinkEnds,
         earlier: f64,
     ) -> ([Angles; 2], [Angles; 2]) {
-        let config = &self.shared.config;
+        let config = &self.way.shared.config;
         let (base, ue) = ends.before(earlier);
         let (down, up) = (Angles::between(base, ue), Angles::between(ue, base));
         let (mut base_beam, mut ue_beam) = (down, up);
@@ -82,7 +82,8 @@ impl LinkChannel {
                 None => beams.measured_at(at),
             };
             let age = at.since(measured_at).as_secs_f64();
-            let (base, ue) = ends.before(earlier + age);
+            let (base, then) = ends.before(earlier + age);
+            let ue = self.expected(base, (measured_at, at)).unwrap_or(then);
             (base_beam, ue_beam) = (Angles::between(base, ue), Angles::between(ue, base));
             ue_beam.azimuth_deg += beams.rotation_deg_per_s * age;
         }
@@ -93,5 +94,16 @@ impl LinkChannel {
             ue_beam = Angles::between(ue, target);
         }
         ([down, up], [base_beam, ue_beam])
+    }
+
+    /// Where the UE is expected by what was measured, at a time, if that is predicted.
+    fn expected(&self, base: Point, (measured_at, at): (Time, Time)) -> Option<Point> {
+        let (track, beams) = self
+            .track
+            .as_deref()
+            .zip(self.way.shared.config.beams.as_ref())?;
+        let told = self.told.as_deref();
+        let at = told.map_or(at, |told| told.steered_at(at));
+        track.expected(beams, base, (measured_at, at))
     }
 }

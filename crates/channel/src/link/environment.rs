@@ -1,12 +1,11 @@
 //! The parts that the links of one carrier share.
 
+use super::LinkChannel;
 use super::reach::Slopes;
-use super::{LargeScale, LinkChannel};
-use crate::antenna::management::FailureMonitor;
+use super::way::Way;
 use crate::atmosphere;
-use crate::blockage::MAX_BLOCKAGES;
-use crate::clusters::{ClusterLaw, Laws, Scattering};
-use crate::config::ChannelConfig;
+use crate::clusters::{ClusterLaw, Laws};
+use crate::config::{ChannelConfig, LineOfSight};
 use crate::ends::LinkKey;
 use crate::error::ConfigError;
 use crate::fading::{Fading, Plan};
@@ -14,7 +13,7 @@ use crate::large_scale::{self, PlaceLaw};
 use crate::path_loss::{Condition, wavelength};
 use crate::penetration::Penetration;
 use crate::shadowing::{MapReader, MapScales, Maps};
-use crate::small_scale::{Fadings, LOS, NLOS, SmallScale};
+use crate::small_scale::{Fadings, LOS, NLOS};
 use fadeout_core::math::log10;
 use fadeout_core::random::Stream;
 use std::sync::Arc;
@@ -24,13 +23,19 @@ use std::sync::Arc;
 pub struct Environment {
     shared: Arc<Shared>,
     maps: Arc<Maps>,
-    seed: u64,
 }
 
 /// The parts that every link refers to.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) config: ChannelConfig,
+    /// Seed of what links draw.
+    pub(super) seed: u64,
+    /// Whether a link's mean gain depends on its ends alone: nobody walks through it, and no antenna is steered.
+    pub(super) is_timeless: bool,
+    /// Whether nothing but the places of the ends tells a link's mean gain, and in no more than one condition at a
+    /// place.
+    pub(super) is_plain: bool,
     /// One for all environments beside each other that differ in nothing but the base station's antenna.
     pub(super) kin: Arc<()>,
     /// Bounds on the change of a gain, if there are any.
@@ -40,6 +45,21 @@ pub(super) struct Shared {
     pub(super) fadings: Fadings,
     /// The laws of all that is drawn with the place.
     pub(super) laws: Laws,
+}
+
+/// As [`Shared::is_plain`], of links that depend on their ends alone.
+fn is_plain(config: &ChannelConfig) -> bool {
+    let has_clusters = [config.los_fading, config.nlos_fading]
+        .iter()
+        .any(|fading| matches!(fading, Fading::Clusters { .. }));
+    let is_one_of_two = matches!(
+        config.line_of_sight,
+        LineOfSight::Clear | LineOfSight::Obstructed | LineOfSight::Drawn
+    );
+    !has_clusters
+        && is_one_of_two
+        && config.ue_antenna.is_the_same_everywhere()
+        && !config.path_loss.draws_environment_height()
 }
 
 impl Environment {
@@ -146,6 +166,10 @@ impl Environment {
             Fading::Rician { .. } => Fading::Rayleigh,
             other => other,
         };
+        let is_timeless = config.blockages.is_empty()
+            && config.beams.is_none()
+            && !config.base_antenna.is_steered()
+            && !config.ue_antenna.is_steered();
         Ok(Environment {
             maps: others
                 .iter()
@@ -154,8 +178,10 @@ impl Environment {
                     || Arc::new(Maps::new(scales, seed)),
                     |other| Arc::clone(&other.maps),
                 ),
-            seed,
             shared: Arc::new(Shared {
+                seed,
+                is_timeless,
+                is_plain: is_timeless && is_plain(&config),
                 kin,
                 slopes: Slopes::of(&config),
                 absorption_db_per_m: (oxygen + rain) / 1000.0,
@@ -190,50 +216,18 @@ impl Environment {
 
     /// The link between a UE behind walls of its own and a cell.
     pub fn link_behind(&self, key: LinkKey, penetration: Penetration) -> LinkChannel {
-        let config = &self.shared.config;
-        let entity = u64::from(key.cell) << 32 | u64::from(key.ue);
-        let ue = u64::from(key.ue);
-        let blockages = config.blockages.iter().enumerate().map(|(n, blockage)| {
-            let of = if blockage.surrounds_the_ue() {
-                ue
-            } else {
-                entity
-            };
-            blockage.start(Stream::new(self.seed, BLOCKAGE_DOMAINS[n], of))
-        });
-        let carrier_ghz = config.carrier.0 / 1e9;
-        let mut walls = Stream::new(self.seed, "radio.penetration", ue);
-        let mut environment_height = Stream::new(self.seed, "radio.environment_height", entity);
-        LinkChannel {
-            scattering: Scattering::new(&self.shared.laws, self.seed, u64::from(key.site)),
-            maps: MapReader::new(self.maps.of_site(key.site)),
-            blockages: blockages.collect(),
-            monitor: config
-                .beams
-                .as_ref()
-                .and_then(FailureMonitor::new)
-                .map(Box::new),
-            told: None,
-            walls: penetration.draw(carrier_ghz, &mut walls),
-            environment_height: environment_height.uniform(),
-            fading: SmallScale::new(self.seed, entity),
-            spreads_lg: [f64::NAN; 2],
-            is_timeless: config.blockages.is_empty()
-                && config.beams.is_none()
-                && !config.base_antenna.is_steered()
-                && !config.ue_antenna.is_steered(),
-            asked: None,
-            large_scale: LargeScale::UNKNOWN,
-            common: None,
-            shared: Arc::clone(&self.shared),
-        }
+        let mut link = self.link_aside(key, penetration);
+        link.bring_near();
+        link
+    }
+
+    /// The same link, of which nothing but the mean gain is asked for before it is
+    /// [brought near](LinkChannel::bring_near): most links of a network are never more, and take a third of the memory.
+    pub fn link_aside(&self, key: LinkKey, penetration: Penetration) -> LinkChannel {
+        let carrier_ghz = self.shared.config.carrier.0 / 1e9;
+        let mut walls = Stream::new(self.shared.seed, "radio.penetration", u64::from(key.ue));
+        let walls = penetration.draw(carrier_ghz, &mut walls);
+        let maps = MapReader::new(self.maps.of_site(key.site));
+        LinkChannel::new(Way::new(Arc::clone(&self.shared), maps, walls, key))
     }
 }
-
-/// A stream for each blockage of a link.
-const BLOCKAGE_DOMAINS: [&str; MAX_BLOCKAGES] = [
-    "radio.blockage.0",
-    "radio.blockage.1",
-    "radio.blockage.2",
-    "radio.blockage.3",
-];

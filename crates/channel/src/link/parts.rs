@@ -69,4 +69,14 @@ impl LargeScale {
         delay_spread_lg: None,
         gain_db: -OUTAGE_LOSS_DB,
     };
+
+    /// What the other parts come to.
+    pub(super) fn sum_db(&self, minimum_loss_db: f64) -> f64 {
+        if self.state == State::Outage || self.is_recovering {
+            return -OUTAGE_LOSS_DB;
+        }
+        let loss = self.path_loss_db + self.shadowing_db + self.absorption_db + self.blockage_db;
+        let gain = self.base_gain_dbi + self.ue_gain_dbi + self.transition_db - loss;
+        gain.clamp(-OUTAGE_LOSS_DB, -minimum_loss_db)
+    }
 }

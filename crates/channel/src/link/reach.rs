@@ -1,11 +1,14 @@
 //! How far a link's gain can be from the one that was found last, without finding it again.
 
-use super::{LinkChannel, OUTAGE_LOSS_DB, State};
+use super::way::{Last, Way};
+use super::{OUTAGE_LOSS_DB, State};
 use crate::antenna::Steepness;
 use crate::config::{ChannelConfig, LineOfSight, Shadowing};
+use crate::field::Lattice;
 use crate::path_loss::Condition;
-use crate::shadowing::{CommonMap, MapReader};
+use crate::shadowing::MapReader;
 use fadeout_core::Point;
+use std::sync::Arc;
 
 /// Bounds on the change of a link's gain with the place of its UE.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,51 +55,164 @@ impl Slopes {
 
 /// The part of the shadowing at a place that all sites share, found once for the links of a UE.
 #[derive(Debug, Default)]
-pub struct CommonShadowing(Option<Found>);
+pub struct CommonShadowing(Option<Read>);
 
-/// Which maps, in which condition and where; and the value in standard deviations.
-type Found = ((*const CommonMap, Condition, Point), f64);
+/// A common map, as far as it was read: which one and in which condition; where, and the value there in standard
+/// deviations.
+#[derive(Debug)]
+struct Read {
+    of: (MapId, Condition),
+    lattice: Lattice,
+    found: (Point, f64),
+}
+
+/// Tells the maps of a run apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct MapId(usize);
+
+impl MapId {
+    fn of(maps: &MapReader) -> MapId {
+        MapId(maps.common().addr())
+    }
+}
 
 impl CommonShadowing {
     fn at(&mut self, maps: &MapReader, condition: Condition, place: Point) -> f64 {
-        let key = (maps.common(), condition, place);
-        match self.0 {
-            Some((known, value)) if known == key => value,
+        let of = (MapId::of(maps), condition);
+        match &mut self.0 {
+            Some(read) if read.of == of => {
+                if read.found.0 != place {
+                    let at = (place.x, place.y);
+                    read.found = (place, maps.common_by(&mut read.lattice, condition, at));
+                }
+                read.found.1
+            }
             _ => {
-                let value = maps.common_shadowing(condition, (place.x, place.y));
-                self.0.insert((key, value)).1
+                let mut lattice = Lattice::new();
+                let value = maps.common_by(&mut lattice, condition, (place.x, place.y));
+                let found = (place, value);
+                self.0.insert(Read { of, lattice, found }).found.1
             }
         }
     }
 }
 
+/// How a link's gain without its shadowing may rise on the way from where it was found last.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rise {
+    /// Where that was.
+    pub from: Point,
+    /// The gain there without the shadowing, and with room for rounding, dB.
+    pub gain_db: f64,
+    /// By how many dB at most the same rises with each metre of the way.
+    pub db_per_m: f64,
+    /// For so many metres.
+    pub within_m: f64,
+    /// Its shadowing.
+    pub shadow: Shadow,
+}
+
+/// Which shadowing a link has: links of a UE with the same have the same loss by it at the same place.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shadow {
+    map: Option<(MapId, Condition)>,
+    sigma_db: f64,
+}
+
+impl Shadow {
+    /// None.
+    pub const NONE: Shadow = Shadow {
+        map: None,
+        sigma_db: 0.0,
+    };
+}
+
 /// Nothing is known.
 const ANYWHERE: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
-impl LinkChannel {
-    /// By how many dB at least and at most the gain with the UE at `ue` is above the one that was found last;
-    /// infinite where no bound is known. Only the nearest of the images of a base station counts, which is surely
-    /// the same one while the UE is within `unique_m` of it on the ground.
-    pub fn reach_db(&self, ue: Point, unique_m: f64, common: &mut CommonShadowing) -> [f64; 2] {
-        let (Some(slopes), Some(asked), true) = (
-            &self.shared.slopes,
-            &self.asked,
-            self.follows_from_the_places(),
-        ) else {
-            return ANYWHERE;
-        };
-        let ends = asked.ends();
+impl Way {
+    /// Slopes, and what was found last, where a bound of the gain is known.
+    fn bounded(&self) -> Option<(&Slopes, &Last)> {
+        let (slopes, last) = (self.shared.slopes.as_ref()?, self.last.as_ref()?);
         let expected = match slopes.condition {
             Condition::Los => State::Los,
             Condition::Nlos => State::Nlos,
         };
-        if self.large_scale.state != expected
-            || ends.obstruction.is_some()
-            || ends.vehicles_db > 0.0
-        {
-            return ANYWHERE;
+        let is_bounded = last.state == expected
+            && last.is_bare
+            && self.shared.follows_from_the_places()
+            && (self.shared.config.shadowing.is_none() || last.common().is_some());
+        is_bounded.then_some((slopes, last))
+    }
+
+    fn sigma_db(&self, slopes: &Slopes) -> f64 {
+        slopes.sigma_db[usize::from(self.walls().is_building)]
+    }
+
+    /// As [`LinkChannel::rise`](super::LinkChannel::rise).
+    pub(super) fn rise(&self, unique_m: f64) -> Option<Rise> {
+        let (slopes, last) = self.bounded()?;
+        if self.is_at_a_limit(last.gain_db) {
+            return None;
         }
-        let (base, from) = (ends.base.position, ends.ue.position);
+        let base = last.base;
+        let Point { x, y, z } = last.ue.position;
+        let (dx, dy, dz) = (x - base.x, y - base.y, z - base.z);
+        let ground = (dx * dx + dy * dy).sqrt();
+        let slant = (ground * ground + dz * dz).sqrt();
+        // Within a quarter of the distance ln(1 + x) is at most x, and asin(x) at most 1.04 x.
+        let within_m = ground.min(slant) / 4.0;
+        let loss_db = slopes.loss_db / (0.75 * slant);
+        let steepness = slopes.antenna;
+        let degrees = 1.04_f64.to_degrees();
+        let (antenna_db, turned_db) = match ground * 1.25 < unique_m {
+            true => {
+                let azimuth_db = steepness.azimuth_db * degrees / ground;
+                let elevation_db = steepness.elevation_db * degrees / slant;
+                (azimuth_db + elevation_db, 0.0)
+            }
+            false => (0.0, steepness.anywhere_db),
+        };
+        let shadow = match self.shared.config.shadowing {
+            Some(_) => Shadow {
+                map: Some((MapId(Arc::as_ptr(self.maps.map()).addr()), slopes.condition)),
+                sigma_db: self.sigma_db(slopes),
+            },
+            None => Shadow::NONE,
+        };
+        let db_per_m = loss_db + antenna_db + self.shared.absorption_db_per_m;
+        (within_m > 0.0).then_some(Rise {
+            from: last.ue.position,
+            gain_db: last.gain_db + last.shadowing_db + turned_db + ROUNDING_DB,
+            db_per_m: db_per_m * (1.0 + 1e-9),
+            within_m,
+            shadow,
+        })
+    }
+
+    /// As [`LinkChannel::least_shadowing_db`](super::LinkChannel::least_shadowing_db).
+    pub(super) fn least_shadowing_db(&self, ue: Point, common: &mut CommonShadowing) -> f64 {
+        match (&self.shared.slopes, self.shared.config.shadowing) {
+            (Some(slopes), Some(_)) => {
+                let shared = common.at(&self.maps, slopes.condition, ue);
+                let own = self.maps.least_own(slopes.condition, (ue.x, ue.y));
+                self.sigma_db(slopes) * (shared + own)
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// As [`LinkChannel::reach_db`](super::LinkChannel::reach_db).
+    pub(super) fn reach_db(
+        &self,
+        ue: Point,
+        unique_m: f64,
+        common: &mut CommonShadowing,
+    ) -> [f64; 2] {
+        let Some((slopes, last)) = self.bounded() else {
+            return ANYWHERE;
+        };
+        let (base, from) = (last.base, last.ue.position);
         let (dx, dy, dz) = (ue.x - from.x, ue.y - from.y, ue.z - from.z);
         let on_ground = (dx * dx + dy * dy).sqrt();
         let way = (dx * dx + dy * dy + dz * dz).sqrt();
@@ -108,15 +224,14 @@ impl LinkChannel {
         }
         // ln(1 + x) is at most x.
         let loss_db = slopes.loss_db * way / (slant - way);
-        let [common_db, shadowing_db] = match (self.shared.config.shadowing, self.common) {
-            (Some(_), Some(before)) => {
-                let sigma_db = slopes.sigma_db[usize::from(self.walls.is_building)];
+        let [common_db, shadowing_db] = match last.common() {
+            Some(before) if self.shared.config.shadowing.is_some() => {
+                let sigma_db = self.sigma_db(slopes);
                 let now = common.at(&self.maps, slopes.condition, ue);
                 let own = self.maps.most_difference(slopes.condition, (dx, dy));
                 [sigma_db * (before - now), sigma_db * own]
             }
-            (Some(_), None) => return ANYWHERE,
-            (None, _) => [0.0; 2],
+            _ => [0.0; 2],
         };
         let Steepness {
             azimuth_db,
@@ -134,7 +249,7 @@ impl LinkChannel {
         let absorption_db = self.shared.absorption_db_per_m * way;
         let change_db = loss_db + shadowing_db + antenna_db + absorption_db;
         let reach_db = change_db * (1.0 + 1e-9) + ROUNDING_DB;
-        if self.is_at_a_limit() {
+        if self.is_at_a_limit(last.gain_db) {
             // It was cut there: what changes may begin beyond.
             let reach_db = reach_db + common_db.abs();
             return [-reach_db, reach_db];
@@ -142,8 +257,7 @@ impl LinkChannel {
         [common_db - reach_db, common_db + reach_db]
     }
 
-    fn is_at_a_limit(&self) -> bool {
-        let gain_db = self.large_scale.gain_db;
+    fn is_at_a_limit(&self, gain_db: f64) -> bool {
         gain_db >= -self.shared.config.minimum_loss_db || gain_db <= -OUTAGE_LOSS_DB
     }
 }

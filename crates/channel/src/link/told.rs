@@ -1,23 +1,22 @@
 //! Beams of a link as it is told of them: who has the link finds out that they fail, and recovers.
 
-use super::LinkChannel;
+use super::beside::Beside;
+use super::whole::Whole;
 use crate::antenna::recovery::ToldBeams;
 use crate::ends::LinkEnds;
 use fadeout_core::Time;
 
-impl LinkChannel {
-    /// Failure of the beams is found elsewhere from now on. The link's own count of failure instances, and the time that
-    /// recovery takes with it, are no more.
-    pub fn tell_of_beams(&mut self) {
-        if let Some(beams) = &self.shared.config.beams {
+impl Whole {
+    /// As [`LinkChannel::tell_of_beams`](super::LinkChannel::tell_of_beams).
+    pub(super) fn tell_of_beams(&mut self) {
+        if let Some(beams) = &self.way.shared.config.beams {
             self.told = Some(Box::new(ToldBeams::new(beams)));
             self.monitor = None;
         }
     }
 
-    /// While `is_failing` better beams are measured, but nobody hears of them: those in use stay. Of no effect on a link
-    /// that is not told of its beams.
-    pub fn hold_beams(&mut self, now: Time, is_failing: bool) {
+    /// As [`LinkChannel::hold_beams`](super::LinkChannel::hold_beams).
+    pub(super) fn hold_beams(&mut self, now: Time, is_failing: bool) {
         match self.told.as_deref_mut() {
             Some(told) if is_failing => told.hold(now),
             Some(told) => told.release(),
@@ -25,17 +24,17 @@ impl LinkChannel {
         }
     }
 
-    /// Whether those in use stay.
-    pub fn holds_beams(&self) -> bool {
+    /// As [`LinkChannel::holds_beams`](super::LinkChannel::holds_beams).
+    pub(super) fn holds_beams(&self) -> bool {
         self.told.as_deref().is_some_and(ToldBeams::is_held)
     }
 
-    /// Received by transmitted power in dB by the beams of the latest measurement, or along the reflected path where that
-    /// is better: the candidate of recovery. `is_taken` puts them into use; otherwise the link stays as it was.
-    pub fn candidate_db(&mut self, now: Time, ends: &LinkEnds, is_taken: bool) -> f64 {
-        let (Some(told), Some(beams)) = (self.told.as_deref().copied(), self.shared.config.beams)
+    /// As [`LinkChannel::candidate_db`](super::LinkChannel::candidate_db).
+    pub(super) fn candidate_db(&mut self, now: Time, ends: &LinkEnds, is_taken: bool) -> f64 {
+        let (Some(told), Some(beams)) =
+            (self.told.as_deref().copied(), self.way.shared.config.beams)
         else {
-            return self.large_scale_db(now, ends);
+            return self.large_scale_beside_db(now, ends, &mut Beside::default());
         };
         let in_use = self.scattering.in_use();
         let latest = told.latest(&beams, now);
@@ -55,12 +54,13 @@ impl LinkChannel {
             *told = beams;
         }
         self.asked = None;
-        self.large_scale_db(now, ends)
+        self.large_scale_beside_db(now, ends, &mut Beside::default())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::LinkChannel;
     use super::*;
     use crate::antenna::{Angles, Antenna, Array, BeamFailure, BeamManagement, Mounted};
     use crate::blockage::{Blockage, Interval, Scripted};

@@ -4,7 +4,7 @@
 
 use super::places::deviation_db;
 use super::{ByCondition, Condition, Ends, Model, Places, StateProbabilities};
-use fadeout_core::math::{exp, ln, log10};
+use fadeout_core::math::{exp, ln, log10, pow};
 use fadeout_core::registry::{Entry, Registered, Settings};
 
 /// Urban grid. A link that vehicles block (NLOSv) has the LOS loss and [`blocking_vehicle`] on top.
@@ -77,6 +77,12 @@ pub fn urban_building_free_probability(distance_m: f64) -> f64 {
 pub fn highway_building_free_probability(distance_m: f64) -> f64 {
     let blocked = -3.7e-7 * distance_m * distance_m + 0.00061 * distance_m + 0.015;
     1.0 - blocked.clamp(0.0, 1.0)
+}
+
+/// What foliage takes from a path through it, dB a metre (M. Boban, J. Barros and O. Tonguz, "Geometry-based
+/// vehicle-to-vehicle channel modeling for large-scale simulation", IEEE TVT 63(9), 2014). Carrier in GHz.
+pub fn foliage_db_per_m(carrier_ghz: f64) -> f64 {
+    0.79 * pow(carrier_ghz, 0.61)
 }
 
 /// `exp(-(ln d - a)^2 / b) / (c d)`, the shape of the NLOSv probabilities.

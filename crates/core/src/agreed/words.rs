@@ -40,6 +40,16 @@ words! {
         Geometry = "geometry",
     }
 
+    /// How beams are steered from one measurement to the next.
+    enum BeamPrediction {
+        /// Not at all: they point where the UE was when they were measured.
+        None = "none",
+        /// They turn on as fast as the direction did between the two measurements before.
+        Angle = "angle",
+        /// They follow a UE that goes straight on from the place and at the speed that it reported with the measurement.
+        Place = "place",
+    }
+
     /// The state that a connection is released to.
     enum ReleasedState {
         /// the core pages, and the connection is set up anew

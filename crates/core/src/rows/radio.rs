@@ -171,7 +171,7 @@ table! {
         source: CellId, "";
         /// Cell that was meant, or found.
         target: CellId, "";
-        /// handover, conditional, daps, recovery, reestablishment or setup.
+        /// handover, conditional, daps, ltm, recovery, reestablishment or setup.
         procedure: Procedure, "";
         /// success; refused, as the target was full; cancelled, as the UE did not leave in time;
         /// failed, as T304 or T301 expired or the link failed before its end.
@@ -209,6 +209,10 @@ table! {
         bicast_packets: u32, "packets";
         /// Those of them that the source has not dropped: the UE gets them twice. With daps PDUs that came over both cells.
         doubled_packets: u32, "packets";
+        /// Of a conditional handover with early forwarding: copies that the source sent to candidates before it.
+        early_copies: u32, "packets";
+        /// Those of them that nobody needed: of candidates that the UE did not come to, and of what it had.
+        useless_copies: u32, "packets";
     }
 }
 
@@ -239,6 +243,12 @@ named! {
         CommandReceived = "command-received",
         /// The UE sends a preamble.
         PreambleSent = "preamble-sent",
+        /// Contention resolution names another UE, which has sent the same preamble.
+        ContentionLost = "contention-lost",
+        /// Without random access: the UE sends its last message with its first grant.
+        FirstUplink = "first-uplink",
+        /// A candidate has heard the preamble that was ordered: its timing advance is known.
+        TimingAcquired = "timing-acquired",
         /// The UE is in the cell.
         AccessDone = "access-done",
         /// The target has the UE's last message.
@@ -333,6 +343,8 @@ named! {
         Conditional = "conditional",
         /// By command, while the source serves on.
         Daps = "daps",
+        /// By a command of MAC, to a cell that was prepared.
+        Ltm = "ltm",
         /// After a failure, to a cell that was prepared.
         Recovery = "recovery",
         /// After a failure, with its context.

@@ -464,6 +464,8 @@ table! {
         distance_m: f64, "m";
         /// What vehicles in the direct path take from it.
         vehicles_db: f64, "dB";
+        /// What foliage in the direct path takes from it.
+        foliage_db: f64, "dB";
         /// Whether a building cuts the direct path.
         behind_building: bool, "";
         /// Signal over noise of the downlink without fading and interference, had the cell served the UE until

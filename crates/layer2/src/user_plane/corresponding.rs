@@ -1,6 +1,6 @@
 //! The other node: what it has received, what became of it, and how much more it wants.
 
-use super::{DeliveryStatus, DesiredBuffer, FlowControlConfig};
+use super::{DeliveryStatus, DesiredBuffer, FlowControlConfig, ServedRate};
 use crate::rlc::Sdu;
 use fadeout_core::{Ring, Span, Time};
 
@@ -45,6 +45,9 @@ pub struct Corresponding {
     /// Bytes delivered before each of the latest statuses, and the time since the one before.
     served: [(u64, Span); RATED_STATUSES],
     next_served: usize,
+    rate: ServedRate,
+    /// Of those that came, the first of which RLC has sent nothing.
+    unsent: u64,
 }
 
 impl Corresponding {
@@ -60,6 +63,8 @@ impl Corresponding {
             discarded: 0,
             served: [(0, Span::ZERO); RATED_STATUSES],
             next_served: 0,
+            rate: ServedRate::default(),
+            unsent: 0,
         }
     }
 
@@ -68,6 +73,7 @@ impl Corresponding {
         *self = Corresponding {
             expected: number,
             sent_at: self.sent_at,
+            rate: self.rate,
             ..Corresponding::new(&self.config)
         };
     }
@@ -101,6 +107,22 @@ impl Corresponding {
     /// fast the node is.
     pub fn on_discarded(&mut self, bytes: u64) {
         self.discarded += bytes;
+    }
+
+    /// A block of the node's cell has taken so many bytes of RLC; data is left, or not.
+    #[inline]
+    pub fn on_block(&mut self, now: Time, bytes: u32, is_left: bool) {
+        self.rate.on_block(now, bytes, is_left);
+    }
+
+    /// RLC has sent something of all before `head`, or of all.
+    pub fn on_sent(&mut self, head: Option<&Sdu>) {
+        self.unsent = self.unsent.max(self.received.first());
+        while self.received.contains(self.unsent)
+            && head.is_none_or(|sdu| sdu.serial != self.received[self.unsent].serial)
+        {
+            self.unsent += 1;
+        }
     }
 
     fn miss_below(&mut self, number: u64) {
@@ -147,6 +169,11 @@ impl Corresponding {
         self.has_news = false;
         let oldest = self.received.front().map_or(self.expected, |it| it.number);
         let mut status = DeliveryStatus::new(oldest, self.desired());
+        status.rate = self.rate.bytes_per_s();
+        status.transmitted = match self.unsent.max(self.received.first()) {
+            first if self.received.contains(first) => self.received[first].number,
+            _ => self.expected,
+        };
         for number in self.lost.first()..self.lost.end() {
             let range = &mut self.lost[number];
             if !status.name_lost((range.first, range.end)) {

@@ -1,13 +1,17 @@
 //! The node with PDCP: what it has sent to the corresponding node.
 
-use super::{DeliveryStatus, FlowControlConfig};
+use super::{DeliveryStatus, FlowControlConfig, time_for};
 use crate::rlc::Sdu;
 use fadeout_core::{Ring, Span, Time};
+
+/// The shortest time to a status rises by this part of it with each.
+const RISES: u64 = 128;
 
 /// A PDU that was sent, until it is told to be delivered.
 #[derive(Clone, Copy, Default, Debug)]
 struct Kept {
     sdu: Sdu,
+    sent_at: Time,
     /// It was lost on the way, or is given up: no longer ours.
     is_gone: bool,
 }
@@ -25,6 +29,13 @@ pub struct Hosting {
     desired: u64,
     /// When the latest status came, or the first frame after a silence was sent.
     heard_at: Time,
+    /// Bytes a second that the other node's cell serves the bearer with, as told last.
+    rate: Option<u64>,
+    /// The shortest time from a frame to the status that says that RLC has begun to send it, of late.
+    shortest: Option<Span>,
+    /// The frames of which nothing is known to be sent begin here, and their bytes.
+    unsent_from: u64,
+    unsent: u64,
 }
 
 impl Hosting {
@@ -36,6 +47,10 @@ impl Hosting {
             outstanding: 0,
             desired: 0,
             heard_at: Time::ZERO,
+            rate: None,
+            shortest: None,
+            unsent_from: 0,
+            unsent: 0,
         }
     }
 
@@ -47,6 +62,19 @@ impl Hosting {
     /// The desired buffer size that was told last, in bytes.
     pub fn desired(&self) -> u64 {
         self.desired
+    }
+
+    /// Bytes a second that the other node's cell serves the bearer with, as far as it told.
+    pub fn served_rate(&self) -> Option<u64> {
+        self.rate
+    }
+
+    /// Until a PDU of `size` bytes that is sent now has gone over the air, when that takes what is before it at a rate:
+    /// half of the shortest time to a status is the way there, the other half the way of the status.
+    pub fn expected_delay(&self, size: u32, bytes_per_s: u64) -> Span {
+        let way = self.shortest.map_or(Span::ZERO, |it| it / 2);
+        let told_after = time_for(self.unsent + u64::from(size), bytes_per_s);
+        told_after.saturating_sub(way).max(way)
     }
 
     /// Whether a PDU of `size` bytes may be sent: with it no more than the desired buffer size is outstanding, or
@@ -64,8 +92,10 @@ impl Hosting {
             self.heard_at = now;
         }
         self.outstanding += u64::from(sdu.size);
+        self.unsent += u64::from(sdu.size);
         self.kept.push(Kept {
             sdu,
+            sent_at: now,
             is_gone: false,
         })
     }
@@ -98,6 +128,15 @@ impl Hosting {
     ) {
         self.heard_at = now;
         self.desired = status.desired;
+        self.rate = status.rate.or(self.rate);
+        self.on_transmitted(status.transmitted);
+        let last = status.transmitted.checked_sub(1);
+        if let Some(last) = last.filter(|&last| self.pdu(last).is_some()) {
+            let took = now.since(self.kept[last].sent_at);
+            // It rises slowly when nothing is that quick any more.
+            let before = self.shortest.map(|it| it + it / RISES);
+            self.shortest = Some(before.map_or(took, |before| took.min(before)));
+        }
         for &(first, end) in status.lost() {
             for number in first.max(self.kept.first())..end.min(self.kept.end()) {
                 lost.extend(self.give_up(number));
@@ -110,6 +149,16 @@ impl Hosting {
             }
             self.kept.pop();
         }
+    }
+
+    /// RLC of the other node has begun to send each frame below this number.
+    fn on_transmitted(&mut self, number: u64) {
+        let end = number.min(self.kept.end());
+        for number in self.unsent_from.max(self.kept.first())..end {
+            let size = u64::from(self.kept[number].sdu.size);
+            self.unsent = self.unsent.saturating_sub(size);
+        }
+        self.unsent_from = self.unsent_from.max(end);
     }
 
     /// The PDU of a frame is no longer ours.
@@ -137,12 +186,14 @@ impl Hosting {
     /// The corresponding node has nothing of the bearer any more. What is not known to be delivered goes to `out`,
     /// oldest first, and nothing may be sent before the next status.
     pub fn flush(&mut self, out: &mut Vec<Sdu>) {
-        while let Some(Kept { sdu, is_gone }) = self.kept.pop() {
+        while let Some(Kept { sdu, is_gone, .. }) = self.kept.pop() {
             if !is_gone {
                 out.push(sdu);
             }
         }
         self.outstanding = 0;
+        self.unsent = 0;
+        self.unsent_from = self.kept.end();
         self.desired = 0;
     }
 }

@@ -15,9 +15,11 @@
 mod config;
 mod corresponding;
 mod hosting;
+mod rate;
 mod status;
 
 pub use config::{DesiredBuffer, FlowControlConfig};
 pub use corresponding::Corresponding;
 pub use hosting::Hosting;
+pub use rate::{ServedRate, time_for};
 pub use status::{DeliveryStatus, MOST_LOST_RANGES};

@@ -11,8 +11,13 @@ pub struct DeliveryStatus {
     /// NR-U sequence number below which each frame was delivered (acknowledged mode) or sent on the air
     /// (unacknowledged mode), or is among those that this status or one before it names as lost.
     pub through: u64,
+    /// NR-U sequence number below which RLC has begun to send each frame that came; no more than `through` where that is
+    /// not known.
+    pub transmitted: u64,
     /// Desired buffer size in bytes.
     pub desired: u64,
+    /// Desired data rate in bytes a second, once the node knows how fast its cell serves the bearer.
+    pub rate: Option<u64>,
     /// First and one past the last of lost frames, oldest first.
     lost: [(u64, u64); MOST_LOST_RANGES],
     lost_count: u8,

@@ -14,7 +14,7 @@ pub(super) const LEAST_GAP_M: f64 = 2.0;
 /// Mean distance from front to front in metres, of vehicles of this mean length at this speed.
 ///
 /// Standard: TR 37.885 §6.1.2; TR 36.885 §A.1.2.
-fn mean_spacing(rule: GapRule, speed: f64, mean_length: f64) -> f64 {
+pub fn mean_spacing(rule: GapRule, speed: f64, mean_length: f64) -> f64 {
     match rule {
         GapRule::Tr37885 => {
             let mean = 2.0 * speed;

@@ -9,15 +9,15 @@ mod road;
 pub use crate::vehicle::{Body, Mix, Pose};
 pub use drive::{MAX_VEHICLES, Population, TrafficConfig};
 pub use following::{CarFollowing, Driving, idm_equilibrium_gap};
-pub use gaps::GapRule;
+pub use gaps::{GapRule, mean_spacing};
 pub use network::{Street, StreetMap};
 pub use road::{Motorway, Road, Streets};
 
 use crate::import::TracedVehicle;
 use crate::{MobilityError, Obstacle};
 use drive::Drive;
+use fadeout_core::Time;
 use fadeout_core::random::Stream;
-use fadeout_core::{Kinematics, Time};
 
 /// A group of vehicles over time.
 #[derive(Debug, Clone)]
@@ -104,15 +104,6 @@ impl Fleet {
         match &self.0 {
             Source::Driven(drive) => (drive.at(vehicle, time), true),
             Source::Traced { vehicles, .. } => vehicles[vehicle].0.at(time),
-        }
-    }
-
-    /// Place and velocity of a vehicle's antenna.
-    pub fn antenna(&self, vehicle: usize, time: Time) -> Kinematics {
-        let (pose, _) = self.pose(vehicle, time);
-        Kinematics {
-            position: pose.antenna(self.body(vehicle)),
-            velocity: pose.velocity(),
         }
     }
 

@@ -91,6 +91,7 @@ impl Managed<'_> {
             Act::MoveData { cell, given } => {
                 let to = self.config.station(cell);
                 let fate = self.config.fate([self.state.network.home(), to], given);
+                Conditional(self).end_copies(env);
                 if !Daps(self).hand(fate, env) {
                     self.stop(fate, env);
                 }

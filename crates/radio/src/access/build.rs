@@ -2,7 +2,7 @@
 
 use super::secondary::SecondaryFailures;
 use super::service::Service;
-use super::stack::Stack;
+use super::stack::{Stack, carry_beside};
 use super::states::States;
 use super::{Counters, DirectionCounters, Event, RadioAccess};
 use crate::air::Air;
@@ -145,7 +145,10 @@ impl RadioAccess {
     /// How the PDUs of each bearer look on the air of each of its legs, the first one's first.
     pub fn formats(&self) -> impl Iterator<Item = &BearerFormat> {
         let numbers = |config: &BearerConfig| {
-            std::iter::once(config.leg).chain(config.split.map(|split| split.leg))
+            let split = config.split.into_iter();
+            let further =
+                split.flat_map(|split| split.leg.into_iter().chain(split.carriers.numbers()));
+            std::iter::once(config.leg).chain(further)
         };
         let bearers = self.service.stack.bearers.iter();
         bearers.flat_map(move |drb| numbers(drb.config()).map(|leg| drb.format(leg)))
@@ -268,7 +271,10 @@ impl Service {
                 stack.legs[leg.index()].channels.add(id, &config);
                 for position in 0..stack.legs[leg.index()].carriers.scells().len() {
                     let carrier = stack.legs[leg.index()].carriers.scells()[position];
-                    stack.legs[carrier.index()].channels.add(id, &config);
+                    let cell = stack.legs[carrier.index()].config.cell;
+                    let plan = &self.cells[cell.index()].plan;
+                    let rooms = rooms(plan, &stack.air, carrier);
+                    carry_beside(&mut stack.legs, (id, &mut drb), carrier, rooms);
                 }
             }
         }

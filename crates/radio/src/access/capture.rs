@@ -2,7 +2,7 @@
 
 use super::stack::Stack;
 use crate::config::{AirInterface, Env, LegId};
-use crate::leg::{Content, Decoding, Leg, LegConfig};
+use crate::leg::{Content, Decoding, Leg, LegConfig, asks, rlc_of};
 use crate::phy::frame::Duplex;
 use crate::plan::CellPlan;
 use crate::wire::{Load, Run};
@@ -71,13 +71,13 @@ fn encode(stack: &mut Stack, plan: &CellPlan, (leg, direction, process): (LegId,
         encoder,
         ..
     } = stack;
-    let LegConfig { number, .. } = legs[leg.index()].config;
-    let primary = legs[leg.index()].primary();
-    let block = legs[leg.index()].half(direction).block(process);
+    let leg = &legs[leg.index()];
+    let block = leg.half(direction).block(process);
     // An uplink block may carry a report alone.
     let nothing = Content::default();
     let content = block.content.map_or(&nothing, |id| contents.content(id));
     let runs = content.runs().map(|(bearer, pdus)| {
+        let number = rlc_of(leg, bearer);
         let bearer = &bearers[bearer.index()];
         Run {
             format: bearer.format(number),
@@ -86,7 +86,7 @@ fn encode(stack: &mut Stack, plan: &CellPlan, (leg, direction, process): (LegId,
         }
     });
     let has_report = direction == Direction::Uplink;
-    let format = requests[primary.index()].status();
+    let format = requests[asks(leg).index()].status();
     let load = Load {
         is_nr: plan.config.is_nr(),
         direction,

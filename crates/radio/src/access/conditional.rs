@@ -14,19 +14,26 @@
 
 use super::Event;
 use super::handover::seconds;
+use super::ltm::Switched;
 use super::managed::{Managed, note_cell};
 use super::moves::Move;
+use crate::bearer::early::{Taker, early};
+use crate::bearer::{Drb, Storage};
 use crate::config::{Env, EventKind, Fate, LegId, MOST_CANDIDATES, Signalling};
 use crate::rrc::conditional::{Candidates, processing};
+use crate::rrc::granted::Entry;
 use crate::rrc::mobility::{Measured, Message, Stage};
 use crate::rrc::policy::{HandoverPolicy, Report};
 use crate::rrc::random_access::RandomAccess;
 use crate::rrc::record::row_of;
-use fadeout_core::{CellId, Direction, HandoverRow, Probe, Procedure, RrcEvent};
+use fadeout_core::{
+    CellId, Direction, HandoverOutcome, HandoverRow, LinkInfo, Probe, Procedure, RrcEvent,
+};
 
 /// Whether a UE goes to a cell that waits for it without having been told to.
 fn is_to_candidate(procedure: Procedure) -> bool {
-    matches!(procedure, Procedure::Conditional | Procedure::Recovery)
+    use Procedure::{Conditional, Ltm, Recovery};
+    matches!(procedure, Conditional | Ltm | Recovery)
 }
 
 /// The conditional handovers of a UE, and all that they bear on.
@@ -96,9 +103,53 @@ impl Conditional<'_, '_> {
             return;
         }
         let all = self.0.state.network.candidacy.prepared();
+        self.copy_to(all, env);
         self.0.note(RrcEvent::CandidatesSent, env);
         self.0
             .send(Direction::Downlink, Message::Candidates(all), env);
+    }
+
+    /// The source sends these candidates copies from now on, if it forwards early.
+    fn copy_to(&mut self, all: Candidates, env: &mut Env<'_, impl Probe>) {
+        let config = self.0.config;
+        let forwards = (config.conditional.as_ref()).is_some_and(|config| config.forwards_early);
+        let serving = self.0.service.stack.serving_cell(self.0.ue);
+        let Some(source) = serving.filter(|_| forwards) else {
+            return;
+        };
+        let others = (all.cells().iter()).filter(|&&cell| !config.is_one_station(source, cell));
+        let takers: Vec<Taker> = others
+            .map(|&cell| Taker {
+                cell,
+                station: config.station(cell),
+                given: (!config.has_links()).then(|| config.station_delay(source, cell)),
+            })
+            .collect();
+        let from = (source, config.station(source));
+        self.each(
+            |drb, env, storage| early(drb).set_takers(from, &takers, env, storage),
+            env,
+        );
+    }
+
+    /// Does something with each data bearer.
+    fn each<P: Probe>(
+        &mut self,
+        mut action: impl FnMut(&mut Drb, &mut Env<'_, P>, &mut Storage),
+        env: &mut Env<'_, P>,
+    ) {
+        let stack = &mut self.0.service.stack;
+        for bearer in stack.ues[self.0.ue.index()].bearers() {
+            let drb = &mut stack.bearers[bearer.index()];
+            action(drb, env, &mut stack.storage);
+        }
+    }
+
+    /// The source knows where the UE is: it copies nothing any more.
+    pub(super) fn end_copies(&mut self, env: &mut Env<'_, impl Probe>) {
+        let procedure = self.0.state.record.procedure();
+        let is_there = self.0.state.is_connected() && procedure.is_some_and(is_to_candidate);
+        self.each(|drb, _, _| early(drb).end(is_there), env);
     }
 
     /// The UE hears of its candidates.
@@ -127,10 +178,27 @@ impl Conditional<'_, '_> {
             self.0
                 .send(Direction::Uplink, Message::CandidatesReady, env);
         }
+        self.expect();
         let met = self.0.state.survey.conditions.take_met(env.now);
         if let Some(position) = met {
             self.execute(cells[position], env);
         }
+    }
+
+    /// Those who ask about the UE's link hear when it is to leave, and when it is not any more.
+    fn expect(&mut self) {
+        let Some(starts_at) = self.0.state.survey.conditions.take_news() else {
+            return;
+        };
+        let access = &self.0.config.access;
+        let lasts = self.0.config.procedure.interruption + access.occasion_period;
+        self.0.inform(match starts_at.is_never() {
+            true => LinkInfo::BlockageEnded,
+            false => LinkInfo::BlockagePredicted {
+                starts_at,
+                lasts: lasts + access.response_delay,
+            },
+        });
     }
 
     /// The UE leaves for a candidate.
@@ -140,16 +208,23 @@ impl Conditional<'_, '_> {
             return;
         };
         note_cell((ue, target), RrcEvent::ConditionsMet, env);
+        let is_commanded = self.0.state.network.is_preparing();
         let candidacy = &self.0.state.network.candidacy;
         let row = HandoverRow {
             triggered_s: candidacy.asked_at(target).map_or(f64::NAN, seconds),
             commanded_s: candidacy.told_at().map_or(f64::NAN, seconds),
             ..row_of(ue, (source, target), Procedure::Conditional)
         };
+        if is_commanded {
+            // A command is on its way to it, or to be: it comes too late.
+            self.0.state.network.begin_anew();
+            self.0.fail_row(HandoverOutcome::Cancelled, env);
+        }
         self.0.begin_row(row, env);
         // The base station does not know.
         self.0.stop(Fate::Kept, env);
         self.0.detach(env);
+        self.each(|drb, env, _| early(drb).execute(target, env.now), env);
         match self.0.join(target) {
             Some(leg) => self.enter((leg, Procedure::Conditional), env),
             None => self.0.reselect(env),
@@ -162,7 +237,7 @@ impl Conditional<'_, '_> {
         let ready_at = env.now.saturating_add(times.interruption);
         self.0.state.stage = Stage::Entering {
             leg,
-            access: RandomAccess::new(&self.0.config.access, ready_at, true),
+            access: Entry::Random(RandomAccess::new(&self.0.config.access, ready_at, true)),
             until: env.now.saturating_add(times.t304),
             procedure,
         };
@@ -175,7 +250,7 @@ impl Conditional<'_, '_> {
     pub(super) fn recover(
         &mut self,
         (leg, cell): (LegId, CellId),
-        env: &Env<'_, impl Probe>,
+        env: &mut Env<'_, impl Probe>,
     ) -> bool {
         let may = (self.0.config.conditional.as_ref()).is_some_and(|config| config.recovers);
         let place = self.0.cells.binary_search(&cell).ok().filter(|_| may);
@@ -187,6 +262,7 @@ impl Conditional<'_, '_> {
             (row.target, row.procedure) = (cell, Procedure::Recovery);
         };
         self.0.state.record.note(entered);
+        self.each(|drb, env, _| early(drb).execute(cell, env.now), env);
         self.enter((leg, Procedure::Recovery), env);
         true
     }
@@ -202,17 +278,32 @@ impl Conditional<'_, '_> {
             return false;
         }
         let is_candidate = (self.0.state.record.procedure()).is_some_and(is_to_candidate);
+        if is_candidate && self.0.config.ltm.is_some() {
+            Switched(self.0).on_complete(cell, env);
+            return false;
+        }
         self.0
             .with_network(env, |network, step| match is_candidate {
                 true => network.candidacy.on_executed(cell, step),
                 false => network.candidacy.cancel_all(step),
             });
+        if is_candidate {
+            self.each(|drb, env, _| early(drb).arrive(env.now), env);
+            let mut position = 0;
+            while let Some(&bearer) =
+                (self.0.service.stack.ues[self.0.ue.index()].bearers()).get(position)
+            {
+                self.0.service.flow_on(bearer, env);
+                position += 1;
+            }
+        }
         is_candidate
     }
 
     /// The UE has lost its connection.
     pub(super) fn lose(&mut self, env: &mut Env<'_, impl Probe>) {
         self.0.state.survey.conditions.clear();
+        self.each(|drb, _, _| early(drb).end(false), env);
         self.0
             .with_network(env, |network, step| network.candidacy.cancel_all(step));
     }

@@ -27,6 +27,7 @@ use crate::leg::{Channels, LegConfig};
 use crate::pdcp::Delivery;
 use crate::rlc::Mode;
 use crate::rrc::daps::{Dual, Entering};
+use crate::rrc::granted::Entry;
 use crate::rrc::mobility::{Message, Secondaries, Stage};
 use crate::rrc::random_access::{Progress, RandomAccess};
 use fadeout_core::{
@@ -306,7 +307,7 @@ impl Daps<'_, '_> {
                 self.leave(env);
                 self.0.state.stage = Stage::Entering {
                     leg,
-                    access,
+                    access: Entry::Random(access),
                     until,
                     procedure: Procedure::Daps,
                 };

@@ -1,12 +1,17 @@
 //! Failure of a radio link or of the entry into a cell, and random access into a cell.
 
+use super::arrival::Arrival;
 use super::carriers::Aggregated;
 use super::conditional::Conditional;
 use super::daps::Daps;
 use super::handover::seconds;
 use super::managed::{Managed, note_cell};
+use super::rach_less::Skipping;
 use super::scg::Scg;
+use crate::air::uplink_power;
 use crate::config::{Env, Fate, LegId};
+use crate::rrc::contention::{Contention, Contest, Drawn};
+use crate::rrc::granted::Entry;
 use crate::rrc::mobility::Stage;
 use crate::rrc::random_access::{Progress, RandomAccess, Step};
 use crate::rrc::record::row_of;
@@ -19,8 +24,8 @@ const SEARCH_PERIOD: Span = Span::from_millis(1000);
 
 /// Whether the cell waits for the UE, with a preamble of its own and the secondary cells that it offers.
 fn is_prepared(procedure: Procedure) -> bool {
-    use Procedure::{Conditional, Daps, Handover, Recovery};
-    matches!(procedure, Handover | Conditional | Daps | Recovery)
+    use Procedure::{Conditional, Daps, Handover, Ltm, Recovery};
+    matches!(procedure, Handover | Conditional | Daps | Ltm | Recovery)
 }
 
 impl Managed<'_> {
@@ -97,6 +102,7 @@ impl Managed<'_> {
             .record
             .note(|row| (row.target, row.procedure) = (cell, procedure));
         let access = RandomAccess::new(&self.config.access, env.now, false);
+        let access = Entry::Random(access);
         self.state.stage = Stage::Entering {
             leg,
             access,
@@ -124,15 +130,21 @@ impl Managed<'_> {
         if access.wake_at() > now {
             return;
         }
-        let progress = advance(self, (leg, &mut access), procedure, motion, env);
+        let progress = match &mut access {
+            Entry::Random(access) => advance(self, (leg, access), procedure, motion, env),
+            Entry::Granted(access) => Skipping(self).advance((leg, access), procedure, motion, env),
+        };
         match progress {
             Progress::Running => {}
             // The timer of the procedure governs: MAC starts anew.
             Progress::Problem => {
                 let is_free = is_prepared(procedure);
-                access = RandomAccess::new(&self.config.access, now, is_free);
+                access = Entry::Random(RandomAccess::new(&self.config.access, now, is_free));
             }
-            Progress::Done => return self.on_access(leg, (procedure, until), env),
+            Progress::Done => {
+                let is_told = matches!(access, Entry::Granted(_));
+                return self.on_access(leg, (procedure, until, is_told), env);
+            }
         }
         self.state.stage = Stage::Entering {
             leg,
@@ -151,6 +163,7 @@ impl Managed<'_> {
             Procedure::Handover
             | Procedure::Conditional
             | Procedure::Daps
+            | Procedure::Ltm
             | Procedure::Recovery => {
                 self.fail_row(HandoverOutcome::Failed, env);
                 self.reselect(env);
@@ -163,20 +176,27 @@ impl Managed<'_> {
         }
     }
 
-    /// Random access is done.
+    /// The UE is in a cell, which has its last message already if `is_told`.
     fn on_access(
         &mut self,
         leg: LegId,
-        (procedure, until): (Procedure, Time),
+        (procedure, until, is_told): (Procedure, Time, bool),
         env: &mut Env<'_, impl Probe>,
     ) {
         let cell = self.service.stack.legs[leg.index()].config.cell;
         note_cell((self.ue, cell), RrcEvent::AccessDone, env);
         if procedure != Procedure::Reestablishment {
-            self.enter(leg, env);
+            Arrival(self).come_into(leg, env);
+            if !is_told {
+                Arrival(self).tell(leg, env);
+            }
             if is_prepared(procedure) {
                 Aggregated(self).enter(env);
                 Scg(self).enter(env);
+            }
+            if is_told {
+                self.on_complete(env);
+                self.service.on_uplink_data(Some(leg), env);
             }
             return;
         }
@@ -244,22 +264,65 @@ pub(super) fn step_access<M: Motion>(
 ) -> (Progress, u32) {
     let now = env.now;
     let cell = managed.service.stack.legs[leg.index()].config.cell;
+    let config = &managed.config.access;
     let least_db = managed.config.monitoring.q_out.0;
-    let mut is_heard = managed.service.is_heard(leg, least_db, motion, now);
+    let air = &mut managed.service.stack.air;
+    air.refresh(leg, now, motion);
+    let quality_db = air.quality_db(leg, now);
+    let mut is_heard = quality_db.map(|sinr_db| sinr_db >= least_db);
     is_heard[Direction::Uplink.index()] &= is_answered;
+    let [down, up] = is_heard;
+    let up_db = quality_db[Direction::Uplink.index()];
+    let contest = access.drawn_at().map_or(Contest::Won, |at| {
+        managed.contention.outcome((managed.ue, cell), at, least_db)
+    });
+    let below_full_db = config.ramping.map_or(0.0, |ramping| {
+        let full = uplink_power(&managed.service.stack.air, leg);
+        full.map_or(0.0, |full| {
+            ramping.below_full_db(access.number_at(now), full)
+        })
+    });
     let before = access.preambles();
-    let mut sent = 0;
-    let progress = access.on_wake(now, &managed.config.access, &mut managed.state.draws, {
-        |step| match step {
+    let (mut sent, mut has_lost) = (0, false);
+    let mut arrives = |step| match step {
+        Step::Preamble => {
+            sent += 1;
+            up && up_db - below_full_db >= least_db
+        }
+        Step::Response => down,
+        Step::Message3 => up && contest != Contest::Nobody,
+        Step::Resolution => {
+            has_lost = down && contest == Contest::Lost;
+            down && contest == Contest::Won
+        }
+    };
+    let draws = &mut managed.state.draws;
+    let mut progress = access.on_wake(now, config, draws, &mut arrives);
+    if has_lost {
+        access.lose(now);
+        progress = access.on_wake(now, config, draws, |step| match step {
             Step::Preamble => {
                 sent += 1;
-                is_heard[Direction::Uplink.index()]
+                up && up_db - below_full_db >= least_db
             }
-            Step::Message3 => is_heard[Direction::Uplink.index()],
-            Step::Response | Step::Resolution => is_heard[Direction::Downlink.index()],
-        }
-    });
+            _ => false,
+        });
+    }
     debug_assert!(access.preambles() >= before, "preambles only add up");
+    if sent > 0 && access.drawn_at().is_some() {
+        let number = Contention::draw(managed.service.seed, managed.ue, now, config);
+        let drawn = Drawn {
+            at: now,
+            cell,
+            ue: managed.ue,
+            number,
+            sinr_db: up_db,
+        };
+        managed.contention.send(drawn, config);
+    }
+    if has_lost {
+        note_cell((managed.ue, cell), RrcEvent::ContentionLost, env);
+    }
     for _ in 0..sent {
         note_cell((managed.ue, cell), RrcEvent::PreambleSent, env);
     }

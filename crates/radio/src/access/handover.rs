@@ -8,21 +8,24 @@
 //!                      path switch, end marker ◄─ on_complete: the target sends ◄─ complete
 //! ```
 
+use super::arrival::Arrival;
 use super::beam_failure::Beams;
 use super::carriers::Aggregated;
 use super::conditional::Conditional;
 use super::daps::Daps;
+use super::ltm::Switched;
 use super::managed::{Managed, note_cell};
 use super::moves::Move;
+use super::rach_less::Skipping;
+use super::rates::Rates;
 use super::scg::Scg;
 use super::stack::Stack;
 use super::utra::Utran;
-use crate::bearer::{Stays, TransferCounts};
+use crate::bearer::TransferCounts;
 use crate::config::{Env, Fate, LegId};
 use crate::rrc::mobility::{Message, Secondaries, Stage};
 use crate::rrc::network::Network;
 use crate::rrc::policy::HandoverPolicy;
-use crate::rrc::random_access::RandomAccess;
 use crate::rrc::record::row_of;
 use fadeout_core::{
     CellId, Direction, HandoverOutcome, HandoverRow, LinkInfo, Motion, Probe, Procedure, RrcEvent,
@@ -93,6 +96,8 @@ impl Managed<'_> {
                 counts.lost += some.lost;
                 counts.bicast += some.bicast;
                 counts.doubled += some.doubled;
+                counts.early += some.early;
+                counts.useless += some.useless;
             }
             [row.downlink_gap_s, row.uplink_gap_s] = gaps;
             row.forwarded_numbered = counts.numbered as u32;
@@ -100,6 +105,8 @@ impl Managed<'_> {
             row.lost_packets = counts.lost as u32;
             row.bicast_packets = counts.bicast as u32;
             row.doubled_packets = counts.doubled as u32;
+            row.early_copies = counts.early as u32;
+            row.useless_copies = counts.useless as u32;
         }
         self.policy.on_handover(&row);
         env.probe.handover(row);
@@ -139,6 +146,7 @@ impl Managed<'_> {
         Aggregated(self).answer(env);
         Daps(self).proceed(motion, env);
         Scg(self).proceed(motion, env);
+        Switched(self).proceed(motion, env);
         Conditional(self).proceed(env);
         self.with_network(env, Network::on_due);
         self.service.guard_markers(self.ue, env);
@@ -179,6 +187,7 @@ impl Managed<'_> {
         if self.config.daps {
             return Daps(self).begin([source, target], env);
         }
+        Conditional(self).end_copies(env);
         let fate = self.config.fate_between(source, target);
         self.stop(fate, env);
     }
@@ -251,13 +260,14 @@ impl Managed<'_> {
             true => procedure.from_utra,
             false => procedure.interruption,
         });
+        let source = self.service.stack.serving_cell(self.ue);
         self.detach(env);
         if Utran(self).go(target, env) {
             return;
         }
         let procedure = &self.config.procedure;
         let until = env.now.saturating_add(procedure.t304);
-        let access = RandomAccess::new(&self.config.access, ready_at, true);
+        let access = Skipping(self).entry([source.unwrap_or(target), target], ready_at);
         let Some(leg) = self.join(target) else {
             return self.reselect(env);
         };
@@ -274,12 +284,16 @@ impl Managed<'_> {
         let ue = self.ue;
         self.state.record.note(|row| row.left_s = seconds(env.now));
         if !Beams(self).leave(env) {
+            Rates(self).end();
             self.inform(LinkInfo::BlockageBegan);
         }
         Utran(self).leave();
         self.state.letters.clear();
         self.state.secondaries = Secondaries::default();
         self.state.link.begin_anew(env.now, &self.config.monitoring);
+        if let Some(ltm) = &mut self.state.ltm {
+            ltm.on_left();
+        }
         let leg = self.service.stack.ues[ue.index()].legs().first().copied();
         if let Some(leg) = leg {
             Aggregated(self).release(leg, env);
@@ -296,7 +310,8 @@ impl Managed<'_> {
                 .travel()
                 .detach(station, env, &mut stack.storage);
         }
-        if let Some(bearer) = stack.ues[ue.index()].signalling() {
+        let rrc = &stack.ues[ue.index()];
+        for bearer in [rrc.signalling(), rrc.control()].into_iter().flatten() {
             let drb = &mut stack.bearers[bearer.index()];
             drb.reestablish((0, env.now), env, &mut stack.storage);
             drb.on_left();
@@ -328,30 +343,8 @@ impl Managed<'_> {
 
     /// The UE is in a cell: its bearers are on the leg there, and it says so.
     pub(super) fn enter(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
-        let ue = self.ue;
-        let cell = self.service.stack.legs[leg.index()].config.cell;
-        let generation = self.service.cells[cell.index()].plan.config.generation();
-        let stack = &mut self.service.stack;
-        for bearer in stack.ues[ue.index()].all_bearers() {
-            let drb = &mut stack.bearers[bearer.index()];
-            Stays(drb).come_home(env, &mut stack.storage);
-            drb.travel()
-                .enter_generation(generation, env, &mut stack.storage);
-        }
-        self.service.carry(ue, leg);
-        self.service.stack.ues[ue.index()].on_moved(leg);
-        self.loads[cell.index()] += 1;
-        self.state.stage = Stage::Connected;
-        self.state.network.on_entered();
-        self.state.survey.on_new_serving_cell();
-        Scg(self).on_new_master();
-        Beams(self).enter(cell, env);
-        self.moves.push(Move::Uplink { ue, cell });
-        self.state
-            .record
-            .note(|row| row.entered_s = seconds(env.now));
-        self.send(Direction::Uplink, Message::Complete, env);
-        self.service.on_uplink_data(Some(leg), env);
+        Arrival(self).come_into(leg, env);
+        Arrival(self).tell(leg, env);
     }
 
     /// The base station knows that the UE is there.
@@ -360,9 +353,13 @@ impl Managed<'_> {
         if self.state.dual.is_none() {
             self.inform(LinkInfo::BlockageEnded);
         }
-        self.state
-            .record
-            .note(|row| row.completed_s = seconds(env.now));
+        Rates(self).tell(env.now);
+        // Without random access it was there before the UE's answer.
+        self.state.record.note(|row| {
+            if row.completed_s.is_nan() {
+                row.completed_s = seconds(env.now);
+            }
+        });
         let Some(cell) = self.service.stack.serving_cell(self.ue) else {
             return;
         };

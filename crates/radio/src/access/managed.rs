@@ -4,6 +4,7 @@
 use super::carriers::Aggregated;
 use super::conditional::Conditional;
 use super::daps::Daps;
+use super::ltm::Switched;
 use super::moves::Move;
 use super::scg::Scg;
 use super::service::Service;
@@ -11,6 +12,7 @@ use super::utra::Utran;
 use crate::config::{Env, MobilityConfig};
 use crate::rlc::Generation;
 use crate::rrc::CellSelection;
+use crate::rrc::contention::Contention;
 use crate::rrc::filter::Level;
 use crate::rrc::mobility::{Measured, Message, Stage, UeMobility};
 use crate::rrc::network::Act;
@@ -39,8 +41,14 @@ pub(super) struct Managed<'a> {
     pub acts: &'a mut VecDeque<Act>,
     /// The levels of the cells; of use within a measurement.
     pub samples: &'a mut Vec<Level>,
+    /// Positions of the cells that are visited; of use within a measurement.
+    pub visited: &'a mut Vec<usize>,
     /// Levels of a cell at earlier places; of use within a measurement.
     pub past: &'a mut Vec<(Span, f64)>,
+    /// By site, what a cell must be at least to enter an event; of use within a measurement.
+    pub least_db: &'a mut Vec<f64>,
+    /// Preambles that UEs have drawn.
+    pub contention: &'a mut Contention,
     /// Carriers and generations of `cells`.
     pub kinds: &'a [CellKind],
     pub policy: &'a mut Policy,
@@ -105,7 +113,12 @@ impl Managed<'_> {
         message: Message,
         env: &mut Env<'_, impl Probe>,
     ) {
-        let Some(bearer) = self.service.stack.ues[self.ue.index()].signalling() else {
+        let rrc = &self.service.stack.ues[self.ue.index()];
+        let bearer = match message {
+            Message::Switch(_) => rrc.control(),
+            _ => rrc.signalling(),
+        };
+        let Some(bearer) = bearer else {
             return;
         };
         let number = *self.next_message;
@@ -140,6 +153,9 @@ impl Managed<'_> {
             (Direction::Uplink, Message::AccessFailed) => Daps(self).on_fallen_back(env),
             (Direction::Downlink, Message::ReleaseSource) => Daps(self).release(env),
             (_, Message::Node(message)) => Scg(self).on_message(message, env),
+            (Direction::Downlink, Message::Switch(target)) => {
+                Switched(self).on_command(target, env);
+            }
             _ => debug_assert!(false, "{message:?} does not go {}", direction.name()),
         }
     }
@@ -160,7 +176,9 @@ impl Managed<'_> {
         if event.is_about_secondaries() {
             return Aggregated(self).on_report(report, env);
         }
-        if self.config.conditional.is_some() {
+        let prepares = (self.config.conditional.as_ref())
+            .is_some_and(|config| !config.commanding.contains(&report.event));
+        if prepares {
             return Conditional(self).on_report((event, report), env);
         }
         let target = self.policy.choose(&Report {
@@ -227,6 +245,7 @@ pub(super) fn is_changing(managed: &Managed<'_>) -> bool {
     !matches!(state.stage, Stage::Connected)
         || state.network.is_busy()
         || state.dual.is_some()
+        || state.ltm.as_ref().is_some_and(|ltm| ltm.is_switching())
         || bearers.any(|bearer| {
             let drb = &managed.service.stack.bearers[bearer.index()];
             drb.transfers().is_travelling() || drb.is_dual

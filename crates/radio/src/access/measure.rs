@@ -2,10 +2,12 @@
 
 use super::gaps::measure_in_gap;
 use super::managed::{CellKind, Managed, note_cell};
+use super::rates::Rates;
 use super::scg::Scg;
-use crate::air::{Air, Round};
+use crate::air::{Air, Bounded, Round};
 use crate::config::{Aggregation, Env, MeasurementEvent};
 use crate::rrc::filter::Level;
+use crate::rrc::gate::Rise;
 use crate::rrc::mobility::UeMobility;
 use crate::rrc::pace;
 use crate::rrc::policy::{HandoverPolicy, Policy};
@@ -40,22 +42,33 @@ impl Managed<'_> {
             air: &mut self.service.stack.air,
             state: self.state,
             samples: self.samples,
+            visited: self.visited,
+            least_db: self.least_db,
+            // Offsets between cells change, and conditions of candidates have no lines.
+            has_lines: !self.policy.has_offsets()
+                && self.config.conditional.is_none()
+                && self.config.ltm.is_none(),
             past: self.past,
         };
         let nothing = Level::from(f64::NEG_INFINITY);
         look.samples.clear();
         look.samples.resize(look.cells.len(), nothing);
-        if look.state.trail.is_some() && !wants_all {
+        look.visited.clear();
+        let is_bounded = look.state.trail.is_some() && !wants_all;
+        if is_bounded {
             look.measure_where_needed(serving, over, motion);
         } else {
             look.measure_all(self.config.measurement_error_db, motion);
         }
+        let has_lines = look.has_lines && is_bounded;
         measure_in_gap(self, (serving, &secondaries), env);
+        Rates(self).tell(env.now);
         let Managed {
             ue,
             cells,
             state,
             samples,
+            visited,
             kinds,
             policy,
             loads,
@@ -64,7 +77,8 @@ impl Managed<'_> {
         let of = meaning((cells, kinds), serving, policy, loads);
         let levels = (serving, &samples[..]);
         let survey = &mut state.survey;
-        survey.on_samples((env.now, over), levels, of, |position, holds| {
+        let among = (&visited[..], state.gate.shadows_db());
+        survey.on_samples(among, (env.now, over), levels, of, |position, holds| {
             let event = match holds {
                 true => RrcEvent::ConditionEntered,
                 false => RrcEvent::ConditionLeft,
@@ -72,6 +86,9 @@ impl Managed<'_> {
             note_cell((*ue, cells[position]), event, env);
         });
         Scg(self).on_samples((env.now, over), serving, env);
+        if has_lines {
+            lower_lines(self, (serving, &secondaries), motion);
+        }
         if !wants_all {
             return;
         }
@@ -101,6 +118,44 @@ impl Managed<'_> {
     }
 }
 
+/// Neighbours that were visited, and of which nothing is to be expected now, have lines from here on.
+fn lower_lines<M: Motion>(
+    managed: &mut Managed<'_>,
+    (serving, secondaries): (usize, &Aggregation),
+    motion: &M,
+) {
+    let UeMobility { survey, gate, .. } = &mut *managed.state;
+    let Some(place) = gate.place() else {
+        return;
+    };
+    let air = &mut managed.service.stack.air;
+    for &position in managed.visited.iter() {
+        let cell = managed.cells[position];
+        let is_needed = position == serving || secondaries.cells().contains(&cell);
+        if is_needed || !survey.is_at_rest(position) {
+            continue;
+        }
+        let way = (managed.ue, cell);
+        let Some(rise) = Bounded(air).rise(way, place, motion) else {
+            continue;
+        };
+        let (number, is_new) = gate.site(rise.shadow, position);
+        if is_new {
+            let site = gate.site_mut(number);
+            site.least_db = Bounded(air).least_shadowing_db(way, place);
+            survey.add_site(site.least_db);
+        }
+        if let Some(most_db) = survey.most_at_rest(position, number) {
+            let rise = Rise {
+                level_dbm: rise.level_dbm,
+                db_per_m: rise.db_per_m,
+                within_m: rise.within_m,
+            };
+            gate.lower((position, managed.cells.len()), (&rise, number), most_db);
+        }
+    }
+}
+
 /// A UE while it measures.
 struct Look<'a> {
     ue: UeId,
@@ -113,12 +168,17 @@ struct Look<'a> {
     air: &'a mut Air,
     state: &'a mut UeMobility,
     samples: &'a mut Vec<Level>,
+    visited: &'a mut Vec<usize>,
+    /// By site, what a cell must be at least to enter an event.
+    least_db: &'a mut Vec<f64>,
+    has_lines: bool,
     past: &'a mut Vec<(Span, f64)>,
 }
 
 impl Look<'_> {
     /// Measures every cell, with its error.
     fn measure_all<M: Motion>(&mut self, error_db: f64, motion: &mut M) {
+        self.visited.extend(0..self.cells.len());
         let Look { cells, samples, .. } = self;
         let report = |cell, level_dbm: f64| {
             if let Ok(position) = cells.binary_search(&cell) {
@@ -133,22 +193,33 @@ impl Look<'_> {
         }
     }
 
-    /// Measures the serving cell, and of the others those of which a bound does not say that no event is entered.
-    /// Where what was not measured before matters now, it is found now.
+    /// Measures the serving cell, and of the others those of which neither a line nor a bound says that no event is
+    /// entered. Where what was not measured before matters now, it is found now.
     fn measure_where_needed<M: Motion>(&mut self, serving: usize, over: Span, motion: &mut M) {
-        let Look { cells, samples, .. } = self;
-        let report = |cell, [low, high]: [f64; 2]| {
-            if let Ok(position) = cells.binary_search(&cell) {
-                samples[position] = Level { low, high };
-            }
-        };
-        let place = self.air.bound_levels(self.ue, self.now, motion, report);
+        let place = Bounded(self.air).place(self.ue, self.now, motion);
+        let Look { ue, cells, air, .. } = self;
+        self.state.gate.go_to(place, |site| {
+            let way = (*ue, cells[site.position]);
+            Bounded(air).least_shadowing_db(way, place)
+        });
         let round = &mut Round::default();
-        self.measure_one(serving, round, motion);
+        self.lift(serving);
+        let way = (self.ue, self.cells[serving]);
+        if let Some(level_dbm) = self.air.measure_level(way, (self.now, &mut *round), motion) {
+            self.samples[serving] = level_dbm.into();
+        }
         if self.is_open(serving, serving) {
             self.replay(serving, motion);
         }
+        self.visit(serving);
         // What neighbours are compared with comes before them.
+        for nth in 0..self.visited.len() {
+            let position = self.visited[nth];
+            self.lift(position);
+            if position != serving {
+                self.bound(position, round, motion);
+            }
+        }
         let mut nth = 0;
         while let Some(position) = self.secondary(nth) {
             self.measure_one(position, round, motion);
@@ -157,7 +228,8 @@ impl Look<'_> {
             }
             nth += 1;
         }
-        for position in 0..self.cells.len() {
+        for nth in 0..self.visited.len() {
+            let position = self.visited[nth];
             if position == serving || !self.is_open(position, serving) {
                 continue;
             }
@@ -168,6 +240,40 @@ impl Look<'_> {
         }
         if let Some(trail) = &mut self.state.trail {
             trail.push(over, place);
+        }
+    }
+
+    /// Notes which cells are visited: the serving one, whose level is known, secondary ones, and those whose lines do not
+    /// say that nothing is to be expected of them.
+    fn visit(&mut self, serving: usize) {
+        let UeMobility { gate, survey, .. } = &*self.state;
+        let least_db = &mut *self.least_db;
+        least_db.clear();
+        if self.has_lines {
+            let known = (serving, &self.samples[..]);
+            survey.least_entering(known, &gate.shadows_db(), least_db);
+        }
+        let secondaries = self.secondaries;
+        let is_secondary = |position: usize| secondaries.cells().contains(&self.cells[position]);
+        let all = 0..self.cells.len();
+        let needed = all.filter(|&position| {
+            position == serving || !gate.is_below(position, least_db) || is_secondary(position)
+        });
+        self.visited.extend(needed);
+    }
+
+    /// A cell is visited again: what is known of its filtered values is what its line said.
+    fn lift(&mut self, position: usize) {
+        let UeMobility { gate, survey, .. } = &mut *self.state;
+        if let Some(most) = gate.lift(position) {
+            survey.reopen(position, most);
+        }
+    }
+
+    fn bound<M: Motion>(&mut self, position: usize, round: &mut Round, motion: &mut M) {
+        let way = (self.ue, self.cells[position]);
+        if let Some([low, high]) = Bounded(self.air).bound_level(way, (self.now, round), motion) {
+            self.samples[position] = Level { low, high };
         }
     }
 

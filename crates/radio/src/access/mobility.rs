@@ -5,8 +5,10 @@ use super::beam_failure;
 use super::carriers;
 use super::daps;
 use super::looks::Looks;
+use super::ltm;
 use super::managed::{CellKind, Managed, note_cell};
 use super::moves::{Backhaul, Move};
+use super::rach_less;
 use super::scg::{self, Scg};
 use super::secondary::is_report;
 use super::service::Service;
@@ -18,6 +20,7 @@ use crate::config::{
     AirInterface, BearerConfig, Env, LegId, MobilityConfig, RadioError, Signalling,
 };
 use crate::rlc::Generation;
+use crate::rrc::contention::Contention;
 use crate::rrc::filter::Level;
 use crate::rrc::mobility::UeMobility;
 use crate::rrc::network::Act;
@@ -46,6 +49,9 @@ pub(super) struct Mobility {
     moves: Vec<Move>,
     acts: VecDeque<Act>,
     samples: Vec<Level>,
+    visited: Vec<usize>,
+    least_db: Vec<f64>,
+    contention: Contention,
     past: Vec<(Span, f64)>,
 }
 
@@ -55,6 +61,12 @@ impl Mobility {
         let state = self.ues.get(ue.index()).and_then(Option::as_ref);
         let legs = state.into_iter().flat_map(|state| &state.legs);
         legs.map(|&(_, leg)| leg)
+    }
+
+    /// Those who ask about the UE's link hear of its rate too. Whether it is under mobility management.
+    pub(super) fn tell_rates_of(&mut self, ue: UeId) -> bool {
+        let state = self.ues.get_mut(ue.index()).and_then(Option::as_mut);
+        state.map(|state| state.told_rate = Some(0.0)).is_some()
     }
 
     /// Whether the UE is under mobility management.
@@ -147,6 +159,8 @@ impl RadioAccess {
         let groups = [group(), group(), group(), group()];
         carriers::check(&config, &self.service.cells)?;
         daps::check(&config, &self.service.cells)?;
+        ltm::check(&config, &self.service.cells)?;
+        rach_less::check(&config, &self.service.cells)?;
         let mut ues = Vec::new();
         let mut loads = vec![0; self.service.cells.len()];
         for ue in (0..self.service.stack.ues.len() as u32).map(UeId) {
@@ -177,7 +191,13 @@ impl RadioAccess {
                 .service
                 .establish(BearerConfig::signalling(ue, group == 1))?;
             let generation = self.service.cells[cell.index()].plan.config.generation();
-            self.service.stack.manage(ue, signalling, generation);
+            let control = match config.ltm.is_some() {
+                true => Some(self.service.establish(BearerConfig::control(ue))?),
+                false => None,
+            };
+            self.service
+                .stack
+                .manage(ue, (signalling, control), generation);
             let own = (ue, cell, leg);
             let mut state =
                 UeMobility::new(own, &config, (&events, cells.len()), self.service.seed);
@@ -223,6 +243,9 @@ impl RadioAccess {
             moves: Vec::new(),
             acts: VecDeque::new(),
             samples: Vec::new(),
+            visited: Vec::new(),
+            least_db: Vec::new(),
+            contention: Contention::default(),
             past: Vec::new(),
         });
         for ue in (0..self.service.stack.ues.len() as u32).map(UeId) {
@@ -348,7 +371,8 @@ impl RadioAccess {
             | Backhaul::LegFailure { .. }
             | Backhaul::DeliveryStatus { .. }
             | Backhaul::UplinkPdu { .. } => {
-                let number = env.pool.take(packet).segment.seq;
+                let number = env.pool[packet].segment.seq;
+                env.pool.free(packet);
                 self.service.on_frame((what, number), env);
                 if self.service.secondary.are_known() {
                     self.on_known_failures(env);
@@ -425,6 +449,9 @@ impl RadioAccess {
             moves,
             acts,
             samples,
+            visited,
+            least_db,
+            contention,
             past,
             looks: _,
         } = &mut **mobility;
@@ -445,6 +472,9 @@ impl RadioAccess {
                 moves,
                 acts,
                 samples,
+                visited,
+                least_db,
+                contention,
                 past,
             });
         }

@@ -17,6 +17,7 @@
 //! [`RadioAccess::on_packet`] takes one at one end of a bearer, and [`RadioAccess::on_wake`] gives it
 //! back at the other, in order, or drops it and says so.
 
+mod arrival;
 mod backhaul;
 mod beam_failure;
 mod build;
@@ -25,14 +26,18 @@ mod carriers;
 mod conditional;
 mod counters;
 mod daps;
+mod duplication;
 mod failure;
 mod gaps;
 mod handover;
 mod looks;
+mod ltm;
 mod managed;
 mod measure;
 mod mobility;
 mod moves;
+mod rach_less;
+mod rates;
 mod reception;
 mod scg;
 mod secondary;
@@ -46,13 +51,13 @@ mod utra;
 pub use crate::air::{Geometry, geometry};
 pub use crate::config::{
     AccessConfig, Adaptation, Aggregation, AirInterface, BeamMonitoring, BearerConfig, BicastStart,
-    CellConfig, CellHarqConfig, ConditionalConfig, ConfiguredGrant, DataForwarding,
-    DedicatedRecovery, Division, EventKind, FixedSinr, Interface, MOST_CANDIDATES,
-    MOST_SECONDARY_CELLS, MeasurementEvent, MeasurementGaps, MobilityConfig, Monitoring,
-    ProcedureConfig, RadioConfig, RadioError, Rank, RecordedPath, ReleasedState,
-    ReportedAdaptation, Sampling, Scope, SecondaryAfterFailure, SecondaryAtHandover,
-    SecondaryNodeConfig, Serving, Sharing, Signalling, SplitConfig, StatesConfig, UeConfig,
-    UplinkPower,
+    CarrierLegs, CellConfig, CellHarqConfig, ConditionalConfig, ConfiguredGrant, DataForwarding,
+    DedicatedRecovery, Division, EarlySync, EventKind, FirstGrant, FixedSinr, Interface, LegChoice,
+    LtmConfig, MOST_CANDIDATES, MOST_LEGS, MOST_SECONDARY_CELLS, MeasurementEvent, MeasurementGaps,
+    MobilityConfig, Monitoring, PowerRamping, ProcedureConfig, RachLess, RadioConfig, RadioError,
+    Rank, RecordedPath, ReleasedState, ReportedAdaptation, Sampling, Scope, SecondaryAfterFailure,
+    SecondaryAtHandover, SecondaryNodeConfig, Serving, Sharing, Signalling, SplitConfig,
+    StatesConfig, TargetTiming, UeConfig, UplinkPower,
 };
 pub use crate::rrc::backhaul::Place;
 pub use crate::rrc::policy::{
@@ -115,6 +120,8 @@ enum Event {
     Secondary(u64),
     /// A secondary leg that had failed carries again.
     Returned(LegId),
+    /// A base station activates duplication of a bearer for these legs, a bit for each number, and for no others.
+    Duplication(DrbId, u8),
 }
 
 impl RadioAccess {
@@ -223,6 +230,9 @@ impl RadioAccess {
                 }
                 Event::Secondary(number) => self.service.on_secondary(number, env),
                 Event::Returned(leg) => self.service.on_returned(leg, env),
+                Event::Duplication(bearer, legs) => {
+                    duplication::change(&mut self.service, bearer, legs, env);
+                }
             }
             if !self.service.stack.storage.signalled.is_empty() {
                 self.on_signalling(env);

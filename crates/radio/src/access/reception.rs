@@ -1,7 +1,7 @@
 //! Blocks from the air into bearers, and what follows when RLC has given up.
 
 use super::daps::Daps;
-use super::{RadioAccess, capture};
+use super::{RadioAccess, capture, duplication};
 use crate::bearer::{BlockTimes, Finder};
 use crate::config::{Env, LegId};
 use crate::leg::{ContentId, Decoding, LegConfig};
@@ -87,6 +87,9 @@ impl RadioAccess {
         env: &mut Env<'_, impl Probe>,
     ) {
         let content = self.service.stack.contents.take(id);
+        for &control in &content.controls {
+            duplication::on_control(&mut self.service, control, env);
+        }
         for (bearer, pdus) in content.runs() {
             let pdus = (&content, pdus);
             let stack = &mut self.service.stack;

@@ -47,6 +47,18 @@ pub(super) fn check(
 ) -> Result<(), RadioError> {
     let rrc = &service.stack.ues[ue.index()];
     let is_managed = is_managed(service, ue, config);
+    let over_carriers = rrc.bearers().iter().any(|bearer| {
+        let split = service.stack.bearers[bearer.index()].config().split;
+        split.is_some_and(|split| !split.carriers.cells().is_empty())
+    });
+    if over_carriers {
+        return Err(RadioError::Ue {
+            ue: ue.index(),
+            what: "mobility management",
+            value: "of a UE with PDCP duplication over carriers".into(),
+            expected: "`split` without `carriers`: another cell may have others".into(),
+        });
+    }
     if rrc.config().pscell.is_none() && !is_managed {
         return Ok(());
     }
@@ -62,8 +74,14 @@ pub(super) fn check(
             expected: expected.into(),
         })
     };
-    if config.daps || config.conditional.is_some() {
+    if config.daps || config.conditional.is_some() || config.ltm.is_some() {
         return refuse("by another procedure", "`procedure = \"plain\"`");
+    }
+    if is_managed && config.rach_less.is_some() {
+        return refuse(
+            "without random access, and a `secondary-node` that comes and goes",
+            "one of `rach-less` and `secondary-node`",
+        );
     }
     if config.gaps.is_some() {
         return refuse("with measurement gaps", "none, or a UE with one cell");
@@ -247,9 +265,12 @@ impl Scg<'_, '_> {
             cells,
             kinds,
             samples,
+            visited,
             state,
             ..
         } = &mut *self.0;
+        // Such a UE measures all its cells each time, and nothing has bounds.
+        let all = (&visited[..], std::iter::empty());
         let Some(node) = state.secondary_node.as_deref_mut() else {
             return;
         };
@@ -274,7 +295,7 @@ impl Scg<'_, '_> {
         };
         feed(other);
         match meant {
-            Some(survey) => survey.on_samples((now, over), (place, samples), of, {
+            Some(survey) => survey.on_samples(all, (now, over), (place, samples), of, {
                 |position, holds| {
                     let event = match holds {
                         true => RrcEvent::ConditionEntered,

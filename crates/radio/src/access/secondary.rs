@@ -11,12 +11,13 @@
 
 use super::scg::Scg;
 use super::service::Service;
+use super::split::fails_with;
 use super::stack::Stack;
 use super::states::tell;
 use super::{Event, RadioAccess};
 use crate::bearer::{Finder, fail_leg, split};
 use crate::config::{BearerConfig, Env, LegId};
-use crate::leg::LegConfig;
+use crate::leg::{LegConfig, rlc_of};
 use fadeout_core::{Direction, DrbId, Packet, Probe, RrcEvent, Span, Time, UeId};
 
 /// Bytes of SCGFailureInformation with a measurement: a usual size.
@@ -77,7 +78,10 @@ impl SecondaryFailures {
 }
 
 impl Service {
-    /// A leg to a cell of the secondary node has failed, as one side finds.
+    /// A leg to a cell of the secondary node has failed, as one side finds; or RLC of one in a secondary cell, which is kept
+    /// to it, has.
+    ///
+    /// Standard: TS 38.331 §5.3.10.3, §5.7.3, §5.7.5.
     #[cold]
     pub(super) fn fail_secondary(
         &mut self,
@@ -113,8 +117,11 @@ impl Service {
             Finder::Station => &[],
         };
         self.stack.suspend((id, until), knowing, env);
+        let is_carrier = self.stack.legs[id.index()].primary() != id;
         match finder {
             Finder::Ue => self.report(ue, number, env),
+            // Of a carrier the base station with PDCP finds it itself.
+            Finder::Station if is_carrier => self.act_on_failure(number, env),
             Finder::Station => self.tell_master(number, env.now),
         }
         self.serve_split(id, env);
@@ -248,13 +255,16 @@ impl Stack {
     ) {
         let mut position = 0;
         while let Some(bearer) = self.bearer_at(leg, position) {
-            let number = self.legs[leg.index()].config.number;
+            position += 1;
+            if !fails_with(self, leg, bearer) {
+                continue;
+            }
+            let number = rlc_of(&self.legs[leg.index()], bearer);
             let drb = &mut self.bearers[bearer.index()];
             if let Some(mut split) = split(drb) {
                 split.suspend(number);
             }
             fail_leg((drb, number, until), knowing, env, &mut self.storage);
-            position += 1;
         }
     }
 }

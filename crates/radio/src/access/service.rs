@@ -9,7 +9,7 @@ use super::utra;
 use crate::bearer::Finder;
 use crate::cell::{CellMac, Grant};
 use crate::config::{Env, LegId};
-use crate::leg::{LegConfig, Repeat};
+use crate::leg::{LegConfig, Repeat, asks};
 use crate::rrc::CellSelection;
 use crate::rrc::pace::Sleep;
 use fadeout_core::{CellId, Direction, DrbId, Motion, PacketId, PacketPool, Probe, Time, UeId};
@@ -158,6 +158,12 @@ impl Service {
     #[inline]
     pub(super) fn on_known(&mut self, leg: LegId, now: Time) {
         let primary = self.stack.legs[leg.index()].primary();
+        if asks(&self.stack.legs[leg.index()]) != primary {
+            if self.stack.requests[leg.index()].is_known() {
+                self.activate(now, Some(leg), Direction::Uplink, 0);
+            }
+            return;
+        }
         let carriers = &self.stack.legs[primary.index()].carriers;
         if carriers.carry(Direction::Uplink) && self.stack.requests[primary.index()].is_known() {
             let way = (Some(primary), Direction::Uplink);
@@ -175,6 +181,9 @@ impl Service {
         direction: Direction,
         env: &mut Env<'_, impl Probe>,
     ) {
+        if direction == Direction::Uplink {
+            ask_apart(self, leg, env);
+        }
         // What waits for one leg waits for all, and a UE asks its primary cell.
         let leg = leg.map(|leg| self.stack.legs[leg.index()].primary());
         let backlog = leg.map_or(0, |leg| self.stack.backlog(env.now, leg, direction));
@@ -230,9 +239,10 @@ impl Service {
     /// A UE that has asked asks again, if it is time to. Whether it gives up.
     pub(super) fn on_repeat(&mut self, id: LegId, env: &mut Env<'_, impl Probe>) -> bool {
         // It was primary once, and is not asked any more.
-        if self.stack.legs[id.index()].primary() != id {
+        if asks(&self.stack.legs[id.index()]) != id {
             return false;
         }
+        let is_secondary = self.stack.legs[id.index()].primary() != id;
         let (leg, requests) = self.stack.uplink(id);
         let plan = &self.cells[leg.config.cell.index()].plan;
         let repeat = requests.on_repeat(plan, env.now);
@@ -242,6 +252,8 @@ impl Service {
             Repeat::Ask | Repeat::GiveUp
                 if self.stack.backlog(env.now, id, Direction::Uplink) == 0 => {}
             Repeat::Ask => self.request(id, env),
+            // A secondary cell that does not answer is no failure of the link (TS 38.321 clause 5.4.4).
+            Repeat::GiveUp if is_secondary => self.request(id, env),
             Repeat::GiveUp => return true,
         }
         false
@@ -272,7 +284,7 @@ impl Service {
         let LegConfig {
             cell, ue, number, ..
         } = stack.legs[id.index()].config;
-        if number > 0 {
+        if number > 0 || stack.legs[id.index()].carriers.primary().is_some() {
             self.fail_secondary((id, finder), env);
             return;
         }
@@ -284,10 +296,18 @@ impl Service {
         cell.forget_grants(id);
         let mut position = 0;
         while let Some(beside) = stack.scell(id, position) {
+            position += 1;
+            let is_apart = asks(&stack.legs[beside.index()]) != id;
+            if is_apart {
+                stack.lose_content(id, env);
+                stack.requests[beside.index()].reset();
+            }
             let leg = &mut stack.legs[beside.index()];
             leg.fail(until, &mut stack.lost);
             self.cells[leg.config.cell.index()].forget_grants(beside);
-            position += 1;
+            if is_apart {
+                stack.fail_bearers((beside, until), env);
+            }
         }
         stack.fail_bearers((id, until), env);
         // Whatever waited for a HARQ process or a grant waits for service now.
@@ -363,6 +383,20 @@ impl Service {
             }
             position += 1;
         }
+    }
+}
+
+/// What waits at a UE for RLC entities that are kept to a secondary cell is asked for there.
+#[inline]
+fn ask_apart(service: &mut Service, leg: Option<LegId>, env: &mut Env<'_, impl Probe>) {
+    let Some(leg) = leg else { return };
+    let primary = service.stack.legs[leg.index()].primary();
+    let mut position = 0;
+    while let Some(beside) = service.stack.scell(primary, position) {
+        if asks(&service.stack.legs[beside.index()]) == beside {
+            service.on_uplink_data(Some(beside), env);
+        }
+        position += 1;
     }
 }
 

@@ -4,7 +4,7 @@ use super::Event;
 use super::stack::Stack;
 use crate::cell::{Bid, Demand, Served, Slot, Transmission};
 use crate::config::{Env, LegId, Shape};
-use crate::leg::{Block, Leg, LegConfig, UplinkAir, UplinkChoice};
+use crate::leg::{Block, Leg, LegConfig, UplinkAir, UplinkChoice, asks, rlc_of};
 use crate::plan::{BandCqi, CellPlan, Measurement};
 use fadeout_core::{CellId, Direction, Motion, Probe, Time};
 
@@ -46,8 +46,8 @@ impl<M: Motion, P: Probe> Serving<'_, '_, M, P> {
     /// next packet is ready.
     fn downlink_waiting(&mut self, leg: LegId) -> (u64, Option<Time>) {
         let mut position = 0;
-        let number = self.stack.legs[leg.index()].config.number;
         while let Some(bearer) = self.stack.legs[leg.index()].channels.bearer(position) {
+            let number = rlc_of(&self.stack.legs[leg.index()], bearer);
             if self.stack.bearers[bearer.index()]
                 .inlet_at(number)
                 .is_some()
@@ -241,7 +241,7 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
             ..
         } = &mut *self.stack;
         let state = &mut legs[leg.index()];
-        let requests = &mut requests[state.primary().index()];
+        let requests = &mut requests[asks(state).index()];
         let mut air = LegInAir {
             leg,
             now: self.env.now,

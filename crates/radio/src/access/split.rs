@@ -4,28 +4,36 @@ use super::service::Service;
 use super::stack::Stack;
 use super::{Backhaul, Event, LegCounters, Move, RadioAccess};
 use crate::bearer::daps::{copied_between, daps};
+use crate::bearer::early::{copied_early, early};
 use crate::bearer::{
-    Frame, FrameKind, SplitBearer, carried, last_far, on_late_uplink, shown, split,
+    Carried, Drb, Frame, FrameKind, SplitBearer, carried, last_far, leg_numbered, on_late_uplink,
+    shown, split,
 };
 use crate::config::{Env, LegId};
+use crate::leg::rlc_of;
+use crate::rrc::UeRrc;
 use fadeout_core::{Direction, DrbId, InterfaceFrame, Probe, Span, Time};
 
+/// Number of the leg of the primary cell.
+const NEAR_LEG: u8 = 0;
+/// Number of the leg at the other base station.
+const FAR_LEG: u8 = 1;
+
 impl RadioAccess {
-    /// The counters of a direction of the legs of a bearer, if it is split.
-    pub fn legs_of(&self, bearer: DrbId, direction: Direction) -> Option<[LegCounters; 2]> {
-        let Stack { bearers, legs, .. } = &self.service.stack;
+    /// The counters of a direction of the legs of a bearer, if it has several: of the first cell of each.
+    pub fn legs_of(&self, bearer: DrbId, direction: Direction) -> Option<Vec<LegCounters>> {
+        let Stack {
+            bearers, legs, ues, ..
+        } = &self.service.stack;
         let drb = &bearers[bearer.index()];
         let carried = carried(drb, direction)?;
-        let mut counters = [LegCounters::default(); 2];
-        let rrc = &self.service.stack.ues[drb.config().ue.index()];
-        let both = [rrc.legs().first().copied()?, last_far(drb)?];
-        for ((counters, carried), leg) in counters.iter_mut().zip(carried).zip(both) {
-            let leg = &legs[leg.index()];
+        let of_leg = |(number, carried): (u8, &Carried)| {
+            let leg = &legs[last_leg(ues, drb, number)?.index()];
             let plan = &self.service.cells[leg.config.cell.index()].plan;
             let blocks = leg.half(direction).counters();
             let whole = plan.resources(direction).units(plan.frame.symbols());
             let nanos = u128::from(blocks.units) * u128::from(plan.frame.slot().as_nanos());
-            *counters = LegCounters {
+            Some(LegCounters {
                 cell: leg.config.cell,
                 packets: carried.packets,
                 bytes: carried.bytes,
@@ -35,9 +43,9 @@ impl RadioAccess {
                 blocks: blocks.blocks,
                 retransmissions: blocks.retransmissions,
                 air_time: Span::from_nanos((nanos / u128::from(whole.max(1))) as u64),
-            };
-        }
-        Some(counters)
+            })
+        };
+        Some((0..).zip(carried).filter_map(of_leg).collect())
     }
 
     /// What a frame between the base stations of a split bearer has, as long as it was not heard.
@@ -64,12 +72,14 @@ impl Stack {
     #[cold]
     pub(super) fn drain_split(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         let drb = &mut self.bearers[bearer.index()];
-        drb.drain_inlet(env, &mut self.storage);
+        let took_any = drb.drain_inlet(env, &mut self.storage);
         if let Some(mut split) = split(drb) {
             split.drain(env.now);
             split.feed(env, &mut self.storage);
         }
-        self.arm(env.now, bearer, Direction::Downlink);
+        if took_any && drb.config().wakes_for_packets() {
+            self.arm(env.now, bearer, Direction::Downlink);
+        }
         self.arm_interface(env.now, bearer);
     }
 
@@ -95,6 +105,7 @@ impl Stack {
         };
         if split.fire(generation) {
             split.on_wake(env.now, &mut self.storage);
+            split.feed(env, &mut self.storage);
             self.arm_interface(env.now, bearer);
         }
     }
@@ -111,14 +122,14 @@ impl Stack {
             } = frame;
             let drb = &self.bearers[bearer.index()];
             let cell = |leg: LegId| self.legs[leg.index()].config.cell;
-            let near = drb.legs().next().map(cell);
-            let far = last_far(drb).map(cell);
-            let own = self.ues[drb.config().ue.index()].legs().first();
-            let near = near.or(own.map(|&leg| cell(leg))).unwrap_or_default();
-            let far = far.unwrap_or(near);
+            let near = last_leg(&self.ues, drb, NEAR_LEG).map(cell);
+            let near = near.unwrap_or_default();
+            let far = last_leg(&self.ues, drb, FAR_LEG).map_or(near, cell);
             let (what, from, to) = match kind {
                 FrameKind::Copy => {
-                    let [from, to] = copied_between(drb).unwrap_or([near; 2]);
+                    let early = copied_early(drb, number);
+                    let ends = early.or_else(|| copied_between(drb));
+                    let [from, to] = ends.unwrap_or([near; 2]);
                     (Backhaul::Copy { bearer }, from, to)
                 }
                 FrameKind::Downlink => (Backhaul::DownlinkPdu { bearer }, near, far),
@@ -141,13 +152,37 @@ impl Stack {
 
     /// The leg of a split bearer beside that of its PDCP.
     fn far_leg(&self, bearer: DrbId) -> Option<LegId> {
-        self.bearers[bearer.index()].legs().nth(1)
+        leg_numbered(&self.bearers[bearer.index()], FAR_LEG)
     }
 
     /// A bearer of a leg.
     pub(super) fn bearer_at(&self, leg: LegId, position: usize) -> Option<DrbId> {
         self.legs[leg.index()].channels.bearer(position)
     }
+}
+
+/// The leg of a split bearer with a number, or that which had it last while there is none: its UE may be between two
+/// cells, or without a secondary node.
+fn last_leg(ues: &[UeRrc], drb: &Drb, number: u8) -> Option<LegId> {
+    let last = || match number {
+        NEAR_LEG => ues[drb.config().ue.index()].legs().first().copied(),
+        FAR_LEG => last_far(drb),
+        _ => None,
+    };
+    leg_numbered(drb, number).or_else(last)
+}
+
+/// The leg at a position among those of a bearer.
+fn leg_at(stack: &Stack, bearer: DrbId, position: usize) -> Option<LegId> {
+    stack.bearers[bearer.index()].legs().nth(position)
+}
+
+/// Whether a bearer has an RLC entity that fails with a leg: in a secondary cell one that is kept to it alone.
+pub(super) fn fails_with(stack: &Stack, leg: LegId, bearer: DrbId) -> bool {
+    let state = &stack.legs[leg.index()];
+    let is_secondary = state.carriers.primary().is_some();
+    let number = rlc_of(state, bearer);
+    !is_secondary || leg_numbered(&stack.bearers[bearer.index()], number) == Some(leg)
 }
 
 impl Service {
@@ -160,7 +195,11 @@ impl Service {
     ) {
         match what {
             Backhaul::Copy { bearer } => {
-                daps(&mut self.stack.bearers[bearer.index()]).on_copy(number);
+                let drb = &mut self.stack.bearers[bearer.index()];
+                match drb.is_dual {
+                    true => daps(drb).on_copy(number),
+                    false => early(drb).on_copy(number),
+                }
                 self.flow_on(bearer, env);
             }
             Backhaul::DownlinkPdu { bearer } => {
@@ -221,18 +260,25 @@ impl Service {
         } else {
             on_late_uplink(drb, number, &mut stack.storage);
         }
-        let number = drb.config().split.map_or(0, |split| split.leg);
-        drb.on_sdus((number, Direction::Uplink), env, &mut stack.storage);
+        let number = drb.config().split.and_then(|split| split.leg);
+        drb.on_sdus(
+            (number.unwrap_or(0), Direction::Uplink),
+            env,
+            &mut stack.storage,
+        );
         stack.close_books(bearer, Direction::Uplink, env);
         stack.arm(env.now, bearer, Direction::Downlink);
     }
 
-    /// Something waits at the UE for a bearer: its further leg may carry it too.
+    /// Something waits at the UE for a bearer: its further legs may carry it too.
     #[inline]
     pub(super) fn on_split_data(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         if self.stack.bearers[bearer.index()].config().split.is_some() {
-            let leg = self.stack.far_leg(bearer);
-            self.on_uplink_data(leg, env);
+            let mut position = 1;
+            while let Some(leg) = leg_at(&self.stack, bearer, position) {
+                self.on_uplink_data(Some(leg), env);
+                position += 1;
+            }
         }
     }
 
@@ -248,9 +294,11 @@ impl Service {
                 split.feed(env, &mut self.stack.storage);
             }
             self.stack.arm_interface(env.now, bearer);
-            for of in [self.stack.leg_of(bearer), self.stack.far_leg(bearer)] {
-                self.on_backlog(of, Direction::Downlink, env);
-                self.on_uplink_data(of, env);
+            let mut nth = 0;
+            while let Some(of) = leg_at(&self.stack, bearer, nth) {
+                self.on_backlog(Some(of), Direction::Downlink, env);
+                self.on_uplink_data(Some(of), env);
+                nth += 1;
             }
         }
     }

@@ -1,11 +1,13 @@
 //! Everything but the cells: legs, bearers and the air, and the packets between them.
 
 use super::Event;
+use super::split::fails_with;
 use crate::air::{Air, Extent};
 use crate::bearer::{BlockTimes, Drb, Storage};
 use crate::config::{Env, LegId};
 use crate::leg::{
-    Carriers, Content, ContentId, Contents, Leg, LegConfig, RlcQueues, UplinkRequests,
+    Carriers, Content, ContentId, Contents, Leg, LegConfig, RlcQueues, UplinkRequests, asks,
+    control_bytes, rlc_of,
 };
 use crate::plan::CellPlan;
 use crate::rlc::{Generation, TransportBlock};
@@ -40,15 +42,22 @@ struct Queues<'a, 'b, P> {
 }
 
 impl<P: Probe> RlcQueues for Queues<'_, '_, P> {
-    fn status(&self, bearer: DrbId) -> u64 {
+    fn status(&self, bearer: DrbId, rlc: Option<u8>) -> u64 {
         let bearer = &self.bearers[bearer.index()];
-        let backlog = bearer.backlog(self.env.now, self.number, self.direction);
+        let number = rlc.unwrap_or(self.number);
+        let backlog = bearer.backlog(self.env.now, number, self.direction);
         backlog.status
     }
 
     #[inline]
-    fn pull(&mut self, bearer: DrbId, grant: u32, block: &mut TransportBlock) -> u32 {
-        let way = (self.number, self.direction);
+    fn pull(
+        &mut self,
+        bearer: DrbId,
+        rlc: Option<u8>,
+        grant: u32,
+        block: &mut TransportBlock,
+    ) -> u32 {
+        let way = (rlc.unwrap_or(self.number), self.direction);
         self.bearers[bearer.index()].pull(way, grant, block, self.env, self.storage)
     }
 }
@@ -76,7 +85,7 @@ impl Stack {
     #[inline]
     pub(super) fn uplink(&mut self, leg: LegId) -> (&mut Leg, &mut UplinkRequests) {
         let state = &mut self.legs[leg.index()];
-        let requests = &mut self.requests[state.primary().index()];
+        let requests = &mut self.requests[asks(state).index()];
         (state, requests)
     }
 
@@ -101,9 +110,9 @@ impl Stack {
         let listening = self.legs[primary.index()].listening();
         self.legs[leg.index()].listen_as(listening);
         for bearer in rrc.all_bearers() {
-            let config = self.bearers[bearer.index()].config();
-            if config.leg == number {
-                self.legs[leg.index()].channels.add(bearer, config);
+            let drb = &mut self.bearers[bearer.index()];
+            if drb.config().leg == number {
+                carry_beside(&mut self.legs, (bearer, drb), leg, [u32::MAX; 2]);
             }
         }
     }
@@ -142,10 +151,19 @@ impl Stack {
     }
 
     /// A UE whose data bearers are there comes under mobility management in a cell of this
-    /// generation, with this signalling bearer.
-    pub(super) fn manage(&mut self, ue: UeId, signalling: DrbId, generation: Generation) {
-        self.bearers[signalling.index()].carry_signalling();
+    /// generation, with these bearers for signalling, that of MAC's control elements the last one if there is one.
+    pub(super) fn manage(
+        &mut self,
+        ue: UeId,
+        (signalling, control): (DrbId, Option<DrbId>),
+        generation: Generation,
+    ) {
         let rrc = &mut self.ues[ue.index()];
+        if let Some(control) = control {
+            self.bearers[control.index()].carry_signalling();
+            rrc.on_control_bearer();
+        }
+        self.bearers[signalling.index()].carry_signalling();
         rrc.on_signalling_bearer();
         for bearer in rrc.bearers() {
             self.bearers[bearer.index()].travel().manage();
@@ -172,7 +190,7 @@ impl Stack {
 
     /// Arms the time at which a UE asks again.
     pub(super) fn arm_repeat(&mut self, leg: LegId) {
-        let leg = self.legs[leg.index()].primary();
+        let leg = asks(&self.legs[leg.index()]);
         if let Some((at, generation)) = self.requests[leg.index()].arm_repeat() {
             self.events.schedule(at, Event::Repeat(leg, generation));
         }
@@ -228,11 +246,13 @@ impl Stack {
     #[inline]
     pub(super) fn backlog(&self, now: Time, leg: LegId, direction: Direction) -> u64 {
         let leg = &self.legs[leg.index()];
-        let number = leg.config.number;
-        let mut bytes = 0;
+        let mut bytes = match direction {
+            Direction::Downlink => control_bytes(leg),
+            Direction::Uplink => 0,
+        };
         for id in leg.channels.bearers() {
             let bearer = &self.bearers[id.index()];
-            bytes += bearer.backlog(now, number, direction).total();
+            bytes += bearer.backlog(now, rlc_of(leg, id), direction).total();
         }
         bytes
     }
@@ -240,8 +260,8 @@ impl Stack {
     /// Bytes of the smallest block that takes anything of what waits in a direction of a leg.
     pub(super) fn least_block(&self, leg: LegId, direction: Direction) -> u32 {
         let leg = &self.legs[leg.index()];
-        let number = leg.config.number;
-        let of_bearer = |id: DrbId| self.bearers[id.index()].least_grant(number, direction);
+        let of_bearer =
+            |id: DrbId| self.bearers[id.index()].least_grant(rlc_of(leg, id), direction);
         let least = leg.channels.bearers().map(of_bearer);
         least.filter(|&bytes| bytes > 0).min().unwrap_or(0)
     }
@@ -271,9 +291,9 @@ impl Stack {
         env: &mut Env<'_, impl Probe>,
     ) {
         let leg = &self.legs[leg.index()];
-        let way = (leg.config.number, direction);
         for id in leg.channels.bearers() {
             let drb = &mut self.bearers[id.index()];
+            let way = (rlc_of(leg, id), direction);
             drb.lose_unfit(way, room, env, &mut self.storage);
         }
     }
@@ -283,9 +303,9 @@ impl Stack {
     #[inline]
     pub(super) fn downlink_waiting(&self, now: Time, leg: LegId) -> (u64, Option<Time>) {
         let leg = &self.legs[leg.index()];
-        let number = leg.config.number;
-        let (mut bytes, mut inlet_at) = (0, None);
+        let (mut bytes, mut inlet_at) = (control_bytes(leg), None);
         for id in leg.channels.bearers() {
+            let number = rlc_of(leg, id);
             let bearer = &self.bearers[id.index()];
             bytes += bearer.backlog(now, number, Direction::Downlink).total();
             inlet_at = match (inlet_at, bearer.inlet_at(number)) {
@@ -315,9 +335,20 @@ impl Stack {
             env,
         };
         let content = self.contents.content_mut(id);
+        let mut room = bytes;
+        if direction == Direction::Downlink && !leg.controls.is_empty() {
+            leg.controls.retain(|control| {
+                let fits = control.size() <= room;
+                if fits {
+                    room -= control.size();
+                    content.controls.push(*control);
+                }
+                !fits
+            });
+        }
         leg.channels
-            .fill(now, direction, bytes, content, &mut queues);
-        if content.bearers.is_empty() {
+            .fill(now, direction, room, content, &mut queues);
+        if content.bearers.is_empty() && content.controls.is_empty() {
             self.contents.free(id);
             return None;
         }
@@ -394,7 +425,7 @@ impl Stack {
         times: &BlockTimes,
         env: &mut Env<'_, impl Probe>,
     ) {
-        let way = (self.legs[leg.index()].config.number, direction);
+        let way = (rlc_of(&self.legs[leg.index()], bearer), direction);
         let drb = &mut self.bearers[bearer.index()];
         drb.on_pdus(way, (&content.block, pdus), times, env, &mut self.storage);
     }
@@ -406,9 +437,12 @@ impl Stack {
         id: ContentId,
         env: &mut Env<'_, impl Probe>,
     ) {
-        let way = (self.legs[leg.index()].config.number, direction);
         let content = self.contents.take(id);
+        // The base station says again what the UE has not heard.
+        let controls = &mut self.legs[leg.index()].controls;
+        controls.extend_from_slice(&content.controls);
         for (bearer, pdus) in content.runs() {
+            let way = (rlc_of(&self.legs[leg.index()], bearer), direction);
             let drb = &mut self.bearers[bearer.index()];
             drb.lose(way, (&content.block, pdus), env, &mut self.storage);
         }
@@ -458,11 +492,34 @@ impl Stack {
         self.lose_content(leg, env);
         let mut position = 0;
         while let Some(bearer) = self.legs[leg.index()].channels.bearer(position) {
+            position += 1;
+            if !fails_with(self, leg, bearer) {
+                continue;
+            }
             let drb = &mut self.bearers[bearer.index()];
-            let number = self.legs[leg.index()].config.number;
+            let number = rlc_of(&self.legs[leg.index()], bearer);
             drb.reestablish((number, until), env, &mut self.storage);
             self.arm_interface(env.now, bearer);
-            position += 1;
+        }
+    }
+}
+
+/// A leg in a secondary cell carries a bearer of the primary one too, or the RLC entity of it that is kept to that cell.
+/// Its largest blocks have so many bytes for data, by direction.
+pub(super) fn carry_beside(
+    legs: &mut [Leg],
+    (bearer, drb): (DrbId, &mut Drb),
+    leg: LegId,
+    rooms: [u32; 2],
+) {
+    let state = &mut legs[leg.index()];
+    let config = drb.config();
+    match config.kept_to(state.config.cell) {
+        None => state.channels.add(bearer, config),
+        Some(rlc) => {
+            state.channels.add_restricted(bearer, config, rlc);
+            state.carriers.ask_apart();
+            drb.on_connected(rlc, leg, rooms);
         }
     }
 }

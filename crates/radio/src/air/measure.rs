@@ -3,12 +3,40 @@
 use super::Air;
 use super::path::Round;
 use super::ue::latest;
-use crate::channel::CommonShadowing;
+use crate::channel::Shadow;
 use fadeout_core::math::{from_db, to_db};
-use fadeout_core::{CellId, Kinematics, Motion, Point, Time, UeId};
+use fadeout_core::{CellId, Kinematics, Motion, Point, Span, Time, UeId};
+
+/// Speed of light in vacuum in m/s (exact, SI).
+const SPEED_OF_LIGHT: f64 = 299_792_458.0;
 
 /// More than powers and logarithms round a level by, dB.
 const ROUNDING_DB: f64 = 1e-6;
+
+/// How a cell's level may rise on the way of a UE.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LevelRise {
+    /// The level at most, dBm, without what shadowing takes from it.
+    pub level_dbm: f64,
+    /// By how many dB at most the same rises with each metre.
+    pub db_per_m: f64,
+    /// For so many metres.
+    pub within_m: f64,
+    pub shadow: Shadow,
+}
+
+/// How long a signal takes from a UE to a cell and back, along the straight line.
+pub(crate) fn round_trip<M: Motion>(
+    air: &mut Air,
+    (ue, cell): (UeId, CellId),
+    now: Time,
+    motion: &mut M,
+) -> Span {
+    let at = air.ues[ue.index()].place(now, motion).ue.position;
+    let config = &air.cells[cell.index()].config;
+    let site = config.site + config.shift_toward(at);
+    Span::from_secs_f64(2.0 * site.distance_to(at) / SPEED_OF_LIGHT)
+}
 
 impl Air {
     /// Measures RSRP in dBm of every cell that a UE has a path to, without fading: the measurement
@@ -51,42 +79,6 @@ impl Air {
         Some(cell.levels.element_dbm + to_db(gain))
     }
 
-    /// Bounds of the level that [`Air::measure_levels`] would measure of each cell, dBm; equal where nothing
-    /// but a look tells.
-    pub(crate) fn bound_levels<M: Motion>(
-        &mut self,
-        ue: UeId,
-        now: Time,
-        motion: &mut M,
-        mut report: impl FnMut(CellId, [f64; 2]),
-    ) -> Point {
-        let may_bound = !motion.has_vehicles();
-        let now = latest(now, self.grain);
-        let ue = &mut self.ues[ue.index()];
-        let placement = ue.place(now, motion);
-        let place = placement.ue.position;
-        let (mut round, mut common) = (Round::default(), CommonShadowing::default());
-        for index in ue.carriers.iter().cloned().flatten() {
-            let path = &self.paths[index];
-            let cell = &self.cells[path.cell.index()];
-            let channel = &mut self.channels[index];
-            let bounds_db = match may_bound {
-                true => channel.bounds_db(place, cell, &mut common),
-                false => [f64::NEG_INFINITY, f64::INFINITY],
-            };
-            let levels_dbm = if bounds_db[1] < f64::INFINITY {
-                let [low_db, high_db] = bounds_db.map(|bound| cell.levels.element_dbm + bound);
-                [low_db - ROUNDING_DB, high_db + ROUNDING_DB]
-            } else {
-                let (found, at) = ((channel, self.gains[index]), (now, &mut round));
-                let gain = path.look_aside(found, at, &placement, cell, motion);
-                [cell.levels.element_dbm + to_db(gain); 2]
-            };
-            report(path.cell, levels_dbm);
-        }
-        place
-    }
-
     /// Levels that a UE would have measured of a cell at these places, where [`Air::bound_levels`] bounded
     /// it, dBm; `now` it is measured again.
     pub(crate) fn levels_at<M: Motion>(
@@ -111,6 +103,73 @@ impl Air {
         let placement = self.ues[ue.index()].place(now, motion);
         let ends = config.ends((node, now), placement.ue, motion);
         self.channels[index].find_db(now, &ends);
+    }
+}
+
+/// The air as a UE sees it that need not look at all cells.
+pub(crate) struct Bounded<'a>(pub &'a mut Air);
+
+impl Bounded<'_> {
+    /// Where a UE is as it measures.
+    pub(crate) fn place<M: Motion>(&mut self, ue: UeId, now: Time, motion: &mut M) -> Point {
+        let now = latest(now, self.0.grain);
+        self.0.ues[ue.index()].place(now, motion).ue.position
+    }
+
+    /// Bounds of the level that [`Air::measure_level`] would find, dBm; equal where nothing but a look tells.
+    pub(crate) fn bound_level<M: Motion>(
+        &mut self,
+        (ue, cell): (UeId, CellId),
+        (now, round): (Time, &mut Round),
+        motion: &mut M,
+    ) -> Option<[f64; 2]> {
+        let index = path_between(self.0, ue, cell)?;
+        let at = latest(now, self.0.grain);
+        let of_ue = &mut self.0.ues[ue.index()];
+        let place = of_ue.place(at, motion).ue.position;
+        let its = &self.0.cells[cell.index()];
+        let bounds_db = match motion.has_vehicles() {
+            false => self.0.channels[index].bounds_db(place, its, &mut of_ue.common),
+            true => [f64::NEG_INFINITY, f64::INFINITY],
+        };
+        if bounds_db[1] == f64::INFINITY {
+            let level_dbm = self.0.measure_level((ue, cell), (now, round), motion)?;
+            return Some([level_dbm; 2]);
+        }
+        let [low_db, high_db] = bounds_db.map(|bound| its.levels.element_dbm + bound);
+        Some([low_db - ROUNDING_DB, high_db + ROUNDING_DB])
+    }
+
+    /// How the level of a cell may rise from where a UE is, `place`; none where no bound is known.
+    pub(crate) fn rise(
+        &self,
+        (ue, cell): (UeId, CellId),
+        place: Point,
+        motion: &impl Motion,
+    ) -> Option<LevelRise> {
+        if motion.has_vehicles() {
+            return None;
+        }
+        let index = path_between(self.0, ue, cell)?;
+        let its = &self.0.cells[cell.index()];
+        let rise = self.0.channels[index].rise(its)?;
+        let way_m = rise.from.distance_to(place) * (1.0 + 1e-9);
+        let level_dbm = its.levels.element_dbm + rise.gain_db + rise.db_per_m * way_m;
+        Some(LevelRise {
+            level_dbm: level_dbm + ROUNDING_DB,
+            db_per_m: rise.db_per_m,
+            within_m: rise.within_m - way_m,
+            shadow: rise.shadow,
+        })
+    }
+
+    /// No more than the loss by the shadowing of a UE's path to a cell at a place, and little less, dB.
+    pub(crate) fn least_shadowing_db(&mut self, (ue, cell): (UeId, CellId), place: Point) -> f64 {
+        let index = path_between(self.0, ue, cell);
+        let common = &mut self.0.ues[ue.index()].common;
+        index.map_or(0.0, |index| {
+            self.0.channels[index].least_shadowing_db(place, common)
+        })
     }
 }
 

@@ -12,7 +12,7 @@ mod geometry;
 mod history;
 mod interference;
 mod levels;
-mod measure;
+pub(crate) mod measure;
 mod path;
 mod power;
 mod quality;
@@ -38,14 +38,14 @@ pub use geometry::{Geometry, geometry};
 use history::Histories;
 use interference::{Crossing, Downlinks};
 use levels::Levels;
-pub(crate) use path::Round;
 use path::{Fade, PathChannel, RadioPath};
-pub(crate) use power::share_power;
+pub(crate) use power::{share_power, uplink_power};
 use spectrum::Spectrum;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use ue::{AirUe, INTERFERING_PERIOD, latest};
 pub(crate) use watch::{LinkLook, Watched};
+pub(crate) use {measure::Bounded, path::Round};
 
 /// Every path, and what every cell sends and hears.
 #[derive(Debug)]
@@ -125,8 +125,7 @@ pub(crate) enum Extent<'a> {
     Part(BandSet, &'a SubBands),
 }
 
-/// Whether a SINR is of a transmission, with the interference of its slot, or for a report, with
-/// the mean over time.
+/// Whether a SINR is of a transmission, with its slot's interference, or for a report, with the mean over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     Transmission,
@@ -282,11 +281,12 @@ impl Air {
             (None, Some((downlink, uplink))) => Signal::Recorded(downlink.clone(), uplink.clone()),
             (None, None) => {
                 let paths = self.add_carrier(ue, cell)?;
-                let of_carrier = &mut self.paths[paths.clone()];
-                let serving = of_carrier.iter().position(|path| path.cell == cell);
-                let serving = serving.unwrap_or_default();
-                of_carrier[serving].is_serving = true;
-                Signal::Paths(paths.start + serving, paths)
+                let mut of_carrier = self.paths[paths.clone()].iter();
+                let serving = of_carrier.position(|path| path.cell == cell);
+                let serving = paths.start + serving.unwrap_or_default();
+                self.paths[serving].is_serving = true;
+                self.channels[serving].bring_near();
+                Signal::Paths(serving, paths)
             }
         };
         let follows_from_the_places = match &signal {

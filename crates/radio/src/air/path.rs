@@ -3,7 +3,7 @@
 use super::AirCell;
 use crate::channel::fading::MAX_SUB_BANDS;
 use crate::channel::recorded::Series;
-use crate::channel::{Beside, CommonShadowing, LinkChannel, LinkEnds, State};
+use crate::channel::{Beside, CommonShadowing, LinkChannel, LinkEnds, Rise, State};
 use crate::config::CellConfig;
 use fadeout_core::math::from_db;
 use fadeout_core::{CellId, Kinematics, Lattice, Motion, NodeId, Point, Time, Vector};
@@ -184,8 +184,24 @@ impl PathChannel {
         if reach_db[1].is_infinite() {
             return reach_db;
         }
-        let last_db = self.channel.large_scale().gain_db;
+        let last_db = self
+            .channel
+            .last_db()
+            .map_or(f64::NAN, |(gain_db, _)| gain_db);
         reach_db.map(|reach_db| last_db + reach_db)
+    }
+
+    /// How the slow gain without shadowing may rise from where it was looked at last; none where no bound is known.
+    pub(super) fn rise(&self, cell: &AirCell) -> Option<Rise> {
+        match self.recorded {
+            None => self.channel.rise(cell.levels.unique_m),
+            Some(_) => None,
+        }
+    }
+
+    /// As [`LinkChannel::least_shadowing_db`].
+    pub(super) fn least_shadowing_db(&self, ue: Point, common: &mut CommonShadowing) -> f64 {
+        self.channel.least_shadowing_db(ue, common)
     }
 
     /// The slow gain at given ends. Another look is needed before anything else is asked.
@@ -218,7 +234,13 @@ impl PathChannel {
 
     /// Its state when it was last looked at.
     pub(super) fn state(&self) -> State {
-        self.channel.large_scale().state
+        let last = self.channel.last_db();
+        last.map_or(State::Outage, |(_, state)| state)
+    }
+
+    /// More than its mean gain is asked for from now on.
+    pub(super) fn bring_near(&mut self) {
+        self.channel.bring_near();
     }
 
     /// Takes the gain from a recording.

@@ -4,7 +4,7 @@ use super::{Air, AirLeg, Signal};
 use crate::config::{Aggregation, LegId, UplinkPower};
 use crate::phy::power::OpenLoopPower;
 use fadeout_core::math::to_db;
-use fadeout_core::{Decibel, UeId};
+use fadeout_core::{Dbm, Decibel, UeId};
 
 impl Air {
     /// Power in dBm that a UE puts into each of `blocks` resource blocks of a transmission.
@@ -62,6 +62,13 @@ impl Air {
             }),
         }
     }
+}
+
+/// What arrives of a UE that sends with full power, without fading; none where no path has a gain.
+pub(crate) fn uplink_power(air: &Air, leg: LegId) -> Option<Dbm> {
+    let leg = &air.legs[leg.index()];
+    let power_dbm = air.ues[leg.ue.index()].config.power_of_carrier().0;
+    matches!(leg.signal, Signal::Paths(..)).then(|| Dbm(power_dbm - air.path_loss(leg).0))
 }
 
 /// The secondary cells of a UE are others: it shares its power among as many carriers.

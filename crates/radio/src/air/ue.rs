@@ -1,6 +1,7 @@
 //! A UE as the air knows it: where it is, and the paths to it.
 
 use super::path::Placement;
+use crate::channel::CommonShadowing;
 use crate::config::UeConfig;
 use fadeout_core::math::from_db;
 use fadeout_core::{Kinematics, Motion, Span, Time, Vector};
@@ -29,6 +30,8 @@ pub(super) struct AirUe {
     /// Where it was at the latest instants at which paths that only interfere are looked at, as far as that was
     /// asked; each at the place of its number.
     on_grid: [Option<(Time, Kinematics, u64)>; INSTANTS],
+    /// The shadowing that its paths share, where it measures.
+    pub common: CommonShadowing,
 }
 
 /// Instants that are remembered: more than looks are made later.
@@ -52,6 +55,7 @@ impl AirUe {
             seen: (Time::ZERO, None),
             rest: 0,
             on_grid: [None; INSTANTS],
+            common: CommonShadowing::default(),
         }
     }
 

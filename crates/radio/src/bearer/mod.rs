@@ -13,6 +13,7 @@
 mod abroad;
 mod copies;
 pub(crate) mod daps;
+pub(crate) mod early;
 mod forwarding;
 mod generation;
 mod leaving;
@@ -28,8 +29,8 @@ mod transfer;
 pub(crate) use abroad::Stays;
 pub(crate) use leaving::fail_leg;
 pub(crate) use split::{
-    Frame, FrameKind, SplitBearer, carried, close_secondary, hold_secondary, leave_secondary,
-    manage_secondary, on_late_uplink, open_secondary, shown, split,
+    Carried, Frame, FrameKind, SplitBearer, carried, close_secondary, hold_secondary, last_far,
+    leave_secondary, leg_numbered, manage_secondary, on_late_uplink, open_secondary, shown, split,
 };
 pub(crate) use storage::Storage;
 pub(crate) use track::BlockTimes;
@@ -37,12 +38,12 @@ pub(crate) use transfer::TransferCounts;
 
 use crate::config::{BearerConfig, Env, LegId};
 use crate::pdcp::{Ledger, Rx, Tx};
-use crate::rlc::{Backlog, Generation, ParameterError, TransportBlock};
+use crate::rlc::{Backlog, Generation, ParameterError, Sdu, TransportBlock};
 use crate::wire::BearerFormat;
 use daps::Daps;
 use fadeout_core::random::Stream;
 use fadeout_core::{Direction, DrbId, PacketId, Probe, RadioDropCause, Ring, Time, Wake};
-use rlc_leg::{RlcEnd, RlcLeg, RlcLegs};
+use rlc_leg::{RlcEnd, RlcLeg, RlcLegs, nth_of_leg};
 use split::Split;
 use std::ops::Range;
 use transfer::Transfers;
@@ -71,9 +72,11 @@ pub(crate) struct Drb {
     is_signalling: bool,
     /// Whether a source serves it on while its UE enters the target, or after.
     pub(crate) is_dual: bool,
+    /// Whether candidates of its UE get copies of what is sent down.
+    has_takers: bool,
 }
 
-/// The side that finds that a link has failed.
+/// The side that finds that a link, or RLC on it, has failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Finder {
     Ue,
@@ -105,14 +108,18 @@ pub(crate) struct BearerCounters {
     pub marked_packets: u64,
 }
 
-/// The further leg of a split bearer that was connected last.
-pub(crate) fn last_far(drb: &Drb) -> Option<LegId> {
-    drb.split.as_ref()?.last_far
-}
-
 /// Whether RRC's messages go over another leg of the UE: what came over this one is void.
 fn is_elsewhere(drb: &Drb, leg: u8) -> bool {
     drb.is_signalling && leg != drb.legs.primary.number
+}
+
+/// Another base station gets a copy of a downlink SDU too.
+#[cold]
+fn copy(drb: &mut Drb, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storage) {
+    match drb.is_dual {
+        true => daps::daps(drb).copy(sdu, env, storage),
+        false => early::early(drb).copy(sdu, env, storage),
+    }
 }
 
 impl Drb {
@@ -142,13 +149,17 @@ impl Drb {
                 number,
                 leg: None,
                 rooms: [u32::MAX; 2],
-                format: BearerFormat::new(&rlc, &config.pdcp, nth),
+                format: BearerFormat::new(&rlc, &config.pdcp, nth_of_leg(nth, number)),
                 ends: [end(Direction::Downlink)?, end(Direction::Uplink)?],
             })
         };
-        let further = config
-            .split
-            .map(|split| (1, split.leg, split.of_leg(split.rlc)));
+        let further = config.split.iter().flat_map(|split| {
+            let far = split.leg.map(|number| (number, split.of_leg(split.rlc)));
+            let near = split.of_leg(config.rlc);
+            let carriers = split.carriers.numbers().map(move |number| (number, near));
+            let legs = far.into_iter().chain(carriers);
+            legs.map(|(number, rlc)| (u64::from(number), number, rlc))
+        });
         let rlc = config
             .split
             .map_or(config.rlc, |split| split.of_leg(config.rlc));
@@ -159,7 +170,7 @@ impl Drb {
             generation: None,
             legs: RlcLegs {
                 primary: leg((0, config.leg, rlc))?,
-                others: further.into_iter().map(leg).collect::<Result<_, _>>()?,
+                others: further.map(leg).collect::<Result<_, _>>()?,
             },
             split: (config.split).map(|split| Box::new(Split::new(&config, split))),
             anchors: [anchor()?, anchor()?],
@@ -168,6 +179,7 @@ impl Drb {
             transfer: Transfers::default(),
             is_signalling: false,
             is_dual: false,
+            has_takers: false,
         })
     }
 
@@ -194,9 +206,7 @@ impl Drb {
             Some(rlc) => {
                 rlc.leg = Some(leg);
                 rlc.rooms = rooms;
-                if let Some(split) = self.split.as_mut().filter(|_| number != self.config.leg) {
-                    split.last_far = Some(leg);
-                }
+                split::note_far(&mut self.split, number, leg);
                 true
             }
             None => false,
@@ -280,7 +290,8 @@ impl Drb {
     #[inline]
     pub(crate) fn inlet_at(&self, leg: u8) -> Option<Time> {
         match &self.split {
-            Some(split) if leg != self.legs.primary.number => split.arrival_at(),
+            Some(split) if split.is_far(leg) => split.arrival_at(),
+            Some(_) if leg != self.legs.primary.number => None,
             _ => {
                 let at = self.inlet.front().map(|&(at, _)| at);
                 match self.is_dual.then(|| Daps::pending_at(self)).flatten() {
@@ -354,8 +365,8 @@ impl Drb {
                 if self.wants_delay(env.probe) {
                     storage.tracks.number(packet, sdu.serial);
                 }
-                if self.is_dual && direction == Direction::Downlink {
-                    daps::daps(self).copy(sdu, env, storage);
+                if (self.is_dual || self.has_takers) && direction == Direction::Downlink {
+                    copy(self, sdu, env, storage);
                 }
                 true
             }
@@ -418,6 +429,11 @@ impl Drb {
         let mut marked = 0;
         let marks = (&mut *env.pool, &mut marked);
         let used = end.pull(env.now, grant, block, marks, &mut storage.dropped);
+        if direction == Direction::Downlink
+            && let Some(split) = &mut self.split
+        {
+            split.on_block(env.now, leg, used, &self.legs);
+        }
         if marked > 0 || !storage.dropped.is_empty() {
             self.on_managed(direction, marked, env, storage);
         }
@@ -472,8 +488,8 @@ impl Drb {
             split.confirm((leg, direction.opposite()), env.now);
         }
         if direction == Direction::Uplink
-            && leg != self.config.leg
             && let Some(mut split) = split(self)
+            && split.is_far(leg)
         {
             split.send_up(env, storage);
             return;

@@ -44,6 +44,11 @@ pub(super) struct RlcEnd {
     aqm: Option<Box<Aqm>>,
 }
 
+/// RLC entities of a bearer over several carriers of a cell group have logical channels of their own.
+pub(super) fn nth_of_leg(nth: u8, number: u8) -> u8 {
+    nth.saturating_add(number.saturating_sub(1).saturating_mul(8))
+}
+
 impl RlcLegs {
     pub(super) fn iter(&self) -> impl Iterator<Item = &RlcLeg> {
         std::iter::once(&self.primary).chain(&self.others)

@@ -1,5 +1,6 @@
 //! A bearer alone: its blocks are carried, or not, by hand.
 
+mod choice;
 mod duplication;
 mod generation;
 mod split;

@@ -12,6 +12,7 @@
 use super::abroad::Stay;
 use super::copies::Copies;
 use super::daps::Dual;
+use super::early::{Early, EarlyCounts};
 use super::forwarding::Away;
 use super::{Drb, Storage, split};
 use crate::config::{BearerConfig, Env, Fate, Way};
@@ -46,6 +47,10 @@ pub(crate) struct Transfer {
     pub(super) late: Ring<Sdu>,
     /// PDUs that came over both cells, of the latest change of cell.
     pub(super) twice: u64,
+    /// While candidates of a conditional handover get copies.
+    pub(super) early: Option<Box<Early>>,
+    /// Copies for candidates since the latest change of cell.
+    pub(super) early_counts: EarlyCounts,
 }
 
 /// Counts of the downlink packets of a change of cell.
@@ -61,6 +66,10 @@ pub(crate) struct TransferCounts {
     pub bicast: u64,
     /// Those of them that the source did not drop.
     pub doubled: u64,
+    /// Copies that the source has sent to candidates ahead of time.
+    pub early: u64,
+    /// Those of them that nobody needed.
+    pub useless: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -201,6 +210,8 @@ impl Transfers {
             lost: transfer.counts.lost + twins.lost,
             bicast: twins.copied,
             doubled: twins.doubled + transfer.twice,
+            early: transfer.early_counts.sent,
+            useless: transfer.early_counts.sent - transfer.early_counts.used,
             ..transfer.counts
         };
         (transfer.gaps.map(span), counts)
@@ -541,12 +552,10 @@ impl Travel<'_> {
     /// The UE's unsent data goes back into its RLC.
     fn push_uplink(&mut self, storage: &mut Storage) {
         let is_kept = self.drb.config.is_acknowledged();
+        (storage.again).retain(|&sdu| !split::wait_again(self.drb, Direction::Uplink, sdu));
+        let rlc = &mut self.drb.legs.primary.sender(Direction::Uplink).rlc;
+        let tx = &mut self.drb.anchors[Direction::Uplink.index()].tx;
         for sdu in storage.again.drain(..) {
-            if split::wait_again(self.drb, Direction::Uplink, sdu) {
-                continue;
-            }
-            let rlc = &mut self.drb.legs.primary.sender(Direction::Uplink).rlc;
-            let tx = &mut self.drb.anchors[Direction::Uplink.index()].tx;
             match is_kept {
                 true => rlc.push_again(sdu),
                 false => tx.renumber(sdu, rlc),

@@ -2,9 +2,9 @@
 
 use super::SplitConfig;
 use crate::mac::LogicalChannel;
-use crate::pdcp::PdcpConfig;
+use crate::pdcp::{Delivery, PdcpConfig};
 use crate::rlc::{AqmConfig, Mode, RlcConfig};
-use fadeout_core::UeId;
+use fadeout_core::{CellId, Span, UeId};
 
 /// A data radio bearer (DRB) of a UE: both directions.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,6 +24,14 @@ pub struct BearerConfig {
 }
 
 impl BearerConfig {
+    /// The number of the RLC entity that is kept to a secondary cell; none where the cell carries what the primary one
+    /// does.
+    ///
+    /// Standard: TS 38.321 §5.4.3.1.2.
+    pub(crate) fn kept_to(&self, cell: CellId) -> Option<u8> {
+        self.split?.carriers.rlc_in(cell)
+    }
+
     /// Whether RLC repeats what was lost.
     #[inline]
     pub(crate) fn is_acknowledged(&self) -> bool {
@@ -58,6 +66,22 @@ impl BearerConfig {
             rlc: RlcConfig::LTE_AM,
             pdcp: PdcpConfig::LTE,
             split: None,
+        }
+    }
+
+    /// What stands for control elements of MAC of `ue` in NR: served before all data, and repeated by HARQ alone.
+    pub(crate) fn control(ue: UeId) -> BearerConfig {
+        let signalling = BearerConfig::signalling(ue, true);
+        BearerConfig {
+            rlc: RlcConfig::NR_UM,
+            pdcp: PdcpConfig {
+                // Each is read as it comes.
+                delivery: Delivery::OutOfOrder(Some(Span::ZERO)),
+                discard_timer: None,
+                has_sdap_header: false,
+                ..PdcpConfig::NR
+            },
+            ..signalling
         }
     }
 

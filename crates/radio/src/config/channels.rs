@@ -4,6 +4,7 @@
 use super::CellConfig;
 use super::cell::link_key;
 use crate::channel::knife_edges::cascaded_loss;
+use crate::channel::path_loss::vehicle::foliage_db_per_m;
 use crate::channel::path_loss::wavelength;
 use crate::channel::penetration::Penetration;
 use crate::channel::{ChannelConfig, ConfigError, Environment, LineOfSight, LinkChannel, LinkEnds};
@@ -25,7 +26,8 @@ impl Channels {
         }
     }
 
-    /// The channel between a UE, behind walls of its own, and cell `id` of `cells`, which are all of them.
+    /// The channel between a UE, behind walls of its own, and cell `id` of `cells`, which are all of them. It stands
+    /// aside: its mean gain may be asked for.
     ///
     /// # Errors
     /// When the cell's channel cannot be built.
@@ -38,7 +40,7 @@ impl Channels {
         let key = link_key(cells.clone().map(|cell| cell.site), id, ue.0);
         let mut cells = cells;
         let cell = cells.nth(id.index()).expect("a cell has its number");
-        Ok(self.environment(cell)?.link_behind(key, penetration))
+        Ok(self.environment(cell)?.link_aside(key, penetration))
     }
 
     fn environment(&mut self, cell: &CellConfig) -> Result<&Environment, ConfigError> {
@@ -87,6 +89,10 @@ impl CellConfig {
         if !edges.is_empty() {
             let length_m = site.distance_to(ue.position);
             ends.vehicles_db = cascaded_loss(edges, length_m, wavelength(self.carrier).0).0;
+        }
+        let foliage_m = motion.foliage_m(site, ue.position);
+        if foliage_m > 0.0 {
+            ends.vehicles_db += foliage_db_per_m(self.carrier.0 / 1e9) * foliage_m;
         }
         if self.channel.line_of_sight == LineOfSight::Geometry {
             ends.obstruction = Some(motion.obstruction(site, ue.position));

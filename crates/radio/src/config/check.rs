@@ -1,8 +1,8 @@
 //! Checks of a configuration, before anything is built.
 
 use super::{
-    Adaptation, AirInterface, BearerConfig, CellConfig, RadioConfig, RadioError, Serving, Sharing,
-    SplitConfig, UeConfig,
+    Adaptation, AirInterface, BearerConfig, CellConfig, MOST_LEGS, RadioConfig, RadioError,
+    Serving, Sharing, SplitConfig, UeConfig,
 };
 use crate::mac::request::request_periods;
 use crate::pdcp::{Delivery, check_split_threshold};
@@ -95,7 +95,7 @@ pub(crate) fn check_bearer<'a>(
             ues: count,
         });
     };
-    let legs = 1 + u8::from(ue.pscell.is_some() || ue.takes_secondary);
+    let legs = legs_of(ue);
     if bearer.leg >= legs {
         return Err(RadioError::NoLeg {
             bearer: index,
@@ -105,15 +105,59 @@ pub(crate) fn check_bearer<'a>(
     }
     bearer
         .split
-        .map_or(Ok(()), |split| check_split(index, bearer, &split, legs))
+        .map_or(Ok(()), |split| check_split(index, bearer, &split, ue))
 }
 
-/// Checks a split bearer of a UE with so many legs.
+/// Legs that a UE has, or may be given.
+fn legs_of(ue: &UeConfig) -> u8 {
+    1 + u8::from(ue.pscell.is_some() || ue.takes_secondary)
+}
+
+/// What is wrong with the legs of a bearer of a UE: what, its value, and what was expected.
+fn wrong_legs(
+    bearer: &BearerConfig,
+    split: &SplitConfig,
+    ue: &UeConfig,
+) -> Option<(&'static str, String, &'static str)> {
+    let legs = legs_of(ue);
+    let carriers = &split.carriers;
+    let is_far = matches!(split.leg, None | Some(1));
+    if bearer.leg != 0 || !is_far || split.leg.is_some_and(|leg| leg >= legs) {
+        let far = split.leg.map_or("none".to_owned(), |leg| leg.to_string());
+        let value = format!("{} and {far} of {legs}", bearer.leg);
+        let expected = "the first and the second of two";
+        return Some(("legs of a split bearer", value, expected));
+    }
+    let cells = carriers.cells();
+    let all = 1 + cells.len() + usize::from(split.leg.is_some());
+    if !(2..=MOST_LEGS).contains(&all) {
+        return Some(("legs of a bearer", all.to_string(), "two to four"));
+    }
+    let is_ours = |cell: &CellId| ue.aggregation.cells().contains(cell);
+    let is_twice = |at: usize| cells[..at].contains(&cells[at]);
+    let expected = if !cells.iter().all(is_ours) {
+        "secondary cells of the UE"
+    } else if (0..cells.len()).any(is_twice) {
+        "each cell once: copies go over carriers of their own"
+    } else if cells.is_empty() {
+        return None;
+    } else if split.duplicates == [false; 2] {
+        "duplication: legs over carriers have no other use"
+    } else if !ue.aggregation.has_uplink && (bearer.is_acknowledged() || split.duplicates[1]) {
+        "secondary cells with uplink, for status reports and copies"
+    } else {
+        return None;
+    };
+    let cells: Vec<String> = cells.iter().map(|cell| cell.0.to_string()).collect();
+    Some(("legs over carriers", cells.join(", "), expected))
+}
+
+/// Checks a split bearer, or one over several carriers, of a UE.
 fn check_split(
     index: usize,
     bearer: &BearerConfig,
     split: &SplitConfig,
-    legs: u8,
+    ue: &UeConfig,
 ) -> Result<(), RadioError> {
     let mode = |rlc: &RlcConfig| match rlc.mode {
         Mode::Tm => "transparent",
@@ -124,13 +168,8 @@ fn check_split(
     let sizes = [bearer.pdcp.sn_bits, split.pdcp_sn_bits];
     let is_in_order = !matches!(bearer.pdcp.delivery, Delivery::FromRlc);
     let has_aqm = !matches!(bearer.rlc.aqm, AqmConfig::DropTail(_));
-    let wrong = if legs < 2 || bearer.leg != 0 || split.leg != 1 {
-        let value = format!("{} and {} of {legs}", bearer.leg, split.leg);
-        Some((
-            "legs of a split bearer",
-            value,
-            "the first and the second of two",
-        ))
+    let wrong = if let Some(wrong) = wrong_legs(bearer, split, ue) {
+        Some(wrong)
     } else if modes.contains(&"transparent") {
         let value = modes.join(" and ");
         Some((
@@ -163,8 +202,12 @@ fn check_split(
             value,
             "\"drop-tail\": packets wait at PDCP",
         ))
-    } else if split.primary > 1 {
-        Some(("primaryPath", split.primary.to_string(), "leg 0 or 1"))
+    } else if split.primary > 1 || (split.primary == 1 && split.leg.is_none()) {
+        Some((
+            "primaryPath",
+            split.primary.to_string(),
+            "leg 0 or 1 that is there",
+        ))
     } else {
         None
     };

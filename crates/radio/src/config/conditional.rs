@@ -22,4 +22,9 @@ pub struct ConditionalConfig {
     /// Whether a UE whose link failed enters a candidate that it selects without re-establishment
     /// (attemptCondReconfig).
     pub recovers: bool,
+    /// Whether the source sends prepared candidates copies of what it sends the UE, of bearers in acknowledged mode
+    /// (early data forwarding).
+    pub forwards_early: bool,
+    /// Numbers of the events whose reports make the network command the UE, whatever is prepared.
+    pub commanding: Vec<u16>,
 }

@@ -1,6 +1,9 @@
 //! Mobility management: what a UE measures and reports, and what the network makes of it.
 
-use super::{BeamMonitoring, ConditionalConfig, MeasurementGaps, Scope, SecondaryNodeConfig};
+use super::{
+    BeamMonitoring, ConditionalConfig, LtmConfig, MeasurementGaps, PowerRamping, RachLess, Scope,
+    SecondaryNodeConfig,
+};
 use fadeout_core::registry::{Parameter, integer, number, span};
 use fadeout_core::{Bytes, CellId, Decibel, Procedure, Span};
 use std::collections::BTreeSet;
@@ -31,6 +34,11 @@ pub struct MobilityConfig {
     pub data: DataForwarding,
     /// Conditional handovers take the place of commanded ones; none are there.
     pub conditional: Option<ConditionalConfig>,
+    /// The network switches UEs among candidates by MAC; the candidates are those of `conditional`, whose conditions
+    /// are none.
+    pub ltm: Option<LtmConfig>,
+    /// Commanded handovers between cells that fit skip random access; none do.
+    pub rach_less: Option<RachLess>,
     /// The source serves a UE on while it enters the target (dual active protocol stack).
     ///
     /// Standard: TS 38.300 §9.2.3.2.
@@ -71,6 +79,8 @@ fadeout_core::parameters! {
         response_window: Span = span("10 ms"),
         /// preambleTransMax.
         max_preambles: u32 = integer((1, 1000, ""), "10"),
+        /// Preambles of a cell that UEs draw from.
+        contention_preambles: u32 = integer((1, 64, ""), "54"),
         /// Longest back-off.
         backoff: Span = span("20 ms"),
         /// T304.
@@ -139,6 +149,8 @@ impl MobilityConfig {
             procedure: ProcedureConfig::default(),
             data: DataForwarding::Forwarded,
             conditional: None,
+            ltm: None,
+            rach_less: None,
             daps: false,
             most_ues: None,
             secondaries: Vec::new(),
@@ -199,7 +211,7 @@ impl MobilityConfig {
 
     /// Whether the source hears from the target that the UE is there, and forwards only then.
     pub(crate) fn tells_source(&self) -> bool {
-        self.conditional.is_some() || self.daps
+        self.conditional.is_some() && self.ltm.is_none() || self.daps
     }
 
     /// When the core is asked to send to both, of a handover from one cell to the other; none where it does
@@ -489,6 +501,12 @@ pub struct AccessConfig {
     pub response_window: Span,
     /// preambleTransMax.
     pub most_preambles: u32,
+    /// How many preambles of a cell are drawn, by UEs that have no dedicated one.
+    ///
+    /// Standard: TS 36.331 §6.3.2; TS 38.331 §6.3.2.
+    pub drawn_preambles: u32,
+    /// The power of preambles; the UE's full one without.
+    pub ramping: Option<PowerRamping>,
     /// Longest back-off after a failed attempt.
     pub backoff: Span,
     /// From the response to Msg3.
@@ -507,6 +525,8 @@ impl Default for AccessConfig {
             response_delay: Span::from_millis(3),
             response_window: keys.response_window,
             most_preambles: keys.max_preambles,
+            drawn_preambles: keys.contention_preambles,
+            ramping: None,
             backoff: keys.backoff,
             message3_delay: Span::from_millis(6),
             resolution_delay: Span::from_millis(6),

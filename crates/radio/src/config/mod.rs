@@ -15,7 +15,10 @@ mod conditional;
 mod env;
 mod error;
 mod gap;
+mod ltm;
 mod mobility;
+mod rach_less;
+mod ramping;
 mod recorded;
 mod scope;
 mod secondary_node;
@@ -38,16 +41,20 @@ pub(crate) use env::{Env, LegId, NO_SLOT, Rnti, Shape};
 pub use error::RadioError;
 pub(crate) use gap::Gaps;
 pub use gap::MeasurementGaps;
+pub use ltm::{EarlySync, LtmConfig};
 pub use mobility::{
     AccessConfig, BicastStart, DataForwarding, EventKind, Interface, MeasurementEvent,
     MobilityConfig, Monitoring, ProcedureConfig, Sampling, Signalling,
 };
 pub(crate) use mobility::{Fate, Way};
+pub use rach_less::{FirstGrant, RachLess, TargetTiming};
+pub use ramping::PowerRamping;
 pub use recorded::RecordedPath;
 pub(crate) use recorded::check_recorded;
 pub use scope::Scope;
 pub use secondary_node::{SecondaryAfterFailure, SecondaryAtHandover, SecondaryNodeConfig};
-pub use split::SplitConfig;
+pub(crate) use split::LEG_NUMBERS;
+pub use split::{CarrierLegs, LegChoice, MOST_LEGS, SplitConfig};
 pub use states::{ReleasedState, StatesConfig};
 pub use ue::{Aggregation, FixedSinr, MOST_SECONDARY_CELLS, Serving, UeConfig};
 

@@ -18,6 +18,8 @@ pub(crate) struct Carriers {
     have_uplink: bool,
     /// Of a leg in an SCell.
     activation: Option<Activation>,
+    /// Whether RLC entities are kept to this cell: what waits for them is asked for apart from the rest.
+    asks_apart: bool,
 }
 
 /// A secondary cell.
@@ -42,6 +44,7 @@ impl Carriers {
                 lasts: aggregation.deactivation,
                 active_until: Time::ZERO,
             }),
+            asks_apart: false,
         }
     }
 
@@ -61,6 +64,7 @@ impl Carriers {
         self.scells.clear();
         self.have_uplink = false;
         self.activation = None;
+        self.asks_apart = false;
     }
 
     /// Whether the secondary cells, of the primary one, carry a direction.
@@ -71,6 +75,16 @@ impl Carriers {
     /// The leg of the primary cell, of a secondary one.
     pub(crate) fn primary(&self) -> Option<LegId> {
         self.activation.as_ref().map(|it| it.primary)
+    }
+
+    /// What is sent on this leg is asked for on it.
+    pub(crate) fn ask_apart(&mut self) {
+        self.asks_apart = true;
+    }
+
+    /// The leg on which what is sent on this one is asked for, where that is another one.
+    pub(crate) fn asks(&self) -> Option<LegId> {
+        self.primary().filter(|_| !self.asks_apart)
     }
 
     /// The legs in secondary cells, of the primary one.

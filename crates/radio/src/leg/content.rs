@@ -1,5 +1,6 @@
 //! The contents of transport blocks, in recycled storage.
 
+use super::DuplicationControl;
 use crate::rlc::TransportBlock;
 use fadeout_core::DrbId;
 use std::ops::Range;
@@ -14,6 +15,8 @@ pub(crate) struct Content {
     pub block: TransportBlock,
     /// Whose PDUs, and one past the last of them.
     pub bearers: Vec<(DrbId, u32)>,
+    /// Control elements before them.
+    pub controls: Vec<DuplicationControl>,
 }
 
 impl Content {
@@ -31,7 +34,7 @@ impl Content {
 
 /// All contents, the last one freed used first while it is in the cache.
 ///
-/// All have the room that the fullest one needed, from the start room for a block of ACKs: otherwise
+/// All have the room that the fullest one needed, from the start room for some packets or ACKs: otherwise
 /// those that are used seldom would go on growing for long, one by one.
 #[derive(Debug)]
 pub(crate) struct Contents {
@@ -74,8 +77,8 @@ impl Room {
 /// Bytes of a small packet in its block: an ACK of IPv4 with timestamps and headers around it.
 const SMALL_SDU: u64 = 60;
 
-/// Beyond so many PDUs in a block, room is made when it is needed.
-const MOST_ROOM: u64 = 256;
+/// Beyond so many PDUs in a block, room is made when it is needed. Thousands of blocks may be under way.
+const MOST_ROOM: u64 = 32;
 
 impl Contents {
     /// Storage for blocks of up to `largest_block` bytes.
@@ -122,6 +125,7 @@ impl Contents {
         let content = self.content_mut(id);
         content.block.clear();
         content.bearers.clear();
+        content.controls.clear();
         let has = Room::of(&content.block);
         self.free.push(id);
         if has != self.room {

@@ -8,6 +8,7 @@
 mod adaptation;
 mod aggregation;
 mod content;
+mod control;
 mod downlink;
 mod harq_entity;
 mod multiplex;
@@ -19,6 +20,7 @@ mod uplink;
 pub(crate) use adaptation::{UplinkAir, UplinkChoice};
 pub(crate) use aggregation::Carriers;
 pub(crate) use content::{Content, ContentId, Contents};
+pub(crate) use control::DuplicationControl;
 pub(crate) use harq_entity::{Decoding, HarqProcess};
 pub(crate) use multiplex::{Channels, RlcQueues};
 pub(crate) use request::{Repeat, UplinkRequests};
@@ -31,7 +33,7 @@ use crate::phy::sub_band::BandSet;
 use crate::plan::CellPlan;
 use adaptation::Report;
 use fadeout_core::random::Stream;
-use fadeout_core::{CellId, Direction, Probe, Span, Time, TransportBlockRow, UeId};
+use fadeout_core::{CellId, Direction, DrbId, Probe, Span, Time, TransportBlockRow, UeId};
 use harq_entity::{HarqEntity, Judgement};
 
 /// Who a leg connects.
@@ -61,11 +63,37 @@ pub(crate) struct Leg {
     down: LegHalf,
     /// The bearers with RLC on it.
     pub channels: Channels,
+    /// Control elements for the UE, which go with the next blocks.
+    pub controls: Vec<DuplicationControl>,
     /// Other legs that carry the same.
     pub carriers: Carriers,
     /// Until when it is without service, after a radio link failure.
     unserved_until: Time,
     up: LegHalf,
+}
+
+/// Bytes of the control elements that wait for a UE.
+#[inline]
+pub(crate) fn control_bytes(leg: &Leg) -> u64 {
+    if leg.controls.is_empty() {
+        return 0;
+    }
+    let controls = leg.controls.iter();
+    controls.map(|control| u64::from(control.size())).sum()
+}
+
+/// The leg whose scheduling requests and buffer status reports are for what is sent on this one: the primary one, unless
+/// RLC entities are kept to its cell.
+#[inline]
+pub(crate) fn asks(leg: &Leg) -> LegId {
+    leg.carriers.asks().unwrap_or(leg.config.id)
+}
+
+/// Number of the RLC entity of a bearer that sends on a leg.
+#[inline]
+pub(crate) fn rlc_of(leg: &Leg, bearer: DrbId) -> u8 {
+    let restricted = leg.channels.restricted(bearer);
+    restricted.unwrap_or(leg.config.number)
 }
 
 /// One direction of a leg.
@@ -179,6 +207,7 @@ impl Leg {
         Leg {
             down: LegHalf::new(harq.downlink_processes, stream("radio.downlink")),
             up: LegHalf::new(harq.uplink_processes, stream("radio.uplink")),
+            controls: Vec::new(),
             channels: Channels::default(),
             carriers: Carriers::default(),
             drx_offset,

@@ -14,6 +14,8 @@ pub(crate) struct Channels {
     /// Most legs have one: it stands here, where a cell that asks in every slot finds it at once.
     first: Option<Channel>,
     others: Vec<Channel>,
+    /// Whether one of them is kept to some of the UE's cells.
+    is_restricted: bool,
 }
 
 /// A logical channel: a bearer with RLC on this leg.
@@ -22,6 +24,9 @@ pub(crate) struct Channels {
 struct Channel {
     bearer: DrbId,
     priority: u8,
+    /// Number of its RLC entity among those of its bearer, where that is not the number of the leg: of one that is kept
+    /// to these cells.
+    rlc: Option<u8>,
     /// Whether its packets go whole or not at all.
     is_whole_only: bool,
     /// Token buckets of the prioritised bit rate, by direction.
@@ -30,10 +35,16 @@ struct Channel {
 
 /// The RLC entities that send in a direction of a leg, which fill blocks.
 pub(crate) trait RlcQueues {
-    /// Bytes of the STATUS PDU that a bearer has to send.
-    fn status(&self, bearer: DrbId) -> u64;
-    /// Puts up to `grant` bytes of a bearer into a block. The bytes used.
-    fn pull(&mut self, bearer: DrbId, grant: u32, block: &mut TransportBlock) -> u32;
+    /// Bytes of the STATUS PDU that an RLC entity of a bearer has to send: the one with this number, or that of the leg.
+    fn status(&self, bearer: DrbId, rlc: Option<u8>) -> u64;
+    /// Puts up to `grant` bytes of it into a block. The bytes used.
+    fn pull(
+        &mut self,
+        bearer: DrbId,
+        rlc: Option<u8>,
+        grant: u32,
+        block: &mut TransportBlock,
+    ) -> u32;
 }
 
 /// The turns in which bearers fill a block.
@@ -53,11 +64,24 @@ impl Channels {
     /// A bearer gets RLC on this leg. Those of one priority are served in the order in which they
     /// came.
     pub(crate) fn add(&mut self, bearer: DrbId, config: &BearerConfig) {
+        self.add_entity(bearer, config, None);
+    }
+
+    /// The same of a bearer whose RLC entity `rlc` is kept to this leg (allowedServingCells).
+    ///
+    /// Standard: TS 38.321 §5.4.3.1.2; TS 38.331 §6.3.2.
+    pub(crate) fn add_restricted(&mut self, bearer: DrbId, config: &BearerConfig, rlc: u8) {
+        self.is_restricted = true;
+        self.add_entity(bearer, config, Some(rlc));
+    }
+
+    fn add_entity(&mut self, bearer: DrbId, config: &BearerConfig, rlc: Option<u8>) {
         let bucket = Bucket::new(&config.channel);
         let priority = config.channel.priority;
         let channel = Channel {
             bearer,
             priority,
+            rlc,
             is_whole_only: config.rlc.mode == Mode::Tm,
             buckets: [bucket; 2],
         };
@@ -96,7 +120,10 @@ impl Channels {
             for channel in self.first.iter_mut().chain(&mut self.others) {
                 let bucket = &mut channel.buckets[direction.index()];
                 let grant = match turn {
-                    Turn::Status => queues.status(channel.bearer).min(u64::from(left)) as u32,
+                    Turn::Status => {
+                        let status = queues.status(channel.bearer, channel.rlc);
+                        status.min(u64::from(left)) as u32
+                    }
                     Turn::Prioritised => bucket.allowance(now).min(left),
                     // One without a limit has had its turn.
                     Turn::Rest if bucket.is_unlimited() => 0,
@@ -105,7 +132,7 @@ impl Channels {
                 if grant == 0 {
                     continue;
                 }
-                let used = queues.pull(channel.bearer, grant, &mut content.block);
+                let used = queues.pull(channel.bearer, channel.rlc, grant, &mut content.block);
                 if turn == Turn::Prioritised {
                     bucket.on_served(used);
                 }
@@ -121,6 +148,16 @@ impl Channels {
     /// Whether one of them sends packets whole or not at all.
     pub(crate) fn has_whole_only(&self) -> bool {
         self.iter().any(|channel| channel.is_whole_only)
+    }
+
+    /// Number of the RLC entity of a bearer that is kept to some cells, this one among them.
+    #[inline]
+    pub(crate) fn restricted(&self, bearer: DrbId) -> Option<u8> {
+        if !self.is_restricted {
+            return None;
+        }
+        let mut channels = self.iter();
+        channels.find(|it| it.bearer == bearer)?.rlc
     }
 
     /// The bearers, most urgent first.

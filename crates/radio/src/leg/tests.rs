@@ -383,10 +383,16 @@ fn a_second_leg_has_streams_of_its_own() {
 struct Waiting(Vec<(u32, u32)>);
 
 impl RlcQueues for Waiting {
-    fn status(&self, bearer: DrbId) -> u64 {
+    fn status(&self, bearer: DrbId, _: Option<u8>) -> u64 {
         u64::from(self.0[bearer.index()].0)
     }
-    fn pull(&mut self, bearer: DrbId, grant: u32, block: &mut TransportBlock) -> u32 {
+    fn pull(
+        &mut self,
+        bearer: DrbId,
+        _: Option<u8>,
+        grant: u32,
+        block: &mut TransportBlock,
+    ) -> u32 {
         let (status, data) = &mut self.0[bearer.index()];
         let of_status = grant.min(*status);
         let of_data = (grant - of_status).min(*data);

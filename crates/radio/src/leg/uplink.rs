@@ -17,11 +17,11 @@ pub(crate) struct Block {
 }
 
 impl Leg {
-    /// Bytes that the base station means to grant. The primary cell answers a UE that asks.
+    /// Bytes that the base station means to grant. The cell in which a UE asks answers it.
     pub(crate) fn uplink_wanted(&self, requests: &UplinkRequests, plan: &CellPlan) -> u64 {
         let wanted = if requests.known > 0 {
             requests.known + u64::from(requests.status.size())
-        } else if requests.is_asked && self.carriers.primary().is_none() {
+        } else if requests.is_asked && self.carriers.asks().is_none() {
             u64::from(plan.config.requests.first_grant)
         } else {
             return 0;

@@ -35,6 +35,8 @@ pub(crate) enum Signal {
     Refuse(CellId),
     /// The COUNTs of the UE's bearers (SN Status Transfer; by way of the core eNB and MME Status Transfer).
     StatusTransfer,
+    /// The COUNT of the first copy that the source sends a candidate (Early Status Transfer).
+    EarlyStatus,
     /// The core is to send to this cell too.
     Bicast(CellId),
     /// It is not to any more.
@@ -68,6 +70,7 @@ impl Signal {
             Signal::Refuse(_)
             | Signal::Release
             | Signal::StatusTransfer
+            | Signal::EarlyStatus
             | Signal::Bicast(_)
             | Signal::BicastEnd
             | Signal::Cancel { .. }

@@ -49,6 +49,8 @@ struct Known {
     asked_at: Time,
     /// Until when the source waits for its answer; never once it is there.
     answer_by: Time,
+    /// Whether it gets copies of what the source sends.
+    has_copies: bool,
 }
 
 impl Known {
@@ -155,6 +157,7 @@ impl Candidacy {
                 cell,
                 asked_at: step.now,
                 answer_by: step.after(step.config.procedure.preparation),
+                has_copies: false,
             });
             self.tell(Signal::Request(cell), [source, cell], step);
         }
@@ -176,6 +179,44 @@ impl Candidacy {
             is_known: false,
         });
         self.tell(Signal::Success(cell), [cell, self.source], step);
+    }
+
+    /// The UE has gone to a candidate of the same base station, which keeps what is prepared, and room in the cell that it
+    /// left. Whether the UE has not heard of the latest candidates.
+    ///
+    /// Standard: TS 38.300 §9.2.3.5.2.
+    pub(crate) fn follow(
+        &mut self,
+        [source, cell]: [CellId; 2],
+        is_untold: bool,
+        step: &mut Step<'_>,
+    ) {
+        self.give_back(|room| room.cell == cell, step);
+        self.known.retain(|known| known.cell != cell);
+        self.source = cell;
+        for room in &mut self.rooms {
+            room.source = cell;
+        }
+        let is_known = self.known.iter().any(|known| known.cell == source);
+        if let Some(config) = &step.config.conditional
+            && source != cell
+            && !is_known
+        {
+            self.known.push(Known {
+                cell: source,
+                asked_at: step.now,
+                answer_by: Time::NEVER,
+                has_copies: false,
+            });
+            step.held[source.index()] += 1;
+            self.rooms.push(Room {
+                source: cell,
+                cell: source,
+                until: step.after(config.hold),
+            });
+        }
+        self.is_stale |= is_untold;
+        self.configure(step);
     }
 
     /// The link to the UE is lost: the target tells nobody any more.
@@ -214,7 +255,27 @@ impl Candidacy {
         if self.is_stale && self.known.iter().all(Known::is_prepared) {
             self.is_stale = false;
             self.told_at = Some(step.now);
+            self.announce_copies(step);
             step.act(Act::Configure);
+        }
+    }
+
+    /// Candidates that are to get copies hear of the first one's COUNT.
+    ///
+    /// Standard: TS 38.423 §8.2.12.
+    fn announce_copies(&mut self, step: &mut Step<'_>) {
+        let config = step.config.conditional.as_ref();
+        if !config.is_some_and(|config| config.forwards_early) {
+            return;
+        }
+        let source = self.source;
+        for place in 0..self.known.len() {
+            let known = &mut self.known[place];
+            let is_near = step.config.is_one_station(source, known.cell);
+            if !std::mem::replace(&mut known.has_copies, true) && !is_near {
+                let ends = [source, known.cell];
+                self.tell(Signal::EarlyStatus, ends, step);
+            }
         }
     }
 

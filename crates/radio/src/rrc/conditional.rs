@@ -57,6 +57,8 @@ pub(crate) struct Conditions {
     has_recovered: bool,
     /// When all conditions of some candidate are fulfilled unless a sample says otherwise.
     met_at: Time,
+    /// What was said of that.
+    said: Time,
 }
 
 /// One condition: its filter, and where it stands for each cell.
@@ -140,6 +142,7 @@ impl Conditions {
             told: None,
             has_recovered: false,
             met_at: Time::NEVER,
+            said: Time::NEVER,
         }
     }
 
@@ -174,6 +177,17 @@ impl Conditions {
         self.told = None;
         self.has_recovered = false;
         self.set_candidates(Time::ZERO, std::iter::empty());
+        self.said = Time::NEVER;
+    }
+
+    /// The candidates, by position.
+    pub(crate) fn candidates(&self) -> &[usize] {
+        &self.candidates
+    }
+
+    /// Whether the UE has been told of candidates that it does not use yet.
+    pub(crate) fn is_told(&self) -> bool {
+        self.told.is_some()
     }
 
     /// Whether there is anything to go to.
@@ -264,6 +278,12 @@ impl Conditions {
     pub(crate) fn wake_at(&self) -> Time {
         let told_at = self.told.map_or(Time::NEVER, |(at, _)| at);
         told_at.min(self.met_at)
+    }
+
+    /// When the UE is to leave as things stand, or never, if that is not what it was last.
+    pub(crate) fn take_news(&mut self) -> Option<Time> {
+        let is_new = std::mem::replace(&mut self.said, self.met_at) != self.met_at;
+        is_new.then_some(self.met_at)
     }
 
     /// The candidate that the UE goes to by now: of those whose conditions are fulfilled the strongest, of equals the
@@ -414,6 +434,28 @@ mod tests {
         conditions.clear();
         assert!(conditions.is_idle() && conditions.wake_at().is_never());
         assert!(!conditions.recovers_in(1));
+    }
+
+    #[test]
+    fn a_departure_is_news_when_it_is_expected_and_when_it_is_not_any_more() {
+        let event = [condition(A3, 100)];
+        let mut conditions = Conditions::new(&event, Span::from_millis(40), 2);
+        conditions.set_candidates(at(0), [1].into_iter());
+        let told = |conditions: &mut Conditions, ms, levels: [f64; 2]| {
+            conditions.on_samples(at(ms), 0, &levels.map(Level::from));
+            conditions.take_news()
+        };
+        assert_eq!(told(&mut conditions, 0, [-80.0, -80.0]), None);
+        assert_eq!(told(&mut conditions, 40, [-90.0, -80.0]), Some(at(140)));
+        assert_eq!(told(&mut conditions, 80, [-90.0, -80.0]), None, "no news");
+        assert_eq!(
+            told(&mut conditions, 120, [-80.0, -80.0]),
+            Some(Time::NEVER)
+        );
+        assert_eq!(told(&mut conditions, 160, [-90.0, -80.0]), Some(at(260)));
+        // The UE has left: that is another notice's to say.
+        conditions.clear();
+        assert_eq!(conditions.take_news(), None);
     }
 
     #[test]

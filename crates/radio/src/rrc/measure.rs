@@ -36,6 +36,29 @@ impl EventKind {
         }
     }
 
+    /// The level of a neighbour above which the entering condition would hold, with that of the serving cell; none of
+    /// what is not about neighbours of it.
+    fn enters_above(&self, serving: f64, hysteresis: f64) -> Option<f64> {
+        match *self {
+            EventKind::A1 { .. } | EventKind::A2 { .. } | EventKind::A6 { .. } => None,
+            EventKind::A3 { offset } => Some(serving + offset + hysteresis),
+            EventKind::A4 { threshold } | EventKind::B1 { threshold } => {
+                Some(threshold + hysteresis)
+            }
+            EventKind::A5 {
+                serving: first,
+                neighbour: second,
+            }
+            | EventKind::B2 {
+                serving: first,
+                neighbour: second,
+            } => Some(match serving + hysteresis < first {
+                true => second + hysteresis,
+                false => f64::INFINITY,
+            }),
+        }
+    }
+
     /// Whether the leaving condition holds.
     ///
     /// Standard: TS 38.331 §5.5.4.2, §5.5.4.3, §5.5.4.4, §5.5.4.5, §5.5.4.6, §5.5.4.7, §5.5.4.8, §5.5.4.9;
@@ -79,6 +102,16 @@ enum State {
     In(Time, u32),
 }
 
+impl State {
+    /// When something is to be reported.
+    fn wake_at(self) -> Time {
+        match self {
+            State::Out => Time::NEVER,
+            State::Entering(at) | State::In(at, _) => at,
+        }
+    }
+}
+
 /// One event of one UE, over all cells that it measures.
 #[derive(Debug)]
 pub(crate) struct EventState {
@@ -92,6 +125,8 @@ pub(crate) struct EventState {
     references: Vec<Option<u32>>,
     /// When something is to be reported next.
     wake_at: Time,
+    /// What the shadowing of sites takes from their cells, behind the filter, dB.
+    shadows_db: Vec<f64>,
 }
 
 impl EventState {
@@ -110,6 +145,7 @@ impl EventState {
                 false => Vec::new(),
             },
             wake_at: Time::NEVER,
+            shadows_db: Vec::new(),
             event,
         }
     }
@@ -172,6 +208,60 @@ impl EventState {
         })
     }
 
+    /// What the filter must make of a neighbour at least to enter the event, with the sample of the serving cell known;
+    /// infinite where nothing enters it, and where any might.
+    fn least_entering(&self, (serving, samples): (usize, &[Level])) -> f64 {
+        let kind = self.event.kind;
+        if !kind.has_neighbour() {
+            return f64::INFINITY;
+        }
+        let before = self.cells[serving].filtered;
+        let of_serving = self.filter.next_level(before, samples[serving]).low;
+        let least = kind.enters_above(of_serving, self.event.hysteresis_db);
+        least.unwrap_or(f64::NEG_INFINITY)
+    }
+
+    /// The same for each site, shadowing left out, which is so strong now, dB: lowers each of `least_db` to it.
+    pub(crate) fn lower_least(
+        &self,
+        known: (usize, &[Level]),
+        shadows_db: impl Iterator<Item = f64>,
+        least_db: &mut [f64],
+    ) {
+        let of_neighbour = self.least_entering(known);
+        let sites = least_db.iter_mut().zip(&self.shadows_db).zip(shadows_db);
+        for ((least_db, &before_db), shadow_db) in sites {
+            let of_site = of_neighbour + self.filter.next(Some(before_db), shadow_db);
+            *least_db = least_db.min(of_site);
+        }
+    }
+
+    /// There is a further site, whose shadowing is so strong now, dB.
+    pub(crate) fn add_site(&mut self, shadow_db: f64) {
+        self.shadows_db.push(shadow_db);
+    }
+
+    /// A cell of a site was not visited lately. It is known to be no more than `most_db`, shadowing left out.
+    pub(crate) fn reopen(&mut self, position: usize, (most_db, site): (f64, usize)) {
+        self.cells[position].filtered = Level {
+            low: Level::ANY.low,
+            high: most_db - self.shadows_db[site],
+        };
+    }
+
+    /// Whether its condition does not hold for a cell.
+    pub(crate) fn is_at_rest(&self, position: usize) -> bool {
+        self.cells[position].state == State::Out
+    }
+
+    /// What the filter makes of a cell of a site at most, shadowing left out; none while its condition holds or it is
+    /// reported.
+    pub(crate) fn most_at_rest(&self, position: usize, site: usize) -> Option<f64> {
+        let watched = &self.cells[position];
+        let is_out = watched.state == State::Out && !watched.filtered.is_none();
+        is_out.then(|| watched.filtered.high + self.shadows_db[site])
+    }
+
     /// The cell that one is compared with: the serving one, of A6 the secondary one on its carrier, if there
     /// is one.
     fn compared(&self, serving: usize, position: usize) -> Option<usize> {
@@ -220,18 +310,41 @@ impl EventState {
     /// of a neighbour whether it is meant, and its offset in dB.
     ///
     /// Standard: TS 38.331 §5.5.4.1.
+    #[cfg(test)]
     pub(crate) fn on_samples(
         &mut self,
         now: Time,
         serving: usize,
-        samples: &[impl Copy + Into<Level>],
+        samples: &[f64],
+        of: impl Fn(&MeasurementEvent, usize) -> Option<f64>,
+        changed: impl FnMut(usize, bool),
+    ) {
+        let samples: Vec<Level> = samples.iter().map(|&sample| sample.into()).collect();
+        let visited: Vec<usize> = (0..samples.len()).collect();
+        self.on_samples_of(&visited, now, (serving, &samples), of, changed);
+    }
+
+    /// The shadowing of sites is so strong now, dB.
+    pub(crate) fn on_shadows(&mut self, shadows_db: impl Iterator<Item = f64>) {
+        for (filtered, shadow_db) in self.shadows_db.iter_mut().zip(shadows_db) {
+            *filtered = self.filter.next(Some(*filtered), shadow_db);
+        }
+    }
+
+    /// The same where no more than some cells were visited, in order: the others are surely out, and stay.
+    pub(crate) fn on_samples_of(
+        &mut self,
+        visited: &[usize],
+        now: Time,
+        (serving, samples): (usize, &[Level]),
         of: impl Fn(&MeasurementEvent, usize) -> Option<f64>,
         mut changed: impl FnMut(usize, bool),
     ) {
-        let samples = samples.iter().map(|&sample| sample.into());
-        let known = self.cells.iter_mut().zip(samples);
-        for (watched, sample) in known.filter(|(_, sample)| !sample.is_none()) {
-            watched.filtered = self.filter.next_level(watched.filtered, sample);
+        for &position in visited {
+            let (watched, sample) = (&mut self.cells[position], samples[position]);
+            if !sample.is_none() {
+                watched.filtered = self.filter.next_level(watched.filtered, sample);
+            }
         }
         let MeasurementEvent {
             kind,
@@ -239,20 +352,19 @@ impl EventState {
             time_to_trigger,
             ..
         } = self.event;
-        for position in 0..self.cells.len() {
+        self.wake_at = Time::NEVER;
+        for &position in visited {
             // An event about neighbours is not about the serving cell, one about that only about it.
-            if (position == serving) == kind.has_neighbour() {
-                continue;
-            }
+            let is_about_it = (position == serving) != kind.has_neighbour();
             let compared = self.compared(serving, position);
-            let Some(compared) = compared.filter(|&it| it != position || it == serving) else {
-                continue;
+            let compared = compared.filter(|&it| it != position || it == serving);
+            let offset_db = match (is_about_it, kind.has_neighbour()) {
+                (false, _) => None,
+                (true, true) => of(&self.event, position),
+                (true, false) => Some(0.0),
             };
-            let offset_db = match kind.has_neighbour() {
-                true => of(&self.event, position),
-                false => Some(0.0),
-            };
-            let Some(offset_db) = offset_db else {
+            let (Some(compared), Some(offset_db)) = (compared, offset_db) else {
+                self.wake_at = self.wake_at.min(self.cells[position].state.wake_at());
                 continue;
             };
             let of_serving = self.cells[compared].filtered.low;
@@ -268,11 +380,11 @@ impl EventState {
                 state => state,
             };
             let is_out = watched.state == State::Out;
+            self.wake_at = self.wake_at.min(watched.state.wake_at());
             if was_out != is_out {
                 changed(position, !is_out);
             }
         }
-        self.note_wake();
     }
 
     /// The condition.
@@ -313,11 +425,8 @@ impl EventState {
     }
 
     fn note_wake(&mut self) {
-        let at = |watched: &Watched| match watched.state {
-            State::Out => Time::NEVER,
-            State::Entering(at) | State::In(at, _) => at,
-        };
-        self.wake_at = self.cells.iter().map(at).min().unwrap_or(Time::NEVER);
+        let at = self.cells.iter().map(|watched| watched.state.wake_at());
+        self.wake_at = at.min().unwrap_or(Time::NEVER);
     }
 
     /// Another cell serves: all conditions are looked at anew, with the filtered values as they are.

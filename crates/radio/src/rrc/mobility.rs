@@ -8,10 +8,12 @@
 use super::beam_failure::BeamWatch;
 use super::conditional::{Candidates, Conditions};
 use super::daps::Dual;
+use super::gate::Gate;
+use super::granted::Entry;
+use super::ltm::Ltm;
 use super::monitor::LinkWatch;
 use super::network::Network;
 use super::policy::ReportedCell;
-use super::random_access::RandomAccess;
 use super::record::Record;
 use super::secondary_node::{NodeMessage, SecondaryNode};
 use super::survey::Survey;
@@ -29,6 +31,8 @@ pub(crate) struct UeMobility {
     pub survey: Survey,
     /// None where every cell is measured each time.
     pub trail: Option<Trail>,
+    /// Which neighbours it need not look at.
+    pub gate: Gate,
     /// What it measures in gaps; none where it has none.
     pub turns: Option<Turns>,
     pub link: LinkWatch,
@@ -41,8 +45,12 @@ pub(crate) struct UeMobility {
     pub secondary_node: Option<Box<SecondaryNode>>,
     /// The second cell, while there is one.
     pub dual: Option<Dual>,
+    /// L1/L2-triggered mobility, where there is some.
+    pub ltm: Option<Box<Ltm>>,
     /// The change of cell under way.
     pub record: Record,
+    /// The rate that flows were told last, in bit/s; none where none asks.
+    pub told_rate: Option<f64>,
     pub wake: Wake,
     pub draws: Stream,
     /// The legs that it ever had, by cell.
@@ -59,7 +67,7 @@ pub(crate) enum Stage {
     /// It enters a cell on this leg until T304 or T301 expires.
     Entering {
         leg: LegId,
-        access: RandomAccess,
+        access: Entry,
         until: Time,
         procedure: Procedure,
     },
@@ -140,6 +148,8 @@ pub(crate) enum Message {
     ReleaseSource,
     /// One about the secondary node.
     Node(NodeMessage),
+    /// LTM Cell Switch Command, a control element of MAC.
+    Switch(CellId),
 }
 
 impl Message {
@@ -153,6 +163,8 @@ impl Message {
             Message::Candidates(all) => 60 + 160 * all.cells().len() as u32,
             Message::Secondaries(_) => 100,
             Message::AccessFailed => 20,
+            // As PDCP, RLC and MAC add 5 bytes; with a timing advance and TCI states, without preambles.
+            Message::Switch(_) => 5,
             Message::ReleaseSource => 40,
             Message::Node(message) => message.size(),
         }
@@ -228,8 +240,15 @@ impl Letters {
 
     /// A command that is still to come is void.
     pub(crate) fn void_command(&mut self) {
-        let is_command = |message: &Message| matches!(message, Message::Command(_));
+        let is_command =
+            |message: &Message| matches!(message, Message::Command(_) | Message::Switch(_));
         self.0.retain(|(_, message)| !is_command(message));
+    }
+
+    /// Whether the UE is still to hear of candidates.
+    pub(crate) fn have_candidates(&self) -> bool {
+        let mut all = self.0.iter();
+        all.any(|(_, message)| matches!(message, Message::Candidates(_)))
     }
 
     /// The link that they were sent over is left.
@@ -266,6 +285,7 @@ impl UeMobility {
                 .may_bound()
                 .then(|| Trail::new(&filtered, period))
                 .flatten(),
+            gate: Gate::new(),
             turns: None,
             link: LinkWatch::new(
                 Time::ZERO.saturating_add(config.monitoring.period),
@@ -277,7 +297,9 @@ impl UeMobility {
             secondaries: Secondaries::default(),
             secondary_node: None,
             dual: None,
+            ltm: config.ltm.map(|_| Box::new(Ltm::new())),
             record: Record::new(),
+            told_rate: None,
             wake: Wake::default(),
             draws,
             legs: vec![(cell, leg)],
@@ -286,6 +308,13 @@ impl UeMobility {
 
     pub(crate) fn is_connected(&self) -> bool {
         matches!(self.stage, Stage::Connected)
+    }
+
+    /// When L1/L2-triggered mobility has something to do.
+    fn switch_at(&self) -> Time {
+        let has_candidates = !self.survey.conditions.is_idle();
+        let ltm = self.ltm.as_ref();
+        ltm.map_or(Time::NEVER, |ltm| ltm.wake_at(has_candidates))
     }
 
     /// When something is to be done next, but for looks at the link.
@@ -299,7 +328,8 @@ impl UeMobility {
                 .min(self.dual.as_ref().map_or(Time::NEVER, Dual::wake_at))
                 .min((self.secondary_node.as_ref()).map_or(Time::NEVER, |it| it.speaks_at()))
                 .min(self.beams.as_ref().map_or(Time::NEVER, |it| it.wake_at()))
-                .min(self.survey.conditions.wake_at()),
+                .min(self.survey.conditions.wake_at())
+                .min(self.switch_at()),
             Stage::Selecting { at, until } => (*at).min(*until),
             Stage::Entering { access, until, .. } => access.wake_at().min(*until),
             Stage::Fetching { at, until, .. } => (*at).min(*until),

@@ -7,7 +7,7 @@
 //! so it is when data has waited for T310 and T311 while every look at the downlink found it out of range.
 //! With it, [`survey`], [`measure`] and [`filter`] say what a UE reports, [`trail`] where it measured,
 //! [`turns`] what in gaps, [`monitor`] when its link has failed, [`policy`] where it is to go, [`network`]
-//! what base stations and the core do about it, [`random_access`] how it comes into a cell, [`mobility`]
+//! what base stations and the core do about it, [`random_access`] and [`granted`] how it comes into a cell, [`ltm`] when MAC switches it, [`mobility`]
 //! where it stands in all that, and [`record`] what is told of it. [`pace`] says how often it measures and
 //! looks. [`secondary_node`] is that of dual connectivity. [`states`] are those of a UE whose connection is released when it is quiet.
 //!
@@ -17,8 +17,12 @@ pub(crate) mod backhaul;
 pub(crate) mod beam_failure;
 pub(crate) mod candidacy;
 pub(crate) mod conditional;
+pub(crate) mod contention;
 pub(crate) mod daps;
 pub(crate) mod filter;
+pub(crate) mod gate;
+pub(crate) mod granted;
+pub(crate) mod ltm;
 pub(crate) mod measure;
 pub(crate) mod mobility;
 pub(crate) mod monitor;
@@ -46,6 +50,8 @@ pub(crate) struct UeRrc {
     bearers: Vec<DrbId>,
     /// Signalling radio bearer 1, where there is mobility management.
     signalling: Option<DrbId>,
+    /// What carries control elements of MAC that are simulated as such: it repeats nothing but by HARQ.
+    control: Option<DrbId>,
     failures: u64,
     /// The last looks at the downlink of each leg.
     looks: Vec<Looks>,
@@ -92,6 +98,7 @@ impl UeRrc {
             legs: Vec::new(),
             bearers: Vec::new(),
             signalling: None,
+            control: None,
             failures: 0,
             looks: Vec::new(),
             has_managed_node: false,
@@ -151,14 +158,25 @@ impl UeRrc {
         self.signalling
     }
 
+    /// What carries control elements of MAC.
+    pub(crate) fn control(&self) -> Option<DrbId> {
+        self.control
+    }
+
+    /// The bearer that was set up last carries them.
+    pub(crate) fn on_control_bearer(&mut self) {
+        self.control = self.bearers.pop();
+    }
+
     /// The bearer that was set up last is signalling radio bearer 1.
     pub(crate) fn on_signalling_bearer(&mut self) {
         self.signalling = self.bearers.pop();
     }
 
-    /// Its data bearers in the order in which they were set up, then the signalling one.
+    /// Its data bearers in the order in which they were set up, then those of signalling.
     pub(crate) fn all_bearers(&self) -> impl Iterator<Item = DrbId> + '_ {
-        self.bearers.iter().copied().chain(self.signalling)
+        let data = self.bearers.iter().copied();
+        data.chain(self.signalling).chain(self.control)
     }
 
     /// Its legs by their number; none before it is connected.

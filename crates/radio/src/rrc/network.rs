@@ -203,6 +203,11 @@ impl Network {
         is_under_way || self.candidacy.is_finishing()
     }
 
+    /// Whether a handover is being prepared, or the UE commanded.
+    pub(crate) fn is_preparing(&self) -> bool {
+        self.preparation != Preparation::Idle
+    }
+
     /// When something is to be done next.
     pub(crate) fn wake_at(&self) -> Time {
         let of_source = match self.preparation {
@@ -482,8 +487,9 @@ impl Network {
                 }
             }
             Signal::Context if step.fetching.is_some() => step.act(Act::HasContext),
-            // The last three are the candidacy's.
+            // The last four are the candidacy's.
             Signal::Context
+            | Signal::EarlyStatus
             | Signal::Cancel { .. }
             | Signal::Withdraw { .. }
             | Signal::Success(_) => {}

@@ -45,6 +45,8 @@ pub(crate) struct RandomAccess {
     gives_up_at: Time,
     /// PREAMBLE_TRANSMISSION_COUNTER.
     preambles: u32,
+    /// When the latest one was sent.
+    sent_at: Time,
 }
 
 impl RandomAccess {
@@ -58,6 +60,7 @@ impl RandomAccess {
             due_at: occasion_from(ready_at, config.occasion_period),
             gives_up_at: Time::NEVER,
             preambles: 1,
+            sent_at: Time::ZERO,
         }
     }
 
@@ -74,6 +77,24 @@ impl RandomAccess {
     /// Preambles sent or about to be.
     pub(crate) fn preambles(&self) -> u32 {
         self.preambles
+    }
+
+    /// The number of the one that is sent if one is sent now.
+    pub(crate) fn number_at(&self, now: Time) -> u32 {
+        let has_failed = self.gives_up_at <= now && self.gives_up_at < self.due_at;
+        self.preambles + u32::from(has_failed)
+    }
+
+    /// When the latest one was sent, if that was drawn.
+    pub(crate) fn drawn_at(&self) -> Option<Time> {
+        (!self.is_contention_free).then_some(self.sent_at)
+    }
+
+    /// Contention resolution names another UE: this attempt has failed.
+    ///
+    /// Standard: TS 38.321 §5.1.5; TS 36.321 §5.1.5.
+    pub(crate) fn lose(&mut self, now: Time) {
+        self.gives_up_at = now;
     }
 
     /// Lets the step happen that is due, if one is; `arrives` says whether a transmission does.
@@ -112,6 +133,7 @@ impl RandomAccess {
         };
         match step {
             Step::Preamble => {
+                self.sent_at = at;
                 self.is_contention_free = self.is_next_dedicated;
                 // The window opens with the response that a preamble brings which was heard.
                 follow(Step::Response, config.response_delay);
@@ -152,13 +174,13 @@ impl RandomAccess {
 }
 
 /// The first multiple of `period` from `at` on.
-fn occasion_from(at: Time, period: Span) -> Time {
+pub(crate) fn occasion_from(at: Time, period: Span) -> Time {
     let period = period.as_nanos().max(1);
     Time::from_nanos(at.as_nanos().div_ceil(period) * period)
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     fn at_ms(ms: u64) -> Time {
@@ -189,11 +211,13 @@ mod tests {
         }
     }
 
-    const AT_ONCE: AccessConfig = AccessConfig {
+    pub(crate) const AT_ONCE: AccessConfig = AccessConfig {
         occasion_period: Span::from_millis(10),
         response_delay: Span::from_millis(3),
         response_window: Span::from_millis(10),
         most_preambles: 10,
+        drawn_preambles: 54,
+        ramping: None,
         backoff: Span::ZERO,
         message3_delay: Span::from_millis(6),
         resolution_delay: Span::from_millis(5),
@@ -227,6 +251,23 @@ mod tests {
         let preambles = steps.iter().filter(|(_, step)| *step == Step::Preamble);
         assert!(preambles.map(|&(ms, _)| ms).eq([20, 80, 140]));
         assert_eq!(ms, 154);
+    }
+
+    #[test]
+    fn a_ue_that_has_lost_the_contention_tries_again_at_once() {
+        let mut access = RandomAccess::new(&AT_ONCE, at_ms(12), false);
+        let mut draws = Stream::new(1, "test.access", 0);
+        assert_eq!(access.number_at(at_ms(20)), 1);
+        for ms in [20, 23, 29] {
+            access.on_wake(at_ms(ms), &AT_ONCE, &mut draws, |_| true);
+        }
+        assert_eq!(access.drawn_at(), Some(at_ms(20)));
+        access.on_wake(at_ms(34), &AT_ONCE, &mut draws, |_| false);
+        assert_eq!(access.wake_at(), at_ms(77), "the timer runs on");
+        access.lose(at_ms(34));
+        assert_eq!(access.number_at(at_ms(34)), 2);
+        access.on_wake(at_ms(34), &AT_ONCE, &mut draws, |_| true);
+        assert_eq!((access.wake_at(), access.preambles()), (at_ms(40), 2));
     }
 
     /// Vector ra_problem_counter of the handover sheet.

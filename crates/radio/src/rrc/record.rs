@@ -33,6 +33,8 @@ pub(crate) fn row_of(
         bicast_s: f64::NAN,
         bicast_packets: 0,
         doubled_packets: 0,
+        early_copies: 0,
+        useless_copies: 0,
     }
 }
 

@@ -66,6 +66,47 @@ impl Survey {
             || self.conditions.is_open(known, position)
     }
 
+    /// What a cell of each site must be at least to enter some event, as [`EventState::lower_least`] has it.
+    pub(crate) fn least_entering(
+        &self,
+        known: (usize, &[Level]),
+        shadows_db: &(impl Iterator<Item = f64> + Clone),
+        least_db: &mut Vec<f64>,
+    ) {
+        least_db.clear();
+        least_db.resize(shadows_db.clone().count(), f64::INFINITY);
+        for event in &self.events {
+            event.lower_least(known, shadows_db.clone(), least_db);
+        }
+    }
+
+    /// As [`EventState::add_site`] of every event.
+    pub(crate) fn add_site(&mut self, shadow_db: f64) {
+        let events = self.events.iter_mut();
+        events.for_each(|event| event.add_site(shadow_db));
+    }
+
+    /// As [`EventState::reopen`] of every event.
+    pub(crate) fn reopen(&mut self, position: usize, most: (f64, usize)) {
+        let events = self.events.iter_mut();
+        events.for_each(|event| event.reopen(position, most));
+    }
+
+    /// As [`EventState::most_at_rest`] of all events; none without events.
+    pub(crate) fn most_at_rest(&self, position: usize, site: usize) -> Option<f64> {
+        let mut most = None;
+        for event in &self.events {
+            let of_event = event.most_at_rest(position, site)?;
+            most = Some(most.map_or(of_event, |most: f64| most.max(of_event)));
+        }
+        most
+    }
+
+    /// Whether no condition of any event holds for a cell.
+    pub(crate) fn is_at_rest(&self, position: usize) -> bool {
+        self.events.iter().all(|event| event.is_at_rest(position))
+    }
+
     /// Cells are secondary ones from now on, as [`EventState::set_secondaries`] has it.
     pub(crate) fn set_secondaries(&mut self, secondary_of: impl Fn(usize) -> Option<usize>) {
         let about = |event: &&mut EventState| event.kind().is_about_secondaries();
@@ -82,11 +123,13 @@ impl Survey {
         self.conditions.replay(position, samples, all);
     }
 
-    /// The cells were measured, `over` after the last time, in dBm. `of` says of a neighbour whether it is
+    /// Those of `visited` were measured, `over` after the last time, in dBm, as [`EventState::on_samples_of`] has it. `of`
+    /// says of a neighbour whether it is
     /// meant, and its offset in dB; `changed` hears of each neighbour for which a condition holds from now
     /// on, or does not any more.
     pub(crate) fn on_samples(
         &mut self,
+        (visited, shadows_db): (&[usize], impl Iterator<Item = f64> + Clone),
         (now, over): (Time, Span),
         (serving, samples): (usize, &[Level]),
         of: impl Fn(&MeasurementEvent, usize) -> Option<f64>,
@@ -95,7 +138,9 @@ impl Survey {
         self.set_period(over);
         for event in &mut self.events {
             let has_neighbour = event.has_neighbour();
-            event.on_samples(now, serving, samples, &of, |position, holds| {
+            let levels = (serving, samples);
+            event.on_shadows(shadows_db.clone());
+            event.on_samples_of(visited, now, levels, &of, |position, holds| {
                 if has_neighbour {
                     changed(position, holds);
                 }
@@ -183,6 +228,9 @@ mod tests {
     use super::*;
     use crate::config::Scope;
 
+    /// No shadowing.
+    const NONE: std::iter::Empty<f64> = std::iter::empty();
+
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
     }
@@ -217,9 +265,13 @@ mod tests {
         let samples = [-99.0, -80.0, -90.0];
         let mut entered = Vec::new();
         let samples = samples.map(Level::from);
-        survey.on_samples((at(10), period), (0, &samples), |_, _| Some(0.0), {
-            |cell, holds| entered.push((cell, holds))
-        });
+        survey.on_samples(
+            (&[0, 1, 2], NONE),
+            (at(10), period),
+            (0, &samples),
+            |_, _| Some(0.0),
+            |cell, holds| entered.push((cell, holds)),
+        );
         assert_eq!(entered, [(1, true), (2, true)], "of neighbours alone");
         assert_eq!(survey.report_at(), at(50));
         assert_eq!(survey.report(1, at(49), (&cells, 0)), None);
@@ -249,9 +301,13 @@ mod tests {
         let samples = [-120.0, -60.0, -90.0, -85.0, -80.0].map(Level::from);
         let seen = |survey: &mut Survey, now| {
             let mut changes = Vec::new();
-            survey.on_samples((at(now), period), (0, &samples), |_, _| Some(0.0), {
-                |cell, holds| changes.push((cell, holds))
-            });
+            survey.on_samples(
+                (&[0, 1, 2, 3, 4], NONE),
+                (at(now), period),
+                (0, &samples),
+                |_, _| Some(0.0),
+                |cell, holds| changes.push((cell, holds)),
+            );
             changes
         };
         assert_eq!(seen(&mut survey, 0), [], "no secondary cell");
@@ -290,6 +346,7 @@ mod tests {
         let samples = [-80.0, -70.0].map(Level::from);
         let period = Span::from_millis(200);
         survey.on_samples(
+            (&[0, 1], NONE),
             (at(0), period),
             (0, &samples),
             |_, _| Some(0.0),

@@ -36,6 +36,8 @@ fn conditional(random: &mut Stream, mut case: Case) -> Case {
         most_candidates: 1 + random.below(3) as usize,
         hold: Span::from_millis(100 + random.below(8000)),
         recovers: random.chance(0.7),
+        forwards_early: random.chance(0.5),
+        commanding: Vec::new(),
     });
     case
 }

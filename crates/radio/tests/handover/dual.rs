@@ -4,7 +4,7 @@ use super::street::{Case, books_close_in, case, cell, run};
 use super::{case_over_links, may_reorder};
 use fadeout_core::random::Stream;
 use fadeout_core::{Bytes, CellId, HandoverOutcome, Hertz, RrcEvent, Span};
-use fadeout_radio::access::{BearerConfig, DataForwarding, SplitConfig};
+use fadeout_radio::access::{BearerConfig, CarrierLegs, DataForwarding, LegChoice, SplitConfig};
 use fadeout_radio::pdcp::{Delivery, PdcpConfig};
 use fadeout_radio::rlc::RlcConfig;
 use fadeout_radio::user_plane::FlowControlConfig;
@@ -36,7 +36,9 @@ fn two_legs(random: &mut Stream) -> Case {
     case.config.bearers[0] = BearerConfig {
         pdcp,
         split: Some(SplitConfig {
-            leg: 1,
+            leg: Some(1),
+            carriers: CarrierLegs::NONE,
+            choice: LegChoice::Demand,
             rlc: RlcConfig {
                 buffer: Bytes(100_000_000),
                 ..RlcConfig::NR_AM

@@ -9,9 +9,12 @@ mod daps;
 mod dual;
 mod gaps;
 mod generations;
+mod ltm;
 mod nodes;
+mod rach_less;
 mod sampling;
 mod street;
+mod timers;
 
 use fadeout_core::random::Stream;
 use fadeout_core::{HandoverOutcome, Procedure, RadioDropCause, RrcEvent, Span};

@@ -7,8 +7,8 @@ use fadeout_core::{
     Bytes, CellId, HandoverOutcome, Hertz, RrcEvent, SecondaryCause, SecondaryChange, Span,
 };
 use fadeout_radio::access::{
-    BearerConfig, DataForwarding, EventKind, MeasurementEvent, Scope, SecondaryAfterFailure,
-    SecondaryAtHandover, SecondaryNodeConfig, SplitConfig,
+    BearerConfig, CarrierLegs, DataForwarding, EventKind, LegChoice, MeasurementEvent, Scope,
+    SecondaryAfterFailure, SecondaryAtHandover, SecondaryNodeConfig, SplitConfig,
 };
 use fadeout_radio::pdcp::{Delivery, PdcpConfig};
 use fadeout_radio::rlc::RlcConfig;
@@ -96,7 +96,13 @@ fn nodes(random: &mut Stream) -> Case {
     case.config.bearers[0] = BearerConfig {
         pdcp,
         split: Some(SplitConfig {
-            leg: 1,
+            leg: Some(1),
+            carriers: CarrierLegs::NONE,
+            choice: [
+                LegChoice::ExpectedDelay,
+                LegChoice::Demand,
+                LegChoice::Turns,
+            ][random.below(3) as usize],
             rlc: RlcConfig {
                 buffer: Bytes(100_000_000),
                 ..far

@@ -337,6 +337,8 @@ pub(crate) fn mobility(cells: u32) -> MobilityConfig {
         procedure: ProcedureConfig::default(),
         data: DataForwarding::Forwarded,
         conditional: None,
+        ltm: None,
+        rach_less: None,
         daps: false,
         most_ues: None,
         secondaries: Vec::new(),

@@ -1,6 +1,7 @@
 //! Dual connectivity: the second leg of a UE, and bearers that use it.
 
 use super::*;
+use fadeout_core::agreed::MOST_LEGS;
 
 /// The cell of the second leg of a UE that `cell` and `secondary` serve on its first. Nothing where something is
 /// wrong, with it or with the bearers that are split between the two.
@@ -18,6 +19,13 @@ pub(super) fn pscell(
         _ => false,
     };
     let is_doubled = bearers.iter().any(|bearer| duplicates(&bearer));
+    let carriers = |bearer: &&Fields| match bearer.item("split").map(|it| &it.content) {
+        Some(Content::Fields(split)) => !split.list("carriers").is_empty(),
+        _ => false,
+    };
+    if !check_legs(builder, &bearers, (cell, secondary, fields), around) {
+        return None;
+    }
     let Some(item) = fields.item("pscell") else {
         // It may get one.
         if builder.has_secondary_node && !bearers.is_empty() {
@@ -29,16 +37,21 @@ pub(super) fn pscell(
             }
             return check_split(builder, &bearers).then_some(None);
         }
-        if let Some(bearer) = bearers.first() {
+        if let Some(bearer) = bearers.iter().find(|bearer| !carriers(bearer)) {
             let message = match is_doubled {
                 true => "PDCP duplication with one leg: the UE has one cell",
                 false => "a split bearer of a UE with one cell",
             };
-            let expected = "a `pscell` of the UE, or `secondary-node` in [mobility-management], which gives it one";
+            let expected = match is_doubled {
+                true => "a `pscell` of the UE, or `carriers` of the `split`",
+                false => {
+                    "a `pscell` of the UE, or `secondary-node` in [mobility-management], which gives it one"
+                }
+            };
             builder.mistake(bearer.place_of("split"), message, expected);
             return None;
         }
-        return Some(None);
+        return check_split(builder, &bearers).then_some(None);
     };
     let own = builder.cell_index(item, around.bases)?;
     let name = &around.bases[own].0;
@@ -101,4 +114,112 @@ fn check_split(builder: &mut Builder<'_, '_>, bearers: &[&Fields]) -> bool {
         }
     }
     is_right
+}
+
+/// Whether legs over carriers are legs that can be, and changes of duplication name legs.
+fn check_legs(
+    builder: &mut Builder<'_, '_>,
+    bearers: &[&Fields],
+    (cell, secondary, ue): (Option<usize>, &[usize], &Fields),
+    around: &Surroundings<'_>,
+) -> bool {
+    let mut is_right = true;
+    let pscell = match ue.item("pscell").map(|item| &item.content) {
+        Some(Content::Text(name)) => Some(name.as_str()),
+        _ => None,
+    };
+    for bearer in bearers {
+        let Some(Content::Fields(split)) = bearer.item("split").map(|it| &it.content) else {
+            continue;
+        };
+        let before = builder.reader.mistakes.count();
+        let items = split.list("carriers");
+        let mut named = Vec::new();
+        for item in items {
+            let Some(own) = builder.cell_index(item, around.bases) else {
+                continue;
+            };
+            let name = &around.bases[own].0;
+            let (message, expected) = if Some(own) == cell {
+                (
+                    format!(
+                        "PDCP duplication over one carrier: `{name}` is the `cell`, which has the first leg"
+                    ),
+                    "one of the `secondary-cells`",
+                )
+            } else if !secondary.contains(&own) {
+                (
+                    format!("`{name}` is a leg over a carrier that the UE does not have"),
+                    "one of its `secondary-cells`",
+                )
+            } else if named.contains(&own) {
+                (
+                    format!("`{name}` is a leg twice: copies go over carriers of their own"),
+                    "each carrier once",
+                )
+            } else {
+                named.push(own);
+                continue;
+            };
+            builder.mistake(item.place, message, expected);
+        }
+        let place = split.place_of("carriers");
+        let most = MOST_LEGS - 1 - usize::from(pscell.is_some());
+        let is_acknowledged = match bearer.item("rlc").map(|item| &item.content) {
+            Some(Content::Named(rlc)) => rlc.name == "am",
+            _ => true,
+        };
+        let is_up = match split.item("duplication").map(|item| &item.content) {
+            Some(Content::Word(word)) => *word != "downlink",
+            _ => false,
+        };
+        let has_uplink = matches!(
+            ue.item("secondary-uplink").map(|item| &item.content),
+            Some(Content::Bool(true))
+        );
+        if items.len() > most {
+            let message = format!("{} legs over further carriers", items.len());
+            let expected = format!("at most {most}: PDCP has {MOST_LEGS} legs at most");
+            builder.mistake(place, message, &expected);
+        } else if !items.is_empty() && split.item("duplication").is_none() {
+            let message = "legs over carriers without duplication";
+            builder.mistake(place, message, "`duplication`: they have no other use");
+        } else if !items.is_empty() && !has_uplink && (is_acknowledged || is_up) {
+            let message = "legs over carriers without uplink, for status reports and copies";
+            builder.mistake(place, message, "`secondary-uplink = true` of the UE");
+        }
+        check_changes(builder, split, pscell);
+        is_right &= builder.reader.mistakes.count() == before;
+    }
+    is_right
+}
+
+/// Checks that changes of duplication name its legs.
+fn check_changes(builder: &mut Builder<'_, '_>, split: &Fields, pscell: Option<&str>) {
+    let changes = split.list("duplication-changes");
+    if !changes.is_empty() && split.item("duplication").is_none() {
+        let place = split.place_of("duplication-changes");
+        let message = "changes of a duplication that is not there";
+        builder.mistake(place, message, "`duplication`, or none of them");
+        return;
+    }
+    let carriers = split.list("carriers").iter();
+    let carriers = carriers.filter_map(|item| match &item.content {
+        Content::Text(name) => Some(name.as_str()),
+        _ => None,
+    });
+    let known: Vec<&str> = pscell.into_iter().chain(carriers).collect();
+    for change in changes {
+        let Content::Fields(change) = &change.content else {
+            continue;
+        };
+        for item in change.list("legs") {
+            if let Content::Text(name) = &item.content
+                && !known.contains(&name.as_str())
+            {
+                let names = known.iter().copied();
+                refer_to_nothing(&mut builder.reader.mistakes, item, "leg", names);
+            }
+        }
+    }
 }

@@ -280,6 +280,11 @@ impl Builder<'_, '_> {
     pub(crate) fn mistake(&mut self, place: Place, message: impl Into<String>, expected: &str) {
         self.reader.mistakes.add(place, message, expected);
     }
+
+    /// Whether nothing is known to be wrong so far: what is missing then was not given.
+    pub(crate) fn is_right_so_far(&self) -> bool {
+        self.reader.mistakes.is_empty()
+    }
 }
 
 /// Who can tell of itself: links, bearers and cells, by name. A cell called like one of the others

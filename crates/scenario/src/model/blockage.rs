@@ -1,19 +1,19 @@
 //! Blockages of links and bearers.
 
-use super::Medium;
 use super::schedule::{SCHEDULE, Schedule};
+use super::{Medium, Named};
 use crate::build::Builder;
 use crate::keys::{LENGTH, LENGTH_OR_ZERO, LOSS_DB, PACKETS, RATE, SIZE};
 use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item};
 use crate::shape::Presence::{Default, Optional, Required};
-use crate::shape::Shape;
+use crate::shape::{Range, Shape};
 use crate::table::{KeyValue, nested, table, unchecked, variants, words};
-use fadeout_core::{Bytes, Decibel, Meters, Rate};
+use fadeout_core::{Bytes, Decibel, Hertz, Meters, Rate};
 use serde_json::{Value, json};
 
 table! {
-    /// A recurring interruption of a link.
+    /// A recurring interruption of a link: at given times, by contention, or by what comes between its ends.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Blockage {
         own {
@@ -22,13 +22,20 @@ table! {
             /// The link or bearer of 2G or 3G.
             medium: Medium,
         }
-        check = Blockage::with_what_is_held;
+        check = Blockage::consistent;
         /// The link or bearer that is interrupted.
         "link" = Shape::Reference, Required;
         /// Which direction is interrupted.
         direction: Directions = Directions::SHAPE, Default("\"both\"");
         /// When it happens.
-        schedule: Schedule = SCHEDULE, Required;
+        schedule: Option<Schedule> = SCHEDULE, Optional;
+        /// In place of a schedule: the link is directional, and contention at its ends says when it is not heard. The blockage
+        /// model `deafness`.
+        contention: Option<Named> =
+            Shape::Named { kind: "blockage-model", tag: "model" }, Optional;
+        /// In place of a schedule: it happens when buildings, vehicles or foliage are in the straight path between the link's
+        /// ends, which are nodes of UEs.
+        in_between: Option<InBetween> = Shape::Table(InBetween::KEYS), Optional;
         /// The fate of packets during the blockage.
         effect: BlockageEffect = BlockageEffect::SHAPE, Default("\"held\"");
         /// How much may wait when held; without it the link's queue limit alone applies.
@@ -42,15 +49,49 @@ table! {
 }
 
 impl Blockage {
-    fn with_what_is_held(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
+    fn consistent(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
         if self.hold_limit.is_some() && self.effect != BlockageEffect::Held {
             let message = "a `hold-limit` without packets that are held";
             let expected = "`effect = \"held\"` with it";
             builder.mistake(fields.place_of("hold-limit"), message, expected);
         }
+        let ways = ["schedule", "contention", "in-between"];
+        let given = ways.iter().filter(|way| fields.item(way).is_some());
+        let given = given.count();
+        if given > 1 || given == 0 && builder.is_right_so_far() {
+            let message = format!(
+                "blockage \"{}\" does not say once when it happens",
+                self.name
+            );
+            let expected = "one of `schedule`, `contention` and `in-between`";
+            builder.mistake(fields.place, message, expected);
+            return None;
+        }
+        if let Some(model) = &self.contention
+            && model.name != "deafness"
+        {
+            let message = format!("the blockage model \"{}\" on a link", model.name);
+            let expected = "`contention = \"deafness\"`; other models are of a cell's channel";
+            builder.mistake(fields.place_of("contention"), message, expected);
+            return None;
+        }
         Some(self)
     }
 }
+
+table! {
+    /// What may come between the ends of a link.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct InBetween {
+        own {}
+        /// Carrier, which says how much is lost behind vehicles and within foliage.
+        carrier: Hertz = Shape::Quantity(Dimension::Frequency, Range::closed(1e5, 3e11)), Required;
+        /// Loss behind vehicles and within foliage from which on nothing passes; a building leaves nothing.
+        threshold: Decibel = LOSS_DB, Default("\"10 dB\"");
+    }
+}
+
+nested!(InBetween);
 
 words! {
     /// One direction of a link, or both.

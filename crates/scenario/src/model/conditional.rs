@@ -1,6 +1,6 @@
 //! Conditional handover: what belongs to it, and what does not fit it.
 
-use super::{EventKind, HandoverData, MobilityManagement};
+use super::{EventKind, HandoverData, MeasurementEvent, MobilityManagement};
 use crate::build::Builder;
 use crate::keys::TIME;
 use crate::quantity::Dimension;
@@ -25,6 +25,8 @@ words! {
         Conditional = "conditional",
         /// the network, by a command; the source serves the UE on until the target does (DAPS)
         Daps = "daps",
+        /// the network, by MAC, among cells of one node that were prepared (L1/L2-triggered mobility, LTM)
+        Ltm = "ltm",
     }
 }
 
@@ -123,25 +125,51 @@ impl MobilityManagement {
     ///
     /// Standard: TS 38.300 §9.2.3.4.
     pub(super) fn fits_procedure(&self, fields: &Fields, builder: &mut Builder<'_, '_>) -> bool {
+        let is_candidates = matches!(
+            self.procedure,
+            HandoverProcedure::Conditional | HandoverProcedure::Ltm
+        );
+        let is_conditional = self.procedure == HandoverProcedure::Conditional;
         let keys = [
-            ("conditions", self.conditions.is_some()),
-            ("max-candidates", self.max_candidates.is_some()),
-            ("candidate-timeout", self.candidate_timeout.is_some()),
-            ("conditional-recovery", self.conditional_recovery.is_some()),
+            ("conditions", self.conditions.is_some() && !is_conditional),
+            (
+                "max-candidates",
+                self.max_candidates.is_some() && !is_candidates,
+            ),
+            (
+                "candidate-timeout",
+                self.candidate_timeout.is_some() && !is_candidates,
+            ),
+            (
+                "conditional-recovery",
+                self.conditional_recovery.is_some() && !is_conditional,
+            ),
+            (
+                "early-forwarding",
+                self.early_forwarding.is_some() && !is_conditional,
+            ),
         ];
-        let given = keys.iter().find(|(_, is_given)| *is_given);
-        let mistake = match self.procedure {
-            HandoverProcedure::Plain | HandoverProcedure::Daps if given.is_some() => {
-                given.map(|&(key, _)| {
-                    let message = "a part of conditional handover, but the network commands";
-                    let expected = "`procedure = \"conditional\"`, or without it";
-                    (key, message, expected)
-                })
-            }
-            HandoverProcedure::Plain => None,
-            HandoverProcedure::Conditional => self.misfit(),
-            HandoverProcedure::Daps => self.misfit_of_daps(),
-        };
+        let stray = keys.iter().find(|(_, is_stray)| *is_stray);
+        let stray = stray.map(|&(key, _)| {
+            let message = "a part of conditional handover, but the network commands";
+            let expected = "`procedure = \"conditional\"`, or without it";
+            (key, message, expected)
+        });
+        let commands = self.events.iter().any(|event| event.command);
+        let stray = stray.or((commands && !is_conditional).then_some((
+            "events",
+            "`command` in an event where no handover is conditional",
+            "`procedure = \"conditional\"`, or without it",
+        )));
+        let mistake = stray
+            .or_else(|| self.stray_of_switching())
+            .or_else(|| self.misfit_of_nodes())
+            .or(match self.procedure {
+                HandoverProcedure::Plain => None,
+                HandoverProcedure::Conditional => self.misfit(),
+                HandoverProcedure::Daps => self.misfit_of_daps(),
+                HandoverProcedure::Ltm => self.misfit_of_ltm(),
+            });
         if let Some((key, message, expected)) = mistake {
             builder.mistake(fields.place_of(key), message, expected);
         }
@@ -150,7 +178,11 @@ impl MobilityManagement {
 
     /// What does not fit conditional handovers: a key, what is wrong with it, what is expected.
     fn misfit(&self) -> Option<(&'static str, &'static str, &'static str)> {
-        let is_other = |kind| matches!(kind, EventKind::B1 | EventKind::B2);
+        let is_other = |event: &MeasurementEvent| {
+            matches!(event.kind, EventKind::B1 | EventKind::B2) && !event.command
+                || event.threshold_rscp.is_some()
+                || event.kind == EventKind::E3a
+        };
         match &self.conditions {
             Some(all) if all.len() > 2 => Some((
                 "conditions",
@@ -162,15 +194,23 @@ impl MobilityManagement {
                 "bicasting before a handover of which the network does not know when it comes",
                 "\"forwarding\" or \"none\" with `procedure = \"conditional\"`",
             )),
+            _ if self.early_forwarding == Some(true) && self.data != HandoverData::Forwarding => {
+                Some((
+                    "early-forwarding",
+                    "copies for candidates, but the source forwards nothing",
+                    "`data = \"forwarding\"`, or without it",
+                ))
+            }
             _ if !self.preparation.is_direct() => Some((
                 "preparation",
                 "conditional handovers by way of the core",
                 "\"x2\" or \"xn\" with `procedure = \"conditional\"`",
             )),
-            _ if self.events.iter().any(|event| is_other(event.kind)) => Some((
+            _ if self.events.iter().any(is_other) => Some((
                 "events",
-                "events b1 and b2, but candidates are of the UE's own generation",
-                "others, or `procedure = \"plain\"`",
+                "cells of another generation as candidates: a conditional reconfiguration has the target's own RRC \
+                 message in it (TS 38.331 clause 6.3.2)",
+                "others, `command = true` in b1 and b2 of LTE and NR, or `procedure = \"plain\"`",
             )),
             _ => None,
         }

@@ -211,5 +211,9 @@ table! {
         error: Span = TIME, Default("\"0 s\"");
         /// Probability that a notice does not reach an end, drawn for each notice and for each end. Nobody repeats it.
         loss: f64 = PROBABILITY, Default("0.0");
+        /// Whether a UE under mobility management tells its rate too, of data that comes down: its even share of what its cell
+        /// sends, when it measures and has changed by 5 %, and when it is in another cell; zero in between. Links tell theirs
+        /// in any case.
+        rates: bool = Shape::Bool, Default("false");
     }
 }

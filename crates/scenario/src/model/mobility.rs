@@ -4,6 +4,7 @@ use super::Named;
 use super::conditional::{ExecutionCondition, HandoverProcedure};
 use super::handover::HandoverSignalling;
 use super::secondary_node::SecondaryNode;
+use super::switching::{EarlySynchronisation, TargetAdvance};
 use crate::build::Builder;
 use crate::keys::{POSITIVE_TIME, SIZE, TIME};
 use crate::quantity::Dimension;
@@ -18,6 +19,7 @@ use serde_json::Value;
 const LEVEL: Shape = Shape::Quantity(Dimension::Power, Range::closed(-200.0, 50.0));
 const OFFSET: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(-30.0, 30.0));
 const HYSTERESIS: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 30.0));
+const RAMPING: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 6.0));
 const QUALITY: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(-50.0, 50.0));
 const POLICY: Shape = Shape::Named {
     kind: "handover-policy",
@@ -66,6 +68,32 @@ table! {
         /// Secondary nodes of UEs with a split bearer, which come and go; without it a `pscell` goes with the first change of
         /// the master's cell, and none comes.
         secondary_node: Option<SecondaryNode> = Shape::Table(SecondaryNode::KEYS), Optional;
+        /// With `procedure = "conditional"`: whether prepared cells of other nodes get copies of what the source sends, of bearers in
+        /// acknowledged mode (early data forwarding); they do not without the key.
+        early_forwarding: Option<bool> = Shape::Bool, Optional;
+        /// With `procedure = "ltm"`: from one report of L1-RSRP to the next; 20 ms without it.
+        l1_report_period: Option<Span> = POSITIVE_TIME, Optional;
+        /// With the same: by how much a candidate's L1-RSRP must exceed that of the serving cell; 3 dB without it.
+        switch_offset: Option<Decibel> = OFFSET, Optional;
+        /// With the same: in how many reports in a row it must, before the network commands; 4 without it.
+        switch_reports: Option<u32> = Shape::Integer { min: 1, max: 64 }, Optional;
+        /// With the same: from 3 ms behind the UE's feedback to the command until it has the target's configuration in use (TS
+        /// 38.133 clause 6.3.1.2); 30 ms without it, of which RRC has 10, 10 ms where UEs process in advance.
+        switch_processing: Option<Span> = TIME, Optional;
+        /// With the same: how long it then takes to be in sync with the target's downlink, where it was not before; 22 ms
+        /// without it.
+        switch_synchronisation: Option<Span> = TIME, Optional;
+        /// With the same: what a UE does about candidates ahead of the command; nothing but measuring them without it.
+        early_synchronisation: Option<EarlySynchronisation> = EarlySynchronisation::SHAPE, Optional;
+        /// With the same: whether a UE whose link failed enters a candidate that it selects without re-establishment
+        /// (attemptLTM-Switch); it does without the key.
+        switch_recovery: Option<bool> = Shape::Bool, Optional;
+        /// With `procedure = "plain"`: UEs enter their target without random access, with this timing advance (*rach-Skip* of
+        /// LTE, *rach-LessHO* of NR, there within one `node`); others than cells that fit are entered by random access.
+        rach_less: Option<TargetAdvance> = TargetAdvance::SHAPE, Optional;
+        /// With `rach-less`: from one opportunity of an uplink grant that comes with the command to the next (*ul-SchedInterval*);
+        /// without it a UE waits for a grant on PDCCH.
+        rach_less_grant_interval: Option<Span> = POSITIVE_TIME, Optional;
         /// From one measurement of RSRP to the next (TS 36.133 clause 8.1.2.2.1, TS 38.133 Table
         /// 9.2.5.2-1).
         measurement_period: Span = POSITIVE_TIME, Default("\"200 ms\"");
@@ -120,6 +148,14 @@ table! {
         response_window: Span = POSITIVE_TIME, MOBILITY;
         /// Preambles until MAC starts random access anew (preambleTransMax).
         max_preambles: u32 = COUNT, MOBILITY;
+        /// Preambles of a cell that UEs draw from which have no dedicated one (numberOfRA-Preambles,
+        /// CB-PreamblesPerSSB): those that draw the same one at the same occasion contend.
+        contention_preambles: u32 = Shape::Integer { min: 1, max: 64 }, MOBILITY;
+        /// Power with which the first preamble is to arrive (preambleInitialReceivedTargetPower,
+        /// preambleReceivedTargetPower), for which UEs make up the path loss; without it they send each with full power.
+        preamble_target_power: Option<Dbm> = LEVEL, Optional;
+        /// With it: by how much more each further preamble is sent with (powerRampingStep); 2 dB without it.
+        power_ramping_step: Option<Decibel> = RAMPING, Optional;
         /// Longest wait until the next preamble, of which each is drawn.
         backoff: Span = TIME, MOBILITY;
         /// How long a UE tries to enter the target.
@@ -242,6 +278,12 @@ impl MobilityManagement {
         {
             return None;
         }
+        if self.power_ramping_step.is_some() && self.preamble_target_power.is_none() {
+            let message = "`power-ramping-step` without `preamble-target-power`";
+            let expected = "`preamble-target-power`, such as \"-104 dBm\", or without it";
+            builder.mistake(fields.place_of("power-ramping-step"), message, expected);
+            return None;
+        }
         let over_links = self.signalling == HandoverSignalling::Links;
         if over_links && self.core.is_none() {
             let message = "messages over links, but no node for the core";
@@ -306,6 +348,9 @@ table! {
         filter: u8 = Shape::Integer { min: 0, max: 19 }, Default("4");
         /// From one report to the next.
         report_interval: Span = POSITIVE_TIME, Default("\"240 ms\"");
+        /// With `procedure = "conditional"`: its report makes the network command the UE to go, which ends its candidates; b1 and
+        /// b2 do nothing else there.
+        command: bool = Shape::Bool, Default("false");
         /// Most reports of a cell; without it reports go on while the condition is not left.
         report_amount: Option<u32> = Shape::Integer { min: 1, max: 64 }, Optional;
     }

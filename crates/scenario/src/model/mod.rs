@@ -22,16 +22,18 @@ mod schedule;
 mod secondary_node;
 mod split;
 mod states;
+mod switching;
 mod vehicles;
 
 pub use blockage::{
-    Blockage, BlockageDepth, BlockageEffect, Blocker, Directions, Distances, HoldLimit,
+    Blockage, BlockageDepth, BlockageEffect, Blocker, Directions, Distances, HoldLimit, InBetween,
 };
 pub use budget::{McsTable, Radio};
 pub use channel_file::ChannelFile;
 pub use conditional::{ConditionKind, ExecutionCondition, HandoverProcedure};
 pub use fadeout_core::agreed::{
-    CarFollowing, Changes, GapRule, Interpolation, LineOfSight, Outside, ReleasedState,
+    BeamPrediction, CarFollowing, Changes, GapRule, Interpolation, LineOfSight, Outside,
+    ReleasedState,
 };
 pub use file::File;
 pub(crate) use file::read_bounded;
@@ -46,7 +48,7 @@ pub use mobility::{
     EventKind, HandoverData, HandoverPreparation, MeasurementEvent, MobilityManagement,
 };
 pub use node::Node;
-pub use prediction::{BlockagePrediction, Knowledge};
+pub use prediction::{BlockagePrediction, Knowledge, Regions};
 pub(crate) use probe::Probe;
 pub use rab::{Rab, RabDirection, RabQueue};
 pub(crate) use radio::bearers;
@@ -56,8 +58,9 @@ pub use radio::{
 };
 pub use schedule::{Phase, Schedule};
 pub use secondary_node::{SecondaryAfterFailure, SecondaryAtHandover, SecondaryNode};
-pub use split::{Duplication, Split, SplitPath};
+pub use split::{Duplication, DuplicationChange, LegChoice, Split, SplitPath};
 pub use states::RrcStates;
+pub use switching::{EarlySynchronisation, TargetAdvance};
 pub use vehicles::{Road, VehicleGroup, VehicleType};
 
 pub use fadeout_core::{ProbeSettings, RadioSubject, Sampling};

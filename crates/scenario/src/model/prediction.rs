@@ -1,6 +1,6 @@
 //! Prediction of blockages: what road-side units make of what cars report.
 
-use crate::keys::{LENGTH, LENGTH_OR_ZERO, POSITIVE_TIME, PROBABILITY};
+use crate::keys::{BEAMWIDTH, LENGTH, LENGTH_OR_ZERO, POSITIVE_TIME, PROBABILITY};
 use crate::quantity::Dimension;
 use crate::shape::Presence::Default;
 use crate::shape::{Range, Shape};
@@ -26,9 +26,12 @@ table! {
         /// Downlink SNR below which a UE reports that it is cut off, and is not heard: about where the
         /// lowest CQI is lost.
         threshold: Decibel = QUALITY, Default("\"-6 dB\"");
-        /// Side of a region: a square of the ground. What is known of buildings is looked at in steps of
-        /// half of it.
+        /// What a region is, of which a base station learns from reports.
+        regions: Regions = Regions::SHAPE, Default("\"squares\"");
+        /// Side of a region that is a square of the ground. The way ahead is looked at in steps of half of it.
         resolution: Meters = LENGTH, Default("\"5 m\"");
+        /// Width of a region that is a beam of the base station.
+        beam_width: f64 = BEAMWIDTH, Default("\"10 deg\"");
         /// Reports from a region until it is known.
         learning: u32 = REPORTS, Default("2");
         /// How far ahead a base station looks.
@@ -56,5 +59,16 @@ words! {
         Vehicles = "vehicles",
         /// what will happen: an oracle, to compare with
         Future = "future",
+    }
+}
+
+words! {
+    /// What a region is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Regions {
+        /// a square of the ground
+        Squares = "squares",
+        /// a beam of the base station, from its mast on: all that lies in the same direction is one
+        Beams = "beams",
     }
 }

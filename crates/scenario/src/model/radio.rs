@@ -11,7 +11,7 @@ use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
 use crate::shape::{Presence, Range, Shape};
 use crate::table::{KeyValue, nested, table, words};
 use fadeout_core::agreed::{
-    LineOfSight, MOST_FADING_SUB_BANDS, MOST_RECEIVE_ANTENNAS, MOST_SECONDARY_CELLS,
+    BeamPrediction, LineOfSight, MOST_FADING_SUB_BANDS, MOST_RECEIVE_ANTENNAS, MOST_SECONDARY_CELLS,
 };
 use fadeout_core::{Dbm, Decibel, Hertz, Lattice, Meters, NodeId, Point, Rate, Span};
 use serde_json::{Value, json};
@@ -143,6 +143,8 @@ table! {
         beam_tracking: Option<Span> = POSITIVE_TIME, Optional;
         /// From a beam measurement to the use of the new beam.
         beam_switching_delay: Span = TIME, BEAMS;
+        /// How beams of both ends are steered between two measurements.
+        beam_prediction: BeamPrediction = Shape::Choice(BeamPrediction::WORDS), BEAMS;
         /// Loss of what is received, by blockage and misalignment, above which a beam measurement has
         /// failed; three in a row are a beam failure.
         beam_failure_threshold: Decibel =
@@ -489,6 +491,8 @@ table! {
         height: Meters = LENGTH, Required;
         /// Height of its underside above ground, of a part that stands on others or on pillars.
         base: Meters = LENGTH_OR_ZERO, Default("\"0 m\"");
+        /// Whether it is foliage: what a line loses within it counts by the metre, and its edges not at all.
+        foliage: bool = Shape::Bool, Default("false");
         /// An OpenStreetMap extract (.osm, or .osm.pbf), relative to the scenario file, whose buildings
         /// `fadeout` and its Python package put in place of this table: NAME, NAME-1, NAME-2, …
         "file" = Shape::Text, Optional;

@@ -1,6 +1,8 @@
 //! The secondary node of dual connectivity, as the network manages it.
 
-use super::{EventKind, MeasurementEvent};
+use super::conditional::HandoverProcedure;
+use super::switching::Misfit;
+use super::{EventKind, MeasurementEvent, MobilityManagement};
 use crate::build::Builder;
 use crate::keys::POSITIVE_TIME;
 use crate::read::Fields;
@@ -87,6 +89,12 @@ impl SecondaryNode {
                 return None;
             }
         }
+        if self.events.iter().any(|event| event.command) {
+            let message =
+                "`command` in an event about a secondary node, which commands no handover";
+            builder.mistake(place, message, "the event without it");
+            return None;
+        }
         if has(EventKind::A4) && has(EventKind::B1) {
             let message = "secondary nodes of either generation";
             let expected = "`b1` (LTE beside NR, or NR beside LTE) or `a4` (NR beside NR)";
@@ -94,5 +102,21 @@ impl SecondaryNode {
             return None;
         }
         Some(self)
+    }
+}
+
+impl MobilityManagement {
+    /// What does not fit secondary nodes that come and go: only commands of RRC name one.
+    pub(super) fn misfit_of_nodes(&self) -> Option<Misfit> {
+        self.secondary_node.as_ref()?;
+        if self.procedure != HandoverProcedure::Plain {
+            let message =
+                "secondary nodes that come and go, but UEs change cell by another procedure";
+            let expected = "`procedure = \"plain\"`, or without it";
+            return Some(("secondary-node", message, expected));
+        }
+        let message = "handover without random access beside secondary nodes that come and go";
+        let expected = "one of `rach-less` and `secondary-node`";
+        (self.rach_less.is_some()).then_some(("rach-less", message, expected))
     }
 }

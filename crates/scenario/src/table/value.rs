@@ -173,6 +173,7 @@ macro_rules! agreed {
 }
 
 agreed!(
+    BeamPrediction,
     CarFollowing,
     Changes,
     GapRule,
@@ -181,6 +182,26 @@ agreed!(
     Outside,
     ReleasedState,
 );
+
+/// Names in a list, which may be left out.
+impl KeyValue for Vec<String> {
+    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        let Content::List(items) = &item.content else {
+            return None;
+        };
+        let names = items.iter().map(|item| String::of(item, builder));
+        names.collect()
+    }
+    fn read(fields: &Fields, name: &str, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        match fields.item(name) {
+            Some(item) => Self::of(item, builder),
+            None => Some(Vec::new()),
+        }
+    }
+    fn written(&self, _: &Shape) -> Option<Value> {
+        (!self.is_empty()).then(|| json!(self))
+    }
+}
 
 impl KeyValue for String {
     fn of(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {

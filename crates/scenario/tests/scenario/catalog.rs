@@ -1,6 +1,6 @@
 //! A small catalog with one parameter of each kind.
 
-use fadeout_core::agreed::{LineOfSight, ReleasedState};
+use fadeout_core::agreed::{BeamPrediction, LineOfSight, ReleasedState};
 use fadeout_core::registry::{Catalog, Entry, Kind, Parameter, ParameterKind, Part};
 
 const fn entry(
@@ -116,6 +116,7 @@ pub(crate) static CATALOG: Catalog = Catalog {
                 parameter("t301", ParameterKind::Span, "400 ms"),
                 parameter("cell-selection-delay", ParameterKind::Span, "200 ms"),
                 whole("max-preambles", "10"),
+                whole("contention-preambles", "54"),
                 whole("n310", "1"),
                 whole("n311", "1"),
                 quantity("q-out", "dB", "-8"),
@@ -166,6 +167,11 @@ pub(crate) static CATALOG: Catalog = Catalog {
             parameters: &[
                 parameter("beam-switching-delay", ParameterKind::Span, "7 ms"),
                 parameter("beam-recovery-delay", ParameterKind::Span, "20 ms"),
+                parameter(
+                    "beam-prediction",
+                    ParameterKind::Choice(BeamPrediction::NAMES),
+                    "none",
+                ),
                 parameter(
                     "beam-failure-threshold",
                     ParameterKind::Number {
@@ -270,7 +276,7 @@ pub(crate) static CATALOG: Catalog = Catalog {
         Kind {
             name: "blockage-model",
             plural: "blockage-models",
-            entries: &[entry("crowd", &[], &[])],
+            entries: &[entry("crowd", &[], &[]), entry("deafness", &[], &[])],
         },
         Kind {
             name: "antenna",

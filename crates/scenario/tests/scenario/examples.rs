@@ -134,11 +134,11 @@ fn every_sort_of_value_arrives() {
     };
     assert_eq!(
         blockage("periodic").schedule,
-        Schedule::Periodic {
+        Some(Schedule::Periodic {
             period: Span::from_secs(5),
             duration: Span::from_secs(1),
             phase: Phase::Fixed(Span::from_secs(4)),
-        }
+        })
     );
     assert_eq!(blockage("periodic").effect, BlockageEffect::Held);
     assert_eq!(
@@ -223,11 +223,11 @@ fn without_a_phase_the_first_blockage_ends_with_the_first_period() {
     let text = format!("{LINK}[blockage.car]\nlink = \"radio\"\n{schedule}\n");
     assert_eq!(
         accepted(&text).blockages[0].schedule,
-        Schedule::Periodic {
+        Some(Schedule::Periodic {
             period: Span::from_secs(5),
             duration: Span::from_millis(200),
             phase: Phase::Fixed(Span::from_millis(4800)),
-        }
+        })
     );
 }
 

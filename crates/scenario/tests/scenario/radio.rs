@@ -2,7 +2,7 @@
 
 use super::*;
 use fadeout_core::registry::Parameters;
-use fadeout_core::{Decibel, NodeId, Point, Span};
+use fadeout_core::{Dbm, Decibel, NodeId, Point, Span};
 use fadeout_scenario::{ExecutionCondition, Medium, Movement};
 
 /// A server, a base station and a cell; tests add UEs.
@@ -336,6 +336,20 @@ fn what_does_not_fit_together_is_refused() {
     }
     let lonely = "duration = \"1 s\"\n[ue.phone]\n";
     assert_eq!(only(lonely), "a UE, but no cell");
+}
+
+#[test]
+fn a_step_of_preambles_power_needs_a_power_to_begin_with() {
+    let with = |keys: &str| format!("{CELL}[ue.phone]\n[mobility-management]\n{keys}\n");
+    let step = "power-ramping-step = \"4 dB\"";
+    assert_eq!(
+        only(&with(step)),
+        "`power-ramping-step` without `preamble-target-power`"
+    );
+    let both = format!("{step}\npreamble-target-power = \"-104 dBm\"");
+    let mobility = accepted(&with(&both)).mobility.expect("it is on");
+    assert_eq!(mobility.power_ramping_step, Some(Decibel(4.0)));
+    assert_eq!(mobility.preamble_target_power, Some(Dbm(-104.0)));
 }
 
 #[test]

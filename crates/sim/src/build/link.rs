@@ -1,13 +1,13 @@
 //! Links: their rates, queues, losses and blockages.
 
 use super::BuildError;
+use super::blockage::blockage;
 use crate::utra;
-use fadeout_core::random::Stream;
 use fadeout_core::{Decibel, LinkId, Rate, Span, Time};
 use fadeout_link as link;
+use fadeout_radio::LinkBudget;
 use fadeout_radio::phy::mcs::McsTable;
 use fadeout_radio::phy::rate::{NrMcs, RateModel};
-use fadeout_radio::{self as radio, LinkBudget};
 use fadeout_scenario::{self as scenario, Medium, Scenario};
 
 pub(super) fn build_link(
@@ -197,7 +197,7 @@ pub(super) fn budget(described: &scenario::Radio) -> LinkBudget {
 }
 
 /// Rate of a radio link behind an additional loss.
-fn radio_rate(described: &scenario::Radio, loss: Decibel) -> Result<Rate, String> {
+pub(super) fn radio_rate(described: &scenario::Radio, loss: Decibel) -> Result<Rate, String> {
     let state = budget(described)
         .attenuated(loss)
         .map_err(|error| error.to_string())?;
@@ -211,7 +211,7 @@ fn radio_rate(described: &scenario::Radio, loss: Decibel) -> Result<Rate, String
     Ok(capped(state.rate, described))
 }
 
-fn capped(rate: Rate, described: &scenario::Radio) -> Rate {
+pub(super) fn capped(rate: Rate, described: &scenario::Radio) -> Rate {
     described.max_rate.map_or(rate, |most| rate.min(most))
 }
 
@@ -273,7 +273,7 @@ pub(super) fn loss(loss: Option<&scenario::Loss>) -> Result<link::LossConfig, St
     })
 }
 
-fn schedule(schedule: &scenario::Schedule) -> link::Schedule {
+pub(super) fn schedule(schedule: &scenario::Schedule) -> link::Schedule {
     match schedule {
         scenario::Schedule::Periodic {
             period,
@@ -295,114 +295,6 @@ fn schedule(schedule: &scenario::Schedule) -> link::Schedule {
             mean_gap: *mean_clear,
             mean_length: *mean_blocked,
         },
-    }
-}
-
-/// The blockages of one direction of a link or bearer, drawn up to the end of the run.
-pub(super) fn blockage(
-    scenario: &Scenario,
-    medium: Medium,
-    is_reverse: bool,
-) -> Result<Option<link::BlockageConfig>, BuildError> {
-    let link = match medium {
-        Medium::Link(link) => Some(&scenario.links[link]),
-        Medium::Rab(_) | Medium::RadioBearer(_) => None,
-    };
-    let mut effect = None;
-    let mut intervals = Vec::new();
-    for (index, blockage) in scenario.blockages.iter().enumerate() {
-        let hits = if is_reverse {
-            blockage.direction.has_reverse()
-        } else {
-            blockage.direction.has_forward()
-        };
-        if blockage.medium != medium || !hits {
-            continue;
-        }
-        let refuse = |reason: String| BuildError::Blockage {
-            blockage: blockage.name.clone(),
-            reason,
-        };
-        let mapped = effect_of(blockage);
-        if effect.is_some_and(|known| known != mapped) {
-            return Err(refuse(
-                "another blockage of this link has a different effect; expected the same".into(),
-            ));
-        }
-        effect = Some(mapped);
-        // Both directions of a blockage share its stream: it hits them at the same times.
-        let stream = |name| Stream::new(scenario.seed, name, index as u64);
-        let until = Time::ZERO.saturating_add(scenario.duration);
-        let times =
-            link::schedule::intervals(&schedule(&blockage.schedule), until, stream("blockage"))
-                .map_err(|error| refuse(error.to_string()))?;
-        let mut draws = stream("blockage.distance");
-        for (start, end) in times {
-            let (rate, loss_db) = depth(link, blockage, is_reverse, &mut draws).map_err(&refuse)?;
-            intervals.push(link::BlockageInterval {
-                start,
-                end,
-                rate,
-                loss_db,
-            });
-        }
-    }
-    Ok(effect.map(|effect| link::BlockageConfig { effect, intervals }))
-}
-
-fn effect_of(blockage: &scenario::Blockage) -> link::BlockageEffect {
-    let limit = blockage.hold_limit.map(|limit| match limit {
-        scenario::HoldLimit::Packets(packets) => {
-            link::Limit::Packets(u32::try_from(packets).unwrap_or(u32::MAX))
-        }
-        scenario::HoldLimit::Bytes(bytes) => link::Limit::Bytes(bytes),
-    });
-    match blockage.effect {
-        scenario::BlockageEffect::Held => link::BlockageEffect::Held { limit },
-        scenario::BlockageEffect::Lost => link::BlockageEffect::Lost,
-        scenario::BlockageEffect::DroppedOnArrival => link::BlockageEffect::DroppedOnArrival,
-    }
-}
-
-/// Rate and loss while one blockage lasts.
-fn depth(
-    link: Option<&scenario::Link>,
-    blockage: &scenario::Blockage,
-    is_reverse: bool,
-    draws: &mut Stream,
-) -> Result<(Rate, f64), String> {
-    // A budget belongs to the path, so the reverse direction may borrow the forward one's.
-    let own = link.map(|link| {
-        if is_reverse {
-            &link.reverse
-        } else {
-            &link.forward
-        }
-    });
-    let own_radio = own.and_then(|own| own.rate.radio());
-    match &blockage.depth {
-        scenario::BlockageDepth::Total => Ok((Rate::ZERO, 0.0)),
-        scenario::BlockageDepth::Rate { rate } => Ok((*rate, 0.0)),
-        scenario::BlockageDepth::Loss { loss } => match own_radio {
-            Some(radio) => Ok((radio_rate(radio, *loss)?, loss.0)),
-            None => Ok((Rate::UNLIMITED, loss.0)),
-        },
-        scenario::BlockageDepth::Geometry { geometry: blocker } => {
-            let scenario::Distances { near, far } = blocker.distance;
-            let distance = fadeout_core::Meters(draws.uniform_in(near.0, far.0));
-            let Some(described) = own_radio else {
-                return Ok((Rate::UNLIMITED, 0.0));
-            };
-            let state = budget(described)
-                .blocked(&radio::Blocker {
-                    width: blocker.width,
-                    height: blocker.height,
-                    distance_to_rx: distance,
-                    offset: blocker.offset,
-                })
-                .map_err(|error| error.to_string())?;
-            Ok((capped(state.rate, described), state.blockage_loss.0))
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Mobility management, and the ways of flows whose UEs change cells.
 
-use super::{BuildError, ChoosePolicy, dual, utra};
+use super::{BuildError, ChoosePolicy, dual, switching, utra};
 use crate::directory::FlowEntry;
 use crate::hop::Hop;
 use crate::routing::{Topology, backward};
@@ -9,8 +9,8 @@ use fadeout_core::{Bytes, CellId, FlowId, NodeId, Span};
 use fadeout_radio::access::{
     AccessConfig, BeamMonitoring, BicastStart, ConditionalConfig, DataForwarding,
     DedicatedRecovery, EventKind, Interface, MOST_CANDIDATES, MeasurementEvent, MeasurementGaps,
-    MobilityConfig, Monitoring, Policy, ProcedureConfig, RadioAccess, RadioError, Sampling, Scope,
-    SecondaryAfterFailure, SecondaryAtHandover, SecondaryNodeConfig, Signalling,
+    MobilityConfig, Monitoring, Policy, PowerRamping, ProcedureConfig, RadioAccess, RadioError,
+    Sampling, Scope, SecondaryAfterFailure, SecondaryAtHandover, SecondaryNodeConfig, Signalling,
 };
 use fadeout_scenario::{self as scenario, HandoverData, Named, Scenario};
 use std::collections::BTreeSet;
@@ -23,6 +23,20 @@ pub(super) fn add(
     choose: ChoosePolicy<'_>,
 ) -> Result<(), BuildError> {
     let utran = utra::of(scenario, &parts.directory)?;
+    let tells = |flow: &&scenario::Flow| flow.link_info.is_some_and(|info| info.rates);
+    if let Some(flow) = scenario
+        .flows
+        .iter()
+        .find(tells)
+        .filter(|_| scenario.mobility.is_none())
+    {
+        return Err(BuildError::Immobile {
+            flow: flow.name.clone(),
+            reason: "`link-info.rates` without mobility management; expected `[mobility-management]`, or without it: \
+                     links and `[blockage-prediction]` tell rates in any case"
+                .to_owned(),
+        });
+    }
     if scenario.mobility.is_none() || parts.radio.is_none() {
         return dual::add(scenario, topology, parts);
     }
@@ -88,6 +102,16 @@ pub(super) fn add(
                     ways.extend(way(scenario, (path, flow), hops, parts, &mut topology)?);
                 }
             }
+        }
+    }
+    let tells = |way: &&UePath| {
+        let flow = scenario.flows.get(way.flow.index());
+        let info = flow.and_then(|flow| flow.link_info);
+        info.is_some_and(|info| info.rates)
+    };
+    if let Some(radio) = &mut parts.radio {
+        for way in ways.iter().filter(tells) {
+            radio.access.tell_rates_of(way.ue);
         }
     }
     let mut paths = UePaths::new(topology, ways, interfaces);
@@ -254,6 +278,14 @@ fn way(
             name(core),
         ));
     }
+    if flow.link_info.is_some_and(|info| info.rates) {
+        if is_sender {
+            return refuse(
+                "`link-info.rates`, but its data go up, and a UE tells of the rate down; expected a flow to the UE, or \
+                 without it",
+            );
+        }
+    }
     let (near, far) = match is_sender {
         true => (entry.sender, entry.receiver),
         false => (entry.receiver, entry.sender),
@@ -306,6 +338,11 @@ pub(super) fn config(
             occasion_period: described.preamble_period,
             response_window: described.response_window,
             most_preambles: described.max_preambles,
+            drawn_preambles: described.contention_preambles,
+            ramping: described.preamble_target_power.map(|target| PowerRamping {
+                target,
+                step: described.power_ramping_step.unwrap_or(PowerRamping::STEP),
+            }),
             backoff: described.backoff,
             ..AccessConfig::default()
         },
@@ -331,6 +368,8 @@ pub(super) fn config(
             }),
         },
         conditional: conditional(described),
+        ltm: switching::ltm(described),
+        rach_less: switching::rach_less(described),
         daps: described.procedure == scenario::HandoverProcedure::Daps,
         most_ues: described.max_ues,
         secondaries: Vec::new(),
@@ -354,6 +393,9 @@ pub(super) fn config(
 const USUAL_HOLD: Span = Span::from_secs(10);
 
 fn conditional(described: &scenario::MobilityManagement) -> Option<ConditionalConfig> {
+    if described.procedure == scenario::HandoverProcedure::Ltm {
+        return Some(switching::candidates(described));
+    }
     let conditions = match &described.conditions {
         Some(given) => given.iter().map(condition).collect(),
         None => vec![condition(&scenario::ExecutionCondition::USUAL)],
@@ -365,6 +407,12 @@ fn conditional(described: &scenario::MobilityManagement) -> Option<ConditionalCo
         most_candidates: most.unwrap_or(MOST_CANDIDATES),
         hold: described.candidate_timeout.unwrap_or(USUAL_HOLD),
         recovers: described.conditional_recovery.unwrap_or(true),
+        forwards_early: described.early_forwarding.unwrap_or(false),
+        commanding: (0..)
+            .zip(&described.events)
+            .filter(|(_, event)| event.command)
+            .map(|(number, _)| number)
+            .collect(),
     })
 }
 

@@ -9,7 +9,10 @@ use fadeout_scenario::{Building, Scenario};
 pub(super) fn check(scenario: &Scenario) -> Result<(), BuildError> {
     for cell in &scenario.cells {
         let at = cell.position;
-        let building = scenario.buildings.iter().find(|one| holds(one, at));
+        let building = scenario
+            .buildings
+            .iter()
+            .find(|one| !one.foliage && holds(one, at));
         let (what, roof_m) = match building {
             Some(one) => (format!("building \"{}\"", one.name), one.height.0),
             None => match vehicles::block_around(scenario, at) {

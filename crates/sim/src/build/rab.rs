@@ -1,5 +1,6 @@
 //! Radio access bearers of 2G and 3G: links as their technology makes them.
 
+use super::blockage::blockage;
 use super::{BuildError, link::*};
 use fadeout_core::{LinkId, Rate};
 use fadeout_link::rab::{RabConfig, default_limit};

@@ -7,8 +7,8 @@ use fadeout_core::{CellId, Point, Rate, Span, UeId};
 use fadeout_mobility as mobility;
 use fadeout_mobility::{Mobility, Obstacle, Places, Rectangle, Track};
 use fadeout_radio::access::{
-    AccessConfig, Aggregation, AirInterface, BearerConfig, CellConfig, FixedSinr, RadioAccess,
-    RadioConfig, RadioError, Serving, SplitConfig, StatesConfig, UeConfig,
+    AccessConfig, Aggregation, AirInterface, BearerConfig, CarrierLegs, CellConfig, FixedSinr,
+    LegChoice, RadioAccess, RadioConfig, RadioError, Serving, SplitConfig, StatesConfig, UeConfig,
 };
 use fadeout_radio::antenna::{Antenna, BeamFailure, BeamManagement};
 use fadeout_radio::channel::blockage::Blockage;
@@ -23,7 +23,9 @@ use fadeout_radio::technology;
 use fadeout_radio::user_plane::{DesiredBuffer, FlowControlConfig};
 use fadeout_radio::wire::Form;
 use fadeout_record::{RadioChannel, RadioChannelForm, RadioInfo};
-use fadeout_scenario::{self as scenario, Duplication, Movement, Named, Scenario, SplitPath};
+use fadeout_scenario::{
+    self as scenario, Duplication, LegChoice as Choice, Movement, Named, Scenario, SplitPath,
+};
 
 /// The radio access of a scenario; none without cells.
 pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
@@ -48,8 +50,18 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
         let first = generations[serving.index()];
         let second = described.described.pscell.map(|cell| generations[cell]);
         let second = dual::generation_of(scenario, (first, second)).map_err(refuse)?;
-        let bearer = bearer(&described, (first, second)).map_err(refuse)?;
-        radio.access.establish(bearer).map_err(named)?;
+        let bearer = bearer(&described, (first, second), &scenario.cells).map_err(refuse)?;
+        let id = radio.access.establish(bearer).map_err(named)?;
+        let changes = described
+            .split()
+            .map_or(&[][..], |split| &split.duplication_changes);
+        for change in changes {
+            let cells = change.legs.iter();
+            let cells: Vec<CellId> = cells
+                .filter_map(|it| cell_of(it, &scenario.cells))
+                .collect();
+            radio.access.duplicate_over(id, change.at, &cells);
+        }
     }
     Ok(Some(radio))
 }
@@ -91,10 +103,15 @@ fn buildings(scenario: &Scenario, places: &mut Places) {
             continue;
         }
         let (low, high) = (building.low, building.high);
-        places.build(Obstacle {
+        let obstacle = Obstacle {
             base: building.base.0,
             ..Obstacle::building(Rectangle { low, high }, building.height.0)
-        });
+        };
+        if building.foliage {
+            places.plant(obstacle);
+        } else {
+            places.build(obstacle);
+        }
     }
 }
 
@@ -292,6 +309,7 @@ fn channel(cell: &scenario::Cell) -> Result<ChannelConfig, String> {
             .map(|tracking_period| BeamManagement {
                 tracking_period,
                 switching_delay: described.beam_switching_delay,
+                prediction: described.beam_prediction,
                 failure: Some(BeamFailure {
                     threshold_db: described.beam_failure_threshold.0,
                     recovery_delay: described.beam_recovery_delay,
@@ -370,9 +388,10 @@ fn aggregation(described: &scenario::Ue) -> Aggregation {
 fn bearer(
     described: &scenario::Bearer<'_>,
     (generation, second): (Generation, Option<Generation>),
+    cells: &[scenario::Cell],
 ) -> Result<BearerConfig, String> {
     let (rlc, pdcp) = (described.rlc(), described.pdcp());
-    let split = described.split().zip(second);
+    let split = described.split();
     let of_rlc = |generation| {
         RlcMode::new(&rlc.name, &rlc.parameters, generation)
             .map(RlcMode::config)
@@ -387,16 +406,29 @@ fn bearer(
     let pdcp = Pdcp::new(&pdcp.name, &pdcp.parameters, of_pdcp)
         .ok_or_else(|| unknown("PDCP", pdcp))?
         .config();
-    let split = split.map(|(split, second)| {
+    let split = split.map(|split| {
+        let carriers: Vec<CellId> = split
+            .carriers
+            .iter()
+            .filter_map(|it| cell_of(it, cells))
+            .collect();
+        // The scenario has no more of them than there may be.
+        let carriers = CarrierLegs::of(&carriers).unwrap_or(CarrierLegs::NONE);
         Ok::<_, String>(SplitConfig {
-            leg: 1,
-            rlc: of_rlc(second)?,
+            leg: second.map(|_| 1),
+            carriers,
+            rlc: of_rlc(second.unwrap_or(generation))?,
             pdcp_sn_bits: pdcp.sn_bits,
             primary: u8::from(split.primary_path == SplitPath::Secondary),
             thresholds: [
                 Some(split.downlink_threshold),
                 split.ul_data_split_threshold,
             ],
+            choice: match split.leg_choice {
+                Choice::ExpectedDelay => LegChoice::ExpectedDelay,
+                Choice::Demand => LegChoice::Demand,
+                Choice::Turns => LegChoice::Turns,
+            },
             duplicates: match split.duplication {
                 None => [false; 2],
                 Some(Duplication::Downlink) => [true, false],
@@ -421,6 +453,12 @@ fn bearer(
         pdcp,
         split: split.transpose()?,
     })
+}
+
+/// The cell with a name.
+fn cell_of(name: &str, cells: &[scenario::Cell]) -> Option<CellId> {
+    let position = cells.iter().position(|cell| cell.name == name)?;
+    Some(CellId(position as u32))
 }
 
 pub(super) fn flow_control(split: &scenario::Split) -> FlowControlConfig {

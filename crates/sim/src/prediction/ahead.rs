@@ -3,7 +3,8 @@
 /// From now to the beginning of what is cut, and how long that lasts, both in seconds.
 pub(super) type Ahead = (f64, f64);
 
-/// The first time within `horizon` that is cut, looked for every `step` seconds: from when on, and how long.
+/// The first time within `horizon` that is cut, looked for every `step` seconds: from when on, and how long, at most as long as
+/// the horizon.
 /// Where a place is cut is known of a step's middle; with `slot` the edges are looked for until they are
 /// within it. All in seconds.
 pub(super) fn first_cut(
@@ -29,7 +30,7 @@ pub(super) fn first_cut(
     };
     let mut begins = None;
     let mut time = step;
-    while time <= horizon {
+    while time <= begins.map_or(horizon, |begins| begins + horizon) {
         match (is_cut(time), begins) {
             (true, None) => begins = Some(edge(time, true, &mut is_cut)),
             (false, Some(begins)) => {
@@ -39,7 +40,7 @@ pub(super) fn first_cut(
         }
         time += step;
     }
-    begins.map(|begins| (begins, horizon - begins))
+    begins.map(|begins| (begins, horizon))
 }
 
 #[cfg(test)]
@@ -56,8 +57,10 @@ mod tests {
         assert!((begins - 1.03).abs() <= 1e-4, "{begins}");
         assert!((lasts - 0.73).abs() <= 2e-4, "{lasts}");
         assert_eq!(first_cut(0.1, 1.0, None, is_cut), None);
-        // What does not end within the horizon lasts until then.
-        let (begins, lasts) = first_cut(0.1, 1.5, None, is_cut).expect("one");
-        assert!((begins + lasts - 1.5).abs() < 1e-9);
+        // What begins within the horizon is looked at to its end, but no longer than that.
+        let (_, lasts) = first_cut(0.1, 1.1, None, is_cut).expect("one");
+        assert!((lasts - 0.73).abs() <= 0.1 + 1e-9, "{lasts}");
+        let (_, lasts) = first_cut(0.1, 1.1, None, |time| time > 1.0).expect("one");
+        assert!((lasts - 1.1).abs() < 1e-9, "{lasts}");
     }
 }

@@ -45,6 +45,12 @@ impl Cars {
         self.cells[cell.index()].gain_period
     }
 
+    /// Where a cell's antenna stands on the ground.
+    pub(super) fn mast(&self, cell: CellId) -> (f64, f64) {
+        let site = self.cells[cell.index()].site;
+        (site.x, site.y)
+    }
+
     pub(super) fn place(&mut self, ue: UeId, now: Time) -> Kinematics {
         self.places.at(self.ues[ue.index()].node, now)
     }

@@ -3,11 +3,11 @@
 use super::ahead::{Ahead, first_cut};
 use super::cars::Cars;
 use super::predictor::Seen;
-use super::{Cut, Outcome, Predictor, Report, Said, Settings, match_up};
+use super::{Cut, Division, Outcome, Predictor, Report, Said, Settings, match_up};
 use fadeout_core::{CellId, FlowId, LinkInfo, Point, Rate, Span, Time, UeId};
 use fadeout_radio::access::RadioAccess;
 use fadeout_radio::channel::ConfigError;
-use fadeout_scenario::{BlockagePrediction, Knowledge};
+use fadeout_scenario::{BlockagePrediction, Knowledge, Regions};
 
 /// Edges of what is known of places are looked for to this: a slot of 15 kHz.
 const SLOT_S: f64 = 1e-3;
@@ -65,8 +65,12 @@ impl Forecast {
     ) -> Forecast {
         let paths = vec![Path::default(); cars.len() * cars.cells()];
         let threshold_db = described.threshold.0;
+        let mut predictor = Predictor::new(settings(described, seed));
+        for cell in 0..cars.cells() as u32 {
+            predictor.stand(cell, cars.mast(CellId(cell)));
+        }
         Forecast {
-            predictor: Predictor::new(settings(described, seed)),
+            predictor,
             knows: described.knows,
             horizon_s: described.horizon.as_secs_f64(),
             threshold_db,
@@ -306,6 +310,12 @@ impl Rider {
 
 fn settings(described: &BlockagePrediction, seed: u64) -> Settings {
     Settings {
+        regions: match described.regions {
+            Regions::Squares => Division::Squares,
+            Regions::Beams => Division::Beams {
+                width_deg: described.beam_width,
+            },
+        },
         resolution_m: described.resolution.0,
         learning: described.learning,
         report_period: described.report_period,

@@ -1,7 +1,7 @@
 //! When a path will be cut and for how long, predicted from what cars have reported of places.
 //!
-//! Each base station has a map of regions: squares of the ground, each with the share of reports from there
-//! that found it cut off. A car announces its place and speed with each report; the base station
+//! Each base station has a map of regions: squares of the ground, or its beams, each with the share of reports from
+//! there that found it cut off. A car announces its place and speed with each report; the base station
 //! follows the straight way ahead through its map, and says when the first region that was mostly cut
 //! begins and where the last one ends. It reads past reports alone, in the order in which they come.
 //!
@@ -18,6 +18,7 @@ mod score;
 pub(crate) use cars::Cars;
 pub(crate) use forecast::{Forecast, future};
 pub use predictor::{Predictor, Seen};
+pub use regions::Division;
 pub use score::{Cut, Outcome, Said, Score, match_up, score};
 
 use fadeout_core::{Span, Time};
@@ -59,7 +60,9 @@ pub struct Prediction {
 /// How base stations predict.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
-    /// Side of a region, metres.
+    /// What a region is.
+    pub regions: Division,
+    /// Side of a region that is a square, metres; the way ahead is looked at in steps of half of it.
     pub resolution_m: f64,
     /// Reports from a region until it is known.
     pub learning: u32,

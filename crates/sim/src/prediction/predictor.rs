@@ -54,10 +54,15 @@ impl Predictor {
     pub fn new(settings: Settings) -> Predictor {
         Predictor {
             settings,
-            regions: Regions::default(),
+            regions: Regions::new(settings.regions, settings.resolution_m),
             cars: BTreeMap::new(),
             paths: BTreeMap::new(),
         }
+    }
+
+    /// A base station stands at a place on the ground; of no effect unless regions are beams.
+    pub fn stand(&mut self, cell: u32, mast: (f64, f64)) {
+        self.regions.stand(cell, mast);
     }
 
     /// Learns from a report, and predicts what comes from the regions ahead. Reports are in order of time.
@@ -80,16 +85,15 @@ impl Predictor {
             ),
             ..report
         };
-        let (side, until) = (self.settings.resolution_m, Time::ZERO);
         let last = heard;
         let before = self.paths.get(&key).copied();
-        let known = before.map_or(until, |before| before.until);
+        let known = before.map_or(Time::ZERO, |before| before.until);
         self.paths.insert(key, Known { last, until: known });
         if let Some(before) = before {
             self.fill_gap(&before.last, &heard);
         }
         let (cell, is_cut) = (heard.cell, heard.is_cut);
-        self.regions.learn(cell, heard.place, side, is_cut);
+        self.regions.learn(cell, heard.place, is_cut);
         let (x, y) = heard.speed;
         let fast = math::hypot(x, y);
         let ahead_m = match fast > 0.0 {
@@ -143,18 +147,12 @@ impl Predictor {
     /// The first cut on the straight way ahead, by the regions.
     pub(super) fn of_regions(&self, seen: &Report) -> Option<Ahead> {
         let Settings {
-            resolution_m,
-            learning,
-            horizon,
-            ..
+            learning, horizon, ..
         } = self.settings;
         self.on_way(seen, |step| {
             first_cut(step, horizon.as_secs_f64(), None, |time| {
                 let place = seen.after(time);
-                let is_cut = self
-                    .regions
-                    .is_cut(seen.cell, place, resolution_m, learning);
-                is_cut == Some(true)
+                self.regions.is_cut(seen.cell, place, learning) == Some(true)
             })
         })
     }
@@ -209,8 +207,7 @@ impl Predictor {
                 between(before.place.0, now.place.0),
                 between(before.place.1, now.place.1),
             );
-            let side = self.settings.resolution_m;
-            self.regions.learn(now.cell, place, side, true);
+            self.regions.learn(now.cell, place, true);
         }
     }
 }

@@ -181,7 +181,9 @@ impl<P: Probe> World<P> {
     pub(super) fn forward(&mut self, id: PacketId) {
         let packet = &mut self.pool[id];
         packet.hop += 1;
-        if let Some(paths) = &self.paths {
+        if let Some(paths) = &self.paths
+            && paths.changes_ways()
+        {
             packet.route = paths.redirected(packet.route, packet.hop);
             super::UePaths::copy_at_fork(self, id);
         }

@@ -84,6 +84,18 @@ impl UePaths {
         route
     }
 
+    /// Whether some packets take other ways than they set out on.
+    #[inline]
+    pub(super) fn changes_ways(&self) -> bool {
+        !self.detours.is_empty() || !self.copies.is_empty()
+    }
+
+    /// Whether UEs change their base stations.
+    #[inline]
+    pub(super) fn follows_ues(&self) -> bool {
+        !self.ways.is_empty()
+    }
+
     /// The route of the copy of a packet that is about to enter the hop at `position` of `route`, if there
     /// is to be one.
     #[inline]

@@ -22,7 +22,8 @@ impl<P: Probe> World<P> {
         let radio = self.radio.as_mut().expect("a bearer is of a radio access");
         let (pool, probe) = (&mut self.pool, &mut self.probe);
         let (access, now) = (&mut radio.access, self.agenda.now());
-        if direction == Direction::Downlink && self.paths.is_some() {
+        let follows = (self.paths.as_ref()).is_some_and(|paths| paths.follows_ues());
+        if direction == Direction::Downlink && follows {
             let base = base_of(
                 &pool[packet],
                 &self.routes,
@@ -35,6 +36,9 @@ impl<P: Probe> World<P> {
         } else {
             access.on_packet(now, bearer, direction, packet, pool, probe);
             radio.arm(&mut self.agenda);
+            if self.paths.is_some() {
+                UePaths::follow_moves(self);
+            }
         }
     }
 

@@ -70,6 +70,32 @@ def _lines(ax: Axes, of: ByRemedy, lengths: Sequence[float], sender: str, group:
             )
 
 
+def over_threshold(of: Mapping[str, ByRemedy], thresholds_kb: Sequence[float]) -> Figure:
+    """Quantities over the threshold of switching, a panel each; lines by sender and blockage."""
+    size = (WIDE, 0.85 * COLUMN_INCHES)
+    with new_grid(1, len(of), size=size) as (figure, panels):
+        for ax, (label, series) in zip(panels, of.items(), strict=True):
+            for number, ((sender, blocked), values) in enumerate(series.items()):
+                line_with_intervals(
+                    ax,
+                    thresholds_kb,
+                    values,
+                    color=PALETTE[number // 2],
+                    marker=MARKERS[number],
+                    linestyle="-" if number % 2 else "--",
+                    label=f"{sender}, {blocked}",
+                )
+            ax.set_xscale("log")
+            ax.set_xticks(thresholds_kb, [f"{each:g}" for each in thresholds_kb])
+            ax.xaxis.set_minor_locator(NullLocator())
+            ax.set_xlabel("Threshold (kB)")
+            ax.set_ylabel(label)
+        panels[0].axhline(0.0, color=STAMP, linewidth=0.8, linestyle=":")
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+    return figure
+
+
 def cost(of: Mapping[str, Mapping[str, Sequence[Estimate]]], remedies: Sequence[str]) -> Figure:
     """Shares of both carriers: `of` is by carrier and by what blocks the path."""
     size = (WIDE, 0.16 * COLUMN_INCHES * (len(remedies) / 2 + 2))

@@ -17,9 +17,12 @@ from fadeout.studies.fallback.setups import (
     PAPERS_RATE,
     REMEDIES,
     SENDERS,
+    SWEPT_S,
+    THRESHOLDS_KB,
     VEHICLE,
-    WIDE,
+    WIDE_LENGTHS_S,
     Remedy,
+    switching,
 )
 from fadeout.study import QUIET_CELL, Job, Numbers, Runs, overrides, spread
 
@@ -63,35 +66,50 @@ class Point:
 
 
 def points(effort: Effort) -> list[Point]:
-    """The points of the main tables; a coupled control has no other sender beside it."""
+    """The points of the main tables; a control of its own has no other sender beside it."""
     return [
         Point(remedy, sender, length)
         for sender in SENDERS
         for length in (CLEAR_S, *effort.lengths_s)
         for remedy in REMEDIES
-        if not remedy.is_coupled or sender == "CUBIC"
+        if not remedy.has_own_sender or sender == "CUBIC"
     ]
 
 
 def vehicle_points() -> list[Point]:
     """The stated vehicle, which leaves most of the rate, for a second."""
     return [
-        Point(remedy, "CUBIC", 1.0, is_vehicle=True) for remedy in REMEDIES if not remedy.is_coupled
+        Point(remedy, "CUBIC", 1.0, is_vehicle=True)
+        for remedy in REMEDIES
+        if not remedy.has_own_sender
     ]
 
 
-def wide_points() -> list[Point]:
-    """Some remedies with the paper's rate, with blockages of a second."""
+def wide_points(effort: Effort) -> list[Point]:
+    """All remedies with the paper's rate, with the lengths of blockage that decide."""
     return [
-        Point(remedy, "CUBIC", 1.0, is_wide=True)
+        Point(remedy, "CUBIC", length, is_wide=True)
+        for length in WIDE_LENGTHS_S
+        if length in effort.lengths_s
         for remedy in REMEDIES
-        if remedy.name in WIDE or remedy == NOTHING
+    ]
+
+
+def swept_points() -> list[Point]:
+    """Switching at each threshold, in the clear and with blockages, and nothing beside it."""
+    remedies = (NOTHING, *(switching(f"{threshold} kB") for threshold in THRESHOLDS_KB))
+    return [
+        Point(remedy, sender, length)
+        for sender in SENDERS
+        for length in (CLEAR_S, SWEPT_S)
+        for remedy in remedies
     ]
 
 
 def count(effort: Effort) -> int:
     """How many simulations the study takes."""
-    return (len(points(effort)) + len(vehicle_points()) + len(wide_points())) * effort.seeds
+    tables = (points(effort), vehicle_points(), wide_points(effort), swept_points())
+    return sum(len(each) for each in tables) * effort.seeds
 
 
 def found(runs: Runs[Effort], of: Iterable[Point]) -> dict[Point, list[Numbers]]:
@@ -103,6 +121,8 @@ def found(runs: Runs[Effort], of: Iterable[Point]) -> dict[Point, list[Numbers]]
         without = remedy.without
         if remedy.is_coupled:
             without = (*without, CONTROL)
+        elif remedy.control is not None:
+            values[CONTROL] = f'"{remedy.control}"'
         else:
             values[CONTROL] = f'"{SENDERS[point.sender]}"'
         if point.block_s == CLEAR_S:

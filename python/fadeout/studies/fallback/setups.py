@@ -42,6 +42,15 @@ class Remedy:
     has_modem: bool = False
     is_coupled: bool = False
     """Whether one window control belongs to all paths, in place of the sender's."""
+    control: str | None = None
+    """A congestion control of its own, in place of the sender's."""
+    is_one_node: bool = False
+    """Whether both cells are of one base station, that of the macro cell."""
+
+    @property
+    def has_own_sender(self) -> bool:
+        """Whether it is the same beside every sender."""
+        return self.is_coupled or self.control is not None
 
     @property
     def values(self) -> Values:
@@ -52,6 +61,8 @@ class Remedy:
     def without(self) -> tuple[str, ...]:
         """Tables of the scenario that it does not use."""
         unused = () if self.has_handover else (MANAGEMENT,)
+        if self.is_one_node:
+            unused = (*unused, "link.s1-small", "link.x2")
         return unused if self.has_modem else (*unused, "ue.modem")
 
 
@@ -62,15 +73,24 @@ CONDITIONAL = {
     f"{MANAGEMENT}.events": '[{ kind = "a4", threshold = "-110 dBm" }]',
     f"{MANAGEMENT}.conditions": A3,
 }
+SWITCHED = {
+    "cell.small.node": '"macro"',
+    f"{MANAGEMENT}.procedure": '"ltm"',
+    f"{MANAGEMENT}.events": '[{ kind = "a4", threshold = "-110 dBm" }]',
+    f"{MANAGEMENT}.switch-reports": "2",
+    f"{MANAGEMENT}.early-synchronisation": '"both"',
+}
 EN_DC = {"ue.phone.cell": '"macro"', "ue.phone.pscell": '"small"'}
 
 
-def _handover(name: str, values: Values) -> Remedy:
-    return Remedy(name, "handover", tuple(values.items()), has_handover=True)
+def _handover(name: str, values: Values, *, is_one_node: bool = False) -> Remedy:
+    pairs = tuple(values.items())
+    return Remedy(name, "handover", pairs, has_handover=True, is_one_node=is_one_node)
 
 
 def _legs(name: str, split: str, more: Values | None = None) -> Remedy:
-    values = {**EN_DC, SPLIT: f"{{ {split} }}", **(more or {})}
+    # The faster leg has all that its node asks for; the study is published with that.
+    values = {**EN_DC, SPLIT: f'{{ {split}, leg-choice = "demand" }}', **(more or {})}
     return Remedy(name, "two legs", tuple(values.items()))
 
 
@@ -100,7 +120,8 @@ def _paths(
     )
 
 
-def _switching(threshold: str) -> Remedy:
+def switching(threshold: str) -> Remedy:
+    """EN-DC whose LTE leg is used while so much waits at PDCP."""
     return _legs(
         f"switching at {threshold}",
         f'primary-path = "secondary", downlink-threshold = "{threshold}", '
@@ -112,6 +133,7 @@ ON_BOTH = 'ul-data-split-threshold = "25600 B"'
 PATIENT = {"ue.phone.pdcp": '{ name = "standard", t-reordering = "3 s" }'}
 
 NOTHING = Remedy("nothing", None)
+TOLD_RATES = '{ link = "phone", delay = "10 ms", prediction = "100 ms", rates = true }'
 CONDITIONAL_HANDOVER = _handover("conditional handover to NR", {**MACRO_OF_NR, **CONDITIONAL})
 DUPLICATION = _legs("duplication", f'{ON_BOTH}, duplication = "both"')
 REMEDIES = (
@@ -119,14 +141,26 @@ REMEDIES = (
     _handover("handover to LTE", {}),
     _handover("handover to NR", {**MACRO_OF_NR, f"{MANAGEMENT}.events": A3}),
     CONDITIONAL_HANDOVER,
-    _switching("100 kB"),
-    _switching("500 kB"),
-    _switching("2 MB"),
+    _handover(
+        "conditional, early forwarding",
+        {**MACRO_OF_NR, **CONDITIONAL, f"{MANAGEMENT}.early-forwarding": "true"},
+    ),
+    _handover("LTM to NR", {**MACRO_OF_NR, **SWITCHED}, is_one_node=True),
+    switching("100 kB"),
+    switching("500 kB"),
+    switching("2 MB"),
     _legs("split", ON_BOTH),
     _legs("split, t-Reordering 3 s", ON_BOTH, PATIENT),
     DUPLICATION,
     _notice("Freeze-TCP", "freeze"),
     _notice("TCP-Feedback", "feedback"),
+    Remedy(
+        "conditional, X-TCP told rates",
+        "notice",
+        tuple({**MACRO_OF_NR, **CONDITIONAL, "flow.download.link-info": TOLD_RATES}.items()),
+        has_handover=True,
+        control="x-tcp",
+    ),
     _paths("backup", "linux", backup=True),
     _paths("default", "linux"),
     _paths("lowest RTT", "lowest-rtt"),
@@ -134,7 +168,13 @@ REMEDIES = (
     _paths("lowest RTT, LIA", "lowest-rtt", coupling="lia"),
 )
 
-WIDE = ("handover to NR", "switching at 500 kB", "duplication", "lowest RTT")
-"""Tried with the paper's rate too."""
+WIDE_LENGTHS_S = (0.2, 0.5, 1.0)
+"""Lengths of blockage that decide, tried with the paper's rate too where they are tried at all."""
+
+THRESHOLDS_KB = (20, 50, 100, 200, 500, 1000, 2000)
+"""What may wait at PDCP before the LTE leg of EN-DC is used."""
+
+SWEPT_S = 1.0
+"""Length of the blockages beside which thresholds are swept."""
 
 SENDERS = {"CUBIC": "cubic", "BBRv3": "bbr3"}

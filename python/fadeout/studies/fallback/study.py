@@ -11,10 +11,19 @@ from fadeout.studies.fallback.runs import (
     count,
     found,
     points,
+    swept_points,
     vehicle_points,
     wide_points,
 )
-from fadeout.studies.fallback.setups import CLEAR_S, LENGTHS_S, NOTHING, REMEDIES, SENDERS
+from fadeout.studies.fallback.setups import (
+    CLEAR_S,
+    LENGTHS_S,
+    NOTHING,
+    REMEDIES,
+    SENDERS,
+    SWEPT_S,
+    THRESHOLDS_KB,
+)
 from fadeout.study import Cell, Estimate, Numbers, Runs, Section, Study, Table, paired_difference
 from fadeout.study.report import Record
 
@@ -31,8 +40,9 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
         yield over_length_section(of, key, name, title, label)
     yield timeouts_section(of)
     yield cost_section(of)
+    yield threshold_section(found(runs, swept_points()))
     yield vehicle_section(found(runs, vehicle_points()))
-    yield wide_section(found(runs, wide_points()))
+    yield wide_section(found(runs, wide_points(runs.effort)))
 
 
 def _head(length: float) -> str:
@@ -217,16 +227,122 @@ def vehicle_section(of: Mapping[Point, Sequence[Numbers]]) -> Section:
     )
 
 
+def threshold_section(of: Mapping[Point, Sequence[Numbers]]) -> Section:
+    """EN-DC switching over its threshold."""
+    by_key = {
+        (point.sender, point.block_s, point.remedy.name): numbers for point, numbers in of.items()
+    }
+
+    def values(sender: str, length: float, remedy: str, key: str) -> list[float]:
+        return [numbers[key] for numbers in by_key[sender, length, remedy]]
+
+    def gain(sender: str, length: float, remedy: str) -> Estimate:
+        ours, base = (
+            values(sender, length, name, "goodput_mbps") for name in (remedy, NOTHING.name)
+        )
+        return paired_difference(ours, base)
+
+    lengths = (CLEAR_S, SWEPT_S)
+    records = [
+        {
+            "sender": sender,
+            "threshold_kb": threshold,
+            "block_s": length,
+            "gain": gain(sender, length, f"switching at {threshold} kB"),
+            **{
+                key: answers.estimate_of(
+                    by_key[sender, length, f"switching at {threshold} kB"], key
+                )
+                for key in ("goodput_mbps", "macro_pct", "silence_ms")
+            },
+        }
+        for sender in SENDERS
+        for threshold in THRESHOLDS_KB
+        for length in lengths
+    ]
+
+    def over_threshold(key: str) -> dict[tuple[str, str], list[Estimate]]:
+        return {
+            (sender, _head(length)): [
+                record[key]
+                for record in records
+                if (record["sender"], record["block_s"]) == (sender, length)
+            ]
+            for sender in SENDERS
+            for length in lengths
+        }
+
+    return Section(
+        name="threshold",
+        title="At which threshold should EN-DC switch?",
+        text=(
+            "The LTE leg is used while so much waits at PDCP. *Change*: of goodput against "
+            "nothing, in Mbit/s, seed by seed."
+        ),
+        table=Table.of(
+            records,
+            {
+                "sender": "{sender}",
+                "threshold kB": "{threshold_kb}",
+                "blocked": lambda record: _head(record["block_s"]),
+                "goodput Mbit/s": "{goodput_mbps:.1f}",
+                "change Mbit/s": "{gain:+.1f}",
+                "2.1 GHz %": "{macro_pct:.1f}",
+                "longest silence ms": "{silence_ms:.0f}",
+            },
+        ),
+        figures={
+            "Goodput against nothing and share of the macro carrier over the threshold. Bars: 95 % "
+            "confidence intervals.": figures.over_threshold(
+                {
+                    "Goodput against nothing (Mbit/s)": over_threshold("gain"),
+                    "Macro carrier (%)": over_threshold("macro_pct"),
+                },
+                THRESHOLDS_KB,
+            )
+        },
+    )
+
+
 def wide_section(of: Mapping[Point, Sequence[Numbers]]) -> Section:
     """The paper's rate."""
+    by_key = {(point.remedy.name, point.block_s): numbers for point, numbers in of.items()}
+    lengths = sorted({point.block_s for point in of})
+
+    def change(name: str, length: float) -> Estimate:
+        ours, base = (
+            [numbers["goodput_mbps"] for numbers in by_key[each, length]]
+            for each in (name, NOTHING.name)
+        )
+        return paired_difference(ours, base)
+
+    records = [
+        {
+            "remedy": remedy.name,
+            "goodput": answers.estimate_of(by_key[remedy.name, length], "goodput_mbps"),
+            "change": change(remedy.name, length),
+            "silence": answers.estimate_of(by_key[remedy.name, length], "silence_ms"),
+            "macro": answers.estimate_of(by_key[remedy.name, length], "macro_pct"),
+            "block_s": length,
+        }
+        for remedy in REMEDIES
+        for length in lengths
+    ]
     return Section(
         name="rate",
         title="With the paper's rate",
-        text=(
-            "168 resource blocks, 814 Mbit/s, in place of 84: blockages of 1 s, CUBIC, some of the "
-            "remedies."
+        text="168 resource blocks, 814 Mbit/s, in place of 84, and CUBIC.",
+        table=Table.of(
+            records,
+            {
+                "remedy": "{remedy}",
+                "blocked": lambda record: _head(record["block_s"]),
+                "goodput Mbit/s": "{goodput:.1f}",
+                "change Mbit/s": "{change:+.1f}",
+                "longest silence ms": "{silence:.0f}",
+                "2.1 GHz %": "{macro:.1f}",
+            },
         ),
-        table=_beside_nothing(of),
     )
 
 

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import polars as pl
 
-from fadeout import drives
 from fadeout.results import Results
 from fadeout.studies.vehicular import figures
 from fadeout.studies.vehicular.claims import gain, values
 from fadeout.studies.vehicular.runs import Effort, Numbers
 from fadeout.study import Job, Runs, Section, Table, Values, Verdict, estimate, overrides
 
-SCENARIO = Path(__file__).parent / "one-car.toml"
+FOLDER = Path(__file__).parent
+SCENARIO = FOLDER / "one-car.toml"
+RELAY = FOLDER / "relay.toml"
 LOOK_S = 0.001
 """Steps in which a cut is looked for: half of the shortest deafness's mean."""
 SETTLED_S = 1.5
@@ -31,6 +32,8 @@ class Failure:
     name: str
     values: Values = field(default_factory=dict, hash=False)
     behind_wall: bool = False
+    is_relayed: bool = False
+    """Whether another car forwards, over a hop that fails."""
     is_drawn: bool = False
     """Whether it is the one of its cause that the figure shows."""
 
@@ -51,6 +54,13 @@ def _total(duration: str) -> Values:
 NEAR = {"ue.car.position": '["-30 m", "5 m"]'}
 SLOW = {"cell.unit.channel.beam-tracking": '"1 s"'}
 
+PREDICTED = {**NEAR, **SLOW, **_beams(10)}
+
+
+def _by(prediction: str) -> Values:
+    return {"cell.unit.channel.beam-prediction": f'"{prediction}"'}
+
+
 ALONE = Failure("deafness", "away for 2 ms, alone", {BLOCKAGE: '"deafness"'})
 CROWDED = Failure(
     "deafness",
@@ -60,21 +70,40 @@ CROWDED = Failure(
 )
 TRACKED = Failure("misalignment", "30 degrees, every 20 ms", {**NEAR, **_beams(30)})
 
+CONTENTION = "blockage.deaf.contention"
+
+
+def _relay(name: str, model: str, *, is_drawn: bool = False) -> Failure:
+    return Failure("relay", name, {CONTENTION: model}, is_relayed=True, is_drawn=is_drawn)
+
+
+FORWARDED = _relay("away for 2 ms, alone", '"deafness"')
+FORWARDED_IN_CROWD = _relay(
+    "away for 2 ms, 20 nodes", '{ model = "deafness", freezing = 20 }', is_drawn=True
+)
+
 FAILURES = (
     ALONE,
     CROWDED,
     Failure("deafness", "away for 200 ms", {BLOCKAGE: '{ model = "deafness", dwell = "200 ms" }'}),
+    FORWARDED,
+    FORWARDED_IN_CROWD,
+    _relay("away for 200 ms", '{ model = "deafness", dwell = "200 ms" }'),
     Failure("blockage", "a wall of 12 m", behind_wall=True),
     Failure("blockage", "nothing passes for 0.7 s", _total("700 ms"), is_drawn=True),
     Failure("blockage", "nothing passes for 1.5 s", _total("1500 ms")),
     TRACKED,
     Failure("misalignment", "30 degrees, every 1 s", {**NEAR, **SLOW}),
     Failure("misalignment", "10 degrees, every 1 s", {**NEAR, **SLOW, **_beams(10)}, is_drawn=True),
+    Failure("misalignment", "10 degrees, every 1 s, by angle", {**PREDICTED, **_by("angle")}),
+    Failure("misalignment", "10 degrees, every 1 s, by place", {**PREDICTED, **_by("place")}),
 )
 
 CAUSES = tuple(dict.fromkeys(one.cause for one in FAILURES))
 
 MODES = {"am": "RLC AM", "um": "RLC UM"}
+RELAY_MODES = {"am": "held", "um": "lost"}
+"""What becomes of packets on a relay's hop that is deaf."""
 
 SENDERS: Mapping[str, Values] = {
     "CUBIC": {},
@@ -89,10 +118,7 @@ Case = tuple[Failure, str, str]
 def measure(results: Results) -> Numbers:
     """The sender's numbers, and the times without a path."""
     flow = results.flows.row(0, named=True)
-    way = drives.way(results, LOOK_S)
-    is_cut = way.steps["cause"].is_in(["deafness", "blockage", "misalignment"]).fill_null(False)
-    runs = is_cut.rle().struct.unnest()
-    lengths = [1e3 * way.every_s * n for n in runs.filter(pl.col("value"))["len"].to_list()]
+    lengths = [1e3 * (end - start) for start, end in figures.cuts(results, LOOK_S)]
     windows = results.congestion.filter(pl.col("time_s") > SETTLED_S)["cwnd_segments"]
     return {
         "goodput_mbps": flow["goodput_mbps"],
@@ -112,12 +138,20 @@ def job(case: Case, effort: Effort, seed: int = 1) -> Job:
     failure, mode, sender = case
     given = {
         "duration": f"{effort.failure_s:g} s",
-        "ue.car.rlc.mode": f'"{mode}"',
         **failure.values,
         **SENDERS[sender],
     }
+    if failure.is_relayed:
+        given["blockage.deaf.effect"] = f'"{RELAY_MODES[mode]}"'
+        return Job(RELAY, overrides(given), (), seed, with_tables=True)
+    given["ue.car.rlc.mode"] = f'"{mode}"'
     without = () if failure.behind_wall else (WALL,)
     return Job(SCENARIO, overrides(given), without, seed, with_tables=True)
+
+
+def _link(failure: Failure, mode: str) -> str:
+    """What the column and the panel call the link that fails."""
+    return f"a relay, {RELAY_MODES[mode]}" if failure.is_relayed else MODES[mode]
 
 
 CASES = [(one, mode, sender) for one in FAILURES for mode in MODES for sender in SENDERS]
@@ -135,7 +169,7 @@ def failures(runs: Runs[Effort]) -> dict[Case, list[Numbers]]:
 def verdict(found: Mapping[Case, Sequence[Numbers]], texts: Mapping[str, str]) -> Verdict:
     """Nearly all times of deafness and misalignment are over within 10 ms: 95 % of them."""
     margins, shown = [], []
-    for failure in (ALONE, CROWDED, TRACKED):
+    for failure in (ALONE, CROWDED, FORWARDED, FORWARDED_IN_CROWD, TRACKED):
         numbers = found[failure, "am", "CUBIC"]
         margins.append(estimate([one - 95 for one in values(numbers, "within_pct")]))
         shown.append(
@@ -150,10 +184,10 @@ def section(found: Mapping[Case, Sequence[Numbers]], runs: Runs[Effort]) -> Sect
     """Figures 3 to 5."""
     records = []
     for failure in FAILURES:
-        for mode, rlc in MODES.items():
+        for mode in MODES:
             cubic = found[failure, mode, "CUBIC"]
             records.append(
-                {"cause": failure.cause, "failure": failure.name, "link": rlc}
+                {"cause": failure.cause, "failure": failure.name, "link": _link(failure, mode)}
                 | {
                     name: estimate(values(cubic, name))
                     for name in (
@@ -175,13 +209,15 @@ def section(found: Mapping[Case, Sequence[Numbers]], runs: Runs[Effort]) -> Sect
     whole = runs.whole([job(case, runs.effort) for case in cases])
     panels: dict[tuple[str, str], dict[str, Results]] = {}
     for (failure, mode, sender), results in zip(cases, whole, strict=True):
-        panels.setdefault((f"{failure.cause}: {failure.name}", MODES[mode]), {})[sender] = results
+        title = (f"{failure.cause}: {failure.name}", _link(failure, mode))
+        panels.setdefault(title, {})[sender] = results
     return Section(
         name="failures",
         title="One car, and what cuts its path",
         text=(
             "The paper's Figures 3 to 5. A car passes a unit with a download that always has data. "
             "*Cuts*: times in which deafness, a wall or blockage, or a beam takes 6 dB or more; "
+            "*relay*: another car forwards for it, over a directional link that is deaf; "
             "*least window*: CUBIC's after the first 1.5 s. The last columns are throughput over "
             "CUBIC's with the standards' stack."
         ),

@@ -121,7 +121,7 @@ def failing(panels_of: Mapping[tuple[str, str], Mapping[str, Results]], every_s:
     with new_grid(rows, 2, size=size, share_y="row") as (figure, panels):
         for ax, ((title, link), of) in zip(panels, panels_of.items(), strict=True):
             first = next(iter(of.values()))
-            for start, end in _cuts(first, every_s):
+            for start, end in cuts(first, every_s):
                 # No thinner than a line, or a deafness of some ms would not be seen.
                 ax.axvspan(start, end, facecolor=BLOCKED, edgecolor=BLOCKED, linewidth=0.5)
             for number, (sender, run) in enumerate(of.items()):
@@ -142,8 +142,12 @@ def failing(panels_of: Mapping[tuple[str, str], Mapping[str, Results]], every_s:
     return figure
 
 
-def _cuts(run: Results, every_s: float) -> list[tuple[float, float]]:
-    """The times without a path."""
+def cuts(run: Results, every_s: float) -> list[tuple[float, float]]:
+    """The times without a path: over the air, or over a link that another car forwards on."""
+    if len(run.blockages):
+        spans = run.blockages.filter(pl.col("start_s") < run.duration_s)
+        spans = spans.select("start_s", pl.col("end_s").clip(0, run.duration_s)).unique()
+        return spans.sort("start_s").rows()
     steps = drives.way(run, every_s).steps
     kinds = ["deafness", "blockage", "misalignment"]
     known = steps.select("time_s", pl.col("cause").is_in(kinds).fill_null(False).alias("cut"))

@@ -66,6 +66,7 @@ CLASSES = (
 
 SCHEMES = (*MAIN, *CLASSES)
 
+PREDICTION = "deployment.square.cell.channel.beam-prediction"
 TRACKING = "deployment.square.cell.channel.beam-tracking"
 WIDTHS = ("deployment.square.cell.antenna", "deployment.square.cell.channel.ue-antenna")
 
@@ -90,9 +91,15 @@ CHANGES = (
     Change.of("units", "one", "deployment.square.layout.units", "1"),
     Change.of("tracking of beams", "every 200 ms", TRACKING, '"200 ms"'),
     Change("beams", "10 degrees", _beam(10)),
+    Change(
+        "beams",
+        "10 degrees, every 200 ms, predicted by angle",
+        {**_beam(10), TRACKING: '"200 ms"', PREDICTION: '"angle"'},
+    ),
     Change.of("handover", "without interruption", "mobility-management.interruption", '"0 s"'),
     Change.of("buffer", "0.5 MB", "ue.car.rlc.buffer", '"500 kB"'),
     Change.of("link", "RLC UM, which loses", "ue.car.rlc.mode", '"um"'),
+    Change.of("prediction", "regions are beams", "blockage-prediction.regions", '"beams"'),
     Change.of("prediction", "of buildings", KNOWS, '"buildings"'),
     Change.of("prediction", "of the future", KNOWS, '"future"'),
     Change.of("prediction", "half is missed", "blockage-prediction.missed", "0.5"),

@@ -353,6 +353,7 @@ and what was chosen.
         "scenario_of_cars_that_stand": "static-mmwave.toml",
         "scenario_of_hspa": "static-hspa.toml",
         "scenario_of_one_car": "one-car.toml",
+        "scenario_of_a_relay": "relay.toml",
         "scenario_with_lte": "with-lte.toml",
         "scenario_of_the_city": "city/city.toml",
     },

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::access::{Backhaul, Move};
-use crate::config::{CellConfig, FixedSinr, RadioConfig, Serving, SplitConfig, UeConfig};
+use crate::config::{
+    CarrierLegs, CellConfig, FixedSinr, LegChoice, RadioConfig, Serving, SplitConfig, UeConfig,
+};
 use crate::pdcp::{Delivery, PdcpConfig};
 use crate::rlc::RlcConfig;
 use crate::user_plane::FlowControlConfig;
@@ -64,7 +66,9 @@ impl Pair {
             ..PdcpConfig::NR
         };
         bearer.split = Some(SplitConfig {
-            leg: 1,
+            leg: Some(1),
+            carriers: CarrierLegs::NONE,
+            choice: LegChoice::Demand,
             rlc: RlcConfig::LTE_AM,
             pdcp_sn_bits: bearer.pdcp.sn_bits,
             primary: 1,

@@ -1,15 +1,20 @@
-//! Which PDUs are on which legs while PDCP sends each on both.
+//! Which PDUs are on which legs while PDCP sends each on several.
 
+use super::ByLeg;
 use crate::pdcp::Ledger;
 use fadeout_core::Ring;
 
 /// Where a PDU is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Whereabouts {
-    /// By number of the leg: that leg has it, and is not known to have lost it.
-    is_on: [bool; 2],
+    /// A bit for each number of a leg: that leg has it, and is not known to have lost it.
+    on: u8,
     /// A leg has confirmed it.
     is_confirmed: bool,
+}
+
+fn bit(leg: u8) -> u8 {
+    1 << leg
 }
 
 /// The PDUs of a direction in which PDCP duplicates, by serial number.
@@ -21,7 +26,7 @@ pub(super) struct Copies {
     /// From the oldest one that somebody may still ask for.
     pdus: Ring<Whereabouts>,
     /// By number of the leg: what its RLC has in acknowledged mode and has not confirmed, in its order.
-    given: [Ring<u32>; 2],
+    given: ByLeg<Ring<u32>>,
 }
 
 impl Copies {
@@ -29,7 +34,7 @@ impl Copies {
         Copies {
             is_acknowledged,
             pdus: Ring::new(),
-            given: [Ring::new(), Ring::new()],
+            given: Default::default(),
         }
     }
 
@@ -46,9 +51,8 @@ impl Copies {
 
     /// A leg is to have a PDU. False when it has it, or need not.
     pub(super) fn give(&mut self, serial: u32, leg: u8) -> bool {
-        let leg = usize::from(leg);
         match self.at(serial) {
-            Some(pdu) if !pdu.is_on[leg] && !pdu.is_confirmed => pdu.is_on[leg] = true,
+            Some(pdu) if pdu.on & bit(leg) == 0 && !pdu.is_confirmed => pdu.on |= bit(leg),
             _ => return false,
         }
         true
@@ -64,7 +68,20 @@ impl Copies {
     /// Whether a leg has a PDU, as far as is known.
     pub(super) fn is_on(&self, serial: u32, leg: u8) -> bool {
         let number = u64::from(serial);
-        self.pdus.contains(number) && self.pdus[number].is_on[usize::from(leg)]
+        self.pdus.contains(number) && self.pdus[number].on & bit(leg) != 0
+    }
+
+    /// Whether a PDU need not be sent on a leg: another one has it, or it was confirmed.
+    pub(super) fn is_elsewhere(&self, serial: u32, leg: u8) -> bool {
+        let number = u64::from(serial);
+        let on_others = |pdu: &Whereabouts| pdu.is_confirmed || pdu.on & !bit(leg) != 0;
+        !self.pdus.contains(number) || on_others(&self.pdus[number])
+    }
+
+    /// Whether any leg has a PDU.
+    pub(super) fn is_anywhere(&self, serial: u32) -> bool {
+        let number = u64::from(serial);
+        self.pdus.contains(number) && self.pdus[number].on != 0
     }
 
     /// Whether a PDU need not be sent: a leg has confirmed it.
@@ -107,8 +124,8 @@ impl Copies {
         let Some(pdu) = self.at(serial) else {
             return !is_acknowledged;
         };
-        pdu.is_on[usize::from(leg)] = false;
-        !pdu.is_confirmed && pdu.is_on == [false; 2]
+        pdu.on &= !bit(leg);
+        !pdu.is_confirmed && pdu.on == 0
     }
 
     /// RLC of a leg is empty.
@@ -123,7 +140,7 @@ impl Copies {
         while let Some(pdu) = self.pdus.front() {
             let is_gone = !ledger.holds(self.pdus.first() as u32);
             let is_done = match self.is_acknowledged {
-                true => pdu.is_confirmed || (is_gone && pdu.is_on == [false; 2]),
+                true => pdu.is_confirmed || (is_gone && pdu.on == 0),
                 false => is_gone,
             };
             if !is_done {
@@ -157,11 +174,15 @@ mod tests {
     }
 
     #[test]
-    fn a_pdu_is_lost_when_both_legs_have_lost_it() {
-        let (mut copies, _) = copies(false, &[&[0, 1], &[0]]);
+    fn a_pdu_is_lost_when_all_legs_have_lost_it() {
+        let (mut copies, _) = copies(false, &[&[0, 1], &[0], &[0, 1, 2, 3]]);
         assert!(!copies.lose(0, 1));
         assert!(copies.lose(0, 0));
         assert!(copies.lose(1, 0), "the other leg never had it");
+        assert_eq!(
+            [2, 0, 3, 1].map(|leg| copies.lose(2, leg)),
+            [false, false, false, true]
+        );
     }
 
     #[test]

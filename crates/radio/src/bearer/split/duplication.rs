@@ -1,40 +1,70 @@
-//! PDCP duplication: each PDU goes to both legs, and what one has confirmed the other discards.
+//! PDCP duplication: each PDU goes to all legs for which it is activated, and what one has confirmed the others discard.
 //!
 //! In the downlink the other base station learns by a frame what need not be sent any more.
 //!
 //! Standard: TS 38.323 §5.11.
 
-use super::{CONTROL_FRAME, Frame, FrameKind, NEAR, Split, SplitBearer};
+use super::{CONTROL_FRAME, FAR, Frame, FrameKind, LEG_NUMBERS, Split, SplitBearer};
 use crate::bearer::Storage;
 use crate::bearer::rlc_leg::RlcLegs;
 use crate::config::Env;
 use crate::rlc::{Entity, Sdu};
 use fadeout_core::{Direction, PacketId, Probe, Time};
 
-const FAR: u8 = 1;
+/// Legs that may have copies of a PDU, the one with the least to send first.
+#[derive(Debug, Clone, Copy, Default)]
+struct Takers {
+    /// What waits there, and the number of the leg.
+    legs: [(u64, u8); LEG_NUMBERS],
+    count: usize,
+}
+
+impl Takers {
+    fn add(&mut self, queued: u64, leg: u8) {
+        let mut place = self.count;
+        while place > 0 && self.legs[place - 1].0 > queued {
+            self.legs[place] = self.legs[place - 1];
+            place -= 1;
+        }
+        self.legs[place] = (queued, leg);
+        self.count += 1;
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (u64, u8)> + use<> {
+        self.legs.into_iter().take(self.count)
+    }
+}
 
 impl Split {
     /// Bytes that wait to be sent on a leg, of those that it was given.
     fn queued(&self, leg: u8, direction: Direction, legs: &RlcLegs) -> u64 {
-        match direction == Direction::Downlink && leg != NEAR {
+        match self.goes_far((leg, direction)) {
             true => self.pending_bytes,
             false => legs.get(leg).ends[direction.index()].rlc.queued().0,
         }
+    }
+
+    /// The legs that may have copies now.
+    fn takers(&self, (now, direction): (Time, Direction), legs: &RlcLegs) -> Takers {
+        let mut takers = Takers::default();
+        for leg in self.numbers() {
+            if self.may_copy(now, (leg, direction)) {
+                takers.add(self.queued(leg, direction, legs), leg);
+            }
+        }
+        takers
     }
 
     /// Whether there is room for `bytes` more on the leg that has least, so that a leg that has stalled stops nobody.
     pub(super) fn has_room_on_a_leg(
         &self,
         bytes: u64,
-        (now, direction): (Time, Direction),
+        now: (Time, Direction),
         legs: &RlcLegs,
     ) -> bool {
-        let queued = [NEAR, FAR].map(|leg| match self.is_down(now, (leg, direction)) {
-            true => None,
-            false => Some(self.queued(leg, direction, legs)),
-        });
-        let least = queued.into_iter().flatten().min().unwrap_or(0);
-        least + self.waiting[direction.index()].bytes + bytes <= self.most
+        let first = self.takers(now, legs).iter().next();
+        let least = first.map_or(0, |(queued, _)| queued);
+        least + self.waiting[now.1.index()].bytes + bytes <= self.most
     }
 
     /// When what waits at RLC of a leg has waited long enough.
@@ -42,19 +72,19 @@ impl Split {
         let Some(timer) = self.discard_timer else {
             return Time::NEVER;
         };
-        let heads = [NEAR, FAR].map(
-            |leg| match direction == Direction::Downlink && leg != NEAR {
+        let heads = legs
+            .iter()
+            .filter_map(|leg| match self.goes_far((leg.number, direction)) {
                 true => self.pending.front(),
-                false => legs.get(leg).ends[direction.index()].rlc.head(),
-            },
-        );
-        let entered_at = heads.into_iter().flatten().map(|sdu| sdu.entered_at).min();
+                false => leg.ends[direction.index()].rlc.head(),
+            });
+        let entered_at = heads.map(|sdu| sdu.entered_at).min();
         entered_at.map_or(Time::NEVER, |at| at.saturating_add(timer))
     }
 }
 
 impl SplitBearer<'_> {
-    /// Gives all that waits at PDCP to both legs.
+    /// Gives all that waits at PDCP to all legs that may have it.
     ///
     /// Standard: TS 38.323 §5.2.1, §5.11.1.
     pub(crate) fn submit(
@@ -66,35 +96,30 @@ impl SplitBearer<'_> {
         if self.split.copies[direction.index()].is_none() {
             return;
         }
-        let is_up = |leg| !self.split.is_down(env.now, (leg, direction));
-        let up = [is_up(NEAR), is_up(FAR)];
-        if up == [false; 2] {
+        let mut legs = self.split.numbers();
+        if legs.all(|leg| self.split.is_down(env.now, (leg, direction))) {
             return;
         }
         while let Some(sdu) = self.number(direction, env, storage) {
-            self.give(sdu, direction, up);
+            self.give(sdu, (env.now, direction));
         }
     }
 
-    fn give(&mut self, sdu: Sdu, direction: Direction, up: [bool; 2]) {
+    fn give(&mut self, sdu: Sdu, (now, direction): (Time, Direction)) {
         let split = &mut *self.split;
-        let queued = [NEAR, FAR].map(|leg| split.queued(leg, direction, self.legs));
-        let (least, most) = match (up, queued[0] <= queued[1]) {
-            ([true, true], true) | ([true, false], _) => (NEAR, FAR),
-            _ => (FAR, NEAR),
-        };
+        let takers = split.takers((now, direction), self.legs);
         let Some(copies) = &mut split.copies[direction.index()] else {
             return;
         };
-        for leg in [least, most] {
+        for (queued, leg) in takers.iter() {
             let index = usize::from(leg);
-            let is_second = copies.is_on(sdu.serial, 1 - leg);
+            let is_further = copies.is_anywhere(sdu.serial) && !copies.is_on(sdu.serial, leg);
             // A leg that is far behind gets no copies.
-            let is_full = is_second && queued[index] + u64::from(sdu.size) > split.most;
-            if !up[index] || is_full || !copies.give(sdu.serial, leg) {
+            let is_full = is_further && queued + u64::from(sdu.size) > split.most;
+            if is_full || !copies.give(sdu.serial, leg) {
                 continue;
             }
-            if direction == Direction::Downlink && leg != NEAR {
+            if direction == Direction::Downlink && leg == FAR {
                 split.pending_bytes += u64::from(sdu.size);
                 split.pending.push(sdu);
             } else {
@@ -102,7 +127,59 @@ impl SplitBearer<'_> {
                 split.carried[direction.index()][index].add(sdu.size);
                 self.legs.get_mut(leg).sender(direction).rlc.push_again(sdu);
             }
-            split.carried[direction.index()][index].copies += u64::from(is_second);
+            split.carried[direction.index()][index].copies += u64::from(is_further);
+        }
+    }
+
+    /// Duplication is activated for a leg in a direction, or deactivated: what the leg has not begun to send of a
+    /// deactivated one it discards, but for what no other leg has.
+    ///
+    /// Standard: TS 38.321 §5.10; TS 38.323 §5.11.1.
+    pub(crate) fn activate(
+        &mut self,
+        (leg, direction): (u8, Direction),
+        is_active: bool,
+        now: Time,
+    ) {
+        let split = &mut *self.split;
+        if !split.numbers().any(|number| number == leg) {
+            return;
+        }
+        let before = &mut split.is_active[direction.index()][usize::from(leg)];
+        if std::mem::replace(before, is_active) == is_active
+            || is_active
+            || leg == split.primary(now, direction)
+        {
+            return;
+        }
+        let Some(copies) = &mut split.copies[direction.index()] else {
+            return;
+        };
+        let index = direction.index();
+        if direction == Direction::Downlink && leg == FAR {
+            // What the other base station has it sends.
+            for _ in 0..split.pending.len() {
+                let Some(sdu) = split.pending.pop() else {
+                    break;
+                };
+                match copies.is_elsewhere(sdu.serial, leg) {
+                    true => {
+                        copies.lose(sdu.serial, leg);
+                        split.pending_bytes -= u64::from(sdu.size);
+                        split.carried[index][usize::from(leg)].discarded += 1;
+                    }
+                    false => drop(split.pending.push(sdu)),
+                }
+            }
+            return;
+        }
+        let rlc = &mut self.legs.get_mut(leg).sender(direction).rlc;
+        while let Some(head) = rlc.head()
+            && copies.is_elsewhere(head.serial, leg)
+        {
+            copies.lose(head.serial, leg);
+            split.carried[index][usize::from(leg)].discarded += 1;
+            rlc.drop_head(now);
         }
     }
 
@@ -127,12 +204,12 @@ impl SplitBearer<'_> {
         }
     }
 
-    /// RLC that sends in a direction on a leg may have got confirmations: what it has delivered the other leg
-    /// discards.
+    /// RLC that sends in a direction on a leg may have got confirmations: what it has delivered the other legs
+    /// discard.
     ///
     /// Standard: TS 38.323 §5.11.2; TS 38.322 §5.4.
     pub(crate) fn confirm(&mut self, (leg, direction): (u8, Direction), now: Time) {
-        let is_far = direction == Direction::Downlink && leg != NEAR;
+        let is_far = self.split.goes_far((leg, direction));
         let Some(copies) = &mut self.split.copies[direction.index()] else {
             return;
         };
@@ -142,27 +219,32 @@ impl SplitBearer<'_> {
         }
         let rlc = &self.legs.get(leg).ends[direction.index()].rlc;
         copies.confirm_before(leg, rlc.oldest_unconfirmed().map(|sdu| sdu.serial));
-        self.discard_confirmed((1 - leg, direction), now);
+        self.discard_elsewhere((leg, direction), now);
     }
 
-    /// A leg discards what is next in its buffer and was confirmed on the other one.
-    pub(super) fn discard_confirmed(&mut self, (leg, direction): (u8, Direction), now: Time) {
+    /// The legs but this one discard what is next in their buffers and was confirmed.
+    pub(super) fn discard_elsewhere(&mut self, (leg, direction): (u8, Direction), now: Time) {
         let split = &mut *self.split;
         let Some(copies) = &mut split.copies[direction.index()] else {
             return;
         };
         copies.trim(&self.anchors[direction.index()].ledger);
-        if direction == Direction::Downlink && leg != NEAR {
-            return;
-        }
-        let rlc = &mut self.legs.get_mut(leg).sender(direction).rlc;
-        while let Some(head) = rlc.head()
-            && copies.is_confirmed(head.serial)
-        {
-            let serial = head.serial;
-            copies.lose(serial, leg);
-            split.carried[direction.index()][usize::from(leg)].discarded += 1;
-            rlc.drop_head(now);
+        let far = match direction {
+            Direction::Downlink => split.config.leg,
+            Direction::Uplink => None,
+        };
+        let is_elsewhere = |number: u8| number != leg && Some(number) != far;
+        for other in self.legs.iter_mut().filter(|it| is_elsewhere(it.number)) {
+            let number = other.number;
+            let rlc = &mut other.sender(direction).rlc;
+            while let Some(head) = rlc.head()
+                && copies.is_confirmed(head.serial)
+            {
+                let serial = head.serial;
+                copies.lose(serial, number);
+                split.carried[direction.index()][usize::from(number)].discarded += 1;
+                rlc.drop_head(now);
+            }
         }
     }
 
@@ -174,8 +256,8 @@ impl SplitBearer<'_> {
         direction: Direction,
         lost: &mut Vec<PacketId>,
     ) {
-        for leg in [NEAR, FAR] {
-            let is_far = direction == Direction::Downlink && leg != NEAR;
+        for leg in self.split.numbers() {
+            let is_far = self.split.goes_far((leg, direction));
             loop {
                 let rlc = &mut self.legs.get_mut(leg).sender(direction).rlc;
                 let head = match is_far {

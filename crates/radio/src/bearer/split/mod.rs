@@ -12,6 +12,7 @@
 //!
 //! Standard: TS 37.340 §4.2.2; TS 38.323 §5.2.1; TS 38.425 §5.4.
 
+mod choice;
 mod copies;
 mod duplication;
 mod node;
@@ -20,23 +21,28 @@ mod shown;
 mod work;
 
 pub(crate) use node::{
-    close_secondary, hold_secondary, leave_secondary, manage_secondary, open_secondary,
+    close_secondary, hold_secondary, last_far, leave_secondary, manage_secondary, open_secondary,
 };
-pub(super) use node::{drop_all, wait_again};
+pub(super) use node::{drop_all, note_far, wait_again};
 pub(super) use release::release;
 pub(crate) use shown::shown;
-pub(crate) use work::{SplitBearer, carried, on_late_uplink, split};
+pub(crate) use work::{SplitBearer, carried, leg_numbered, on_late_uplink, split};
 
 use super::rlc_leg::RlcLegs;
-use crate::config::{BearerConfig, LegId, SplitConfig};
+use crate::config::{BearerConfig, LEG_NUMBERS, LegId, SplitConfig};
 use crate::pdcp::{Ledger, Tx};
 use crate::rlc::Sdu;
-use crate::user_plane::{Corresponding, DeliveryStatus, Hosting};
+use crate::user_plane::{Corresponding, DeliveryStatus, Hosting, ServedRate};
 use copies::Copies;
 use fadeout_core::{Direction, DrbId, FlowId, PacketId, PacketPool, Ring, Span, Time, Wake};
 
-/// Number of the leg at the base station with PDCP.
+/// Number of the first leg, at the base station with PDCP. Further carriers of that are legs from 2 on.
 const NEAR: u8 = 0;
+/// Number of the leg at the other base station.
+const FAR: u8 = 1;
+
+/// Something for each leg, by its number.
+type ByLeg<T> = [T; LEG_NUMBERS];
 /// Statuses that may be on their way.
 const STATUSES: usize = 64;
 
@@ -108,9 +114,9 @@ pub(crate) struct Carried {
     pub packets: u64,
     /// Their bytes, with PDCP's headers.
     pub bytes: u64,
-    /// Those that the other leg had too, and first.
+    /// Those that another leg had too, and first.
     pub copies: u64,
-    /// PDUs that it discarded unsent: the other leg had confirmed them, or they were too old.
+    /// PDUs that it discarded unsent: another leg had confirmed them, or they were too old.
     pub discarded: u64,
     /// PDUs that arrived over it and were of no use: they were there, or given up.
     pub useless: u64,
@@ -123,7 +129,7 @@ impl Carried {
     }
 }
 
-/// The part of a bearer that only those on two legs have.
+/// The part of a bearer that only those on several legs have.
 #[derive(Debug)]
 pub(crate) struct Split {
     config: SplitConfig,
@@ -135,7 +141,7 @@ pub(crate) struct Split {
     sn_window: u32,
     /// By direction.
     waiting: [Waiting; 2],
-    /// By direction: where the PDUs are that go to both legs.
+    /// By direction: where the PDUs are that go to several legs.
     copies: [Option<Box<Copies>>; 2],
     /// Copies for the other base station that it has not asked for, and their bytes.
     pending: Ring<Sdu>,
@@ -144,9 +150,15 @@ pub(crate) struct Split {
     discards_told: u64,
     discards_told_at: Time,
     /// By direction and number of the leg.
-    carried: [[Carried; 2]; 2],
+    carried: [ByLeg<Carried>; 2],
     hosting: Hosting,
     corresponding: Corresponding,
+    /// Of the downlink, at the base station with PDCP.
+    near_rate: ServedRate,
+    /// Bytes in a second that the cells of both legs serve the bearer with, as far as is known.
+    rates: [u64; 2],
+    /// When what waits here is looked at again.
+    look_at: Time,
     arrivals: Ring<Arrival>,
     /// Statuses and uplink PDUs on links.
     statuses: Ring<DeliveryStatus>,
@@ -158,11 +170,13 @@ pub(crate) struct Split {
     /// Whether the base station with PDCP gives the further leg nothing more: its UE is about to leave it.
     is_held: bool,
     /// The further leg that was connected last.
-    pub(super) last_far: Option<LegId>,
+    last_far: Option<LegId>,
     /// By direction and number of the leg: until when it carries nothing, as far as the sending end knows.
-    down_until: [[Time; 2]; 2],
+    down_until: [ByLeg<Time>; 2],
     /// By number of the leg: it has failed, and its RLC waits for what the master's base station does.
-    is_suspended: [bool; 2],
+    is_suspended: ByLeg<bool>,
+    /// By direction and number of the leg: duplication is activated for it.
+    is_active: [ByLeg<bool>; 2],
     /// The flow that spoke last.
     flow: FlowId,
     wake: Wake,
@@ -187,6 +201,9 @@ impl Split {
             carried: Default::default(),
             hosting: Hosting::new(&config.flow_control),
             corresponding: Corresponding::new(&config.flow_control),
+            near_rate: ServedRate::default(),
+            rates: [choice::UNKNOWN_RATE; 2],
+            look_at: Time::ZERO,
             arrivals: Ring::new(),
             statuses: Ring::new(),
             uplink: Ring::new(),
@@ -194,8 +211,9 @@ impl Split {
             stays: false,
             is_held: false,
             last_far: None,
-            down_until: [[Time::ZERO; 2]; 2],
-            is_suspended: [false; 2],
+            down_until: [[Time::ZERO; LEG_NUMBERS]; 2],
+            is_suspended: [false; LEG_NUMBERS],
+            is_active: [[true; LEG_NUMBERS]; 2],
             flow: FlowId::default(),
             wake: Wake::default(),
         }
@@ -235,7 +253,25 @@ impl Split {
         has_room
     }
 
-    /// Whether each PDU of a direction goes to both legs.
+    /// Whether a leg is at the other base station.
+    #[inline]
+    pub(super) fn is_far(&self, leg: u8) -> bool {
+        self.config.leg == Some(leg)
+    }
+
+    /// Whether what the base station with PDCP sends on a leg goes to the other one first.
+    #[inline]
+    fn goes_far(&self, (leg, direction): (u8, Direction)) -> bool {
+        direction == Direction::Downlink && self.is_far(leg)
+    }
+
+    /// The numbers of its legs.
+    fn numbers(&self) -> impl Iterator<Item = u8> + use<> {
+        let beside = self.config.leg.into_iter();
+        std::iter::once(NEAR).chain(beside.chain(self.config.carriers.numbers()))
+    }
+
+    /// Whether each PDU of a direction goes to several legs.
     #[inline]
     pub(super) fn duplicates(&self, direction: Direction) -> bool {
         self.copies[direction.index()].is_some()
@@ -248,14 +284,14 @@ impl Split {
 
     /// Whether a leg is given nothing: it has failed, or its UE is about to leave it.
     fn is_closed(&self, now: Time, (leg, direction): (u8, Direction)) -> bool {
-        let is_held = self.is_held && leg != NEAR && direction == Direction::Downlink;
+        let is_held = self.is_held && leg == FAR && direction == Direction::Downlink;
         is_held || self.is_down(now, (leg, direction))
     }
 
     /// Whether there is no further leg, as far as the base station with PDCP knows.
     #[inline]
     fn is_alone(&self) -> bool {
-        self.down_until[Direction::Downlink.index()][usize::from(self.config.leg)].is_never()
+        self.down_until[Direction::Downlink.index()][usize::from(FAR)].is_never()
     }
 
     /// Whether RLC of a leg sends nothing until it starts afresh.
@@ -270,8 +306,23 @@ impl Split {
     }
 
     /// What the legs were given, by their number.
-    pub(super) fn carried(&self, direction: Direction) -> &[Carried; 2] {
+    pub(super) fn carried(&self, direction: Direction) -> &ByLeg<Carried> {
         &self.carried[direction.index()]
+    }
+
+    /// A block of a leg has taken so many bytes of the downlink.
+    pub(super) fn on_block(&mut self, now: Time, leg: u8, bytes: u32, legs: &RlcLegs) {
+        let queued = legs.get(leg).ends[Direction::Downlink.index()]
+            .rlc
+            .queued()
+            .0;
+        if leg == FAR {
+            self.corresponding.on_block(now, bytes, queued > 0);
+        } else if leg == NEAR {
+            let waiting = self.waiting[Direction::Downlink.index()].bytes;
+            self.near_rate.on_block(now, bytes, queued + waiting > 0);
+            self.note_rates();
+        }
     }
 
     /// A PDU that came over a leg was of no use.
@@ -279,13 +330,24 @@ impl Split {
         self.carried[direction.index()][usize::from(leg)].useless += count;
     }
 
-    /// The leg of primaryPath; the other one while that one has failed.
+    /// The leg of primaryPath; another one while that one has failed.
     fn primary(&self, now: Time, direction: Direction) -> u8 {
         let primary = self.config.primary;
-        match self.is_closed(now, (primary, direction)) {
-            true => 1 - primary,
-            false => primary,
+        if !self.is_closed(now, (primary, direction)) {
+            return primary;
         }
+        let mut legs = self.numbers();
+        let up = legs.find(|&leg| !self.is_closed(now, (leg, direction)));
+        up.unwrap_or(primary)
+    }
+
+    /// Whether a leg may have copies in a direction, which is duplicated: duplication is activated for it. The leg of
+    /// primaryPath always has them.
+    ///
+    /// Standard: TS 38.323 §5.11.1; TS 38.321 §5.10.
+    fn may_copy(&self, now: Time, (leg, direction): (u8, Direction)) -> bool {
+        let is_active = self.is_active[direction.index()][usize::from(leg)];
+        (is_active || leg == self.primary(now, direction)) && !self.is_closed(now, (leg, direction))
     }
 
     /// Whether a leg may be given what waits: the primary one always, another one when enough waits.
@@ -295,12 +357,22 @@ impl Split {
         if self.is_closed(now, (leg, direction)) {
             return false;
         }
-        if leg == self.primary(now, direction) || self.duplicates(direction) {
+        if leg == self.primary(now, direction) {
             return true;
+        }
+        if self.duplicates(direction) {
+            return self.may_copy(now, (leg, direction));
+        }
+        // Without duplication legs over further carriers have nothing to do (splitSecondaryPath is the other one).
+        if leg > FAR {
+            return false;
         }
         let Some(threshold) = self.config.thresholds[direction.index()] else {
             return false;
         };
+        if threshold.0 == 0 {
+            return true;
+        }
         let pending = match direction {
             // What the other base station has is not known here.
             Direction::Downlink => legs.primary.ends[direction.index()].rlc.backlog(now).new,
@@ -317,7 +389,7 @@ impl Split {
     /// Standard: TS 38.323 §5.6.
     pub(super) fn backlog(&self, now: Time, leg: u8, direction: Direction, legs: &RlcLegs) -> u64 {
         let waiting = &self.waiting[direction.index()];
-        let is_far = direction == Direction::Downlink && leg != NEAR;
+        let is_far = self.goes_far((leg, direction));
         if waiting.bytes == 0 || is_far || !self.may_use(now, leg, direction, legs) {
             return 0;
         }

@@ -9,15 +9,13 @@
 //!
 //! Standard: TS 37.340 §10.2, §10.4, §10.5; TS 38.323 §5.5.
 
-use super::{Split, split};
+use super::{FAR, Split, split};
 use crate::bearer::{Drb, Storage, fail_leg};
-use crate::config::Env;
+use crate::config::{Env, LegId};
 use crate::rlc::Sdu;
 use crate::wire::BearerFormat;
 use fadeout_core::{Direction, Probe, RadioDropCause, Time};
 
-/// Number of the leg that comes and goes.
-const FAR: u8 = 1;
 /// Changes of the secondary node of which uplink PDUs may still be on links.
 const LATE: usize = 8;
 
@@ -70,7 +68,12 @@ pub(crate) fn open_secondary(drb: &mut Drb, now: Time, is_confirmed: bool) {
     split.is_held = false;
     split.corresponding.restart(split.hosting.next_number());
     split.hosting.on_poll_sent(now);
-    split.forget_frames();
+    forget_frames(split);
+}
+
+/// The further leg of a split bearer that was connected last.
+pub(crate) fn last_far(drb: &Drb) -> Option<LegId> {
+    drb.split.as_ref()?.last_far
 }
 
 /// The base station with PDCP gives the secondary node nothing more, as its UE is about to leave it.
@@ -98,7 +101,7 @@ pub(crate) fn leave_secondary(
     }
     if let Some(split) = &mut drb.split {
         split.is_held = true;
-        split.retire_uplink();
+        retire_uplink(split);
     }
     unconfirmed(drb, Direction::Uplink).saturating_sub(before)
 }
@@ -144,7 +147,7 @@ pub(in crate::bearer) fn drop_all(
                 storage.lost.push(fresh.packet);
             }
             waiting.bytes = 0;
-            split.forget_frames();
+            forget_frames(split);
             split.hosting.flush(&mut storage.again);
             while split.uplink.pop().is_some() {}
             split.late.clear();
@@ -184,34 +187,47 @@ pub(in crate::bearer) fn wait_again(drb: &mut Drb, direction: Direction, sdu: Sd
     true
 }
 
+/// The UE has left both cells: no leg has anything.
+pub(super) fn close(split: &mut Split) {
+    forget_frames(split);
+    retire_uplink(split);
+    let next = split.hosting.next_number();
+    split.corresponding.restart(next);
+    split.down_until = Default::default();
+    for of in &mut split.down_until {
+        of[usize::from(FAR)] = Time::NEVER;
+    }
+    split.is_suspended = Default::default();
+    split.is_held = false;
+}
+
+/// A leg of a bearer is connected.
+pub(in crate::bearer) fn note_far(split: &mut Option<Box<Split>>, number: u8, leg: LegId) {
+    if let Some(split) = split
+        && number == FAR
+    {
+        split.last_far = Some(leg);
+    }
+}
+
+/// Frames and statuses between the two base stations mean nothing any more.
+fn forget_frames(split: &mut Split) {
+    while split.arrivals.pop().is_some() {}
+    while split.statuses.pop().is_some() {}
+}
+
+/// Uplink PDUs that are on links from a base station that is the secondary one no more still come.
+fn retire_uplink(split: &mut Split) {
+    split.late.retain(|ring| !ring.is_empty());
+    if !split.uplink.is_empty() {
+        split.late.push(split.uplink.take_all());
+    }
+    if split.late.len() > LATE {
+        split.late.remove(0);
+    }
+}
+
 impl Split {
-    /// The UE has left both cells: no leg has anything.
-    pub(super) fn close(&mut self) {
-        self.forget_frames();
-        self.retire_uplink();
-        self.corresponding.restart(self.hosting.next_number());
-        self.down_until = [[Time::ZERO, Time::NEVER]; 2];
-        self.is_suspended = [false; 2];
-        self.is_held = false;
-    }
-
-    /// Frames and statuses between the two base stations mean nothing any more.
-    pub(super) fn forget_frames(&mut self) {
-        while self.arrivals.pop().is_some() {}
-        while self.statuses.pop().is_some() {}
-    }
-
-    /// Uplink PDUs that are on links from a base station that is the secondary one no more still come.
-    pub(super) fn retire_uplink(&mut self) {
-        self.late.retain(|ring| !ring.is_empty());
-        if !self.uplink.is_empty() {
-            self.late.push(self.uplink.take_all());
-        }
-        if self.late.len() > LATE {
-            self.late.remove(0);
-        }
-    }
-
     /// When the base station with PDCP asks for a status; never where nobody would answer.
     pub(super) fn poll_at(&self) -> Time {
         match self.is_alone() {

@@ -2,16 +2,14 @@
 //!
 //! Standard: TS 37.340 §10.4, §10.7; TS 38.331 §5.3.5.4.
 
-use super::split;
+use super::node::close;
+use super::{FAR, split};
 use crate::bearer::transfer::{Fresh, Travel};
 use crate::bearer::{Drb, Storage};
 use crate::config::{Env, Fate, Way};
 use crate::rlc::Sdu;
 use fadeout_core::{Direction, Probe, Ring, Time};
 use std::collections::BTreeSet;
-
-/// Number of the leg that goes.
-const FAR: u8 = 1;
 
 impl Travel<'_> {
     /// The base station with PDCP stops the downlink: what waits there, and not in RLC, waits with what does.
@@ -155,7 +153,7 @@ pub(in crate::bearer) fn release(
         left.sdus[Direction::Uplink.index()].push(sdu);
     }
     if stays {
-        inner.close();
+        close(inner);
         for far in &mut legs.others {
             far.leg = None;
         }

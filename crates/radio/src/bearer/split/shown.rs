@@ -1,6 +1,6 @@
 //! Frames between the base stations of a split bearer, for captures of links.
 
-use super::FrameKind;
+use super::{FAR, FrameKind};
 use crate::bearer::Drb;
 use crate::rlc::Sdu;
 use crate::wire::pdcp_header;
@@ -16,7 +16,7 @@ pub(crate) fn shown(drb: &Drb, kind: FrameKind, number: u64) -> Option<Interface
     let sn = |count: u32| count & ((1 << bits) - 1);
     let pdu = |sdu: &Sdu, direction: Direction| {
         let ledger = &drb.anchors[direction.index()].ledger;
-        let format = drb.format(split.config.leg);
+        let format = drb.format(FAR);
         InterfacePdu {
             header: pdcp_header(format, direction, sdu.count),
             packet: ledger.holds(sdu.serial).then_some(sdu.packet),

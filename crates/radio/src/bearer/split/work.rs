@@ -1,10 +1,10 @@
 //! A split bearer at work: packets from PDCP to legs, and frames between the two base stations.
 
 use super::release::on_late;
-use super::{Arrival, CONTROL_FRAME, Carried, Frame, FrameKind, NEAR, STATUSES, Split};
+use super::{Arrival, ByLeg, CONTROL_FRAME, Carried, FAR, Frame, FrameKind, STATUSES, Split};
 use crate::bearer::rlc_leg::RlcLegs;
 use crate::bearer::{Anchor, Drb, Storage};
-use crate::config::Env;
+use crate::config::{Env, LegId};
 use crate::rlc::Sdu;
 use fadeout_core::{Direction, DrbId, PacketId, PacketPool, Probe, Ring, Span, Time};
 
@@ -43,12 +43,23 @@ pub(crate) fn on_late_uplink(drb: &mut Drb, number: u64, storage: &mut Storage) 
     }
 }
 
+/// The leg on which an RLC entity of a bearer is, by its number, once it is connected.
+pub(crate) fn leg_numbered(drb: &Drb, number: u8) -> Option<LegId> {
+    let mut legs = drb.legs.iter();
+    legs.find(|rlc| rlc.number == number)?.leg
+}
+
 /// What the legs of a split bearer were given in a direction, by their number.
-pub(crate) fn carried(drb: &Drb, direction: Direction) -> Option<&[Carried; 2]> {
+pub(crate) fn carried(drb: &Drb, direction: Direction) -> Option<&ByLeg<Carried>> {
     drb.split.as_ref().map(|split| split.carried(direction))
 }
 
 impl SplitBearer<'_> {
+    /// Whether a leg is at the other base station.
+    pub(crate) fn is_far(&self, leg: u8) -> bool {
+        self.split.is_far(leg)
+    }
+
     /// A leg has failed: until it starts afresh it sends nothing.
     pub(crate) fn suspend(&mut self, leg: u8) {
         self.split.suspend(leg, true);
@@ -66,24 +77,14 @@ impl SplitBearer<'_> {
     ) -> Option<Sdu> {
         let anchor = &mut self.anchors[direction.index()];
         let split = &mut *self.split;
-        let oldest = |sdu: Option<&Sdu>| sdu.map(|sdu| sdu.count);
-        let near = oldest(
-            self.legs.primary.ends[direction.index()]
-                .rlc
-                .oldest_unconfirmed(),
-        );
-        let far = match direction {
-            Direction::Downlink => oldest(split.hosting.oldest().or(split.pending.front())),
-            Direction::Uplink => {
-                let mut others = self.legs.others.iter();
-                let others =
-                    others.find_map(|leg| leg.ends[direction.index()].rlc.oldest_unconfirmed());
-                oldest(others)
-            }
-        };
         let next = anchor.tx.tx_next();
-        let under_way = [near, far].map(|it| it.map_or(0, |count| next.wrapping_sub(count)));
-        let is_open = under_way.iter().all(|&counts| counts < split.sn_window);
+        let is_open = self.legs.iter().all(|leg| {
+            let oldest = match split.goes_far((leg.number, direction)) {
+                true => split.hosting.oldest().or(split.pending.front()),
+                false => leg.ends[direction.index()].rlc.oldest_unconfirmed(),
+            };
+            oldest.is_none_or(|sdu| next.wrapping_sub(sdu.count) < split.sn_window)
+        });
         let before = anchor.ledger.next_serial();
         let sdu =
             split.waiting[direction.index()].pop(is_open, &mut anchor.tx, &mut anchor.ledger)?;
@@ -111,7 +112,7 @@ impl SplitBearer<'_> {
             self.submit(direction, env, storage);
             return;
         }
-        let is_far = direction == Direction::Downlink && leg != NEAR;
+        let is_far = self.split.goes_far((leg, direction));
         if is_far || !self.split.may_use(env.now, leg, direction, self.legs) {
             return;
         }
@@ -138,7 +139,10 @@ impl SplitBearer<'_> {
             self.feed_copies(env, storage);
             return;
         }
-        let (now, far) = (env.now, self.split.config.leg);
+        let now = env.now;
+        if self.split.config.leg.is_none() {
+            return;
+        }
         loop {
             let ledger = &self.anchors[Direction::Downlink.index()].ledger;
             let waiting = &mut self.split.waiting[Direction::Downlink.index()];
@@ -148,7 +152,8 @@ impl SplitBearer<'_> {
             };
             let split = &mut *self.split;
             if !split.hosting.has_room(size)
-                || !split.may_use(now, far, Direction::Downlink, self.legs)
+                || !split.may_use(now, FAR, Direction::Downlink, self.legs)
+                || !split.prefers_far(now, (size, next.is_none()), self.legs)
             {
                 return;
             }
@@ -174,8 +179,7 @@ impl SplitBearer<'_> {
     }
 
     pub(super) fn send_down(&mut self, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storage) {
-        let far = usize::from(self.split.config.leg);
-        self.split.carried[Direction::Downlink.index()][far].add(sdu.size);
+        self.split.carried[Direction::Downlink.index()][usize::from(FAR)].add(sdu.size);
         // Of a copy the packet may be gone.
         let ledger = &self.anchors[Direction::Downlink.index()].ledger;
         let flow = match ledger.holds(sdu.serial) {
@@ -215,7 +219,7 @@ impl SplitBearer<'_> {
             } else if let Some(sdu) = split.hosting.pdu(arrival.number)
                 && split.corresponding.on_data(arrival.number, &sdu)
             {
-                let leg = self.legs.get_mut(split.config.leg);
+                let leg = self.legs.get_mut(FAR);
                 leg.sender(Direction::Downlink).rlc.push_again(sdu);
                 took_any = true;
             }
@@ -241,11 +245,12 @@ impl SplitBearer<'_> {
             }
         };
         (split.hosting).on_status(now, &status, &mut storage.again, delivered);
+        split.note_rates();
         if let Some(copies) = &mut split.copies[Direction::Downlink.index()] {
             for sdu in &storage.again {
-                copies.lose(sdu.serial, split.config.leg);
+                copies.lose(sdu.serial, FAR);
             }
-            self.discard_confirmed((NEAR, Direction::Downlink), now);
+            self.discard_elsewhere((FAR, Direction::Downlink), now);
         }
         self.send_again(Direction::Downlink, storage);
     }
@@ -315,20 +320,27 @@ impl SplitBearer<'_> {
         {
             self.discard_old_copies((env.now, timer), direction, &mut storage.lost);
         }
-        for leg in &mut self.legs.others {
-            leg.sender(direction)
+        let mut others = self.legs.others.iter_mut();
+        if let Some(far) = others.find(|leg| leg.number == FAR) {
+            far.sender(direction)
                 .rlc
                 .on_wake(env.now, &mut storage.sdus);
         }
         if direction == Direction::Downlink {
             self.send_up(env, storage);
         }
-        let end = self.legs.primary.sender(direction);
-        end.rlc.on_wake(env.now, &mut storage.sdus);
+        for leg in self.legs.iter_mut().filter(|leg| leg.number != FAR) {
+            leg.sender(direction)
+                .rlc
+                .on_wake(env.now, &mut storage.sdus);
+        }
     }
 
     /// A status or a poll may be due.
     pub(crate) fn on_wake(&mut self, now: Time, storage: &mut Storage) {
+        if self.split.config.leg.is_none() {
+            return;
+        }
         self.drain(now);
         let split = &mut *self.split;
         let control = |kind, number| Frame {
@@ -338,10 +350,11 @@ impl SplitBearer<'_> {
             size: CONTROL_FRAME,
             flow: split.flow,
         };
-        let is_up = !split.is_down(now, (split.config.leg, Direction::Downlink));
+        let is_up = !split.is_down(now, (FAR, Direction::Downlink));
         if is_up && split.corresponding.status_at() <= now {
-            let far = self.legs.get_mut(split.config.leg);
+            let far = self.legs.get_mut(FAR);
             let rlc = &far.sender(Direction::Downlink).rlc;
+            split.corresponding.on_sent(rlc.head());
             if let Some(status) = split.corresponding.status(now, rlc.oldest_unconfirmed()) {
                 let number = split.statuses.push(status);
                 storage.frames.push(control(FrameKind::Status, number));
@@ -362,11 +375,12 @@ impl SplitBearer<'_> {
     /// When to call [`SplitBearer::on_wake`], and the generation of that wake-up; none when an earlier one is pending.
     pub(crate) fn arm(&mut self, now: Time) -> Option<(Time, u32)> {
         let split = &mut *self.split;
-        let far = usize::from(split.config.leg);
-        let down_until = split.down_until[Direction::Downlink.index()][far];
+        split.config.leg?;
+        let down_until = split.down_until[Direction::Downlink.index()][usize::from(FAR)];
         let status_at = split.corresponding.status_at().max(down_until);
         let at = status_at.min(split.poll_at());
         let at = at.min(split.discard_frame_at());
+        let at = at.min(split.choice_at(now, self.legs));
         if at.is_never() {
             return None;
         }
@@ -409,7 +423,7 @@ impl SplitBearer<'_> {
     ) {
         let end = self.legs.get_mut(leg).receiver(direction);
         end.rlc.hand_up(&mut storage.sdus);
-        if direction == Direction::Uplink && leg != NEAR {
+        if direction == Direction::Uplink && self.split.is_far(leg) {
             self.send_up(env, storage);
             return;
         }
@@ -433,7 +447,7 @@ impl SplitBearer<'_> {
         self.split.down_until[direction.index()][usize::from(leg)] = until;
         let end = self.legs.get_mut(leg).sender(direction);
         end.rlc.reestablish(&mut storage.again);
-        if direction == Direction::Downlink && leg != NEAR {
+        if self.split.goes_far((leg, direction)) {
             // That was the other base station's; this one has its own list.
             storage.again.clear();
             let split = &mut *self.split;

@@ -2,10 +2,11 @@
 
 use super::split::{Walk, config};
 use super::*;
-use crate::bearer::{FrameKind, carried};
-use crate::config::SplitConfig;
+use crate::bearer::{FrameKind, carried, split};
+use crate::config::{CarrierLegs, SplitConfig};
 use crate::pdcp::Delivery;
 use crate::user_plane::{DesiredBuffer, FlowControlConfig};
+use fadeout_core::CellId;
 use fadeout_core::random::Stream;
 use fadeout_testkit::Cases;
 
@@ -230,14 +231,105 @@ fn the_discard_timer_drops_a_packet_when_no_leg_has_begun_it() {
     assert_eq!(rig.causes(), [RadioDropCause::DiscardTimer]);
 }
 
-fn random_walk(seed: u64, rlc: [RlcConfig; 2], delivery: Delivery) -> Walk {
-    let mut draws = Stream::new(seed, "duplication", 0);
+fn over_carriers(rlc: RlcConfig, cells: &[CellId], has_far: bool) -> BearerConfig {
+    let own = doubled(rlc, Delivery::InOrder(None));
+    BearerConfig {
+        split: own.split.map(|split| SplitConfig {
+            leg: has_far.then_some(1),
+            carriers: CarrierLegs::of(cells).expect("few enough"),
+            ..split
+        }),
+        ..own
+    }
+}
+
+#[test]
+fn a_packet_goes_over_four_legs_and_leaves_once() {
+    for (has_far, legs) in [(true, [0, 1, 2, 3]), (false, [0, 2, 3, 4])] {
+        let cells = [CellId(4), CellId(5), CellId(6)];
+        let cells = if has_far { &cells[..2] } else { &cells[..] };
+        for rlc in [RlcConfig::NR_AM, RlcConfig::NR_UM] {
+            let mut rig = Rig::new(over_carriers(rlc, cells, has_far));
+            let packets: Vec<_> = (0..3).map(|_| rig.put(UP, 960).0).collect();
+            let (last, before) = legs.split_last().expect("four");
+            for &leg in before {
+                let block = rig.block(leg, UP, 5000);
+                assert_eq!(block.pdus.len(), 3, "{leg}");
+                let pdus = (&block, 0..block.pdus.len());
+                rig.with(|drb, env, storage| drb.lose((leg, UP), pdus, env, storage));
+            }
+            assert!(rig.causes().is_empty(), "the last leg has them");
+            let block = rig.block(*last, UP, 5000);
+            rig.arrive(*last, UP, &block);
+            let frames = rig.frames();
+            rig.carry(&frames);
+            assert_eq!(rig.out, packets);
+            let given = carried(&rig.drb, UP).expect("it has legs");
+            assert_eq!(given.iter().map(|it| it.packets).sum::<u64>(), 12);
+            assert_eq!(given.iter().map(|it| it.copies).sum::<u64>(), 9);
+        }
+    }
+}
+
+/// Vector dup_discard of the handover sheet: RLC 2 of three confirms.
+#[test]
+fn what_one_of_three_legs_has_confirmed_the_two_others_discard() {
+    let cells = [CellId(4), CellId(5)];
+    let mut rig = Rig::new(over_carriers(RlcConfig::NR_AM, &cells, false));
+    let packets: Vec<_> = (0..4).map(|_| rig.put(DOWN, 960).0).collect();
+    let block = rig.block(2, DOWN, 5000);
+    rig.arrive(2, DOWN, &block);
+    assert_eq!(rig.out, packets);
+    assert!(rig.frames().is_empty(), "there is no other base station");
+    let status = rig.block(2, UP, 200);
+    rig.arrive(2, UP, &status);
+    let given = *carried(&rig.drb, DOWN).expect("it has legs");
+    assert_eq!([0, 2, 3].map(|leg| given[leg].discarded), [4, 0, 4]);
+    assert_eq!(rig.drb.backlog(rig.now, 0, DOWN).new, 0);
+    assert_eq!(rig.drb.backlog(rig.now, 3, DOWN).new, 0);
+}
+
+#[test]
+fn a_deactivated_leg_discards_what_others_have_and_gets_no_copies() {
+    let cells = [CellId(4), CellId(5)];
+    let mut rig = Rig::new(over_carriers(RlcConfig::NR_UM, &cells, false));
+    rig.put(UP, 960);
+    let activate = |rig: &mut Rig, legs: &[u8]| {
+        rig.with(|drb, env, _| {
+            let mut bearer = split(drb).expect("it has legs");
+            for leg in 0..5 {
+                bearer.activate((leg, UP), legs.contains(&leg), env.now);
+            }
+        });
+        let given = *carried(&rig.drb, UP).expect("it has legs");
+        [0, 2, 3].map(|leg| given[leg].packets)
+    };
+    assert_eq!(activate(&mut rig, &[3]), [1, 1, 1]);
+    assert_eq!(rig.drb.backlog(rig.now, 2, UP).total(), 0);
+    let given = *carried(&rig.drb, UP).expect("it has legs");
+    assert_eq!([0, 2, 3].map(|leg| given[leg].discarded), [0, 1, 0]);
+    rig.put(UP, 960);
+    // The primary path is never deactivated: with it alone there are no copies.
+    assert_eq!(activate(&mut rig, &[]), [2, 1, 2]);
+    rig.put(UP, 960);
+    assert_eq!(activate(&mut rig, &[2, 3]), [3, 1, 2]);
+    rig.put(UP, 960);
+    assert_eq!(activate(&mut rig, &[2, 3]), [4, 2, 3]);
+}
+
+/// A random walk of a bearer with a leg at the other base station, and in each of these cells.
+fn random_walk(seed: u64, rlc: [RlcConfig; 2], delivery: Delivery, cells: &[CellId]) -> Walk {
+    let mut draws = Stream::new(seed, "duplication", cells.len() as u64);
     let (both, only) = (draws.below(3) == 0, draws.below(2) as usize);
     let own = doubled(rlc[0], delivery);
+    let has_far = cells.is_empty() || draws.below(3) > 0;
+    let changes = !cells.is_empty() && draws.below(2) == 0;
     let mut rig = Rig::new(BearerConfig {
         split: own.split.map(|split| SplitConfig {
             rlc: rlc[1],
-            primary: draws.below(2) as u8,
+            leg: has_far.then_some(1),
+            carriers: CarrierLegs::of(cells).expect("few enough"),
+            primary: if has_far { draws.below(2) as u8 } else { 0 },
             duplicates: [0, 1].map(|way| both || way == only),
             thresholds: [Some(Bytes(0)), Some(Bytes(0))],
             flow_control: FlowControlConfig {
@@ -253,6 +345,7 @@ fn random_walk(seed: u64, rlc: [RlcConfig; 2], delivery: Delivery) -> Walk {
     });
     rig.now = millis(1);
     let mut walk = Walk::new(rig);
+    walk.changes = changes;
     let links = (draws.below(8), Span::from_millis(draws.below(12)));
     for _ in 0..400 {
         walk.step(&mut draws, links, false);
@@ -264,6 +357,16 @@ fn random_walk(seed: u64, rlc: [RlcConfig; 2], delivery: Delivery) -> Walk {
     walk
 }
 
+/// Half of the walks have two legs, the others up to four.
+fn legs_of(seed: u64) -> &'static [CellId] {
+    const CELLS: [CellId; 2] = [CellId(4), CellId(5)];
+    match (seed / 3) % 4 {
+        0 | 1 => &[],
+        2 => &CELLS[..1],
+        _ => &CELLS,
+    }
+}
+
 #[test]
 fn acknowledged_copies_over_legs_that_fail_at_any_moment_leave_once_and_in_order() {
     Cases::new(150).run(|seed| {
@@ -272,7 +375,12 @@ fn acknowledged_copies_over_legs_that_fail_at_any_moment_leave_once_and_in_order
             [RlcConfig::LTE_AM, RlcConfig::NR_AM],
             [RlcConfig::NR_AM, RlcConfig::LTE_AM],
         ];
-        let walk = random_walk(seed, modes[(seed % 3) as usize], Delivery::InOrder(None));
+        let walk = random_walk(
+            seed,
+            modes[(seed % 3) as usize],
+            Delivery::InOrder(None),
+            legs_of(seed),
+        );
         for direction in [DOWN, UP] {
             assert_eq!(walk.out[direction.index()], walk.put[direction.index()]);
             assert!(walk.rig.drb.ledger(direction).is_empty());
@@ -290,7 +398,7 @@ fn unacknowledged_copies_are_lost_only_where_both_legs_lost_them() {
             [RlcConfig::NR_UM, RlcConfig::LTE_UM],
         ];
         let patient = Delivery::InOrder(Some(Span::from_millis(2500)));
-        let walk = random_walk(seed, modes[(seed % 3) as usize], patient);
+        let walk = random_walk(seed, modes[(seed % 3) as usize], patient, legs_of(seed));
         let mut missing = 0;
         for direction in [DOWN, UP] {
             let way = direction.index();
@@ -301,7 +409,7 @@ fn unacknowledged_copies_are_lost_only_where_both_legs_lost_them() {
                 }
                 missing += 1;
                 if walk.rig.drb.config().split.expect("it is").duplicates[way] {
-                    for leg in [0, 1] {
+                    for leg in walk.legs().into_iter().map(usize::from) {
                         let could = !walk.cannot_come[leg][way].contains(packet);
                         assert!(!could, "{direction:?}: {packet:?} on leg {leg}");
                     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::bearer::{Frame, FrameKind, split};
-use crate::config::SplitConfig;
+use crate::config::{CarrierLegs, LEG_NUMBERS, LegChoice, SplitConfig};
 use crate::pdcp::Delivery;
 use crate::user_plane::{DesiredBuffer, FlowControlConfig};
 use fadeout_core::random::Stream;
@@ -12,7 +12,9 @@ use std::collections::BTreeSet;
 pub(super) fn config() -> BearerConfig {
     BearerConfig {
         split: Some(SplitConfig {
-            leg: 1,
+            leg: Some(1),
+            carriers: CarrierLegs::NONE,
+            choice: LegChoice::Demand,
             rlc: RlcConfig::NR_AM,
             pdcp_sn_bits: 18,
             primary: 0,
@@ -283,13 +285,15 @@ pub(super) struct Walk {
     under_way: [Vec<(Time, Frame)>; 2],
     pub put: [Vec<PacketId>; 2],
     pub out: [Vec<PacketId>; 2],
-    down_until: [Time; 2],
+    down_until: [Time; LEG_NUMBERS],
     most_outstanding: u64,
     /// Lost packets whose places are taken.
     kept: usize,
     /// By leg and direction: packets that arrived whole over it, and those that cannot any more.
-    pub came: [[BTreeSet<PacketId>; 2]; 2],
-    pub cannot_come: [[BTreeSet<PacketId>; 2]; 2],
+    pub came: [[BTreeSet<PacketId>; 2]; LEG_NUMBERS],
+    pub cannot_come: [[BTreeSet<PacketId>; 2]; LEG_NUMBERS],
+    /// Whether copies go to other legs than all at any moment.
+    pub changes: bool,
 }
 
 impl Walk {
@@ -299,12 +303,18 @@ impl Walk {
             under_way: Default::default(),
             put: Default::default(),
             out: Default::default(),
-            down_until: [Time::ZERO; 2],
+            down_until: [Time::ZERO; LEG_NUMBERS],
             most_outstanding: 0,
             kept: 0,
             came: Default::default(),
             cannot_come: Default::default(),
+            changes: false,
         }
+    }
+
+    /// The numbers of the legs.
+    pub(super) fn legs(&self) -> Vec<u8> {
+        self.rig.drb.legs.iter().map(|leg| leg.number).collect()
     }
 
     fn note_parts(
@@ -335,6 +345,7 @@ impl Walk {
 
     pub(super) fn step(&mut self, draws: &mut Stream, (loss, delay): (u64, Span), is_calm: bool) {
         let now = self.rig.now;
+        let legs = self.legs();
         if !is_calm {
             for _ in 0..draws.below(6) {
                 let direction = if draws.below(3) == 0 { UP } else { DOWN };
@@ -342,8 +353,8 @@ impl Walk {
                 let (packet, is_taken) = self.rig.put(direction, len);
                 if is_taken {
                     self.put[direction.index()].push(packet);
-                    for leg in [0, 1] {
-                        if now < self.down_until[leg] {
+                    for leg in legs.iter().copied().map(usize::from) {
+                        if now < self.down_until[leg] || self.changes {
                             self.cannot_come[leg][direction.index()].insert(packet);
                         }
                     }
@@ -351,7 +362,7 @@ impl Walk {
             }
         }
         if !is_calm && draws.below(60) == 0 {
-            let leg = draws.below(2) as u8;
+            let leg = legs[draws.below(legs.len() as u64) as usize];
             let until = now + Span::from_millis(draws.below(30));
             self.down_until[usize::from(leg)] = until;
             for direction in [0, 1] {
@@ -361,7 +372,17 @@ impl Walk {
             self.rig
                 .with(|drb, env, storage| drb.reestablish((leg, until), env, storage));
         }
-        for leg in [0, 1] {
+        if self.changes && !is_calm && draws.below(20) == 0 {
+            let active = draws.below(1 << LEG_NUMBERS) as u8;
+            let direction = if draws.below(2) == 0 { UP } else { DOWN };
+            self.rig.with(|drb, env, _| {
+                let mut bearer = split(drb).expect("it is split");
+                for leg in 0..LEG_NUMBERS as u8 {
+                    bearer.activate((leg, direction), active & 1 << leg != 0, env.now);
+                }
+            });
+        }
+        for leg in legs {
             if now < self.down_until[usize::from(leg)] {
                 continue;
             }
@@ -436,6 +457,11 @@ fn over_legs_that_fail_at_any_moment_each_packet_leaves_once_and_in_order() {
                 rlc: far,
                 primary: draws.below(2) as u8,
                 thresholds: [0, 1].map(|_| Some(Bytes(draws.below(4) * 3000))),
+                choice: [
+                    LegChoice::Demand,
+                    LegChoice::ExpectedDelay,
+                    LegChoice::Turns,
+                ][draws.below(3) as usize],
                 flow_control: FlowControlConfig {
                     desired: match draws.below(2) {
                         0 => DesiredBuffer::Fixed(Bytes(1000 + draws.below(40_000))),

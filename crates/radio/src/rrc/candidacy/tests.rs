@@ -24,6 +24,8 @@ fn config(signalling: Signalling) -> MobilityConfig {
             most_candidates: 2,
             hold: Span::from_millis(2000),
             recovers: true,
+            forwards_early: false,
+            commanding: Vec::new(),
         }),
         ..MobilityConfig::bare()
     }
@@ -264,4 +266,64 @@ fn between_cells_of_one_station_data_is_there_at_once() {
         [Act::MoveData { cell, given }, Act::ResumeData]
     );
     assert!(stations.candidacy.wake_at().is_never());
+}
+
+#[test]
+fn a_switch_by_mac_keeps_what_is_prepared_and_room_in_the_cell_that_was_left() {
+    let mut stations = Stations::new(Signalling::Given);
+    stations.config.stations = vec![10; 5];
+    let _ = stations.want(100, &[1, 2]);
+    assert_eq!(stations.until(110), [Act::Configure], "admission alone");
+    assert_eq!(stations.held, [0, 1, 1, 0, 0]);
+    stations.serving = CellId(1);
+    let follow = |stations: &mut Stations, ms, ends: [u32; 2], is_untold| {
+        stations.step(ms, |candidacy, step| {
+            candidacy.follow(ends.map(CellId), is_untold, step);
+        })
+    };
+    assert_eq!(
+        follow(&mut stations, 200, [0, 1], false),
+        [],
+        "RRC says nothing"
+    );
+    assert_eq!(stations.held, [1, 0, 1, 0, 0]);
+    assert_eq!(stations.prepared(), cells(&[2, 0]));
+    // Back, and the UE had not heard of the latest list.
+    stations.serving = CellId(0);
+    assert_eq!(follow(&mut stations, 300, [1, 0], true), [Act::Configure]);
+    assert_eq!(stations.held, [0, 1, 1, 0, 0]);
+    // Room that was taken with another source is given back in time all the same, and cancelled with the rest.
+    let acts = stations.until(2110);
+    assert_eq!(acts, [Act::Configure], "cell 2 gives its room back");
+    assert_eq!(stations.prepared(), cells(&[1]));
+    let _ = stations.step(2200, |candidacy, step| candidacy.cancel_all(step));
+    let _ = stations.until(2200);
+    assert_eq!(stations.held, [0; 5]);
+}
+
+#[test]
+fn candidates_of_other_base_stations_hear_once_of_the_copies_that_come() {
+    let mut stations = Stations::over_links();
+    stations.config.stations = vec![10, 11, 10, 13, 14];
+    if let Some(conditional) = &mut stations.config.conditional {
+        conditional.forwards_early = true;
+    }
+    // The request to cell 1; cell 2 is of the same base station, which asks itself.
+    assert_eq!(stations.want(0, &[1, 2]), [send(0, [10, 11], 600)]);
+    let _ = stations.arrive(1, 0);
+    let answered = stations.until(11);
+    assert_eq!(
+        answered,
+        [send(1, [11, 10], 300)],
+        "cell 2 has answered at once"
+    );
+    let told = stations.arrive(12, 1);
+    assert_eq!(told, [send(2, [10, 11], 100), Act::Configure]);
+    // Another one takes the place of the first: it alone hears.
+    let asked = stations.want(100, &[2, 3]);
+    assert_eq!(asked.len(), 2, "a cancel and a request: {asked:?}");
+    let _ = stations.arrive(101, 4);
+    let _ = stations.until(111);
+    let told = stations.arrive(112, 5);
+    assert_eq!(told, [send(6, [10, 13], 100), Act::Configure]);
 }

@@ -109,6 +109,19 @@ fn a_time_to_trigger_ends_as_soon_as_the_entering_condition_fails() {
     assert_eq!(first_report(filtered, 200, &samples), Some(560));
 }
 
+/// Vectors l3_step_delay and l3_domain of the handover sheet.
+#[test]
+fn the_filter_is_in_db_and_takes_three_samples_for_most_of_a_step() {
+    let filter = Filter::new(4, FILTER_PERIOD);
+    assert_eq!(filter.next(Some(-80.0), -100.0), -90.0);
+    let mut value = 0.0;
+    let needed = (1..).find(|_| {
+        value = filter.next(Some(value), 6.0);
+        value >= 5.0
+    });
+    assert_eq!(needed, Some(3));
+}
+
 /// Vector l3_rescale_same_at_200ms of the handover sheet.
 #[test]
 fn five_samples_in_the_period_filter_as_one_of_it() {

@@ -1,0 +1,276 @@
+//! The way between the two ends of a link: what its mean gain follows from where nothing but the places counts.
+
+use super::beside::{Beside, Surroundings, Weighed};
+use super::environment::Shared;
+use super::{LargeScale, State};
+use crate::antenna::{Angles, Antenna};
+use crate::config::{ChannelConfig, LineOfSight};
+use crate::ends::{LinkEnds, LinkKey};
+use crate::normal::{normal_quantile, normal_share_below};
+use crate::path_loss::{Ends, StateProbabilities, tr38901};
+use crate::penetration::Walls;
+use crate::shadowing::MapReader;
+use crate::transition;
+use fadeout_core::{Kinematics, Point, Time, Vector};
+use std::sync::Arc;
+
+/// There are as many of these as pairs of a UE and a cell.
+#[derive(Debug)]
+pub(super) struct Way {
+    pub(super) shared: Arc<Shared>,
+    pub(super) maps: MapReader,
+    /// The walls around the UE, if there are any.
+    walls: Option<Box<Walls>>,
+    pub(super) key: LinkKey,
+    /// What was found last.
+    pub(super) last: Option<Last>,
+}
+
+/// A gain, and where it was found.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Last {
+    pub(super) at: Time,
+    pub(super) base: Point,
+    pub(super) ue: Kinematics,
+    pub(super) gain_db: f64,
+    /// What the shadowing has taken from it.
+    pub(super) shadowing_db: f64,
+    /// The part of the shadowing that all sites share, in standard deviations; not a number where it was not found.
+    common: f64,
+    pub(super) state: State,
+    /// Whether no building and no vehicle had a word in it.
+    pub(super) is_bare: bool,
+}
+
+impl Last {
+    pub(super) fn common(&self) -> Option<f64> {
+        (!self.common.is_nan()).then_some(self.common)
+    }
+
+    /// When and with which ends it was found by one that stands aside.
+    pub(super) fn question(&self) -> (Time, LinkEnds) {
+        let base = Kinematics::at_rest(self.base);
+        (self.at, LinkEnds::new(base, self.ue))
+    }
+}
+
+/// The state that nothing is to be drawn for, as a model has no other there.
+fn certain(probabilities: StateProbabilities) -> Option<State> {
+    match probabilities {
+        StateProbabilities { los, outage } if los <= 0.0 && outage <= 0.0 => Some(State::Nlos),
+        StateProbabilities { los, .. } if los >= 1.0 => Some(State::Los),
+        _ => None,
+    }
+}
+
+impl Way {
+    pub(super) fn new(shared: Arc<Shared>, maps: MapReader, walls: Walls, key: LinkKey) -> Way {
+        Way {
+            shared,
+            maps,
+            walls: (walls != Walls::default()).then(|| Box::new(walls)),
+            key,
+            last: None,
+        }
+    }
+
+    /// The same, of which nothing is found yet.
+    pub(super) fn again(&self) -> Way {
+        Way {
+            shared: Arc::clone(&self.shared),
+            maps: MapReader::new(Arc::clone(self.maps.map())),
+            walls: self.walls.clone(),
+            key: self.key,
+            last: None,
+        }
+    }
+
+    /// The walls around the UE.
+    pub(super) fn walls(&self) -> Walls {
+        self.walls.as_deref().copied().unwrap_or_default()
+    }
+
+    /// Whether [`Way::gain_db`] may be asked of these ends.
+    pub(super) fn is_enough(&self, ends: &LinkEnds) -> bool {
+        self.shared.is_plain
+            && ends.obstruction.is_none()
+            && ends.vehicles_db == 0.0
+            && ends.base.velocity == Vector::default()
+    }
+
+    /// The mean gain of a link of which nothing else is asked, dB.
+    pub(super) fn gain_db(&mut self, now: Time, ends: &LinkEnds, beside: &mut Beside) -> f64 {
+        debug_assert!(self.is_enough(ends), "more than the places counts");
+        if let Some(last) = &mut self.last
+            && (last.base, last.ue.position) == (ends.base.position, ends.ue.position)
+        {
+            (last.at, last.ue) = (now, ends.ue);
+            return last.gain_db;
+        }
+        let Surroundings {
+            slant_m,
+            state,
+            own: (path_loss_db, shadowing_db),
+            common,
+            ..
+        } = beside.found(self.key(ends), || self.surroundings(ends, 0.0));
+        let config = &self.shared.config;
+        let places = (ends.base.position, ends.ue.position);
+        let (base_gain_dbi, ue_gain_dbi) = config.fixed_gains_dbi(places).unwrap_or_default();
+        let look = LargeScale {
+            state,
+            path_loss_db,
+            shadowing_db,
+            absorption_db: self.shared.absorption_db_per_m * slant_m + self.walls().loss_db,
+            base_gain_dbi,
+            ue_gain_dbi,
+            ..LargeScale::UNKNOWN
+        };
+        let gain_db = look.sum_db(config.minimum_loss_db);
+        self.note(now, ends, (state, gain_db, shadowing_db), common);
+        gain_db
+    }
+
+    /// This was found.
+    pub(super) fn note(
+        &mut self,
+        now: Time,
+        ends: &LinkEnds,
+        (state, gain_db, shadowing_db): (State, f64, f64),
+        common: Option<f64>,
+    ) {
+        self.last = Some(Last {
+            at: now,
+            base: ends.base.position,
+            ue: ends.ue,
+            gain_db,
+            shadowing_db,
+            common: common.unwrap_or(f64::NAN),
+            state,
+            is_bare: ends.obstruction.is_none() && ends.vehicles_db <= 0.0,
+        });
+    }
+
+    /// Distance, state and losses between the ends, whatever the antennas. The last number decides UMa's environment
+    /// height.
+    pub(super) fn surroundings(
+        &mut self,
+        ends: &LinkEnds,
+        environment_height: f64,
+    ) -> Surroundings {
+        let config = &self.shared.config;
+        let mut geometry = Ends::new(ends.base.position, ends.ue.position, config.carrier);
+        if config.path_loss.draws_environment_height() {
+            geometry.environment_height_m = tr38901::uma_environment_height_m(
+                geometry.ground_m,
+                geometry.ue_height_m,
+                environment_height,
+            );
+        }
+        let place = (ends.ue.position.x, ends.ue.position.y);
+        let walls = self.walls();
+        let maps = &mut self.maps;
+        let (state, los_weight) = drawn_state(&self.shared, maps, (&geometry, ends, &walls), place);
+        let (condition, other) = state.conditions();
+        let indoors_db = config.path_loss.indoor_shadowing_sigma_db();
+        let indoors_db = indoors_db.filter(|_| walls.is_building);
+        let mut losses = |condition| -> Weighed {
+            let shadowing_db = config.shadowing.map_or(0.0, |shadowing| {
+                let own = indoors_db
+                    .unwrap_or_else(|| config.path_loss.shadowing_sigma_db(&geometry, condition));
+                shadowing.sigma_db.unwrap_or(own) * maps.shadowing(condition, place)
+            });
+            (config.path_loss.loss_db(&geometry, condition), shadowing_db)
+        };
+        Surroundings {
+            slant_m: geometry.slant_m,
+            state,
+            los_weight,
+            own: losses(condition),
+            others: los_weight.map(|_| losses(other)),
+            common: (self.shared.slopes.is_some() && config.shadowing.is_some())
+                .then(|| self.maps.common_shadowing(condition, place)),
+        }
+    }
+}
+
+/// The state at a place and, where it passes softly, the weight of LOS in the amplitude.
+fn drawn_state(
+    shared: &Shared,
+    maps: &mut MapReader,
+    (geometry, ends, walls): (&Ends, &LinkEnds, &Walls),
+    place: (f64, f64),
+) -> (State, Option<f64>) {
+    let by_sight = |is_los| if is_los { State::Los } else { State::Nlos };
+    if let Some(obstruction) = ends.obstruction {
+        let v = obstruction / shared.fadings.wavelength_m.sqrt();
+        let weight = transition::weight_behind_an_edge(v);
+        let is_mixed = weight > 0.0 && weight < 1.0;
+        return (by_sight(v < 0.0), is_mixed.then_some(weight));
+    }
+    let rule = shared.config.line_of_sight;
+    match rule {
+        LineOfSight::Clear | LineOfSight::Geometry => (State::Los, None),
+        LineOfSight::Obstructed => (by_sight(false), None),
+        LineOfSight::Drawn | LineOfSight::Soft => {
+            // Sight is to the outer wall (d2D-out).
+            let outdoors = Ends {
+                ground_m: (geometry.ground_m - walls.inside_m).max(0.0),
+                ..*geometry
+            };
+            let probabilities = shared.config.path_loss.state_probabilities(&outdoors);
+            if rule == LineOfSight::Drawn
+                && let Some(state) = certain(probabilities)
+            {
+                return (state, None);
+            }
+            let normal = maps.state(place);
+            let uniform = normal_share_below(normal);
+            let state = if uniform < probabilities.los {
+                State::Los
+            } else if uniform < 1.0 - probabilities.outage {
+                State::Nlos
+            } else {
+                State::Outage
+            };
+            let is_soft = rule == LineOfSight::Soft && state != State::Outage;
+            let weight = is_soft.then(|| {
+                let beyond = normal_quantile(probabilities.los) - normal;
+                transition::los_weight(beyond, shared.fadings.wavelength_m)
+            });
+            (state, weight)
+        }
+    }
+}
+
+impl Shared {
+    /// As [`LinkChannel::follows_from_the_places`](super::LinkChannel::follows_from_the_places).
+    pub(super) fn follows_from_the_places(&self) -> bool {
+        self.is_timeless && self.laws.clusters.iter().all(Option::is_none)
+    }
+}
+
+impl ChannelConfig {
+    /// Gains of both ends' antennas, dBi, where no beam has a word in them.
+    pub(super) fn fixed_gains_dbi(&self, (base, ue): (Point, Point)) -> Option<(f64, f64)> {
+        if !self.ue_antenna.is_the_same_everywhere() {
+            return None;
+        }
+        let gain_dbi = |antenna: &Antenna, toward| antenna.gain_dbi(toward, toward);
+        if self.base_antenna.is_the_same_everywhere() {
+            let any = Angles::default();
+            return Some((
+                gain_dbi(&self.base_antenna, any),
+                gain_dbi(&self.ue_antenna, any),
+            ));
+        }
+        if self.base_antenna.is_steered() {
+            return None;
+        }
+        let down = Angles::between(base, ue);
+        Some((
+            gain_dbi(&self.base_antenna, down),
+            gain_dbi(&self.ue_antenna, down),
+        ))
+    }
+}

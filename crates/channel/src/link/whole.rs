@@ -1,0 +1,452 @@
+//! A link with all that can be asked of it.
+
+use super::asked::Asked;
+use super::beside::{Beside, Surroundings};
+use super::environment::Shared;
+use super::way::Way;
+use super::{LargeScale, State};
+use crate::antenna::Angles;
+use crate::antenna::management::FailureMonitor;
+use crate::antenna::recovery::ToldBeams;
+use crate::antenna::tracking::BeamTrack;
+use crate::blockage::{MAX_BLOCKAGES, Process, View};
+use crate::clusters::{Look, Scattering};
+use crate::ends::LinkEnds;
+use crate::fading::Plan;
+use crate::fading::rays::Place;
+use crate::path_loss::Condition;
+use crate::small_scale::{LOS, NLOS, SmallScale};
+use crate::transition::{self, Transition};
+use fadeout_core::math::{pow, to_db};
+use fadeout_core::random::Stream;
+use fadeout_core::{Point, Time};
+use std::sync::Arc;
+
+/// A link with all that can be asked of it: fading, blockages, beams.
+#[derive(Debug)]
+pub(super) struct Whole {
+    pub(super) way: Way,
+    pub(super) blockages: Vec<Box<dyn Process>>,
+    pub(super) monitor: Option<Box<FailureMonitor>>,
+    /// Instead of it where failure is found elsewhere.
+    pub(super) told: Option<Box<ToldBeams>>,
+    /// Where measurements of the beams found the UE, where it is predicted from that.
+    pub(super) track: Option<Box<BeamTrack>>,
+    /// Uniform number that decides UMa's environment height.
+    environment_height: f64,
+    fading: SmallScale,
+    pub(super) scattering: Scattering,
+    /// Decimal logarithms of the delay spreads in seconds that its own plans are made for.
+    spreads_lg: [f64; 2],
+    pub(super) asked: Option<Asked>,
+    pub(super) large_scale: LargeScale,
+    /// The part of its shadowing that all sites share, in standard deviations, where it was found.
+    common: Option<f64>,
+}
+
+/// Gains of both ends' antennas in a condition, dBi, and what is in the way, dB.
+#[derive(Debug, Clone, Copy)]
+struct EndGains {
+    base_dbi: f64,
+    ue_dbi: f64,
+    blockage_db: f64,
+}
+
+impl EndGains {
+    fn sum_db(&self) -> f64 {
+        self.base_dbi + self.ue_dbi - self.blockage_db
+    }
+}
+
+/// A look: what links share, when, at which ends, and by how much the channel in sight is stronger than the
+/// one out of it before antennas, dB.
+type At<'a> = (&'a Shared, Time, &'a LinkEnds, f64);
+
+/// A stream for each blockage of a link.
+const BLOCKAGE_DOMAINS: [&str; MAX_BLOCKAGES] = [
+    "radio.blockage.0",
+    "radio.blockage.1",
+    "radio.blockage.2",
+    "radio.blockage.3",
+];
+
+impl Whole {
+    /// The link whose mean gain is found by `way`.
+    pub(super) fn new(way: Way) -> Whole {
+        let shared = Arc::clone(&way.shared);
+        let (config, seed) = (&shared.config, shared.seed);
+        let entity = way.key.entity();
+        let ue = u64::from(way.key.ue);
+        let blockages = config.blockages.iter().enumerate().map(|(n, blockage)| {
+            let of = if blockage.surrounds_the_ue() {
+                ue
+            } else {
+                entity
+            };
+            blockage.start(Stream::new(seed, BLOCKAGE_DOMAINS[n], of))
+        });
+        let mut environment_height = Stream::new(seed, "radio.environment_height", entity);
+        let beams = config.beams.as_ref();
+        Whole {
+            scattering: Scattering::new(&shared.laws, seed, u64::from(way.key.site)),
+            blockages: blockages.collect(),
+            monitor: beams.and_then(FailureMonitor::new).map(Box::new),
+            told: None,
+            track: beams.and_then(BeamTrack::of).map(Box::new),
+            environment_height: environment_height.uniform(),
+            fading: SmallScale::new(seed, entity),
+            spreads_lg: [f64::NAN; 2],
+            asked: None,
+            large_scale: LargeScale::UNKNOWN,
+            common: None,
+            way,
+        }
+    }
+
+    /// As [`LinkChannel::large_scale_beside_db`](super::LinkChannel::large_scale_beside_db).
+    pub(super) fn large_scale_beside_db(
+        &mut self,
+        now: Time,
+        ends: &LinkEnds,
+        beside: &mut Beside,
+    ) -> f64 {
+        let mut is_alike = false;
+        match &mut self.asked {
+            Some(asked) if asked.is(now, ends) => return self.large_scale.gain_db,
+            Some(asked) if !self.way.shared.is_timeless => asked.again(now, ends),
+            Some(asked) => {
+                let before = asked.ends();
+                asked.again(now, ends);
+                is_alike = self.is_alike(&before, ends);
+            }
+            None => self.asked = Some(Asked::new(now, ends)),
+        }
+        if is_alike {
+            return self.large_scale.gain_db;
+        }
+        let shared = Arc::clone(&self.way.shared);
+        self.large_scale = self.look(&shared, now, ends, beside);
+        let LargeScale {
+            state,
+            gain_db,
+            shadowing_db,
+            ..
+        } = self.large_scale;
+        let found = (state, gain_db, shadowing_db);
+        self.way.note(now, ends, found, self.common);
+        let place = ends.ue.position;
+        self.lay_out_fading(&shared, (place.x, place.y));
+        self.large_scale.gain_db
+    }
+
+    /// Whether another look finds what the last one did: nothing depends on time, and the ends have stayed.
+    /// Where the beams of others point is of no matter to antennas that are not steered; clusters are looked
+    /// at in another way for a beam that points at others.
+    fn is_alike(&self, before: &LinkEnds, ends: &LinkEnds) -> bool {
+        let has_clusters = self.has_clusters();
+        let beam = |at: Option<Point>| at.filter(|_| has_clusters).map(|_| Point::default());
+        let without_beams = |ends: &LinkEnds| LinkEnds {
+            base_beam_at: beam(ends.base_beam_at),
+            ue_beam_at: beam(ends.ue_beam_at),
+            ..*ends
+        };
+        self.way.shared.is_timeless && without_beams(before) == without_beams(ends)
+    }
+
+    fn has_clusters(&self) -> bool {
+        self.way.shared.laws.clusters.iter().any(Option::is_some)
+    }
+
+    /// As [`LinkChannel::fading`](super::LinkChannel::fading).
+    pub(super) fn fading(&self, t: Time, out: &mut [f32]) {
+        let Some(asked) = &self.asked else {
+            return out.fill(1.0);
+        };
+        let (place, direct_turns) = self.place(asked, t);
+        let fadings = &self.way.shared.fadings;
+        self.fading.gains(fadings, place, direct_turns, out);
+    }
+
+    /// As [`LinkChannel::fading_flat`](super::LinkChannel::fading_flat).
+    pub(super) fn fading_flat(&self, t: Time) -> f64 {
+        let Some(asked) = &self.asked else {
+            return 1.0;
+        };
+        let (place, direct_turns) = self.place(asked, t);
+        let (fadings, sub_bands) = (&self.way.shared.fadings, self.way.shared.config.sub_bands);
+        self.fading
+            .flat_or_mean(fadings, place, direct_turns, sub_bands)
+    }
+
+    /// As [`LinkChannel::sub_bands`](super::LinkChannel::sub_bands).
+    pub(super) fn sub_bands(&self) -> Option<usize> {
+        let is_wideband = self.fading.is_wideband(&self.way.shared.fadings);
+        is_wideband.then_some(self.way.shared.config.sub_bands)
+    }
+
+    #[inline]
+    fn place(&self, asked: &Asked, t: Time) -> (Place, f64) {
+        let position = asked.relative(t);
+        let place = Place {
+            x: position.x,
+            y: position.y,
+            t: t.as_secs_f64(),
+        };
+        (
+            place,
+            position.length() / self.way.shared.fadings.wavelength_m,
+        )
+    }
+
+    /// Finds K factor and delay spread of the place for the conditions that have a share in the channel.
+    fn lay_out_fading(&mut self, shared: &Shared, place: (f64, f64)) {
+        if let Some(law) = shared.laws.k_factor
+            && self.fading.involves(LOS)
+        {
+            let k_db = law.mean + law.deviation * self.way.maps.k_factor(place);
+            if self.scattering.mix(LOS).is_none() {
+                let plan = Plan::rician(k_db);
+                match self.fading.own_mut(LOS) {
+                    Some(own) => **own = plan,
+                    none => *none = Some(Box::new(plan)),
+                }
+            }
+            self.large_scale.k_factor_db = Some(k_db);
+        }
+        for n in [LOS, NLOS] {
+            if !self.fading.involves(n) {
+                continue;
+            }
+            if let Some(law) = shared.laws.delay_spread[n] {
+                let decades = law.mean + law.deviation * self.way.maps.delay_spread(n, place);
+                let own = self.fading.own_mut(n);
+                let plan = own.get_or_insert_with(|| Box::new(shared.fadings.plans[n].clone()));
+                if let Some(mix) = self.scattering.mix(n) {
+                    let taps = (&mix.clusters[..mix.count], &mix.delays_s[..mix.count]);
+                    plan.lay(mix.direct, taps, mix.gain);
+                } else if self.spreads_lg[n] != decades {
+                    self.spreads_lg[n] = decades;
+                    plan.stretch(pow(10.0, decades));
+                }
+                let is_los = self.large_scale.state == State::Los;
+                if is_los == (n == LOS) {
+                    self.large_scale.delay_spread_lg = Some(decades);
+                }
+            }
+        }
+    }
+
+    fn look(
+        &mut self,
+        shared: &Shared,
+        now: Time,
+        ends: &LinkEnds,
+        beside: &mut Beside,
+    ) -> LargeScale {
+        let config = &shared.config;
+        let key = self.way.key(ends);
+        let Surroundings {
+            slant_m,
+            state,
+            los_weight,
+            own: (path_loss_db, shadowing_db),
+            others,
+            common,
+        } = beside.found(key, || self.way.surroundings(ends, self.environment_height));
+        self.common = common;
+        let (condition, other) = state.conditions();
+        let others = los_weight.zip(others);
+        let excess_db = others
+            .map(|(_, (loss_db, shadowing))| loss_db + shadowing - path_loss_db - shadowing_db);
+        let los_lead_db = match (condition, los_weight, excess_db) {
+            (Condition::Los, Some(weight), Some(excess_db)) => {
+                transition::lead_db(weight) + excess_db
+            }
+            (Condition::Nlos, Some(weight), Some(excess_db)) => {
+                transition::lead_db(weight) - excess_db
+            }
+            (Condition::Los, ..) => f64::INFINITY,
+            (Condition::Nlos, ..) => f64::NEG_INFINITY,
+        };
+        let look = (shared, now, ends, los_lead_db);
+        self.look_at_beams(look, condition);
+        let gains = self.gains(look, condition);
+        let transition = others.zip(excess_db).map_or(
+            Transition::none(condition),
+            |((weight, _), excess_db)| {
+                let others = self.gains(look, other);
+                Transition::new(
+                    condition,
+                    weight,
+                    excess_db + gains.sum_db() - others.sum_db(),
+                )
+            },
+        );
+        self.fading.set_los_share(transition.los_share);
+        let mut look = LargeScale {
+            state,
+            path_loss_db,
+            shadowing_db,
+            transition_db: transition.gain_db,
+            absorption_db: shared.absorption_db_per_m * slant_m + self.way.walls().loss_db,
+            blockage_db: gains.blockage_db,
+            base_gain_dbi: gains.base_dbi,
+            ue_gain_dbi: gains.ue_dbi,
+            ..LargeScale::UNKNOWN
+        };
+        if !ends.only_disturbs()
+            && let Some(monitor) = &self.monitor
+        {
+            look.is_recovering = monitor.is_recovering();
+            look.blockage_db = monitor.reflection_db().unwrap_or(look.blockage_db);
+        }
+        if let Some(told) = self.told.as_deref_mut().filter(|_| !ends.only_disturbs()) {
+            let reflection_db = told.reflection_db(look.blockage_db);
+            look.blockage_db = reflection_db.unwrap_or(look.blockage_db);
+        }
+        look.gain_db = look.sum_db(config.minimum_loss_db);
+        look
+    }
+
+    /// Gains of the antennas in a condition, and what a blockage takes from them: all, or where there
+    /// are clusters, what goes along the direct path.
+    fn gains(&mut self, look: At<'_>, condition: Condition) -> EndGains {
+        let (_, now, ends, _) = look;
+        let places = (ends.base.position, ends.ue.position);
+        let blockage_db = self.blockage_db(now, places, condition, ends.vehicles_db);
+        self.gains_behind(blockage_db, look, condition)
+    }
+
+    /// The same with a known blockage of the direct path.
+    fn gains_behind(
+        &mut self,
+        blockage_db: f64,
+        (shared, now, ends, los_lead_db): At<'_>,
+        condition: Condition,
+    ) -> EndGains {
+        let n = match condition {
+            Condition::Los => LOS,
+            Condition::Nlos => NLOS,
+        };
+        let mix = if self.scattering.has(n) {
+            let look = Look {
+                config: &shared.config,
+                laws: &shared.laws,
+                maps: &mut self.way.maps,
+                now,
+                ends,
+                blockage_db,
+                los_lead_db,
+                told: self.told.as_deref(),
+                track: self.track.as_deref(),
+            };
+            self.scattering.look(n, look)
+        } else {
+            None
+        };
+        let Some(mix) = mix else {
+            let (base_dbi, ue_dbi) = self.antenna_gains(now, ends, 0.0);
+            return EndGains {
+                base_dbi,
+                ue_dbi,
+                blockage_db,
+            };
+        };
+        EndGains {
+            base_dbi: to_db(mix.base_gain),
+            ue_dbi: to_db(mix.clear_gain / mix.base_gain),
+            blockage_db: match condition {
+                Condition::Los if mix.clear_gain == mix.gain => 0.0,
+                Condition::Los => to_db(mix.clear_gain / mix.gain),
+                // No direct path: what is in the way is in the way of all.
+                Condition::Nlos => blockage_db,
+            },
+        }
+    }
+
+    /// Makes up the measurements of the beams until `now`.
+    fn look_at_beams(&mut self, (shared, now, ends, los_lead_db): At<'_>, condition: Condition) {
+        if let (Some(track), Some(beams)) = (&mut self.track, &shared.config.beams) {
+            track.note(beams.tracking_period, now, ends.ue);
+        }
+        let blockage_db = |link: &mut Whole, at: Time| {
+            let earlier = now.since(at).as_secs_f64();
+            let (base, ue) = ends.before(earlier);
+            // How it has changed since the last look is not known.
+            let blockage_db = link.blockage_db(at, (base, ue), condition, ends.vehicles_db);
+            link.scattering.note(at, blockage_db);
+            (blockage_db, earlier)
+        };
+        // Beams that point at others fail nobody.
+        if !ends.only_disturbs()
+            && let Some(mut monitor) = self.monitor.take()
+        {
+            let harmless_db = monitor.harmless_db();
+            monitor.advance(now, |at| {
+                let (blockage_db, earlier) = blockage_db(self, at);
+                let misaligned_db = self.misalignment_db(at, ends, earlier);
+                if blockage_db + misaligned_db <= harmless_db {
+                    return blockage_db + misaligned_db;
+                }
+                // What is in the direct path takes no more from all than from that path.
+                let then = ends.moved_back(earlier);
+                let look = (shared, at, &then, los_lead_db);
+                let lost = self.gains_behind(blockage_db, look, condition);
+                lost.blockage_db + misaligned_db
+            });
+            self.monitor = Some(monitor);
+            return;
+        }
+        while let Some(at) = self.scattering.due(now, &shared.config) {
+            blockage_db(self, at);
+        }
+    }
+
+    fn blockage_db(
+        &mut self,
+        now: Time,
+        (base, ue): (Point, Point),
+        condition: Condition,
+        vehicles_db: f64,
+    ) -> f64 {
+        let view = self.view(now, (base, ue), condition);
+        let processes = self.blockages.iter_mut();
+        let drawn_db: f64 = processes.map(|process| process.loss_at(&view)).sum();
+        match condition {
+            Condition::Los => drawn_db + vehicles_db,
+            Condition::Nlos => drawn_db,
+        }
+    }
+
+    pub(super) fn view(&self, now: Time, (base, ue): (Point, Point), condition: Condition) -> View {
+        View {
+            now,
+            base,
+            ue,
+            has_direct_path: condition == Condition::Los,
+            wavelength_m: self.way.shared.fadings.wavelength_m,
+        }
+    }
+
+    /// The gain that stale beams have lost against fresh ones, dB.
+    pub(super) fn misalignment_db(&self, at: Time, ends: &LinkEnds, earlier: f64) -> f64 {
+        let (base, ue) = self.antenna_gains(at, ends, earlier);
+        let config = &self.way.shared.config;
+        let (from, to) = ends.before(earlier);
+        let (down, up) = (Angles::between(from, to), Angles::between(to, from));
+        config.base_antenna.gain_dbi(down, down) - base + config.ue_antenna.gain_dbi(up, up) - ue
+    }
+
+    /// Gains of both antennas at a time that is `earlier` seconds before the ends' own.
+    fn antenna_gains(&self, at: Time, ends: &LinkEnds, earlier: f64) -> (f64, f64) {
+        let config = &self.way.shared.config;
+        if let Some(gains) = config.fixed_gains_dbi(ends.before(earlier)) {
+            return gains;
+        }
+        let ([down, up], [base_beam, ue_beam]) = self.beams(at, ends, earlier);
+        (
+            config.base_antenna.gain_dbi(down, base_beam),
+            config.ue_antenna.gain_dbi(up, ue_beam),
+        )
+    }
+}

@@ -1,0 +1,79 @@
+//! The rate at which a cell serves a bearer while something waits.
+
+use fadeout_core::{Span, Time};
+
+const SECOND: u64 = Span::from_secs(1).as_nanos();
+
+/// What a share of the newest sample is in the mean: one of so many.
+const SHARE: u64 = 16;
+
+/// Rate of a bearer's blocks from one to the next, of those between which data waited: what a cell gives it when it has
+/// enough, and nothing about times without data.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct ServedRate {
+    /// When the latest block was filled, if data was left behind.
+    left_at: Option<Time>,
+    bytes: u64,
+    nanos: u64,
+}
+
+impl ServedRate {
+    /// A block has taken so many bytes; data is left, or not.
+    #[inline]
+    pub fn on_block(&mut self, now: Time, bytes: u32, is_left: bool) {
+        if let Some(left_at) = self.left_at {
+            // Counted in sixteenths, of which small blocks have some too.
+            self.bytes += SHARE * u64::from(bytes);
+            self.bytes -= self.bytes / SHARE;
+            self.nanos += SHARE * now.since(left_at).as_nanos();
+            self.nanos -= self.nanos / SHARE;
+        }
+        self.left_at = is_left.then_some(now);
+    }
+
+    /// Bytes in a second; none before it is known.
+    pub fn bytes_per_s(&self) -> Option<u64> {
+        let bytes = self.bytes.saturating_mul(SECOND);
+        (self.nanos > 0 && bytes > 0).then(|| (bytes / self.nanos).max(1))
+    }
+}
+
+/// How long a rate takes for some bytes, of which there are less than 10 GB.
+pub fn time_for(bytes: u64, bytes_per_s: u64) -> Span {
+    Span::from_nanos(bytes.saturating_mul(SECOND) / bytes_per_s.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_is_that_between_blocks_that_left_data_behind() {
+        let at = |millis| Time::ZERO + Span::from_millis(millis);
+        let mut rate = ServedRate::default();
+        rate.on_block(at(0), 500, true);
+        assert_eq!(rate.bytes_per_s(), None, "from when on is not known");
+        for millis in 1..200 {
+            rate.on_block(at(millis), 1000, millis < 199);
+        }
+        // Sixteenths are rounded down, of bytes more than of nanoseconds.
+        let steady = rate.bytes_per_s().expect("known");
+        assert!((1_000_000..1_000_100).contains(&steady), "{steady}");
+        // A second without data says nothing.
+        rate.on_block(at(1200), 10, true);
+        assert_eq!(rate.bytes_per_s(), Some(steady));
+        for millis in 1201..1400 {
+            rate.on_block(at(millis), 3000, true);
+        }
+        // e^(-200/16) of the old rate is left.
+        let now = rate.bytes_per_s().expect("known");
+        assert!((2_990_000..3_000_100).contains(&now), "{now}");
+    }
+
+    #[test]
+    fn a_rate_takes_its_time() {
+        assert_eq!(time_for(1500, 1_000_000), Span::from_micros(1500));
+        assert_eq!(time_for(u64::MAX, 1), Span::from_nanos(u64::MAX));
+        assert_eq!(time_for(0, 0), Span::ZERO);
+    }
+}

@@ -1,0 +1,53 @@
+//! The coming of a UE into a cell, however it got in.
+
+use super::beam_failure::Beams;
+use super::handover::seconds;
+use super::ltm::Switched;
+use super::managed::Managed;
+use super::moves::Move;
+use super::scg::Scg;
+use crate::bearer::Stays;
+use crate::config::{Env, LegId};
+use crate::rrc::mobility::{Message, Stage};
+use fadeout_core::{Direction, Probe};
+
+/// A UE that has come into a cell, and all that this bears on.
+pub(super) struct Arrival<'m, 'a>(pub &'m mut Managed<'a>);
+
+impl Arrival<'_, '_> {
+    /// The UE says that it is in a cell.
+    pub(super) fn tell(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+        self.0.send(Direction::Uplink, Message::Complete, env);
+        self.0.service.on_uplink_data(Some(leg), env);
+    }
+
+    /// The UE is in a cell: its bearers are on the leg there.
+    pub(super) fn come_into(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+        let ue = self.0.ue;
+        let cell = self.0.service.stack.legs[leg.index()].config.cell;
+        let generation = self.0.service.cells[cell.index()].plan.config.generation();
+        let stack = &mut self.0.service.stack;
+        for bearer in stack.ues[ue.index()].all_bearers() {
+            let drb = &mut stack.bearers[bearer.index()];
+            Stays(drb).come_home(env, &mut stack.storage);
+            drb.travel()
+                .enter_generation(generation, env, &mut stack.storage);
+        }
+        self.0.service.carry(ue, leg);
+        self.0.service.stack.ues[ue.index()].on_moved(leg);
+        self.0.loads[cell.index()] += 1;
+        self.0.state.stage = Stage::Connected;
+        self.0.state.network.on_entered();
+        match self.0.state.ltm.is_some() {
+            true => Switched(self.0).on_new_serving_cell(cell, env),
+            false => self.0.state.survey.on_new_serving_cell(),
+        }
+        Scg(self.0).on_new_master();
+        Beams(self.0).enter(cell, env);
+        self.0.moves.push(Move::Uplink { ue, cell });
+        self.0
+            .state
+            .record
+            .note(|row| row.entered_s = seconds(env.now));
+    }
+}

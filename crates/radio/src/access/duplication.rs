@@ -1,0 +1,85 @@
+//! Activation and deactivation of duplication, leg by leg.
+//!
+//! ```text
+//! decided ─► copies of the downlink change at once
+//!         └► control element ── a block of the first leg's primary cell ──► copies of the uplink change
+//! ```
+//!
+//! Standard: TS 38.321 §5.10; TS 38.323 §5.11.
+
+use super::service::Service;
+use super::{Event, RadioAccess};
+use crate::bearer::{leg_numbered, split};
+use crate::config::{Env, LEG_NUMBERS};
+use crate::leg::DuplicationControl;
+use fadeout_core::{CellId, Direction, DrbId, Probe, Time};
+
+impl RadioAccess {
+    /// From `at` on the base station of a bearer that is duplicated wants copies to go to the legs in these cells alone,
+    /// and to that of the primary path. Cells that are none of its legs are nothing to it.
+    pub fn duplicate_over(&mut self, bearer: DrbId, at: Time, cells: &[CellId]) {
+        let stack = &mut self.service.stack;
+        let drb = &stack.bearers[bearer.index()];
+        let is_there = |number: u8| {
+            let leg = leg_numbered(drb, number);
+            leg.is_some_and(|leg| cells.contains(&stack.legs[leg.index()].config.cell))
+        };
+        let legs = (0..LEG_NUMBERS as u8).filter(|&number| is_there(number));
+        let legs = legs.fold(0, |legs, number| legs | 1 << number);
+        stack.events.schedule(at, Event::Duplication(bearer, legs));
+    }
+}
+
+/// A base station activates duplication for these legs and for no others.
+pub(super) fn change(
+    service: &mut Service,
+    bearer: DrbId,
+    legs: u8,
+    env: &mut Env<'_, impl Probe>,
+) {
+    let Some(config) = service.stack.bearers[bearer.index()].config().split else {
+        return;
+    };
+    duplicate(service, (bearer, Direction::Downlink), legs, env);
+    let leg = service
+        .stack
+        .leg_of(bearer)
+        .filter(|_| config.duplicates[1]);
+    let Some(leg) = leg else { return };
+    let count = usize::from(config.leg.is_some()) + config.carriers.cells().len();
+    let control = DuplicationControl {
+        bearer,
+        legs,
+        has_many_legs: count > 1,
+    };
+    // What it said before and has not sent is of no use.
+    let controls = &mut service.stack.legs[leg.index()].controls;
+    controls.retain(|before| before.bearer != bearer);
+    controls.push(control);
+    service.activate(env.now, Some(leg), Direction::Downlink, 0);
+}
+
+/// The UE hears for which legs it is to duplicate.
+pub(super) fn on_control(
+    service: &mut Service,
+    control: DuplicationControl,
+    env: &mut Env<'_, impl Probe>,
+) {
+    let way = (control.bearer, Direction::Uplink);
+    duplicate(service, way, control.legs, env);
+}
+
+fn duplicate(
+    service: &mut Service,
+    (bearer, direction): (DrbId, Direction),
+    legs: u8,
+    env: &mut Env<'_, impl Probe>,
+) {
+    let Some(mut split) = split(&mut service.stack.bearers[bearer.index()]) else {
+        return;
+    };
+    for number in 0..LEG_NUMBERS as u8 {
+        split.activate((number, direction), legs & 1 << number != 0, env.now);
+    }
+    service.stack.close_books(bearer, direction, env);
+}

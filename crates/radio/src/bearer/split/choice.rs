@@ -1,0 +1,100 @@
+//! Which leg of a split bearer a downlink packet takes: the choice of the base station with PDCP.
+
+use super::{FAR, NEAR, Split};
+use crate::bearer::rlc_leg::RlcLegs;
+use crate::config::LegChoice;
+use crate::user_plane::time_for;
+use fadeout_core::{Direction, Span, Time};
+
+/// While neither leg has served anything with more behind it, what waits is compared: any rate will do.
+pub(super) const UNKNOWN_RATE: u64 = 1_000_000;
+
+impl Split {
+    /// Whether a packet of `size` bytes goes to the other base station, which has asked for it, rather than wait for a
+    /// grant here. It waits here already, or `is_early`.
+    pub(super) fn prefers_far(
+        &self,
+        now: Time,
+        (size, is_early): (u32, bool),
+        legs: &RlcLegs,
+    ) -> bool {
+        // Below its threshold the leg of this base station has no turn.
+        if !self.may_use(now, NEAR, Direction::Downlink, legs) {
+            return true;
+        }
+        match self.config.choice {
+            LegChoice::Demand => true,
+            LegChoice::Turns => {
+                let carried = &self.carried[Direction::Downlink.index()];
+                let near = carried[usize::from(NEAR)].bytes
+                    + self.waiting[Direction::Downlink.index()].bytes;
+                let own = if is_early { 0 } else { u64::from(size) };
+                let near = near.saturating_sub(own);
+                carried[usize::from(FAR)].bytes <= near
+            }
+            LegChoice::ExpectedDelay => {
+                let early = if is_early { size } else { 0 };
+                self.far_delay(size) < self.near_delay(now, early, legs)
+            }
+        }
+    }
+
+    /// Something is known of the rate of a leg.
+    pub(super) fn note_rates(&mut self) {
+        let near = self.near_rate.bytes_per_s();
+        let far = self.hosting.served_rate();
+        let any = near.or(far).unwrap_or(UNKNOWN_RATE);
+        self.rates = [near.unwrap_or(any), far.unwrap_or(any)];
+    }
+
+    /// Until a further packet has gone over the other base station's cell.
+    fn far_delay(&self, size: u32) -> Span {
+        let [_, rate] = self.rates;
+        self.hosting.expected_delay(size, rate)
+    }
+
+    /// Until what waits here, and `early` bytes more, have gone over this base station's cell: no less than the oldest of
+    /// it waits already.
+    fn near_delay(&self, now: Time, early: u32, legs: &RlcLegs) -> Span {
+        let [rate, _] = self.rates;
+        let rlc = &legs.primary.ends[Direction::Downlink.index()].rlc;
+        let bytes =
+            self.waiting[Direction::Downlink.index()].bytes + rlc.queued().0 + u64::from(early);
+        let waits = self
+            .first_entered_at()
+            .map_or(Span::ZERO, |at| now.since(at));
+        time_for(bytes, rate).max(waits)
+    }
+
+    fn first_entered_at(&self) -> Option<Time> {
+        let waiting = &self.waiting[Direction::Downlink.index()];
+        let again = waiting.again.front().map(|sdu| sdu.entered_at);
+        again.or_else(|| waiting.fresh.front().map(|fresh| fresh.entered_at))
+    }
+
+    /// When what waits here has waited for as long as the way over the other base station takes, and is to be looked at
+    /// again; never when nothing waits, or it has no choice.
+    pub(super) fn choice_at(&mut self, now: Time, legs: &RlcLegs) -> Time {
+        let direction = Direction::Downlink;
+        let has_choice = self.config.choice == LegChoice::ExpectedDelay
+            && self.waiting[direction.index()].bytes > 0
+            && !self.duplicates(direction)
+            && self.hosting.has_room(0);
+        if !has_choice {
+            return Time::NEVER;
+        }
+        if self.look_at > now {
+            return self.look_at;
+        }
+        let first_at = self.first_entered_at();
+        let Some(first_at) = first_at.filter(|_| self.may_use(now, FAR, direction, legs)) else {
+            return Time::NEVER;
+        };
+        let late_at = first_at.saturating_add(self.far_delay(0) + Span::from_nanos(1));
+        self.look_at = late_at.max(now + LOOK_AGAIN);
+        self.look_at
+    }
+}
+
+/// Least time between two looks at what waits.
+const LOOK_AGAIN: Span = Span::from_millis(1);

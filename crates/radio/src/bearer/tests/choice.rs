@@ -1,0 +1,105 @@
+//! Which leg of a split bearer a downlink packet takes.
+
+use super::split::config;
+use super::*;
+use crate::bearer::{FrameKind, carried, split};
+use crate::config::{LegChoice, SplitConfig};
+use crate::user_plane::{DesiredBuffer, FlowControlConfig};
+
+/// A rig whose other base station has asked for enough.
+fn rig(choice: LegChoice) -> Rig {
+    let own = config();
+    let mut rig = Rig::new(BearerConfig {
+        split: own.split.map(|split| SplitConfig {
+            choice,
+            flow_control: FlowControlConfig {
+                desired: DesiredBuffer::Fixed(Bytes(50_000)),
+                ..split.flow_control
+            },
+            ..split
+        }),
+        ..own
+    });
+    let first = rig.tell();
+    rig.carry(&first);
+    rig
+}
+
+/// Downlink PDUs that have set out for the other base station.
+fn sent(rig: &mut Rig) -> usize {
+    let frames = rig.frames();
+    let pdus = frames.iter().filter(|it| it.kind == FrameKind::Downlink);
+    pdus.count()
+}
+
+#[test]
+fn what_the_other_base_station_asks_for_it_gets_on_demand() {
+    let mut rig = rig(LegChoice::Demand);
+    rig.fill(10);
+    assert_eq!(sent(&mut rig), 10);
+}
+
+#[test]
+fn by_turns_each_leg_gets_as_many_bytes() {
+    let mut rig = rig(LegChoice::Turns);
+    for _ in 0..20 {
+        rig.fill(1);
+        rig.block(0, DOWN, 600);
+    }
+    let given = carried(&rig.drb, DOWN).expect("it is split");
+    let [near, far] = [0, 1].map(|leg| given[leg].packets);
+    assert!(far.abs_diff(10) <= 1, "{far}");
+    assert!(near <= 10, "the rest waits: {near}");
+}
+
+#[test]
+fn a_packet_takes_the_leg_over_which_less_is_before_it() {
+    let mut rig = rig(LegChoice::ExpectedDelay);
+    rig.fill(1);
+    assert_eq!(sent(&mut rig), 0, "there is no way that is shorter");
+    for _ in 0..5 {
+        // Of as many bytes on either leg the near one has the next.
+        rig.fill(1);
+        assert_eq!(sent(&mut rig), 1);
+        rig.fill(1);
+        assert_eq!(sent(&mut rig), 0);
+    }
+}
+
+/// 3,000 bytes a millisecond here; blocks of 500 there, of which the status tells.
+#[test]
+fn a_leg_gets_what_its_cell_serves() {
+    let mut rig = rig(LegChoice::ExpectedDelay);
+    for ms in 0..400 {
+        rig.now = millis(ms);
+        let told = rig.tell();
+        rig.carry(&told);
+        rig.fill(4);
+        let frames = rig.frames();
+        rig.carry(&frames);
+        for (leg, bytes) in [(0, 3000), (1, 500)] {
+            let block = rig.block(leg, DOWN, bytes);
+            rig.arrive(leg, DOWN, &block);
+            let status = rig.block(leg, UP, 200);
+            rig.arrive(leg, UP, &status);
+        }
+    }
+    let given = carried(&rig.drb, DOWN).expect("it is split");
+    let (near, far) = (given[0].bytes as f64, given[1].bytes as f64);
+    // 4,012 bytes come in a millisecond: both legs are busy, and each has six to one.
+    assert!((5.0..7.0).contains(&(near / far)), "{near} to {far}");
+}
+
+#[test]
+fn what_has_waited_for_longer_than_the_other_way_takes_goes_over_it() {
+    let mut rig = rig(LegChoice::ExpectedDelay);
+    rig.fill(1);
+    assert_eq!(sent(&mut rig), 0);
+    // No cell has a grant for it. The 1,003 bytes count a millisecond while no rate is known.
+    let armed = rig.with(|drb, env, _| split(drb).expect("it is split").arm(env.now));
+    let (at, _) = armed.expect("it is looked at again");
+    assert!((millis(1)..millis(2)).contains(&at), "{at:?}");
+    rig.now = at + Span::from_millis(1);
+    rig.fill(0);
+    assert_eq!(sent(&mut rig), 1);
+}

@@ -1,0 +1,193 @@
+//! Entry of a UE into a cell without random access: with an uplink grant that it has or that it waits for.
+//!
+//! ```text
+//! grant on PDCCH, or an opportunity of the one that came with the command ─► data ─► answer: the UE is in
+//! ```
+//!
+//! [`GrantedAccess`] knows when each step is due; whether one arrives is asked of its caller. The data are the UE's
+//! last message of the handover. Nothing counts attempts: T304 ends them.
+//!
+//! Standard: TS 36.331 §5.3.5.4; TS 36.321 §5.1, §5.4.1; TS 38.300 §9.2.3.6.
+
+use super::random_access::{Progress, RandomAccess, occasion_from};
+use crate::config::FirstGrant;
+use fadeout_core::{Span, Time};
+
+/// A transmission of an entry without random access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GrantStep {
+    /// The uplink grant, to the UE.
+    Grant,
+    /// The UE's last message, to the base station.
+    Data,
+    /// What the base station sends to the UE's C-RNTI when it has that.
+    Answer,
+}
+
+/// Times between the steps, which the target's frame has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct GrantTimes {
+    /// From a grant to its data.
+    pub data_after: Span,
+    /// From the beginning of the data to the end of the answer.
+    pub answer_after: Span,
+}
+
+/// Entry without random access under way.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct GrantedAccess {
+    grant: FirstGrant,
+    /// The timing advance that the UE uses; none is the right one.
+    advance: Option<Span>,
+    next: GrantStep,
+    due_at: Time,
+}
+
+impl GrantedAccess {
+    /// A UE that is ready at `ready_at`, with the timing advance that it uses, none where that is the right one.
+    pub(crate) fn new(
+        (grant, advance): (FirstGrant, Option<Span>),
+        ready_at: Time,
+    ) -> GrantedAccess {
+        GrantedAccess {
+            grant,
+            advance,
+            next: match grant {
+                FirstGrant::Preallocated(_) => GrantStep::Data,
+                FirstGrant::Pdcch(_) => GrantStep::Grant,
+            },
+            due_at: occasion_from(ready_at, grant.interval()),
+        }
+    }
+
+    /// The timing advance that the UE uses; none is the right one.
+    pub(crate) fn advance(&self) -> Option<Span> {
+        self.advance
+    }
+
+    /// When it next has something to do.
+    pub(crate) fn wake_at(&self) -> Time {
+        self.due_at
+    }
+
+    /// Lets the steps happen that are due by now; `arrives` says whether a transmission does.
+    pub(crate) fn on_wake(
+        &mut self,
+        now: Time,
+        times: &GrantTimes,
+        mut arrives: impl FnMut(GrantStep) -> bool,
+    ) -> Progress {
+        while self.due_at <= now {
+            let (at, step) = (self.due_at, self.next);
+            // Nobody hears that something was lost: the next opportunity comes when an answer would have been there.
+            let (after, next) = match (step, arrives(step)) {
+                (GrantStep::Answer, true) => return Progress::Done,
+                (GrantStep::Grant, true) => (times.data_after, GrantStep::Data),
+                (GrantStep::Data, true) => (times.answer_after, GrantStep::Answer),
+                (GrantStep::Data, false) => return self.begin_anew(at, times.answer_after),
+                (GrantStep::Grant | GrantStep::Answer, false) => {
+                    return self.begin_anew(at, Span::ZERO);
+                }
+            };
+            (self.due_at, self.next) = (at.saturating_add(after), next);
+        }
+        Progress::Running
+    }
+
+    fn begin_anew(&mut self, at: Time, after: Span) -> Progress {
+        // Not the opportunity that was just tried.
+        let from = at.saturating_add(after.max(Span::from_nanos(1)));
+        *self = GrantedAccess::new((self.grant, self.advance), from);
+        Progress::Running
+    }
+}
+
+/// How a UE enters a cell.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Entry {
+    /// By random access.
+    Random(RandomAccess),
+    /// Without.
+    Granted(GrantedAccess),
+}
+
+impl Entry {
+    /// When it next has something to do.
+    pub(crate) fn wake_at(&self) -> Time {
+        match self {
+            Entry::Random(access) => access.wake_at(),
+            Entry::Granted(access) => access.wake_at(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    /// Of LTE: data four subframes behind a grant; their subframe, 1.5 ms to decode, 3 ms and a subframe for the answer.
+    const TIMES: GrantTimes = GrantTimes {
+        data_after: Span::from_millis(4),
+        answer_after: Span::from_micros(6500),
+    };
+    const TEN: Span = Span::from_millis(10);
+
+    /// Steps in microseconds of a UE that is ready at 12 ms, and when it ends; `arrives` is asked with their number.
+    fn run(grant: FirstGrant, mut arrives: impl FnMut(usize) -> bool) -> Vec<(u64, GrantStep)> {
+        let mut access = GrantedAccess::new((grant, None), at(12));
+        let mut steps = Vec::new();
+        loop {
+            let now = access.wake_at();
+            let us = now.as_nanos() / 1000;
+            let progress = access.on_wake(now, &TIMES, |step| {
+                steps.push((us, step));
+                arrives(steps.len() - 1)
+            });
+            if progress == Progress::Done || steps.len() > 50 {
+                return steps;
+            }
+        }
+    }
+
+    #[test]
+    fn a_preallocated_grant_is_taken_at_its_next_opportunity() {
+        use GrantStep::{Answer, Data};
+        let steps = run(FirstGrant::Preallocated(TEN), |_| true);
+        assert_eq!(steps, [(20_000, Data), (26_500, Answer)]);
+        let often = FirstGrant::Preallocated(Span::from_millis(2));
+        assert_eq!(run(often, |_| true)[0], (12_000, Data), "at once");
+    }
+
+    #[test]
+    fn without_one_the_ue_waits_for_a_grant_on_pdcch() {
+        use GrantStep::{Answer, Data, Grant};
+        let steps = run(FirstGrant::Pdcch(TEN), |_| true);
+        assert_eq!(steps, [(20_000, Grant), (24_000, Data), (30_500, Answer)]);
+    }
+
+    #[test]
+    fn whatever_is_lost_the_next_opportunity_is_taken() {
+        let times = |grant, lost: usize| -> Vec<u64> {
+            let steps = run(grant, |n| n != lost);
+            steps.into_iter().map(|(us, _)| us).collect()
+        };
+        let preallocated = FirstGrant::Preallocated(TEN);
+        assert_eq!(times(preallocated, 0), [20_000, 30_000, 36_500]);
+        // The answer is lost: data again.
+        assert_eq!(times(preallocated, 1), [20_000, 26_500, 30_000, 36_500]);
+        let pdcch = FirstGrant::Pdcch(TEN);
+        assert_eq!(times(pdcch, 0), [20_000, 30_000, 34_000, 40_500]);
+        assert_eq!(times(pdcch, 1)[1..], [24_000, 40_000, 44_000, 50_500]);
+        assert_eq!(times(pdcch, 2)[2..], [30_500, 40_000, 44_000, 50_500]);
+    }
+
+    #[test]
+    fn it_goes_on_until_somebody_ends_it() {
+        assert_eq!(run(FirstGrant::Pdcch(TEN), |_| false).len(), 51);
+        assert_eq!(run(FirstGrant::Preallocated(TEN), |_| false).len(), 51);
+    }
+}

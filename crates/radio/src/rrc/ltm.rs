@@ -1,0 +1,347 @@
+//! L1/L2-triggered mobility of one UE: reports of L1-RSRP, when the network switches it, and early synchronisation.
+//!
+//! ```text
+//! candidates ─► L1 reports ─► better often enough: command ─► on_command ─► the UE leaves 3 ms behind its feedback
+//!                    │
+//!                    └► order of a preamble ─► the candidate has heard it: its timing advance is known
+//! ```
+//!
+//! [`Ltm`] is told of reports and of time. It knows no air, no clock and no signalling; who is prepared is
+//! [`Candidacy`](super::candidacy::Candidacy)'s to say.
+//!
+//! Standard: TS 38.300 §9.2.3.5; TS 38.321 §5.18.35.
+
+use super::random_access::occasion_from;
+use crate::config::{EarlySync, LtmConfig};
+use fadeout_core::{CellId, Span, Time};
+
+/// From the feedback of a command to the UE's leaving.
+///
+/// Standard: TS 38.133 §6.3.1.2.
+const LEAVES_AFTER: Span = Span::from_millis(3);
+
+/// How long the network waits for the UE to leave before it takes the command for lost: some more than the UE's
+/// feedback and what HARQ repeats take. No standard has a value.
+const COMMAND_LASTS: Span = Span::from_millis(60);
+
+/// How much weaker than a target a candidate may be for its timing advance to be asked for. No standard has a value.
+const EARLY_DB: f64 = 6.0;
+
+/// How long a timing advance holds: one of the values of timeAlignmentTimer.
+///
+/// Standard: TS 38.331 §6.3.2.
+const TIMING_HOLDS: Span = Span::from_millis(1280);
+
+/// From the order of a preamble to its first occasion.
+const ORDER_TAKES: Span = Span::from_millis(4);
+
+/// A UE under L1/L2-triggered mobility.
+#[derive(Debug)]
+pub(crate) struct Ltm {
+    report_at: Time,
+    /// Candidates that were better in the latest reports, and in how many.
+    ahead: Vec<(CellId, u32)>,
+    /// The network's command, and until when it waits for the UE to leave.
+    commanded: Option<(CellId, Time)>,
+    /// The UE has a command, and leaves at this time.
+    leaving: Option<(CellId, Time)>,
+    /// A preamble that was ordered, and when it is sent.
+    ordered: Option<(CellId, Time)>,
+    timings: Vec<Timing>,
+    /// Whether the UE left before it had heard of its latest candidates.
+    is_untold: bool,
+}
+
+/// A timing advance of a candidate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Timing {
+    cell: CellId,
+    until: Time,
+    /// The round trip that it makes good.
+    pub round_trip: Span,
+}
+
+/// What the network makes of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// The UE stays.
+    Stay,
+    /// It is to go there.
+    Switch(CellId),
+    /// It is to send a preamble there, at the next occasion from this time on.
+    Order(CellId, Time),
+}
+
+impl Ltm {
+    pub(crate) fn new() -> Ltm {
+        Ltm {
+            report_at: Time::ZERO,
+            ahead: Vec::new(),
+            commanded: None,
+            leaving: None,
+            ordered: None,
+            timings: Vec::new(),
+            is_untold: false,
+        }
+    }
+
+    /// When something is to be done next, while the UE is connected and there are candidates, or none.
+    pub(crate) fn wake_at(&self, has_candidates: bool) -> Time {
+        let report_at = match has_candidates {
+            true => self.report_at,
+            false => Time::NEVER,
+        };
+        let parts = [self.commanded, self.leaving, self.ordered];
+        let first = parts.into_iter().flatten().map(|(_, at)| at).min();
+        report_at.min(first.unwrap_or(Time::NEVER))
+    }
+
+    /// Whether a command is under way.
+    pub(crate) fn is_switching(&self) -> bool {
+        self.commanded.is_some() || self.leaving.is_some()
+    }
+
+    /// Whether the UE reports now; the next report follows after `period`.
+    pub(crate) fn reports(&mut self, now: Time, period: Span) -> bool {
+        let is_due = self.report_at <= now;
+        if is_due {
+            self.report_at = now.saturating_add(period);
+        }
+        is_due
+    }
+
+    /// The network has a report of the serving cell and of candidates, in dBm.
+    pub(crate) fn on_report(
+        &mut self,
+        now: Time,
+        serving_dbm: f64,
+        candidates: &[(CellId, f64)],
+        config: &LtmConfig,
+    ) -> Decision {
+        let is_listed = |cell: CellId| candidates.iter().any(|&(listed, _)| listed == cell);
+        self.ahead.retain(|&(cell, _)| is_listed(cell));
+        let mut best: Option<(CellId, f64)> = None;
+        let mut near: Option<(CellId, f64)> = None;
+        for &(cell, level) in candidates {
+            let margin_db = level - serving_dbm - config.offset.0;
+            let place = self.ahead.iter().position(|&(other, _)| other == cell);
+            if margin_db <= 0.0 {
+                if let Some(place) = place {
+                    self.ahead.swap_remove(place);
+                }
+            } else {
+                let place = place.unwrap_or_else(|| {
+                    self.ahead.push((cell, 0));
+                    self.ahead.len() - 1
+                });
+                let count = &mut self.ahead[place].1;
+                *count = count.saturating_add(1);
+                let is_ready = *count >= config.reports;
+                if is_ready && best.is_none_or(|(_, of_best)| level > of_best) {
+                    best = Some((cell, level));
+                }
+            }
+            let is_near = margin_db > -EARLY_DB && self.timing(cell, now).is_none();
+            if is_near && near.is_none_or(|(_, of_near)| level > of_near) {
+                near = Some((cell, level));
+            }
+        }
+        if self.is_switching() {
+            return Decision::Stay;
+        }
+        match (best, near) {
+            (Some((cell, _)), _) => {
+                self.commanded = Some((cell, now.saturating_add(COMMAND_LASTS)));
+                Decision::Switch(cell)
+            }
+            (None, Some((cell, _)))
+                if config.early == EarlySync::Both && self.ordered.is_none() =>
+            {
+                Decision::Order(cell, now.saturating_add(ORDER_TAKES))
+            }
+            _ => Decision::Stay,
+        }
+    }
+
+    /// The UE has an order for a preamble, which it sends at the first occasion from `at` on.
+    pub(crate) fn order(&mut self, cell: CellId, at: Time, occasion_period: Span) {
+        self.ordered = Some((cell, occasion_from(at, occasion_period)));
+    }
+
+    /// The cell of a preamble that is sent by now, once.
+    pub(crate) fn take_order(&mut self, now: Time) -> Option<CellId> {
+        let ordered = self.ordered.take_if(|(_, at)| *at <= now);
+        ordered.map(|(cell, _)| cell)
+    }
+
+    /// A candidate has heard the preamble that was ordered, and found the round trip.
+    pub(crate) fn on_preamble(&mut self, now: Time, cell: CellId, round_trip: Span) {
+        self.timings.retain(|timing| timing.cell != cell);
+        self.timings.push(Timing {
+            cell,
+            until: now.saturating_add(TIMING_HOLDS),
+            round_trip,
+        });
+    }
+
+    /// The timing advance of a cell, while one holds.
+    pub(crate) fn timing(&self, cell: CellId, now: Time) -> Option<Timing> {
+        let mut timings = self.timings.iter();
+        timings
+            .find(|timing| timing.cell == cell && now < timing.until)
+            .copied()
+    }
+
+    /// The network waits no longer for the UE to leave, once.
+    pub(crate) fn take_expired(&mut self, now: Time) -> Option<CellId> {
+        let is_over = |(_, until): &mut (CellId, Time)| *until <= now;
+        let expired = self.commanded.take_if(is_over);
+        expired.map(|(cell, _)| cell)
+    }
+
+    /// The UE has the command, and its feedback ends at `confirmed_at`.
+    pub(crate) fn on_command(&mut self, target: CellId, confirmed_at: Time) {
+        // Its feedback says that it has it.
+        self.commanded = None;
+        self.leaving = Some((target, confirmed_at.saturating_add(LEAVES_AFTER)));
+    }
+
+    /// The target that the UE leaves for by now, once.
+    pub(crate) fn take_leaving(&mut self, now: Time) -> Option<CellId> {
+        let leaving = self.leaving.take_if(|(_, at)| *at <= now);
+        leaving.map(|(cell, _)| cell)
+    }
+
+    /// The UE leaves before it has heard of its latest candidates, or not.
+    pub(crate) fn set_untold(&mut self, is_untold: bool) {
+        self.is_untold = is_untold;
+    }
+
+    /// Whether it did, once.
+    pub(crate) fn take_untold(&mut self) -> bool {
+        std::mem::take(&mut self.is_untold)
+    }
+
+    /// The UE has left its cell, or lost it.
+    pub(crate) fn on_left(&mut self) {
+        self.ahead.clear();
+        (self.commanded, self.leaving, self.ordered) = (None, None, None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fadeout_core::Decibel;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    const A: CellId = CellId(1);
+    const B: CellId = CellId(2);
+
+    fn config(early: EarlySync) -> LtmConfig {
+        LtmConfig {
+            offset: Decibel(3.0),
+            reports: 3,
+            early,
+            ..LtmConfig::default()
+        }
+    }
+
+    #[test]
+    fn the_network_commands_after_so_many_reports_in_a_row() {
+        let config = config(EarlySync::None);
+        let mut ltm = Ltm::new();
+        let told = |ltm: &mut Ltm, ms, levels: &[(CellId, f64)]| {
+            ltm.on_report(at(ms), -90.0, levels, &config)
+        };
+        assert_eq!(told(&mut ltm, 0, &[(A, -86.9), (B, -80.0)]), Decision::Stay);
+        assert_eq!(
+            told(&mut ltm, 20, &[(A, -86.9), (B, -80.0)]),
+            Decision::Stay
+        );
+        // B is not better once, and exactly the offset is not better: its count begins anew.
+        let third = told(&mut ltm, 40, &[(A, -86.9), (B, -87.0)]);
+        assert_eq!(third, Decision::Switch(A));
+        assert!(ltm.is_switching());
+        assert_eq!(ltm.wake_at(false), at(100));
+        for ms in [60, 80, 99] {
+            assert_eq!(
+                told(&mut ltm, ms, &[(A, -80.0)]),
+                Decision::Stay,
+                "one at a time"
+            );
+        }
+        assert_eq!(ltm.take_expired(at(99)), None);
+        assert_eq!(ltm.take_expired(at(100)), Some(A), "the command was lost");
+        assert_eq!(
+            told(&mut ltm, 100, &[(A, -80.0)]),
+            Decision::Switch(A),
+            "again"
+        );
+    }
+
+    #[test]
+    fn of_several_the_strongest_is_commanded_and_a_cell_that_is_no_candidate_counts_anew() {
+        let config = config(EarlySync::None);
+        let mut ltm = Ltm::new();
+        let both = [(A, -80.0), (B, -79.0)];
+        for ms in [0, 20] {
+            assert_eq!(ltm.on_report(at(ms), -90.0, &both, &config), Decision::Stay);
+        }
+        // B was withdrawn and is prepared again.
+        let only = ltm.on_report(at(40), -90.0, &both[..1], &config);
+        assert_eq!(only, Decision::Switch(A));
+        ltm.on_left();
+        assert!(!ltm.is_switching() && ltm.wake_at(false).is_never());
+        for ms in [60, 80] {
+            assert_eq!(ltm.on_report(at(ms), -90.0, &both, &config), Decision::Stay);
+        }
+        let strongest = ltm.on_report(at(100), -90.0, &both, &config);
+        assert_eq!(strongest, Decision::Switch(B));
+    }
+
+    #[test]
+    fn the_ue_leaves_three_milliseconds_behind_its_feedback() {
+        let mut ltm = Ltm::new();
+        ltm.on_command(A, at(54));
+        assert_eq!(ltm.wake_at(false), at(57));
+        assert_eq!(ltm.take_leaving(at(56)), None);
+        assert_eq!(ltm.take_leaving(at(57)), Some(A));
+        assert_eq!(ltm.take_leaving(at(58)), None);
+    }
+
+    #[test]
+    fn a_timing_advance_is_ordered_when_a_candidate_comes_near_and_holds_for_its_time() {
+        let config = config(EarlySync::Both);
+        let mut ltm = Ltm::new();
+        let far = ltm.on_report(at(0), -90.0, &[(A, -93.0)], &config);
+        assert_eq!(far, Decision::Stay, "exactly 6 dB below");
+        let near = ltm.on_report(at(20), -90.0, &[(A, -92.0)], &config);
+        assert_eq!(near, Decision::Order(A, at(24)));
+        ltm.order(A, at(24), Span::from_millis(10));
+        assert_eq!(ltm.wake_at(false), at(30));
+        let again = ltm.on_report(at(28), -90.0, &[(A, -92.0)], &config);
+        assert_eq!(again, Decision::Stay, "one is under way");
+        assert_eq!(ltm.take_order(at(30)), Some(A));
+        ltm.on_preamble(at(30), A, Span::from_nanos(700));
+        let known = |ltm: &Ltm, ms| ltm.timing(A, at(ms)).map(|it| it.round_trip.as_nanos());
+        assert_eq!(known(&ltm, 31), Some(700));
+        assert_eq!(known(&ltm, 1309), Some(700));
+        assert_eq!(known(&ltm, 1310), None);
+        let late = ltm.on_report(at(1310), -90.0, &[(A, -92.0)], &config);
+        assert_eq!(late, Decision::Order(A, at(1314)));
+    }
+
+    #[test]
+    fn reports_follow_each_other_by_the_period_while_there_are_candidates() {
+        let mut ltm = Ltm::new();
+        let period = Span::from_millis(20);
+        assert!(ltm.wake_at(false).is_never());
+        assert!(ltm.reports(at(3), period) && !ltm.reports(at(22), period));
+        assert_eq!(ltm.wake_at(true), at(23));
+        assert!(ltm.reports(at(23), period));
+    }
+}

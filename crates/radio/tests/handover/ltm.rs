@@ -1,0 +1,133 @@
+//! L1/L2-triggered mobility on random walks: MAC switches UEs among cells of one base station, or does not reach them.
+
+use super::may_reorder;
+use super::street::{Case, books_close_in, case, rlc, run};
+use fadeout_core::random::Stream;
+use fadeout_core::{Decibel, HandoverOutcome, Procedure, RrcEvent, Span};
+use fadeout_radio::access::{ConditionalConfig, EarlySync, EventKind, LtmConfig, MeasurementEvent};
+use fadeout_radio::pdcp::Delivery;
+use fadeout_testkit::Cases;
+
+/// Candidates long before they are better, and a network that switches sooner or later.
+fn switched(random: &mut Stream, mut case: Case) -> Case {
+    let event = case.mobility.events[0];
+    case.mobility.events[0] = MeasurementEvent {
+        kind: EventKind::A3 {
+            offset: random.uniform_in(-12.0, -2.0),
+        },
+        ..event
+    };
+    case.mobility.conditional = Some(ConditionalConfig {
+        conditions: Vec::new(),
+        most_candidates: 1 + random.below(3) as usize,
+        hold: match random.chance(0.5) {
+            true => Span::MAX,
+            false => Span::from_millis(100 + random.below(8000)),
+        },
+        recovers: random.chance(0.7),
+        forwards_early: false,
+        commanding: Vec::new(),
+    });
+    case.mobility.ltm = Some(LtmConfig {
+        report_period: Span::from_millis(5 + random.below(60)),
+        offset: Decibel(random.uniform_in(0.0, 5.0)),
+        reports: 1 + random.below(5) as u32,
+        processing: Span::from_millis(random.below(40)),
+        synchronisation: Span::from_millis(random.below(30)),
+        early: [EarlySync::None, EarlySync::Downlink, EarlySync::Both][random.below(3) as usize],
+    });
+    case.mobility.stations = vec![3; case.config.cells.len()];
+    case
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    switched: u32,
+    skipped: u32,
+    lost: u32,
+    failed: u32,
+    recovered: u32,
+    ordered: u32,
+    again: u32,
+}
+
+impl Seen {
+    fn add(&mut self, outcomes: &super::Outcomes) {
+        let mut last_is_switch = false;
+        for row in &outcomes.rows.handovers {
+            assert_ne!(row.procedure, Procedure::Handover, "RRC commands nobody");
+            let is_well = row.outcome == HandoverOutcome::Success;
+            match (row.procedure, row.outcome) {
+                (Procedure::Ltm, HandoverOutcome::Success) => {
+                    self.switched += 1;
+                    self.skipped += u32::from(row.preambles == 0);
+                    self.again += u32::from(last_is_switch);
+                }
+                (Procedure::Ltm, HandoverOutcome::Cancelled) => self.lost += 1,
+                (Procedure::Ltm, _) => self.failed += 1,
+                (Procedure::Recovery, _) => self.recovered += u32::from(is_well),
+                _ => {}
+            }
+            last_is_switch = row.procedure == Procedure::Ltm && is_well;
+        }
+    }
+}
+
+#[test]
+fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order() {
+    let mut seen = Seen::default();
+    // A case costs some 60 ms.
+    let cases = Cases::new(60);
+    cases.run(|seed| {
+        let mut random = Stream::new(seed, "handover.ltm", 0);
+        let plain = case(&mut random, rlc(true, true), true);
+        let case = switched(&mut random, plain);
+        let loses_markers = case.loses_markers;
+        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
+        let is_ordered = !may_reorder(&outcomes, loses_markers);
+        books_close_in((&outcomes, is_ordered), seed);
+        seen.ordered += u32::from(is_ordered);
+        seen.add(&outcomes);
+        let mut steps = outcomes.rows.steps.iter();
+        if !steps.any(|row| row.event == RrcEvent::Released) {
+            let drops = &outcomes.rows.drops;
+            assert!(drops.is_empty(), "seed {seed}: {:?}", drops[0]);
+        }
+    });
+    let Seen {
+        switched,
+        skipped,
+        lost,
+        failed,
+        recovered,
+        ordered,
+        again,
+    } = seen;
+    assert!(
+        !cases.is_whole()
+            || switched > 100
+                && skipped > 20
+                && lost > 5
+                && failed > 5
+                && recovered > 5
+                && ordered > 10
+                && again > 20,
+        "{seen:?}"
+    );
+}
+
+#[test]
+fn without_acknowledgments_every_loss_has_its_cause() {
+    let mut seen = Seen::default();
+    let cases = Cases::new(30);
+    cases.run(|seed| {
+        let mut random = Stream::new(seed, "handover.ltm-lossy", 0);
+        let plain = case(&mut random, rlc(true, false), true);
+        let mut case = switched(&mut random, plain);
+        case.config.bearers[0].pdcp.delivery = Delivery::InOrder(Some(Span::from_millis(100)));
+        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
+        books_close_in((&outcomes, false), seed);
+        seen.add(&outcomes);
+    });
+    assert!(!cases.is_whole() || seen.switched > 50, "{seen:?}");
+}
