@@ -87,8 +87,8 @@ def test_a_stay_shorter_than_the_least_is_a_ping_pong_if_the_ue_goes_back():
 @pytest.mark.parametrize(
     ("ways", "ping_pongs", "short_stays"),
     [
-        # Vectors pingpong_1, pingpong_2, pingpong_equal_mts and pingpong_chain of the handover sheet, whose short stays
-        # count ping-pongs too.
+        # Vectors pingpong_1, pingpong_2, pingpong_equal_mts and pingpong_chain of the handover
+        # sheet, whose short stays count ping-pongs too.
         ([("b", 10), ("a", 10.6), ("b", 12), ("c", 12.5), ("b", 13.4)], 2, 3),
         ([("b", 0), ("a", 0.4), ("b", 0.8)], 2, 2),
         ([("b", 5), ("a", 6)], 0, 0),
