@@ -278,13 +278,11 @@ fn way(
             name(core),
         ));
     }
-    if flow.link_info.is_some_and(|info| info.rates) {
-        if is_sender {
-            return refuse(
-                "`link-info.rates`, but its data go up, and a UE tells of the rate down; expected a flow to the UE, or \
-                 without it",
-            );
-        }
+    if is_sender && flow.link_info.is_some_and(|info| info.rates) {
+        return refuse(
+            "`link-info.rates`, but its data go up, and a UE tells of the rate down; expected a flow to the UE, or \
+             without it",
+        );
     }
     let (near, far) = match is_sender {
         true => (entry.sender, entry.receiver),
