@@ -35,6 +35,8 @@ pub(crate) const DEPLOYED: &str = include_str!("deployed.toml");
 
 /// Every key of conditional handover, which bicasting does not go with.
 pub(crate) const CONDITIONAL: &str = include_str!("conditional.toml");
+pub(crate) const SWITCHED: &str = include_str!("switched.toml");
+pub(crate) const RACH_LESS: &str = include_str!("rach-less.toml");
 
 #[test]
 fn every_example_is_accepted() {
@@ -52,7 +54,7 @@ fn a_resolved_scenario_reads_back_as_itself() {
     let texts = examples()
         .into_iter()
         .map(|(_, text)| text)
-        .chain([EVERYTHING, DEPLOYED, CONDITIONAL].map(str::to_owned));
+        .chain([EVERYTHING, DEPLOYED, CONDITIONAL, SWITCHED, RACH_LESS].map(str::to_owned));
     for text in texts {
         let scenario = accepted(&text);
         let resolved = toml_from_json(&scenario.to_json());

@@ -447,7 +447,8 @@ fn what_does_not_fit_conditional_handovers_is_refused() {
         ),
         (
             &format!("{list}events = [{{ kind = \"b1\", threshold = \"-95 dBm\" }}]"),
-            "events b1 and b2, but candidates are of the UE's own generation",
+            "cells of another generation as candidates: a conditional reconfiguration has the target's own RRC message in it \
+             (TS 38.331 clause 6.3.2)",
         ),
     ] {
         assert_eq!(only(&conditional(keys)), message, "{keys}");

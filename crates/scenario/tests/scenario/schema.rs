@@ -1,6 +1,6 @@
 //! The JSON Schema agrees with the reader.
 
-use super::examples::{CONDITIONAL, DEPLOYED, EVERYTHING, examples};
+use super::examples::{CONDITIONAL, DEPLOYED, EVERYTHING, RACH_LESS, SWITCHED, examples};
 use super::*;
 use serde_json::{Value, json};
 
@@ -122,7 +122,7 @@ fn what_the_reader_accepts_conforms_to_the_schema() {
     let texts = examples()
         .into_iter()
         .map(|(_, text)| text)
-        .chain([EVERYTHING, DEPLOYED, CONDITIONAL].map(str::to_owned));
+        .chain([EVERYTHING, DEPLOYED, CONDITIONAL, SWITCHED, RACH_LESS].map(str::to_owned));
     for text in texts {
         let document = toml::de::DeTable::parse(&text).expect("TOML").into_inner();
         let written = json_from_toml(&toml::de::DeValue::Table(document));
@@ -172,6 +172,8 @@ fn every_property_is_used_by_the_scenario_with_everything() {
         !is_in(EVERYTHING, key)
             && !is_in(DEPLOYED, key)
             && !is_in(CONDITIONAL, key)
+            && !is_in(SWITCHED, key)
+            && !is_in(RACH_LESS, key)
             && !["node", "reverse"].contains(&key.as_str())
     });
     assert!(keys.is_empty(), "not used: {keys:?}");
