@@ -49,6 +49,7 @@ TITLE = re.compile(r"^# (.+)$", re.M)
 FIGURES = {
     "city-download": ["map", "completions"],
     "dual-connectivity": ["legs", "handover"],
+    "en-dc": ["handover", "legs"],
     "handover": ["handover"],
     "interruption": ["datagrams", "latency"],
     "lte-download": ["delay"],

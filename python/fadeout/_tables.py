@@ -170,6 +170,13 @@ class TableAttributes:
         return self.table("handovers")
 
     @property
+    def secondary_changes(self) -> pl.DataFrame:
+        """An addition, change or release of the secondary node of dual connectivity that has ended,
+        well or not, one row each. Times are those of the run; what did not happen is NaN.
+        """
+        return self.table("secondary_changes")
+
+    @property
     def link_handovers(self) -> pl.DataFrame:
         """A change of a phone from one link or radio access bearer to another that has ended, one
         row each. Times are those of the run; what did not happen is NaN. Counts are of the

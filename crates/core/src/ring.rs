@@ -101,6 +101,16 @@ impl<T: Copy + Default> Ring<T> {
         self.first <= number && number < self.end
     }
 
+    /// Takes all items out with their numbers; those that follow get the next ones.
+    pub fn take_all(&mut self) -> Ring<T> {
+        let rest = Ring {
+            slots: Vec::new(),
+            first: self.end,
+            end: self.end,
+        };
+        std::mem::replace(self, rest)
+    }
+
     /// Gives back the memory of a ring that is empty; numbers go on from where they were.
     pub fn release(&mut self) {
         if self.is_empty() {

@@ -102,6 +102,8 @@ pub struct RecorderConfig {
     pub has_datagrams: bool,
     /// Whether phones change from one link to another; otherwise there is no table of it.
     pub has_link_handovers: bool,
+    /// Whether mobility management gives UEs secondary nodes.
+    pub has_secondary_changes: bool,
     /// The endpoints; needed only when something is captured.
     pub endpoints: Vec<EndpointInfo>,
     /// Names and directions of the links that are captured.
@@ -125,6 +127,7 @@ impl RecorderConfig {
             has_rrc: false,
             has_datagrams: false,
             has_link_handovers: false,
+            has_secondary_changes: false,
             endpoints: Vec::new(),
             captured_links: Vec::new(),
             radio: RadioInfo::default(),

@@ -7,7 +7,8 @@ use fadeout_core::table::Row;
 use fadeout_core::{
     BearerRow, BlockageRow, CongestionRow, DatagramRow, DropRow, FlowEnd, FlowEventRow, FlowId,
     HandoverRow, LinkHandoverRow, MeasurementRow, QueueRow, RadioDelayRow, RadioDropRow,
-    RetransmitRow, RrcRow, Sampling, ThroughputRow, TimeoutRow, TransportBlockRow,
+    RetransmitRow, RrcRow, Sampling, SecondaryChangeRow, ThroughputRow, TimeoutRow,
+    TransportBlockRow,
 };
 
 /// The samples that are due, and the bin of throughput that is being filled.
@@ -177,6 +178,12 @@ impl Kept for HandoverRow {
 impl Kept for LinkHandoverRow {
     fn is_kept(config: &RecorderConfig) -> bool {
         config.probes.handovers && config.has_link_handovers
+    }
+}
+
+impl Kept for SecondaryChangeRow {
+    fn is_kept(config: &RecorderConfig) -> bool {
+        config.probes.handovers && config.has_secondary_changes
     }
 }
 

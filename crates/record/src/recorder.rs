@@ -12,7 +12,7 @@ use fadeout_core::table::{Row, Table};
 use fadeout_core::{
     BearerRow, BlockageRow, CongestionRow, DatagramRow, DropRow, FlowEnd, FlowEventRow,
     HandoverRow, LinkHandoverRow, MeasurementRow, QueueRow, RadioDelayRow, RadioDropRow,
-    RetransmitRow, RrcRow, ThroughputRow, TimeoutRow, TransportBlockRow,
+    RetransmitRow, RrcRow, SecondaryChangeRow, ThroughputRow, TimeoutRow, TransportBlockRow,
 };
 use fadeout_core::{
     Carried, CellId, DrbId, FlowId, LinkId, MacPdu, Packet, Probe, ProbeSettings,

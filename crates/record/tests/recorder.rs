@@ -60,6 +60,7 @@ fn config() -> RecorderConfig {
         has_rrc: true,
         has_datagrams: true,
         has_link_handovers: true,
+        has_secondary_changes: true,
         ..RecorderConfig::new(probes())
     }
 }

@@ -300,6 +300,9 @@ fn recorder_config(scenario: &Scenario, parts: &Parts) -> RecorderConfig {
                 || (scenario.ues.iter()).any(|ue| ue.rrc_states.is_some() || ue.pscell.is_some())),
         has_datagrams: scenario.flows.iter().any(build::is_datagrams),
         has_link_handovers: !scenario.handovers.is_empty(),
+        has_secondary_changes: (scenario.mobility.as_ref())
+            .is_some_and(|mobility| mobility.secondary_node.is_some())
+            && parts.radio.is_some(),
         has_mobility: scenario.mobility.is_some() && parts.radio.is_some(),
         probes: ProbeSettings {
             // Cells that serve nobody send nothing.

@@ -243,6 +243,46 @@ fn legs_that_cannot_be_are_refused_with_what_was_expected() {
             &[],
             "of a UE with a `pscell`, with events b1 or b2",
         ),
+        (
+            "split = {}\n[mobility-management.secondary-node]\nevents = [{ kind = \"a1\", threshold = \"-95 dBm\" }]\n",
+            &[],
+            "event a1, which says nothing of a secondary node",
+        ),
+        (
+            "split = {}\n[mobility-management.secondary-node]\nevents = [{ kind = \"a4\", threshold = \"-95 dBm\" }, \
+             { kind = \"b1\", threshold = \"-95 dBm\" }]\n",
+            &[],
+            "secondary nodes of either generation",
+        ),
+        (
+            "split = {}\n[mobility-management]\nsecondary-node = { events = [{ kind = \"b1\", threshold = \"-95 dBm\" }], \
+             at-handover = \"kep\" }\n",
+            &[],
+            "did you mean",
+        ),
+        (
+            "secondary-cells = [\"other\"]\nsecondary-uplink = true\n\
+             split = { carriers = [\"other\"], duplication = \"both\" }\n\
+             [mobility-management.secondary-node]\nevents = [{ kind = \"b1\", threshold = \"-95 dBm\" }]\n",
+            &[],
+            "`split` without `carriers`",
+        ),
+        (
+            "[mobility-management.secondary-node]\nevents = [{ kind = \"b1\", threshold = \"-95 dBm\" }]\n",
+            &[],
+            "no UE has a `split` bearer",
+        ),
+        (
+            "split = {}\n[mobility-management.secondary-node]\nevents = [{ kind = \"a4\", threshold = \"-95 dBm\" }]\n",
+            &["cell.master.radio=\"lte\""],
+            "event a4 of `secondary-node` beside a cell of LTE",
+        ),
+        (
+            "pscell = \"other\"\nsplit = {}\n[mobility-management.secondary-node]\n\
+             events = [{ kind = \"b1\", threshold = \"-95 dBm\" }]\n",
+            &["cell.master.radio=\"nr\"", "cell.other.radio=\"nr\""],
+            "its `pscell` is of another generation",
+        ),
     ] {
         let error = error(ue, overrides);
         let error = error.split_whitespace().collect::<Vec<_>>().join(" ");

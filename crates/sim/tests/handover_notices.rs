@@ -163,8 +163,8 @@ fn a_flow_that_asks_is_told_rates_and_x_tcp_follows_them() {
     // As much as the highest scheme has at both ends of the change, and so told once each.
     assert!(rates.len() >= 3, "{rates:?}");
     let last_before = |at_s: f64| {
-        let before = rates.iter().filter(|(told_s, _)| *told_s <= at_s + 1e-9);
-        before.last().expect("it was told").1
+        let mut before = rates.iter().filter(|(told_s, _)| *told_s <= at_s + 1e-9);
+        before.next_back().expect("it was told").1
     };
     // Nothing while it has no cell, and then what LTE carries in 20 MHz, up to 75 Mbit/s.
     assert_eq!(last_before(row.left_s + 0.003), 0);

@@ -40,7 +40,7 @@ const ELSEWHERE: [(&str, &str); 11] = [
 ];
 
 /// Tables that are read by the same code as others: those keys are tested there.
-const SAME: [(&str, &str); 8] = [
+const SAME: [(&str, &str); 9] = [
     ("link.*.reverse.", "link.*."),
     ("rab.*.downlink.", "rab.*.uplink."),
     ("rab.*.uplink.rate.", "link.*.rate."),
@@ -49,6 +49,10 @@ const SAME: [(&str, &str); 8] = [
     ("ue.*.drb.*.pdcp", "ue.*.pdcp"),
     ("ue.*.drb.*.rlc", "ue.*.rlc"),
     ("blockage.*.schedule.", "link.*.rate.off."),
+    (
+        "mobility-management.secondary-node.events.",
+        "mobility-management.events.",
+    ),
 ];
 
 /// A key as it is tested.

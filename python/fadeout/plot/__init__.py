@@ -228,11 +228,16 @@ class Plots:
         Of handovers between links, in the table `link_handovers`, it is the steps on the lanes of
         anchor, target and source, what was forwarded, sequence numbers, window and round-trip time.
 
-        Of a UE with several legs that keeps its cells it is a lane for each leg, coloured while it
+        Of a UE with several legs that keeps its master's cell it is a lane for each leg, coloured while it
         carries something, and one of the UE, with failures of the secondary leg and when the
-        master's base station knew of them; `number` is then that of a failure.
+        master's base station knew of them; `number` is then that of a failure, or of a row of
+        `secondary_changes` where the secondary node comes and goes.
         """
-        if not self._results.has_table("handovers") and len(self._results.legs) > 0:
+        stays = not self._results.has_table("handovers") or (
+            self._results.has_table("secondary_changes")
+            and len(self._results.table("handovers")) == 0
+        )
+        if stays and len(self._results.legs) > 0:
             return self._two_legs(number, seconds(around), ax, size, title)
         is_of_links = self._results.has_table("link_handovers")
         changes = self._results.table("link_handovers" if is_of_links else "handovers")
@@ -265,7 +270,14 @@ class Plots:
         ue = rows["ue"][0]
         rows = rows.filter(pl.col("ue") == ue)
         window = None
-        if number is not None:
+        if number is not None and self._results.has_table("secondary_changes"):
+            changes = self._results.table("secondary_changes")
+            if not 0 <= number < len(changes):
+                message = f"there are {len(changes)} changes of a secondary node; got {number}"
+                raise ValueError(message)
+            ends = changes.select("triggered_s", "time_s").row(number)
+            window = (max(ends[0] - around_s, 0.0), ends[1] + around_s)
+        elif number is not None:
             steps = self._results.rrc.with_columns(pl.col("ue", "event").cast(pl.String))
             failures = steps.filter(ue=ue, event="secondary-failed")["time_s"]
             if not 0 <= number < len(failures):

@@ -72,11 +72,17 @@ def _shares(rates: Sequence[Sequence[float]]) -> list[list[float]]:
     ]
 
 
+FAILURES = ("secondary-failed", "secondary-failure-known")
+"""Steps of the table `rrc` that every swimlane of two legs names."""
+
+
 def lanes(ue: str, cells: Sequence[str]) -> Panel:
     """When each leg of a UE carried something, and what became of them: a lane a leg, and the UE's.
 
     `cells` are the legs' cells, the master's first. Failures of the secondary leg are crosses on
     the UE's lane when one side finds them, and bars on the master's when its base station knows.
+    Of a secondary node that comes and goes, triangles on the UE's lane are when it has the leg and
+    when it leaves it, bars when it is told, and on the master's lane reports and commands.
     """
 
     def draw(canvas: Canvas) -> None:
@@ -101,14 +107,22 @@ def lanes(ue: str, cells: Sequence[str]) -> Panel:
         for event, height, marker, color in (
             ("secondary-failed", 0, "x", VERMILION),
             ("secondary-failure-known", len(cells), "|", "black"),
+            ("report-received", len(cells), "1", "black"),
+            ("reconfiguration-sent", len(cells), "|", PALETTE[2]),
+            ("secondary-command", 0, "|", PALETTE[2]),
+            ("secondary-added", 0, "^", "black"),
+            ("secondary-released", 0, "v", "black"),
         ):
             times = steps.filter(ue=ue, event=event)["time_s"].to_list()
+            # Steps that did not happen have no place in the legend.
+            if not times and event not in FAILURES:
+                continue
             canvas.ax.plot(
                 times,
                 [height] * len(times),
                 linestyle="none",
                 marker=marker,
-                markersize=5 if marker == "x" else 14,
+                markersize=14 if marker == "|" else 5,
                 markeredgewidth=1.5,
                 color=color,
                 label=event.replace("-", " "),

@@ -2,10 +2,12 @@
 
 mod handover;
 mod radio;
+mod secondary;
 mod summary;
 
 pub use handover::*;
 pub use radio::*;
+pub use secondary::*;
 pub use summary::*;
 
 use crate::table::{ColumnKind, ColumnSink, ColumnValue};
@@ -48,6 +50,8 @@ macro_rules! recorded_tables {
             measurement => measurements: MeasurementRow;
             /// A change of cell has ended.
             handover => handovers: HandoverRow;
+            /// A change of a secondary node has ended.
+            secondary_change => secondary_changes: SecondaryChangeRow;
             /// A change from one link to another has ended.
             link_handover => link_handovers: LinkHandoverRow;
             /// A step of radio resource control.

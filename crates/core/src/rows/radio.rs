@@ -151,7 +151,10 @@ table! {
         /// secondary-added of secondary cells; candidate-prepared, candidates-sent,
         /// candidates-received, conditions-met, handover-success and candidate-cancelled of
         /// conditional handovers; connection-released, return-begun, paged and connected of a UE
-        /// that is idle or inactive at times; source-released of one that was in two cells.
+        /// that is idle or inactive at times; source-released of one that was in two cells;
+        /// secondary-request, secondary-prepared, secondary-refused, secondary-expired, secondary-command, secondary-failed
+        /// and secondary-failure-known of a secondary node, whose cell is meant by secondary-added and
+        /// secondary-released too.
         event: RrcEvent, "";
     }
 }
@@ -316,6 +319,16 @@ named! {
         Paged = "paged",
         /// It has its bearers again.
         Connected = "connected",
+        /// The master's base station asks for a cell of a secondary node.
+        SecondaryRequest = "secondary-request",
+        /// It knows that the cell takes the UE.
+        SecondaryPrepared = "secondary-prepared",
+        /// The cell has no room.
+        SecondaryRefused = "secondary-refused",
+        /// It has waited long enough for an answer.
+        SecondaryExpired = "secondary-expired",
+        /// The UE has heard of its other secondary node.
+        SecondaryCommand = "secondary-command",
     }
 }
 

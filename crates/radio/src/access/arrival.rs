@@ -5,6 +5,7 @@ use super::handover::seconds;
 use super::ltm::Switched;
 use super::managed::Managed;
 use super::moves::Move;
+use super::scg::Scg;
 use crate::bearer::Stays;
 use crate::config::{Env, LegId};
 use crate::rrc::mobility::{Message, Stage};
@@ -41,6 +42,7 @@ impl Arrival<'_, '_> {
             true => Switched(self.0).on_new_serving_cell(cell, env),
             false => self.0.state.survey.on_new_serving_cell(),
         }
+        Scg(self.0).on_new_master();
         Beams(self.0).enter(cell, env);
         self.0.moves.push(Move::Uplink { ue, cell });
         self.0

@@ -5,10 +5,40 @@ use super::daps::Daps;
 use super::handover::seconds;
 use super::managed::{Managed, note_cell};
 use super::moves::Move;
+use super::scg::Scg;
 use crate::config::Env;
-use crate::rrc::mobility::Stage;
+use crate::rrc::mobility::{Stage, UeMobility};
 use crate::rrc::network::{Act, Network, Step};
 use fadeout_core::{CellId, HandoverOutcome, LinkInfo, Probe, RrcEvent};
+
+/// Something happens to a part of a UE's mobility, and what follows from it does.
+pub(super) fn with_step<R>(
+    managed: &mut Managed<'_>,
+    env: &mut Env<'_, impl Probe>,
+    action: impl FnOnce(&mut UeMobility, &mut Step<'_>) -> R,
+) -> R {
+    let fetching = match managed.state.stage {
+        Stage::Fetching { leg, .. } => Some(leg),
+        _ => None,
+    };
+    let stack = &managed.service.stack;
+    let mut step = Step {
+        now: env.now,
+        config: managed.config,
+        loads: managed.loads,
+        held: managed.held,
+        serving: stack.serving_cell(managed.ue),
+        is_connected: managed.state.is_connected(),
+        fetching: fetching.map(|leg| stack.legs[leg.index()].config.cell),
+        next_message: managed.next_message,
+        acts: managed.acts,
+    };
+    let outcome = action(managed.state, &mut step);
+    while let Some(act) = managed.acts.pop_front() {
+        managed.act(act, env);
+    }
+    outcome
+}
 
 impl Managed<'_> {
     /// Those are told who ask about the UE's link.
@@ -23,27 +53,7 @@ impl Managed<'_> {
         env: &mut Env<'_, impl Probe>,
         action: impl FnOnce(&mut Network, &mut Step<'_>) -> R,
     ) -> R {
-        let fetching = match self.state.stage {
-            Stage::Fetching { leg, .. } => Some(leg),
-            _ => None,
-        };
-        let stack = &self.service.stack;
-        let mut step = Step {
-            now: env.now,
-            config: self.config,
-            loads: self.loads,
-            held: self.held,
-            serving: stack.serving_cell(self.ue),
-            is_connected: self.state.is_connected(),
-            fetching: fetching.map(|leg| stack.legs[leg.index()].config.cell),
-            next_message: self.next_message,
-            acts: self.acts,
-        };
-        let outcome = action(&mut self.state.network, &mut step);
-        while let Some(act) = self.acts.pop_front() {
-            self.act(act, env);
-        }
-        outcome
+        with_step(self, env, |state, step| action(&mut state.network, step))
     }
 
     fn act(&mut self, act: Act, env: &mut Env<'_, impl Probe>) {
@@ -61,7 +71,11 @@ impl Managed<'_> {
                 to,
                 size,
             }),
-            Act::Accepted(target) => self.command(target, env),
+            Act::Accepted(target) => {
+                if !Scg(self).plan(target, env) {
+                    self.command(target, env);
+                }
+            }
             Act::Refused(target) => {
                 let what = (RrcEvent::HandoverRefused, HandoverOutcome::Refused);
                 self.stay(target, what, env);
@@ -89,6 +103,7 @@ impl Managed<'_> {
             Act::ResumeData => self.resume(env),
             Act::HasStatus => Daps(self).tell(env),
             Act::HasContext => self.resume_in(env),
+            Act::SecondaryNode(act) => Scg(self).act(act, env),
             Act::Note(Some(cell), event) => note_cell((ue, cell), event, env),
             Act::Note(None, event) => self.note(event, env),
         }
@@ -131,6 +146,7 @@ impl Managed<'_> {
     ) {
         self.inform(LinkInfo::BlockageEnded);
         note_cell((self.ue, target), event, env);
+        Scg(self).cancel(env);
         self.fail_row(outcome, env);
     }
 

@@ -7,6 +7,7 @@ use super::daps::Daps;
 use super::handover::seconds;
 use super::managed::{Managed, note_cell};
 use super::rach_less::Skipping;
+use super::scg::Scg;
 use crate::air::uplink_power;
 use crate::config::{Env, Fate, LegId};
 use crate::rrc::contention::{Contention, Contest, Drawn};
@@ -57,6 +58,7 @@ impl Managed<'_> {
     pub(super) fn reselect(&mut self, env: &mut Env<'_, impl Probe>) {
         let monitoring = &self.config.monitoring;
         self.state.network.begin_anew();
+        Scg(self).abandon(env);
         self.state.stage = Stage::Selecting {
             at: env.now.saturating_add(monitoring.cell_selection),
             until: env.now.saturating_add(monitoring.t311),
@@ -190,6 +192,7 @@ impl Managed<'_> {
             }
             if is_prepared(procedure) {
                 Aggregated(self).enter(env);
+                Scg(self).enter(env);
             }
             if is_told {
                 self.on_complete(env);
@@ -244,6 +247,21 @@ pub(super) fn advance<M: Motion>(
     motion: &mut M,
     env: &mut Env<'_, impl Probe>,
 ) -> Progress {
+    let cell = managed.service.stack.legs[leg.index()].config.cell;
+    let is_answered = Conditional(managed).is_answered(cell, procedure);
+    let (progress, sent) = step_access(managed, (leg, access), is_answered, motion, env);
+    managed.state.record.note(|row| row.preambles += sent);
+    progress
+}
+
+/// A step of random access on a leg, whose cell answers or not, and how many preambles it took.
+pub(super) fn step_access<M: Motion>(
+    managed: &mut Managed<'_>,
+    (leg, access): (LegId, &mut RandomAccess),
+    is_answered: bool,
+    motion: &mut M,
+    env: &mut Env<'_, impl Probe>,
+) -> (Progress, u32) {
     let now = env.now;
     let cell = managed.service.stack.legs[leg.index()].config.cell;
     let config = &managed.config.access;
@@ -252,7 +270,7 @@ pub(super) fn advance<M: Motion>(
     air.refresh(leg, now, motion);
     let quality_db = air.quality_db(leg, now);
     let mut is_heard = quality_db.map(|sinr_db| sinr_db >= least_db);
-    is_heard[Direction::Uplink.index()] &= Conditional(managed).is_answered(cell, procedure);
+    is_heard[Direction::Uplink.index()] &= is_answered;
     let [down, up] = is_heard;
     let up_db = quality_db[Direction::Uplink.index()];
     let contest = access.drawn_at().map_or(Contest::Won, |at| {
@@ -308,6 +326,5 @@ pub(super) fn advance<M: Motion>(
     for _ in 0..sent {
         note_cell((managed.ue, cell), RrcEvent::PreambleSent, env);
     }
-    managed.state.record.note(|row| row.preambles += sent);
-    progress
+    (progress, sent)
 }

@@ -145,6 +145,7 @@ impl Managed<'_> {
         Beams(self).proceed(motion, env);
         Aggregated(self).answer(env);
         Daps(self).proceed(motion, env);
+        Scg(self).proceed(motion, env);
         Switched(self).proceed(motion, env);
         Conditional(self).proceed(env);
         self.with_network(env, Network::on_due);
@@ -211,6 +212,7 @@ impl Managed<'_> {
         self.inform(LinkInfo::BlockageEnded);
         self.note(RrcEvent::SourceResumed, env);
         self.fail_row(HandoverOutcome::Cancelled, env);
+        Scg(self).cancel(env);
         Daps(self).end();
         self.resume(env);
     }

@@ -6,6 +6,7 @@ use super::conditional::Conditional;
 use super::daps::Daps;
 use super::ltm::Switched;
 use super::moves::Move;
+use super::scg::Scg;
 use super::service::Service;
 use super::utra::Utran;
 use crate::config::{Env, MobilityConfig};
@@ -126,7 +127,8 @@ impl Managed<'_> {
         if Utran(self).is_there() {
             return Utran(self).send((direction, number), message, env.now);
         }
-        let packet = env.pool.insert(Packet::message(number, message.size()));
+        let size = message.size() + Scg(self).bytes_beside(message);
+        let packet = env.pool.insert(Packet::message(number, size));
         let entering = (bearer, direction, packet);
         self.service
             .on_packet(env.now, entering, env.pool, env.probe);
@@ -150,6 +152,7 @@ impl Managed<'_> {
             (Direction::Uplink, Message::CandidatesReady) => {}
             (Direction::Uplink, Message::AccessFailed) => Daps(self).on_fallen_back(env),
             (Direction::Downlink, Message::ReleaseSource) => Daps(self).release(env),
+            (_, Message::Node(message)) => Scg(self).on_message(message, env),
             (Direction::Downlink, Message::Switch(target)) => {
                 Switched(self).on_command(target, env);
             }
@@ -215,6 +218,8 @@ impl Managed<'_> {
         };
         let own = self.service.stack.serving_cell(self.ue).and_then(kind);
         let own = own.map(|(generation, _)| generation);
+        // PDCP of a split bearer cannot change.
+        let is_any = is_any && self.state.secondary_node.is_none();
         let air = &mut self.service.stack.air;
         air.measure_levels(self.ue, now, motion, |cell, level_dbm| {
             if kind(cell).is_some_and(|(kind, is_utra)| !is_utra && (is_any || Some(kind) == own)) {
@@ -224,17 +229,25 @@ impl Managed<'_> {
         selection.selected()
     }
 
-    /// Whether a change of cell of the UE is under way.
+    /// Whether a change of cell of the UE, or of its secondary node, is under way.
     pub(super) fn is_busy(&self) -> bool {
-        let state = &*self.state;
-        let mut bearers = self.service.stack.ues[self.ue.index()].bearers().iter();
-        !matches!(state.stage, Stage::Connected)
-            || state.network.is_busy()
-            || state.dual.is_some()
-            || state.ltm.as_ref().is_some_and(|ltm| ltm.is_switching())
-            || bearers.any(|bearer| {
-                let drb = &self.service.stack.bearers[bearer.index()];
-                drb.transfers().is_travelling() || drb.is_dual
-            })
+        let node = self.state.secondary_node.as_ref();
+        is_changing(self) || node.is_some_and(|node| node.network.is_busy())
     }
+}
+
+/// Whether a change of cell of the UE is under way.
+pub(super) fn is_changing(managed: &Managed<'_>) -> bool {
+    let state = &*managed.state;
+    let mut bearers = managed.service.stack.ues[managed.ue.index()]
+        .bearers()
+        .iter();
+    !matches!(state.stage, Stage::Connected)
+        || state.network.is_busy()
+        || state.dual.is_some()
+        || state.ltm.as_ref().is_some_and(|ltm| ltm.is_switching())
+        || bearers.any(|bearer| {
+            let drb = &managed.service.stack.bearers[bearer.index()];
+            drb.transfers().is_travelling() || drb.is_dual
+        })
 }

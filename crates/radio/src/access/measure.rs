@@ -3,6 +3,7 @@
 use super::gaps::measure_in_gap;
 use super::managed::{CellKind, Managed, note_cell};
 use super::rates::Rates;
+use super::scg::Scg;
 use crate::air::{Air, Bounded, Round};
 use crate::config::{Aggregation, Env, MeasurementEvent};
 use crate::rrc::filter::Level;
@@ -84,6 +85,7 @@ impl Managed<'_> {
             };
             note_cell((*ue, cells[position]), event, env);
         });
+        Scg(self).on_samples((env.now, over), serving, env);
         if has_lines {
             lower_lines(self, (serving, &secondaries), motion);
         }

@@ -9,7 +9,7 @@ use super::ltm;
 use super::managed::{CellKind, Managed, note_cell};
 use super::moves::{Backhaul, Move};
 use super::rach_less;
-use super::scg;
+use super::scg::{self, Scg};
 use super::secondary::is_report;
 use super::service::Service;
 use super::stack::Stack;
@@ -35,8 +35,8 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(super) struct Mobility {
     pub config: MobilityConfig,
-    /// The cells that UEs of LTE and of NR measure, and what they are.
-    groups: [(Vec<CellId>, Vec<CellKind>); 2],
+    /// The cells that UEs of LTE and of NR measure, and what they are; then those of such whose secondary node is managed.
+    groups: [(Vec<CellId>, Vec<CellKind>); 4],
     policy: Policy,
     ues: Vec<Option<Box<UeMobility>>>,
     pub looks: Looks,
@@ -140,17 +140,23 @@ impl RadioAccess {
                 is_utra: config.pilot.is_some(),
             }
         };
-        let groups = [Generation::Lte, Generation::Nr].map(|generation| {
+        let kinds_of_ues = [false, true].into_iter().flat_map(|has_node| {
+            [Generation::Lte, Generation::Nr].map(|generation| (generation, has_node))
+        });
+        let groups = kinds_of_ues.map(|(generation, has_node)| {
             let cells = (0..self.service.cells.len() as u32).map(CellId);
             let is_meant = |kind: CellKind| match kind.is_utra {
                 true => has_utra,
-                false => is_inter_rat || kind.generation == generation,
+                false => is_inter_rat || has_node || kind.generation == generation,
             };
             let cells = cells.filter(|cell| is_meant(kind(cell)));
             let cells: Vec<CellId> = cells.collect();
             let kinds: Vec<CellKind> = cells.iter().map(kind).collect();
             (cells, kinds)
         });
+        let mut groups = groups.collect::<Vec<_>>().into_iter();
+        let mut group = || groups.next().unwrap_or_default();
+        let groups = [group(), group(), group(), group()];
         carriers::check(&config, &self.service.cells)?;
         daps::check(&config, &self.service.cells)?;
         ltm::check(&config, &self.service.cells)?;
@@ -175,7 +181,8 @@ impl RadioAccess {
             };
             let cell = self.service.stack.legs[leg.index()].config.cell;
             let group = usize::from(self.service.cells[cell.index()].plan.config.is_nr());
-            let (cells, kinds) = &groups[group];
+            let has_node = scg::is_managed(&self.service, ue, &config);
+            let (cells, kinds) = &groups[group + 2 * usize::from(has_node)];
             if config.daps {
                 daps::check_ue(&self.service, ue)?;
             }
@@ -199,6 +206,10 @@ impl RadioAccess {
             if let Some(leg) = self.service.stack.ues[ue.index()].second_leg() {
                 let cell = self.service.stack.legs[leg.index()].config.cell;
                 state.legs.push((cell, leg));
+            }
+            if has_node {
+                let own = (ue, &mut loads[..]);
+                scg::begin(&mut self.service, (&config, cells.len()), &mut state, own);
             }
             let aggregation = self.service.stack.ues[ue.index()].config().aggregation;
             let ever = state.legs.iter().map(|&(_, leg)| leg);
@@ -336,7 +347,9 @@ impl RadioAccess {
             Backhaul::Message { ue } => {
                 let number = env.pool.take(packet).segment.seq;
                 self.with_managed(ue, |managed| {
-                    managed.with_network(env, |network, step| network.on_message(number, step));
+                    if !Scg(managed).on_wired(number, env) {
+                        managed.with_network(env, |network, step| network.on_message(number, step));
+                    }
                 });
             }
             Backhaul::Forwarded { bearer, station } => {
@@ -361,6 +374,9 @@ impl RadioAccess {
                 let number = env.pool[packet].segment.seq;
                 env.pool.free(packet);
                 self.service.on_frame((what, number), env);
+                if self.service.secondary.are_known() {
+                    self.on_known_failures(env);
+                }
             }
         }
     }
@@ -439,7 +455,8 @@ impl RadioAccess {
             past,
             looks: _,
         } = &mut **mobility;
-        let (cells, kinds) = &groups[group];
+        let has_node = self.service.stack.ues[ue.index()].has_managed_node;
+        let (cells, kinds) = &groups[group + 2 * usize::from(has_node)];
         if let Some(Some(state)) = ues.get_mut(ue.index()) {
             action(&mut Managed {
                 service: &mut self.service,

@@ -55,8 +55,9 @@ pub use crate::config::{
     DedicatedRecovery, Division, EarlySync, EventKind, FirstGrant, FixedSinr, Interface, LegChoice,
     LtmConfig, MOST_CANDIDATES, MOST_LEGS, MOST_SECONDARY_CELLS, MeasurementEvent, MeasurementGaps,
     MobilityConfig, Monitoring, PowerRamping, ProcedureConfig, RachLess, RadioConfig, RadioError,
-    Rank, RecordedPath, ReleasedState, ReportedAdaptation, Sampling, Scope, Serving, Sharing,
-    Signalling, SplitConfig, StatesConfig, TargetTiming, UeConfig, UplinkPower,
+    Rank, RecordedPath, ReleasedState, ReportedAdaptation, Sampling, Scope, SecondaryAfterFailure,
+    SecondaryAtHandover, SecondaryNodeConfig, Serving, Sharing, Signalling, SplitConfig,
+    StatesConfig, TargetTiming, UeConfig, UplinkPower,
 };
 pub use crate::rrc::backhaul::Place;
 pub use crate::rrc::policy::{
@@ -197,7 +198,10 @@ impl RadioAccess {
                     // Mobility management monitors links by itself.
                     let ue = self.service.stack.legs[leg.index()].config.ue;
                     let is_second = self.service.stack.legs[leg.index()].config.number > 0;
-                    if is_second || !self.is_managed(ue) {
+                    let is_left = self.service.stack.ues[ue.index()].second_leg() != Some(leg);
+                    if is_second && is_left {
+                        // Its UE left it at the same time.
+                    } else if is_second || !self.is_managed(ue) {
                         self.service.fail_link((leg, Finder::Ue), env);
                     }
                 }
@@ -232,6 +236,9 @@ impl RadioAccess {
             }
             if !self.service.stack.storage.signalled.is_empty() {
                 self.on_signalling(env);
+            }
+            if self.service.secondary.are_known() {
+                self.on_known_failures(env);
             }
         }
     }

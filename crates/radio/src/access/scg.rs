@@ -1,11 +1,43 @@
-//! The leg to the secondary node of a UE under mobility management: it goes when the UE leaves its master's cell.
+//! The secondary node of a UE under mobility management: who adds, changes and releases it, and how the UE enters its cell.
 //!
-//! Standard: TS 37.340 §10.7; TS 38.331 §5.3.5.4, §5.3.7.2.
+//! ```text
+//! report ─► on_addable ─► Ask, Accept ─► act: Tell ─► on_told ─► begin_access ─► on_entered: the leg carries
+//! report ─► Transfer, Required ─► …         │             │ leave: its end of the old leg
+//! failure ─► on_failed ─► …                 │ hold        └► answer ─► on_answer: close, the other end
+//! handover ─► plan ─► … ─► command ─► release ─► enter ─► begin_access
+//! ```
+//!
+//! Where nobody manages it, it goes when the UE leaves its master's cell.
+//!
+//! Standard: TS 37.340 §10.2, §10.4, §10.5, §10.7; TS 38.331 §5.3.5.4, §5.3.7.2.
 
-use super::managed::{Managed, note_cell};
+mod leg;
+
+use super::backhaul::with_step;
+use super::handover::seconds;
+use super::managed::{CellKind, Managed, is_changing, note_cell};
 use super::service::Service;
-use crate::config::{Env, MobilityConfig, RadioError};
-use fadeout_core::{Probe, RrcEvent, UeId};
+use super::stack::Stack;
+use crate::bearer::{hold_secondary, manage_secondary};
+use crate::config::{
+    Env, EventKind, LegId, MeasurementEvent, MobilityConfig, RadioError, SecondaryAfterFailure,
+    SecondaryAtHandover,
+};
+use crate::rlc::Generation;
+use crate::rrc::mobility::{Measured, Message, UeMobility};
+use crate::rrc::network::Step;
+use crate::rrc::secondary_node::{
+    GROUP, NodeAct, NodeMessage, Order, Purpose, Remedy, SecondaryNetwork, SecondaryNode, UeSide,
+    Wish,
+};
+use crate::rrc::survey::Survey;
+use fadeout_core::{
+    CellId, Direction, DrbId, HandoverOutcome, Motion, Probe, RrcEvent, SecondaryCause,
+    SecondaryChange, SecondaryChangeRow, Span, Time, UeId,
+};
+
+/// Number of the secondary leg.
+const SECOND: u8 = 1;
 
 /// Checks that a UE with two legs may change cell.
 pub(super) fn check(
@@ -14,6 +46,7 @@ pub(super) fn check(
     config: &MobilityConfig,
 ) -> Result<(), RadioError> {
     let rrc = &service.stack.ues[ue.index()];
+    let is_managed = is_managed(service, ue, config);
     let over_carriers = rrc.bearers().iter().any(|bearer| {
         let split = service.stack.bearers[bearer.index()].config().split;
         split.is_some_and(|split| !split.carriers.cells().is_empty())
@@ -26,19 +59,29 @@ pub(super) fn check(
             expected: "`split` without `carriers`: another cell may have others".into(),
         });
     }
-    if rrc.config().pscell.is_none() {
+    if rrc.config().pscell.is_none() && !is_managed {
         return Ok(());
     }
+    let whose = match rrc.config().pscell {
+        Some(_) => "a `pscell`",
+        None => "a split bearer",
+    };
     let refuse = |value: &str, expected: &str| {
         Err(RadioError::Ue {
             ue: ue.index(),
             what: "mobility management",
-            value: format!("of a UE with a `pscell`, {value}"),
+            value: format!("of a UE with {whose}, {value}"),
             expected: expected.into(),
         })
     };
-    if config.daps || config.conditional.is_some() {
+    if config.daps || config.conditional.is_some() || config.ltm.is_some() {
         return refuse("by another procedure", "`procedure = \"plain\"`");
+    }
+    if is_managed && config.rach_less.is_some() {
+        return refuse(
+            "without random access, and a `secondary-node` that comes and goes",
+            "one of `rach-less` and `secondary-node`",
+        );
     }
     if config.gaps.is_some() {
         return refuse("with measurement gaps", "none, or a UE with one cell");
@@ -48,6 +91,13 @@ pub(super) fn check(
         return refuse(
             "with events b1 or b2",
             "events about cells of the master's generation",
+        );
+    }
+    let aggregation = &rrc.config().aggregation;
+    if is_managed && (aggregation.most > 0 || !aggregation.cells().is_empty()) {
+        return refuse(
+            "with carrier aggregation and a `secondary-node` that comes and goes",
+            "one of the two",
         );
     }
     for bearer in rrc.bearers() {
@@ -66,19 +116,459 @@ pub(super) fn check(
     Ok(())
 }
 
+/// Whether the network manages the secondary node of a UE: it has a split bearer.
+pub(super) fn is_managed(service: &Service, ue: UeId, config: &MobilityConfig) -> bool {
+    let stack = &service.stack;
+    let is_split = |bearer: &DrbId| stack.bearers[bearer.index()].config().split.is_some();
+    config.secondary_node.is_some() && stack.ues[ue.index()].bearers().iter().any(is_split)
+}
+
+/// The network manages the secondary node of a UE, which may have one, from now on.
+pub(super) fn begin(
+    service: &mut Service,
+    (config, cells): (&MobilityConfig, usize),
+    state: &mut UeMobility,
+    (ue, loads): (UeId, &mut [u32]),
+) {
+    let Some(node) = &config.secondary_node else {
+        return;
+    };
+    let stack = &mut service.stack;
+    let rrc = &mut stack.ues[ue.index()];
+    rrc.has_managed_node = true;
+    let mut generation = Generation::Nr;
+    for bearer in rrc.bearers() {
+        let drb = &mut stack.bearers[bearer.index()];
+        if let Some(split) = &drb.config().split {
+            generation = split.rlc.generation;
+        }
+        manage_secondary(drb);
+    }
+    let leg = rrc.second_leg();
+    let cell = leg.map(|leg| stack.legs[leg.index()].config.cell);
+    let mut network = SecondaryNetwork::default();
+    network.set_cell(cell);
+    if let Some(cell) = cell {
+        loads[cell.index()] += 1;
+    }
+    let period = config.measurement_period;
+    let survey = |events: &[MeasurementEvent]| Survey::new((events, cells), Time::NEVER, period);
+    // All its cells are measured each time.
+    state.trail = None;
+    state.secondary_node = Some(Box::new(SecondaryNode {
+        adding: survey(&node.adding),
+        about: survey(&node.about),
+        config: node.clone(),
+        generation,
+        network,
+        ue: match cell {
+            Some(_) => UeSide::Serving,
+            None => UeSide::Alone,
+        },
+        answer: None,
+        heard: 0,
+        record: None,
+        silent_since: None,
+    }));
+}
+
 /// The secondary node of a UE, and all that it bears on.
 pub(super) struct Scg<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Scg<'_, '_> {
-    /// The UE leaves its master's cell, and the secondary one with it.
-    pub(super) fn release(&mut self, env: &mut Env<'_, impl Probe>) {
-        let service = &mut *self.0.service;
-        let Some(leg) = service.stack.ues[self.0.ue.index()].release_second() else {
+    fn node(&mut self) -> Option<&mut SecondaryNode> {
+        self.0.state.secondary_node.as_deref_mut()
+    }
+
+    /// Something happens to the network's part, and what follows from it does; nothing without one.
+    fn with_node<R>(
+        &mut self,
+        env: &mut Env<'_, impl Probe>,
+        action: impl FnOnce(&mut SecondaryNetwork, &mut Step<'_>) -> R,
+    ) -> Option<R> {
+        let is_barred = is_changing(self.0);
+        with_step(self.0, env, |state, step| {
+            let node = state.secondary_node.as_mut()?;
+            node.network.is_barred = is_barred;
+            Some(action(&mut node.network, step))
+        })
+    }
+
+    fn cell_of(&self, leg: LegId) -> CellId {
+        self.0.service.stack.legs[leg.index()].config.cell
+    }
+
+    /// Does something with each data bearer.
+    fn each(&mut self, mut action: impl FnMut(DrbId, &mut Stack)) {
+        let (ue, stack) = (self.0.ue.index(), &mut self.0.service.stack);
+        let mut position = 0;
+        while let Some(&bearer) = stack.ues[ue].bearers().get(position) {
+            action(bearer, stack);
+            position += 1;
+        }
+    }
+
+    /// What waits at either end may use the legs that there are.
+    fn stir(&mut self, env: &mut Env<'_, impl Probe>) {
+        self.each(|bearer, stack| {
+            for direction in [Direction::Downlink, Direction::Uplink] {
+                stack.arm(env.now, bearer, direction);
+            }
+        });
+        let legs = self.0.service.stack.ues[self.0.ue.index()].legs();
+        if let Some(&leg) = legs.first() {
+            self.0.service.serve_split(leg, env);
+        }
+    }
+
+    /// Whether the cell at a position among those that the UE measures may be that of its secondary node beside a
+    /// master's cell.
+    fn may_be(&self, position: usize, master: CellId) -> bool {
+        let Some(node) = &self.0.state.secondary_node else {
+            return false;
+        };
+        may_be(
+            (self.0.cells, self.0.kinds),
+            node.generation,
+            (position, master),
+        )
+    }
+
+    /// The cell that is measured best of those that may be the secondary node's beside a master's.
+    fn best(&self, master: CellId) -> Option<CellId> {
+        let node = self.0.state.secondary_node.as_ref()?;
+        let mut best: Option<(f64, CellId)> = None;
+        for (position, &cell) in self.0.cells.iter().enumerate() {
+            let level = node
+                .about
+                .filtered(position)
+                .or(node.adding.filtered(position));
+            if let Some(level) = level
+                && self.may_be(position, master)
+                && best.is_none_or(|(before, _)| level > before)
+            {
+                best = Some((level, cell));
+            }
+        }
+        best.map(|(_, cell)| cell)
+    }
+
+    /// The cells were measured, as [`Survey::on_samples`] has it.
+    pub(super) fn on_samples(
+        &mut self,
+        (now, over): (Time, Span),
+        serving: usize,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let Managed {
+            ue,
+            cells,
+            kinds,
+            samples,
+            visited,
+            state,
+            ..
+        } = &mut *self.0;
+        // Such a UE measures all its cells each time, and nothing has bounds.
+        let all = (&visited[..], std::iter::empty());
+        let Some(node) = state.secondary_node.as_deref_mut() else {
             return;
         };
-        let cell = service.stack.legs[leg.index()].config.cell;
-        note_cell((self.0.ue, cell), RrcEvent::SecondaryReleased, env);
-        service.secondary.forget(leg);
-        service.leave_leg(leg);
+        let generation = node.generation;
+        let master = cells[serving];
+        let of = |_: &MeasurementEvent, position: usize| {
+            may_be((cells, kinds), generation, (position, master)).then_some(0.0)
+        };
+        let pscell = node.network.cell();
+        let place = pscell.and_then(|cell| cells.binary_search(&cell).ok());
+        let (meant, other, place) = match (node.ue, place) {
+            (UeSide::Serving, Some(place)) => (Some(&mut node.about), &mut node.adding, place),
+            (UeSide::Alone, _) => (Some(&mut node.adding), &mut node.about, serving),
+            _ => (None, &mut node.about, serving),
+        };
+        let feed = |survey: &mut Survey| {
+            for (position, &sample) in samples.iter().enumerate() {
+                if !sample.is_none() {
+                    survey.on_sample(position, sample, over);
+                }
+            }
+        };
+        feed(other);
+        match meant {
+            Some(survey) => survey.on_samples(all, (now, over), (place, samples), of, {
+                |position, holds| {
+                    let event = match holds {
+                        true => RrcEvent::ConditionEntered,
+                        false => RrcEvent::ConditionLeft,
+                    };
+                    note_cell((*ue, cells[position]), event, env);
+                }
+            }),
+            None => feed(&mut node.adding),
+        }
+    }
+
+    /// The UE reports what is due.
+    fn report(&mut self, env: &mut Env<'_, impl Probe>) {
+        let serving = self.0.service.stack.serving_cell(self.0.ue);
+        let cells = self.0.cells;
+        let here = serving.and_then(|cell| cells.binary_search(&cell).ok());
+        let Some(here) = here.filter(|_| self.0.state.is_connected()) else {
+            return;
+        };
+        let mut number = 0;
+        while let Some(node) = self.node() {
+            let pscell = node.network.cell();
+            let place = pscell.and_then(|cell| cells.binary_search(&cell).ok());
+            let (survey, place, is_about) = match (node.ue, place) {
+                (UeSide::Serving, Some(place)) => (&mut node.about, place, true),
+                (UeSide::Alone, _) => (&mut node.adding, here, false),
+                _ => return,
+            };
+            if number == survey.events() {
+                return;
+            }
+            let report = survey.report(number, env.now, (cells, place));
+            number += 1;
+            let Some(report) = report else { continue };
+            let best = report.cells().first().unwrap_or(&report.serving).cell;
+            note_cell((self.0.ue, best), RrcEvent::ReportSent, env);
+            let message = NodeMessage::Report { is_about, report };
+            self.0.send(Direction::Uplink, Message::Node(message), env);
+        }
+    }
+
+    /// A message of RRC about the secondary node is there.
+    pub(super) fn on_message(&mut self, message: NodeMessage, env: &mut Env<'_, impl Probe>) {
+        match message {
+            NodeMessage::Report { is_about, report } => self.on_report(is_about, &report, env),
+            NodeMessage::Order { order, number } => self.on_told(order, number, env),
+            NodeMessage::Answer(number) => self.on_answer(number, env),
+            NodeMessage::AccessFailed(cell) => {
+                note_cell((self.0.ue, cell), RrcEvent::SecondaryFailureKnown, env);
+                self.with_node(env, |network, step| {
+                    network.on_failure(Remedy::Release, step);
+                });
+            }
+        }
+    }
+
+    fn on_report(&mut self, is_about: bool, report: &Measured, env: &mut Env<'_, impl Probe>) {
+        let best = report.cells().first().map(|reported| reported.cell);
+        let about = best.unwrap_or(report.serving.cell);
+        note_cell((self.0.ue, about), RrcEvent::ReportReceived, env);
+        let Some(node) = self.node() else { return };
+        if !is_about {
+            if let Some(target) = best {
+                self.with_node(env, |network, step| network.on_addable(target, step));
+            }
+            return;
+        }
+        // What is told of a cell that is the node's no more says nothing about this one.
+        if node.network.pscell() != Some(report.serving.cell) {
+            return;
+        }
+        let wish = match (node.about.kind(report.event), best) {
+            (Some(EventKind::A2 { .. }), _) => Wish::Release,
+            (_, Some(target)) => Wish::Change(target),
+            _ => return,
+        };
+        self.with_node(env, |network, step| network.on_report(wish, step));
+    }
+
+    /// A message has come over links. Whether it is about the secondary node.
+    pub(super) fn on_wired(&mut self, number: u64, env: &mut Env<'_, impl Probe>) -> bool {
+        let is_it = self.with_node(env, |network, step| network.on_message(number, step));
+        is_it == Some(true)
+    }
+
+    /// What follows from a step of the network's part.
+    pub(super) fn act(&mut self, act: NodeAct, env: &mut Env<'_, impl Probe>) {
+        match act {
+            NodeAct::Tell { order, number } => {
+                let cell = match order {
+                    Order::Enter(cell) => Some(cell),
+                    Order::Release => self.node().and_then(|node| node.network.cell()),
+                };
+                if let Some(cell) = cell {
+                    note_cell((self.0.ue, cell), RrcEvent::ReconfigurationSent, env);
+                }
+                if let Some(node) = self.node() {
+                    node.note(|row| row.commanded_s = seconds(env.now));
+                }
+                self.each(|bearer, stack| hold_secondary(&mut stack.bearers[bearer.index()]));
+                let message = NodeMessage::Order { order, number };
+                self.0
+                    .send(Direction::Downlink, Message::Node(message), env);
+                self.stir(env);
+            }
+            NodeAct::Began { target, purpose } => self.begin_row(target, purpose, env),
+            NodeAct::Ended { is_refused: true } => self.end_row(HandoverOutcome::Refused, env),
+            NodeAct::Ended { is_refused: false } => {
+                self.end_row(HandoverOutcome::Cancelled, env);
+            }
+            NodeAct::GoOn(master) => self.0.command(master, env),
+        }
+    }
+
+    fn begin_row(
+        &mut self,
+        target: Option<CellId>,
+        purpose: Purpose,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        self.end_row(HandoverOutcome::Cancelled, env);
+        let master = self
+            .0
+            .service
+            .stack
+            .serving_cell(self.0.ue)
+            .unwrap_or_default();
+        let (ue, config) = (self.0.ue, self.0.config);
+        let Some(node) = self.node() else { return };
+        let before = node.network.cell();
+        let kind = match (before, target) {
+            (_, None) => SecondaryChange::Release,
+            (None, _) => SecondaryChange::Addition,
+            (Some(before), Some(target)) if config.is_one_station(before, target) => {
+                SecondaryChange::Modification
+            }
+            _ => SecondaryChange::Change,
+        };
+        let now_s = seconds(env.now);
+        node.record = Some(SecondaryChangeRow {
+            kind,
+            cause: purpose.cause(),
+            target: target.or(before).unwrap_or(master),
+            triggered_s: now_s,
+            requested_s: if target.is_some() { now_s } else { f64::NAN },
+            ..row_of(ue, before.unwrap_or(master))
+        });
+    }
+
+    fn end_row(&mut self, outcome: HandoverOutcome, env: &mut Env<'_, impl Probe>) {
+        if let Some(mut row) = self.node().and_then(|node| node.record.take()) {
+            (row.time_s, row.outcome) = (env.now, outcome);
+            env.probe.secondary_change(row);
+        }
+    }
+
+    /// Whatever is due happens.
+    pub(super) fn proceed<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
+        if self.node().is_none() {
+            return;
+        }
+        self.with_node(env, SecondaryNetwork::on_due);
+        self.access(motion, env);
+        let is_connected = self.0.state.is_connected();
+        let answer = self.node().and_then(|node| {
+            let is_due = |&mut (at, _): &mut (Time, u32)| is_connected && at <= env.now;
+            node.answer.take_if(is_due)
+        });
+        if let Some((_, number)) = answer {
+            let message = Message::Node(NodeMessage::Answer(number));
+            self.0.send(Direction::Uplink, message, env);
+        }
+        self.report(env);
+    }
+
+    /// The network knows that the secondary leg has failed, which was found at `found_at`.
+    pub(super) fn on_failed(&mut self, found_at: Time, env: &mut Env<'_, impl Probe>) {
+        let master = self
+            .0
+            .service
+            .stack
+            .serving_cell(self.0.ue)
+            .unwrap_or_default();
+        let best = self.best(master);
+        let Some(node) = self.node() else { return };
+        node.silent_since = Some(found_at);
+        let Some(cell) = node.network.cell() else {
+            return;
+        };
+        let remedy = match node.config.after_failure {
+            SecondaryAfterFailure::Release => Remedy::Release,
+            SecondaryAfterFailure::Restore => Remedy::Enter(cell),
+            SecondaryAfterFailure::Strongest => Remedy::Enter(best.unwrap_or(cell)),
+        };
+        self.with_node(env, |network, step| network.on_failure(remedy, step));
+    }
+
+    /// The master's target takes the UE: it asks a cell of the secondary node before the command. Whether it does.
+    pub(super) fn plan(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) -> bool {
+        let best = self.best(target);
+        let Some(node) = self.node() else {
+            return false;
+        };
+        let is_there = matches!(node.ue, UeSide::Serving) && !node.network.is_busy();
+        let Some(cell) = node.network.pscell().filter(|_| is_there) else {
+            return false;
+        };
+        let wanted = match node.config.at_handover {
+            SecondaryAtHandover::Release => None,
+            SecondaryAtHandover::Keep => Some(cell),
+            SecondaryAtHandover::Strongest => best,
+        };
+        let fits = |cell: &CellId| {
+            let position = self.0.cells.binary_search(cell);
+            position.is_ok_and(|position| self.may_be(position, target))
+        };
+        let Some(cell) = wanted.filter(fits) else {
+            return false;
+        };
+        self.with_node(env, |network, step| network.plan(target, cell, step));
+        true
+    }
+
+    /// Bytes that a message has more because of the secondary node that it names.
+    pub(super) fn bytes_beside(&mut self, message: Message) -> u32 {
+        let planned = self.node().and_then(|node| node.network.planned());
+        match (message, planned) {
+            (Message::Command(_), Some(_)) => GROUP,
+            _ => 0,
+        }
+    }
+
+    /// The handover does not come about: the secondary node stays as it is.
+    pub(super) fn cancel(&mut self, env: &mut Env<'_, impl Probe>) {
+        if self.with_node(env, SecondaryNetwork::cancel) == Some(true) {
+            self.end_row(HandoverOutcome::Cancelled, env);
+        }
+    }
+}
+
+/// Whether the cell at a position may be that of a secondary node of a generation beside a master's cell.
+fn may_be(
+    (cells, kinds): (&[CellId], &[CellKind]),
+    generation: Generation,
+    (position, master): (usize, CellId),
+) -> bool {
+    let kind = &kinds[position];
+    let of_master = cells
+        .binary_search(&master)
+        .map(|place| kinds[place].carrier);
+    !kind.is_utra && kind.generation == generation && of_master != Ok(kind.carrier)
+}
+
+/// A row of a change of the secondary node in this cell, before any of it has happened.
+fn row_of(ue: UeId, source: CellId) -> SecondaryChangeRow {
+    SecondaryChangeRow {
+        time_s: Time::ZERO,
+        ue,
+        kind: SecondaryChange::default(),
+        cause: SecondaryCause::default(),
+        source,
+        target: source,
+        outcome: HandoverOutcome::Success,
+        triggered_s: f64::NAN,
+        requested_s: f64::NAN,
+        commanded_s: f64::NAN,
+        left_s: f64::NAN,
+        entered_s: f64::NAN,
+        completed_s: f64::NAN,
+        gap_s: f64::NAN,
+        preambles: 0,
+        downlink_again: 0,
+        uplink_again: 0,
     }
 }

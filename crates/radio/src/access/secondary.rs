@@ -9,6 +9,7 @@
 //!
 //! Standard: TS 38.331 §5.7.3; TS 37.340 §7.7.
 
+use super::scg::Scg;
 use super::service::Service;
 use super::split::fails_with;
 use super::stack::Stack;
@@ -39,6 +40,7 @@ struct Untold {
     leg: LegId,
     ue: UeId,
     finder: Finder,
+    found_at: Time,
     /// When the master's base station finds out by itself, if its own link has failed meanwhile.
     known_at: Time,
 }
@@ -48,12 +50,20 @@ struct Untold {
 pub(super) struct SecondaryFailures {
     untold: Vec<Untold>,
     next_number: u64,
+    /// UEs with a failure that the network has come to know and is to see to, and since when they have it.
+    known: Vec<(UeId, Time)>,
 }
 
 impl SecondaryFailures {
     /// Whether a leg has failed and the master's base station does not know yet.
     pub(super) fn is_untold(&self, leg: LegId) -> bool {
         self.untold.iter().any(|it| it.leg == leg)
+    }
+
+    /// Whether the network is to see to some.
+    #[inline]
+    pub(super) fn are_known(&self) -> bool {
+        !self.known.is_empty()
     }
 
     /// A leg is released: nobody need know of its failure any more.
@@ -89,6 +99,7 @@ impl Service {
             leg: id,
             ue,
             finder,
+            found_at: env.now,
             known_at: Time::NEVER,
         });
         self.stack.ues[ue.index()].on_link_failure(env.now, Span::ZERO);
@@ -187,7 +198,10 @@ impl Service {
     /// The master's base station knows of a failure: both sides start afresh, and the leg carries again after the time
     /// that re-establishment takes.
     pub(super) fn act_on_failure(&mut self, number: u64, env: &mut Env<'_, impl Probe>) {
-        let Some(Untold { leg, ue, .. }) = self.secondary.take(number) else {
+        let Some(Untold {
+            leg, ue, found_at, ..
+        }) = self.secondary.take(number)
+        else {
             return;
         };
         tell(
@@ -196,6 +210,14 @@ impl Service {
             &self.stack,
             env.probe,
         );
+        if self.stack.ues[ue.index()].has_managed_node {
+            let until = env.now.saturating_add(UNTOLD);
+            silence(self, leg, until);
+            self.stack.fail_bearers((leg, Time::NEVER), env);
+            self.serve_split(leg, env);
+            self.secondary.known.push((ue, found_at));
+            return;
+        }
         let cell = self.stack.legs[leg.index()].config.cell;
         let takes = self.cells[cell.index()].plan.config.reestablish_after;
         let until = env.now.saturating_add(takes);
@@ -248,6 +270,15 @@ impl Stack {
 }
 
 impl RadioAccess {
+    /// The network has come to know of failures that it manages.
+    pub(super) fn on_known_failures(&mut self, env: &mut Env<'_, impl Probe>) {
+        let mut known = std::mem::take(&mut self.service.secondary.known);
+        for (ue, found_at) in known.drain(..) {
+            self.with_managed(ue, |managed| Scg(managed).on_failed(found_at, env));
+        }
+        self.service.secondary.known = known;
+    }
+
     /// SCGFailureInformation has come.
     pub(super) fn on_report(&mut self, number: u64, env: &mut Env<'_, impl Probe>) {
         self.service.act_on_failure(number, env);

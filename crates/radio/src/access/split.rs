@@ -6,23 +6,29 @@ use super::{Backhaul, Event, LegCounters, Move, RadioAccess};
 use crate::bearer::daps::{copied_between, daps};
 use crate::bearer::early::{copied_early, early};
 use crate::bearer::{
-    Carried, Frame, FrameKind, SplitBearer, carried, leg_numbered, on_late_uplink, shown, split,
+    Carried, Drb, Frame, FrameKind, SplitBearer, carried, last_far, leg_numbered, on_late_uplink,
+    shown, split,
 };
 use crate::config::{Env, LegId};
 use crate::leg::rlc_of;
+use crate::rrc::UeRrc;
 use fadeout_core::{Direction, DrbId, InterfaceFrame, Probe, Span, Time};
 
+/// Number of the leg of the primary cell.
+const NEAR_LEG: u8 = 0;
 /// Number of the leg at the other base station.
 const FAR_LEG: u8 = 1;
 
 impl RadioAccess {
     /// The counters of a direction of the legs of a bearer, if it has several: of the first cell of each.
     pub fn legs_of(&self, bearer: DrbId, direction: Direction) -> Option<Vec<LegCounters>> {
-        let Stack { bearers, legs, .. } = &self.service.stack;
+        let Stack {
+            bearers, legs, ues, ..
+        } = &self.service.stack;
         let drb = &bearers[bearer.index()];
         let carried = carried(drb, direction)?;
         let of_leg = |(number, carried): (u8, &Carried)| {
-            let leg = &legs[leg_numbered(drb, number)?.index()];
+            let leg = &legs[last_leg(ues, drb, number)?.index()];
             let plan = &self.service.cells[leg.config.cell.index()].plan;
             let blocks = leg.half(direction).counters();
             let whole = plan.resources(direction).units(plan.frame.symbols());
@@ -116,8 +122,9 @@ impl Stack {
             } = frame;
             let drb = &self.bearers[bearer.index()];
             let cell = |leg: LegId| self.legs[leg.index()].config.cell;
-            let near = drb.leg().map(cell).unwrap_or_default();
-            let far = leg_numbered(drb, FAR_LEG).map_or(near, cell);
+            let near = last_leg(&self.ues, drb, NEAR_LEG).map(cell);
+            let near = near.unwrap_or_default();
+            let far = last_leg(&self.ues, drb, FAR_LEG).map_or(near, cell);
             let (what, from, to) = match kind {
                 FrameKind::Copy => {
                     let early = copied_early(drb, number);
@@ -152,6 +159,17 @@ impl Stack {
     pub(super) fn bearer_at(&self, leg: LegId, position: usize) -> Option<DrbId> {
         self.legs[leg.index()].channels.bearer(position)
     }
+}
+
+/// The leg of a split bearer with a number, or that which had it last while there is none: its UE may be between two
+/// cells, or without a secondary node.
+fn last_leg(ues: &[UeRrc], drb: &Drb, number: u8) -> Option<LegId> {
+    let last = || match number {
+        NEAR_LEG => ues[drb.config().ue.index()].legs().first().copied(),
+        FAR_LEG => last_far(drb),
+        _ => None,
+    };
+    leg_numbered(drb, number).or_else(last)
 }
 
 /// The leg at a position among those of a bearer.

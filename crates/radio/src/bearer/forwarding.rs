@@ -3,9 +3,9 @@
 //! The source sends on what it has once the UE has left it. A packet that is away is no bearer's: a link may
 //! drop it. What reaches a base station that the UE is not coming to goes on from there.
 
-use super::Storage;
 use super::generation::with_header;
 use super::transfer::{Fresh, Transfer, Transfers, Travel};
+use super::{Storage, split};
 use crate::config::{Env, Fate, Way};
 use crate::rlc::Sdu;
 use fadeout_core::{
@@ -114,10 +114,17 @@ impl Travel<'_> {
             true => with_header(&self.drb.config.pdcp, sdu, pool),
             false => sdu,
         };
-        let [downlink, uplink] = &mut self.drb.anchors;
+        let is_there = has_left && is_kept && {
+            let [_, uplink] = &self.drb.anchors;
+            uplink.rx.has(sdu.count)
+        };
+        if !is_there && split::wait_again(self.drb, Direction::Downlink, sdu) {
+            return;
+        }
+        let [downlink, _] = &mut self.drb.anchors;
         let rlc = &mut self.drb.legs.primary.sender(Direction::Downlink).rlc;
         match (has_left, is_kept) {
-            (true, true) if uplink.rx.has(sdu.count) => {}
+            (true, true) if is_there => {}
             (true, false) => downlink.tx.renumber(sdu, rlc),
             _ => rlc.push_again(sdu),
         }

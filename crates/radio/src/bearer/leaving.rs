@@ -255,7 +255,10 @@ impl Travel<'_> {
             env,
             storage,
         );
-        self.drb.reestablish((0, env.now), env, storage);
+        match &self.drb.split {
+            Some(_) => split::drop_all(self.drb, env, storage),
+            None => self.drb.reestablish((0, env.now), env, storage),
+        }
         for anchor in &mut self.drb.anchors {
             anchor.tx.restart();
             anchor.rx.restart();

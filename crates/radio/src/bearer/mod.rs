@@ -29,7 +29,8 @@ mod transfer;
 pub(crate) use abroad::Stays;
 pub(crate) use leaving::fail_leg;
 pub(crate) use split::{
-    Carried, Frame, FrameKind, SplitBearer, carried, leg_numbered, on_late_uplink, shown, split,
+    Carried, Frame, FrameKind, SplitBearer, carried, close_secondary, hold_secondary, last_far,
+    leave_secondary, leg_numbered, manage_secondary, on_late_uplink, open_secondary, shown, split,
 };
 pub(crate) use storage::Storage;
 pub(crate) use track::BlockTimes;
@@ -205,6 +206,7 @@ impl Drb {
             Some(rlc) => {
                 rlc.leg = Some(leg);
                 rlc.rooms = rooms;
+                split::note_far(&mut self.split, number, leg);
                 true
             }
             None => false,

@@ -552,6 +552,7 @@ impl Travel<'_> {
     /// The UE's unsent data goes back into its RLC.
     fn push_uplink(&mut self, storage: &mut Storage) {
         let is_kept = self.drb.config.is_acknowledged();
+        (storage.again).retain(|&sdu| !split::wait_again(self.drb, Direction::Uplink, sdu));
         let rlc = &mut self.drb.legs.primary.sender(Direction::Uplink).rlc;
         let tx = &mut self.drb.anchors[Direction::Uplink.index()].tx;
         for sdu in storage.again.drain(..) {

@@ -95,7 +95,7 @@ pub(crate) fn check_bearer<'a>(
             ues: count,
         });
     };
-    let legs = 1 + u8::from(ue.pscell.is_some());
+    let legs = legs_of(ue);
     if bearer.leg >= legs {
         return Err(RadioError::NoLeg {
             bearer: index,
@@ -108,13 +108,18 @@ pub(crate) fn check_bearer<'a>(
         .map_or(Ok(()), |split| check_split(index, bearer, &split, ue))
 }
 
+/// Legs that a UE has, or may be given.
+fn legs_of(ue: &UeConfig) -> u8 {
+    1 + u8::from(ue.pscell.is_some() || ue.takes_secondary)
+}
+
 /// What is wrong with the legs of a bearer of a UE: what, its value, and what was expected.
 fn wrong_legs(
     bearer: &BearerConfig,
     split: &SplitConfig,
     ue: &UeConfig,
 ) -> Option<(&'static str, String, &'static str)> {
-    let legs = 1 + u8::from(ue.pscell.is_some());
+    let legs = legs_of(ue);
     let carriers = &split.carriers;
     let is_far = matches!(split.leg, None | Some(1));
     if bearer.leg != 0 || !is_far || split.leg.is_some_and(|leg| leg >= legs) {

@@ -2,6 +2,7 @@
 
 use super::{
     BeamMonitoring, ConditionalConfig, LtmConfig, MeasurementGaps, PowerRamping, RachLess, Scope,
+    SecondaryNodeConfig,
 };
 use fadeout_core::registry::{Parameter, integer, number, span};
 use fadeout_core::{Bytes, CellId, Decibel, Procedure, Span};
@@ -47,6 +48,8 @@ pub struct MobilityConfig {
     /// By cell, those that may be secondary ones beside it: of each carrier the first is added to a UE that enters,
     /// others take its place when event A6 says so. Cells behind the last have none.
     pub secondaries: Vec<Vec<CellId>>,
+    /// Who is given a secondary node and when; without it one goes with the first change of the master's cell.
+    pub secondary_node: Option<SecondaryNodeConfig>,
     /// Base station of each cell: cells with the same number hand over without a path switch.
     pub stations: Vec<u32>,
     /// Those of them that are of 3G: they speak to others by way of the core.
@@ -151,6 +154,7 @@ impl MobilityConfig {
             daps: false,
             most_ues: None,
             secondaries: Vec::new(),
+            secondary_node: None,
             stations: Vec::new(),
             utra: BTreeSet::new(),
             interface: Interface::Direct,

@@ -16,6 +16,8 @@ pub struct UeConfig {
     /// The cell of its second leg, which it has beside the first, if it has one (PSCell of dual
     /// connectivity, TS 37.340 clause 3.1). It may be of another generation.
     pub pscell: Option<CellId>,
+    /// Whether the network may give it a second leg, so that its bearers may be split without one.
+    pub takes_secondary: bool,
     /// Cells that it uses beside that of its first leg.
     pub aggregation: Aggregation,
     /// Most transmitted power.
@@ -161,6 +163,7 @@ impl UeConfig {
             node,
             serving: Serving::Strongest,
             pscell: None,
+            takes_secondary: false,
             aggregation: Aggregation::NONE,
             power: Dbm(keys.tx_power),
             noise_figure: Decibel(keys.noise_figure),

@@ -15,6 +15,7 @@ use super::monitor::LinkWatch;
 use super::network::Network;
 use super::policy::ReportedCell;
 use super::record::Record;
+use super::secondary_node::{NodeMessage, SecondaryNode};
 use super::survey::Survey;
 use super::trail::Trail;
 use super::turns::Turns;
@@ -40,6 +41,8 @@ pub(crate) struct UeMobility {
     pub network: Network,
     pub letters: Letters,
     pub secondaries: Secondaries,
+    /// Its secondary node, or who may become that; none where nobody manages one.
+    pub secondary_node: Option<Box<SecondaryNode>>,
     /// The second cell, while there is one.
     pub dual: Option<Dual>,
     /// L1/L2-triggered mobility, where there is some.
@@ -143,6 +146,8 @@ pub(crate) enum Message {
     AccessFailed,
     /// RRCReconfiguration with daps-SourceRelease.
     ReleaseSource,
+    /// One about the secondary node.
+    Node(NodeMessage),
     /// LTM Cell Switch Command, a control element of MAC.
     Switch(CellId),
 }
@@ -161,6 +166,7 @@ impl Message {
             // As PDCP, RLC and MAC add 5 bytes; with a timing advance and TCI states, without preambles.
             Message::Switch(_) => 5,
             Message::ReleaseSource => 40,
+            Message::Node(message) => message.size(),
         }
     }
 }
@@ -177,7 +183,7 @@ pub(crate) struct Secondaries {
 /// From the reception of a reconfiguration with secondary cells to the UE's answer.
 ///
 /// Standard: TS 36.331 §11.2; TS 38.331 §12.
-fn secondary_processing(generation: Generation) -> Span {
+pub(crate) fn secondary_processing(generation: Generation) -> Span {
     match generation {
         Generation::Lte => Span::from_millis(20),
         Generation::Nr => Span::from_millis(16),
@@ -289,6 +295,7 @@ impl UeMobility {
             network: Network::new(config.station(cell)),
             letters: Letters::default(),
             secondaries: Secondaries::default(),
+            secondary_node: None,
             dual: None,
             ltm: config.ltm.map(|_| Box::new(Ltm::new())),
             record: Record::new(),
@@ -319,6 +326,7 @@ impl UeMobility {
                 .min(self.survey.report_at())
                 .min(self.secondaries.answer_at())
                 .min(self.dual.as_ref().map_or(Time::NEVER, Dual::wake_at))
+                .min((self.secondary_node.as_ref()).map_or(Time::NEVER, |it| it.speaks_at()))
                 .min(self.beams.as_ref().map_or(Time::NEVER, |it| it.wake_at()))
                 .min(self.survey.conditions.wake_at())
                 .min(self.switch_at()),
@@ -327,7 +335,9 @@ impl UeMobility {
             Stage::Fetching { at, until, .. } => (*at).min(*until),
             Stage::Released { at } | Stage::Arriving { at, .. } => *at,
         };
-        let rest = self.network.wake_at().min(self.record.due_at());
+        let node = self.secondary_node.as_ref();
+        let rest = (self.network.wake_at().min(self.record.due_at()))
+            .min(node.map_or(Time::NEVER, |node| node.wake_at()));
         of_stage.min(self.survey.next_at()).min(rest)
     }
 }

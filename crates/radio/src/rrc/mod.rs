@@ -9,7 +9,7 @@
 //! [`turns`] what in gaps, [`monitor`] when its link has failed, [`policy`] where it is to go, [`network`]
 //! what base stations and the core do about it, [`random_access`] and [`granted`] how it comes into a cell, [`ltm`] when MAC switches it, [`mobility`]
 //! where it stands in all that, and [`record`] what is told of it. [`pace`] says how often it measures and
-//! looks. [`states`] are those of a UE whose connection is released when it is quiet.
+//! looks. [`secondary_node`] is that of dual connectivity. [`states`] are those of a UE whose connection is released when it is quiet.
 //!
 //! Standard: TS 38.331 §5.3.10.3; TS 36.331 §5.3.11.3.
 
@@ -31,6 +31,7 @@ pub(crate) mod pace;
 pub(crate) mod policy;
 pub(crate) mod random_access;
 pub(crate) mod record;
+pub(crate) mod secondary_node;
 pub(crate) mod states;
 pub(crate) mod survey;
 pub(crate) mod trail;
@@ -54,6 +55,8 @@ pub(crate) struct UeRrc {
     failures: u64,
     /// The last looks at the downlink of each leg.
     looks: Vec<Looks>,
+    /// Whether the network manages its secondary node.
+    pub has_managed_node: bool,
 }
 
 /// The first step of a UE.
@@ -98,6 +101,7 @@ impl UeRrc {
             control: None,
             failures: 0,
             looks: Vec::new(),
+            has_managed_node: false,
         }
     }
 

@@ -8,6 +8,7 @@
 
 use super::backhaul::{Place, Signal, Wire};
 use super::candidacy::Candidacy;
+use super::secondary_node::NodeAct;
 use crate::config::{BicastStart, DataForwarding, Interface, MobilityConfig, Signalling};
 use fadeout_core::{CellId, RrcEvent, Span, Time};
 use std::collections::VecDeque;
@@ -95,6 +96,8 @@ pub(crate) enum Act {
     ResumeData,
     /// It has the source's answer.
     HasStatus,
+    /// Something follows about the secondary node.
+    SecondaryNode(NodeAct),
     /// Something happened that has a row: about this cell, or about the serving one.
     Note(Option<CellId>, RrcEvent),
 }

@@ -10,6 +10,7 @@ mod dual;
 mod gaps;
 mod generations;
 mod ltm;
+mod nodes;
 mod rach_less;
 mod sampling;
 mod street;

@@ -4,7 +4,7 @@ use fadeout_core::random::Stream;
 use fadeout_core::{
     Bytes, CellId, Dbm, Decibel, Direction, DrbId, FlowId, HandoverRow, Hertz, Kinematics,
     MeasurementRow, Motion, NodeId, Packet, PacketId, PacketPool, Point, Probe, RadioDropRow,
-    RrcRow, Segment, Span, Time, TransportBlockRow, UeId, Vector,
+    RrcRow, SecondaryChangeRow, Segment, Span, Time, TransportBlockRow, UeId, Vector,
 };
 use fadeout_radio::access::{
     AccessConfig, Backhaul, BearerConfig, CellConfig, DataForwarding, EventKind, Interface,
@@ -39,6 +39,7 @@ impl Motion for Walk {
 pub(crate) struct Rows {
     pub(crate) drops: Vec<RadioDropRow>,
     pub(crate) handovers: Vec<HandoverRow>,
+    pub(crate) changes: Vec<SecondaryChangeRow>,
     pub(crate) steps: Vec<RrcRow>,
     pub(crate) blocks: Vec<TransportBlockRow>,
     pub(crate) keeps_blocks: bool,
@@ -52,6 +53,9 @@ impl Probe for Rows {
     }
     fn handover(&mut self, row: HandoverRow) {
         self.handovers.push(row);
+    }
+    fn secondary_change(&mut self, row: SecondaryChangeRow) {
+        self.changes.push(row);
     }
     fn rrc(&mut self, row: RrcRow) {
         self.steps.push(row);
@@ -338,6 +342,7 @@ pub(crate) fn mobility(cells: u32) -> MobilityConfig {
         daps: false,
         most_ues: None,
         secondaries: Vec::new(),
+        secondary_node: None,
         stations: (0..cells).collect(),
         utra: BTreeSet::new(),
         interface: Interface::Direct,

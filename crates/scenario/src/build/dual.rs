@@ -27,6 +27,16 @@ pub(super) fn pscell(
         return None;
     }
     let Some(item) = fields.item("pscell") else {
+        // It may get one.
+        if builder.has_secondary_node && !bearers.is_empty() {
+            if cell.is_none() {
+                let message = "a split bearer of a UE that names no cell";
+                let place = bearers[0].place_of("split");
+                builder.mistake(place, message, "a `cell`, that of the master node");
+                return None;
+            }
+            return check_split(builder, &bearers).then_some(None);
+        }
         if let Some(bearer) = bearers.iter().find(|bearer| !carriers(bearer)) {
             let message = match is_doubled {
                 true => "PDCP duplication with one leg: the UE has one cell",
@@ -34,7 +44,9 @@ pub(super) fn pscell(
             };
             let expected = match is_doubled {
                 true => "a `pscell` of the UE, or `carriers` of the `split`",
-                false => "a `pscell` of the UE",
+                false => {
+                    "a `pscell` of the UE, or `secondary-node` in [mobility-management], which gives it one"
+                }
             };
             builder.mistake(bearer.place_of("split"), message, expected);
             return None;

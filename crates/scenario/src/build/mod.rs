@@ -48,6 +48,7 @@ pub(crate) fn scenario(
         groups: BTreeMap::new(),
         vehicle_groups: Vec::new(),
         is_managed: false,
+        has_secondary_node: false,
         files: BTreeMap::new(),
     };
     builder.scenario(&file)
@@ -74,6 +75,8 @@ pub(crate) struct Builder<'r, 'c> {
     vehicle_groups: Vec<String>,
     /// Whether the file has mobility management, right or wrong.
     is_managed: bool,
+    /// Whether mobility management gives UEs secondary nodes.
+    has_secondary_node: bool,
     /// Files read so far, by path.
     files: BTreeMap<String, Arc<[u8]>>,
 }
@@ -108,7 +111,10 @@ impl Builder<'_, '_> {
             .flatten()
             .map(|cell| (cell.name.clone(), cell.node))
             .collect();
-        self.is_managed = file.fields("mobility-management").is_some();
+        let mobility = file.fields("mobility-management");
+        self.is_managed = mobility.is_some();
+        self.has_secondary_node =
+            mobility.is_some_and(|fields| fields.item("secondary-node").is_some());
         radio::read_offers(self, file.map("cell"), &bases, &mut cells);
         let mobility = self.mobility(file, !cells.is_empty());
         let prediction = self.prediction(file, !cells.is_empty());

@@ -218,7 +218,7 @@ impl Builder<'_, '_> {
             pscell,
             place,
             self.movement(fields)?,
-            self.given_sinr(fields)?,
+            given_sinr(self, fields)?,
             drbs?,
         );
         Ue::read(fields, Some(own), self)
@@ -337,23 +337,6 @@ impl Builder<'_, '_> {
             return None;
         }
         Some(all)
-    }
-
-    /// A given SINR, when there is one; both directions have it or none.
-    fn given_sinr(&mut self, fields: &Fields) -> Option<Option<(Decibel, Decibel)>> {
-        match (
-            fields.decibel("downlink-sinr"),
-            fields.decibel("uplink-sinr"),
-        ) {
-            (Some(downlink), Some(uplink)) => Some(Some((downlink, uplink))),
-            (None, None) => Some(None),
-            _ => {
-                let message = "a given SINR of one direction alone";
-                let expected = "both `downlink-sinr` and `uplink-sinr`, or neither";
-                self.mistake(fields.place, message, expected);
-                None
-            }
-        }
     }
 
     /// The node of a cell or UE, which it declares: its own name unless `node` says another.
@@ -525,5 +508,25 @@ fn spread(center: Point, radius: f64, random: &mut Stream) -> Point {
         x: center.x + distance * math::cos(angle),
         y: center.y + distance * math::sin(angle),
         ..center
+    }
+}
+
+/// A given SINR, when there is one; both directions have it or none.
+fn given_sinr(
+    builder: &mut Builder<'_, '_>,
+    fields: &Fields,
+) -> Option<Option<(Decibel, Decibel)>> {
+    match (
+        fields.decibel("downlink-sinr"),
+        fields.decibel("uplink-sinr"),
+    ) {
+        (Some(downlink), Some(uplink)) => Some(Some((downlink, uplink))),
+        (None, None) => Some(None),
+        _ => {
+            let message = "a given SINR of one direction alone";
+            let expected = "both `downlink-sinr` and `uplink-sinr`, or neither";
+            builder.mistake(fields.place, message, expected);
+            None
+        }
     }
 }

@@ -163,6 +163,7 @@ impl MobilityManagement {
         )));
         let mistake = stray
             .or_else(|| self.stray_of_switching())
+            .or_else(|| self.misfit_of_nodes())
             .or(match self.procedure {
                 HandoverProcedure::Plain => None,
                 HandoverProcedure::Conditional => self.misfit(),

@@ -3,6 +3,7 @@
 use super::Named;
 use super::conditional::{ExecutionCondition, HandoverProcedure};
 use super::handover::HandoverSignalling;
+use super::secondary_node::SecondaryNode;
 use super::switching::{EarlySynchronisation, TargetAdvance};
 use crate::build::Builder;
 use crate::keys::{POSITIVE_TIME, SIZE, TIME};
@@ -64,6 +65,9 @@ table! {
         /// With the same: whether a UE whose link failed enters a prepared cell that it selects without re-establishment
         /// (attemptCondReconfig); it does without the key.
         conditional_recovery: Option<bool> = Shape::Bool, Optional;
+        /// Secondary nodes of UEs with a split bearer, which come and go; without it a `pscell` goes with the first change of
+        /// the master's cell, and none comes.
+        secondary_node: Option<SecondaryNode> = Shape::Table(SecondaryNode::KEYS), Optional;
         /// With `procedure = "conditional"`: whether prepared cells of other nodes get copies of what the source sends, of bearers in
         /// acknowledged mode (early data forwarding); they do not without the key.
         early_forwarding: Option<bool> = Shape::Bool, Optional;

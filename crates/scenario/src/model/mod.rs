@@ -19,6 +19,7 @@ mod probe;
 mod rab;
 mod radio;
 mod schedule;
+mod secondary_node;
 mod split;
 mod states;
 mod switching;
@@ -56,6 +57,7 @@ pub use radio::{
     Waypoint,
 };
 pub use schedule::{Phase, Schedule};
+pub use secondary_node::{SecondaryAfterFailure, SecondaryAtHandover, SecondaryNode};
 pub use split::{Duplication, DuplicationChange, LegChoice, Split, SplitPath};
 pub use states::RrcStates;
 pub use switching::{EarlySynchronisation, TargetAdvance};

@@ -30,7 +30,7 @@ words! {
 }
 
 /// A key, what is wrong with it, what is expected.
-type Misfit = (&'static str, &'static str, &'static str);
+pub(super) type Misfit = (&'static str, &'static str, &'static str);
 
 impl MobilityManagement {
     /// A key of a procedure that is not this one's.

@@ -37,6 +37,7 @@ pub(crate) const DEPLOYED: &str = include_str!("deployed.toml");
 pub(crate) const CONDITIONAL: &str = include_str!("conditional.toml");
 pub(crate) const SWITCHED: &str = include_str!("switched.toml");
 pub(crate) const RACH_LESS: &str = include_str!("rach-less.toml");
+pub(crate) const NODES: &str = include_str!("nodes.toml");
 
 #[test]
 fn every_example_is_accepted() {
@@ -51,10 +52,17 @@ fn every_example_is_accepted() {
 
 #[test]
 fn a_resolved_scenario_reads_back_as_itself() {
-    let texts = examples()
-        .into_iter()
-        .map(|(_, text)| text)
-        .chain([EVERYTHING, DEPLOYED, CONDITIONAL, SWITCHED, RACH_LESS].map(str::to_owned));
+    let texts = examples().into_iter().map(|(_, text)| text).chain(
+        [
+            EVERYTHING,
+            DEPLOYED,
+            CONDITIONAL,
+            SWITCHED,
+            RACH_LESS,
+            NODES,
+        ]
+        .map(str::to_owned),
+    );
     for text in texts {
         let scenario = accepted(&text);
         let resolved = toml_from_json(&scenario.to_json());

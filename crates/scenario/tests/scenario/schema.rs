@@ -1,6 +1,6 @@
 //! The JSON Schema agrees with the reader.
 
-use super::examples::{CONDITIONAL, DEPLOYED, EVERYTHING, RACH_LESS, SWITCHED, examples};
+use super::examples::{CONDITIONAL, DEPLOYED, EVERYTHING, NODES, RACH_LESS, SWITCHED, examples};
 use super::*;
 use serde_json::{Value, json};
 
@@ -119,10 +119,17 @@ fn schema() -> Value {
 #[test]
 fn what_the_reader_accepts_conforms_to_the_schema() {
     let schema = schema();
-    let texts = examples()
-        .into_iter()
-        .map(|(_, text)| text)
-        .chain([EVERYTHING, DEPLOYED, CONDITIONAL, SWITCHED, RACH_LESS].map(str::to_owned));
+    let texts = examples().into_iter().map(|(_, text)| text).chain(
+        [
+            EVERYTHING,
+            DEPLOYED,
+            CONDITIONAL,
+            SWITCHED,
+            RACH_LESS,
+            NODES,
+        ]
+        .map(str::to_owned),
+    );
     for text in texts {
         let document = toml::de::DeTable::parse(&text).expect("TOML").into_inner();
         let written = json_from_toml(&toml::de::DeValue::Table(document));
@@ -174,6 +181,7 @@ fn every_property_is_used_by_the_scenario_with_everything() {
             && !is_in(CONDITIONAL, key)
             && !is_in(SWITCHED, key)
             && !is_in(RACH_LESS, key)
+            && !is_in(NODES, key)
             && !["node", "reverse"].contains(&key.as_str())
     });
     assert!(keys.is_empty(), "not used: {keys:?}");

@@ -3,8 +3,9 @@
 use super::BuildError;
 use crate::routing::Topology;
 use crate::world::{Interfaces, Parts, UePaths};
-use fadeout_core::CellId;
-use fadeout_scenario::Scenario;
+use fadeout_core::{CellId, NodeId};
+use fadeout_radio::rlc::Generation;
+use fadeout_scenario::{Scenario, Ue};
 
 /// Lets links carry what the base stations of split bearers send each other, without mobility management.
 pub(super) fn add(
@@ -44,6 +45,83 @@ pub(super) fn check_links(
                     name(secondary)
                 ),
             });
+        }
+    }
+    Ok(())
+}
+
+/// Whether the network may give a UE a secondary node.
+pub(super) fn takes_secondary(scenario: &Scenario, ue: &Ue) -> bool {
+    let mobility = scenario.mobility.as_ref();
+    let is_managed = mobility.is_some_and(|mobility| mobility.secondary_node.is_some());
+    is_managed && (ue.split.is_some() || ue.drbs.iter().any(|drb| drb.split.is_some()))
+}
+
+/// The generation of the cells that may be the secondary node's of a UE whose master's is of `first` and whose
+/// `pscell`, if it has one, is of `second`. None where it gets none.
+pub(super) fn generation_of(
+    scenario: &Scenario,
+    (first, second): (Generation, Option<Generation>),
+) -> Result<Option<Generation>, String> {
+    let mobility = scenario.mobility.as_ref();
+    let node = mobility.and_then(|mobility| mobility.secondary_node.as_ref());
+    let other = match first {
+        Generation::Lte => Generation::Nr,
+        Generation::Nr => Generation::Lte,
+    };
+    let added = match node.and_then(|node| node.adds_other_generation()) {
+        Some(true) => other,
+        Some(false) if first == Generation::Nr => first,
+        Some(false) => {
+            return Err("event a4 of `secondary-node` beside a cell of LTE, whose secondary nodes are of NR; expected b1"
+                .to_owned());
+        }
+        None if node.is_some() && second.is_none() => other,
+        None => return Ok(second),
+    };
+    match second {
+        Some(second) if second != added => Err(
+            "its `pscell` is of another generation than the cells that `secondary-node` adds; expected b1 for a \
+             `pscell` of the other generation than its `cell`, a4 for one of the same"
+                .to_owned(),
+        ),
+        _ => Ok(Some(added)),
+    }
+}
+
+/// Checks that there is somebody to give a secondary node to, and that links connect the base stations.
+pub(super) fn check_nodes(
+    scenario: &Scenario,
+    topology: &mut Topology,
+    parts: &Parts,
+) -> Result<(), BuildError> {
+    let mobility = scenario.mobility.as_ref();
+    if mobility.is_none_or(|mobility| mobility.secondary_node.is_none()) {
+        return Ok(());
+    }
+    if !scenario.ues.iter().any(|ue| takes_secondary(scenario, ue)) {
+        return Err(BuildError::Backhaul {
+            reason: "`secondary-node`, but no UE has a `split` bearer; expected one, such as `split = {}` of a \
+                     [ue.NAME], or without it"
+                .to_owned(),
+        });
+    }
+    let base = |cell: usize| parts.directory.base(CellId(cell as u32));
+    let name = |node: NodeId| scenario.nodes[node.index()].name.as_str();
+    for one in 0..scenario.cells.len() {
+        for other in 0..one {
+            let (master, secondary) = (base(one), base(other));
+            let may_be_both = scenario.cells[one].carrier != scenario.cells[other].carrier;
+            if may_be_both && topology.shortest(master, secondary).is_none() {
+                return Err(BuildError::Backhaul {
+                    reason: format!(
+                        "`secondary-node`, but no links connect base station \"{}\" with \"{}\"; expected a [link] \
+                         between them, such as X2 or Xn",
+                        name(master),
+                        name(secondary)
+                    ),
+                });
+            }
         }
     }
     Ok(())

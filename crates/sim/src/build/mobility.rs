@@ -10,7 +10,7 @@ use fadeout_radio::access::{
     AccessConfig, BeamMonitoring, BicastStart, ConditionalConfig, DataForwarding,
     DedicatedRecovery, EventKind, Interface, MOST_CANDIDATES, MeasurementEvent, MeasurementGaps,
     MobilityConfig, Monitoring, Policy, PowerRamping, ProcedureConfig, RadioAccess, RadioError,
-    Sampling, Scope, Signalling,
+    Sampling, Scope, SecondaryAfterFailure, SecondaryAtHandover, SecondaryNodeConfig, Signalling,
 };
 use fadeout_scenario::{self as scenario, HandoverData, Named, Scenario};
 use std::collections::BTreeSet;
@@ -41,6 +41,7 @@ pub(super) fn add(
         return dual::add(scenario, topology, parts);
     }
     dual::check_links(scenario, &mut topology, parts)?;
+    dual::check_nodes(scenario, &mut topology, parts)?;
     let (Some(described), Some(radio)) = (&scenario.mobility, &mut parts.radio) else {
         return Ok(());
     };
@@ -277,13 +278,11 @@ fn way(
             name(core),
         ));
     }
-    if flow.link_info.is_some_and(|info| info.rates) {
-        if is_sender {
-            return refuse(
-                "`link-info.rates`, but its data go up, and a UE tells of the rate down; expected a flow to the UE, or \
-                 without it",
-            );
-        }
+    if is_sender && flow.link_info.is_some_and(|info| info.rates) {
+        return refuse(
+            "`link-info.rates`, but its data go up, and a UE tells of the rate down; expected a flow to the UE, or \
+             without it",
+        );
     }
     let (near, far) = match is_sender {
         true => (entry.sender, entry.receiver),
@@ -372,6 +371,7 @@ pub(super) fn config(
         daps: described.procedure == scenario::HandoverProcedure::Daps,
         most_ues: described.max_ues,
         secondaries: Vec::new(),
+        secondary_node: described.secondary_node.as_ref().map(secondary_node),
         stations: bases.iter().map(|base| base.0).collect(),
         utra: BTreeSet::new(),
         interface: match described.preparation.is_direct() {
@@ -412,6 +412,31 @@ fn conditional(described: &scenario::MobilityManagement) -> Option<ConditionalCo
             .map(|(number, _)| number)
             .collect(),
     })
+}
+
+fn secondary_node(described: &scenario::SecondaryNode) -> SecondaryNodeConfig {
+    let adds = |event: &&scenario::MeasurementEvent| {
+        matches!(
+            event.kind,
+            scenario::EventKind::A4 | scenario::EventKind::B1
+        )
+    };
+    let (adding, about): (Vec<_>, Vec<_>) = described.events.iter().partition(adds);
+    SecondaryNodeConfig {
+        adding: adding.into_iter().map(event).collect(),
+        about: about.into_iter().map(event).collect(),
+        at_handover: match described.at_handover {
+            scenario::SecondaryAtHandover::Release => SecondaryAtHandover::Release,
+            scenario::SecondaryAtHandover::Keep => SecondaryAtHandover::Keep,
+            scenario::SecondaryAtHandover::Strongest => SecondaryAtHandover::Strongest,
+        },
+        after_failure: match described.after_failure {
+            scenario::SecondaryAfterFailure::Release => SecondaryAfterFailure::Release,
+            scenario::SecondaryAfterFailure::Restore => SecondaryAfterFailure::Restore,
+            scenario::SecondaryAfterFailure::Strongest => SecondaryAfterFailure::Strongest,
+        },
+        t304: described.t304,
+    }
 }
 
 fn gaps(described: &scenario::MobilityManagement) -> Option<MeasurementGaps> {

@@ -1,6 +1,6 @@
 //! Cells, UEs and their surroundings.
 
-use super::{BuildError, channel_file, outdoors, vehicles};
+use super::{BuildError, channel_file, dual, outdoors, vehicles};
 use crate::radio::Radio;
 use fadeout_core::random::Stream;
 use fadeout_core::{CellId, Point, Rate, Span, UeId};
@@ -49,6 +49,7 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
         let serving = serving.ok_or_else(|| refuse("it finds no cell".to_owned()))?;
         let first = generations[serving.index()];
         let second = described.described.pscell.map(|cell| generations[cell]);
+        let second = dual::generation_of(scenario, (first, second)).map_err(refuse)?;
         let bearer = bearer(&described, (first, second), &scenario.cells).map_err(refuse)?;
         let id = radio.access.establish(bearer).map_err(named)?;
         let changes = described
@@ -75,7 +76,10 @@ pub(crate) fn surroundings(scenario: &Scenario) -> Result<(RadioConfig, Places),
     let mut places = around(scenario)?;
     for described in &scenario.ues {
         put_ue(scenario, described, &mut places)?;
-        config.ues.push(ue(described));
+        config.ues.push(UeConfig {
+            takes_secondary: dual::takes_secondary(scenario, described),
+            ..ue(described)
+        });
     }
     Ok((config, places))
 }

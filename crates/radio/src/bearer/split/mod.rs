@@ -15,16 +15,21 @@
 mod choice;
 mod copies;
 mod duplication;
+mod node;
 mod release;
 mod shown;
 mod work;
 
+pub(crate) use node::{
+    close_secondary, hold_secondary, last_far, leave_secondary, manage_secondary, open_secondary,
+};
+pub(super) use node::{drop_all, note_far, wait_again};
 pub(super) use release::release;
 pub(crate) use shown::shown;
 pub(crate) use work::{SplitBearer, carried, leg_numbered, on_late_uplink, split};
 
 use super::rlc_leg::RlcLegs;
-use crate::config::{BearerConfig, LEG_NUMBERS, SplitConfig};
+use crate::config::{BearerConfig, LEG_NUMBERS, LegId, SplitConfig};
 use crate::pdcp::{Ledger, Tx};
 use crate::rlc::Sdu;
 use crate::user_plane::{Corresponding, DeliveryStatus, Hosting, ServedRate};
@@ -158,6 +163,14 @@ pub(crate) struct Split {
     /// Statuses and uplink PDUs on links.
     statuses: Ring<DeliveryStatus>,
     uplink: Ring<Sdu>,
+    /// The same of base stations that were secondary ones before.
+    late: Vec<Ring<Sdu>>,
+    /// The further leg comes and goes, as the network says.
+    pub(super) stays: bool,
+    /// Whether the base station with PDCP gives the further leg nothing more: its UE is about to leave it.
+    is_held: bool,
+    /// The further leg that was connected last.
+    last_far: Option<LegId>,
     /// By direction and number of the leg: until when it carries nothing, as far as the sending end knows.
     down_until: [ByLeg<Time>; 2],
     /// By number of the leg: it has failed, and its RLC waits for what the master's base station does.
@@ -194,6 +207,10 @@ impl Split {
             arrivals: Ring::new(),
             statuses: Ring::new(),
             uplink: Ring::new(),
+            late: Vec::new(),
+            stays: false,
+            is_held: false,
+            last_far: None,
             down_until: [[Time::ZERO; LEG_NUMBERS]; 2],
             is_suspended: [false; LEG_NUMBERS],
             is_active: [[true; LEG_NUMBERS]; 2],
@@ -214,7 +231,14 @@ impl Split {
         let bytes = u64::from(size + self.header);
         let has_room = match self.duplicates(direction) {
             true => self.has_room_on_a_leg(bytes, (at, direction), legs),
-            false => self.waiting[direction.index()].bytes + bytes <= self.most,
+            false => {
+                // With one leg what RLC has and has not sent counts as it does without a split.
+                let queued = match self.is_alone() {
+                    true => legs.primary.ends[direction.index()].rlc.queued().0,
+                    false => 0,
+                };
+                self.waiting[direction.index()].bytes + queued + bytes <= self.most
+            }
         };
         let waiting = &mut self.waiting[direction.index()];
         if has_room {
@@ -258,6 +282,18 @@ impl Split {
         now < self.down_until[direction.index()][usize::from(leg)]
     }
 
+    /// Whether a leg is given nothing: it has failed, or its UE is about to leave it.
+    fn is_closed(&self, now: Time, (leg, direction): (u8, Direction)) -> bool {
+        let is_held = self.is_held && leg == FAR && direction == Direction::Downlink;
+        is_held || self.is_down(now, (leg, direction))
+    }
+
+    /// Whether there is no further leg, as far as the base station with PDCP knows.
+    #[inline]
+    fn is_alone(&self) -> bool {
+        self.down_until[Direction::Downlink.index()][usize::from(FAR)].is_never()
+    }
+
     /// Whether RLC of a leg sends nothing until it starts afresh.
     #[inline]
     pub(super) fn is_suspended(&self, leg: u8) -> bool {
@@ -297,11 +333,11 @@ impl Split {
     /// The leg of primaryPath; another one while that one has failed.
     fn primary(&self, now: Time, direction: Direction) -> u8 {
         let primary = self.config.primary;
-        if !self.is_down(now, (primary, direction)) {
+        if !self.is_closed(now, (primary, direction)) {
             return primary;
         }
         let mut legs = self.numbers();
-        let up = legs.find(|&leg| !self.is_down(now, (leg, direction)));
+        let up = legs.find(|&leg| !self.is_closed(now, (leg, direction)));
         up.unwrap_or(primary)
     }
 
@@ -311,14 +347,14 @@ impl Split {
     /// Standard: TS 38.323 §5.11.1; TS 38.321 §5.10.
     fn may_copy(&self, now: Time, (leg, direction): (u8, Direction)) -> bool {
         let is_active = self.is_active[direction.index()][usize::from(leg)];
-        (is_active || leg == self.primary(now, direction)) && !self.is_down(now, (leg, direction))
+        (is_active || leg == self.primary(now, direction)) && !self.is_closed(now, (leg, direction))
     }
 
     /// Whether a leg may be given what waits: the primary one always, another one when enough waits.
     ///
     /// Standard: TS 38.323 §5.2.1.
     fn may_use(&self, now: Time, leg: u8, direction: Direction, legs: &RlcLegs) -> bool {
-        if self.is_down(now, (leg, direction)) {
+        if self.is_closed(now, (leg, direction)) {
             return false;
         }
         if leg == self.primary(now, direction) {

@@ -2,6 +2,7 @@
 //!
 //! Standard: TS 37.340 §10.4, §10.7; TS 38.331 §5.3.5.4.
 
+use super::node::close;
 use super::{FAR, split};
 use crate::bearer::transfer::{Fresh, Travel};
 use crate::bearer::{Drb, Storage};
@@ -54,14 +55,20 @@ impl Travel<'_> {
         storage.again.extend(up.filter(is_wanted));
         storage.again.sort_unstable_by_key(|sdu| sdu.serial);
         storage.again.dedup_by_key(|sdu| sdu.serial);
+        let rlc = match self.drb.config.split {
+            Some(split) => split.of_leg(self.drb.config.rlc),
+            None => self.drb.config.rlc,
+        };
         for end in &mut self.drb.legs.primary.ends {
-            let is_anew = end.set_up_anew(&self.drb.config.rlc);
+            let is_anew = end.set_up_anew(&rlc);
             debug_assert!(is_anew.is_ok(), "RLC had these parameters before");
         }
         let Some(transfer) = &mut self.drb.transfer.0 else {
             return;
         };
-        transfer.late = left.uplink;
+        if self.drb.split.is_none() {
+            transfer.late = left.uplink;
+        }
         if let Some(journey) = &mut transfer.journey {
             let known: BTreeSet<u32> = journey.numbered.iter().map(|(_, sdu)| sdu.serial).collect();
             down.retain(|sdu| !known.contains(&sdu.serial));
@@ -116,30 +123,45 @@ pub(in crate::bearer) fn release(
         split(drb)?.hand_up((FAR, direction), env, storage);
         drb.hand_over(direction, env, storage);
     }
-    let mut split = drb.split.take()?;
-    drb.config.split = None;
-    let mut left = Left {
-        uplink: std::mem::replace(&mut split.uplink, Ring::new()),
-        ..Left::default()
-    };
+    let stays = drb.split.as_ref().is_some_and(|split| split.stays);
+    let mut left = Left::default();
+    let Drb {
+        split,
+        legs,
+        anchors,
+        ..
+    } = &mut *drb;
+    let inner = split.as_deref_mut()?;
     let [downlink, uplink] = &mut left.sdus;
-    split.hosting.flush(downlink);
-    for far in &mut drb.legs.others {
+    inner.hosting.flush(downlink);
+    for far in &mut legs.others {
         far.sender(Direction::Uplink).rlc.reestablish(uplink);
     }
-    drb.legs.others.clear();
-    let tx = &mut drb.anchors[Direction::Uplink.index()];
-    for (waiting, sdus) in split.waiting.iter_mut().zip(&mut left.sdus) {
+    let tx = &mut anchors[Direction::Uplink.index()];
+    for (waiting, sdus) in inner.waiting.iter_mut().zip(&mut left.sdus) {
         while let Some(sdu) = waiting.again.pop() {
+            waiting.bytes -= u64::from(sdu.size);
             sdus.push(sdu);
         }
     }
     // The downlink's went to the journey when the base station stopped, or comes with what it has not sent.
-    let fresh = &mut split.waiting[Direction::Uplink.index()].fresh;
-    while let Some(fresh) = fresh.pop() {
+    let waiting = &mut inner.waiting[Direction::Uplink.index()];
+    while let Some(fresh) = waiting.fresh.pop() {
+        waiting.bytes -= u64::from(fresh.size + inner.header);
         let (at, packet, size) = (fresh.entered_at, fresh.packet, fresh.size);
         let sdu = tx.tx.number(at, packet, size, &mut tx.ledger);
         left.sdus[Direction::Uplink.index()].push(sdu);
+    }
+    if stays {
+        close(inner);
+        for far in &mut legs.others {
+            far.leg = None;
+        }
+    } else {
+        left.uplink = std::mem::replace(&mut inner.uplink, Ring::new());
+        legs.others.clear();
+        drb.config.split = None;
+        drb.split = None;
     }
     Some(left)
 }

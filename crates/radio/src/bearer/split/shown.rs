@@ -58,7 +58,8 @@ pub(crate) fn shown(drb: &Drb, kind: FrameKind, number: u64) -> Option<Interface
             (Some(status), None)
         }
         FrameKind::Uplink => {
-            let sdu = (split.uplink.contains(number)).then(|| split.uplink[number])?;
+            let mut rings = std::iter::once(&split.uplink).chain(&split.late);
+            let sdu = rings.find_map(|ring| ring.contains(number).then(|| ring[number]))?;
             (None, Some(pdu(&sdu, Direction::Uplink)))
         }
         FrameKind::Failure | FrameKind::Copy => return None,

@@ -17,11 +17,14 @@ pub(crate) struct SplitBearer<'a> {
     inlet: &'a mut Ring<(Time, PacketId)>,
     pub(super) legs: &'a mut RlcLegs,
     pub(super) anchors: &'a mut [Anchor; 2],
+    /// Whether the bearer is between two cells of the master.
+    is_travelling: bool,
 }
 
 /// The bearer at work as a split one, if it is one.
 pub(crate) fn split(drb: &mut Drb) -> Option<SplitBearer<'_>> {
     let is_acknowledged = drb.config.is_acknowledged();
+    let is_travelling = drb.transfer.is_travelling();
     Some(SplitBearer {
         id: drb.id,
         is_acknowledged,
@@ -29,6 +32,7 @@ pub(crate) fn split(drb: &mut Drb) -> Option<SplitBearer<'_>> {
         inlet: &mut drb.inlet,
         legs: &mut drb.legs,
         anchors: &mut drb.anchors,
+        is_travelling,
     })
 }
 
@@ -168,7 +172,8 @@ impl SplitBearer<'_> {
     /// Size of the packet that the base station is busy with for its own cell, while nothing else waits: it may go
     /// to the other one at once.
     fn early_size(&self, pool: &PacketPool) -> Option<u32> {
-        let &(_, packet) = self.inlet.front()?;
+        // What is forwarded is not there before its time.
+        let &(_, packet) = self.inlet.front().filter(|_| !self.is_travelling)?;
         let size = pool[packet].wire_len() + self.split.header;
         (u64::from(size) <= self.split.most).then_some(size)
     }
@@ -251,7 +256,7 @@ impl SplitBearer<'_> {
     }
 
     /// What is in the list goes before everything that waits.
-    fn send_again(&mut self, direction: Direction, storage: &mut Storage) {
+    pub(super) fn send_again(&mut self, direction: Direction, storage: &mut Storage) {
         if storage.again.is_empty() {
             return;
         }
@@ -295,7 +300,10 @@ impl SplitBearer<'_> {
     /// An uplink PDU has come from the other base station: it goes to the list. Links keep the order, so those sent
     /// before it are lost if they have not come.
     pub(crate) fn on_uplink(&mut self, number: u64, storage: &mut Storage) {
-        on_late(&mut self.split.uplink, number, storage);
+        let late = self.split.late.iter_mut();
+        for ring in std::iter::once(&mut self.split.uplink).chain(late) {
+            on_late(ring, number, storage);
+        }
     }
 
     /// A timer of the end that sends in `direction`: what has waited too long goes to the list of lost packets, what
@@ -355,7 +363,7 @@ impl SplitBearer<'_> {
                 }
             }
         }
-        if split.hosting.poll_at() <= now {
+        if split.poll_at() <= now {
             split.hosting.on_poll_sent(now);
             let number = split.hosting.next_number();
             storage.frames.push(control(FrameKind::Poll, number));
@@ -370,7 +378,7 @@ impl SplitBearer<'_> {
         split.config.leg?;
         let down_until = split.down_until[Direction::Downlink.index()][usize::from(FAR)];
         let status_at = split.corresponding.status_at().max(down_until);
-        let at = status_at.min(split.hosting.poll_at());
+        let at = status_at.min(split.poll_at());
         let at = at.min(split.discard_frame_at());
         let at = at.min(split.choice_at(now, self.legs));
         if at.is_never() {

@@ -1,0 +1,280 @@
+//! The secondary leg of a UE: how the UE enters the cell, leaves it, and what both ends of its bearers do then.
+
+use super::{SECOND, Scg};
+use crate::access::failure::step_access;
+use crate::access::handover::seconds;
+use crate::access::managed::note_cell;
+use crate::bearer::{close_secondary, leave_secondary, open_secondary};
+use crate::config::{Env, LegId};
+use crate::rrc::mobility::{Message, secondary_processing};
+use crate::rrc::random_access::{Progress, RandomAccess};
+use crate::rrc::secondary_node::{NodeMessage, Order, Purpose, SecondaryNetwork, UeSide};
+use fadeout_core::{
+    CellId, Direction, HandoverOutcome, Motion, Probe, Procedure, RrcEvent, SecondaryCause, Time,
+};
+
+impl Scg<'_, '_> {
+    /// Random access to the cell of the secondary node goes on.
+    pub(super) fn access<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
+        let Some(UeSide::Entering {
+            leg,
+            mut access,
+            until,
+        }) = self.node().map(|node| node.ue)
+        else {
+            return;
+        };
+        if until <= env.now {
+            return self.fail_access(leg, env);
+        }
+        if access.wake_at() > env.now {
+            return;
+        }
+        let (progress, sent) = step_access(self.0, (leg, &mut access), true, motion, env);
+        let restart = RandomAccess::new(&self.0.config.access, env.now, true);
+        let Some(node) = self.node() else { return };
+        node.note(|row| row.preambles += sent);
+        match progress {
+            Progress::Done => return self.on_entered(leg, env),
+            // T304 governs: MAC starts anew.
+            Progress::Problem => access = restart,
+            Progress::Running => {}
+        }
+        node.ue = UeSide::Entering { leg, access, until };
+    }
+
+    /// T304 of the secondary cell group has expired: the UE says so, and waits.
+    ///
+    /// Standard: TS 38.331 §5.3.5.8.3, §5.7.3.
+    fn fail_access(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+        let cell = self.cell_of(leg);
+        self.0.service.leave_leg(leg);
+        note_cell((self.0.ue, cell), RrcEvent::AccessFailure, env);
+        note_cell((self.0.ue, cell), RrcEvent::SecondaryFailed, env);
+        if let Some(node) = self.node() {
+            node.ue = UeSide::Lost;
+        }
+        self.end_row(HandoverOutcome::Failed, env);
+        let message = Message::Node(NodeMessage::AccessFailed(cell));
+        self.0.send(Direction::Uplink, message, env);
+    }
+
+    /// The UE has been told.
+    pub(super) fn on_told(&mut self, order: Order, number: u32, env: &mut Env<'_, impl Probe>) {
+        if !self.0.state.is_connected() {
+            return;
+        }
+        let master = self
+            .0
+            .service
+            .stack
+            .serving_cell(self.0.ue)
+            .unwrap_or_default();
+        let generation = self.0.service.cells[master.index()]
+            .plan
+            .config
+            .generation();
+        let answer_at = env.now.saturating_add(secondary_processing(generation));
+        let Some(node) = self.node() else { return };
+        node.answer = Some((answer_at, number));
+        // It may be told twice.
+        if std::mem::replace(&mut node.heard, number) == number {
+            return;
+        }
+        let cell = match order {
+            Order::Enter(cell) => Some(cell),
+            Order::Release => node.network.cell(),
+        };
+        note_cell(
+            (self.0.ue, cell.unwrap_or(master)),
+            RrcEvent::SecondaryCommand,
+            env,
+        );
+        self.leave(env);
+        match order {
+            Order::Enter(cell) => {
+                let ready_at = env.now.saturating_add(self.0.config.procedure.interruption);
+                self.begin_access(cell, ready_at, env);
+            }
+            Order::Release => {
+                if let Some(node) = self.node() {
+                    node.ue = UeSide::Alone;
+                    node.silent_since = None;
+                    node.adding.on_new_serving_cell();
+                }
+            }
+        }
+    }
+
+    /// The UE begins to enter a cell of a secondary node.
+    fn begin_access(&mut self, cell: CellId, ready_at: Time, env: &mut Env<'_, impl Probe>) {
+        let access = RandomAccess::new(&self.0.config.access, ready_at, true);
+        let leg = self.0.join(cell);
+        if let Some(leg) = leg {
+            self.0.service.stack.legs[leg.index()].config.number = SECOND;
+        }
+        let Some(node) = self.node() else { return };
+        match leg {
+            Some(leg) => {
+                let until = env.now.saturating_add(node.config.t304);
+                node.ue = UeSide::Entering { leg, access, until };
+            }
+            None => node.ue = UeSide::Lost,
+        }
+    }
+
+    /// The UE leaves the cell of the secondary node that it is in, or about to enter; the master's leg goes on.
+    fn leave(&mut self, env: &mut Env<'_, impl Probe>) {
+        if let Some(UeSide::Entering { leg, .. }) = self.node().map(|node| node.ue) {
+            self.0.service.leave_leg(leg);
+        }
+        let Some(leg) = self.0.service.stack.ues[self.0.ue.index()].second_leg() else {
+            return;
+        };
+        let mut again = 0;
+        self.each(|bearer, stack| {
+            let drb = &mut stack.bearers[bearer.index()];
+            again += leave_secondary(drb, env, &mut stack.storage);
+        });
+        self.drop_leg(leg, env);
+        if let Some(node) = self.node() {
+            node.silent_since.get_or_insert(env.now);
+            node.note(|row| {
+                row.left_s = seconds(env.now);
+                row.uplink_again = again;
+            });
+        }
+        self.stir(env);
+    }
+
+    /// The UE's secondary leg is none any more.
+    fn drop_leg(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+        let cell = self.cell_of(leg);
+        note_cell((self.0.ue, cell), RrcEvent::SecondaryReleased, env);
+        let service = &mut *self.0.service;
+        service.stack.ues[self.0.ue.index()].release_second();
+        service.secondary.forget(leg);
+        service.leave_leg(leg);
+        if self.node().is_some() {
+            let load = &mut self.0.loads[cell.index()];
+            *load = load.saturating_sub(1);
+        }
+    }
+
+    /// Random access to the cell of the secondary node is done: the leg carries.
+    fn on_entered(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+        let (ue, cell) = (self.0.ue, self.cell_of(leg));
+        note_cell((ue, cell), RrcEvent::AccessDone, env);
+        let Some(node) = self.node() else { return };
+        let is_confirmed = !node.network.is_busy();
+        let silent = node.silent_since.take();
+        node.ue = UeSide::Serving;
+        node.about.on_new_serving_cell();
+        node.note(|row| {
+            row.entered_s = seconds(env.now);
+            row.gap_s = silent.map_or(f64::NAN, |since| env.now.since(since).as_secs_f64());
+        });
+        self.each(|bearer, stack| {
+            let drb = &mut stack.bearers[bearer.index()];
+            open_secondary(drb, env.now, is_confirmed);
+        });
+        self.0.service.stack.ues[ue.index()].on_connected(leg);
+        self.0.service.carry(ue, leg);
+        self.0.loads[cell.index()] += 1;
+        self.with_node(env, |network, step| network.give_back(cell, step));
+        note_cell((ue, cell), RrcEvent::SecondaryAdded, env);
+        if is_confirmed {
+            self.end_row(HandoverOutcome::Success, env);
+        }
+        self.stir(env);
+    }
+
+    /// The master's base station has the UE's answer.
+    pub(super) fn on_answer(&mut self, number: u32, env: &mut Env<'_, impl Probe>) {
+        let order = self.with_node(env, |network, step| network.on_answer(number, step));
+        let Some(order) = order.flatten() else { return };
+        let mut again = 0;
+        self.each(|bearer, stack| {
+            let drb = &mut stack.bearers[bearer.index()];
+            again += close_secondary(drb, env, &mut stack.storage);
+        });
+        let Some(node) = self.node() else { return };
+        node.note(|row| {
+            row.completed_s = seconds(env.now);
+            row.downlink_again += again;
+        });
+        let is_done = order == Order::Release || matches!(node.ue, UeSide::Serving);
+        if is_done {
+            self.end_row(HandoverOutcome::Success, env);
+        }
+        self.stir(env);
+    }
+
+    /// The UE leaves its master's cell, and the secondary one with it; one that the command names it enters later.
+    pub(in crate::access) fn release(&mut self, env: &mut Env<'_, impl Probe>) {
+        if let Some(UeSide::Entering { leg, .. }) = self.node().map(|node| node.ue) {
+            self.0.service.leave_leg(leg);
+        }
+        let leg = self.0.service.stack.ues[self.0.ue.index()].second_leg();
+        if let Some(leg) = leg {
+            self.drop_leg(leg, env);
+        }
+        let is_commanded = (self.0.state.record.procedure()) == Some(Procedure::Handover)
+            && !self.0.state.record.is_done();
+        let Some(node) = self.node() else { return };
+        let (planned, had) = (node.network.planned(), node.network.cell());
+        node.ue = planned.map_or(UeSide::Alone, UeSide::Waiting);
+        node.answer = None;
+        node.adding.on_new_serving_cell();
+        node.about.on_new_serving_cell();
+        if planned.is_some() {
+            node.silent_since.get_or_insert(env.now);
+            node.note(|row| row.left_s = seconds(env.now));
+        } else {
+            node.silent_since = None;
+            self.end_row(HandoverOutcome::Cancelled, env);
+            if had.is_some() {
+                let cause = match is_commanded {
+                    true => SecondaryCause::Handover,
+                    false => SecondaryCause::Failure,
+                };
+                self.begin_row(None, Purpose::Here(cause), env);
+                if let Some(node) = self.node() {
+                    node.note(|row| row.left_s = seconds(env.now));
+                }
+                self.end_row(HandoverOutcome::Success, env);
+            }
+        }
+        self.with_node(env, SecondaryNetwork::leave);
+    }
+
+    /// The UE has another master's cell: conditions are looked at anew.
+    pub(in crate::access) fn on_new_master(&mut self) {
+        if let Some(node) = self.node() {
+            node.adding.on_new_serving_cell();
+            node.about.on_new_serving_cell();
+        }
+    }
+
+    /// The UE is in the master's target: it enters the cell of the secondary node that the command named.
+    pub(in crate::access) fn enter(&mut self, env: &mut Env<'_, impl Probe>) {
+        if let Some(node) = self.node()
+            && let UeSide::Waiting(cell) = node.ue
+        {
+            node.network.set_cell(Some(cell));
+            self.begin_access(cell, env.now, env);
+        }
+    }
+
+    /// The UE looks for a cell: what the command named means nothing any more.
+    pub(in crate::access) fn abandon(&mut self, env: &mut Env<'_, impl Probe>) {
+        if let Some(node) = self.node()
+            && let UeSide::Waiting(cell) = node.ue
+        {
+            node.ue = UeSide::Alone;
+            node.silent_since = None;
+            self.with_node(env, |network, step| network.give_back(cell, step));
+            self.end_row(HandoverOutcome::Failed, env);
+        }
+    }
+}
