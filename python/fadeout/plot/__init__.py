@@ -228,9 +228,9 @@ class Plots:
         Of handovers between links, in the table `link_handovers`, it is the steps on the lanes of
         anchor, target and source, what was forwarded, sequence numbers, window and round-trip time.
 
-        Of a UE with several legs that keeps its master's cell it is a lane for each leg, coloured while it
-        carries something, and one of the UE, with failures of the secondary leg and when the
-        master's base station knew of them; `number` is then that of a failure, or of a row of
+        Of a UE with several legs that keeps its master's cell it is a lane for each leg, coloured
+        while it carries something, and one of the UE, with failures of the secondary leg and when
+        the master's base station knew of them; `number` is then that of a failure, or of a row of
         `secondary_changes` where the secondary node comes and goes.
         """
         stays = not self._results.has_table("handovers") or (
