@@ -250,7 +250,7 @@ class Plots:
             times = [row[key] for key in steps if row[key] == row[key]]
             margin = seconds(around)
             window = (max(min(times) - margin, 0.0), max(times) + margin)
-        tcp = [panels.CONGESTION, panels.RTT]
+        tcp = [panels.CONGESTION, panels.RTT] if len(self._results.congestion) else []
         drawn = [mobility.LEVELS, mobility.LANE, *tcp]
         if is_of_links:
             drawn = [mobility.LINK_LANE, mobility.SEQUENCE, *tcp]

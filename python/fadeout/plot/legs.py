@@ -82,7 +82,7 @@ def lanes(ue: str, cells: Sequence[str]) -> Panel:
     `cells` are the legs' cells, the master's first. Failures of the secondary leg are crosses on
     the UE's lane when one side finds them, and bars on the master's when its base station knows.
     Of a secondary node that comes and goes, triangles on the UE's lane are when it has the leg and
-    when it leaves it, bars when it is told, and on the master's lane reports and commands.
+    when it leaves it, and forks reports, commands and when it is told.
     """
 
     def draw(canvas: Canvas) -> None:
@@ -107,9 +107,9 @@ def lanes(ue: str, cells: Sequence[str]) -> Panel:
         for event, height, marker, color in (
             ("secondary-failed", 0, "x", VERMILION),
             ("secondary-failure-known", len(cells), "|", "black"),
-            ("report-received", len(cells), "1", "black"),
-            ("reconfiguration-sent", len(cells), "|", PALETTE[2]),
-            ("secondary-command", 0, "|", PALETTE[2]),
+            ("report-received", len(cells), "1", VERMILION),
+            ("reconfiguration-sent", len(cells), "4", VERMILION),
+            ("secondary-command", 0, "3", VERMILION),
             ("secondary-added", 0, "^", "black"),
             ("secondary-released", 0, "v", "black"),
         ):
@@ -122,7 +122,7 @@ def lanes(ue: str, cells: Sequence[str]) -> Panel:
                 [height] * len(times),
                 linestyle="none",
                 marker=marker,
-                markersize=14 if marker == "|" else 5,
+                markersize={"|": 14, "1": 9, "3": 9, "4": 9}.get(marker, 5),
                 markeredgewidth=1.5,
                 color=color,
                 label=event.replace("-", " "),

@@ -84,7 +84,12 @@ fn never_entered(event: &MeasurementEvent) -> Option<String> {
 }
 
 fn no_neighbour(scenario: &Scenario) -> Option<String> {
-    if scenario.cells.iter().any(|cell| cell.radio.name == "utra") {
+    // A secondary node may come and go where no handover is possible.
+    let has_nodes = scenario
+        .mobility
+        .iter()
+        .any(|it| it.secondary_node.is_some());
+    if has_nodes || scenario.cells.iter().any(|cell| cell.radio.name == "utra") {
         return None;
     }
     let cells = scenario.cells.iter();
