@@ -140,7 +140,8 @@ impl<P: Probe> World<P> {
     /// Something has come to a base station or to the core.
     #[cold]
     pub(super) fn enter_backhaul(&mut self, what: Backhaul, packet: PacketId) {
-        let mut arrivals = std::mem::take(&mut self.arrivals);
+        // A link that wakes has `arrivals` while it hands packets on to here.
+        let mut arrivals = std::mem::take(&mut self.from_backhaul);
         if let Some(radio) = &mut self.radio {
             let (pool, probe, now) = (&mut self.pool, &mut self.probe, self.agenda.now());
             let packets = (pool, &mut arrivals);
@@ -153,6 +154,6 @@ impl<P: Probe> World<P> {
         for packet in arrivals.drain(..) {
             leave_radio(self, packet);
         }
-        self.arrivals = arrivals;
+        self.from_backhaul = arrivals;
     }
 }

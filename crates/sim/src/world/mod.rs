@@ -110,6 +110,7 @@ pub struct World<P> {
     outbox: Outbox,
     path_outbox: PathOutbox,
     arrivals: Vec<PacketId>,
+    from_backhaul: Vec<PacketId>,
     /// Requests of applications that are not yet passed on.
     asks: Vec<Ask>,
     directory: Directory,
@@ -180,6 +181,7 @@ impl<P: Probe> World<P> {
             path_outbox: PathOutbox::default(),
             // A bearer hands over what waited behind a hole at once.
             arrivals: Vec::with_capacity(4096),
+            from_backhaul: Vec::new(),
             asks: Vec::new(),
             directory: parts.directory,
             probe,
