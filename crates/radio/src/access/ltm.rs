@@ -127,9 +127,15 @@ impl Switched<'_, '_> {
         if !is_heard[Direction::Uplink.index()] || self.0.state.network.is_busy() {
             return;
         }
+        let record = &self.0.state.record;
+        let is_in_change = record.procedure().is_some() && !record.is_done();
         let Some(ltm) = &mut self.0.state.ltm else {
             return;
         };
+        // A UE that has come is not sent on before its last message is there: who waits for it is not known until then.
+        if is_in_change && !ltm.is_switching() {
+            return;
+        }
         match ltm.on_report(now, serving_dbm, &levels[..count], config) {
             Decision::Stay => {}
             Decision::Switch(target) => self.command([serving, target], config, env),

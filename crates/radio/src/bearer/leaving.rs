@@ -153,8 +153,8 @@ impl Drb {
         }
     }
 
-    /// A leg has failed, and carries nothing before `until`. RLC and PDCP start afresh at both ends: what the
-    /// receivers hold goes up, everything else is lost. Of a split bearer the other leg goes on.
+    /// A leg has failed, and carries nothing before `until`. RLC and PDCP start afresh at both ends, COUNT included: what
+    /// the receivers hold goes up, everything else is lost. Of a split bearer the other leg goes on.
     pub(crate) fn reestablish(
         &mut self,
         (leg, until): (u8, Time),
@@ -183,8 +183,11 @@ impl Drb {
             let receiver = &mut self.anchors[direction.opposite().index()];
             receiver.rx.flush(&mut storage.ordered);
             self.hand_over(direction, env, storage);
-            let ledger = &mut self.anchors[direction.index()].ledger;
-            ledger.pass_all(&mut storage.lost);
+            // Else what comes next would wait for what was lost.
+            self.anchors[direction.opposite().index()].rx.restart();
+            let anchor = &mut self.anchors[direction.index()];
+            anchor.tx.restart();
+            anchor.ledger.pass_all(&mut storage.lost);
             self.drop_lost(direction, RadioDropCause::LinkFailure, env, storage);
         }
     }

@@ -275,4 +275,10 @@ fn reestablishment_loses_what_was_not_delivered() {
         assert!(rig.drb.backlog(rig.now, 0, direction).is_empty());
         assert_eq!(rig.drb.counters(direction).dropped_packets, 1);
     }
+    // Nothing waits for what was lost.
+    rig.out.clear();
+    let (next, _) = rig.put(DOWN, 500);
+    let block = rig.block(0, DOWN, 600);
+    rig.arrive(0, DOWN, &block);
+    assert_eq!(rig.out, [next]);
 }
