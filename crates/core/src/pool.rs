@@ -14,11 +14,17 @@ impl PacketId {
     }
 }
 
+/// Slots that are allocated at once: a power of two. One list of all would be copied whenever it grows, with both
+/// copies there at a time.
+const PIECE: usize = 1024;
+
 /// Recycled storage for every packet between two hosts. Grows to the largest number ever in
 /// flight, then allocates nothing.
 #[derive(Debug, Default)]
 pub struct PacketPool {
-    slots: Vec<Packet>,
+    pieces: Vec<Box<[Packet; PIECE]>>,
+    /// Slots that ever had a packet.
+    slots: usize,
     free: Vec<u32>,
 }
 
@@ -40,7 +46,8 @@ impl PacketPool {
     #[inline]
     pub fn claim(&mut self) -> (PacketId, &mut Packet) {
         let slot = self.free.pop().unwrap_or_else(|| self.grow());
-        (PacketId(slot), &mut self.slots[slot as usize])
+        let id = PacketId(slot);
+        (id, &mut self[id])
     }
 
     /// Frees a slot.
@@ -58,8 +65,13 @@ impl PacketPool {
 
     #[cold]
     fn grow(&mut self) -> u32 {
-        let slot = u32::try_from(self.slots.len()).expect("fewer than 2^32 packets are in flight");
-        self.slots.push(Packet::default());
+        let slot = u32::try_from(self.slots).expect("fewer than 2^32 packets are in flight");
+        if self.slots == self.pieces.len() * PIECE {
+            let piece = vec![Packet::default(); PIECE].into_boxed_slice();
+            self.pieces
+                .push(piece.try_into().expect("it has as many slots as a piece"));
+        }
+        self.slots += 1;
         slot
     }
 
@@ -70,7 +82,7 @@ impl PacketPool {
 
     /// Packets in flight.
     pub fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
+        self.slots - self.free.len()
     }
 
     /// Whether nothing is in flight.
@@ -83,13 +95,13 @@ impl std::ops::Index<PacketId> for PacketPool {
     type Output = Packet;
     #[inline]
     fn index(&self, id: PacketId) -> &Packet {
-        &self.slots[id.0 as usize]
+        &self.pieces[id.index() / PIECE][id.index() % PIECE]
     }
 }
 impl std::ops::IndexMut<PacketId> for PacketPool {
     #[inline]
     fn index_mut(&mut self, id: PacketId) -> &mut Packet {
-        &mut self.slots[id.0 as usize]
+        &mut self.pieces[id.index() / PIECE][id.index() % PIECE]
     }
 }
 
@@ -110,5 +122,23 @@ mod tests {
         assert!(pool.is_empty() && !pool.is_in_use(first));
         assert_eq!(pool.insert(Packet::default()), first);
         assert_eq!(pool.len(), 1);
+    }
+
+    #[test]
+    fn packets_keep_their_place_however_many_there_are() {
+        let mut pool = PacketPool::new();
+        let count = 2 * PIECE as u32 + 1;
+        let flow = |n| Packet {
+            flow: FlowId(n),
+            ..Packet::default()
+        };
+        let ids: Vec<PacketId> = (0..count).map(|n| pool.insert(flow(n))).collect();
+        assert_eq!(pool.len(), ids.len());
+        let dense = ids.iter().map(|id| id.index());
+        assert!(dense.eq(0..ids.len()));
+        for (n, &id) in (0..).zip(&ids) {
+            assert_eq!(pool.take(id).flow, FlowId(n));
+        }
+        assert!(pool.is_empty());
     }
 }

@@ -1,7 +1,7 @@
 //! A first-in-first-out ring whose items keep their number while they stay in.
 
-/// Slots that the first item makes room for.
-const SMALLEST: usize = 16;
+/// Slots that the first item makes room for. There are several rings a flow and a bearer, most of which hold few.
+const SMALLEST: usize = 4;
 
 /// A growable ring buffer addressed by absolute number: the n-th item ever pushed is number n
 /// until it leaves at the front. Takes no memory before the first item, grows to the next power of

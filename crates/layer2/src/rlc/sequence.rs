@@ -4,6 +4,9 @@
 /// enough that a window below it does not underflow.
 pub(crate) const START: u64 = 1 << 24;
 
+/// Slots that the first item makes room for: more than most bearers ever use at once.
+const SMALLEST: usize = 4;
+
 /// A field of `bits` bits and the window that goes with it, half of its numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SnSpace {
@@ -31,7 +34,7 @@ impl SnSpace {
 }
 
 /// Items numbered `first .. end` in a ring of a power of two of slots, as many as were ever in
-/// use at once.
+/// use at once. It takes no memory before the first one.
 #[derive(Clone, Debug)]
 pub(crate) struct Window<T> {
     slots: Vec<T>,
@@ -42,7 +45,7 @@ pub(crate) struct Window<T> {
 impl<T: Copy + Default> Window<T> {
     pub(crate) fn new(start: u64) -> Self {
         Window {
-            slots: vec![T::default(); 16],
+            slots: Vec::new(),
             first: start,
             end: start,
         }
@@ -92,10 +95,10 @@ impl<T: Copy + Default> Window<T> {
     }
     #[cold]
     fn grow(&mut self) {
-        let mask = self.slots.len() * 2 - 1;
-        let mut slots = vec![T::default(); self.slots.len() * 2];
+        let size = (self.slots.len() * 2).max(SMALLEST);
+        let mut slots = vec![T::default(); size];
         for number in self.first..self.end {
-            slots[number as usize & mask] = self.slots[self.slot(number)];
+            slots[number as usize & (size - 1)] = self.slots[self.slot(number)];
         }
         self.slots = slots;
     }

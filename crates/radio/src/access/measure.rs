@@ -11,6 +11,7 @@ use crate::rrc::gate::Rise;
 use crate::rrc::mobility::UeMobility;
 use crate::rrc::pace;
 use crate::rrc::policy::{HandoverPolicy, Policy};
+use crate::rrc::trail::Trail;
 use fadeout_core::{CellId, MeasurementRow, Motion, Probe, RrcEvent, Span, Time, UeId};
 
 impl Managed<'_> {
@@ -208,9 +209,7 @@ impl Look<'_> {
         if let Some(level_dbm) = self.air.measure_level(way, (self.now, &mut *round), motion) {
             self.samples[serving] = level_dbm.into();
         }
-        if self.is_open(serving, serving) {
-            self.replay(serving, motion);
-        }
+        self.replay(serving, serving, motion);
         self.visit(serving);
         // What neighbours are compared with comes before them.
         for nth in 0..self.visited.len() {
@@ -223,9 +222,7 @@ impl Look<'_> {
         let mut nth = 0;
         while let Some(position) = self.secondary(nth) {
             self.measure_one(position, round, motion);
-            if self.is_open(position, serving) {
-                self.replay(position, motion);
-            }
+            self.replay(position, serving, motion);
             nth += 1;
         }
         for nth in 0..self.visited.len() {
@@ -234,9 +231,7 @@ impl Look<'_> {
                 continue;
             }
             self.measure_one(position, round, motion);
-            if self.is_open(position, serving) {
-                self.replay(position, motion);
-            }
+            self.replay(position, serving, motion);
         }
         if let Some(trail) = &mut self.state.trail {
             trail.push(over, place);
@@ -299,27 +294,37 @@ impl Look<'_> {
         self.state.survey.is_open(known, position, of)
     }
 
-    /// Finds what the UE would have measured of a cell had it measured it each time.
-    fn replay<M: Motion>(&mut self, position: usize, motion: &mut M) {
-        let UeMobility { trail, survey, .. } = &mut *self.state;
-        let Some(trail) = trail else {
-            return;
-        };
-        let past = &mut *self.past;
-        past.clear();
-        past.extend(trail.places().map(|(over, _)| (over, 0.0)));
-        let mut found = past.iter_mut();
-        self.air.levels_at(
-            (self.ue, self.cells[position]),
-            trail.places().map(|(_, place)| place),
-            (self.now, motion),
-            |level_dbm| {
-                if let Some((_, sample)) = found.next() {
-                    *sample = level_dbm;
-                }
-            },
-        );
-        survey.replay(position, past, trail.is_whole());
+    /// Finds what the UE would have measured of a cell had it measured it each time, as far back as more must be known.
+    fn replay<M: Motion>(&mut self, position: usize, serving: usize, motion: &mut M) {
+        let places = self.state.trail.as_ref().map_or(0, Trail::len);
+        self.past.clear();
+        self.past.resize(places, (Span::ZERO, 0.0));
+        let (mut known_from, mut depth) = (places, 0);
+        while known_from > 0 && self.is_open(position, serving) {
+            let UeMobility { trail, survey, .. } = &mut *self.state;
+            let Some(trail) = trail else {
+                return;
+            };
+            depth = (2 * depth).max(trail.first_guess());
+            let from = places.saturating_sub(depth);
+            let found = &mut self.past[from..known_from];
+            for (sample, (over, _)) in found.iter_mut().zip(trail.places(from..known_from)) {
+                sample.0 = over;
+            }
+            let mut found = found.iter_mut();
+            self.air.levels_at(
+                (self.ue, self.cells[position]),
+                trail.places(from..known_from).map(|(_, place)| place),
+                (self.now, &mut *motion),
+                |level_dbm| {
+                    if let Some((_, sample)) = found.next() {
+                        *sample = level_dbm;
+                    }
+                },
+            );
+            survey.replay(position, (&self.past[from..], trail.before(from)));
+            known_from = from;
+        }
     }
 }
 

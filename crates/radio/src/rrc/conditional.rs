@@ -4,7 +4,7 @@
 //!
 //! Standard: TS 38.331 §5.3.5.13; TS 36.331 §5.3.5.9.
 
-use super::filter::{Filter, Level};
+use super::filter::{Before, Filter, Level};
 use crate::config::{MOST_CANDIDATES, MeasurementEvent};
 use crate::rlc::Generation;
 use fadeout_core::{CellId, Span, Time};
@@ -221,19 +221,12 @@ impl Conditions {
         }
     }
 
-    /// These were the last samples of a cell, each with the period before it, the first one the first of all if they
-    /// are `all`.
-    pub(crate) fn replay(&mut self, position: usize, samples: &[(Span, f64)], all: bool) {
+    /// As [`EventState::replay`](super::measure::EventState::replay).
+    pub(crate) fn replay(&mut self, position: usize, samples: (&[(Span, f64)], Before)) {
         for condition in &mut self.conditions {
-            let mut filtered = if all { Level::NONE } else { Level::ANY };
-            let (mut period, mut filter) = (condition.period, condition.filter);
-            for &(over, sample) in samples {
-                if over != period {
-                    (period, filter) = (over, Filter::new(condition.event.filter, over));
-                }
-                filtered = filter.next_level(filtered, sample.into());
-            }
-            condition.cells[position].0 = filtered.low.into();
+            let filtered = &mut condition.cells[position].0;
+            let of = (condition.event.filter, condition.period);
+            *filtered = condition.filter.replay(of, samples, *filtered);
         }
     }
 
@@ -480,7 +473,7 @@ mod tests {
         // Its sample alone does not do: what was filtered before is not known.
         let known = [-90.0, -115.0, -115.0].map(Level::from);
         assert!(conditions.is_open((0, &known), 1));
-        conditions.replay(1, &[(Span::from_millis(200), -112.0)], true);
+        conditions.replay(1, (&[(Span::from_millis(200), -112.0)], Before::Nothing));
         assert!(!conditions.is_open((0, &known), 1));
         conditions.set_period(Span::from_millis(400));
         conditions.on_samples(at(400), 0, &known);

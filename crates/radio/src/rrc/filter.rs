@@ -51,6 +51,31 @@ impl Filter {
         }
     }
 
+    /// What the filter with coefficient `k`, this one for samples `period` apart, makes of the last samples in dB, each with
+    /// the period before it. So much is `known` of it.
+    pub(crate) fn replay(
+        self,
+        (k, mut period): (u8, Span),
+        (samples, before): (&[(Span, f64)], Before),
+        known: Level,
+    ) -> Level {
+        let mut filter = self;
+        let mut filtered = match before {
+            Before::Nothing => Level::NONE,
+            Before::Forgotten | Before::Unknown => Level::ANY,
+        };
+        for &(over, sample) in samples {
+            if over != period {
+                (period, filter) = (over, Filter::new(k, over));
+            }
+            filtered = filter.next_level(filtered, sample.into());
+        }
+        match before {
+            Before::Nothing | Before::Forgotten => filtered.low.into(),
+            Before::Unknown => filtered.within(known),
+        }
+    }
+
     /// After how many samples nothing is left of what was before them, in the bits of a double: what is left
     /// of 2^11 dB falls below the last of 53 bits, and as many samples again let two values meet that differ in it.
     pub(crate) fn forgets_after(self) -> usize {
@@ -65,6 +90,17 @@ impl Filter {
 pub(crate) struct Level {
     pub low: f64,
     pub high: f64,
+}
+
+/// What was before samples that are filtered anew.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Before {
+    /// Nothing: the first of them was the first of all.
+    Nothing,
+    /// Nothing that the filter remembers.
+    Forgotten,
+    /// Something that it may remember: what follows is not wholly known.
+    Unknown,
 }
 
 impl From<f64> for Level {
@@ -88,6 +124,14 @@ impl Level {
         high: 1e4,
     };
 
+    /// What is known by both; one of which is none says nothing.
+    fn within(self, other: Level) -> Level {
+        Level {
+            low: self.low.max(other.low),
+            high: self.high.min(other.high),
+        }
+    }
+
     /// Whether it is known to the bit.
     pub(crate) fn is_known(self) -> bool {
         self.low == self.high
@@ -103,6 +147,45 @@ impl Level {
 mod tests {
     use super::*;
     use fadeout_core::random::Stream;
+
+    /// From no more than the latest samples follow bounds of what all of them say, which meet when there are enough.
+    #[test]
+    fn the_latest_samples_bound_what_all_of_them_say() {
+        for (k, ms) in [(0, 200), (4, 40), (4, 200), (8, 320)] {
+            let period = Span::from_millis(ms);
+            let filter = Filter::new(k, period);
+            let enough = filter.forgets_after();
+            for case in 0..50 {
+                let mut draw = Stream::new(case, "filter.replay", u64::from(k));
+                let samples: Vec<(Span, f64)> = (0..enough + 10)
+                    .map(|_| {
+                        let over = period * (1 + draw.below(2));
+                        (over, draw.uniform_in(-150.0, -40.0))
+                    })
+                    .collect();
+                let replay = |from: usize, before, known| {
+                    filter.replay((k, period), (&samples[from..], before), known)
+                };
+                let all = replay(0, Before::Nothing, Level::ANY);
+                assert!(all.is_known());
+                let known = Level {
+                    low: all.low - draw.uniform_in(0.0, 9.0),
+                    high: all.high + draw.uniform_in(0.0, 9.0),
+                };
+                let mut width = f64::INFINITY;
+                for latest in [1, enough.div_ceil(8), enough.div_ceil(2), enough] {
+                    let found = replay(samples.len() - latest, Before::Unknown, known);
+                    assert!(found.low <= all.low && all.high <= found.high);
+                    assert!(known.low <= found.low && found.high <= known.high);
+                    assert!(found.high - found.low <= width, "{k} {latest}");
+                    width = found.high - found.low;
+                }
+                assert_eq!(width, 0.0);
+                let found = replay(samples.len() - enough, Before::Forgotten, Level::ANY);
+                assert_eq!(found, all);
+            }
+        }
+    }
 
     /// The trail of places relies on this.
     #[test]

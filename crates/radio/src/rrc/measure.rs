@@ -5,7 +5,7 @@
 //!
 //! Standard: TS 38.331 §5.5; TS 36.331 §5.5.
 
-use super::filter::{Filter, Level};
+use super::filter::{Before, Filter, Level};
 use crate::config::{EventKind, MeasurementEvent};
 use fadeout_core::{Span, Time};
 
@@ -284,18 +284,11 @@ impl EventState {
         self.note_wake();
     }
 
-    /// These were the last samples of a cell, each with the period before it, the first one the first of all
-    /// if they are `all`. What was before them is forgotten.
-    pub(crate) fn replay(&mut self, position: usize, samples: &[(Span, f64)], all: bool) {
-        let mut filtered = if all { Level::NONE } else { Level::ANY };
-        let (mut period, mut filter) = (self.period, self.filter);
-        for &(over, sample) in samples {
-            if over != period {
-                (period, filter) = (over, Filter::new(self.event.filter, over));
-            }
-            filtered = filter.next_level(filtered, sample.into());
-        }
-        self.cells[position].filtered = filtered.low.into();
+    /// These were the last samples of a cell, each with the period before it.
+    pub(crate) fn replay(&mut self, position: usize, samples: (&[(Span, f64)], Before)) {
+        let filtered = &mut self.cells[position].filtered;
+        let of = (self.event.filter, self.period);
+        *filtered = self.filter.replay(of, samples, *filtered);
     }
 
     /// A cell was measured, `over` after the last time, apart from the others.

@@ -1,7 +1,7 @@
 //! The measurements of one UE: when it measures, and all its events over the cells that it measures.
 
 use super::conditional::Conditions;
-use super::filter::Level;
+use super::filter::{Before, Level};
 use super::measure::EventState;
 use super::mobility::Measured;
 use super::policy::ReportedCell;
@@ -116,11 +116,11 @@ impl Survey {
     }
 
     /// As [`EventState::replay`] of every event.
-    pub(crate) fn replay(&mut self, position: usize, samples: &[(Span, f64)], all: bool) {
+    pub(crate) fn replay(&mut self, position: usize, samples: (&[(Span, f64)], Before)) {
         self.events
             .iter_mut()
-            .for_each(|event| event.replay(position, samples, all));
-        self.conditions.replay(position, samples, all);
+            .for_each(|event| event.replay(position, samples));
+        self.conditions.replay(position, samples);
     }
 
     /// Those of `visited` were measured, `over` after the last time, in dBm, as [`EventState::on_samples_of`] has it. `of`

@@ -1,10 +1,11 @@
 //! Where a UE was when it measured: what it did not measure then can be found later, as levels are functions of
 //! the place.
 
-use super::filter::Filter;
+use super::filter::{Before, Filter};
 use crate::config::MeasurementEvent;
 use fadeout_core::{Point, Span};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Above so many places it costs less to measure every cell each time.
 const MOST_PLACES: usize = 1024;
@@ -42,13 +43,28 @@ impl Trail {
         self.places.push_back((over, place));
     }
 
-    /// The places and the times between them, the oldest first.
-    pub(crate) fn places(&self) -> impl Iterator<Item = (Span, Point)> + '_ {
-        self.places.iter().copied()
+    /// How many places there are.
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
     }
 
-    /// Whether these are all places at which the UE has measured.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.is_whole
+    /// So many of the latest places are a first guess of how many tell enough: what is left of the others is a sixteenth
+    /// of the exponent of what is left behind all of them, 1e-2 to 1 dB. Twice as many are the next guess.
+    pub(crate) fn first_guess(&self) -> usize {
+        self.most.div_ceil(8)
+    }
+
+    /// Some of the places, each with the time before it, by number, the oldest first.
+    pub(crate) fn places(&self, which: Range<usize>) -> impl Iterator<Item = (Span, Point)> + '_ {
+        self.places.range(which).copied()
+    }
+
+    /// What was before the place with a number.
+    pub(crate) fn before(&self, number: usize) -> Before {
+        match (number, self.is_whole) {
+            (0, true) => Before::Nothing,
+            (0, false) => Before::Forgotten,
+            _ => Before::Unknown,
+        }
     }
 }

@@ -126,7 +126,8 @@ impl Flows<'_> {
                 None => self.congestion(flow, config.recovery, endpoint)?,
             };
             let tcp = TcpEndpoint::new(&config, id, congestion).at(end);
-            let endpoint = Endpoint::new(Transport::Tcp(tcp), id, peer, route);
+            let tcp = Transport::Tcp(Box::new(tcp));
+            let endpoint = Endpoint::new(tcp, id, peer, route);
             self.parts.endpoints.push(endpoint);
         }
         check_outage_response(self.scenario, flow, &config)?;

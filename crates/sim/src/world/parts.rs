@@ -17,13 +17,9 @@ use std::ops::{Index, IndexMut};
 
 /// The transport protocol of an endpoint.
 #[derive(Debug)]
-#[allow(
-    clippy::large_enum_variant,
-    reason = "nearly every endpoint is a single connection; a box would cost a pointer chase a packet"
-)]
 pub(crate) enum Transport {
-    /// A TCP connection of its own.
-    Tcp(TcpEndpoint),
+    /// A TCP connection of its own. It takes some kilobytes, of which ends of datagrams and of kernels have no need.
+    Tcp(Box<TcpEndpoint>),
     /// A subflow of a multipath connection (RFC 8684 section 1.3).
     Subflow {
         /// Which, an index into the world's.

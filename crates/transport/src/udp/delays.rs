@@ -35,8 +35,8 @@ impl Default for Delays {
 }
 
 /// Doublings around the first delay that are counted in from then on: a path's delays seldom leave them.
-const BELOW: usize = 4;
-const ABOVE: usize = 8;
+const BELOW: usize = 1;
+const ABOVE: usize = 7;
 
 /// The bucket of a delay of so many nanoseconds.
 fn bucket(nanos: u64) -> usize {
