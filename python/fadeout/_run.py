@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
-from fadeout import _files, _native, _toml, _traces, congestion, handover_policy
+from fadeout import _files, _native, _toml, congestion, handover_policy
 
 if TYPE_CHECKING:
     from fadeout.results import Results
@@ -162,13 +162,13 @@ def read_source(source: Source) -> ScenarioText:
         return source
     if isinstance(source, Mapping):
         text = _toml.dumps(source)
-        return ScenarioText(_traces.with_buildings(text, "<dict>", None), "<dict>", None)
+        return ScenarioText(_with_buildings(text, "<dict>", None), "<dict>", None)
     if isinstance(source, str) and ("\n" in source or "=" in source):
-        return ScenarioText(_traces.with_buildings(source, "<string>", None), "<string>", None)
+        return ScenarioText(_with_buildings(source, "<string>", None), "<string>", None)
     if isinstance(source, str | PathLike):
         path = Path(source)
         text = _files.read_text(path, "a scenario")
-        text = _traces.with_buildings(text, str(source), str(path.parent))
+        text = _with_buildings(text, str(source), str(path.parent))
         return ScenarioText(text, str(source), str(path.parent))
     raise TypeError(f"a scenario is a path, TOML text or a dict, not {type(source).__name__}")
 
@@ -186,10 +186,26 @@ def override_list(overrides: Overrides | None) -> list[str]:
     return list(overrides)
 
 
+MAPS = (".osm", ".pbf")
+"""What a scenario with a map has in its text. Few have: what reads maps is loaded with them."""
+
+
+def _with_buildings(text: str, name: str, base_dir: str | None) -> str:
+    if not any(ending in text for ending in MAPS):
+        return text
+    from fadeout import _traces
+
+    return _traces.with_buildings(text, name, base_dir)
+
+
 def with_traces(text: str, name: str, base_dir: str | None, given: Sequence[str]) -> list[str]:
     """Overrides, and what they put in place of traces that are made before a scenario is read.
 
     Raises:
         ScenarioError: a trace cannot be made.
     """
+    if not any(word in part for part in (text, *given) for word in ("sumo", *MAPS)):
+        return [*given]
+    from fadeout import _traces
+
     return [*given, *_traces.overrides(text, name, base_dir, given)]

@@ -65,8 +65,6 @@ def overrides(text: str, name: str, base_dir: str | None, given: Sequence[str]) 
     Raises:
         ScenarioError: a file is missing or wrong, or SUMO is missing or fails.
     """
-    if not any(word in part for part in (text, *given) for word in ("sumo", ".osm", ".pbf")):
-        return []
     found: list[str] = []
     for building, table in _maps(text, given):
         first = _read_map(name, building, table, base_dir)[0]
@@ -127,8 +125,6 @@ def with_buildings(text: str, name: str, base_dir: str | None) -> str:
     Raises:
         ScenarioError: an extract is missing or wrong.
     """
-    if ".osm" not in text and ".pbf" not in text:
-        return text
     added = []
     for building, table in _maps(text, ()):
         for number, one in enumerate(_read_map(name, building, table, base_dir)):

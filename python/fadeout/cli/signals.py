@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event
 from types import FrameType
+from typing import TYPE_CHECKING
 
-from fadeout._run import Progress as Callback
+if TYPE_CHECKING:
+    from fadeout._run import Progress as Callback
 
 STOPS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 """Batch systems send SIGTERM, a terminal that closes SIGHUP."""
@@ -33,7 +35,7 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
 
 
 @contextmanager
-def stoppable() -> Iterator[Callback]:
+def stoppable() -> Iterator["Callback"]:
     """A callback for `fadeout.run` that ends the run at a signal, with what it recorded kept.
 
     A second signal interrupts whatever is going on.

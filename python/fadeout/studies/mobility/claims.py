@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from fadeout.studies.mobility.runs import BASE, TRIED, Found, more
-from fadeout.studies.mobility.setups import AT_KMH, CHANGES, MIDDLE, SETS
+from fadeout.studies.mobility.setups import AT_KMH, MIDDLE, SETS, WITHOUT_PICOS
 from fadeout.study import Estimate, Numbers, Section, Verdict, claims_section
 
 FAILED = (("failures_state_2", "failures_state_3"), TRIED)
@@ -58,7 +58,7 @@ def section(found: Found, swept: Found, speeds: Sequence[float], sets: Sequence[
             "Picos on the macros' carrier make failures more frequent.",
             {
                 f"{AT_KMH:g} km/h, set 3": _failures(
-                    swept[AT_KMH, MIDDLE, BASE], swept[AT_KMH, MIDDLE, CHANGES[0]]
+                    swept[AT_KMH, MIDDLE, BASE], swept[AT_KMH, MIDDLE, WITHOUT_PICOS]
                 )
             },
         ),

@@ -93,8 +93,10 @@ CIRCLE_CHANGES = (
 LOAD = "deployment.network.cell.radio.background-load"
 LAYOUT = "deployment.network.layout"
 
+WITHOUT_PICOS = Change.of("picos in a sector", "none", LAYOUT, '{ kind = "hetnet", picos = 0 }')
+
 CHANGES = (
-    Change.of("picos in a sector", "none", LAYOUT, '{ kind = "hetnet", picos = 0 }'),
+    WITHOUT_PICOS,
     Change.of("picos in a sector", "2", LAYOUT, '{ kind = "hetnet", picos = 2 }'),
     Change.of("load", "half", LOAD, "0.5"),
     Change.of("sight", "drawn", "deployment.network.cell.channel.line-of-sight", '"drawn"'),
