@@ -17,6 +17,10 @@ use std::ops::{Index, IndexMut};
 
 /// The transport protocol of an endpoint.
 #[derive(Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "an end of datagrams takes some hundred bytes, and a box would cost a pointer chase a packet"
+)]
 pub(crate) enum Transport {
     /// A TCP connection of its own. It takes some kilobytes, of which ends of datagrams and of kernels have no need.
     Tcp(Box<TcpEndpoint>),
