@@ -119,6 +119,13 @@ def test_without_tcp_the_lanes_stand_alone(results):
     assert len(results.plot.handover().axes) == 2
 
 
+def test_lanes_name_no_step_that_did_not_happen(results):
+    assert results.rrc.is_empty()
+    lanes = results.plot.handover().axes[0]
+    _, labels = lanes.get_legend_handles_labels()
+    assert not [label for label in labels if label.startswith("secondary")]
+
+
 THREE_LEGS = """
 duration = "1 s"
 [link.core]

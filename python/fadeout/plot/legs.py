@@ -72,10 +72,6 @@ def _shares(rates: Sequence[Sequence[float]]) -> list[list[float]]:
     ]
 
 
-FAILURES = ("secondary-failed", "secondary-failure-known")
-"""Steps of the table `rrc` that every swimlane of two legs names."""
-
-
 def lanes(ue: str, cells: Sequence[str]) -> Panel:
     """When each leg of a UE carried something, and what became of them: a lane a leg, and the UE's.
 
@@ -115,7 +111,7 @@ def lanes(ue: str, cells: Sequence[str]) -> Panel:
         ):
             times = steps.filter(ue=ue, event=event)["time_s"].to_list()
             # Steps that did not happen have no place in the legend.
-            if not times and event not in FAILURES:
+            if not times:
                 continue
             canvas.ax.plot(
                 times,

@@ -284,11 +284,12 @@ pub(super) fn step_access<M: Motion>(
     });
     let before = access.preambles();
     let (mut sent, mut has_lost) = (0, false);
+    let mut preamble_arrives = || {
+        sent += 1;
+        up && up_db - below_full_db >= least_db
+    };
     let mut arrives = |step| match step {
-        Step::Preamble => {
-            sent += 1;
-            up && up_db - below_full_db >= least_db
-        }
+        Step::Preamble => preamble_arrives(),
         Step::Response => down,
         Step::Message3 => up && contest != Contest::Nobody,
         Step::Resolution => {
@@ -301,10 +302,7 @@ pub(super) fn step_access<M: Motion>(
     if has_lost {
         access.lose(now);
         progress = access.on_wake(now, config, draws, |step| match step {
-            Step::Preamble => {
-                sent += 1;
-                up && up_db - below_full_db >= least_db
-            }
+            Step::Preamble => preamble_arrives(),
             _ => false,
         });
     }

@@ -36,7 +36,7 @@ pub(crate) const DEPLOYED: &str = include_str!("deployed.toml");
 /// Every key of conditional handover, which bicasting does not go with.
 pub(crate) const CONDITIONAL: &str = include_str!("conditional.toml");
 pub(crate) const SWITCHED: &str = include_str!("switched.toml");
-pub(crate) const RACH_LESS: &str = include_str!("rach-less.toml");
+pub(crate) const RACH_LESS: &str = include_str!("../../../sim/tests/keys/rach-less.toml");
 pub(crate) const NODES: &str = include_str!("nodes.toml");
 
 #[test]
