@@ -284,7 +284,7 @@ def assumptions(found: Found) -> Section:
     return assumptions_section(
         [moved(change) for change in (BASE, *CHANGES)],
         ["handovers a run", *(f"{name.lower()} %" for name in RATES)],
-        f"At {AT_KMH:g} km/h with set 3, one changed at a time.",
+        f"At {AT_KMH:g} km/h with set 3, one changed at a time; the first two with all seeds.",
     )
 
 
