@@ -180,14 +180,9 @@ impl Drb {
         // The ledgers know all of them, and those that only a receiver knew of.
         storage.unconfirmed.clear();
         for direction in [Direction::Downlink, Direction::Uplink] {
-            let receiver = &mut self.anchors[direction.opposite().index()];
-            receiver.rx.flush(&mut storage.ordered);
-            self.hand_over(direction, env, storage);
-            // Else what comes next would wait for what was lost.
-            self.anchors[direction.opposite().index()].rx.restart();
-            let anchor = &mut self.anchors[direction.index()];
-            anchor.tx.restart();
-            anchor.ledger.pass_all(&mut storage.lost);
+            count_anew((self, direction), env, storage);
+            let ledger = &mut self.anchors[direction.index()].ledger;
+            ledger.pass_all(&mut storage.lost);
             self.drop_lost(direction, RadioDropCause::LinkFailure, env, storage);
         }
     }
@@ -258,13 +253,14 @@ impl Travel<'_> {
             env,
             storage,
         );
-        match &self.drb.split {
-            Some(_) => split::drop_all(self.drb, env, storage),
-            None => self.drb.reestablish((0, env.now), env, storage),
-        }
-        for anchor in &mut self.drb.anchors {
-            anchor.tx.restart();
-            anchor.rx.restart();
+        if self.drb.split.is_some() {
+            split::drop_all(self.drb, env, storage);
+            for anchor in &mut self.drb.anchors {
+                anchor.tx.restart();
+                anchor.rx.restart();
+            }
+        } else {
+            self.drb.reestablish((0, env.now), env, storage);
         }
         if let Some(transfer) = &mut self.drb.transfer.0 {
             transfer.journey = None;
@@ -273,6 +269,22 @@ impl Travel<'_> {
             transfer.away.clear();
         }
     }
+}
+
+/// PDCP of a direction is re-established: what its receiver holds goes up, and COUNT begins anew at both ends. Else what
+/// comes next would wait for what was lost.
+///
+/// Standard: TS 38.323 §5.1.2.
+pub(super) fn count_anew(
+    (drb, direction): (&mut Drb, Direction),
+    env: &mut Env<'_, impl Probe>,
+    storage: &mut Storage,
+) {
+    let receiver = direction.opposite().index();
+    drb.anchors[receiver].rx.flush(&mut storage.ordered);
+    drb.hand_over(direction, env, storage);
+    drb.anchors[receiver].rx.restart();
+    drb.anchors[direction.index()].tx.restart();
 }
 
 /// A leg of a split bearer has failed in these directions, and carries nothing before `until`.

@@ -14,6 +14,7 @@ use super::copies::Copies;
 use super::daps::Dual;
 use super::early::{Early, EarlyCounts};
 use super::forwarding::Away;
+use super::leaving::count_anew;
 use super::{Drb, Storage, split};
 use crate::config::{BearerConfig, Env, Fate, Way};
 use crate::rlc::{Generation, Sdu};
@@ -539,13 +540,9 @@ impl Travel<'_> {
                 .extend(again.filter(|sdu| sdu.serial >= unsent));
         }
         storage.unconfirmed.clear();
-        let rx = &mut self.drb.anchors[direction.opposite().index()].rx;
-        rx.flush(&mut storage.ordered);
-        self.drb.hand_over(direction, env, storage);
-        self.drb.anchors[direction.opposite().index()].rx.restart();
-        let anchor = &mut self.drb.anchors[direction.index()];
-        anchor.tx.restart();
-        anchor.ledger.pass(unsent, &mut storage.lost);
+        count_anew((self.drb, direction), env, storage);
+        let ledger = &mut self.drb.anchors[direction.index()].ledger;
+        ledger.pass(unsent, &mut storage.lost);
         self.lose_at_source(direction, env, storage);
     }
 

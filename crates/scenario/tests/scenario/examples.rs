@@ -39,6 +39,22 @@ pub(crate) const SWITCHED: &str = include_str!("switched.toml");
 pub(crate) const RACH_LESS: &str = include_str!("../../../sim/tests/keys/rach-less.toml");
 pub(crate) const NODES: &str = include_str!("nodes.toml");
 
+/// All of these: every key is in one of them.
+pub(crate) const OF_KEYS: [&str; 6] = [
+    EVERYTHING,
+    DEPLOYED,
+    CONDITIONAL,
+    SWITCHED,
+    RACH_LESS,
+    NODES,
+];
+
+/// Each of [`OF_KEYS`], and the examples.
+pub(crate) fn texts() -> impl Iterator<Item = String> {
+    let of_examples = examples().into_iter().map(|(_, text)| text);
+    of_examples.chain(OF_KEYS.map(str::to_owned))
+}
+
 #[test]
 fn every_example_is_accepted() {
     let examples = examples();
@@ -52,18 +68,7 @@ fn every_example_is_accepted() {
 
 #[test]
 fn a_resolved_scenario_reads_back_as_itself() {
-    let texts = examples().into_iter().map(|(_, text)| text).chain(
-        [
-            EVERYTHING,
-            DEPLOYED,
-            CONDITIONAL,
-            SWITCHED,
-            RACH_LESS,
-            NODES,
-        ]
-        .map(str::to_owned),
-    );
-    for text in texts {
+    for text in texts() {
         let scenario = accepted(&text);
         let resolved = toml_from_json(&scenario.to_json());
         assert_eq!(accepted(&resolved), scenario, "{resolved}");
