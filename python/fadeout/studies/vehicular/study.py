@@ -336,7 +336,7 @@ that is shorter than its timeout. Load 1 is what one car alone gets. ± is a 95 
 over seeds, which all senders share; gains are paired. README.md says what the paper leaves open
 and what was chosen.
 """,
-    full=Effort(seeds=20, duration_s=10),
+    full=Effort(seeds=20, duration_s=5),
     quick=Effort(
         seeds=3,
         swept_seeds=5,
