@@ -12,8 +12,8 @@ use completions::{Groups, completion, completion_times};
 use fadeout_core::agreed::UNCOUPLED;
 use fadeout_core::table::SummarySink;
 use fadeout_core::{
-    Direction, DrbId, FlowRow, InterfaceRow, LegRow, LinkRow, NodeId, PathRow, Probe, RadioRow,
-    RunRow, Time, UeId,
+    Direction, DrbId, FlowRow, HeaderCompressionRow, InterfaceRow, LegRow, LinkRow, NodeId,
+    PathRow, Probe, RadioRow, RunRow, Time, UeId,
 };
 use fadeout_link::LinkStats;
 use fadeout_radio::access::RadioAccess;
@@ -51,6 +51,7 @@ pub fn sum_up<P: Probe>(scenario: &Scenario, world: &World<P>, sink: &mut impl S
     if let Some(access) = world.machines().radio {
         add_radio(scenario, access, world, sink);
         add_legs(scenario, access, sink);
+        add_compression(scenario, access, sink);
     }
     let groups = Groups::of(scenario.flows.iter().map(|described| &*described.name));
     let mut times: Vec<Vec<f64>> = vec![Vec::new(); groups.len()];
@@ -355,6 +356,26 @@ fn add_legs(scenario: &Scenario, access: &RadioAccess, sink: &mut impl SummarySi
                     transport_blocks: leg.blocks,
                     harq_retransmissions: leg.retransmissions,
                     air_time_s: leg.air_time.as_secs_f64(),
+                });
+            }
+        }
+    }
+}
+
+/// Each direction of bearers whose headers are compressed.
+fn add_compression(scenario: &Scenario, access: &RadioAccess, sink: &mut impl SummarySink) {
+    for (id, bearer) in (0..).map(DrbId).zip(scenario.bearers()) {
+        for direction in [Direction::Downlink, Direction::Uplink] {
+            if let Some(counts) = access.header_compression(id, direction) {
+                sink.add(&HeaderCompressionRow {
+                    bearer: bearer.name(),
+                    direction: direction.name().to_owned(),
+                    packets: counts.packets,
+                    ir_packets: counts.initialisations,
+                    header_bytes: counts.header_bytes,
+                    compressed_bytes: counts.compressed_bytes,
+                    failed_packets: counts.failures,
+                    resets: counts.resets,
                 });
             }
         }

@@ -108,8 +108,8 @@ table! {
         flow: FlowId, "";
         /// Size of the IP packet.
         size_bytes: u32, "bytes";
-        /// Why: no-block, buffer-full, discard-timer, aqm, harq-failure, reordering, link-failure or
-        /// handover.
+        /// Why: no-block, buffer-full, discard-timer, aqm, harq-failure, reordering, header-compression,
+        /// link-failure or handover.
         cause: RadioDropCause, "";
     }
 }
@@ -413,6 +413,8 @@ named! {
         HarqFailure = "harq-failure",
         /// The receiver gave up waiting for the rest of it.
         Reordering = "reordering",
+        /// ROHC could not find its header: too much was lost before it.
+        HeaderCompression = "header-compression",
         /// RLC gave up repeating it: radio link failure.
         LinkFailure = "link-failure",
         /// It was at the source of a handover that forwards nothing, or sent there without having

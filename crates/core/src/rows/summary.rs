@@ -14,6 +14,7 @@ pub const SUMMARY_TABLES: &[Table] = &[
     RadioRow::TABLE,
     InterfaceRow::TABLE,
     LegRow::TABLE,
+    HeaderCompressionRow::TABLE,
     CompletionRow::TABLE,
     CompletionTimesRow::TABLE,
     PredictionRow::TABLE,
@@ -286,6 +287,28 @@ table! {
         harq_retransmissions: u64, "";
         /// For how long those blocks would have taken the whole carrier.
         air_time_s: f64, "s";
+    }
+}
+
+table! {
+    /// A direction of a bearer whose headers are compressed, one row each.
+    pub struct HeaderCompressionRow = "header_compression" in summary {
+        /// Bearer.
+        bearer: String, "";
+        /// downlink or uplink.
+        direction: String, "";
+        /// Headers that were compressed; those that a handover made the sender compress once more count again.
+        packets: u64, "packets";
+        /// Those of them that were sent whole, in IR packets.
+        ir_packets: u64, "packets";
+        /// Their bytes before: IP, TCP or UDP, and options.
+        header_bytes: u64, "bytes";
+        /// Their bytes as they were sent.
+        compressed_bytes: u64, "bytes";
+        /// Packets whose header the receiver could not find. They are lost, but for those that were sent again.
+        failed_packets: u64, "packets";
+        /// Times that both ends forgot what they knew: handovers, and links that failed.
+        resets: u64, "";
     }
 }
 

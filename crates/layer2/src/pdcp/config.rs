@@ -2,6 +2,7 @@
 //!
 //! Standard: TS 38.331 §6.3.2; TS 36.331 §6.3.2.
 
+use super::RohcConfig;
 use crate::rlc::ParameterError;
 use crate::rlc::allowed::{Milliseconds, milliseconds, one_of};
 use fadeout_core::{Bytes, Span};
@@ -30,6 +31,8 @@ pub struct PdcpConfig {
     pub discard_timer: Option<Span>,
     /// Reordering.
     pub delivery: Delivery,
+    /// Header compression, of both directions.
+    pub rohc: Option<RohcConfig>,
 }
 
 impl PdcpConfig {
@@ -39,6 +42,7 @@ impl PdcpConfig {
         has_sdap_header: false,
         discard_timer: None,
         delivery: Delivery::InOrder(Some(Span::from_millis(100))),
+        rohc: None,
     };
     /// LTE data: 12-bit SN, no discard, order by RLC.
     pub const LTE: PdcpConfig = PdcpConfig {
@@ -46,6 +50,7 @@ impl PdcpConfig {
         has_sdap_header: false,
         discard_timer: None,
         delivery: Delivery::FromRlc,
+        rohc: None,
     };
 
     /// Bytes that PDCP and SDAP put in front of a packet: 2 with 12-bit SN, 3 with 18-bit SN, SDAP

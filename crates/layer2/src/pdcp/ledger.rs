@@ -39,6 +39,11 @@ impl Ledger {
     pub fn next_serial(&self) -> u32 {
         self.entries.end() as u32
     }
+    /// Below it every packet has left.
+    #[inline]
+    pub fn first_serial(&self) -> u32 {
+        self.entries.first() as u32
+    }
     /// A packet enters.
     #[inline]
     pub fn enter(&mut self, packet: PacketId) -> u32 {

@@ -1,19 +1,21 @@
 //! Packet data convergence protocol of NR and LTE: COUNT, reordering, duplicates, discard.
 //!
-//! [`Tx`] numbers packets and hands them to an RLC entity; [`Rx`] puts them in order again. No
-//! header compression, no ciphering: both cost nothing here. [`Ledger`] keeps the books of the
-//! packets between the two ends, so that each leaves the bearer once, delivered or lost.
+//! [`Tx`] numbers packets and hands them to an RLC entity; [`Rx`] puts them in order again. [`Rohc`]
+//! compresses headers before and finds them after. No ciphering: it costs nothing here. [`Ledger`] keeps
+//! the books of the packets between the two ends, so that each leaves the bearer once, delivered or lost.
 //!
 //! Standard: TS 38.323; TS 36.323.
 
 mod config;
 mod ledger;
 mod registry;
+mod rohc;
 mod rx;
 mod tx;
 
 pub use config::{Delivery, PdcpConfig, check_split_threshold};
 pub use ledger::Ledger;
 pub use registry::{PDCPS, Pdcp};
+pub use rohc::{Rohc, RohcConfig, RohcCounts};
 pub use rx::Rx;
 pub use tx::Tx;

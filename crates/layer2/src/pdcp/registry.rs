@@ -1,9 +1,9 @@
 //! The PDCPs that a scenario can name.
 
-use super::{Delivery, PdcpConfig};
+use super::{Delivery, PdcpConfig, RohcConfig};
 use crate::rlc::Generation;
 use fadeout_core::Span;
-use fadeout_core::registry::{Entry, Registered, Settings, choice, span};
+use fadeout_core::registry::{Entry, Registered, Settings, choice, flag, integer, span};
 
 fadeout_core::choices! {
     /// Who puts packets in order.
@@ -20,6 +20,17 @@ fadeout_core::choices! {
     }
 }
 
+fadeout_core::choices! {
+    /// headerCompression.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    enum HeaderCompression {
+        /// Headers go as they are.
+        NotUsed = "not-used",
+        /// ROHC, of TCP (profile 0x0006) and UDP (0x0102) over IP.
+        Rohc = "rohc",
+    }
+}
+
 fadeout_core::parameters! {
     /// The parameters of PDCP that a scenario may give.
     #[derive(Clone, Copy, PartialEq, Debug)]
@@ -30,6 +41,18 @@ fadeout_core::parameters! {
         t_reordering: Span = span("100 ms"),
         /// A packet that was not sent within it is dropped; zero is infinity.
         discard_timer: Span = span("0 ms"),
+        /// Whether the headers of TCP, UDP and IP are compressed, in both directions. Not with out-of-order
+        /// delivery, a split bearer, RLC's transparent mode or procedure daps.
+        header_compression: HeaderCompression = choice(HeaderCompression::NAMES, "not-used"),
+        /// Flows whose headers are known at a time, beside one; more of them take contexts from each other.
+        max_cid: u32 = integer((1, 16_383, ""), "15"),
+        /// How often the compressor sends what is new before it relies on it: whole headers first.
+        rohc_repetitions: u32 = integer((1, 16, ""), "4"),
+        /// After how long a whole header is sent again, in case the receiver has lost track; zero is never.
+        rohc_refresh: Span = span("500 ms"),
+        /// Whether what is known of headers outlasts a handover within a base station; with LTE in
+        /// unacknowledged mode alone. Else handovers begin with whole headers.
+        drb_continue_rohc: bool = flag("false"),
     }
 }
 
@@ -52,6 +75,12 @@ impl Registered<Generation> for PdcpConfig {
         let discard = given.discard_timer;
         PdcpConfig {
             discard_timer: (!discard.is_zero()).then_some(discard),
+            rohc: (given.header_compression == HeaderCompression::Rohc).then_some(RohcConfig {
+                max_cid: given.max_cid as u16,
+                repetitions: given.rohc_repetitions as u8,
+                refresh: given.rohc_refresh,
+                continues: given.drb_continue_rohc,
+            }),
             delivery: match (given.delivery, set.delivery) {
                 (Reordering::InOrder, _) | (Reordering::ByGeneration, Delivery::InOrder(_)) => {
                     Delivery::InOrder(reordering)

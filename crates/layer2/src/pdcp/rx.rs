@@ -168,6 +168,17 @@ impl Rx {
         count < self.window.first() || (self.window.contains(count) && self.window[count].is_here)
     }
 
+    /// Only those of the PDUs that are held stay for which `keep` is true, in the order of COUNT.
+    pub fn retain_held(&mut self, mut keep: impl FnMut(&Sdu) -> bool) {
+        for number in self.window.first()..self.window.end() {
+            let Stored { sdu, is_here } = self.window[number];
+            if is_here && !keep(&sdu) {
+                self.window[number].is_here = false;
+                self.held -= 1;
+            }
+        }
+    }
+
     /// Fields of a status report: FMC, and the octets of the bitmap from the PDU after it to the
     /// last one that was received, the most significant bit first.
     ///

@@ -223,7 +223,7 @@ impl Conditional<'_, '_> {
         self.0.begin_row(row, env);
         // The base station does not know.
         self.0.stop(Fate::Kept, env);
-        self.0.detach(env);
+        self.0.detach(Some(target), env);
         self.each(|drb, env, _| early(drb).execute(target, env.now), env);
         match self.0.join(target) {
             Some(leg) => self.enter((leg, Procedure::Conditional), env),
@@ -288,7 +288,7 @@ impl Conditional<'_, '_> {
                 false => network.candidacy.cancel_all(step),
             });
         if is_candidate {
-            self.each(|drb, env, _| early(drb).arrive(env.now), env);
+            self.each(|drb, env, _| early(drb).arrive(env), env);
             let mut position = 0;
             while let Some(&bearer) =
                 (self.0.service.stack.ues[self.0.ue.index()].bearers()).get(position)

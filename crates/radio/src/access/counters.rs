@@ -1,8 +1,17 @@
 //! Counters of a radio access and of its UEs.
 
-use crate::bearer::BearerCounters;
+use super::RadioAccess;
+use crate::bearer::{BearerCounters, compressed};
 use crate::leg::BlockCounters;
-use fadeout_core::{CellId, Span};
+use crate::pdcp::RohcCounts;
+use fadeout_core::{CellId, Direction, DrbId, Span};
+
+impl RadioAccess {
+    /// What header compression did in a direction of a bearer, if it has it.
+    pub fn header_compression(&self, bearer: DrbId, direction: Direction) -> Option<&RohcCounts> {
+        compressed(&self.service.stack.bearers[bearer.index()], direction)
+    }
+}
 
 /// Counters of a radio access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

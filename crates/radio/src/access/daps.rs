@@ -327,7 +327,7 @@ impl Daps<'_, '_> {
     /// The UE leaves the cell that it is in, whose link has failed, and data waits there.
     pub(super) fn leave(&mut self, env: &mut Env<'_, impl Probe>) {
         self.0.stop(Fate::Kept, env);
-        self.0.detach(env);
+        self.0.detach(None, env);
         self.each(|bearer, stack| {
             daps(&mut stack.bearers[bearer.index()]).lose_source(env.now);
         });

@@ -48,7 +48,7 @@ impl Managed<'_> {
             true => Daps(self).leave(env),
             false => {
                 self.stop(Fate::Kept, env);
-                self.detach(env);
+                self.detach(None, env);
             }
         }
         self.reselect(env);

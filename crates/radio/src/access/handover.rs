@@ -261,7 +261,7 @@ impl Managed<'_> {
             false => procedure.interruption,
         });
         let source = self.service.stack.serving_cell(self.ue);
-        self.detach(env);
+        self.detach(Some(target), env);
         if Utran(self).go(target, env) {
             return;
         }
@@ -279,9 +279,10 @@ impl Managed<'_> {
         };
     }
 
-    /// The UE leaves its cell: MAC is reset, RLC re-established.
-    pub(super) fn detach(&mut self, env: &mut Env<'_, impl Probe>) {
+    /// The UE leaves its cell, for another one if that is known: MAC is reset, RLC and PDCP re-established.
+    pub(super) fn detach(&mut self, target: Option<CellId>, env: &mut Env<'_, impl Probe>) {
         let ue = self.ue;
+        let source = self.service.stack.serving_cell(ue);
         self.state.record.note(|row| row.left_s = seconds(env.now));
         if !Beams(self).leave(env) {
             Rates(self).end();
@@ -304,11 +305,15 @@ impl Managed<'_> {
         }
         Scg(self).release(env);
         let station = self.station();
+        let stays =
+            (source.zip(target)).is_some_and(|(from, to)| self.config.is_one_station(from, to));
         let stack = &mut self.service.stack;
         for bearer in stack.ues[ue.index()].bearers() {
-            stack.bearers[bearer.index()]
-                .travel()
-                .detach(station, env, &mut stack.storage);
+            stack.bearers[bearer.index()].travel().detach(
+                (station, stays),
+                env,
+                &mut stack.storage,
+            );
         }
         let rrc = &stack.ues[ue.index()];
         for bearer in [rrc.signalling(), rrc.control()].into_iter().flatten() {

@@ -207,7 +207,7 @@ impl Switched<'_, '_> {
         });
         let fate = self.0.config.fate_between(source, target);
         self.0.stop(fate, env);
-        self.0.detach(env);
+        self.0.detach(Some(target), env);
         let Some(leg) = self.0.join(target) else {
             return self.0.reselect(env);
         };

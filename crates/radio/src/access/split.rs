@@ -198,7 +198,7 @@ impl Service {
                 let drb = &mut self.stack.bearers[bearer.index()];
                 match drb.is_dual {
                     true => daps(drb).on_copy(number),
-                    false => early(drb).on_copy(number),
+                    false => early(drb).on_copy(number, env),
                 }
                 self.flow_on(bearer, env);
             }

@@ -11,6 +11,7 @@
 //!
 //! Standard: TS 38.300 §9.2.3.4.2, §9.2.3.2.2; TS 38.423 §8.2.12.
 
+use super::compression::anew;
 use super::split::{Frame, FrameKind};
 use super::{Drb, Storage};
 use crate::config::{Env, MOST_CANDIDATES};
@@ -269,7 +270,7 @@ impl EarlyCopies<'_> {
     }
 
     /// A copy has come to a candidate.
-    pub(crate) fn on_copy(&mut self, frame: u64) {
+    pub(crate) fn on_copy(&mut self, frame: u64, env: &Env<'_, impl Probe>) {
         let Some(early) = self.early() else { return };
         let Some((number, slot)) = early.meant(frame) else {
             return;
@@ -279,7 +280,7 @@ impl EarlyCopies<'_> {
             let (serial, is_there) = (early.sent[number].sdu.serial, early.is_there);
             self.bring(serial);
             if is_there {
-                self.send_all();
+                self.send_all(env);
             }
         }
     }
@@ -321,19 +322,19 @@ impl EarlyCopies<'_> {
     }
 
     /// The target has the UE's last message: it sends what it has.
-    pub(crate) fn arrive(&mut self, now: Time) {
+    pub(crate) fn arrive(&mut self, env: &Env<'_, impl Probe>) {
         let target = self.early().and_then(|early| early.takers[early.target?]);
         if let Some((taker, _)) = target {
-            self.execute(taker.cell, now);
+            self.execute(taker.cell, env.now);
             if let Some(early) = self.early() {
                 early.is_there = true;
             }
-            self.send_all();
+            self.send_all(env);
         }
     }
 
     /// The target sends what it has.
-    fn send_all(&mut self) {
+    fn send_all(&mut self, env: &Env<'_, impl Probe>) {
         let Some(transfer) = &mut self.0.transfer.0 else {
             return;
         };
@@ -348,12 +349,13 @@ impl EarlyCopies<'_> {
             .map(|&(_, sdu)| sdu)
             .collect();
         journey.numbered.retain(|it| !there(it));
-        let [downlink, uplink] = &self.0.anchors;
+        let [downlink, uplink] = &mut self.0.anchors;
         let rlc = &mut self.0.legs.primary.ends[Direction::Downlink.index()].rlc;
+        let pdcp = &self.0.config.pdcp;
         let mut used = 0;
         for sdu in sdus {
             if downlink.ledger.holds(sdu.serial) && !uplink.rx.has(sdu.count) {
-                rlc.push_again(sdu);
+                rlc.push_again(anew((&mut *downlink, pdcp), sdu, env));
                 used += 1;
             }
         }

@@ -3,6 +3,7 @@
 //! The source sends on what it has once the UE has left it. A packet that is away is no bearer's: a link may
 //! drop it. What reaches a base station that the UE is not coming to goes on from there.
 
+use super::compression::anew;
 use super::generation::with_header;
 use super::transfer::{Fresh, Transfer, Transfers, Travel};
 use super::{Storage, split};
@@ -106,12 +107,12 @@ impl Transfers {
 impl Travel<'_> {
     /// A packet with a COUNT goes to RLC again: as it is in acknowledged mode, unless the UE has it; with a
     /// new one where PDCP was set up anew.
-    pub(super) fn send_again(&mut self, sdu: Sdu, has_left: bool, pool: &PacketPool) {
+    pub(super) fn send_again(&mut self, sdu: Sdu, has_left: bool, env: &Env<'_, impl Probe>) {
         let transfer = self.drb.transfer.0.as_ref();
         let is_anew = transfer.is_some_and(|transfer| transfer.is_anew);
         let is_kept = self.drb.config.is_acknowledged() && !is_anew;
         let sdu = match is_anew {
-            true => with_header(&self.drb.config.pdcp, sdu, pool),
+            true => with_header(&self.drb.config.pdcp, sdu, env.pool),
             false => sdu,
         };
         let is_there = has_left && is_kept && {
@@ -123,10 +124,29 @@ impl Travel<'_> {
         }
         let [downlink, _] = &mut self.drb.anchors;
         let rlc = &mut self.drb.legs.primary.sender(Direction::Downlink).rlc;
+        let sdu = match has_left && !is_there {
+            true => anew((&mut *downlink, &self.drb.config.pdcp), sdu, env),
+            false => sdu,
+        };
         match (has_left, is_kept) {
             (true, true) if is_there => {}
             (true, false) => downlink.tx.renumber(sdu, rlc),
             _ => rlc.push_again(sdu),
+        }
+    }
+
+    /// The UE's unsent data goes back into its RLC.
+    pub(super) fn push_uplink(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) {
+        let is_kept = self.drb.config.is_acknowledged();
+        (storage.again).retain(|&sdu| !split::wait_again(self.drb, Direction::Uplink, sdu));
+        let rlc = &mut self.drb.legs.primary.sender(Direction::Uplink).rlc;
+        let anchor = &mut self.drb.anchors[Direction::Uplink.index()];
+        for sdu in storage.again.drain(..) {
+            let sdu = anew((anchor, &self.drb.config.pdcp), sdu, env);
+            match is_kept {
+                true => rlc.push_again(sdu),
+                false => anchor.tx.renumber(sdu, rlc),
+            }
         }
     }
 
@@ -212,7 +232,7 @@ impl Travel<'_> {
                 packet,
                 station,
             }),
-            (_, Some(sdu)) => self.send_again(sdu, true, env.pool),
+            (_, Some(sdu)) => self.send_again(sdu, true, env),
             (_, None) => {
                 self.drb.inlet.push((env.now, packet));
             }

@@ -5,6 +5,7 @@
 //!
 //! Standard: TS 38.331 §5.3.5.11; TS 36.331 §5.3.5.8.
 
+use super::compression::{anew, reset};
 use super::transfer::Travel;
 use super::{Drb, Storage};
 use crate::config::{BearerConfig, Env};
@@ -35,6 +36,7 @@ impl BearerConfig {
             },
             pdcp: PdcpConfig {
                 discard_timer: self.pdcp.discard_timer,
+                rohc: self.pdcp.rohc,
                 ..pdcp
             },
             ..*self
@@ -51,6 +53,7 @@ fn set_up_anew(drb: &mut Drb, config: BearerConfig) -> Result<(), ParameterError
         anchor.tx = Tx::new(&config.pdcp)?;
         anchor.rx = Rx::new(&config.pdcp)?;
     }
+    reset(drb);
     drb.legs.primary.format = BearerFormat::new(&config.rlc, &config.pdcp, drb.nth);
     drb.config = config;
     Ok(())
@@ -139,7 +142,9 @@ impl Travel<'_> {
         for sdu in storage.again.drain(..) {
             let sdu = with_header(&config.pdcp, sdu, env.pool);
             let rlc = &mut self.drb.legs.primary.sender(uplink).rlc;
-            self.drb.anchors[uplink.index()].tx.renumber(sdu, rlc);
+            let anchor = &mut self.drb.anchors[uplink.index()];
+            let sdu = anew((anchor, &config.pdcp), sdu, env);
+            anchor.tx.renumber(sdu, rlc);
         }
     }
 }

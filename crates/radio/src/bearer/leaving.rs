@@ -1,7 +1,8 @@
 //! How packets leave a bearer: delivered, or lost.
 
+use super::compression::reset;
 use super::transfer::Travel;
-use super::{Drb, Storage, is_elsewhere, split};
+use super::{Anchor, Drb, Storage, is_elsewhere, split};
 use crate::bearer::rlc_leg::RlcLeg;
 use crate::config::Env;
 use crate::rlc::TransportBlock;
@@ -21,9 +22,23 @@ impl Drb {
         let (mut packets, mut bytes) = (0, 0);
         let passed = self.anchors[direction.opposite().index()].rx.passed();
         let wants_delay = self.wants_delay(env.probe);
-        let ledger = &mut self.anchors[direction.index()].ledger;
+        let Anchor { ledger, rohc, .. } = &mut self.anchors[direction.index()];
         for sdu in storage.ordered.drain(..) {
             if !ledger.leave(sdu.serial) {
+                continue;
+            }
+            if let Some(rohc) = rohc
+                && !rohc.decompress(sdu.serial)
+            {
+                self.counters[direction.index()].dropped_packets += 1;
+                let loss = Loss {
+                    now: env.now,
+                    bearer: self.id,
+                    direction,
+                    cause: RadioDropCause::HeaderCompression,
+                    is_signalling: self.is_signalling,
+                };
+                loss.of(sdu.packet, env.pool, env.probe);
                 continue;
             }
             let size = env.pool[sdu.packet].wire_len();
@@ -185,6 +200,7 @@ impl Drb {
             ledger.pass_all(&mut storage.lost);
             self.drop_lost(direction, RadioDropCause::LinkFailure, env, storage);
         }
+        reset(self);
     }
 
     /// The packets in the list of lost ones are dropped.

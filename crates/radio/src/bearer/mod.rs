@@ -11,9 +11,11 @@
 //! took leaves once, delivered or lost.
 
 mod abroad;
+mod compression;
 mod copies;
 pub(crate) mod daps;
 pub(crate) mod early;
+mod entering;
 mod forwarding;
 mod generation;
 mod leaving;
@@ -27,6 +29,7 @@ mod track;
 mod transfer;
 
 pub(crate) use abroad::Stays;
+pub(crate) use compression::compressed;
 pub(crate) use leaving::fail_leg;
 pub(crate) use split::{
     Carried, Frame, FrameKind, SplitBearer, carried, close_secondary, hold_secondary, last_far,
@@ -37,8 +40,8 @@ pub(crate) use track::BlockTimes;
 pub(crate) use transfer::TransferCounts;
 
 use crate::config::{BearerConfig, Env, LegId};
-use crate::pdcp::{Ledger, Rx, Tx};
-use crate::rlc::{Backlog, Generation, ParameterError, Sdu, TransportBlock};
+use crate::pdcp::{Ledger, Rohc, Rx, Tx};
+use crate::rlc::{Backlog, Generation, ParameterError, TransportBlock};
 use crate::wire::BearerFormat;
 use daps::Daps;
 use fadeout_core::random::Stream;
@@ -91,6 +94,8 @@ struct Anchor {
     /// The packets that this end sends.
     ledger: Ledger,
     wake: Wake,
+    /// Of the packets that this end sends: its compressor, and the other end's decompressor.
+    rohc: Option<Box<Rohc>>,
 }
 
 /// Counters of one direction of a bearer.
@@ -113,15 +118,6 @@ fn is_elsewhere(drb: &Drb, leg: u8) -> bool {
     drb.is_signalling && leg != drb.legs.primary.number
 }
 
-/// Another base station gets a copy of a downlink SDU too.
-#[cold]
-fn copy(drb: &mut Drb, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storage) {
-    match drb.is_dual {
-        true => daps::daps(drb).copy(sdu, env, storage),
-        false => early::early(drb).copy(sdu, env, storage),
-    }
-}
-
 impl Drb {
     /// The bearer `id`, the UE's `nth` whose RLC PDUs have its form, on the leg or legs that `config` names.
     ///
@@ -138,6 +134,7 @@ impl Drb {
                 rx: Rx::new(&config.pdcp)?,
                 ledger: Ledger::new(),
                 wake: Wake::default(),
+                rohc: config.pdcp.rohc.map(|rohc| Box::new(Rohc::new(&rohc))),
             })
         };
         let leg = |(position, number, rlc): (u64, u8, _)| -> Result<RlcLeg, ParameterError> {
@@ -323,95 +320,6 @@ impl Drb {
         took_any
     }
 
-    /// PDCP and RLC take a packet. False when it was dropped: no block carries it, the buffer was
-    /// full, or queue management chose it. It then takes no COUNT.
-    pub(crate) fn take(
-        &mut self,
-        at: Time,
-        direction: Direction,
-        packet: PacketId,
-        env: &mut Env<'_, impl Probe>,
-        storage: &mut Storage,
-    ) -> bool {
-        if let Some(split) = &mut self.split {
-            let is_taken = split.wait(at, direction, packet, (env.pool, &self.legs));
-            if !is_taken {
-                self.refuse(at, direction, packet, RadioDropCause::BufferFull, env);
-            } else if let Some(mut split) = self::split(self) {
-                split.submit(direction, env, storage);
-            }
-            return is_taken;
-        }
-        if self.is_dual && direction == Direction::Downlink && daps::daps(self).takes_beside() {
-            return daps::daps(self).take_beside(at, packet, env, storage);
-        }
-        let size = env.pool[packet].wire_len();
-        let (rlc, room) = self.legs.primary.sending(direction);
-        if rlc.least_grant(size + self.config.pdcp.header()) > room {
-            self.refuse(at, direction, packet, RadioDropCause::NoBlock, env);
-            return false;
-        }
-        if self.legs.primary.sender(direction).has_aqm() && !self.admits(at, direction, packet, env)
-        {
-            return false;
-        }
-        let rlc = &mut self.legs.primary.ends[direction.index()].rlc;
-        let anchor = &mut self.anchors[direction.index()];
-        let taken = anchor
-            .tx
-            .on_packet(at, packet, size, rlc, &mut anchor.ledger);
-        match taken {
-            Ok(sdu) => {
-                if self.wants_delay(env.probe) {
-                    storage.tracks.number(packet, sdu.serial);
-                }
-                if (self.is_dual || self.has_takers) && direction == Direction::Downlink {
-                    copy(self, sdu, env, storage);
-                }
-                true
-            }
-            Err(packet) => {
-                self.refuse(at, direction, packet, RadioDropCause::BufferFull, env);
-                false
-            }
-        }
-    }
-
-    /// A packet that arrives is dropped.
-    fn refuse(
-        &mut self,
-        at: Time,
-        direction: Direction,
-        packet: PacketId,
-        cause: RadioDropCause,
-        env: &mut Env<'_, impl Probe>,
-    ) {
-        let loss = self.loss(at, direction, cause);
-        loss.of(packet, env.pool, env.probe);
-        self.counters[direction.index()].dropped_packets += 1;
-    }
-
-    /// Whether queue management takes a packet, which it may mark. One that it does not is dropped.
-    fn admits(
-        &mut self,
-        at: Time,
-        direction: Direction,
-        packet: PacketId,
-        env: &mut Env<'_, impl Probe>,
-    ) -> bool {
-        let size = env.pool[packet].wire_len() + self.config.pdcp.header();
-        let mut marked = 0;
-        let end = self.legs.primary.sender(direction);
-        let is_taken = end.admits(at, size, &mut env.pool[packet].ecn, &mut marked);
-        let counters = &mut self.counters[direction.index()];
-        counters.marked_packets += marked;
-        if !is_taken {
-            counters.aqm_dropped_packets += 1;
-            self.refuse(at, direction, packet, RadioDropCause::Aqm, env);
-        }
-        is_taken
-    }
-
     /// Fills up to `grant` bytes of a block of a leg. Returns the bytes used.
     #[inline]
     pub(crate) fn pull(
@@ -438,28 +346,6 @@ impl Drb {
             self.on_managed(direction, marked, env, storage);
         }
         used
-    }
-
-    /// Queue management has marked packets and dropped SDUs at the head of a queue.
-    #[cold]
-    fn on_managed(
-        &mut self,
-        direction: Direction,
-        marked: u64,
-        env: &mut Env<'_, impl Probe>,
-        storage: &mut Storage,
-    ) {
-        let loss = self.loss(env.now, direction, RadioDropCause::Aqm);
-        let ledger = &mut self.anchors[direction.index()].ledger;
-        let counters = &mut self.counters[direction.index()];
-        counters.marked_packets += marked;
-        for sdu in storage.dropped.drain(..) {
-            if ledger.leave(sdu.serial) {
-                counters.aqm_dropped_packets += 1;
-                counters.dropped_packets += 1;
-                loss.of(sdu.packet, env.pool, env.probe);
-            }
-        }
     }
 
     /// A block of a leg was decoded in which these PDUs are the bearer's.

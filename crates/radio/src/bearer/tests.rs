@@ -1,6 +1,7 @@
 //! A bearer alone: its blocks are carried, or not, by hand.
 
 mod choice;
+mod compression;
 mod duplication;
 mod generation;
 mod split;

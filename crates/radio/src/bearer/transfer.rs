@@ -10,6 +10,7 @@
 //! Standard: TS 38.300 §9.2.3.2; TS 36.300 §10.1.2; TS 38.323 §5.1.2; TS 36.323 §5.2.
 
 use super::abroad::Stay;
+use super::compression::{decompress_held, reset_unless_continued};
 use super::copies::Copies;
 use super::daps::Dual;
 use super::early::{Early, EarlyCounts};
@@ -413,10 +414,10 @@ impl Travel<'_> {
 
     /// The UE has left a cell of `station`: RLC starts afresh at both ends. In acknowledged mode PDCP keeps its
     /// COUNTs and sends again what the other end's status report does not have; otherwise it starts
-    /// afresh too, and what was sent is lost if it did not arrive.
+    /// afresh too, and what was sent is lost if it did not arrive. It `stays` where the target is of the same base station.
     pub(crate) fn detach(
         &mut self,
-        station: u32,
+        (station, stays): (u32, bool),
         env: &mut Env<'_, impl Probe>,
         storage: &mut Storage,
     ) {
@@ -424,6 +425,7 @@ impl Travel<'_> {
         let left = split::release(self.drb, env, storage);
         for direction in [Direction::Downlink, Direction::Uplink] {
             self.hand_up(direction, env, storage);
+            decompress_held(self.drb, direction);
         }
         for direction in [Direction::Downlink, Direction::Uplink] {
             match is_kept {
@@ -437,7 +439,8 @@ impl Travel<'_> {
         if let Some(left) = left {
             self.take_left(left, station, env, storage);
         }
-        self.push_uplink(storage);
+        reset_unless_continued(self.drb, stays);
+        self.push_uplink(env, storage);
         self.drb.on_left();
         if let Some(journey) = self.journey() {
             journey.has_left = true;
@@ -546,20 +549,6 @@ impl Travel<'_> {
         self.lose_at_source(direction, env, storage);
     }
 
-    /// The UE's unsent data goes back into its RLC.
-    fn push_uplink(&mut self, storage: &mut Storage) {
-        let is_kept = self.drb.config.is_acknowledged();
-        (storage.again).retain(|&sdu| !split::wait_again(self.drb, Direction::Uplink, sdu));
-        let rlc = &mut self.drb.legs.primary.sender(Direction::Uplink).rlc;
-        let tx = &mut self.drb.anchors[Direction::Uplink.index()].tx;
-        for sdu in storage.again.drain(..) {
-            match is_kept {
-                true => rlc.push_again(sdu),
-                false => tx.renumber(sdu, rlc),
-            }
-        }
-    }
-
     /// The UE is in the target `station`, or the source goes on: what was forwarded is sent.
     pub(crate) fn resume(
         &mut self,
@@ -580,7 +569,7 @@ impl Travel<'_> {
             self.drb.inlet.push((at, packet));
         }
         for (_, sdu) in numbered.drain(..) {
-            self.send_again(sdu, has_left, env.pool);
+            self.send_again(sdu, has_left, env);
         }
         if let Some(journey) = self.journey()
             && journey.awaits_nothing()

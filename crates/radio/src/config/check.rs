@@ -7,7 +7,7 @@ use super::{
 use crate::mac::request::request_periods;
 use crate::pdcp::{Delivery, check_split_threshold};
 use crate::phy::frame::Duplex;
-use crate::rlc::{AqmConfig, Mode, RlcConfig};
+use crate::rlc::{AqmConfig, Generation, Mode, RlcConfig};
 use fadeout_core::{CellId, Direction};
 use std::fmt::Display;
 
@@ -103,9 +103,43 @@ pub(crate) fn check_bearer<'a>(
             legs,
         });
     }
+    check_compression(index, bearer)?;
     bearer
         .split
         .map_or(Ok(()), |split| check_split(index, bearer, &split, ue))
+}
+
+/// Whether the headers of a bearer can be compressed, if they are to be.
+///
+/// Standard: TS 38.331 §6.3.2; TS 36.331 §6.3.2; TS 38.323 §5.7.1.
+fn check_compression(index: usize, bearer: &BearerConfig) -> Result<(), RadioError> {
+    let Some(rohc) = bearer.pdcp.rohc else {
+        return Ok(());
+    };
+    let is_lte = bearer.rlc.generation == Generation::Lte;
+    let (what, value, expected) = if matches!(bearer.pdcp.delivery, Delivery::OutOfOrder(_)) {
+        let value = "out-of-order".to_owned();
+        ("delivery with header-compression", value, "in order")
+    } else if bearer.split.is_some() {
+        let value = "split".to_owned();
+        let what = "bearer with header-compression";
+        (what, value, "one that is not split")
+    } else if matches!(bearer.rlc.mode, Mode::Tm) {
+        let value = "transparent".to_owned();
+        let expected = "acknowledged or unacknowledged";
+        ("RLC mode with header-compression", value, expected)
+    } else if rohc.continues && is_lte && bearer.is_acknowledged() {
+        let expected = "false in acknowledged mode of LTE, whose handovers reset contexts";
+        ("drb-continue-rohc", "true".to_owned(), expected)
+    } else {
+        return Ok(());
+    };
+    Err(RadioError::Bearer {
+        bearer: index,
+        what,
+        value,
+        expected,
+    })
 }
 
 /// Legs that a UE has, or may be given.

@@ -2,6 +2,7 @@
 //! to something, that intervals are in order, that routes exist.
 
 mod blockage;
+mod compression;
 mod drop;
 mod dual;
 mod flow;
@@ -181,7 +182,10 @@ impl Builder<'_, '_> {
         self.add_bearer_ends(&ues, &bases, file);
         let flows = self.flows(file.map("flow"), &sources(&named, &ues, &bases));
         let probe = file.fields("probe");
+        let captures_radio = probe.is_some_and(|fields| !fields.list("radio-capture").is_empty());
         let probe = probe.and_then(|fields| self.probe(fields, (&bases, &ues), &links));
+        let managed = mobility.as_ref().and_then(Option::as_ref);
+        compression::check(self, file.map("ue"), managed, captures_radio);
         let scenario = Scenario {
             title: file.text("title")?.to_owned(),
             duration: file.span("duration")?,

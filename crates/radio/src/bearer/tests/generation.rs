@@ -18,7 +18,7 @@ impl Rig {
     /// The UE goes to a cell of the generation, and what waits in the downlink is sent in one block.
     fn go(&mut self, (from, to): (u32, u32), generation: Generation) {
         self.with(|drb, env, storage| drb.travel().stop((from, from), AT_ONCE, env, storage));
-        self.with(|drb, env, storage| drb.travel().detach(from, env, storage));
+        self.with(|drb, env, storage| drb.travel().detach((from, false), env, storage));
         self.with(|drb, env, storage| {
             drb.travel().enter_generation(generation, env, storage);
             drb.on_connected(0, LegId(0), [u32::MAX; 2]);

@@ -23,7 +23,7 @@ impl Rig {
     }
 
     fn detach(&mut self) {
-        self.with(|drb, env, storage| drb.travel().detach(SOURCE, env, storage));
+        self.with(|drb, env, storage| drb.travel().detach((SOURCE, false), env, storage));
     }
 
     /// The UE is in the target: what waits is sent, all of it in one block.

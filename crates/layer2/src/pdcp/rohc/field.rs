@@ -1,0 +1,67 @@
+//! What a header has, and what the low bits of a field say of it.
+
+use fadeout_core::{Ecn, Flags, Packet, Protocol, Segment};
+
+/// Fields of a packet's headers, as far as they change within a flow.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub(super) struct Header {
+    pub protocol: Protocol,
+    pub ecn: Ecn,
+    /// Links that it has passed: the TTL has gone down by as many.
+    pub hop: u8,
+    /// As in the header: not scaled.
+    pub window: u16,
+    pub segment: Segment,
+}
+
+impl Header {
+    /// Of a packet of a sender that scales its windows by `shift`.
+    pub(super) fn of(packet: &Packet, shift: u8) -> Header {
+        let segment = packet.segment;
+        let shift = match segment.flags.has(Flags::SYN) {
+            true => 0,
+            false => u32::from(shift),
+        };
+        let window = segment.window.checked_shr(shift).unwrap_or(0);
+        Header {
+            protocol: packet.protocol,
+            ecn: packet.ecn,
+            hop: packet.hop,
+            window: u16::try_from(window).unwrap_or(u16::MAX),
+            segment,
+        }
+    }
+
+    pub(super) fn seq(&self) -> u32 {
+        self.segment.seq as u32
+    }
+
+    /// Zero where the segment acknowledges nothing.
+    pub(super) fn ack(&self) -> u32 {
+        match self.segment.flags.has(Flags::ACK) {
+            true => self.segment.ack as u32,
+            false => 0,
+        }
+    }
+
+    /// Whether a bit of ECN is set in one of the headers.
+    pub(super) fn has_ecn(&self) -> bool {
+        const BITS: u16 = Flags::ECE.0 | Flags::CWR.0 | Flags::AE.0;
+        self.ecn != Ecn::NotEct || self.segment.flags.0 & BITS != 0
+    }
+
+    /// RST, SYN and FIN.
+    pub(super) fn rsf(&self) -> u16 {
+        self.segment.flags.0 & (Flags::RST.0 | Flags::SYN.0 | Flags::FIN.0)
+    }
+}
+
+/// Whether the `bits` least significant bits of a value give it back where `reference` is known: whether it is no
+/// more than `below` under it, and less than `2^bits - below` above.
+///
+/// Standard: RFC 5225 §5.3.2; RFC 4997 §4.11.5.
+#[inline]
+pub(super) fn lsb(reference: u32, value: u32, bits: u32, below: i64) -> bool {
+    let distance = i64::from(value.wrapping_sub(reference) as i32);
+    (-below..(1 << bits) - below).contains(&distance)
+}

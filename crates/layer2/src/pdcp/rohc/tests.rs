@@ -1,0 +1,342 @@
+//! Sizes are counted by hand from the formats of RFC 6846 (clauses 7.1, 7.3, 6.3 and 8.2) and RFC 5225 (6.8.2).
+
+use super::*;
+use fadeout_core::{Ecn, EndpointId, Flags, FlowId, Protocol, SackBlock, SackList, Segment};
+use fadeout_testkit::Cases;
+use proptest::prelude::*;
+
+const CONFIG: RohcConfig = RohcConfig {
+    max_cid: 15,
+    repetitions: 4,
+    refresh: Span::from_millis(500),
+    continues: false,
+};
+const MSS: u32 = 1448;
+
+/// One end of a flow, and the compressor of its packets.
+struct Rig {
+    rohc: Rohc,
+    now: Time,
+    next: u32,
+    packet: Packet,
+}
+
+impl Rig {
+    fn new(packet: Packet) -> Rig {
+        Rig {
+            rohc: Rohc::new(&CONFIG),
+            now: Time::ZERO,
+            next: 0,
+            packet,
+        }
+    }
+
+    /// A sender of data with timestamps.
+    fn data() -> Rig {
+        Rig::new(Packet {
+            segment: Segment {
+                seq: 1,
+                ack: 1,
+                window: 65_535,
+                len: MSS,
+                ts_value: 1000,
+                ts_echo: 900,
+                flags: Flags::ACK,
+                has_timestamps: true,
+                ..Segment::default()
+            },
+            ..Packet::default()
+        })
+    }
+
+    /// A receiver of data, which acknowledges it.
+    fn acknowledgments() -> Rig {
+        let mut rig = Rig::data();
+        rig.packet.segment.len = 0;
+        rig
+    }
+
+    /// Sends the packet as it is: its serial number, and bytes of its header.
+    fn send(&mut self) -> (u32, u32) {
+        let serial = self.next;
+        self.next += 1;
+        let bytes = self.rohc.compress(self.now, &self.packet, 0);
+        (serial, bytes - self.packet.segment.len)
+    }
+
+    /// Sends and receives the next packet of data, of a payload and later by `ms` on both clocks.
+    fn pass(&mut self, payloads: u32, ms: u32) -> u32 {
+        self.step(payloads, ms);
+        let (serial, bytes) = self.send();
+        assert!(self.rohc.decompress(serial), "packet {serial}");
+        bytes
+    }
+
+    fn step(&mut self, payloads: u32, ms: u32) {
+        let segment = &mut self.packet.segment;
+        match segment.len {
+            0 => segment.ack += u64::from(payloads * MSS),
+            len => segment.seq += u64::from(payloads * len),
+        }
+        segment.ts_value += ms;
+        segment.ts_echo += ms;
+    }
+
+    /// Past the whole headers.
+    fn settled(mut self) -> Rig {
+        (0..4).for_each(|_| {
+            self.pass(1, 1);
+        });
+        self
+    }
+}
+
+#[test]
+fn whole_headers_come_first_as_often_as_is_said() {
+    let mut rig = Rig::data();
+    // Type, profile and CRC; IPv4 10 and TCP 4; IPv4 3 and TCP 12 with the acknowledgment number 4; a list of two
+    // no-operations and timestamps: 1, three fields of 4 bits in 2, and 8.
+    let whole = 3 + 14 + 3 + 12 + 4 + 11;
+    for _ in 0..4 {
+        assert_eq!(rig.pass(1, 1), whole);
+    }
+    assert!(rig.pass(1, 1) < 10);
+    let counts = *rig.rohc.counts();
+    assert_eq!((counts.packets, counts.initialisations), (5, 4));
+    assert_eq!(counts.header_bytes, 5 * 52);
+}
+
+#[test]
+fn headers_have_the_bytes_of_their_formats() {
+    // rnd_2: 2, TCP's checksum 2, and a byte for each timestamp.
+    let mut data = Rig::data().settled();
+    assert_eq!(data.pass(1, 1), 6);
+    // A timestamp that stays what it was does not fit into 7 or 14 bits (lsb(7, -1)): 21 bits in 3 bytes.
+    assert_eq!(data.pass(1, 0), 2 + 2 + 3 + 3);
+    // More payloads are left out than four bits tell: rnd_1.
+    assert_eq!(data.pass(9, 1), 4 + 2 + 2);
+    // rnd_3, until four references say that the window has changed; then rnd_7.
+    let mut acks = Rig::acknowledgments().settled();
+    assert_eq!(acks.pass(2, 1), 3 + 2 + 2);
+    acks.packet.segment.window -= 100;
+    for _ in 0..4 {
+        assert_eq!(acks.pass(2, 1), 6 + 2 + 2);
+    }
+    assert_eq!(acks.pass(2, 1), 3 + 2 + 2);
+    // An acknowledgment and data: rnd_6.
+    let mut both = Rig::data().settled();
+    both.packet.segment.ack += 100;
+    assert_eq!(both.pass(1, 1), 4 + 2 + 2);
+    // FIN: rnd_8 has no room for a sequence number that grows (lsb(16, 65535)), so co_common: 5, two bytes of the
+    // sequence number.
+    let mut last = Rig::data().settled();
+    last.packet.segment.flags = Flags::ACK | Flags::FIN;
+    assert_eq!(last.pass(1, 1), 5 + 2 + 2 + 2);
+}
+
+#[test]
+fn a_new_option_is_listed_as_often_as_whole_headers_are() {
+    let mut rig = Rig::acknowledgments().settled();
+    let (start, end) = (1 + 20 * u64::from(MSS), 1 + 21 * u64::from(MSS));
+    assert!(rig.packet.segment.sack.push(SackBlock { start, end }));
+    // rnd_8 7; a list of six fields: 1 + 3; one block: 1 and two edges of 2; checksum and timestamps.
+    for _ in 0..4 {
+        assert_eq!(rig.pass(0, 1), 7 + 4 + 5 + 2 + 2);
+    }
+    // Known by now: that nothing has changed takes a byte.
+    assert_eq!(rig.pass(0, 1), 3 + 2 + 2 + 1);
+    rig.packet.segment.sack = SackList::EMPTY;
+    let end = end + u64::from(MSS);
+    assert!(rig.packet.segment.sack.push(SackBlock { start, end }));
+    assert_eq!(rig.pass(0, 1), 3 + 2 + 2 + 5);
+    // Without it, the list is another one, of known options.
+    rig.packet.segment.sack = SackList::EMPTY;
+    assert_eq!(rig.pass(2, 1), 7 + 3 + 2 + 2);
+}
+
+#[test]
+fn marks_take_a_byte_in_each_header_while_there_are_some() {
+    let mut rig = Rig::acknowledgments().settled();
+    rig.packet.ecn = Ecn::Ect0;
+    assert_eq!(rig.pass(1, 1), 7 + 2 + 2 + 1, "rnd_8 says that they come");
+    (0..3).for_each(|_| {
+        rig.pass(1, 1);
+    });
+    rig.packet.ecn = Ecn::Ce;
+    assert_eq!(rig.pass(1, 1), 3 + 2 + 2 + 1);
+}
+
+#[test]
+fn datagrams_take_three_bytes() {
+    let mut rig = Rig::new(Packet {
+        protocol: Protocol::Udp,
+        segment: Segment {
+            len: 1000,
+            ..Segment::default()
+        },
+        ..Packet::default()
+    });
+    for bytes in [25, 25, 25, 25, 3, 3] {
+        assert_eq!(rig.send().1, bytes);
+    }
+    rig.packet.hop = 1;
+    assert_eq!(rig.send().1, 4 + 1 + 2);
+    // Whatever was lost before: nothing depends on it but that there is a context.
+    assert!(!rig.rohc.decompress(5) && rig.rohc.decompress(3) && rig.rohc.decompress(5));
+}
+
+#[test]
+fn after_a_long_loss_headers_are_not_found_before_a_whole_one() {
+    let mut rig = Rig::data().settled();
+    // Nine payloads are more than four bits of a scaled number span.
+    for _ in 0..9 {
+        rig.step(1, 1);
+        rig.send();
+    }
+    rig.step(1, 1);
+    let (lost_track, _) = rig.send();
+    assert!(!rig.rohc.decompress(lost_track));
+    rig.now += CONFIG.refresh;
+    rig.step(1, 1);
+    let (refreshed, bytes) = rig.send();
+    assert_eq!(bytes, 47);
+    assert!(rig.rohc.decompress(refreshed));
+    assert_eq!(rig.pass(1, 1), 6);
+    assert_eq!(rig.rohc.counts().failures, 1);
+}
+
+#[test]
+fn a_reset_begins_with_whole_headers_and_makes_what_was_under_way_useless() {
+    let mut rig = Rig::data().settled();
+    rig.step(1, 1);
+    let (early, _) = rig.send();
+    rig.step(1, 1);
+    let (late, _) = rig.send();
+    assert!(rig.rohc.decompress(early));
+    rig.rohc.reset();
+    assert!(rig.rohc.decompress(early), "what was found stays found");
+    assert!(!rig.rohc.decompress(late));
+    let again = rig.rohc.compress_again(rig.now, late, &rig.packet);
+    assert_eq!(again - MSS, 47);
+    assert!(rig.rohc.decompress(late));
+}
+
+#[test]
+fn more_flows_than_contexts_take_them_from_each_other() {
+    let mut rohc = Rohc::new(&RohcConfig {
+        max_cid: 1,
+        repetitions: 1,
+        ..CONFIG
+    });
+    let mut send = |flow: u32| {
+        let packet = Packet {
+            flow: FlowId(flow),
+            to: EndpointId(flow),
+            ..Rig::data().packet
+        };
+        rohc.compress(Time::ZERO, &packet, 0) - MSS
+    };
+    // The second CID takes a byte before each header.
+    assert_eq!([0, 1].map(&mut send), [47, 48]);
+    assert!(send(0) < 47 && send(1) < 48);
+    assert_eq!(send(2), 47, "that of flow 0, which was silent longest");
+    assert_eq!(send(0), 48);
+}
+
+/// What happens to a flow from one packet to the next.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    payloads: i64,
+    acked: u64,
+    ms: u32,
+    window: u64,
+    flags: u16,
+    ecn: u8,
+    hop: u8,
+    len: u32,
+    blocks: u8,
+    /// The context's age.
+    age_ms: u64,
+    is_lost: bool,
+    resets: bool,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let numbers = (
+        prop_oneof![6 => Just(1i64), 1 => -60i64..60],
+        prop_oneof![3 => Just(0u64), 1 => 0u64..100_000],
+        prop_oneof![4 => 0u32..20, 1 => 0u32..5_000_000],
+        prop_oneof![6 => Just(0u64), 1 => 0u64..70_000],
+    );
+    let header = (
+        prop_oneof![8 => Just(0u16), 1 => Just(1), 1 => Just(8), 1 => Just(0x40), 1 => Just(4)],
+        prop_oneof![8 => Just(0u8), 1 => 0u8..4],
+        prop_oneof![12 => Just(0u8), 1 => 0u8..9],
+        prop_oneof![4 => Just(MSS), 1 => 0u32..1448, 2 => Just(0u32)],
+        prop_oneof![6 => Just(0u8), 1 => 0u8..4],
+    );
+    let way = (
+        prop_oneof![20 => Just(0u64), 1 => 0u64..600],
+        prop::bool::weighted(0.3),
+        prop::bool::weighted(0.02),
+    );
+    let step = (numbers, header, way).prop_map(|(numbers, header, way)| Step {
+        payloads: numbers.0,
+        acked: numbers.1,
+        ms: numbers.2,
+        window: numbers.3,
+        flags: header.0,
+        ecn: header.1,
+        hop: header.2,
+        len: header.3,
+        blocks: header.4,
+        age_ms: way.0,
+        is_lost: way.1,
+        resets: way.2,
+    });
+    prop::collection::vec(step, 1..80)
+}
+
+proptest! {
+    #![proptest_config(Cases::new(2000).proptest())]
+
+    /// A decompressor that has one of the latest packets, as many as whole headers are sent, finds every header; and
+    /// no header grows.
+    #[test]
+    fn headers_are_found_as_long_as_one_of_the_latest_was(steps in steps()) {
+        let mut rig = Rig::data();
+        let mut lost_in_a_row = 0;
+        for step in steps {
+            let packet = &mut rig.packet;
+            packet.ecn = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce][usize::from(step.ecn)];
+            packet.hop = step.hop;
+            let segment = &mut packet.segment;
+            segment.seq = segment.seq.wrapping_add_signed(step.payloads * i64::from(segment.len));
+            segment.ack += step.acked;
+            segment.ts_value = segment.ts_value.wrapping_add(step.ms);
+            segment.ts_echo = segment.ts_echo.wrapping_add(step.ms / 2);
+            segment.window = 65_535 - step.window.min(65_535);
+            segment.flags = Flags::ACK | Flags(step.flags);
+            segment.len = step.len;
+            segment.sack = SackList::EMPTY;
+            for block in 0..u64::from(step.blocks) {
+                let start = segment.ack + 1000 * block + u64::from(step.ms);
+                segment.sack.push(SackBlock { start, end: start + 500 });
+            }
+            rig.now += Span::from_millis(step.age_ms);
+            if step.resets {
+                rig.rohc.reset();
+                lost_in_a_row = 0;
+            }
+            let before = rig.packet.wire_len() - rig.packet.segment.len;
+            let (serial, bytes) = rig.send();
+            prop_assert!(bytes <= before, "{bytes} of {before}");
+            if step.is_lost && lost_in_a_row < 3 {
+                lost_in_a_row += 1;
+                continue;
+            }
+            lost_in_a_row = 0;
+            prop_assert!(rig.rohc.decompress(serial), "packet {serial}");
+        }
+    }
+}

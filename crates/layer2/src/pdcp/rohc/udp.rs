@@ -1,0 +1,41 @@
+//! The second profile of UDP over IP. With an IP identification of zero nothing changes from packet to packet but the
+//! compressor's own number and UDP's checksum.
+//!
+//! Standard: RFC 5225 §6.8.2.
+
+use super::context::Reference;
+use super::field::Header;
+
+/// Bytes of an IR packet's header, without its CID: type, profile and CRC, static and dynamic chain of IPv4 and UDP.
+///
+/// Standard: RFC 5225 §6.8.1.
+pub(super) const INITIALISATION_BYTES: u32 = 3 + (10 + 4) + (3 + 5);
+
+/// How a header is sent: pt_0_crc3, or co_common where one of these fields is in it.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Compressed {
+    has_tos: bool,
+    has_ttl: bool,
+}
+
+impl Compressed {
+    /// The shortest header that a decompressor understands, whichever of `references` it had last; and its bytes
+    /// without a CID.
+    pub(super) fn choose(new: &Reference, references: &[Reference]) -> (Compressed, u32) {
+        let all = |is_so: &dyn Fn(&Header) -> bool| references.iter().all(|it| is_so(&it.header));
+        let compressed = Compressed {
+            has_tos: !all(&|it| it.ecn == new.header.ecn),
+            has_ttl: !all(&|it| it.hop == new.header.hop),
+        };
+        let fields = u32::from(compressed.has_tos) + u32::from(compressed.has_ttl);
+        // co_common has the number's low byte beside flags and both CRCs.
+        let base = if fields > 0 { 4 + fields } else { 1 };
+        (compressed, base + 2)
+    }
+
+    /// Whether a decompressor with this reference finds the header that was compressed.
+    pub(super) fn means(&self, new: &Reference, reference: &Reference) -> bool {
+        let (now, before) = (&new.header, &reference.header);
+        (self.has_tos || before.ecn == now.ecn) && (self.has_ttl || before.hop == now.hop)
+    }
+}

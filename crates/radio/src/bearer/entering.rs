@@ -1,0 +1,135 @@
+//! How packets enter a bearer: PDCP and RLC take them, or drop them.
+
+use super::compression::compress;
+use super::{Drb, Storage, daps, early};
+use crate::config::Env;
+use crate::rlc::Sdu;
+use fadeout_core::{Direction, PacketId, Probe, RadioDropCause, Time};
+
+/// Another base station gets a copy of a downlink SDU too.
+#[cold]
+fn copy(drb: &mut Drb, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storage) {
+    match drb.is_dual {
+        true => daps::daps(drb).copy(sdu, env, storage),
+        false => early::early(drb).copy(sdu, env, storage),
+    }
+}
+
+impl Drb {
+    /// PDCP and RLC take a packet. False when it was dropped: no block carries it, the buffer was
+    /// full, or queue management chose it. It then takes no COUNT.
+    pub(crate) fn take(
+        &mut self,
+        at: Time,
+        direction: Direction,
+        packet: PacketId,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) -> bool {
+        if let Some(split) = &mut self.split {
+            let is_taken = split.wait(at, direction, packet, (env.pool, &self.legs));
+            if !is_taken {
+                self.refuse(at, direction, packet, RadioDropCause::BufferFull, env);
+            } else if let Some(mut split) = super::split(self) {
+                split.submit(direction, env, storage);
+            }
+            return is_taken;
+        }
+        if self.is_dual && direction == Direction::Downlink && daps::daps(self).takes_beside() {
+            return daps::daps(self).take_beside(at, packet, env, storage);
+        }
+        let size = env.pool[packet].wire_len();
+        let (rlc, room) = self.legs.primary.sending(direction);
+        if rlc.least_grant(size + self.config.pdcp.header()) > room {
+            self.refuse(at, direction, packet, RadioDropCause::NoBlock, env);
+            return false;
+        }
+        if self.legs.primary.sender(direction).has_aqm() && !self.admits(at, direction, packet, env)
+        {
+            return false;
+        }
+        let rlc = &mut self.legs.primary.ends[direction.index()].rlc;
+        let anchor = &mut self.anchors[direction.index()];
+        let size = match &anchor.rohc {
+            None => size,
+            // What does not fit is not compressed.
+            Some(_) if !rlc.has_room(size + self.config.pdcp.header()) => size,
+            Some(_) => compress(anchor, packet, env),
+        };
+        let taken = anchor
+            .tx
+            .on_packet(at, packet, size, rlc, &mut anchor.ledger);
+        match taken {
+            Ok(sdu) => {
+                if self.wants_delay(env.probe) {
+                    storage.tracks.number(packet, sdu.serial);
+                }
+                if (self.is_dual || self.has_takers) && direction == Direction::Downlink {
+                    copy(self, sdu, env, storage);
+                }
+                true
+            }
+            Err(packet) => {
+                self.refuse(at, direction, packet, RadioDropCause::BufferFull, env);
+                false
+            }
+        }
+    }
+
+    /// A packet that arrives is dropped.
+    pub(super) fn refuse(
+        &mut self,
+        at: Time,
+        direction: Direction,
+        packet: PacketId,
+        cause: RadioDropCause,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let loss = self.loss(at, direction, cause);
+        loss.of(packet, env.pool, env.probe);
+        self.counters[direction.index()].dropped_packets += 1;
+    }
+
+    /// Whether queue management takes a packet, which it may mark. One that it does not is dropped.
+    fn admits(
+        &mut self,
+        at: Time,
+        direction: Direction,
+        packet: PacketId,
+        env: &mut Env<'_, impl Probe>,
+    ) -> bool {
+        let size = env.pool[packet].wire_len() + self.config.pdcp.header();
+        let mut marked = 0;
+        let end = self.legs.primary.sender(direction);
+        let is_taken = end.admits(at, size, &mut env.pool[packet].ecn, &mut marked);
+        let counters = &mut self.counters[direction.index()];
+        counters.marked_packets += marked;
+        if !is_taken {
+            counters.aqm_dropped_packets += 1;
+            self.refuse(at, direction, packet, RadioDropCause::Aqm, env);
+        }
+        is_taken
+    }
+
+    /// Queue management has marked packets and dropped SDUs at the head of a queue.
+    #[cold]
+    pub(super) fn on_managed(
+        &mut self,
+        direction: Direction,
+        marked: u64,
+        env: &mut Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) {
+        let loss = self.loss(env.now, direction, RadioDropCause::Aqm);
+        let ledger = &mut self.anchors[direction.index()].ledger;
+        let counters = &mut self.counters[direction.index()];
+        counters.marked_packets += marked;
+        for sdu in storage.dropped.drain(..) {
+            if ledger.leave(sdu.serial) {
+                counters.aqm_dropped_packets += 1;
+                counters.dropped_packets += 1;
+                loss.of(sdu.packet, env.pool, env.probe);
+            }
+        }
+    }
+}

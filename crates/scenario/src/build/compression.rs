@@ -1,0 +1,76 @@
+//! Header compression of bearers: what it does not go with.
+
+use super::*;
+use crate::model::HandoverProcedure;
+use fadeout_core::registry::Value;
+
+/// The value of a parameter of a PDCP, where it is given.
+fn choice<'a>(pdcp: &'a Named, name: &str) -> Option<&'a str> {
+    let mut given = pdcp.parameters.0.iter();
+    given.find_map(|(known, value)| match value {
+        Value::Choice(choice) if known == name => Some(choice.as_str()),
+        _ => None,
+    })
+}
+
+/// The PDCP of a table of a bearer, if it compresses headers.
+fn compressing(bearer: &Fields) -> Option<(&Item, &Named)> {
+    let item = bearer.item("pdcp")?;
+    match &item.content {
+        Content::Named(pdcp) => {
+            (choice(pdcp, "header-compression") == Some("rohc")).then_some((item, pdcp))
+        }
+        _ => None,
+    }
+}
+
+/// Finds bearers whose headers cannot be compressed.
+///
+/// Standard: TS 38.331 §6.3.2; TS 38.323 §5.7.1.
+pub(super) fn check(
+    builder: &mut Builder<'_, '_>,
+    ues: &[(String, Fields)],
+    mobility: Option<&MobilityManagement>,
+    captures_radio: bool,
+) {
+    let is_dual = mobility.is_some_and(|it| it.procedure == HandoverProcedure::Daps);
+    for (_, ue) in ues {
+        let further = ue.map("drb").iter().map(|(_, drb)| drb);
+        for bearer in std::iter::once(ue).chain(further) {
+            let Some((item, pdcp)) = compressing(bearer) else {
+                continue;
+            };
+            let is_tm =
+                |rlc: &Item| matches!(&rlc.content, Content::Named(rlc) if rlc.name == "tm");
+            let (message, expected) = if choice(pdcp, "delivery") == Some("out-of-order") {
+                (
+                    "`header-compression` with out-of-order delivery: each header is found from the one before",
+                    "another `delivery`, or `header-compression = \"not-used\"`",
+                )
+            } else if bearer.item("split").is_some() {
+                (
+                    "`header-compression` of a split bearer, which is not modelled",
+                    "a bearer that is not split, or `header-compression = \"not-used\"`",
+                )
+            } else if bearer.item("rlc").is_some_and(is_tm) {
+                (
+                    "`header-compression` in transparent mode, which has no PDCP for data",
+                    "`rlc` \"am\" or \"um\"",
+                )
+            } else if is_dual {
+                (
+                    "`header-compression` with `procedure = \"daps\"`, which would need contexts of both cells",
+                    "another `procedure`, or `header-compression = \"not-used\"`",
+                )
+            } else if captures_radio {
+                (
+                    "`header-compression` of a bearer while `radio-capture` is on: compressed headers are sizes, not bytes",
+                    "captures of nodes or links, or `header-compression = \"not-used\"`",
+                )
+            } else {
+                continue;
+            };
+            builder.mistake(item.place, message, expected);
+        }
+    }
+}
