@@ -55,6 +55,11 @@ class TableAttributes:
         return self.table("legs")
 
     @property
+    def header_compression(self) -> pl.DataFrame:
+        """A direction of a bearer whose headers are compressed, one row each."""
+        return self.table("header_compression")
+
+    @property
     def completions(self) -> pl.DataFrame:
         """A flow that came to its end, one row each, in the order of completion."""
         return self.table("completions")

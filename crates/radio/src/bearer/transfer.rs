@@ -425,7 +425,10 @@ impl Travel<'_> {
         let left = split::release(self.drb, env, storage);
         for direction in [Direction::Downlink, Direction::Uplink] {
             self.hand_up(direction, env, storage);
-            decompress_held(self.drb, direction);
+            // In other modes all of it leaves.
+            if is_kept {
+                decompress_held(self.drb, direction);
+            }
         }
         for direction in [Direction::Downlink, Direction::Uplink] {
             match is_kept {

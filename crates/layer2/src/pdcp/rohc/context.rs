@@ -7,7 +7,7 @@ use fadeout_core::{EndpointId, Flags, FlowId, Packet, Protocol, Span, Time};
 
 /// Most CIDs that are small ones.
 ///
-/// Standard: RFC 5795 §5.2.1.
+/// Standard: RFC 5795 §5.
 const SMALL_CIDS: u16 = 15;
 
 /// What an end knows of a flow after a packet.
@@ -99,7 +99,7 @@ impl Compressor {
 
     /// The CID of a stream, which takes that of the one that was silent for the longest time if there is none left.
     ///
-    /// Standard: RFC 5795 §5.1.1.
+    /// Standard: RFC 5795 §5.
     fn context(&mut self, stream: Stream) -> usize {
         let mut known = self.contexts.iter();
         if let Some(cid) = known.position(|it| it.stream == stream) {

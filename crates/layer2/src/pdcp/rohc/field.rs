@@ -59,7 +59,7 @@ impl Header {
 /// Whether the `bits` least significant bits of a value give it back where `reference` is known: whether it is no
 /// more than `below` under it, and less than `2^bits - below` above.
 ///
-/// Standard: RFC 5225 §5.3.2; RFC 4997 §4.11.5.
+/// Standard: RFC 6846 §8.2.
 #[inline]
 pub(super) fn lsb(reference: u32, value: u32, bits: u32, below: i64) -> bool {
     let distance = i64::from(value.wrapping_sub(reference) as i32);
