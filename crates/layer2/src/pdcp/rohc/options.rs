@@ -191,7 +191,7 @@ impl Content {
     pub(super) fn choose<'a>(
         header: &Header,
         structure: &Structure,
-        known: impl Iterator<Item = (&'a Structure, &'a Known)> + Clone,
+        known: &(impl Iterator<Item = (&'a Structure, &'a Known)> + Clone),
     ) -> Content {
         let segment = &header.segment;
         let mut content = Content {

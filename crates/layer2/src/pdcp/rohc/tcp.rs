@@ -65,7 +65,7 @@ impl Compressed {
     pub(super) fn choose(new: &Reference, references: &[Reference]) -> (Compressed, u32) {
         let header = &new.header;
         let known = references.iter().map(|it| (&it.structure, &it.known));
-        let options = Content::choose(header, &new.structure, known);
+        let options = Content::choose(header, &new.structure, &known);
         let beside = options.list_bytes(header, &new.structure)
             + options.irregular_bytes(header, &new.structure)
             + u32::from(new.uses_ecn)
