@@ -32,70 +32,68 @@ fn compressing(bearer: BearerConfig, continues: bool) -> BearerConfig {
     }
 }
 
-impl Rig {
-    fn compressing(config: BearerConfig, continues: bool) -> Rig {
-        let mut rig = Rig::new(compressing(config, continues));
-        rig.drb.travel().manage();
-        rig
-    }
+fn rig(config: BearerConfig, continues: bool) -> Rig {
+    let mut rig = Rig::new(compressing(config, continues));
+    rig.drb.travel().manage();
+    rig
+}
 
-    fn compression(&self, direction: Direction) -> RohcCounts {
-        *compressed(&self.drb, direction).expect("it compresses")
-    }
+fn compression(rig: &Rig, direction: Direction) -> RohcCounts {
+    *compressed(&rig.drb, direction).expect("it compresses")
+}
 
-    /// Bytes of the packet that enters next, as RLC has them.
-    fn size_of_next(&mut self, direction: Direction) -> (PacketId, u32) {
-        let before = self.drb.backlog(self.now, 0, direction).new;
-        let (packet, _) = self.put(direction, 1000);
-        let after = self.drb.backlog(self.now, 0, direction).new;
-        (packet, (after - before) as u32)
-    }
+/// Bytes of the packet that enters next, as RLC has them.
+fn size_of_next(rig: &mut Rig, direction: Direction) -> (PacketId, u32) {
+    let before = rig.drb.backlog(rig.now, 0, direction).new;
+    let (packet, _) = rig.put(direction, 1000);
+    let after = rig.drb.backlog(rig.now, 0, direction).new;
+    (packet, (after - before) as u32)
+}
 
-    fn pass(&mut self, direction: Direction) {
-        let block = self.block(0, direction, 100_000);
-        self.arrive(0, direction, &block);
-    }
+fn pass(rig: &mut Rig, direction: Direction) {
+    let block = rig.block(0, direction, 100_000);
+    rig.arrive(0, direction, &block);
+}
 
-    fn hand_over(&mut self, stays: bool) {
-        self.with(|drb, env, storage| {
-            let mut travel = drb.travel();
-            travel.stop((STATION, STATION), KEPT, env, storage);
-            travel.detach((STATION, stays), env, storage);
-            travel.resume(2, env, storage);
-        });
-    }
+fn hand_over(rig: &mut Rig, stays: bool) {
+    rig.with(|drb, env, storage| {
+        let mut travel = drb.travel();
+        travel.stop((STATION, STATION), KEPT, env, storage);
+        travel.detach((STATION, stays), env, storage);
+        travel.resume(2, env, storage);
+    });
 }
 
 #[test]
 fn rlc_has_packets_with_short_headers_and_whole_ones_leave() {
-    let mut rig = Rig::compressing(unacknowledged(), false);
+    let mut rig = rig(unacknowledged(), false);
     // RLC counts its own header too.
-    let rlc = rig.size_of_next(UP).1 - 1000 - NR_PDCP_HEADER - WHOLE;
-    let (packet, short) = rig.size_of_next(UP);
+    let rlc = size_of_next(&mut rig, UP).1 - 1000 - NR_PDCP_HEADER - WHOLE;
+    let (packet, short) = size_of_next(&mut rig, UP);
     assert_eq!(short, 1000 + NR_PDCP_HEADER + SHORT + rlc);
-    rig.pass(UP);
+    pass(&mut rig, UP);
     assert_eq!(rig.out.last(), Some(&packet));
     assert_eq!(rig.pool[packet].wire_len(), 1040);
     assert_eq!(rig.drb.counters(UP).delivered_bytes, 2 * 1040);
-    let counts = rig.compression(UP);
+    let counts = compression(&rig, UP);
     let bytes = (counts.header_bytes, counts.compressed_bytes);
     assert_eq!(bytes, (80, u64::from(WHOLE + SHORT)));
 }
 
 #[test]
 fn without_acknowledgments_a_lost_context_loses_packets_until_it_is_sent_again() {
-    let mut rig = Rig::compressing(unacknowledged(), false);
+    let mut rig = rig(unacknowledged(), false);
     rig.put(DOWN, 1000);
     let first = rig.block(0, DOWN, 100_000);
     let pdus = (&first, 0..first.pdus.len());
     rig.with(|drb, env, storage| drb.lose((0, DOWN), pdus, env, storage));
     rig.put(DOWN, 1000);
-    rig.pass(DOWN);
+    pass(&mut rig, DOWN);
     rig.now += Span::from_millis(500);
     // PDCP has waited for the first one, and gives it up.
     rig.with(|drb, env, storage| drb.on_timer(UP, env, storage));
     let (refreshed, _) = rig.put(DOWN, 1000);
-    rig.pass(DOWN);
+    pass(&mut rig, DOWN);
     assert_eq!(
         rig.causes(),
         [
@@ -105,7 +103,7 @@ fn without_acknowledgments_a_lost_context_loses_packets_until_it_is_sent_again()
     );
     assert_eq!(rig.out, [refreshed]);
     assert!(rig.drb.ledger(DOWN).is_empty());
-    assert_eq!(rig.compression(DOWN).failures, 1);
+    assert_eq!(compression(&rig, DOWN).failures, 1);
 }
 
 #[test]
@@ -119,14 +117,14 @@ fn a_handover_begins_with_whole_headers_unless_contexts_continue() {
         (unacknowledged(), true, true, false),
         (BearerConfig::lte(UeId(0)), true, true, true),
     ] {
-        let mut rig = Rig::compressing(config, continues);
+        let mut rig = rig(config, continues);
         for direction in [DOWN, UP] {
             rig.put(direction, 1000);
-            rig.pass(direction);
+            pass(&mut rig, direction);
         }
         // It waits, and goes along.
         let waiting = [DOWN, UP].map(|direction| rig.put(direction, 1000).0);
-        rig.hand_over(stays);
+        hand_over(&mut rig, stays);
         let now = rig.now;
         rig.drb.on_connected(0, LegId(0), ROOMS);
         for direction in [DOWN, UP] {
@@ -135,8 +133,8 @@ fn a_handover_begins_with_whole_headers_unless_contexts_continue() {
             let least = 1000 + header + 2;
             let what = format!("{continues} {stays} {direction:?}");
             assert!((least..least + 8).contains(&backlog), "{backlog}: {what}");
-            rig.pass(direction);
-            let irs = rig.compression(direction).initialisations;
+            pass(&mut rig, direction);
+            let irs = compression(&rig, direction).initialisations;
             assert_eq!(irs, 1 + u64::from(whole), "{what}");
         }
         assert_eq!(rig.out[2..], waiting);
@@ -146,18 +144,18 @@ fn a_handover_begins_with_whole_headers_unless_contexts_continue() {
 
 #[test]
 fn what_the_receiver_holds_is_decompressed_before_contexts_go() {
-    let mut rig = Rig::compressing(BearerConfig::nr(UeId(0)), false);
+    let mut rig = rig(BearerConfig::nr(UeId(0)), false);
     let (first, _) = rig.put(DOWN, 1000);
-    rig.pass(DOWN);
+    pass(&mut rig, DOWN);
     let (missing, _) = rig.put(DOWN, 1000);
     rig.block(0, DOWN, 1100);
     let (held, _) = rig.put(DOWN, 1000);
-    rig.pass(DOWN);
+    pass(&mut rig, DOWN);
     assert_eq!(rig.out, [first]);
-    rig.hand_over(false);
-    rig.pass(DOWN);
+    hand_over(&mut rig, false);
+    pass(&mut rig, DOWN);
     assert_eq!(rig.out, [first, missing, held]);
-    let counts = rig.compression(DOWN);
+    let counts = compression(&rig, DOWN);
     assert_eq!(
         (counts.packets, counts.failures),
         (4, 0),
@@ -167,29 +165,29 @@ fn what_the_receiver_holds_is_decompressed_before_contexts_go() {
 
 #[test]
 fn what_is_held_without_its_context_has_not_arrived_and_is_sent_again() {
-    let mut rig = Rig::compressing(BearerConfig::nr(UeId(0)), false);
+    let mut rig = rig(BearerConfig::nr(UeId(0)), false);
     let (first, _) = rig.put(DOWN, 1000);
     rig.block(0, DOWN, 1100);
     let (second, _) = rig.put(DOWN, 1000);
-    rig.pass(DOWN);
+    pass(&mut rig, DOWN);
     assert!(rig.out.is_empty());
-    rig.hand_over(false);
-    rig.pass(DOWN);
+    hand_over(&mut rig, false);
+    pass(&mut rig, DOWN);
     assert_eq!(rig.out, [first, second]);
-    let counts = rig.compression(DOWN);
+    let counts = compression(&rig, DOWN);
     assert_eq!((counts.packets, counts.failures), (4, 1));
     assert!(rig.causes().is_empty());
 }
 
 #[test]
 fn a_link_failure_resets_contexts() {
-    let mut rig = Rig::compressing(unacknowledged(), true);
+    let mut rig = rig(unacknowledged(), true);
     rig.put(DOWN, 1000);
-    rig.pass(DOWN);
+    pass(&mut rig, DOWN);
     rig.with(|drb, env, storage| drb.reestablish((0, env.now), env, storage));
     rig.put(DOWN, 1000);
-    rig.pass(DOWN);
-    let counts = rig.compression(DOWN);
+    pass(&mut rig, DOWN);
+    let counts = compression(&rig, DOWN);
     assert_eq!((counts.initialisations, counts.resets), (2, 1));
     assert_eq!(rig.out.len(), 2);
 }
@@ -201,7 +199,7 @@ fn every_packet_leaves_once_whole_or_with_a_cause() {
     let cases = Cases::new(300);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "bearer.compression", 0);
-        let mut rig = Rig::compressing(unacknowledged(), random.chance(0.5));
+        let mut rig = rig(unacknowledged(), random.chance(0.5));
         let loss = random.uniform();
         let (mut put, mut seq) = (0, 1);
         for _ in 0..200 {
@@ -230,11 +228,11 @@ fn every_packet_leaves_once_whole_or_with_a_cause() {
             }
             rig.with(|drb, env, storage| drb.on_timer(UP, env, storage));
             if random.chance(0.02) {
-                rig.hand_over(random.chance(0.5));
+                hand_over(&mut rig, random.chance(0.5));
             }
         }
-        rig.hand_over(false);
-        rig.pass(DOWN);
+        hand_over(&mut rig, false);
+        pass(&mut rig, DOWN);
         assert!(rig.drb.ledger(DOWN).is_empty());
         assert_eq!(rig.out.len() + rig.drops.0.len(), put);
         let seqs: Vec<u64> = (rig.out.iter())
@@ -244,7 +242,7 @@ fn every_packet_leaves_once_whole_or_with_a_cause() {
         let causes = rig.causes();
         let is_unfound = |&cause: &RadioDropCause| cause == RadioDropCause::HeaderCompression;
         let count = causes.iter().copied().filter(is_unfound).count();
-        assert_eq!(rig.compression(DOWN).failures, count as u64);
+        assert_eq!(compression(&rig, DOWN).failures, count as u64);
         unfound += count;
         whole += rig.out.len();
     });
