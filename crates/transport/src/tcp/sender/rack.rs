@@ -187,17 +187,19 @@ impl Sender {
             above += u32::from(self.board.get(number).tags.has(Tags::SACKED));
         }
         // Everything below `number` has the threshold above it, or there is nothing; what was found before
-        // is marked.
-        while number > self.board.first() {
+        // is marked. Below where all was settled before there may be a long way of SACKed segments.
+        let (found, settled) = (number, self.board.settled());
+        while number > settled {
             number -= 1;
             let tags = self.board.get(number).tags;
             if tags.has(Tags::LOST) {
-                break;
+                return;
             }
             if !tags.has(Tags::SACKED) {
                 self.lose(number);
             }
         }
+        self.board.settle(found);
     }
 
     /// The reordering timer expired.

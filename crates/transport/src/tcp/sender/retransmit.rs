@@ -12,7 +12,7 @@ use fadeout_core::{Ecn, Flags, Probe, RetransmitCause, RetransmitRow};
 /// Standard: RFC 6675 §2.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct NextSeg {
-    /// End of the highest segment sent again (HighRxt), but for a rescue.
+    /// End of the highest segment sent again (HighRxt), but for a rescue, and of what is SACKed behind it.
     high_rxt: u64,
     /// End of what must be acknowledged, and more, before a segment is sent again as a rescue (RescueRxt).
     rescue_rxt: u64,
@@ -189,22 +189,24 @@ impl Sender {
         }
         let mut number = self.board.at_or_after(self.next_seg.high_rxt);
         let fack = self.fack_or_una();
+        let mut may_repair = false;
         while number < self.board.end() && self.board.get(number).seq < fack {
-            if !self.has_room_to_repair(cx) {
+            if !may_repair && !self.has_room_to_repair(cx) {
                 return;
             }
             let segment = *self.board.get(number);
-            if !segment.tags.has(Tags::SACKED) {
+            may_repair = segment.tags.has(Tags::SACKED);
+            if !may_repair {
                 self.board.mark_retransmitted(number);
                 if !self.resend(cx, number, RetransmitCause::FastRetransmit) {
                     self.board.clear_retransmitted(number);
                     return;
                 }
-                self.next_seg.high_rxt = segment.end_seq();
                 if self.in_reduction() {
                     self.recovery.on_sent(1);
                 }
             }
+            self.next_seg.high_rxt = segment.end_seq();
             number += 1;
         }
         self.rescue(cx);
