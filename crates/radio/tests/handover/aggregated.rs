@@ -92,9 +92,9 @@ fn seen(outcomes: &Outcomes) -> [usize; 4] {
         carried += usize::from(secondary.contains(&block.cell));
     }
     [
-        count(&outcomes, RrcEvent::SecondaryAdded),
-        count(&outcomes, RrcEvent::SecondaryReleased),
-        count(&outcomes, RrcEvent::ReconfigurationSent),
+        count(outcomes, RrcEvent::SecondaryAdded),
+        count(outcomes, RrcEvent::SecondaryReleased),
+        count(outcomes, RrcEvent::ReconfigurationSent),
         carried,
     ]
 }
