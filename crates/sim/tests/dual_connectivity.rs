@@ -229,9 +229,22 @@ fn legs_that_cannot_be_are_refused_with_what_was_expected() {
             "of a UE with a `pscell`, by another procedure",
         ),
         (
-            "pscell = \"other\"\nsplit = { duplication = \"both\" }\n[mobility-management]\n",
+            "pscell = \"other\"\nsplit = { duplication = \"downlink\" }\n[mobility-management]\n\
+             procedure = \"conditional\"\nearly-forwarding = true\n",
             &[],
-            "of a UE with a `pscell`, with PDCP duplication",
+            "of a UE with a `pscell`, by another procedure; expected `procedure = \"plain\"`",
+        ),
+        (
+            "split = { duplication = \"downlink\" }\n[mobility-management]\nprocedure = \"conditional\"\n\
+             early-forwarding = true\nsecondary-node = { events = [{ kind = \"b1\", threshold = \"-95 dBm\" }] }\n",
+            &[],
+            "secondary nodes that come and go, but UEs change cell by another procedure",
+        ),
+        (
+            "pscell = \"other\"\nsplit = { duplication = \"both\", duplication-changes = [{ at = \"1 s\", legs = [\"other\"] }] }\n\
+             [mobility-management]\n",
+            &[],
+            "`duplication-changes` under mobility management",
         ),
         (
             "pscell = \"other\"\nrlc = { mode = \"um\" }\nsplit = {}\n[mobility-management]\n",

@@ -104,6 +104,12 @@ impl Ledger {
         let number = u64::from(serial);
         self.entries.contains(number) && self.entries[number].place == Place::Inside
     }
+    /// Whether this packet has been delivered or dropped. One that is away has not.
+    #[inline]
+    pub fn has_left(&self, serial: u32) -> bool {
+        let number = u64::from(serial);
+        !self.entries.contains(number) || self.entries[number].place == Place::Gone
+    }
     /// Packets under way, and some that left after one that has not.
     pub fn len(&self) -> usize {
         self.entries.len()
@@ -167,6 +173,7 @@ mod tests {
         }
         assert!(ledger.send_away(0) && ledger.send_away(1));
         assert!(!ledger.send_away(0), "it is away");
+        assert!(!ledger.holds(0) && !ledger.has_left(0));
         assert!(!ledger.leave(0), "no copy of it is delivered");
         assert!(ledger.bring_back(0));
         assert!(!ledger.bring_back(0), "it is here");
@@ -174,5 +181,6 @@ mod tests {
         ledger.pass(3, &mut lost);
         assert_eq!(lost, [ids[0], ids[2]]);
         assert!(!ledger.bring_back(1), "passed over");
+        assert!(ledger.has_left(0) && ledger.has_left(1));
     }
 }

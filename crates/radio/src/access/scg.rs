@@ -102,11 +102,7 @@ pub(super) fn check(
     }
     for bearer in rrc.bearers() {
         let bearer = service.stack.bearers[bearer.index()].config();
-        let Some(split) = bearer.split else { continue };
-        if split.duplicates != [false; 2] {
-            return refuse("with PDCP duplication", "`split` without `duplication`");
-        }
-        if !bearer.is_acknowledged() {
+        if bearer.split.is_some() && !bearer.is_acknowledged() {
             return refuse(
                 "with a split bearer in unacknowledged mode",
                 "acknowledged mode",

@@ -30,7 +30,9 @@ impl Drb {
             let is_taken = split.wait(at, direction, packet, (env.pool, &self.legs));
             if !is_taken {
                 self.refuse(at, direction, packet, RadioDropCause::BufferFull, env);
-            } else if let Some(mut split) = super::split(self) {
+            } else if split.duplicates(direction)
+                && let Some(mut split) = super::split(self)
+            {
                 split.submit(direction, env, storage);
             }
             return is_taken;

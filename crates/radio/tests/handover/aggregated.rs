@@ -1,6 +1,7 @@
 //! Secondary cells under mobility management: what a handover makes of them, and event A6.
 
-use crate::street::{Case, Outcomes, books_close, case, cell, mobility, rlc, run};
+use super::loses_only_with_the_connection;
+use super::street::{Case, Outcomes, books_close, case, cell, count, mobility, rlc, run};
 use fadeout_core::random::Stream;
 use fadeout_core::{CellId, Dbm, Direction, Hertz, RadioDropCause, RrcEvent, RrcRow, Span, Time};
 use fadeout_radio::access::{Aggregation, CellConfig, EventKind, MeasurementEvent, Scope};
@@ -76,10 +77,6 @@ fn aggregated(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
 
 /// What was seen of secondary cells: those added, released and commanded, and blocks that they carried.
 fn seen(outcomes: &Outcomes) -> [usize; 4] {
-    let count = |event| {
-        let steps = outcomes.rows.steps.iter();
-        steps.filter(|row| row.event == event).count()
-    };
     // The serving cell of a step of the primary one is not told: a block counts that is of a secondary cell by rows.
     let mut secondary: Vec<CellId> = Vec::new();
     let mut steps = outcomes.rows.steps.iter().peekable();
@@ -95,9 +92,9 @@ fn seen(outcomes: &Outcomes) -> [usize; 4] {
         carried += usize::from(secondary.contains(&block.cell));
     }
     [
-        count(RrcEvent::SecondaryAdded),
-        count(RrcEvent::SecondaryReleased),
-        count(RrcEvent::ReconfigurationSent),
+        count(outcomes, RrcEvent::SecondaryAdded),
+        count(outcomes, RrcEvent::SecondaryReleased),
+        count(outcomes, RrcEvent::ReconfigurationSent),
         carried,
     ]
 }
@@ -116,11 +113,7 @@ fn with_acknowledgments_and_forwarding_only_a_lost_connection_loses_anything() {
         for (sum, more) in sums.iter_mut().zip(seen(&outcomes)) {
             *sum += more;
         }
-        let mut steps = outcomes.rows.steps.iter();
-        if !steps.any(|row| row.event == RrcEvent::Released) {
-            let drops = &outcomes.rows.drops;
-            assert!(drops.is_empty(), "seed {seed}: {:?}", drops[0]);
-        }
+        loses_only_with_the_connection(&outcomes, seed);
     });
     let least = [500, 500, 100, 10_000];
     assert!(
@@ -248,13 +241,9 @@ fn a_better_cell_of_its_carrier_takes_the_place_of_a_secondary_one() {
 fn a_neighbour_that_is_not_offered_or_not_better_by_the_offset_changes_nothing() {
     let changes = |case: Case| {
         let outcomes = run(case, 3, Span::from_millis(5), Span::from_secs(18));
-        let count = |event| {
-            let steps = outcomes.rows.steps.iter();
-            steps.filter(|row| row.event == event).count()
-        };
         (
-            count(RrcEvent::ReportSent) > 0,
-            count(RrcEvent::ReconfigurationSent),
+            count(&outcomes, RrcEvent::ReportSent) > 0,
+            count(&outcomes, RrcEvent::ReconfigurationSent),
         )
     };
     assert_eq!(changes(two_ends(true, 200.0)), (false, 0));

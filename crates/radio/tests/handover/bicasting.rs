@@ -1,7 +1,7 @@
 //! Downlink packets that the core sends to both base stations.
 
-use crate::case_over_links;
-use crate::street::{books_close_in, case, rlc, run};
+use super::street::rlc;
+use super::{any_case, walk_in_any_order};
 use fadeout_core::random::Stream;
 use fadeout_core::{Bytes, RadioDropCause, RrcEvent, Span};
 use fadeout_radio::access::{BicastStart, DataForwarding};
@@ -18,10 +18,7 @@ fn what_the_core_sends_to_both_arrives_once_twice_or_is_lost_as_its_row_says() {
         let is_nr = random.chance(0.5);
         let is_acknowledged = random.chance(0.7);
         let rlc = rlc(is_nr, is_acknowledged);
-        let mut case = match random.chance(0.5) {
-            true => case_over_links(&mut random, rlc, is_nr),
-            false => case(&mut random, rlc, is_nr),
-        };
+        let mut case = any_case((&mut random, 0.5), rlc, is_nr);
         if random.chance(0.3) {
             case.links.1 = random.uniform_in(0.0, 0.3);
         }
@@ -38,8 +35,7 @@ fn what_the_core_sends_to_both_arrives_once_twice_or_is_lost_as_its_row_says() {
         if is_nr {
             case.config.bearers[0].pdcp.delivery = Delivery::InOrder(Some(Span::from_millis(100)));
         }
-        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
-        books_close_in((&outcomes, false), seed);
+        let outcomes = walk_in_any_order(case, seed);
         let steps = &outcomes.rows.steps;
         let is_smooth = !steps.iter().any(|row| {
             use RrcEvent::{AccessFailure, LinkFailure, Released, SourceResumed};

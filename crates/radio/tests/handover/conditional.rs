@@ -1,7 +1,7 @@
 //! Conditional handover on random walks: UEs that go on their own, come too late, or fail and recover.
 
-use super::street::{Case, books_close_in, case, rlc, run};
-use super::{case_over_links, may_reorder};
+use super::street::{Case, rlc};
+use super::{any_case, case_over_links, loses_only_with_the_connection, walk, walk_in_any_order};
 use fadeout_core::random::Stream;
 use fadeout_core::{HandoverOutcome, Procedure, RrcEvent, Span};
 use fadeout_radio::access::{ConditionalConfig, DataForwarding, EventKind, MeasurementEvent};
@@ -84,23 +84,13 @@ fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order
         let mut random = Stream::new(seed, "handover.conditional", 0);
         let is_nr = random.chance(0.5);
         let rlc = rlc(is_nr, true);
-        let plain = match random.chance(0.5) {
-            true => case_over_links(&mut random, rlc, is_nr),
-            false => case(&mut random, rlc, is_nr),
-        };
+        let plain = any_case((&mut random, 0.5), rlc, is_nr);
         let mut case = conditional(&mut random, plain);
         case.mobility.interface = Default::default();
-        let loses_markers = case.loses_markers;
-        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
-        let is_ordered = !may_reorder(&outcomes, loses_markers);
-        books_close_in((&outcomes, is_ordered), seed);
+        let (outcomes, is_ordered) = walk(case, seed);
         seen.ordered += u32::from(is_ordered);
         seen.add(&outcomes);
-        let mut steps = outcomes.rows.steps.iter();
-        if !steps.any(|row| row.event == RrcEvent::Released) {
-            let drops = &outcomes.rows.drops;
-            assert!(drops.is_empty(), "seed {seed}: {:?}", drops[0]);
-        }
+        loses_only_with_the_connection(&outcomes, seed);
     });
     let Seen {
         executed,
@@ -143,8 +133,7 @@ fn every_loss_has_its_cause() {
         if is_nr {
             case.config.bearers[0].pdcp.delivery = Delivery::InOrder(Some(Span::from_millis(100)));
         }
-        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
-        books_close_in((&outcomes, false), seed);
+        let outcomes = walk_in_any_order(case, seed);
         seen.add(&outcomes);
     });
     assert!(

@@ -1,7 +1,7 @@
 //! Handovers during which the source serves on: random walks, targets that are not reached, links that lose copies.
 
-use super::case_over_links;
-use super::street::{Case, Walk, books_close, books_close_in, case, mobility, rlc, run};
+use super::street::{Case, Walk, books_close, case, mobility, rlc, run};
+use super::{any_case, loses_only_with_the_connection, walk, walk_in_any_order};
 use fadeout_core::random::Stream;
 use fadeout_core::{
     Direction, HandoverOutcome, Hertz, Point, Procedure, RadioDropCause, RrcEvent, Span,
@@ -62,10 +62,7 @@ impl Seen {
 /// As `case`, with interruptions and timers such that some targets are not reached.
 fn daps_case(random: &mut Stream, is_acknowledged: bool) -> Case {
     let rlc = rlc(true, is_acknowledged);
-    let mut case = match random.chance(0.5) {
-        true => case_over_links(random, rlc, true),
-        false => case(random, rlc, true),
-    };
+    let mut case = any_case((random, 0.5), rlc, true);
     case.mobility.interface = Default::default();
     case.mobility.daps = true;
     if random.chance(0.4) {
@@ -82,17 +79,10 @@ fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.daps", 0);
         let case = daps_case(&mut random, true);
-        let loses_markers = case.loses_markers;
-        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
-        let is_ordered = !super::may_reorder(&outcomes, loses_markers);
-        books_close_in((&outcomes, is_ordered), seed);
+        let (outcomes, is_ordered) = walk(case, seed);
         seen.ordered += u32::from(is_ordered);
         seen.add(&outcomes);
-        let mut steps = outcomes.rows.steps.iter();
-        if !steps.any(|row| row.event == RrcEvent::Released) {
-            let drops = &outcomes.rows.drops;
-            assert!(drops.is_empty(), "seed {seed}: {:?}", drops[0]);
-        }
+        loses_only_with_the_connection(&outcomes, seed);
     });
     let is_rich = seen.well > 100 && seen.failed > 20 && seen.fell_back > 5;
     assert!(
@@ -113,8 +103,7 @@ fn every_loss_has_its_cause() {
         case.links.1 = random.uniform_in(0.0, 0.3);
         case.loses_forwarded = random.uniform_in(0.0, 0.3);
         case.config.bearers[0].pdcp.delivery = Delivery::InOrder(Some(Span::from_millis(100)));
-        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
-        books_close_in((&outcomes, false), seed);
+        let outcomes = walk_in_any_order(case, seed);
         seen.add(&outcomes);
     });
     assert!(

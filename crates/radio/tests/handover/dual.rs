@@ -1,10 +1,12 @@
 //! Walks of a UE with two legs: its master changes cell, and the secondary one goes with it.
 
-use super::street::{Case, books_close_in, case, cell, run};
-use super::{case_over_links, may_reorder};
+use super::street::{Case, Outcomes, cell, count};
+use super::{any_case, loses_only_with_the_connection, walk, walk_in_any_order};
 use fadeout_core::random::Stream;
-use fadeout_core::{Bytes, CellId, HandoverOutcome, Hertz, RrcEvent, Span};
-use fadeout_radio::access::{BearerConfig, CarrierLegs, DataForwarding, LegChoice, SplitConfig};
+use fadeout_core::{Bytes, CellId, Direction, HandoverOutcome, Hertz, RrcEvent, Span};
+use fadeout_radio::access::{
+    BearerConfig, CarrierLegs, DataForwarding, LegChoice, LegCounters, SplitConfig,
+};
 use fadeout_radio::pdcp::{Delivery, PdcpConfig};
 use fadeout_radio::rlc::RlcConfig;
 use fadeout_radio::user_plane::FlowControlConfig;
@@ -14,10 +16,7 @@ use fadeout_testkit::Cases;
 fn two_legs(random: &mut Stream) -> Case {
     let is_nr = random.chance(0.5);
     let rlc = super::street::rlc(is_nr, true);
-    let mut case = match random.chance(0.5) {
-        true => case_over_links(random, rlc, is_nr),
-        false => case(random, rlc, is_nr),
-    };
+    let mut case = any_case((random, 0.5), rlc, is_nr);
     let second = case.config.cells.len() as u32;
     let mut small = cell(
         true,
@@ -29,59 +28,111 @@ fn two_legs(random: &mut Stream) -> Case {
     case.mobility.stations.push(second);
     let ue = &mut case.config.ues[0];
     ue.pscell = Some(CellId(second));
+    split(random, &mut case, (RlcConfig::NR_AM, LegChoice::Demand));
+    case
+}
+
+/// Splits the bearer of a case, in acknowledged mode, over a further leg with this RLC; in some cases PDCP duplicates.
+pub(super) fn split(random: &mut Stream, case: &mut Case, (far, choice): (RlcConfig, LegChoice)) {
     let pdcp = PdcpConfig {
         delivery: Delivery::InOrder(None),
         ..PdcpConfig::NR
     };
+    let primary = u8::from(random.chance(0.5));
+    let thresholds = [0, 1].map(|_| {
+        random
+            .chance(0.8)
+            .then(|| Bytes([0, 400, 3200][random.below(3) as usize]))
+    });
+    if case.links.0.is_zero() {
+        case.links.0 = Span::from_millis(random.below(20));
+    }
     case.config.bearers[0] = BearerConfig {
         pdcp,
         split: Some(SplitConfig {
             leg: Some(1),
             carriers: CarrierLegs::NONE,
-            choice: LegChoice::Demand,
+            choice,
             rlc: RlcConfig {
                 buffer: Bytes(100_000_000),
-                ..RlcConfig::NR_AM
+                ..far
             },
             pdcp_sn_bits: pdcp.sn_bits,
-            primary: u8::from(random.chance(0.5)),
-            thresholds: [0, 1].map(|_| {
-                random
-                    .chance(0.8)
-                    .then(|| Bytes([0, 400, 3200][random.below(3) as usize]))
-            }),
-            duplicates: [false; 2],
+            primary,
+            thresholds,
+            duplicates: [0, 1].map(|_| random.chance(0.4)),
             flow_control: FlowControlConfig::USUAL,
         }),
         ..case.config.bearers[0]
     };
-    if case.links.0.is_zero() {
-        case.links.0 = Span::from_millis(random.below(20));
+}
+
+/// What legs had to do with copies.
+#[derive(Debug, Default)]
+pub(super) struct Copied {
+    /// Runs in which PDCP duplicated in either direction.
+    runs: u32,
+    copies: u64,
+    discarded: u64,
+    useless: u64,
+}
+
+impl Copied {
+    /// What reached PDCP was given to a leg; without duplication nothing goes twice, and nothing is discarded.
+    pub(super) fn add(&mut self, outcomes: &Outcomes, duplicates: [bool; 2], seed: u64) {
+        self.runs += u32::from(duplicates.contains(&true));
+        for direction in [Direction::Downlink, Direction::Uplink] {
+            let legs = &outcomes.legs[direction.index()];
+            if legs.is_empty() {
+                continue;
+            }
+            let sum = |of: fn(&LegCounters) -> u64| legs.iter().map(of).sum::<u64>();
+            let arrivals = outcomes.arrivals.iter();
+            let arrived = arrivals.filter(|&&it| outcomes.put[it as usize] == direction);
+            let (useless, given) = (sum(|leg| leg.useless), sum(|leg| leg.packets));
+            let came = arrived.count() as u64 + useless;
+            assert!(came <= given, "seed {seed}: {came} of {given} came");
+            let (copies, discarded) = (sum(|leg| leg.copies), sum(|leg| leg.discarded));
+            if !duplicates[direction.index()] {
+                assert_eq!((copies, discarded), (0, 0), "seed {seed}");
+                continue;
+            }
+            self.copies += copies;
+            self.discarded += discarded;
+            self.useless += useless;
+        }
     }
-    case
+
+    /// Whether enough was copied, arrived twice, and was discarded as the other leg had delivered it.
+    pub(super) fn is_rich(&self) -> bool {
+        self.runs > 10 && self.copies > 10_000 && self.discarded > 100 && self.useless > 1000
+    }
+}
+
+/// The directions in which the bearer of a case duplicates.
+pub(super) fn duplicates(case: &Case) -> [bool; 2] {
+    let split = case.config.bearers[0].split;
+    split.map_or([false; 2], |split| split.duplicates)
 }
 
 #[test]
 fn only_a_lost_connection_loses_anything_and_the_secondary_leg_goes_with_the_first_change() {
     let (mut well, mut released, mut ordered, mut failures) = (0, 0, 0, 0);
+    // Legs that went are counted no more.
+    let mut copied = Copied::default();
     // A case costs some 60 ms.
     let cases = Cases::new(80);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.dual", 0);
         let case = two_legs(&mut random);
-        let loses_markers = case.loses_markers;
-        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
-        let is_ordered = !may_reorder(&outcomes, loses_markers);
-        books_close_in((&outcomes, is_ordered), seed);
+        let doubled = duplicates(&case);
+        let (outcomes, is_ordered) = walk(case, seed);
+        copied.add(&outcomes, doubled, seed);
         ordered += u32::from(is_ordered);
-        let count = |event| {
-            let steps = outcomes.rows.steps.iter();
-            steps.filter(|row| row.event == event).count()
-        };
-        let goes = count(RrcEvent::SecondaryReleased);
+        let goes = count(&outcomes, RrcEvent::SecondaryReleased);
         assert!(goes <= 1, "seed {seed}: it goes once");
         released += goes;
-        failures += count(RrcEvent::SecondaryFailed);
+        failures += count(&outcomes, RrcEvent::SecondaryFailed);
         let rows = outcomes.rows.handovers.iter();
         let left = rows.filter(|row| row.outcome == HandoverOutcome::Success);
         let left = left.count();
@@ -90,14 +141,12 @@ fn only_a_lost_connection_loses_anything_and_the_secondary_leg_goes_with_the_fir
             "seed {seed}: it goes with the first change"
         );
         well += left;
-        if count(RrcEvent::Released) == 0 {
-            let drops = &outcomes.rows.drops;
-            assert!(drops.is_empty(), "seed {seed}: {:?}", drops[0]);
-        }
+        loses_only_with_the_connection(&outcomes, seed);
     });
     assert!(
-        !cases.is_whole() || well > 100 && released > 40 && ordered > 10 && failures > 5,
-        "{well} well, {released} released, {failures} failures, {ordered} runs in order"
+        !cases.is_whole()
+            || well > 100 && released > 40 && ordered > 10 && failures > 5 && copied.runs > 20,
+        "{well} well, {released} released, {failures} failures, {ordered} runs in order, {copied:?}"
     );
 }
 
@@ -112,8 +161,7 @@ fn without_forwarding_every_loss_has_its_cause() {
         case.config.bearers[0].pdcp.delivery = Delivery::InOrder(Some(Span::from_millis(100)));
         case.links.1 = random.uniform_in(0.0, 0.3);
         case.loses_forwarded = random.uniform_in(0.0, 0.3);
-        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
-        books_close_in((&outcomes, false), seed);
+        let outcomes = walk_in_any_order(case, seed);
         lost += outcomes.rows.drops.len();
     });
     assert!(!cases.is_whole() || lost > 100, "{lost} packets lost");

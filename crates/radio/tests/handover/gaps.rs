@@ -1,10 +1,9 @@
 //! Measurement gaps: what they take from a UE, and what is measured in them.
 
-use crate::street::{Case, books_close, case, cell, mobility, rlc, run};
+use super::loses_only_with_the_connection;
+use super::street::{Case, books_close, case, cell, mobility, rlc, run};
 use fadeout_core::random::Stream;
-use fadeout_core::{
-    CellId, Direction, HandoverOutcome, Hertz, RrcEvent, Span, Time, TransportBlockRow,
-};
+use fadeout_core::{CellId, Direction, HandoverOutcome, Hertz, Span, Time, TransportBlockRow};
 use fadeout_radio::access::{CellConfig, MeasurementGaps};
 use fadeout_radio::channel::LineOfSight;
 use fadeout_testkit::Cases;
@@ -198,11 +197,7 @@ fn walks_over_carriers_with_gaps_lose_nothing_but_with_the_connection() {
         successes += rows
             .filter(|row| row.outcome == HandoverOutcome::Success)
             .count();
-        let mut steps = outcomes.rows.steps.iter();
-        if !steps.any(|row| row.event == RrcEvent::Released) {
-            let drops = &outcomes.rows.drops;
-            assert!(drops.is_empty(), "seed {seed}: {:?}", drops[0]);
-        }
+        loses_only_with_the_connection(&outcomes, seed);
     });
     assert!(!cases.is_whole() || successes > 40, "{successes}");
 }

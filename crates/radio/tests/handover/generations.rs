@@ -1,8 +1,9 @@
 //! Handover between LTE and NR.
 
-use crate::street::{books_close_in, case, cell, rlc, run};
+use super::street::{cell, rlc};
+use super::{any_case, walk_in_any_order};
 use fadeout_core::random::Stream;
-use fadeout_core::{HandoverOutcome, Procedure, RadioDropCause, RrcEvent, Span};
+use fadeout_core::{HandoverOutcome, Procedure, RadioDropCause, RrcEvent};
 use fadeout_radio::access::{DataForwarding, EventKind, MeasurementEvent};
 use fadeout_testkit::Cases;
 
@@ -16,10 +17,7 @@ fn between_lte_and_nr_only_a_lost_connection_loses_what_is_acknowledged_and_forw
         let begins_in_nr = random.chance(0.5);
         let is_acknowledged = random.chance(0.7);
         let rlc = rlc(begins_in_nr, is_acknowledged);
-        let mut case = match random.chance(0.5) {
-            true => crate::case_over_links(&mut random, rlc, begins_in_nr),
-            false => case(&mut random, rlc, begins_in_nr),
-        };
+        let mut case = any_case((&mut random, 0.5), rlc, begins_in_nr);
         let is_nr = |n: usize| n.is_multiple_of(2) == begins_in_nr;
         for (n, of) in case.config.cells.iter_mut().enumerate() {
             *of = cell(is_nr(n), of.site.x, of.power.0);
@@ -38,8 +36,7 @@ fn between_lte_and_nr_only_a_lost_connection_loses_what_is_acknowledged_and_forw
         if !is_acknowledged && random.chance(0.5) {
             case.mobility.data = DataForwarding::Dropped;
         }
-        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
-        books_close_in((&outcomes, false), seed);
+        let outcomes = walk_in_any_order(case, seed);
         for row in &outcomes.rows.handovers {
             let is_well = row.outcome == HandoverOutcome::Success;
             if is_well && row.procedure == Procedure::Handover {

@@ -1,9 +1,9 @@
 //! L1/L2-triggered mobility on random walks: MAC switches UEs among cells of one base station, or does not reach them.
 
-use super::may_reorder;
-use super::street::{Case, books_close_in, case, rlc, run};
+use super::street::{Case, case, rlc};
+use super::{loses_only_with_the_connection, walk, walk_in_any_order};
 use fadeout_core::random::Stream;
-use fadeout_core::{Decibel, HandoverOutcome, Procedure, RrcEvent, Span};
+use fadeout_core::{Decibel, HandoverOutcome, Procedure, Span};
 use fadeout_radio::access::{ConditionalConfig, EarlySync, EventKind, LtmConfig, MeasurementEvent};
 use fadeout_radio::pdcp::Delivery;
 use fadeout_testkit::Cases;
@@ -82,17 +82,10 @@ fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order
         let mut random = Stream::new(seed, "handover.ltm", 0);
         let plain = case(&mut random, rlc(true, true), true);
         let case = switched(&mut random, plain);
-        let loses_markers = case.loses_markers;
-        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
-        let is_ordered = !may_reorder(&outcomes, loses_markers);
-        books_close_in((&outcomes, is_ordered), seed);
+        let (outcomes, is_ordered) = walk(case, seed);
         seen.ordered += u32::from(is_ordered);
         seen.add(&outcomes);
-        let mut steps = outcomes.rows.steps.iter();
-        if !steps.any(|row| row.event == RrcEvent::Released) {
-            let drops = &outcomes.rows.drops;
-            assert!(drops.is_empty(), "seed {seed}: {:?}", drops[0]);
-        }
+        loses_only_with_the_connection(&outcomes, seed);
     });
     let Seen {
         switched,
@@ -125,8 +118,7 @@ fn without_acknowledgments_every_loss_has_its_cause() {
         let plain = case(&mut random, rlc(true, false), true);
         let mut case = switched(&mut random, plain);
         case.config.bearers[0].pdcp.delivery = Delivery::InOrder(Some(Span::from_millis(100)));
-        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
-        books_close_in((&outcomes, false), seed);
+        let outcomes = walk_in_any_order(case, seed);
         seen.add(&outcomes);
     });
     assert!(!cases.is_whole() || seen.switched > 50, "{seen:?}");

@@ -22,7 +22,7 @@ use fadeout_radio::access::{DataForwarding, Interface, Signalling};
 use fadeout_radio::pdcp::Delivery;
 use fadeout_radio::rlc::RlcConfig;
 use fadeout_testkit::Cases;
-use street::{Case, Outcomes, books_close, books_close_in, case, rlc, run};
+use street::{Case, Outcomes, books_close, books_close_in, case, count, rlc, run};
 
 #[test]
 fn with_acknowledgments_and_forwarding_only_a_lost_connection_loses_anything() {
@@ -109,6 +109,39 @@ fn without_acknowledgments_or_forwarding_every_loss_has_its_cause() {
     );
 }
 
+/// Runs a case with a packet each 3 ms for 12 s, of which each leaves once: what came of it, and whether they did in
+/// order, as they must unless [`may_reorder`].
+fn walk(case: Case, seed: u64) -> (Outcomes, bool) {
+    let loses_markers = case.loses_markers;
+    let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
+    let is_ordered = !may_reorder(&outcomes, loses_markers);
+    books_close_in((&outcomes, is_ordered), seed);
+    (outcomes, is_ordered)
+}
+
+/// As [`walk`], whatever the order.
+fn walk_in_any_order(case: Case, seed: u64) -> Outcomes {
+    let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
+    books_close_in((&outcomes, false), seed);
+    outcomes
+}
+
+/// Nothing is lost unless the connection is.
+fn loses_only_with_the_connection(outcomes: &Outcomes, seed: u64) {
+    if count(outcomes, RrcEvent::Released) == 0 {
+        let drops = &outcomes.rows.drops;
+        assert!(drops.is_empty(), "seed {seed}: {:?}", drops[0]);
+    }
+}
+
+/// A case over links in a share of all cases, else with times that are given.
+fn any_case((random, share): (&mut Stream, f64), rlc: RlcConfig, is_nr: bool) -> Case {
+    match random.chance(share) {
+        true => case_over_links(random, rlc, is_nr),
+        false => case(random, rlc, is_nr),
+    }
+}
+
 /// Whether packets may overtake each other: after a failure forwarded packets follow the UE from where it
 /// is no more, perhaps back to where newer ones have come; and no end marker says that all are there.
 fn may_reorder(outcomes: &Outcomes, loses_markers: bool) -> bool {
@@ -144,10 +177,7 @@ fn over_links_that_lose_nothing_only_a_lost_connection_loses_anything() {
             false => RlcConfig::LTE_AM,
         };
         let case = case_over_links(&mut random, rlc, is_nr);
-        let loses_markers = case.loses_markers;
-        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
-        let is_ordered = !may_reorder(&outcomes, loses_markers);
-        books_close_in((&outcomes, is_ordered), seed);
+        let (outcomes, is_ordered) = walk(case, seed);
         ordered += u32::from(is_ordered && outcomes.carried[1] > 0);
         for (sum, more) in carried.iter_mut().zip(outcomes.carried) {
             *sum += more;
@@ -158,11 +188,7 @@ fn over_links_that_lose_nothing_only_a_lost_connection_loses_anything() {
             reestablished += u32::from(is_back && is_well);
             successes += u32::from(is_well);
         }
-        let mut steps = outcomes.rows.steps.iter();
-        if !steps.any(|row| row.event == RrcEvent::Released) {
-            let drops = &outcomes.rows.drops;
-            assert!(drops.is_empty(), "seed {seed}: {:?}", drops[0]);
-        }
+        loses_only_with_the_connection(&outcomes, seed);
     });
     assert!(
         !cases.is_whole()
@@ -193,16 +219,11 @@ fn over_links_that_lose_messages_and_packets_every_loss_has_its_cause() {
         if is_nr {
             case.config.bearers[0].pdcp.delivery = Delivery::InOrder(Some(Span::from_millis(100)));
         }
-        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
-        books_close_in((&outcomes, false), seed);
+        let outcomes = walk_in_any_order(case, seed);
         lost += outcomes.dropped.len();
-        let count = |event| {
-            let steps = outcomes.rows.steps.iter();
-            steps.filter(|row| row.event == event).count()
-        };
-        expired += count(RrcEvent::PreparationExpired);
-        let switched = count(RrcEvent::PathSwitched);
-        again += count(RrcEvent::PathSwitchRequest).saturating_sub(switched);
+        expired += count(&outcomes, RrcEvent::PreparationExpired);
+        let switched = count(&outcomes, RrcEvent::PathSwitched);
+        again += count(&outcomes, RrcEvent::PathSwitchRequest).saturating_sub(switched);
     });
     assert!(
         !cases.is_whole() || lost > 100 && expired > 10 && again > 10,

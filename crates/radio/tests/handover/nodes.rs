@@ -1,18 +1,18 @@
 //! Walks of a UE whose secondary node comes and goes by measurement events, over masters' cells that change.
 
-use super::street::{Case, Outcomes, books_close_in, case, cell, run};
-use super::{case_over_links, may_reorder};
+use super::dual::{Copied, duplicates, split};
+use super::street::{Case, Outcomes, cell, count};
+use super::{any_case, loses_only_with_the_connection, walk, walk_in_any_order};
 use fadeout_core::random::Stream;
 use fadeout_core::{
-    Bytes, CellId, HandoverOutcome, Hertz, RrcEvent, SecondaryCause, SecondaryChange, Span,
+    CellId, Dbm, HandoverOutcome, Hertz, RrcEvent, SecondaryCause, SecondaryChange, Span, Time,
 };
 use fadeout_radio::access::{
-    BearerConfig, CarrierLegs, DataForwarding, EventKind, LegChoice, MeasurementEvent, Scope,
-    SecondaryAfterFailure, SecondaryAtHandover, SecondaryNodeConfig, SplitConfig,
+    DataForwarding, EventKind, LegChoice, MeasurementEvent, Scope, SecondaryAfterFailure,
+    SecondaryAtHandover, SecondaryNodeConfig,
 };
-use fadeout_radio::pdcp::{Delivery, PdcpConfig};
-use fadeout_radio::rlc::RlcConfig;
-use fadeout_radio::user_plane::FlowControlConfig;
+use fadeout_radio::channel::blockage::{Blockage, Interval, Scripted};
+use fadeout_radio::pdcp::Delivery;
 use fadeout_testkit::Cases;
 
 fn event(kind: EventKind, random: &mut Stream) -> MeasurementEvent {
@@ -33,10 +33,7 @@ fn nodes(random: &mut Stream) -> Case {
     // LTE beside NR, NR beside LTE, or NR twice.
     let is_far_nr = !is_nr || random.chance(0.5);
     let rlc = super::street::rlc(is_nr, true);
-    let mut case = match random.chance(0.6) {
-        true => case_over_links(random, rlc, is_nr),
-        false => case(random, rlc, is_nr),
-    };
+    let mut case = any_case((random, 0.6), rlc, is_nr);
     let masters = case.config.cells.len() as u32;
     let power = random.uniform_in(-50.0, 5.0);
     let length = case.walk.length;
@@ -88,46 +85,34 @@ fn nodes(random: &mut Stream) -> Case {
         ][random.below(3) as usize],
         t304: Span::from_millis(50 + random.below(500)),
     });
-    let pdcp = PdcpConfig {
-        delivery: Delivery::InOrder(None),
-        ..PdcpConfig::NR
-    };
+    let choice = [
+        LegChoice::ExpectedDelay,
+        LegChoice::Demand,
+        LegChoice::Turns,
+    ][random.below(3) as usize];
     let far = super::street::rlc(is_far_nr, true);
-    case.config.bearers[0] = BearerConfig {
-        pdcp,
-        split: Some(SplitConfig {
-            leg: Some(1),
-            carriers: CarrierLegs::NONE,
-            choice: [
-                LegChoice::ExpectedDelay,
-                LegChoice::Demand,
-                LegChoice::Turns,
-            ][random.below(3) as usize],
-            rlc: RlcConfig {
-                buffer: Bytes(100_000_000),
-                ..far
-            },
-            pdcp_sn_bits: pdcp.sn_bits,
-            primary: u8::from(random.chance(0.5)),
-            thresholds: [0, 1].map(|_| {
-                random
-                    .chance(0.8)
-                    .then(|| Bytes([0, 400, 3200][random.below(3) as usize]))
-            }),
-            duplicates: [false; 2],
-            flow_control: FlowControlConfig::USUAL,
-        }),
-        ..case.config.bearers[0]
-    };
-    if case.links.0.is_zero() {
-        case.links.0 = Span::from_millis(random.below(20));
-    }
+    split(random, &mut case, (far, choice));
     case
 }
 
-fn count(outcomes: &Outcomes, event: RrcEvent) -> usize {
-    let steps = outcomes.rows.steps.iter();
-    steps.filter(|row| row.event == event).count()
+/// A cell that is cut for some times that are about as long as it takes until its leg fails, so that some can be entered
+/// again.
+fn cuts(random: &mut Stream) -> Blockage {
+    let mut intervals = Vec::new();
+    let mut from = Time::ZERO;
+    while from < Time::ZERO + Span::from_secs(12) {
+        from += Span::from_millis(300 + random.below(1200));
+        let until = from + Span::from_millis(4000 + random.below(1200));
+        intervals.push(Interval {
+            from,
+            until,
+            loss_db: 60.0,
+        });
+        from = until;
+    }
+    Blockage::Scripted(Scripted {
+        intervals: intervals.into(),
+    })
 }
 
 /// Whatever is added is released before another one is, and nobody is left on the way.
@@ -152,16 +137,16 @@ fn comes_and_goes(outcomes: &Outcomes, begins_with: bool, seed: u64) {
 fn only_a_lost_connection_loses_anything_while_secondary_nodes_come_and_go() {
     let mut seen = [[0; 4]; 3];
     let (mut well, mut ordered, mut failures, mut unentered) = (0, 0, 0, 0);
+    let mut copied = Copied::default();
     // A case costs some 300 ms.
     let cases = Cases::new(100);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.nodes", 0);
         let case = nodes(&mut random);
-        let loses_markers = case.loses_markers;
         let begins_with = case.config.ues[0].pscell.is_some();
-        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
-        let is_ordered = !may_reorder(&outcomes, loses_markers);
-        books_close_in((&outcomes, is_ordered), seed);
+        let doubled = duplicates(&case);
+        let (outcomes, is_ordered) = walk(case, seed);
+        copied.add(&outcomes, doubled, seed);
         comes_and_goes(&outcomes, begins_with, seed);
         ordered += u32::from(is_ordered);
         failures += count(&outcomes, RrcEvent::SecondaryFailureKnown);
@@ -180,10 +165,7 @@ fn only_a_lost_connection_loses_anything_while_secondary_nodes_come_and_go() {
         well += rows
             .filter(|row| row.outcome == HandoverOutcome::Success)
             .count();
-        if count(&outcomes, RrcEvent::Released) == 0 {
-            let drops = &outcomes.rows.drops;
-            assert!(drops.is_empty(), "seed {seed}: {:?}", drops[0]);
-        }
+        loses_only_with_the_connection(&outcomes, seed);
     });
     let [measured, handed, failed] = seen;
     assert!(
@@ -193,15 +175,17 @@ fn only_a_lost_connection_loses_anything_while_secondary_nodes_come_and_go() {
                 && measured.iter().all(|&count| count > 5)
                 && handed[2] + handed[1] > 10
                 && failed[3] > 5
+                && copied.is_rich()
                 && failures > unentered / 2,
         "measured {measured:?}, handed over {handed:?}, failed {failed:?}: additions, changes, modifications, releases; \
-         {well} handovers, {ordered} runs in order, {failures} failures, {unentered} cells not entered"
+         {well} handovers, {ordered} runs in order, {failures} failures, {unentered} cells not entered, {copied:?}"
     );
 }
 
 #[test]
 fn with_messages_and_frames_lost_every_loss_has_its_cause_and_nobody_waits_for_ever() {
     let (mut expired, mut added) = (0, 0);
+    let mut copied = Copied::default();
     let cases = Cases::new(60);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.nodes-lossy", 0);
@@ -211,14 +195,72 @@ fn with_messages_and_frames_lost_every_loss_has_its_cause_and_nobody_waits_for_e
         case.links.1 = random.uniform_in(0.0, 0.3);
         case.loses_forwarded = random.uniform_in(0.0, 0.3);
         let begins_with = case.config.ues[0].pscell.is_some();
-        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
-        books_close_in((&outcomes, false), seed);
+        let doubled = duplicates(&case);
+        let outcomes = walk_in_any_order(case, seed);
+        copied.add(&outcomes, doubled, seed);
         comes_and_goes(&outcomes, begins_with, seed);
         expired += count(&outcomes, RrcEvent::SecondaryExpired);
         added += count(&outcomes, RrcEvent::SecondaryAdded);
     });
     assert!(
-        !cases.is_whole() || expired > 5 && added > 60,
-        "{expired} answers not awaited any longer, {added} added"
+        !cases.is_whole() || expired > 5 && added > 60 && copied.is_rich(),
+        "{expired} answers not awaited any longer, {added} added, {copied:?}"
+    );
+}
+
+/// UEs that hardly move, in small cells that are cut until their legs fail.
+#[test]
+fn legs_that_fail_come_back_and_nothing_is_lost() {
+    let (mut failures, mut released, mut restored, mut changed) = (0, 0, 0, 0);
+    let mut copied = Copied::default();
+    let cases = Cases::new(100);
+    cases.run(|seed| {
+        let mut random = Stream::new(seed, "handover.nodes-back", 0);
+        let mut case = nodes(&mut random);
+        let masters = case.mobility.stations.len();
+        let ue = &mut case.config.ues[0];
+        let far = case
+            .config
+            .cells
+            .iter()
+            .position(|cell| cell.carrier == Hertz(2.6e9));
+        let far = far.expect("it has small cells").min(masters);
+        ue.pscell = Some(CellId(far as u32));
+        case.walk.speed = random.uniform_in(0.0, 2.0);
+        for small in &mut case.config.cells[far..] {
+            small.site.x = random.uniform_in(0.0, 40.0);
+            small.power = Dbm(20.0);
+            small.channel.blockages = vec![cuts(&mut random)];
+        }
+        if let Some(node) = &mut case.mobility.secondary_node {
+            node.about.clear();
+            node.after_failure = match random.chance(0.5) {
+                true => SecondaryAfterFailure::Restore,
+                false => SecondaryAfterFailure::Strongest,
+            };
+            node.t304 = Span::from_millis(500 + random.below(1500));
+        }
+        if let Some(split) = &mut case.config.bearers[0].split {
+            split.choice = LegChoice::Demand;
+        }
+        let doubled = duplicates(&case);
+        let (outcomes, _) = walk(case, seed);
+        copied.add(&outcomes, doubled, seed);
+        comes_and_goes(&outcomes, true, seed);
+        loses_only_with_the_connection(&outcomes, seed);
+        failures += count(&outcomes, RrcEvent::SecondaryFailureKnown);
+        let changes = outcomes.rows.changes.iter();
+        let well = changes.filter(|row| row.outcome == HandoverOutcome::Success);
+        for row in well.filter(|row| row.cause == SecondaryCause::Failure) {
+            match row.kind {
+                SecondaryChange::Release => released += 1,
+                SecondaryChange::Modification => restored += 1,
+                SecondaryChange::Change | SecondaryChange::Addition => changed += 1,
+            }
+        }
+    });
+    assert!(
+        !cases.is_whole() || failures > 20 && restored > 10 && changed > 1 && copied.is_rich(),
+        "{failures} failures, {released} released, {restored} restored, {changed} changed, {copied:?}"
     );
 }

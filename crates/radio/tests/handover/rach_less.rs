@@ -1,9 +1,9 @@
 //! Handover without random access on random walks.
 
-use super::may_reorder;
-use super::street::{books_close_in, case, rlc, run};
+use super::street::{case, rlc};
+use super::{loses_only_with_the_connection, walk};
 use fadeout_core::random::Stream;
-use fadeout_core::{HandoverOutcome, Point, Procedure, RrcEvent, Span};
+use fadeout_core::{HandoverOutcome, Point, Procedure, Span};
 use fadeout_radio::access::{FirstGrant, RachLess, TargetTiming};
 use fadeout_testkit::Cases;
 
@@ -36,10 +36,7 @@ fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order
                 false => FirstGrant::Pdcch(interval),
             },
         });
-        let loses_markers = case.loses_markers;
-        let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
-        let is_ordered = !may_reorder(&outcomes, loses_markers);
-        books_close_in((&outcomes, is_ordered), seed);
+        let (outcomes, is_ordered) = walk(case, seed);
         ordered += u32::from(is_ordered);
         for row in &outcomes.rows.handovers {
             if row.procedure != Procedure::Handover {
@@ -51,11 +48,7 @@ fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order
                 _ => failed += 1,
             }
         }
-        let mut steps = outcomes.rows.steps.iter();
-        if !steps.any(|row| row.event == RrcEvent::Released) {
-            let drops = &outcomes.rows.drops;
-            assert!(drops.is_empty(), "seed {seed}: {:?}", drops[0]);
-        }
+        loses_only_with_the_connection(&outcomes, seed);
     });
     assert!(
         !cases.is_whole() || skipped > 100 && by_access > 10 && failed > 10 && ordered > 10,

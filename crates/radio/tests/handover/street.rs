@@ -4,12 +4,12 @@ use fadeout_core::random::Stream;
 use fadeout_core::{
     Bytes, CellId, Dbm, Decibel, Direction, DrbId, FlowId, HandoverRow, Hertz, Kinematics,
     MeasurementRow, Motion, NodeId, Packet, PacketId, PacketPool, Point, Probe, RadioDropRow,
-    RrcRow, SecondaryChangeRow, Segment, Span, Time, TransportBlockRow, UeId, Vector,
+    RrcEvent, RrcRow, SecondaryChangeRow, Segment, Span, Time, TransportBlockRow, UeId, Vector,
 };
 use fadeout_radio::access::{
     AccessConfig, Backhaul, BearerConfig, CellConfig, DataForwarding, EventKind, Interface,
-    MeasurementEvent, MobilityConfig, Monitoring, Move, Policy, ProcedureConfig, RadioAccess,
-    RadioConfig, Sampling, Scope, Serving, Signalling, UeConfig,
+    LegCounters, MeasurementEvent, MobilityConfig, Monitoring, Move, Policy, ProcedureConfig,
+    RadioAccess, RadioConfig, Sampling, Scope, Serving, Signalling, UeConfig,
 };
 use fadeout_radio::pdcp::{Delivery, PdcpConfig};
 use fadeout_radio::rlc::RlcConfig;
@@ -113,6 +113,14 @@ pub(crate) struct Outcomes {
     pub(crate) carried: [u32; 2],
     /// Packets that the core sent to two base stations.
     pub(crate) copied: Vec<u32>,
+    /// By direction: what the legs of the bearer were given, while it is a split one.
+    pub(crate) legs: [Vec<LegCounters>; 2],
+}
+
+/// How often an event was recorded.
+pub(crate) fn count(outcomes: &Outcomes, event: RrcEvent) -> usize {
+    let steps = outcomes.rows.steps.iter();
+    steps.filter(|row| row.event == event).count()
 }
 
 /// Runs `case` with a packet each `every` for `length`, and on until nothing is under way.
@@ -291,6 +299,8 @@ pub(crate) fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes 
         dropped,
         carried,
         copied,
+        legs: [Direction::Downlink, Direction::Uplink]
+            .map(|direction| access.legs_of(DrbId(0), direction).unwrap_or_default()),
     }
 }
 

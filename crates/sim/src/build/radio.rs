@@ -55,6 +55,13 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
         let changes = described
             .split()
             .map_or(&[][..], |split| &split.duplication_changes);
+        if scenario.mobility.is_some() && !changes.is_empty() {
+            return Err(refuse(
+                "`duplication-changes` under mobility management, where legs are in other cells with time; \
+                 expected none of them"
+                    .to_owned(),
+            ));
+        }
         for change in changes {
             let cells = change.legs.iter();
             let cells: Vec<CellId> = cells

@@ -19,6 +19,8 @@ pub(crate) struct Interfaces {
     strangers: BTreeSet<(NodeId, NodeId)>,
     /// Found so far.
     known: BTreeMap<((NodeId, NodeId), Backhaul), RouteId>,
+    /// The one that was asked for last.
+    latest: Option<([Place; 2], Backhaul, RouteId)>,
 }
 
 impl Interfaces {
@@ -48,6 +50,7 @@ impl Interfaces {
             is_direct,
             strangers,
             known: BTreeMap::new(),
+            latest: None,
         })
     }
 
@@ -95,7 +98,25 @@ impl Interfaces {
     }
 
     /// The route of something from one place to another, where `what` comes of it.
+    #[inline]
     pub(super) fn route(
+        &mut self,
+        around: (&mut Topology, &Directory),
+        routes: &mut Routes,
+        ends: [Place; 2],
+        what: Backhaul,
+    ) -> RouteId {
+        match self.latest {
+            Some((before, same, route)) if before == ends && same == what => route,
+            _ => {
+                let route = self.find(around, routes, ends, what);
+                self.latest = Some((ends, what, route));
+                route
+            }
+        }
+    }
+
+    fn find(
         &mut self,
         (topology, directory): (&mut Topology, &Directory),
         routes: &mut Routes,

@@ -155,11 +155,10 @@ impl UePaths {
             return;
         };
         let mut moves = std::mem::take(&mut paths.moves);
-        while let Some(radio) = &mut world.radio {
+        while let Some(radio) = &mut world.radio
+            && radio.access.has_moves()
+        {
             radio.access.take_moves(&mut moves);
-            if moves.is_empty() {
-                break;
-            }
             for one in moves.drain(..) {
                 paths.follow(world, one);
             }

@@ -12,16 +12,13 @@ pub(super) const UNKNOWN_RATE: u64 = 1_000_000;
 impl Split {
     /// Whether a packet of `size` bytes goes to the other base station, which has asked for it, rather than wait for a
     /// grant here. It waits here already, or `is_early`.
+    #[inline]
     pub(super) fn prefers_far(
         &self,
         now: Time,
         (size, is_early): (u32, bool),
         legs: &RlcLegs,
     ) -> bool {
-        // Below its threshold the leg of this base station has no turn.
-        if !self.may_use(now, NEAR, Direction::Downlink, legs) {
-            return true;
-        }
         match self.config.choice {
             LegChoice::Demand => true,
             LegChoice::Turns => {

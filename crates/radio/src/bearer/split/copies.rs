@@ -134,11 +134,22 @@ impl Copies {
         while given.pop().is_some() {}
     }
 
+    /// No leg has anything any more.
+    pub(super) fn restart_all(&mut self) {
+        for given in &mut self.given {
+            while given.pop().is_some() {}
+        }
+        for number in self.pdus.first()..self.pdus.end() {
+            self.pdus[number].on = 0;
+        }
+    }
+
     /// Forgets what nobody asks for any more. In unacknowledged mode the sender learns nothing: it is what left the
     /// bearer.
     pub(super) fn trim(&mut self, ledger: &Ledger) {
         while let Some(pdu) = self.pdus.front() {
-            let is_gone = !ledger.holds(self.pdus.first() as u32);
+            // What is between base stations comes back.
+            let is_gone = ledger.has_left(self.pdus.first() as u32);
             let is_done = match self.is_acknowledged {
                 true => pdu.is_confirmed || (is_gone && pdu.on == 0),
                 false => is_gone,
@@ -206,6 +217,23 @@ mod tests {
         assert!(!copies.lose(0, 1), "its timer ended there");
         copies.confirm_before(1, None);
         assert!(!copies.is_confirmed(0) && copies.is_confirmed(1));
+    }
+
+    #[test]
+    fn after_all_legs_have_started_afresh_each_takes_what_nobody_has_confirmed() {
+        let (mut copies, _) = copies(true, &[&[0, 1], &[0, 1], &[0]]);
+        copies.confirm_before(1, Some(1));
+        copies.restart_all();
+        let given = [0, 1, 2].map(|serial| copies.give(serial, 0));
+        assert_eq!(given, [false, true, true]);
+        // Nothing of before counts as confirmed.
+        copies.on_pushed(1, 0);
+        copies.on_pushed(2, 0);
+        copies.confirm_before(0, Some(2));
+        assert_eq!(
+            [0, 1, 2].map(|serial| copies.is_confirmed(serial)),
+            [true, true, false]
+        );
     }
 
     #[test]

@@ -97,7 +97,7 @@ impl SplitBearer<'_> {
             return;
         }
         let mut legs = self.split.numbers();
-        if legs.all(|leg| self.split.is_down(env.now, (leg, direction))) {
+        if legs.all(|leg| self.split.is_closed(env.now, (leg, direction))) {
             return;
         }
         while let Some(sdu) = self.number(direction, env, storage) {
@@ -191,7 +191,7 @@ impl SplitBearer<'_> {
             let copies = &split.copies[Direction::Downlink.index()];
             let is_confirmed = (copies.as_ref()).is_some_and(|it| it.is_confirmed(sdu.serial));
             let may_go = split.hosting.has_room(sdu.size)
-                && !split.is_down(env.now, (FAR, Direction::Downlink));
+                && !split.is_closed(env.now, (FAR, Direction::Downlink));
             if !is_confirmed && !may_go {
                 return;
             }
@@ -318,6 +318,14 @@ impl SplitBearer<'_> {
 }
 
 impl Split {
+    /// Copies that the other base station has not asked for go to the list; it has none of them.
+    pub(super) fn take_all_pending(&mut self, out: &mut Vec<Sdu>) {
+        while let Some(sdu) = self.pending.pop() {
+            out.push(sdu);
+        }
+        self.pending_bytes = 0;
+    }
+
     /// What is first of the copies for the other base station is taken out.
     fn take_pending(&mut self) {
         let size = self.pending.pop().map_or(0, |sdu| sdu.size);
@@ -342,7 +350,11 @@ impl Split {
     }
 
     /// When the other base station is to be told what it need not send; never while it has nothing of that.
+    #[inline]
     pub(super) fn discard_frame_at(&self) -> Time {
+        if !self.duplicates(Direction::Downlink) {
+            return Time::NEVER;
+        }
         let below = u64::from(self.confirmed_below());
         let is_there = self
             .hosting

@@ -179,6 +179,8 @@ pub(crate) struct Split {
     is_active: [ByLeg<bool>; 2],
     /// The flow that spoke last.
     flow: FlowId,
+    /// By direction: so many further COUNTs stay within half of the SN space, whatever becomes of what legs have.
+    open: [u32; 2],
     wake: Wake,
 }
 
@@ -215,6 +217,7 @@ impl Split {
             is_suspended: [false; LEG_NUMBERS],
             is_active: [[true; LEG_NUMBERS]; 2],
             flow: FlowId::default(),
+            open: [0; 2],
             wake: Wake::default(),
         }
     }
@@ -278,11 +281,13 @@ impl Split {
     }
 
     /// Whether a leg has failed and carries nothing yet.
+    #[inline]
     fn is_down(&self, now: Time, (leg, direction): (u8, Direction)) -> bool {
         now < self.down_until[direction.index()][usize::from(leg)]
     }
 
     /// Whether a leg is given nothing: it has failed, or its UE is about to leave it.
+    #[inline]
     fn is_closed(&self, now: Time, (leg, direction): (u8, Direction)) -> bool {
         let is_held = self.is_held && leg == FAR && direction == Direction::Downlink;
         is_held || self.is_down(now, (leg, direction))
@@ -331,11 +336,18 @@ impl Split {
     }
 
     /// The leg of primaryPath; another one while that one has failed.
+    #[inline]
     fn primary(&self, now: Time, direction: Direction) -> u8 {
         let primary = self.config.primary;
-        if !self.is_closed(now, (primary, direction)) {
-            return primary;
+        match self.is_closed(now, (primary, direction)) {
+            true => self.instead_of_primary(now, direction),
+            false => primary,
         }
+    }
+
+    #[cold]
+    fn instead_of_primary(&self, now: Time, direction: Direction) -> u8 {
+        let primary = self.config.primary;
         let mut legs = self.numbers();
         let up = legs.find(|&leg| !self.is_closed(now, (leg, direction)));
         up.unwrap_or(primary)
@@ -353,6 +365,7 @@ impl Split {
     /// Whether a leg may be given what waits: the primary one always, another one when enough waits.
     ///
     /// Standard: TS 38.323 §5.2.1.
+    #[inline]
     fn may_use(&self, now: Time, leg: u8, direction: Direction, legs: &RlcLegs) -> bool {
         if self.is_closed(now, (leg, direction)) {
             return false;
@@ -360,9 +373,15 @@ impl Split {
         if leg == self.primary(now, direction) {
             return true;
         }
-        if self.duplicates(direction) {
-            return self.may_copy(now, (leg, direction));
+        match self.duplicates(direction) {
+            true => self.may_copy(now, (leg, direction)),
+            false => self.has_enough(now, leg, direction, legs),
         }
+    }
+
+    /// Whether as much waits as it takes for a leg that is not the primary one.
+    #[inline]
+    fn has_enough(&self, now: Time, leg: u8, direction: Direction, legs: &RlcLegs) -> bool {
         // Without duplication legs over further carriers have nothing to do (splitSecondaryPath is the other one).
         if leg > FAR {
             return false;

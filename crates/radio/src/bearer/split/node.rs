@@ -147,8 +147,13 @@ pub(in crate::bearer) fn drop_all(
                 storage.lost.push(fresh.packet);
             }
             waiting.bytes = 0;
+            split.open = [0; 2];
             forget_frames(split);
             split.hosting.flush(&mut storage.again);
+            split.take_all_pending(&mut storage.again);
+            if let Some(copies) = &mut split.copies[direction.index()] {
+                copies.restart_all();
+            }
             while split.uplink.pop().is_some() {}
             split.late.clear();
         }
@@ -170,6 +175,8 @@ pub(in crate::bearer) fn wait_again(drb: &mut Drb, direction: Direction, sdu: Sd
     let Some(split) = drb.split.as_mut().filter(|split| split.stays) else {
         return false;
     };
+    // It may be older than what legs had.
+    split.open = [0; 2];
     let waiting = &mut split.waiting[direction.index()];
     waiting.bytes += u64::from(sdu.size);
     // They come in the order of COUNT, but for some that went another way.
@@ -193,12 +200,16 @@ pub(super) fn close(split: &mut Split) {
     retire_uplink(split);
     let next = split.hosting.next_number();
     split.corresponding.restart(next);
+    for copies in split.copies.iter_mut().flatten() {
+        copies.restart_all();
+    }
     split.down_until = Default::default();
     for of in &mut split.down_until {
         of[usize::from(FAR)] = Time::NEVER;
     }
     split.is_suspended = Default::default();
     split.is_held = false;
+    split.open = [0; 2];
 }
 
 /// A leg of a bearer is connected.

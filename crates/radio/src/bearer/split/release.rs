@@ -3,7 +3,7 @@
 //! Standard: TS 37.340 §10.4, §10.7; TS 38.331 §5.3.5.4.
 
 use super::node::close;
-use super::{FAR, split};
+use super::{FAR, NEAR, split};
 use crate::bearer::transfer::{Fresh, Travel};
 use crate::bearer::{Drb, Storage};
 use crate::config::{Env, Fate, Way};
@@ -24,6 +24,16 @@ impl Travel<'_> {
         let Some(journey) = &mut transfer.journey else {
             return;
         };
+        if let Some(copies) = &mut split.copies[direction] {
+            // What the other leg has it delivers, or leaves behind as the UE leaves.
+            (journey.numbered).retain(|(_, sdu)| copies.lose(sdu.serial, NEAR));
+            while let Some(sdu) = split.pending.pop() {
+                if copies.lose(sdu.serial, FAR) {
+                    journey.numbered.push_back((station, sdu));
+                }
+            }
+            split.pending_bytes = 0;
+        }
         let waiting = &mut split.waiting[direction];
         while let Some(sdu) = waiting.again.pop() {
             journey.numbered.push_back((station, sdu));
@@ -134,6 +144,7 @@ pub(in crate::bearer) fn release(
     let inner = split.as_deref_mut()?;
     let [downlink, uplink] = &mut left.sdus;
     inner.hosting.flush(downlink);
+    inner.take_all_pending(downlink);
     for far in &mut legs.others {
         far.sender(Direction::Uplink).rlc.reestablish(uplink);
     }
@@ -150,6 +161,9 @@ pub(in crate::bearer) fn release(
         waiting.bytes -= u64::from(fresh.size + inner.header);
         let (at, packet, size) = (fresh.entered_at, fresh.packet, fresh.size);
         let sdu = tx.tx.number(at, packet, size, &mut tx.ledger);
+        if let Some(copies) = &mut inner.copies[Direction::Uplink.index()] {
+            copies.enter(sdu.serial);
+        }
         left.sdus[Direction::Uplink.index()].push(sdu);
     }
     if stays {

@@ -1,7 +1,7 @@
 //! A split bearer at work: packets from PDCP to legs, and frames between the two base stations.
 
 use super::release::on_late;
-use super::{Arrival, ByLeg, CONTROL_FRAME, Carried, FAR, Frame, FrameKind, STATUSES, Split};
+use super::{Arrival, ByLeg, CONTROL_FRAME, Carried, FAR, Frame, FrameKind, NEAR, STATUSES, Split};
 use crate::bearer::rlc_leg::RlcLegs;
 use crate::bearer::{Anchor, Drb, Storage};
 use crate::config::{Env, LegId};
@@ -75,29 +75,46 @@ impl SplitBearer<'_> {
         env: &Env<'_, impl Probe>,
         storage: &mut Storage,
     ) -> Option<Sdu> {
+        let is_open = self.split.open[direction.index()] > 0 || self.is_open(direction);
         let anchor = &mut self.anchors[direction.index()];
         let split = &mut *self.split;
-        let next = anchor.tx.tx_next();
-        let is_open = self.legs.iter().all(|leg| {
-            let oldest = match split.goes_far((leg.number, direction)) {
-                true => split.hosting.oldest().or(split.pending.front()),
-                false => leg.ends[direction.index()].rlc.oldest_unconfirmed(),
-            };
-            oldest.is_none_or(|sdu| next.wrapping_sub(sdu.count) < split.sn_window)
-        });
         let before = anchor.ledger.next_serial();
         let sdu =
             split.waiting[direction.index()].pop(is_open, &mut anchor.tx, &mut anchor.ledger)?;
-        if sdu.serial == before
-            && let Some(copies) = &mut split.copies[direction.index()]
-        {
+        if sdu.serial != before {
+            return Some(sdu);
+        }
+        let open = &mut split.open[direction.index()];
+        *open = open.saturating_sub(1);
+        if let Some(copies) = &mut split.copies[direction.index()] {
             copies.enter(sdu.serial);
             copies.trim(&anchor.ledger);
         }
-        if sdu.serial == before && env.probe.wants_radio_delay(self.id) {
+        if env.probe.wants_radio_delay(self.id) {
             storage.tracks.number(sdu.packet, sdu.serial);
         }
         Some(sdu)
+    }
+
+    /// Whether a further COUNT stays within half of the SN space from the oldest one that a leg has; for how many it
+    /// does is kept, as legs have nothing older later but what waits to be sent again.
+    #[inline(never)]
+    fn is_open(&mut self, direction: Direction) -> bool {
+        let split = &mut *self.split;
+        let next = self.anchors[direction.index()].tx.tx_next();
+        let oldest =
+            self.legs
+                .iter()
+                .filter_map(|leg| match split.goes_far((leg.number, direction)) {
+                    true => split.hosting.oldest().or(split.pending.front()),
+                    false => leg.ends[direction.index()].rlc.oldest_unconfirmed(),
+                });
+        let behind = |sdu: &Sdu| next.wrapping_sub(sdu.count);
+        let on_legs = oldest.map(behind).max().unwrap_or(0);
+        let again = split.waiting[direction.index()].again.front();
+        let all = on_legs.max(again.map_or(0, behind));
+        split.open[direction.index()] = split.sn_window.saturating_sub(all);
+        on_legs < split.sn_window
     }
 
     /// A leg has a grant: its RLC takes what it may send of what waits at PDCP.
@@ -140,9 +157,14 @@ impl SplitBearer<'_> {
             return;
         }
         let now = env.now;
-        if self.split.config.leg.is_none() {
+        let closed = [NEAR, FAR].map(|leg| self.split.is_closed(now, (leg, Direction::Downlink)));
+        if self.split.config.leg.is_none() || closed[usize::from(FAR)] {
             return;
         }
+        let primary = self.split.primary(now, Direction::Downlink);
+        let has_turn = |split: &Split, leg: u8, legs: &RlcLegs| {
+            leg == primary || split.has_enough(now, leg, Direction::Downlink, legs)
+        };
         loop {
             let ledger = &self.anchors[Direction::Downlink.index()].ledger;
             let waiting = &mut self.split.waiting[Direction::Downlink.index()];
@@ -151,10 +173,12 @@ impl SplitBearer<'_> {
                 return;
             };
             let split = &mut *self.split;
-            if !split.hosting.has_room(size)
-                || !split.may_use(now, FAR, Direction::Downlink, self.legs)
-                || !split.prefers_far(now, (size, next.is_none()), self.legs)
-            {
+            if !split.hosting.has_room(size) || !has_turn(split, FAR, self.legs) {
+                return;
+            }
+            // Below its threshold the leg of this base station has no turn.
+            let has_choice = !closed[usize::from(NEAR)] && has_turn(split, NEAR, self.legs);
+            if has_choice && !split.prefers_far(now, (size, next.is_none()), self.legs) {
                 return;
             }
             if next.is_none()
@@ -455,10 +479,7 @@ impl SplitBearer<'_> {
             split.corresponding.restart(split.hosting.next_number());
             while split.arrivals.pop().is_some() {}
             while split.statuses.pop().is_some() {}
-            while let Some(sdu) = split.pending.pop() {
-                storage.again.push(sdu);
-            }
-            split.pending_bytes = 0;
+            split.take_all_pending(&mut storage.again);
         }
         if let Some(copies) = &mut self.split.copies[direction.index()] {
             copies.restart(leg);
