@@ -224,11 +224,6 @@ fn legs_that_cannot_be_are_refused_with_what_was_expected() {
             "\"uplink\"",
         ),
         (
-            "pscell = \"other\"\n[mobility-management]\nprocedure = \"conditional\"\n",
-            &[],
-            "of a UE with a `pscell`, by another procedure",
-        ),
-        (
             "pscell = \"other\"\nsplit = { duplication = \"downlink\" }\n[mobility-management]\n\
              procedure = \"conditional\"\nearly-forwarding = true\n",
             &[],

@@ -31,7 +31,7 @@ impl Split {
             }
             LegChoice::ExpectedDelay => {
                 let early = if is_early { size } else { 0 };
-                self.far_delay(size) < self.near_delay(now, early, legs)
+                far_delay(self, size) < near_delay(self, now, early, legs)
             }
         }
     }
@@ -42,31 +42,6 @@ impl Split {
         let far = self.hosting.served_rate();
         let any = near.or(far).unwrap_or(UNKNOWN_RATE);
         self.rates = [near.unwrap_or(any), far.unwrap_or(any)];
-    }
-
-    /// Until a further packet has gone over the other base station's cell.
-    fn far_delay(&self, size: u32) -> Span {
-        let [_, rate] = self.rates;
-        self.hosting.expected_delay(size, rate)
-    }
-
-    /// Until what waits here, and `early` bytes more, have gone over this base station's cell: no less than the oldest of
-    /// it waits already.
-    fn near_delay(&self, now: Time, early: u32, legs: &RlcLegs) -> Span {
-        let [rate, _] = self.rates;
-        let rlc = &legs.primary.ends[Direction::Downlink.index()].rlc;
-        let bytes =
-            self.waiting[Direction::Downlink.index()].bytes + rlc.queued().0 + u64::from(early);
-        let waits = self
-            .first_entered_at()
-            .map_or(Span::ZERO, |at| now.since(at));
-        time_for(bytes, rate).max(waits)
-    }
-
-    fn first_entered_at(&self) -> Option<Time> {
-        let waiting = &self.waiting[Direction::Downlink.index()];
-        let again = waiting.again.front().map(|sdu| sdu.entered_at);
-        again.or_else(|| waiting.fresh.front().map(|fresh| fresh.entered_at))
     }
 
     /// When what waits here has waited for as long as the way over the other base station takes, and is to be looked at
@@ -83,11 +58,11 @@ impl Split {
         if self.look_at > now {
             return self.look_at;
         }
-        let first_at = self.first_entered_at();
+        let first_at = first_entered_at(self);
         let Some(first_at) = first_at.filter(|_| self.may_use(now, FAR, direction, legs)) else {
             return Time::NEVER;
         };
-        let late_at = first_at.saturating_add(self.far_delay(0) + Span::from_nanos(1));
+        let late_at = first_at.saturating_add(far_delay(self, 0) + Span::from_nanos(1));
         self.look_at = late_at.max(now + LOOK_AGAIN);
         self.look_at
     }
@@ -95,3 +70,26 @@ impl Split {
 
 /// Least time between two looks at what waits.
 const LOOK_AGAIN: Span = Span::from_millis(1);
+
+/// Until a further packet has gone over the other base station's cell.
+fn far_delay(split: &Split, size: u32) -> Span {
+    let [_, rate] = split.rates;
+    split.hosting.expected_delay(size, rate)
+}
+
+/// Until what waits here, and `early` bytes more, have gone over this base station's cell: no less than the oldest of
+/// it waits already.
+fn near_delay(split: &Split, now: Time, early: u32, legs: &RlcLegs) -> Span {
+    let [rate, _] = split.rates;
+    let rlc = &legs.primary.ends[Direction::Downlink.index()].rlc;
+    let waiting = split.waiting[Direction::Downlink.index()].bytes;
+    let bytes = waiting + rlc.queued().0 + u64::from(early);
+    let waits = first_entered_at(split).map_or(Span::ZERO, |at| now.since(at));
+    time_for(bytes, rate).max(waits)
+}
+
+fn first_entered_at(split: &Split) -> Option<Time> {
+    let waiting = &split.waiting[Direction::Downlink.index()];
+    let again = waiting.again.front().map(|sdu| sdu.entered_at);
+    again.or_else(|| waiting.fresh.front().map(|fresh| fresh.entered_at))
+}
