@@ -6,18 +6,7 @@ use super::{Anchor, Drb};
 use crate::config::Env;
 use crate::pdcp::{PdcpConfig, RohcCounts};
 use crate::rlc::{Generation, Sdu};
-use fadeout_core::{Direction, PacketId, Probe};
-
-/// Bytes of a packet that PDCP takes, with its header compressed.
-#[cold]
-pub(super) fn compress(anchor: &mut Anchor, packet: PacketId, env: &Env<'_, impl Probe>) -> u32 {
-    let packet = &env.pool[packet];
-    let first = anchor.ledger.first_serial();
-    match &mut anchor.rohc {
-        Some(rohc) => rohc.compress(env.now, packet, first),
-        None => packet.wire_len(),
-    }
-}
+use fadeout_core::{Direction, Probe};
 
 /// An SDU that is sent once more after PDCP was re-established: its header is compressed anew.
 pub(super) fn anew(

@@ -1,6 +1,5 @@
 //! How packets enter a bearer: PDCP and RLC take them, or drop them.
 
-use super::compression::compress;
 use super::{Drb, Storage, daps, early};
 use crate::config::Env;
 use crate::rlc::Sdu;
@@ -52,11 +51,12 @@ impl Drb {
         }
         let rlc = &mut self.legs.primary.ends[direction.index()].rlc;
         let anchor = &mut self.anchors[direction.index()];
-        let size = match &anchor.rohc {
-            None => size,
+        let size = match &mut anchor.rohc {
+            Some(rohc) if rlc.has_room(size + self.config.pdcp.header()) => {
+                rohc.compress(env.now, &env.pool[packet], anchor.ledger.first_serial())
+            }
             // What does not fit is not compressed.
-            Some(_) if !rlc.has_room(size + self.config.pdcp.header()) => size,
-            Some(_) => compress(anchor, packet, env),
+            _ => size,
         };
         let taken = anchor
             .tx
