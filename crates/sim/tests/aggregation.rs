@@ -2,32 +2,11 @@
 
 mod common;
 
+use common::rows::Rows;
 use common::{parse, run_with};
-use fadeout_core::{CellId, HandoverRow, MeasurementRow, Probe, RrcEvent, RrcRow, Time, UeId};
+use fadeout_core::{CellId, MeasurementRow, RrcEvent, RrcRow, Time};
 use fadeout_scenario::Scenario;
 use fadeout_sim::build;
-
-#[derive(Default)]
-struct Rows {
-    handovers: Vec<HandoverRow>,
-    steps: Vec<RrcRow>,
-    measured: Vec<MeasurementRow>,
-}
-
-impl Probe for Rows {
-    fn handover(&mut self, row: HandoverRow) {
-        self.handovers.push(row);
-    }
-    fn rrc(&mut self, row: RrcRow) {
-        self.steps.push(row);
-    }
-    fn wants_measurements(&self, _ue: UeId) -> bool {
-        true
-    }
-    fn measurement(&mut self, row: MeasurementRow) {
-        self.measured.push(row);
-    }
-}
 
 /// The project's example with a second cell at each site, and these overrides.
 fn example(overrides: &[&str]) -> Scenario {
@@ -45,7 +24,7 @@ fn example(overrides: &[&str]) -> Scenario {
 }
 
 fn run(overrides: &[&str]) -> (Rows, u64) {
-    run_with(&example(overrides), Rows::default())
+    run_with(&example(overrides), Rows::with_measurements())
 }
 
 const TWO: &str = "ue.phone.max-secondary-cells=1";
@@ -108,7 +87,7 @@ fn a_secondary_cell_has_the_drx_of_its_primary_one() {
     let drx = "cell.west-high.radio={ kind = \"lte\", drx-cycle = \"40 ms\", drx-on = \"4 ms\", \
                drx-inactivity = \"10 ms\" }";
     let scenario = example(&[TWO, drx, "cell.west.secondary-cells=[\"west-high\"]"]);
-    let refused = build(&scenario, Rows::default()).map(|_| ());
+    let refused = build(&scenario, Rows::with_measurements()).map(|_| ());
     let error = refused.expect_err("two of them").to_string();
     assert!(error.contains("west") && error.contains("DRX"), "{error}");
 }

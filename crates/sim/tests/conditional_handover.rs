@@ -2,29 +2,11 @@
 
 mod common;
 
+use common::rows::Rows;
 use common::{parse, run_with};
 use fadeout_core::{
-    HandoverOutcome, HandoverRow, Probe, Procedure, RadioDropCause, RadioDropRow, RrcEvent, RrcRow,
+    HandoverOutcome, HandoverRow, Procedure, RadioDropCause, RadioDropRow, RrcEvent,
 };
-
-#[derive(Default)]
-struct Rows {
-    handovers: Vec<HandoverRow>,
-    steps: Vec<RrcRow>,
-    drops: Vec<RadioDropRow>,
-}
-
-impl Probe for Rows {
-    fn handover(&mut self, row: HandoverRow) {
-        self.handovers.push(row);
-    }
-    fn rrc(&mut self, row: RrcRow) {
-        self.steps.push(row);
-    }
-    fn radio_dropped(&mut self, row: RadioDropRow) {
-        self.drops.push(row);
-    }
-}
 
 /// Cells are prepared when they are 6 dB worse, and gone to when they are 3 dB better.
 const CONDITIONAL: [&str; 2] = [
@@ -38,10 +20,6 @@ fn run(overrides: &[&str]) -> (Rows, u64) {
     let text = include_str!("../../../scenarios/handover.toml");
     let overrides: Vec<&str> = CONDITIONAL.iter().chain(overrides).copied().collect();
     run_with(&parse(text, ".".into(), &overrides), Rows::default())
-}
-
-fn count(rows: &Rows, event: RrcEvent) -> usize {
-    rows.steps.iter().filter(|row| row.event == event).count()
 }
 
 /// The times of a plain handover but for the command: the UE needs 35 ms and waits up to 10 ms for an occasion. The
@@ -73,7 +51,7 @@ fn the_ue_goes_on_its_own_and_the_source_forwards_when_it_hears_of_it() {
         assert_eq!(row.lost_packets, 0);
         assert!(row.forwarded_numbered > 0 && row.forwarded_fresh > 0);
     }
-    assert_eq!(count(&rows, RrcEvent::CommandSent), 0);
+    assert_eq!(rows.count(RrcEvent::CommandSent), 0);
     assert!(delivered > 100_000, "{delivered}");
     let is_known = |row: &RadioDropRow| row.cause == RadioDropCause::BufferFull;
     assert!(rows.drops.iter().all(is_known));
@@ -86,9 +64,9 @@ fn over_links_the_same_steps_are_messages() {
     let rooms = ways.map(|way| format!("link.{way}.queue={{ limit = \"5000 packets\" }}"));
     let overrides = std::iter::once(BETTER).chain(rooms.iter().map(String::as_str));
     let (rows, delivered) = run(&overrides.collect::<Vec<_>>());
-    let successes = count(&rows, RrcEvent::HandoverSuccess);
+    let successes = rows.count(RrcEvent::HandoverSuccess);
     assert!(successes >= 2, "{successes}");
-    assert_eq!(count(&rows, RrcEvent::ConditionsMet), successes);
+    assert_eq!(rows.count(RrcEvent::ConditionsMet), successes);
     assert!(rows.handovers.iter().all(|row| row.lost_packets == 0));
     assert!(delivered > 100_000, "{delivered}");
 }
@@ -97,9 +75,9 @@ fn over_links_the_same_steps_are_messages() {
 #[test]
 fn a_candidate_holds_room_for_its_time_alone() {
     let (rows, _) = run(&[BETTER, "mobility-management.candidate-timeout=\"300 ms\""]);
-    let cancelled = count(&rows, RrcEvent::CandidateCancelled);
+    let cancelled = rows.count(RrcEvent::CandidateCancelled);
     assert!(cancelled > 3, "{cancelled}");
-    let told = count(&rows, RrcEvent::CandidatesSent);
+    let told = rows.count(RrcEvent::CandidatesSent);
     assert!(told >= cancelled, "{told} and {cancelled}");
 }
 
@@ -183,8 +161,8 @@ fn a_command_ends_what_was_prepared() {
     let commanded = commanded.filter(|row| row.procedure == Procedure::Handover);
     let well = commanded.filter(|row| row.outcome == HandoverOutcome::Success);
     assert!(well.count() >= 2, "{:?}", rows.handovers);
-    assert_eq!(count(&rows, RrcEvent::ConditionsMet), 0);
-    assert!(count(&rows, RrcEvent::CandidateCancelled) >= 2);
+    assert_eq!(rows.count(RrcEvent::ConditionsMet), 0);
+    assert!(rows.count(RrcEvent::CandidateCancelled) >= 2);
     assert!(delivered > 100_000, "{delivered}");
     // Both at once: whichever is first.
     let (rows, delivered) = run(&[BETTER, commands]);

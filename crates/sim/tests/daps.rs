@@ -2,59 +2,23 @@
 
 mod common;
 
+use common::rows::Rows;
 use common::{parse, run_with};
-use fadeout_core::{
-    CellId, Direction, HandoverOutcome, HandoverRow, Probe, Procedure, RadioDropRow, RrcEvent,
-    RrcRow, TransportBlockRow,
-};
-
-#[derive(Default)]
-struct Rows {
-    handovers: Vec<HandoverRow>,
-    steps: Vec<RrcRow>,
-    drops: Vec<RadioDropRow>,
-    blocks: Vec<TransportBlockRow>,
-}
-
-impl Probe for Rows {
-    fn handover(&mut self, row: HandoverRow) {
-        self.handovers.push(row);
-    }
-    fn rrc(&mut self, row: RrcRow) {
-        self.steps.push(row);
-    }
-    fn radio_dropped(&mut self, row: RadioDropRow) {
-        self.drops.push(row);
-    }
-    fn wants_transport_blocks(&self, _cell: CellId) -> bool {
-        true
-    }
-    fn transport_block(&mut self, row: TransportBlockRow) {
-        self.blocks.push(row);
-    }
-}
+use fadeout_core::{CellId, Direction, HandoverOutcome, Procedure, RrcEvent};
 
 /// The project's example with these overrides.
 fn run(overrides: &[&str]) -> Rows {
     let text = include_str!("../../../scenarios/daps.toml");
-    run_with(&parse(text, ".".into(), overrides), Rows::default()).0
-}
-
-fn only(rows: &Rows) -> &HandoverRow {
-    let [row] = &rows.handovers[..] else {
-        panic!("one handover: {:?}", rows.handovers);
-    };
-    assert_eq!(row.outcome, HandoverOutcome::Success);
-    row
+    run_with(&parse(text, ".".into(), overrides), Rows::with_blocks()).0
 }
 
 #[test]
 fn a_stream_goes_on_while_the_phone_enters_the_target() {
     let plain = run(&["mobility-management.procedure=\"plain\""]);
-    let gap_s = only(&plain).downlink_gap_s;
+    let gap_s = plain.only().downlink_gap_s;
     assert!((0.040..0.080).contains(&gap_s), "{gap_s} s");
     let rows = run(&[]);
-    let row = only(&rows);
+    let row = rows.only();
     assert_eq!(row.procedure, Procedure::Daps);
     assert!(row.downlink_gap_s < 0.010, "{row:?}");
     assert!(rows.drops.is_empty() && row.lost_packets == 0);

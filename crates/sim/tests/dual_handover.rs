@@ -2,37 +2,9 @@
 
 mod common;
 
+use common::rows::Rows;
 use common::{parse, run_with};
-use fadeout_core::{
-    HandoverOutcome, HandoverRow, Probe, RadioDropRow, RrcEvent, RrcRow, Time, TransportBlockRow,
-};
-
-#[derive(Default)]
-struct Rows {
-    handovers: Vec<HandoverRow>,
-    steps: Vec<RrcRow>,
-    drops: Vec<RadioDropRow>,
-    /// When each cell last sent a block.
-    last: [Time; 4],
-}
-
-impl Probe for Rows {
-    fn handover(&mut self, row: HandoverRow) {
-        self.handovers.push(row);
-    }
-    fn rrc(&mut self, row: RrcRow) {
-        self.steps.push(row);
-    }
-    fn radio_dropped(&mut self, row: RadioDropRow) {
-        self.drops.push(row);
-    }
-    fn wants_transport_blocks(&self, _cell: fadeout_core::CellId) -> bool {
-        true
-    }
-    fn transport_block(&mut self, row: TransportBlockRow) {
-        self.last[row.cell.index()] = row.time_s;
-    }
-}
+use fadeout_core::{CellId, HandoverOutcome, RrcEvent, Time};
 
 /// The example of handover with a small cell of NR beside its first site.
 fn with_small_cell() -> String {
@@ -55,7 +27,7 @@ fn the_secondary_leg_goes_with_the_masters_first_change_and_nothing_is_lost() {
         overrides.push(format!("mobility-management.signalling=\"{signalling}\""));
         let overrides: Vec<&str> = overrides.iter().map(String::as_str).collect();
         let scenario = parse(&text, ".".into(), &overrides);
-        let (rows, delivered) = run_with(&scenario, Rows::default());
+        let (rows, delivered) = run_with(&scenario, Rows::with_blocks());
         let well = rows.handovers.iter();
         let well: Vec<_> = well
             .filter(|row| row.outcome == HandoverOutcome::Success)
@@ -73,7 +45,9 @@ fn the_secondary_leg_goes_with_the_masters_first_change_and_nothing_is_lost() {
         assert!(released.next().is_none(), "it does not come back");
         assert!((first.time_s.since(Time::ZERO).as_secs_f64() - well[0].left_s).abs() < 1e-9);
         // The small cell is the last one of the file.
-        let after = rows.last[3].since(Time::ZERO).as_secs_f64();
+        let mut of_small = rows.blocks.iter().filter(|row| row.cell == CellId(3));
+        let last = of_small.next_back().expect("it sends something");
+        let after = last.time_s.as_secs_f64();
         assert!(after > 0.0 && after < well[0].left_s + 0.05, "{after} s");
         assert!(delivered > 100_000, "{signalling}: {delivered}");
     }

@@ -2,35 +2,11 @@
 
 mod common;
 
+use common::rows::Rows;
 use common::{parse, run_with};
-use fadeout_core::{
-    DropRow, HandoverOutcome, HandoverRow, Probe, Procedure, RadioDropCause, RadioDropRow,
-};
+use fadeout_core::{HandoverOutcome, HandoverRow, Procedure, RadioDropCause, RadioDropRow};
 use fadeout_scenario::{Override, Scenario, Source};
 use fadeout_sim::build;
-
-#[derive(Default)]
-struct Rows {
-    handovers: Vec<HandoverRow>,
-    drops: Vec<RadioDropRow>,
-    /// Packets that links dropped, those of messages included.
-    dropped: u32,
-    /// When they did.
-    dropped_at: Vec<f64>,
-}
-
-impl Probe for Rows {
-    fn handover(&mut self, row: HandoverRow) {
-        self.handovers.push(row);
-    }
-    fn dropped(&mut self, row: DropRow) {
-        self.dropped += 1;
-        self.dropped_at.push(row.time_s.as_secs_f64());
-    }
-    fn radio_dropped(&mut self, row: RadioDropRow) {
-        self.drops.push(row);
-    }
-}
 
 /// The project's example with these overrides.
 fn example(overrides: &[&str]) -> Scenario {
@@ -75,7 +51,8 @@ fn what_a_full_x2_drops_is_lost_to_tcp_alone() {
     let small =
         ["west", "east"].map(|side| format!("link.x2-{side}.queue={{ limit = \"5 packets\" }}"));
     let (rows, delivered) = run(&[&small[0], &small[1], "link.x2-west.rate=\"1 Mbit/s\""]);
-    assert!(rows.dropped > 10, "{}", rows.dropped);
+    let dropped = rows.link_drops.len();
+    assert!(dropped > 10, "{dropped}");
     let is_known = |row: &RadioDropRow| {
         use RadioDropCause::{BufferFull, Handover, Reordering};
         matches!(row.cause, BufferFull | Handover | Reordering)
@@ -86,14 +63,18 @@ fn what_a_full_x2_drops_is_lost_to_tcp_alone() {
     let of_radio = |row: &RadioDropRow| row.cause == RadioDropCause::Handover;
     for row in &rows.handovers {
         let under_way = row.triggered_s..=row.time_s.as_secs_f64();
-        let links = rows.dropped_at.iter();
-        let links = links.filter(|at| under_way.contains(at)).count();
+        let links = rows.link_drops.iter();
+        let links = links.filter(|drop| under_way.contains(&drop.time_s.as_secs_f64()));
         let radio = rows.drops.iter().filter(|drop| of_radio(drop));
         let radio = radio.filter(|drop| under_way.contains(&drop.time_s.as_secs_f64()));
-        assert_eq!(row.lost_packets as usize, links + radio.count(), "{row:?}");
+        assert_eq!(
+            row.lost_packets as usize,
+            links.count() + radio.count(),
+            "{row:?}"
+        );
     }
     let lost: u32 = rows.handovers.iter().map(|row| row.lost_packets).sum();
-    assert!(lost >= rows.dropped, "{lost} and {}", rows.dropped);
+    assert!(lost as usize >= dropped, "{lost} and {dropped}");
 }
 
 #[test]

@@ -1,27 +1,15 @@
 //! What flows over UEs that change cells are told, and the ways that they name.
 
-use fadeout_core::{HandoverRow, LinkInfo, NullProbe, Probe, Time};
+mod common;
+
+use common::rows::Rows;
+use fadeout_core::{HandoverRow, LinkInfo, NullProbe, Time};
 use fadeout_scenario::{Override, Scenario, Source};
 use fadeout_sim::congestion::{
     AckSample, Congestion, CongestionControl, CongestionEvent, Custom, Window,
 };
 use fadeout_sim::{World, build, build_with};
 use std::sync::{Arc, Mutex};
-
-#[derive(Default)]
-struct Rows {
-    handovers: Vec<HandoverRow>,
-    timeouts: usize,
-}
-
-impl Probe for Rows {
-    fn handover(&mut self, row: HandoverRow) {
-        self.handovers.push(row);
-    }
-    fn timeout(&mut self, _: fadeout_core::TimeoutRow) {
-        self.timeouts += 1;
-    }
-}
 
 const SHORT: &str = "duration=\"20 s\"";
 /// Levels that only distance changes, so that there is one handover.

@@ -1,18 +1,12 @@
 //! Policies of handover from the scenario file to changes of cell.
 
-use fadeout_core::{CellId, HandoverOutcome, HandoverRow, NullProbe, Probe, Procedure, Time};
+mod common;
+
+use common::rows::Rows;
+use fadeout_core::{CellId, HandoverOutcome, HandoverRow, NullProbe, Procedure, Time};
 use fadeout_scenario::{Override, Scenario, Source};
 use fadeout_sim::policy::{CustomPolicy, HandoverPolicy, Policy, Report};
 use fadeout_sim::{Own, build_with_own};
-
-#[derive(Default)]
-struct Rows(Vec<HandoverRow>);
-
-impl Probe for Rows {
-    fn handover(&mut self, row: HandoverRow) {
-        self.0.push(row);
-    }
-}
 
 fn read(text: &str, overrides: &[&str]) -> Scenario {
     let source = Source {
@@ -32,7 +26,7 @@ fn run_with(scenario: &Scenario, mut own: Option<Policy>) -> Vec<HandoverRow> {
     let world = build_with_own(scenario, Rows::default(), classes);
     let mut world = world.expect("a world");
     while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
-    world.into_probe().0
+    world.into_probe().handovers
 }
 
 fn run(scenario: &Scenario) -> Vec<HandoverRow> {

@@ -2,26 +2,12 @@
 
 mod common;
 
+use common::rows::Rows;
 use common::{end, parse};
-use fadeout_core::{HandoverOutcome, HandoverRow, Probe, RadioDropCause, RadioDropRow};
+use fadeout_core::{HandoverOutcome, HandoverRow, RadioDropCause, RadioDropRow};
 use fadeout_scenario::{Override, Source};
 use fadeout_sim::{build, catalog, summary};
 use serde_json::Value;
-
-#[derive(Default)]
-struct Rows {
-    handovers: Vec<HandoverRow>,
-    drops: Vec<RadioDropRow>,
-}
-
-impl Probe for Rows {
-    fn handover(&mut self, row: HandoverRow) {
-        self.handovers.push(row);
-    }
-    fn radio_dropped(&mut self, row: RadioDropRow) {
-        self.drops.push(row);
-    }
-}
 
 impl Rows {
     fn unfound(&self) -> u64 {

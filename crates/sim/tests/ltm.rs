@@ -3,30 +3,10 @@
 
 mod common;
 
+use common::rows::Rows;
 use common::{parse, run_with};
-use fadeout_core::{
-    HandoverOutcome, HandoverRow, Probe, Procedure, RadioDropRow, RrcEvent, RrcRow,
-};
+use fadeout_core::{HandoverOutcome, Procedure, RrcEvent};
 use fadeout_scenario::{Override, Source};
-
-#[derive(Default)]
-struct Rows {
-    handovers: Vec<HandoverRow>,
-    steps: Vec<RrcRow>,
-    drops: Vec<RadioDropRow>,
-}
-
-impl Probe for Rows {
-    fn handover(&mut self, row: HandoverRow) {
-        self.handovers.push(row);
-    }
-    fn rrc(&mut self, row: RrcRow) {
-        self.steps.push(row);
-    }
-    fn radio_dropped(&mut self, row: RadioDropRow) {
-        self.drops.push(row);
-    }
-}
 
 /// Levels that only distance changes, so that there is one change of cell.
 const SMOOTH: &str =
@@ -37,14 +17,6 @@ fn run(overrides: &[&str]) -> Rows {
     let text = include_str!("../../../scenarios/ltm.toml");
     let overrides = [&[SMOOTH], overrides].concat();
     run_with(&parse(text, ".".into(), &overrides), Rows::default()).0
-}
-
-fn only(rows: &Rows) -> &HandoverRow {
-    let [row] = &rows.handovers[..] else {
-        panic!("one change of cell: {:?}", rows.handovers);
-    };
-    assert_eq!(row.outcome, HandoverOutcome::Success, "{row:?}");
-    row
 }
 
 /// The times of a step, in seconds.
@@ -61,7 +33,7 @@ fn occasion(at: f64, period: f64) -> f64 {
 #[test]
 fn with_random_access_the_switch_takes_what_its_parts_sum_up_to() {
     let rows = run(&["mobility-management.early-synchronisation=\"none\""]);
-    let row = only(&rows);
+    let row = rows.only();
     assert_eq!(row.procedure, Procedure::Ltm);
     let command = times(&rows, RrcEvent::CommandReceived);
     // The feedback of the command follows within 4 ms, and 3 ms later the UE leaves: T_cmd.
@@ -83,7 +55,7 @@ fn with_random_access_the_switch_takes_what_its_parts_sum_up_to() {
 #[test]
 fn with_early_synchronisation_there_is_no_random_access() {
     let rows = run(&[]);
-    let row = only(&rows);
+    let row = rows.only();
     assert_eq!((row.procedure, row.preambles), (Procedure::Ltm, 0));
     // The preamble that was ordered is sent from the source's cell, long before.
     let acquired = times(&rows, RrcEvent::TimingAcquired);
@@ -100,7 +72,7 @@ fn with_early_synchronisation_there_is_no_random_access() {
     assert!(rows.drops.is_empty() && row.lost_packets == 0);
     // Without processing 10 ms in advance, and with it.
     let fast = run(&["mobility-management.switch-processing=\"10 ms\""]);
-    let saved = row.entered_s - row.left_s - (only(&fast).entered_s - only(&fast).left_s);
+    let saved = row.entered_s - row.left_s - (fast.only().entered_s - fast.only().left_s);
     assert!((saved - 0.020).abs() < 0.005, "{saved} s");
 }
 
@@ -127,11 +99,11 @@ const PLAIN: &str = "mobility-management={ procedure = \"plain\"";
 #[test]
 fn a_handover_without_random_access_ends_with_the_first_uplink_data() {
     let plain = run(&[&format!("{PLAIN} }}")]);
-    let access = only(&plain);
+    let access = plain.only();
     assert!(access.preambles > 0);
     let with = |more: &str| run(&[&format!("{PLAIN}, {more} }}")]);
     let rows = with("rach-less = \"source\"");
-    let row = only(&rows);
+    let row = rows.only();
     assert_eq!((row.procedure, row.preambles), (Procedure::Handover, 0));
     // Nothing before the UE's leaving is another.
     assert_eq!(
@@ -147,7 +119,7 @@ fn a_handover_without_random_access_ends_with_the_first_uplink_data() {
     );
     // Preallocated: the opportunity itself.
     let rows = with("rach-less = \"source\", rach-less-grant-interval = \"10 ms\"");
-    let row = only(&rows);
+    let row = rows.only();
     let uplink = times(&rows, RrcEvent::FirstUplink)[0];
     assert!((uplink - occasion(row.left_s + 0.035, 0.010)).abs() < 1e-9);
     assert!(rows.drops.is_empty());
@@ -165,7 +137,7 @@ fn data_that_come_later_than_a_cyclic_prefix_are_not_heard() {
             wide,
         ])
     };
-    assert_eq!(only(&at(100)).preambles, 0);
+    assert_eq!(at(100).only().preambles, 0);
     let far = at(200);
     let mut handovers = (far.handovers.iter()).filter(|row| row.procedure == Procedure::Handover);
     let first = handovers.next().expect("it tries");

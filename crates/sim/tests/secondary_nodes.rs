@@ -2,32 +2,14 @@
 
 mod common;
 
+use common::rows::Rows;
 use common::{parse, run_with};
 use fadeout_core::{
-    CellId, HandoverOutcome, HandoverRow, Probe, Procedure, RadioDropCause, RadioDropRow,
-    SecondaryCause, SecondaryChange, SecondaryChangeRow,
+    CellId, HandoverOutcome, HandoverRow, Procedure, RadioDropCause, SecondaryCause,
+    SecondaryChange, SecondaryChangeRow,
 };
 use fadeout_scenario::{Override, Source};
 use fadeout_sim::catalog;
-
-#[derive(Default)]
-struct Rows {
-    handovers: Vec<HandoverRow>,
-    changes: Vec<SecondaryChangeRow>,
-    drops: Vec<RadioDropRow>,
-}
-
-impl Probe for Rows {
-    fn handover(&mut self, row: HandoverRow) {
-        self.handovers.push(row);
-    }
-    fn secondary_change(&mut self, row: SecondaryChangeRow) {
-        self.changes.push(row);
-    }
-    fn radio_dropped(&mut self, row: RadioDropRow) {
-        self.drops.push(row);
-    }
-}
 
 const EN_DC: &str = include_str!("../../../scenarios/en-dc.toml");
 

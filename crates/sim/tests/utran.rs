@@ -2,44 +2,14 @@
 
 mod common;
 
+use common::rows::Rows;
 use common::{parse, run_with};
 use fadeout_core::math::to_db;
 use fadeout_core::{
-    DropRow, HandoverOutcome, HandoverRow, MeasurementRow, Probe, Procedure, RadioDropCause,
-    RadioDropRow, RrcEvent, RrcRow, Time, UeId,
+    HandoverOutcome, HandoverRow, Procedure, RadioDropCause, RadioDropRow, RrcEvent, RrcRow, Time,
 };
 use fadeout_scenario::Scenario;
 use fadeout_sim::{World, build, summary};
-
-#[derive(Default)]
-struct Rows {
-    handovers: Vec<HandoverRow>,
-    steps: Vec<RrcRow>,
-    levels: Vec<MeasurementRow>,
-    dropped: u32,
-    drops: Vec<RadioDropRow>,
-}
-
-impl Probe for Rows {
-    fn handover(&mut self, row: HandoverRow) {
-        self.handovers.push(row);
-    }
-    fn rrc(&mut self, row: RrcRow) {
-        self.steps.push(row);
-    }
-    fn wants_measurements(&self, _: UeId) -> bool {
-        true
-    }
-    fn measurement(&mut self, row: MeasurementRow) {
-        self.levels.push(row);
-    }
-    fn dropped(&mut self, _: DropRow) {
-        self.dropped += 1;
-    }
-    fn radio_dropped(&mut self, row: RadioDropRow) {
-        self.drops.push(row);
-    }
-}
 
 fn example(overrides: &[&str]) -> Scenario {
     let text = include_str!("../../../scenarios/to-3g.toml");
@@ -47,7 +17,7 @@ fn example(overrides: &[&str]) -> Scenario {
 }
 
 fn run(overrides: &[&str]) -> (Rows, u64) {
-    run_with(&example(overrides), Rows::default())
+    run_with(&example(overrides), Rows::with_measurements())
 }
 
 fn is_whole(row: &&HandoverRow) -> bool {
@@ -128,7 +98,7 @@ fn the_level_of_a_pilot_is_that_of_its_power_and_path_loss() {
         let d = (1100.0_f64 * 1100.0 + 50.0 * 50.0 + 23.5 * 23.5).sqrt();
         let loss = 2.0 * to_db(4.0 * std::f64::consts::PI * d * 2.1e9 / 299_792_458.0);
         let rscp = 43.0 + over_db - loss;
-        let of_3g: Vec<_> = rows.levels.iter().filter(|row| row.cell.0 == 1).collect();
+        let of_3g: Vec<_> = rows.measured.iter().filter(|row| row.cell.0 == 1).collect();
         assert!(of_3g.len() > 10);
         for row in of_3g {
             assert!((row.rsrp_dbm - rscp).abs() < 0.01, "{rscp} and {row:?}");
@@ -174,7 +144,7 @@ fn reports_come_when_the_conditions_have_held_long_enough() {
         let mut filtered = [f64::NAN; 2];
         let mut since: Option<f64> = None;
         let mut was_in_3g = false;
-        for pair in rows.levels.chunks(2) {
+        for pair in rows.measured.chunks(2) {
             let [lte, umts] = pair else { continue };
             let at = lte.time_s.as_secs_f64();
             for (known, row) in filtered.iter_mut().zip([lte, umts]) {
@@ -233,7 +203,7 @@ fn stream(direction: [&str; 2], overrides: &[&str]) -> ([f64; 3], Rows) {
     let up = "rab.hspa.uplink.queue.limit=\"10 MB\"";
     let all = [&[roomy, up], overrides].concat();
     let scenario = parse(&format!("{head}{flow}"), ".".into(), &all);
-    let mut world = build(&scenario, Rows::default()).expect("a world");
+    let mut world = build(&scenario, Rows::with_measurements()).expect("a world");
     while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
     let told = summary(&scenario, &world);
     let row = &told["datagram_flows"][0];
@@ -261,7 +231,7 @@ fn with_forwarding_nothing_is_lost_or_doubled() {
                     continue;
                 }
                 assert!(
-                    rows.drops.is_empty() && rows.dropped == 0,
+                    rows.drops.is_empty() && rows.link_drops.is_empty(),
                     "{seed}: {:?}",
                     rows.drops
                 );
@@ -280,7 +250,7 @@ fn without_forwarding_each_packet_that_does_not_arrive_has_a_row() {
         let seed = format!("seed={seed}");
         let none = "mobility-management.data=\"none\"";
         let ([sent, received, _], rows) = stream(["server", "phone"], &[&seed, none]);
-        let lost = rows.drops.len() as f64 + f64::from(rows.dropped);
+        let lost = rows.drops.len() as f64 + rows.link_drops.len() as f64;
         assert!(
             UNDER_WAY.contains(&(sent - received - lost)),
             "{seed}: {sent} {received} {lost}"
@@ -358,7 +328,7 @@ fn an_event_beyond_what_is_reported_is_said() {
 #[test]
 fn what_does_not_fit_is_refused_with_the_reason() {
     let refused = |overrides: &[&str], parts: &[&str]| {
-        let built = build(&example(overrides), Rows::default()).map(|_| ());
+        let built = build(&example(overrides), Rows::with_measurements()).map(|_| ());
         let error = built.expect_err("it does not fit").to_string();
         for part in parts {
             assert!(error.contains(part), "{part}: {error}");

@@ -95,14 +95,14 @@ fn nodes(random: &mut Stream) -> Case {
     case
 }
 
-/// A cell that is cut for some times that are about as long as it takes until its leg fails, so that some can be entered
-/// again.
+/// A cell that is cut for some times that are as long as it takes until its leg fails, so that some can be entered again,
+/// or longer.
 fn cuts(random: &mut Stream) -> Blockage {
     let mut intervals = Vec::new();
     let mut from = Time::ZERO;
     while from < Time::ZERO + Span::from_secs(12) {
         from += Span::from_millis(300 + random.below(1200));
-        let until = from + Span::from_millis(4000 + random.below(1200));
+        let until = from + Span::from_millis(1000 + random.below(3000));
         intervals.push(Interval {
             from,
             until,

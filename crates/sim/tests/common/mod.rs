@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub(crate) mod rows;
+
 use fadeout_core::{NullProbe, Probe, Span, Time};
 use fadeout_scenario::{Override, Scenario, Source};
 use fadeout_sim::{World, build, catalog};

@@ -114,12 +114,16 @@ pub(crate) fn close_secondary(
     storage: &mut Storage,
 ) -> u32 {
     let before = unconfirmed(drb, Direction::Downlink);
-    // It may be in another one by now.
-    let until = match drb.legs.others.iter().any(|far| far.leg.is_some()) {
-        true => Time::ZERO,
-        false => Time::NEVER,
-    };
-    fail_leg((drb, FAR, until), &[Direction::Downlink], env, storage);
+    let direction = Direction::Downlink;
+    if drb.legs.others.iter().any(|far| far.leg.is_some()) {
+        // It is in another one by now, whose RLC has been set up and goes on.
+        if let Some(mut split) = split(drb) {
+            split.take_back((FAR, direction), Time::ZERO, storage);
+        }
+        drb.drop_lost(direction, RadioDropCause::LinkFailure, env, storage);
+    } else {
+        fail_leg((drb, FAR, Time::NEVER), &[direction], env, storage);
+    }
     if let Some(split) = &mut drb.split {
         split.is_held = false;
     }

@@ -458,21 +458,32 @@ impl SplitBearer<'_> {
     }
 
     /// A leg has failed and carries nothing before `until`: its RLC at the end that sends in `direction` starts
-    /// afresh. In acknowledged mode what was not confirmed is sent again, on either leg (data recovery), but for what
-    /// the receiver's status report says to be there; otherwise it goes to the list of lost packets.
-    ///
-    /// Standard: TS 38.323 §5.4, §5.5; TS 37.340 §7.7.
+    /// afresh, and what it had is taken back.
     pub(crate) fn fail(
         &mut self,
         (leg, direction): (u8, Direction),
         until: Time,
         storage: &mut Storage,
     ) {
-        self.split.down_until[direction.index()][usize::from(leg)] = until;
         let end = self.legs.get_mut(leg).sender(direction);
         end.rlc.reestablish(&mut storage.again);
+        self.take_back((leg, direction), until, storage);
+    }
+
+    /// A leg carries nothing before `until`. In acknowledged mode what it was given and has not confirmed is sent again, on
+    /// either leg (data recovery), but for what the receiver's status report says to be there; otherwise it goes to the list
+    /// of lost packets.
+    ///
+    /// Standard: TS 38.323 §5.4, §5.5; TS 37.340 §7.7.
+    pub(super) fn take_back(
+        &mut self,
+        (leg, direction): (u8, Direction),
+        until: Time,
+        storage: &mut Storage,
+    ) {
+        self.split.down_until[direction.index()][usize::from(leg)] = until;
         if self.split.goes_far((leg, direction)) {
-            // That was the other base station's; this one has its own list.
+            // What RLC had was the other base station's; this one has its own list.
             storage.again.clear();
             let split = &mut *self.split;
             split.hosting.flush(&mut storage.again);
