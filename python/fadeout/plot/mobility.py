@@ -6,7 +6,15 @@ from fadeout.plot.panels import Canvas, Panel, line_style
 from fadeout.plot.style import STAMP, VERMILION
 
 LANES = {
-    "core": ("bicast-began", "bicast-ended", "path-switched"),
+    "core": (
+        "bicast-began",
+        "bicast-ended",
+        "path-switched",
+        "authentication-request",
+        "nas-security-command",
+        "context-setup-request",
+        "session-setup-request",
+    ),
     "target": (
         "timing-acquired",
         "access-done",
@@ -16,6 +24,10 @@ LANES = {
         "end-marker",
         "reestablished",
         "candidate-cancelled",
+        "setup-complete",
+        "security-command",
+        "registration-accept",
+        "reconfiguration-sent",
     ),
     "source": (
         "report-received",
@@ -50,6 +62,9 @@ LANES = {
         "access-failure",
         "cell-selected",
         "released",
+        "attach-begun",
+        "attached",
+        "attach-failed",
     ),
 }
 """Where each step of the table `rrc` happens, from top to bottom."""
@@ -62,6 +77,7 @@ TROUBLE = (
     "link-failure",
     "access-failure",
     "released",
+    "attach-failed",
     "handover-refused",
     "preparation-expired",
 )

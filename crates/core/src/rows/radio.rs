@@ -154,7 +154,9 @@ table! {
         /// that is idle or inactive at times; source-released of one that was in two cells;
         /// secondary-request, secondary-prepared, secondary-refused, secondary-expired, secondary-command, secondary-failed
         /// and secondary-failure-known of a secondary node, whose cell is meant by secondary-added and
-        /// secondary-released too.
+        /// secondary-released too; attach-begun, setup-complete, authentication-request, nas-security-command,
+        /// context-setup-request, security-command, registration-accept, session-setup-request, attached and attach-failed of
+        /// a UE that was idle at the start.
         event: RrcEvent, "";
     }
 }
@@ -171,13 +173,13 @@ table! {
         source: CellId, "";
         /// Cell that was meant, or found.
         target: CellId, "";
-        /// handover, conditional, daps, ltm, recovery, reestablishment or setup.
+        /// handover, conditional, daps, ltm, recovery, reestablishment, setup or attach.
         procedure: Procedure, "";
         /// success; refused, as the target was full; cancelled, as the UE did not leave in time;
-        /// failed, as T304 or T301 expired or the link failed before its end.
+        /// failed, as T304, T301, T300 or T3410 expired or the link failed before its end.
         outcome: HandoverOutcome, "";
         /// A measurement report reached the source, or the link failed; of a conditional handover the
-        /// source asked the target.
+        /// source asked the target; of an attach the UE began to look for a cell.
         triggered_s: f64, "s";
         /// The source sent the command; of a conditional handover the latest list of candidates.
         commanded_s: f64, "s";
@@ -283,7 +285,7 @@ named! {
         InSync = "in-sync",
         /// The radio link has failed.
         LinkFailure = "link-failure",
-        /// T304 or T301 has expired.
+        /// T304, T301 or T300 has expired.
         AccessFailure = "access-failure",
         /// As many beam failure instances as may be: recovery of the beams begins.
         BeamFailure = "beam-failure",
@@ -329,6 +331,26 @@ named! {
         SecondaryExpired = "secondary-expired",
         /// The UE has heard of its other secondary node.
         SecondaryCommand = "secondary-command",
+        /// A UE that was idle from the start looks for a cell.
+        AttachBegun = "attach-begun",
+        /// The base station has the answer to RRC's setup, with the first message for the core.
+        SetupComplete = "setup-complete",
+        /// The core challenges the UE.
+        AuthenticationRequest = "authentication-request",
+        /// The core commands NAS's security.
+        NasSecurityCommand = "nas-security-command",
+        /// The core gives the base station the UE's context.
+        ContextSetupRequest = "context-setup-request",
+        /// The base station commands RRC's security.
+        SecurityCommand = "security-command",
+        /// The base station passes on that the UE is registered.
+        RegistrationAccept = "registration-accept",
+        /// The core asks for the bearers of a PDU session.
+        SessionSetupRequest = "session-setup-request",
+        /// The UE has its bearers.
+        Attached = "attached",
+        /// T300 or T3410 has expired, or the link has failed before that.
+        AttachFailed = "attach-failed",
     }
 }
 
@@ -351,6 +373,8 @@ named! {
         Reestablishment = "reestablishment",
         /// After the connection was lost.
         Setup = "setup",
+        /// Of a UE that was idle from the start; source and target are the cell that it is in then.
+        Attach = "attach",
     }
 }
 
@@ -415,6 +439,8 @@ named! {
         Reordering = "reordering",
         /// ROHC could not find its header: too much was lost before it.
         HeaderCompression = "header-compression",
+        /// The core had no bearer for it: its UE had not attached.
+        NotAttached = "not-attached",
         /// RLC gave up repeating it: radio link failure.
         LinkFailure = "link-failure",
         /// It was at the source of a handover that forwards nothing, or sent there without having

@@ -187,6 +187,35 @@ impl RadioAccess {
     }
 }
 
+/// As [`Service::carry`], of those bearers of which `which` says so.
+pub(super) fn carry_some(
+    service: &mut Service,
+    (ue, leg): (UeId, LegId),
+    which: impl Fn(&Drb) -> bool,
+) {
+    let Stack {
+        ues,
+        legs,
+        requests,
+        bearers,
+        air,
+        ..
+    } = &mut service.stack;
+    let state = &mut legs[leg.index()];
+    let requests = &mut requests[leg.index()];
+    let cell = &mut service.cells[state.config.cell.index()];
+    if !requests.has_occasions() && cell.reserve_occasion(requests.occasion()) {
+        requests.keep_occasions();
+    }
+    let rooms = rooms(&cell.plan, air, leg);
+    for bearer in ues[ue.index()].all_bearers() {
+        let drb = &mut bearers[bearer.index()];
+        if which(drb) && drb.on_connected(state.config.number, leg, rooms) {
+            state.channels.add(bearer, drb.config());
+        }
+    }
+}
+
 impl Service {
     /// A cell begins to serve a UE, on a leg of its own.
     pub(super) fn connect(&mut self, ue: UeId, id: CellId) -> Result<LegId, RadioError> {
@@ -224,27 +253,7 @@ impl Service {
 
     /// A leg carries the bearers of its UE that have RLC on it.
     pub(super) fn carry(&mut self, ue: UeId, leg: LegId) {
-        let Stack {
-            ues,
-            legs,
-            requests,
-            bearers,
-            air,
-            ..
-        } = &mut self.stack;
-        let state = &mut legs[leg.index()];
-        let requests = &mut requests[leg.index()];
-        let cell = &mut self.cells[state.config.cell.index()];
-        if cell.reserve_occasion(requests.occasion()) {
-            requests.keep_occasions();
-        }
-        let rooms = rooms(&cell.plan, air, leg);
-        for bearer in ues[ue.index()].all_bearers() {
-            let drb = &mut bearers[bearer.index()];
-            if drb.on_connected(state.config.number, leg, rooms) {
-                state.channels.add(bearer, drb.config());
-            }
-        }
+        carry_some(self, (ue, leg), |_| true);
     }
 
     /// As [`RadioAccess::establish`].

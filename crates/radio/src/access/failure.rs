@@ -1,6 +1,7 @@
 //! Failure of a radio link or of the entry into a cell, and random access into a cell.
 
 use super::arrival::Arrival;
+use super::attach::Attaching;
 use super::carriers::Aggregated;
 use super::conditional::Conditional;
 use super::daps::Daps;
@@ -20,7 +21,7 @@ use fadeout_core::{
 };
 
 /// How long a UE without connection waits before it looks for a cell again.
-const SEARCH_PERIOD: Span = Span::from_millis(1000);
+pub(super) const SEARCH_PERIOD: Span = Span::from_millis(1000);
 
 /// Whether the cell waits for the UE, with a preamble of its own and the secondary cells that it offers.
 fn is_prepared(procedure: Procedure) -> bool {
@@ -31,6 +32,9 @@ fn is_prepared(procedure: Procedure) -> bool {
 impl Managed<'_> {
     /// The UE's link to its cell has failed, or it could not enter one.
     pub(super) fn fail_link(&mut self, env: &mut Env<'_, impl Probe>) {
+        if matches!(self.state.stage, Stage::Attaching { .. }) {
+            return Attaching(self).fail(env);
+        }
         if !self.state.is_connected() {
             return;
         }
@@ -74,6 +78,8 @@ impl Managed<'_> {
     }
 
     /// The UE looks for a cell that it can enter. Whether there is one.
+    ///
+    /// Standard: TS 38.304 §5.2.3.2; TS 36.304 §5.2.3.2.
     pub(super) fn select<M: Motion>(
         &mut self,
         procedure: Procedure,
@@ -81,20 +87,34 @@ impl Managed<'_> {
         env: &mut Env<'_, impl Probe>,
     ) -> bool {
         // Without a connection a cell of any generation will do.
-        let is_any = procedure == Procedure::Setup;
-        let Some(cell) = self.best_cell(is_any, motion, env.now) else {
+        let is_back = procedure == Procedure::Reestablishment;
+        let Some((cell, level_dbm)) = self.best_cell(!is_back, motion, env.now) else {
             return false;
         };
         let Some(leg) = self.join(cell) else {
             return false;
         };
-        let least_db = self.config.monitoring.q_in.0;
-        if self.service.is_heard(leg, least_db, motion, env.now) != [true; 2] {
+        let monitoring = &self.config.monitoring;
+        let (least_db, t300, t301) = (monitoring.q_in.0, monitoring.t300, monitoring.t301);
+        let [down, up] = self.service.is_heard(leg, least_db, motion, env.now);
+        let attach = self.state.attach.as_mut().filter(|_| !is_back);
+        // An idle UE knows what it hears: the system information, and RSRP for criterion S.
+        let suits = match attach.is_some() {
+            true => down && level_dbm > self.config.monitoring.q_rx_lev_min.0,
+            false => down && up,
+        };
+        if !suits {
             self.service.leave_leg(leg);
             return false;
         }
+        let until = env.now.saturating_add(match attach {
+            Some(attach) => {
+                attach.on_selected(env.now);
+                t300
+            }
+            None => t301,
+        });
         note_cell((self.ue, cell), RrcEvent::CellSelected, env);
-        let is_back = procedure == Procedure::Reestablishment;
         if is_back && Conditional(self).recover((leg, cell), env) {
             return true;
         }
@@ -106,7 +126,7 @@ impl Managed<'_> {
         self.state.stage = Stage::Entering {
             leg,
             access,
-            until: env.now.saturating_add(self.config.monitoring.t301),
+            until,
             procedure,
         };
         true
@@ -154,7 +174,7 @@ impl Managed<'_> {
         };
     }
 
-    /// T304 or T301 has expired.
+    /// T304, T301 or T300 has expired.
     fn fail_access(&mut self, leg: LegId, procedure: Procedure, env: &mut Env<'_, impl Probe>) {
         let cell = self.service.stack.legs[leg.index()].config.cell;
         note_cell((self.ue, cell), RrcEvent::AccessFailure, env);
@@ -169,6 +189,8 @@ impl Managed<'_> {
                 self.reselect(env);
             }
             Procedure::Reestablishment => self.lose_connection(env),
+            Procedure::Attach => Attaching(self).fail(env),
+            Procedure::Setup if self.state.attach.is_some() => Attaching(self).fail(env),
             Procedure::Setup => {
                 let at = env.now.saturating_add(SEARCH_PERIOD);
                 self.state.stage = Stage::Released { at };
@@ -185,6 +207,10 @@ impl Managed<'_> {
     ) {
         let cell = self.service.stack.legs[leg.index()].config.cell;
         note_cell((self.ue, cell), RrcEvent::AccessDone, env);
+        let is_idle = matches!(procedure, Procedure::Attach | Procedure::Setup);
+        if is_idle && self.state.attach.is_some() {
+            return Attaching(self).on_setup(leg, env);
+        }
         if procedure != Procedure::Reestablishment {
             Arrival(self).come_into(leg, env);
             if !is_told {
@@ -209,6 +235,9 @@ impl Managed<'_> {
         self.note(RrcEvent::Released, env);
         self.fail_row(HandoverOutcome::Failed, env);
         self.state.network.begin_anew();
+        if let Some(attach) = &mut self.state.attach {
+            attach.stop();
+        }
         Conditional(self).lose(env);
         let stack = &mut self.service.stack;
         for bearer in stack.ues[self.ue.index()].bearers() {
@@ -232,7 +261,7 @@ impl Managed<'_> {
 
     /// A UE without connection looks for a cell, and later again if there is none.
     pub(super) fn search<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
-        if !self.select(Procedure::Setup, motion, env) {
+        if !Attaching(self).search(motion, env) && !self.select(Procedure::Setup, motion, env) {
             let at = env.now.saturating_add(SEARCH_PERIOD);
             self.state.stage = Stage::Released { at };
         }

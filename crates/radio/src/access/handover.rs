@@ -9,6 +9,7 @@
 //! ```
 
 use super::arrival::Arrival;
+use super::attach::Attaching;
 use super::beam_failure::Beams;
 use super::carriers::Aggregated;
 use super::conditional::Conditional;
@@ -35,6 +36,17 @@ use fadeout_core::{
 /// Time and NaN, as the row has them.
 pub(super) fn seconds(at: Time) -> f64 {
     at.since(Time::ZERO).as_secs_f64()
+}
+
+/// The signalling bearers have no leg any more.
+pub(super) fn leave_signalling(managed: &mut Managed<'_>, env: &mut Env<'_, impl Probe>) {
+    let stack = &mut managed.service.stack;
+    let rrc = &stack.ues[managed.ue.index()];
+    for bearer in [rrc.signalling(), rrc.control()].into_iter().flatten() {
+        let drb = &mut stack.bearers[bearer.index()];
+        drb.reestablish((0, env.now), env, &mut stack.storage);
+        drb.on_left();
+    }
 }
 
 impl Managed<'_> {
@@ -122,7 +134,9 @@ impl Managed<'_> {
         let now = env.now;
         self.with_network(env, Network::on_source_due);
         match self.state.stage {
-            Stage::Connected if self.state.link.has_failed(now) => self.fail_link(env),
+            Stage::Connected | Stage::Attaching { .. } if self.state.link.has_failed(now) => {
+                self.fail_link(env);
+            }
             Stage::Selecting { until, .. } if until <= now => self.lose_connection(env),
             Stage::Selecting { at, until } if at <= now => {
                 let again = self.config.monitoring.cell_selection;
@@ -142,6 +156,7 @@ impl Managed<'_> {
             Stage::Released { at } if at <= now => self.search(motion, env),
             _ => {}
         }
+        Attaching(self).proceed(env);
         Beams(self).proceed(motion, env);
         Aggregated(self).answer(env);
         Daps(self).proceed(motion, env);
@@ -315,12 +330,7 @@ impl Managed<'_> {
                 &mut stack.storage,
             );
         }
-        let rrc = &stack.ues[ue.index()];
-        for bearer in [rrc.signalling(), rrc.control()].into_iter().flatten() {
-            let drb = &mut stack.bearers[bearer.index()];
-            drb.reestablish((0, env.now), env, &mut stack.storage);
-            drb.on_left();
-        }
+        leave_signalling(self, env);
     }
 
     /// The leg of the UE in a cell, which is made if it is not there.
@@ -373,7 +383,9 @@ impl Managed<'_> {
             self.resume(env);
         }
         if self.state.network.is_home(self.config, cell) {
-            self.state.record.on_done(env.now);
+            if !Attaching(self).respond(env) {
+                self.state.record.on_done(env.now);
+            }
         } else {
             self.with_network(env, |network, step| network.ask_core(cell, step));
         }

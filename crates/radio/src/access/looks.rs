@@ -110,7 +110,7 @@ impl Managed<'_> {
             .first()
             .copied();
         // What 3G does about a link is not modelled.
-        let is_there = self.state.is_connected() && !Utran(self).is_there();
+        let is_there = self.state.has_link() && !Utran(self).is_there();
         let Some(leg) = leg.filter(|_| is_there) else {
             return;
         };

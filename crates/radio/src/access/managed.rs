@@ -1,6 +1,7 @@
 //! One UE under mobility management while something happens to it: its measurements, its link and
 //! its messages. Its procedures are in [`handover`](super::handover) and [`failure`](super::failure).
 
+use super::attach::Attaching;
 use super::carriers::Aggregated;
 use super::conditional::Conditional;
 use super::daps::Daps;
@@ -156,6 +157,10 @@ impl Managed<'_> {
             (Direction::Downlink, Message::Switch(target)) => {
                 Switched(self).on_command(target, env);
             }
+            (Direction::Downlink, Message::Question(round)) => {
+                Attaching(self).on_question(round, env);
+            }
+            (Direction::Uplink, Message::Answer(round)) => Attaching(self).on_answer(round, env),
             _ => debug_assert!(false, "{message:?} does not go {}", direction.name()),
         }
     }
@@ -203,14 +208,14 @@ impl Managed<'_> {
         }
     }
 
-    /// The best cell that the UE measures now, of equals the first; of the generation that it is in, or of
+    /// The best cell that the UE measures now with its RSRP in dBm, of equals the first; of the generation that it is in, or of
     /// any.
     pub(super) fn best_cell<M: Motion>(
         &mut self,
         is_any: bool,
         motion: &mut M,
         now: Time,
-    ) -> Option<CellId> {
+    ) -> Option<(CellId, f64)> {
         let mut selection = CellSelection::default();
         let kind = |cell| {
             let kind = &self.kinds[self.cells.binary_search(&cell).ok()?];
@@ -226,7 +231,7 @@ impl Managed<'_> {
                 selection.on_measured(cell, level_dbm);
             }
         });
-        selection.selected()
+        selection.best()
     }
 
     /// Whether a change of cell of the UE, or of its secondary node, is under way.

@@ -1,6 +1,7 @@
 //! Mobility management of UEs: what they measure and report, whether their links hold, and which
 //! procedure is due. The procedures themselves are in [`handover`](super::handover).
 
+use super::attach::{Attaching, begin_idle};
 use super::beam_failure;
 use super::carriers;
 use super::daps;
@@ -252,6 +253,7 @@ impl RadioAccess {
             mobility.arm(ue, &mut self.service.stack);
         }
         self.mobility = Some(mobility);
+        begin_idle(self);
         Ok(())
     }
 
@@ -347,10 +349,16 @@ impl RadioAccess {
             Backhaul::Message { ue } => {
                 let number = env.pool.take(packet).segment.seq;
                 self.with_managed(ue, |managed| {
-                    if !Scg(managed).on_wired(number, env) {
+                    if !Scg(managed).on_wired(number, env)
+                        && !Attaching(managed).on_wired(number, env)
+                    {
                         managed.with_network(env, |network, step| network.on_message(number, step));
                     }
                 });
+            }
+            Backhaul::Unattached { bearer } => {
+                let drb = &mut self.service.stack.bearers[bearer.index()];
+                drb.travel().refuse(packet, env);
             }
             Backhaul::Forwarded { bearer, station } => {
                 let drb = &mut self.service.stack.bearers[bearer.index()];

@@ -18,6 +18,7 @@
 //! back at the other, in order, or drops it and says so.
 
 mod arrival;
+mod attach;
 mod backhaul;
 mod beam_failure;
 mod build;

@@ -123,6 +123,11 @@ pub enum Backhaul {
         /// UE.
         ue: UeId,
     },
+    /// A downlink packet at the core, which has no bearer for it as its UE has not attached.
+    Unattached {
+        /// The bearer that it would take.
+        bearer: DrbId,
+    },
     /// A forwarded downlink packet.
     Forwarded {
         /// Bearer.

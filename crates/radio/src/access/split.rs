@@ -217,7 +217,8 @@ impl Service {
             Backhaul::EndMarker { .. }
             | Backhaul::Message { .. }
             | Backhaul::Forwarded { .. }
-            | Backhaul::ForwardedEnd { .. } => {}
+            | Backhaul::ForwardedEnd { .. }
+            | Backhaul::Unattached { .. } => {}
         }
     }
 

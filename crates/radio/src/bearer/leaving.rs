@@ -324,6 +324,22 @@ pub(crate) fn fail_leg(
     }
 }
 
+impl Travel<'_> {
+    /// The core drops a downlink packet, as the UE has not attached.
+    #[cold]
+    pub(crate) fn refuse(&mut self, packet: PacketId, env: &mut Env<'_, impl Probe>) {
+        self.drb.counters[Direction::Downlink.index()].dropped_packets += 1;
+        let loss = Loss {
+            now: env.now,
+            bearer: self.drb.id,
+            direction: Direction::Downlink,
+            cause: RadioDropCause::NotAttached,
+            is_signalling: false,
+        };
+        loss.of(packet, env.pool, env.probe);
+    }
+}
+
 /// A packet is dropped.
 pub(super) struct Loss {
     now: Time,

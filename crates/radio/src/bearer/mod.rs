@@ -72,7 +72,7 @@ pub(crate) struct Drb {
     /// Of a UE under mobility management.
     transfer: Transfers,
     /// Whether it carries RRC's messages: it is in no table.
-    is_signalling: bool,
+    pub(crate) is_signalling: bool,
     /// Whether a source serves it on while its UE enters the target, or after.
     pub(crate) is_dual: bool,
     /// Whether candidates of its UE get copies of what is sent down.

@@ -14,6 +14,7 @@ mod check;
 mod conditional;
 mod env;
 mod error;
+mod event;
 mod gap;
 mod ltm;
 mod mobility;
@@ -39,12 +40,13 @@ pub(crate) use check::{check, check_bearer};
 pub use conditional::{ConditionalConfig, MOST_CANDIDATES};
 pub(crate) use env::{Env, LegId, NO_SLOT, Rnti, Shape};
 pub use error::RadioError;
+pub use event::{EventKind, MeasurementEvent};
 pub(crate) use gap::Gaps;
 pub use gap::MeasurementGaps;
 pub use ltm::{EarlySync, LtmConfig};
 pub use mobility::{
-    AccessConfig, BicastStart, DataForwarding, EventKind, Interface, MeasurementEvent,
-    MobilityConfig, Monitoring, ProcedureConfig, Sampling, Signalling,
+    AccessConfig, BicastStart, DataForwarding, Interface, MobilityConfig, Monitoring,
+    ProcedureConfig, Sampling, Signalling,
 };
 pub(crate) use mobility::{Fate, Way};
 pub use rach_less::{FirstGrant, RachLess, TargetTiming};

@@ -4,7 +4,7 @@ use super::StatesConfig;
 use crate::channel::penetration::Penetration;
 use fadeout_core::math::to_db;
 use fadeout_core::registry::{Parameter, number};
-use fadeout_core::{CellId, Dbm, Decibel, NodeId, Span};
+use fadeout_core::{CellId, Dbm, Decibel, NodeId, Span, Time};
 
 /// A UE's radio interface.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,6 +30,8 @@ pub struct UeConfig {
     pub fixed_sinr: Option<FixedSinr>,
     /// When its connection is released; never without.
     pub states: Option<StatesConfig>,
+    /// It is idle at the start, and begins to attach then; connected without. Under mobility management alone.
+    pub attaches_at: Option<Time>,
 }
 
 pub use fadeout_core::agreed::MOST_SECONDARY_CELLS;
@@ -170,6 +172,7 @@ impl UeConfig {
             penetration: Penetration::None,
             fixed_sinr: None,
             states: None,
+            attaches_at: None,
         }
     }
 }

@@ -13,6 +13,7 @@
 //!
 //! Standard: TS 36.423 §8.2, §8.3; TS 36.413 §8.4; TS 38.423 §8.2; TS 38.413 §8.4.
 
+use super::attach::Round;
 use fadeout_core::CellId;
 
 /// Where a message begins or ends.
@@ -57,6 +58,8 @@ pub(crate) enum Signal {
     Withdraw { source: CellId, cell: CellId },
     /// The UE is in this candidate (Handover Success).
     Success(CellId),
+    /// A UE that attaches is asked, or has answered.
+    Attach { round: Round, is_answer: bool },
 }
 
 impl Signal {
@@ -76,6 +79,7 @@ impl Signal {
             | Signal::Cancel { .. }
             | Signal::Withdraw { .. }
             | Signal::Success(_) => 100,
+            Signal::Attach { round, is_answer } => round.wired_size(is_answer),
         }
     }
 }

@@ -5,6 +5,7 @@
 //!
 //! Standard: TS 38.331 §5.3.5.5, §5.3.7, §7.1.1; TS 36.331 §5.3.5.4, §5.3.7, §7.3.
 
+use super::attach::{Attach, Round};
 use super::beam_failure::BeamWatch;
 use super::conditional::{Candidates, Conditions};
 use super::daps::Dual;
@@ -47,6 +48,8 @@ pub(crate) struct UeMobility {
     pub dual: Option<Dual>,
     /// L1/L2-triggered mobility, where there is some.
     pub ltm: Option<Box<Ltm>>,
+    /// Its way from idle, where it was that at the start.
+    pub attach: Option<Box<Attach>>,
     /// The change of cell under way.
     pub record: Record,
     /// The rate that flows were told last, in bit/s; none where none asks.
@@ -78,6 +81,8 @@ pub(crate) enum Stage {
     Fetching { leg: LegId, at: Time, until: Time },
     /// It has no connection, and looks for a cell next at this time.
     Released { at: Time },
+    /// It has RRC's setup in a cell, on this leg, and gets its bearers by and by; T3410 or the link ends that.
+    Attaching { leg: LegId },
 }
 
 /// The most cells of a report: maxCellReport.
@@ -150,6 +155,10 @@ pub(crate) enum Message {
     Node(NodeMessage),
     /// LTM Cell Switch Command, a control element of MAC.
     Switch(CellId),
+    /// A question to a UE that attaches: DLInformationTransfer, SecurityModeCommand, RRCReconfiguration.
+    Question(Round),
+    /// Its answer.
+    Answer(Round),
 }
 
 impl Message {
@@ -167,6 +176,8 @@ impl Message {
             Message::Switch(_) => 5,
             Message::ReleaseSource => 40,
             Message::Node(message) => message.size(),
+            Message::Question(round) => round.question_size(),
+            Message::Answer(round) => round.answer_size(),
         }
     }
 }
@@ -298,6 +309,7 @@ impl UeMobility {
             secondary_node: None,
             dual: None,
             ltm: config.ltm.map(|_| Box::new(Ltm::new())),
+            attach: None,
             record: Record::new(),
             told_rate: None,
             wake: Wake::default(),
@@ -308,6 +320,11 @@ impl UeMobility {
 
     pub(crate) fn is_connected(&self) -> bool {
         matches!(self.stage, Stage::Connected)
+    }
+
+    /// Whether it has a link to a cell, with bearers or on its way to them.
+    pub(crate) fn has_link(&self) -> bool {
+        matches!(self.stage, Stage::Connected | Stage::Attaching { .. })
     }
 
     /// When L1/L2-triggered mobility has something to do.
@@ -334,10 +351,17 @@ impl UeMobility {
             Stage::Entering { access, until, .. } => access.wake_at().min(*until),
             Stage::Fetching { at, until, .. } => (*at).min(*until),
             Stage::Released { at } | Stage::Arriving { at, .. } => *at,
+            Stage::Attaching { .. } => {
+                let attach = self.attach.as_ref();
+                let at = attach.map_or(Time::NEVER, |attach| attach.wake_at());
+                self.link.fails_at().min(at)
+            }
         };
         let node = self.secondary_node.as_ref();
+        let attach = self.attach.as_ref();
         let rest = (self.network.wake_at().min(self.record.due_at()))
-            .min(node.map_or(Time::NEVER, |node| node.wake_at()));
+            .min(node.map_or(Time::NEVER, |node| node.wake_at()))
+            .min(attach.map_or(Time::NEVER, |attach| attach.wired_at()));
         of_stage.min(self.survey.next_at()).min(rest)
     }
 }

@@ -7,12 +7,13 @@
 //! so it is when data has waited for T310 and T311 (T310 on a secondary leg) while every look at the downlink found it out of range.
 //! With it, [`survey`], [`measure`] and [`filter`] say what a UE reports, [`trail`] where it measured,
 //! [`turns`] what in gaps, [`monitor`] when its link has failed, [`policy`] where it is to go, [`network`]
-//! what base stations and the core do about it, [`random_access`] and [`granted`] how it comes into a cell, [`ltm`] when MAC switches it, [`mobility`]
+//! what base stations and the core do about it, [`random_access`] and [`granted`] how it comes into a cell, [`attach`] how an idle one gets its bearers there, [`ltm`] when MAC switches it, [`mobility`]
 //! where it stands in all that, and [`record`] what is told of it. [`pace`] says how often it measures and
 //! looks. [`secondary_node`] is that of dual connectivity. [`states`] are those of a UE whose connection is released when it is quiet.
 //!
 //! Standard: TS 38.331 §5.3.10.3; TS 36.331 §5.3.11.3.
 
+pub(crate) mod attach;
 pub(crate) mod backhaul;
 pub(crate) mod beam_failure;
 pub(crate) mod candidacy;
@@ -88,6 +89,11 @@ impl CellSelection {
     /// The cell that was best; none when none was measured.
     pub(crate) fn selected(&self) -> Option<CellId> {
         self.best.map(|(cell, _)| cell)
+    }
+
+    /// The same with its value.
+    pub(crate) fn best(&self) -> Option<(CellId, f64)> {
+        self.best
     }
 }
 

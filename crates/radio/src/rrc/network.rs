@@ -187,6 +187,11 @@ impl Network {
         self.home
     }
 
+    /// Base station `home` has the context of a UE that was idle.
+    pub(crate) fn settle(&mut self, home: u32) {
+        (self.home, self.left) = (home, None);
+    }
+
     /// Whether that is the base station of a cell.
     pub(crate) fn is_home(&self, config: &MobilityConfig, cell: CellId) -> bool {
         config.station(cell) == self.home
@@ -487,12 +492,12 @@ impl Network {
                 }
             }
             Signal::Context if step.fetching.is_some() => step.act(Act::HasContext),
-            // The last four are the candidacy's.
             Signal::Context
             | Signal::EarlyStatus
             | Signal::Cancel { .. }
             | Signal::Withdraw { .. }
-            | Signal::Success(_) => {}
+            | Signal::Success(_)
+            | Signal::Attach { .. } => {}
         }
     }
 

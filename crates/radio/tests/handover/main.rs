@@ -2,6 +2,7 @@
 //! option. Packets are put in by hand, and routed as the core routes them.
 
 mod aggregated;
+mod attach;
 mod beams;
 mod bicasting;
 mod conditional;

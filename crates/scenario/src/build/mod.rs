@@ -1,6 +1,7 @@
 //! Builds the model from what was read, and checks what no single value shows: that names refer
 //! to something, that intervals are in order, that routes exist.
 
+mod attach;
 mod blockage;
 mod compression;
 mod drop;

@@ -190,6 +190,9 @@ impl Builder<'_, '_> {
 
     fn ue(&mut self, name: &str, fields: &Fields, around: &Surroundings<'_>) -> Option<Ue> {
         let cells = around.bases;
+        if !attach::check(self, fields) {
+            return None;
+        }
         let node = self.own_node(name, fields)?;
         let cell = match fields.item("cell") {
             None => None,

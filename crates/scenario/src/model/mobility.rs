@@ -195,6 +195,11 @@ table! {
         t301: Span = POSITIVE_TIME, MOBILITY;
         /// How long it takes to select a cell.
         cell_selection_delay: Span = POSITIVE_TIME, MOBILITY;
+        /// How long an idle UE tries to set up a connection in a cell (T300).
+        t300: Span = POSITIVE_TIME, MOBILITY;
+        /// RSRP that a cell must exceed to suit an idle UE (q-RxLevMin; Qrxlevmin of TS 36.304 and 38.304 clause
+        /// 5.2.3.2).
+        q_rx_lev_min: Dbm = LEVEL, MOBILITY;
     }
 }
 

@@ -265,6 +265,12 @@ table! {
         split: Option<Split> = Shape::Table(Split::KEYS), Optional;
         /// Makes it idle or inactive when nothing comes for long; without the key it is always connected.
         rrc_states: Option<RrcStates> = Shape::Table(RrcStates::KEYS), Optional;
+        /// It is idle at the start and begins to attach then, with `[mobility-management]`: it selects a cell, contends
+        /// for it, and gets its bearers after the messages of registration and security. Without the key it is connected
+        /// from the start.
+        attach_at: Option<Span> = TIME, Optional;
+        /// Each of these UEs begins so much later, drawn uniformly up to this.
+        attach_within: Option<Span> = TIME, Optional;
         /// Data radio bearers beside the default one, by name. A flow takes one if its `route`
         /// names UE/NAME.
         "drb" = Shape::Map(Drb::KEYS), Optional;

@@ -115,6 +115,8 @@ pub(crate) static CATALOG: Catalog = Catalog {
                 parameter("t311", ParameterKind::Span, "3 s"),
                 parameter("t301", ParameterKind::Span, "400 ms"),
                 parameter("cell-selection-delay", ParameterKind::Span, "200 ms"),
+                parameter("t300", ParameterKind::Span, "1 s"),
+                quantity("q-rx-lev-min", "dBm", "-130"),
                 whole("max-preambles", "10"),
                 whole("contention-preambles", "54"),
                 whole("n310", "1"),

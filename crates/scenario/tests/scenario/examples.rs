@@ -39,14 +39,17 @@ pub(crate) const SWITCHED: &str = include_str!("switched.toml");
 pub(crate) const RACH_LESS: &str = include_str!("../../../sim/tests/keys/rach-less.toml");
 pub(crate) const NODES: &str = include_str!("nodes.toml");
 
+pub(crate) const ATTACH: &str = include_str!("../../../sim/tests/keys/attach.toml");
+
 /// All of these: every key is in one of them.
-pub(crate) const OF_KEYS: [&str; 6] = [
+pub(crate) const OF_KEYS: [&str; 7] = [
     EVERYTHING,
     DEPLOYED,
     CONDITIONAL,
     SWITCHED,
     RACH_LESS,
     NODES,
+    ATTACH,
 ];
 
 /// Each of [`OF_KEYS`], and the examples.

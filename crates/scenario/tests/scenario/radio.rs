@@ -407,6 +407,39 @@ fn keys_of_beam_failure_stand_together_with_values_of_their_lists() {
 }
 
 #[test]
+fn what_does_not_fit_a_ue_that_is_idle_at_the_start_is_refused() {
+    let with = |keys: &str| format!("{CELL}[ue.phone]\n{keys}\n[mobility-management]\n");
+    let scenario = accepted(&with("attach-at = \"2 s\"\nattach-within = \"1 s\""));
+    let ue = &scenario.ues[0];
+    assert_eq!(
+        (ue.attach_at, ue.attach_within),
+        (Some(Span::from_secs(2)), Some(Span::from_secs(1)))
+    );
+    let idle = |keys: &str| with(&format!("attach-at = \"2 s\"\n{keys}"));
+    for key in [
+        "cell = \"macro\"",
+        "secondary-cells = [\"macro\"]",
+        "pscell = \"macro\"",
+        "split = {}",
+        "downlink-sinr = \"20 dB\"\nuplink-sinr = \"10 dB\"",
+        "rrc-states = {}",
+    ] {
+        let name = key.split(' ').next().expect("a key");
+        let message = format!("`{name}` of a UE that is idle at the start (`attach-at`)");
+        assert_eq!(only(&idle(key)), message);
+    }
+    let unmanaged = format!("{CELL}[ue.phone]\nattach-at = \"2 s\"\n");
+    assert_eq!(
+        only(&unmanaged),
+        "`attach-at` of a UE whose cells nobody manages"
+    );
+    assert_eq!(
+        only(&with("attach-within = \"1 s\"")),
+        "`attach-within` of a UE that is connected from the start"
+    );
+}
+
+#[test]
 fn what_does_not_fit_conditional_handovers_is_refused() {
     let with = |keys: &str| format!("{CELL}[ue.phone]\n[mobility-management]\n{keys}\n");
     let conditional = |keys: &str| with(&format!("procedure = \"conditional\"\n{keys}"));

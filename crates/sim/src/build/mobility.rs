@@ -5,7 +5,7 @@ use crate::directory::FlowEntry;
 use crate::hop::Hop;
 use crate::routing::{Topology, backward};
 use crate::world::{Interfaces, Parts, UePath, UePaths};
-use fadeout_core::{Bytes, CellId, FlowId, NodeId, Span};
+use fadeout_core::{Bytes, CellId, FlowId, NodeId, Span, UeId};
 use fadeout_radio::access::{
     AccessConfig, BeamMonitoring, BicastStart, ConditionalConfig, DataForwarding,
     DedicatedRecovery, EventKind, Interface, MOST_CANDIDATES, MeasurementEvent, MeasurementGaps,
@@ -116,6 +116,14 @@ pub(super) fn add(
     }
     let mut paths = UePaths::new(topology, ways, interfaces);
     paths.add_utran(utran);
+    let idle = |ue: &scenario::Ue| ue.attach_at.is_some();
+    for (ue, _) in (0..)
+        .map(UeId)
+        .zip(&scenario.ues)
+        .filter(|(_, ue)| idle(ue))
+    {
+        paths.hold_back(ue, (described.core, &bases), parts);
+    }
     parts.paths = Some(paths);
     Ok(())
 }
@@ -329,6 +337,8 @@ pub(super) fn config(
             t311: described.t311,
             t301: described.t301,
             cell_selection: described.cell_selection_delay,
+            t300: described.t300,
+            q_rx_lev_min: described.q_rx_lev_min,
             ..Monitoring::default()
         },
         beam_failure: beam_failure(described),

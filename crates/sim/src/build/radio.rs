@@ -3,7 +3,7 @@
 use super::{BuildError, channel_file, dual, outdoors, vehicles};
 use crate::radio::Radio;
 use fadeout_core::random::Stream;
-use fadeout_core::{CellId, Point, Rate, Span, UeId};
+use fadeout_core::{CellId, Point, Rate, Span, Time, UeId};
 use fadeout_mobility as mobility;
 use fadeout_mobility::{Mobility, Obstacle, Places, Rectangle, Track};
 use fadeout_radio::access::{
@@ -81,14 +81,26 @@ pub(crate) fn surroundings(scenario: &Scenario) -> Result<(RadioConfig, Places),
     }
     outdoors::check(scenario)?;
     let mut places = around(scenario)?;
-    for described in &scenario.ues {
+    for (number, described) in (0..).zip(&scenario.ues) {
         put_ue(scenario, described, &mut places)?;
         config.ues.push(UeConfig {
+            attaches_at: attaches_at(described, scenario.seed, number),
             takes_secondary: dual::takes_secondary(scenario, described),
             ..ue(described)
         });
     }
     Ok((config, places))
+}
+
+/// When a UE that is idle at the start begins to attach.
+fn attaches_at(described: &scenario::Ue, seed: u64, number: u64) -> Option<Time> {
+    let within = described.attach_within.unwrap_or_default().as_nanos();
+    let later = match within {
+        0 => 0,
+        _ => Stream::new(seed, "radio.attach", number).below(within),
+    };
+    let at = Time::ZERO.saturating_add(described.attach_at?);
+    Some(at.saturating_add(Span::from_nanos(later)))
 }
 
 /// The buildings and vehicles between the nodes.

@@ -7,7 +7,7 @@
 use super::backhaul::Interfaces;
 use super::notices::notify;
 use super::utran::Utran;
-use super::{Endpoints, World};
+use super::{Endpoints, Parts, World};
 use crate::directory::Directory;
 use crate::hop::{Hop, Routes};
 use crate::routing::{Topology, backward};
@@ -71,6 +71,29 @@ impl UePaths {
     /// Links carry packets of UEs in cells of 3G.
     pub(crate) fn add_utran(&mut self, utran: Utran) {
         self.utran = utran;
+    }
+
+    /// The core has no bearers of a UE that is idle at the start: downlink packets end there, or where their way to
+    /// base stations begins if it does not pass the core, or that is not known.
+    pub(crate) fn hold_back(
+        &mut self,
+        ue: UeId,
+        (core, bases): (Option<NodeId>, &[NodeId]),
+        parts: &mut Parts,
+    ) {
+        for way in self.ways.iter().filter(|way| way.ue == ue) {
+            let passes = |core: &NodeId| {
+                let mut bases = bases.iter();
+                bases.all(|&base| self.topology.passes((way.anchor, base), *core))
+            };
+            let end = core.filter(passes).unwrap_or(way.anchor);
+            let hops = self.topology.shortest(way.anchor, end).unwrap_or_default();
+            let near = hops.iter().map(|&hop| parts.directory.hop(hop));
+            let mut hops: Vec<Hop> = way.kept.iter().copied().chain(near).collect();
+            let bearer = way.bearer;
+            hops.push(Hop::Backhaul(Backhaul::Unattached { bearer }));
+            parts.endpoints[way.far.index()].route = parts.routes.over(&hops);
+        }
     }
 
     /// The route of a packet that is about to enter the hop at `position` of `route`.
@@ -354,7 +377,8 @@ impl UePaths {
             let parted = self.detour(&world.routes, old, new);
             let is_same = old == new;
             let old = world.routes.hops(old);
-            if !is_same && parted + 1 < old.len() {
+            let is_first = matches!(old.last(), Some(Hop::Backhaul(_)));
+            if !is_same && !is_first && parted + 1 < old.len() {
                 let mut rest = old[parted..old.len() - 1].to_vec();
                 let bearer = way.bearer;
                 rest.push(Hop::Backhaul(Backhaul::EndMarker { bearer }));

@@ -144,7 +144,10 @@ impl Tunnels {
         };
         match stretch.after {
             Some(Hop::Backhaul(
-                Backhaul::Message { .. } | Backhaul::Copy { .. } | Backhaul::LegFailure { .. },
+                Backhaul::Message { .. }
+                | Backhaul::Copy { .. }
+                | Backhaul::LegFailure { .. }
+                | Backhaul::Unattached { .. },
             )) => None,
             Some(Hop::Backhaul(
                 Backhaul::DownlinkPdu { bearer }

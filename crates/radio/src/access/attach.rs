@@ -1,0 +1,277 @@
+//! A UE that is idle at the start: how it selects a cell, gets a connection and its bearers, and what
+//! ends an attempt.
+
+use super::RadioAccess;
+use super::arrival::Arrival;
+use super::backhaul::with_step;
+use super::handover::{leave_signalling, seconds};
+use super::managed::{Managed, note_cell};
+use crate::bearer::Drb;
+use crate::config::{Env, Fate, LegId};
+use crate::rrc::attach::{Attach, Round};
+use crate::rrc::mobility::{Message, Stage};
+use crate::rrc::network::Act;
+use crate::rrc::record::row_of;
+use fadeout_core::{
+    Direction, HandoverOutcome, HandoverRow, Motion, NullProbe, PacketPool, Probe, Procedure,
+    RrcEvent, Time, UeId,
+};
+
+/// UEs that are idle at the start leave the cells that they were built in.
+pub(super) fn begin_idle(access: &mut RadioAccess) {
+    let env = &mut Env {
+        now: Time::ZERO,
+        pool: &mut PacketPool::new(),
+        out: &mut Vec::new(),
+        probe: &mut NullProbe,
+    };
+    for ue in (0..access.service.stack.ues.len() as u32).map(UeId) {
+        if let Some(at) = access.service.stack.ues[ue.index()].config().attaches_at {
+            access.with_managed(ue, |managed| Attaching(managed).begin(at, env));
+        }
+    }
+}
+
+/// A UE that attaches, or was idle at the start, and all that this bears on.
+pub(super) struct Attaching<'m, 'a>(pub &'m mut Managed<'a>);
+
+impl Attaching<'_, '_> {
+    /// The UE is idle until it begins at `at`.
+    pub(super) fn begin(&mut self, at: Time, env: &mut Env<'_, impl Probe>) {
+        let leg = self.0.service.stack.ues[self.0.ue.index()].legs().first();
+        let Some(&leg) = leg else {
+            return;
+        };
+        let cell = self.0.service.stack.legs[leg.index()].config.cell;
+        let generation = self.0.service.cells[cell.index()].plan.config.generation();
+        self.0.stop(Fate::Dropped, env);
+        self.0.detach(None, env);
+        self.0.state.attach = Some(Box::new(Attach::new(generation)));
+        self.0.state.stage = Stage::Released { at };
+    }
+
+    /// A UE without connection begins an attempt, or selects a cell. Whether it is one that attaches.
+    pub(super) fn search<M: Motion>(
+        &mut self,
+        motion: &mut M,
+        env: &mut Env<'_, impl Probe>,
+    ) -> bool {
+        let Some(attach) = &mut self.0.state.attach else {
+            return false;
+        };
+        if attach.standing().is_registered {
+            return false;
+        }
+        let takes = self.0.config.monitoring.cell_selection;
+        if !attach.is_selecting {
+            attach.is_selecting = true;
+            if let Some(cell) = self.0.service.stack.serving_cell(self.0.ue) {
+                let row = HandoverRow {
+                    triggered_s: seconds(env.now),
+                    ..row_of(self.0.ue, (cell, cell), Procedure::Attach)
+                };
+                self.0.begin_row(row, env);
+                note_cell((self.0.ue, cell), RrcEvent::AttachBegun, env);
+            }
+        } else if self.0.select(Procedure::Attach, motion, env) {
+            return true;
+        }
+        let at = env.now.saturating_add(takes);
+        self.0.state.stage = Stage::Released { at };
+        true
+    }
+
+    /// Contention resolution has come with RRC's setup.
+    pub(super) fn on_setup(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+        let cell = self.0.service.stack.legs[leg.index()].config.cell;
+        let generation = self.0.service.cells[cell.index()].plan.config.generation();
+        let is_signalling = |drb: &Drb| drb.is_signalling;
+        Arrival(self.0).take_bearers((leg, is_signalling), env);
+        Arrival(self.0).take_place(leg);
+        let state = &mut *self.0.state;
+        state.stage = Stage::Attaching { leg };
+        state.link.begin_anew(env.now, &self.0.config.monitoring);
+        let row_cell = |row: &mut HandoverRow| {
+            row.entered_s = seconds(env.now);
+            if row.procedure == Procedure::Attach {
+                row.source = cell;
+            }
+        };
+        state.record.note(row_cell);
+        if let Some(attach) = &mut state.attach {
+            attach.on_setup((cell, generation), env.now);
+        }
+    }
+
+    /// Whatever is due happens.
+    pub(super) fn proceed(&mut self, env: &mut Env<'_, impl Probe>) {
+        let Some(attach) = &mut self.0.state.attach else {
+            return;
+        };
+        if let Stage::Attaching { leg } = self.0.state.stage {
+            if attach.has_expired(env.now) {
+                return self.fail(env);
+            }
+            if attach.answers(env.now) {
+                self.answer(leg, env);
+            }
+        }
+        let is_due = |attach: &Attach| attach.wired_at() <= env.now;
+        if self.0.state.attach.as_deref().is_some_and(is_due) {
+            let come = with_step(self.0, env, |state, step| {
+                state.attach.as_mut().and_then(|attach| attach.on_due(step))
+            });
+            self.on_wire(come, env);
+        }
+    }
+
+    /// A message has come over links. Whether it is one about attaching.
+    pub(super) fn on_wired(&mut self, number: u64, env: &mut Env<'_, impl Probe>) -> bool {
+        let attach = self.0.state.attach.as_mut();
+        let come = attach.and_then(|attach| attach.on_message(number));
+        self.on_wire(come, env);
+        come.is_some()
+    }
+
+    /// The UE has done what it was asked for, and answers.
+    fn answer(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+        let Some(attach) = &mut self.0.state.attach else {
+            return;
+        };
+        let round = attach.round;
+        if round == Round::Bearers {
+            attach.on_bearers();
+            let is_data = |drb: &Drb| !drb.is_signalling;
+            Arrival(self.0).take_bearers((leg, is_data), env);
+            Arrival(self.0).go_on(leg, env);
+            self.0.note(RrcEvent::Attached, env);
+        }
+        self.0.send(Direction::Uplink, Message::Answer(round), env);
+        self.0.service.on_uplink_data(Some(leg), env);
+    }
+
+    /// The UE is asked.
+    pub(super) fn on_question(&mut self, round: Round, env: &Env<'_, impl Probe>) {
+        if let (Stage::Attaching { .. }, Some(attach)) =
+            (self.0.state.stage, &mut self.0.state.attach)
+        {
+            attach.on_question(round, env.now);
+        }
+    }
+
+    /// The base station has the UE's answer.
+    pub(super) fn on_answer(&mut self, round: Round, env: &mut Env<'_, impl Probe>) {
+        let Some(attach) = &self.0.state.attach else {
+            return;
+        };
+        let standing = attach.standing();
+        if round == Round::Setup {
+            self.0.note(RrcEvent::SetupComplete, env);
+        }
+        let Some(next) = round.next(standing) else {
+            return self.0.on_complete(env);
+        };
+        match next.is_of_core(standing) {
+            true => self.tell((round, true), env),
+            false => self.ask(next, env),
+        }
+    }
+
+    /// The base station has all of the UE's answers, and the core is yet to hear that. Whether that is so.
+    pub(super) fn respond(&mut self, env: &mut Env<'_, impl Probe>) -> bool {
+        let attach = self.0.state.attach.as_ref();
+        let is_awaited = attach.is_some_and(|attach| attach.is_path_awaited());
+        if is_awaited {
+            self.tell((Round::Bearers, true), env);
+        }
+        is_awaited
+    }
+
+    fn tell(&mut self, what: (Round, bool), env: &mut Env<'_, impl Probe>) {
+        with_step(self.0, env, |state, step| {
+            if let Some(attach) = &mut state.attach {
+                attach.tell(what, step);
+            }
+        });
+    }
+
+    /// Something has come to the core or from it.
+    fn on_wire(&mut self, come: Option<(Round, bool)>, env: &mut Env<'_, impl Probe>) {
+        let (Some((round, is_answer)), Some(attach)) = (come, &mut self.0.state.attach) else {
+            return;
+        };
+        if !is_answer {
+            return self.ask(round, env);
+        }
+        let (standing, cell) = (attach.standing(), attach.cell());
+        let Some(next) = round.next(standing) else {
+            attach.on_path();
+            // The UE may have gone on to another base station, which has told the core.
+            if self.0.state.network.is_home(self.0.config, cell) {
+                with_step(self.0, env, |_, step| step.act(Act::SwitchPath));
+            }
+            return;
+        };
+        let event = match next {
+            Round::Authentication => RrcEvent::AuthenticationRequest,
+            Round::NasSecurity => RrcEvent::NasSecurityCommand,
+            Round::Security => RrcEvent::ContextSetupRequest,
+            _ => RrcEvent::SessionSetupRequest,
+        };
+        note_cell((self.0.ue, cell), event, env);
+        self.tell((next, false), env);
+    }
+
+    /// The base station asks the UE, by itself or for the core.
+    fn ask(&mut self, round: Round, env: &mut Env<'_, impl Probe>) {
+        let Some(attach) = &self.0.state.attach else {
+            return;
+        };
+        let event = match round {
+            Round::Security => Some(RrcEvent::SecurityCommand),
+            Round::Acceptance => Some(RrcEvent::RegistrationAccept),
+            Round::Bearers => {
+                let home = self.0.config.station(attach.cell());
+                self.0.state.network.settle(home);
+                Some(RrcEvent::ReconfigurationSent)
+            }
+            Round::Setup | Round::Authentication | Round::NasSecurity => None,
+        };
+        if let Some(event) = event {
+            self.0.note(event, env);
+        }
+        let question = Message::Question(round);
+        self.0.send(Direction::Downlink, question, env);
+        let leg = self.0.service.stack.ues[self.0.ue.index()].legs().first();
+        let leg = leg.copied();
+        self.0
+            .service
+            .activate(env.now, leg, Direction::Downlink, 0);
+    }
+
+    /// The attempt has failed: T300 or T3410 has expired, or the link has failed before there were bearers.
+    pub(super) fn fail(&mut self, env: &mut Env<'_, impl Probe>) {
+        self.0.note(RrcEvent::AttachFailed, env);
+        if let Stage::Attaching { leg } = self.0.state.stage {
+            let cell = self.0.service.stack.legs[leg.index()].config.cell;
+            let load = &mut self.0.loads[cell.index()];
+            *load = load.saturating_sub(1);
+            self.0.state.letters.clear();
+            self.0.service.leave_leg(leg);
+            leave_signalling(self.0, env);
+            let monitoring = &self.0.config.monitoring;
+            self.0.state.link.begin_anew(env.now, monitoring);
+        }
+        let Some(attach) = &mut self.0.state.attach else {
+            return;
+        };
+        let is_first = !attach.standing().is_registered;
+        let at = env
+            .now
+            .saturating_add(attach.fail(super::failure::SEARCH_PERIOD));
+        self.0.state.stage = Stage::Released { at };
+        if is_first {
+            self.0.fail_row(HandoverOutcome::Failed, env);
+        }
+    }
+}
