@@ -4,8 +4,8 @@ mod common;
 
 use common::{parse, run_with};
 use fadeout_core::{
-    HandoverOutcome, HandoverRow, Probe, Procedure, RadioDropCause, RadioDropRow, SecondaryCause,
-    SecondaryChange, SecondaryChangeRow,
+    CellId, HandoverOutcome, HandoverRow, Probe, Procedure, RadioDropCause, RadioDropRow,
+    SecondaryCause, SecondaryChange, SecondaryChangeRow,
 };
 use fadeout_scenario::{Override, Source};
 use fadeout_sim::catalog;
@@ -162,5 +162,85 @@ fn a_handover_keeps_the_node_or_releases_it_as_the_key_says() {
             .filter(|row| row.cause != RadioDropCause::BufferFull)
             .collect();
         assert!(lost.is_empty(), "{key}: {} {:?}", lost.len(), lost.first());
+    }
+}
+
+/// The example without its building and its event that releases: another small cell stands beside the first, whose beam is
+/// cut from 4 s on. What becomes of the node.
+fn cut(duration: &str, after_failure: &str) -> Vec<SecondaryChangeRow> {
+    let way = "rate = \"10 Gbit/s\", queue = { limit = \"50 ms\" }";
+    let corner = format!(
+        "[cell.corner]\nposition = [\"30 m\", \"30 m\"]\nheight = \"10 m\"\nradio = \"nr\"\ntx-power = \"20 dBm\"\n\
+         carrier = \"3.5 GHz\"\nbandwidth = \"20 MHz\"\nchannel = {{ path-loss = \"umi\" }}\n\n\
+         [link]\nx2-corner = {{ from = \"macro\", to = \"corner\", delay = \"2 ms\", {way}, reverse = {{ {way} }} }}\n"
+    );
+    let scenario = parse(
+        &format!("{EN_DC}\n{corner}"),
+        ".".into(),
+        &[
+            "duration=\"8 s\"",
+            "building.shop.height=\"1 m\"",
+            // Through clusters the link would go on without its direct path.
+            "cell.small.channel.fading=\"rician\"",
+            &format!(
+                "cell.small.channel.blockage={{ model = \"periodic\", period = \"30 s\", phase = \"fixed\", \
+                 first = \"4 s\", duration = \"{duration}\", loss = 80 }}"
+            ),
+            // What was on its way over the leg outlasts T310, which TCP would take for losses.
+            "ue.phone.pdcp={ name = \"standard\", t-reordering = \"3 s\" }",
+            &format!("mobility-management.secondary-node.after-failure=\"{after_failure}\""),
+            "mobility-management.secondary-node.events=[\
+             { kind = \"b1\", threshold = \"-90 dBm\", time-to-trigger = \"100 ms\" }]",
+        ],
+    );
+    let (rows, _) = run_with(&scenario, Rows::default());
+    let what = format!("{after_failure} after {duration}");
+    assert!(rows.drops.is_empty(), "{what}: {:?}", rows.drops.first());
+    let mut changes = rows.changes.into_iter();
+    let added = changes.next().expect("the node is added");
+    assert_eq!(added.kind, SecondaryChange::Addition, "{what}");
+    changes.collect()
+}
+
+#[test]
+fn a_leg_that_fails_is_released_or_restored_or_changed_as_the_key_says() {
+    use HandoverOutcome::{Failed, Success};
+    use SecondaryChange::{Addition, Change, Modification, Release};
+    let [small, corner] = [CellId(1), CellId(2)];
+    for (duration, after_failure, expected) in [
+        // It is added anew once the filtered measurement has risen from what it was during the cut.
+        (
+            "1300 ms",
+            "release",
+            &[(Release, small, Success), (Addition, small, Success)][..],
+        ),
+        ("1300 ms", "restore", &[(Modification, small, Success)]),
+        ("1300 ms", "strongest", &[(Change, corner, Success)]),
+        // T304 of a second expires first.
+        (
+            "3 s",
+            "restore",
+            &[(Modification, small, Failed), (Release, small, Success)],
+        ),
+    ] {
+        let changes = cut(duration, after_failure);
+        let found: Vec<_> = changes
+            .iter()
+            .map(|row| (row.kind, row.target, row.outcome))
+            .collect();
+        assert_eq!(found, expected, "{after_failure} after {duration}");
+        let first = &changes[0];
+        assert_eq!(first.cause, SecondaryCause::Failure);
+        // T310, the looks that are 40 ms apart, and the report over the master's leg.
+        let known = first.triggered_s - 4.0;
+        assert!((1.0..1.08).contains(&known), "known after {known} s");
+        if let (Modification, _, Success) = found[0] {
+            // Preambles are heard again once the beam is there; an occasion comes each 10 ms.
+            assert!((5.3..5.34).contains(&first.entered_s), "{first:?}");
+        }
+        if let (Modification, _, Failed) = found[0] {
+            let expired = first.time_s.as_secs_f64() - first.left_s;
+            assert!((0.999..1.001).contains(&expired), "{first:?}");
+        }
     }
 }

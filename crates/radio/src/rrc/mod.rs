@@ -4,7 +4,7 @@
 //! A UE is connected at once to the cell that it is told of, or to the one that it measures best at the
 //! start. Without mobility management it stays there, without messages: when RLC has repeated something as
 //! often as it may (radio link failure), the UE is without service for the time that re-establishment takes;
-//! so it is when data has waited for T310 and T311 while every look at the downlink found it out of range.
+//! so it is when data has waited for T310 and T311 (T310 on a secondary leg) while every look at the downlink found it out of range.
 //! With it, [`survey`], [`measure`] and [`filter`] say what a UE reports, [`trail`] where it measured,
 //! [`turns`] what in gaps, [`monitor`] when its link has failed, [`policy`] where it is to go, [`network`]
 //! what base stations and the core do about it, [`random_access`] and [`granted`] how it comes into a cell, [`ltm`] when MAC switches it, [`mobility`]
@@ -39,7 +39,7 @@ pub(crate) mod turns;
 
 use crate::config::{Aggregation, LegId, Monitoring, Serving, UeConfig};
 use fadeout_core::{CellId, DrbId, Span, Time};
-use monitor::Looks;
+use monitor::{Looks, lost_after};
 
 /// RRC of one UE.
 #[derive(Debug)]
@@ -212,10 +212,10 @@ impl UeRrc {
     /// Something waits for a leg, whose downlink is out of range; while it waits there is a look each
     /// `period`. Whether the link has failed for good.
     pub(crate) fn on_look_out_of_range(&mut self, now: Time, leg: u8, period: Span) -> bool {
-        let apart = period * 2;
+        let lost_after = lost_after(leg > 0, &Monitoring::default());
         self.looks
             .get_mut(usize::from(leg))
-            .is_some_and(|looks| looks.on_look_out_of_range(now, &Monitoring::default(), apart))
+            .is_some_and(|looks| looks.on_look_out_of_range(now, lost_after, period * 2))
     }
 
     /// Radio link failures so far.

@@ -311,6 +311,18 @@ impl LinkWatch {
     }
 }
 
+/// For how long every look at a link that nobody monitors has to find it out of range before it is lost. The only one, or
+/// that of the master's cell: N310 and T310 say that it has failed, and for the whole of T311 no cell was found. That of
+/// the secondary node, as T310 expires: the UE says so over the other one and looks for no cell.
+///
+/// Standard: TS 38.331 §5.3.10.3, §5.3.7.6, §5.7.3.2; TS 36.331 §5.3.11.3, §5.3.7.
+pub(crate) fn lost_after(is_secondary: bool, config: &Monitoring) -> Span {
+    match is_secondary {
+        false => config.t310 + config.t311,
+        true => config.t310,
+    }
+}
+
 /// Looks at a link that nobody monitors: one whenever something waits to be sent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Looks {
@@ -335,14 +347,13 @@ impl Looks {
     }
 
     /// A look that found the link out of range; looks less than `apart` from each other are taken for all
-    /// that happened between them. Whether the connection is lost with this one: N310 and T310 say that
-    /// the link has failed, and for the whole of T311 no cell was found. It begins anew then.
+    /// that happened between them. Whether the link is [lost](lost_after) with this one. It begins anew then.
     ///
-    /// Standard: TS 38.331 §5.3.10.1, §5.3.10.3, §5.3.7.3, §5.3.7.6; TS 36.331 §5.3.11, §5.3.7.
+    /// Standard: TS 38.331 §5.3.10.1, §5.3.10.3; TS 36.331 §5.3.11.
     pub(crate) fn on_look_out_of_range(
         &mut self,
         now: Time,
-        config: &Monitoring,
+        lost_after: Span,
         apart: Span,
     ) -> bool {
         let is_stale = now.since(self.latest_at) > apart;
@@ -350,7 +361,7 @@ impl Looks {
         if self.out_since.is_never() || is_stale {
             self.out_since = now;
         }
-        let is_lost = now.since(self.out_since) >= config.t310 + config.t311;
+        let is_lost = now.since(self.out_since) >= lost_after;
         if is_lost {
             self.out_since = Time::NEVER;
         }

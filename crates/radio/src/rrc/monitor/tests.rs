@@ -107,13 +107,15 @@ fn t312_ends_what_t310_would_wait_for() {
 #[test]
 fn a_link_that_is_out_of_range_whenever_something_waits_is_lost_after_t310_and_t311() {
     let config = Monitoring::default();
+    assert_eq!(lost_after(true, &config), Span::from_millis(1000), "T310");
+    let lost_after = lost_after(false, &config);
     let apart = Span::from_millis(80);
     let look = |link: &mut Looks, ms: u64, in_range: bool| {
         if in_range {
             link.on_look_in_range();
             return false;
         }
-        link.on_look_out_of_range(at_ms(ms), &config, apart)
+        link.on_look_out_of_range(at_ms(ms), lost_after, apart)
     };
     let lost_at = |looks: &[(u64, bool)]| {
         let mut link = Looks::new();
