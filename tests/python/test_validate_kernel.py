@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import fadeout
 from conftest import kernel_link, needs_kernel
 from fadeout.cli.app import app
-from fadeout.validate.kernel import Compared, cases, compare, matrix, sides
+from fadeout.validate.kernel import Compared, cases, compare, figure, matrix, sides
 from fadeout.validate.kernel.measured import measured
 
 SCENARIO = (
@@ -55,6 +55,72 @@ def test_state_is_read_at_whole_multiples_of_ten_milliseconds():
     flow = results.flows.filter(results.flows["flow"] == "file").row(0, named=True)
     assert values["goodput_mbps"] == pytest.approx(flow["delivered_bytes"] * 8e-6 / 3.9)
     assert values["max_cwnd_segments"] <= flow["max_cwnd_segments"]
+
+
+def test_windows_of_a_scenario_are_those_that_a_kernel_makes_of_them():
+    text = SCENARIO.replace("maximum-send-buffer = 1000000", "receive-window = 1000000")
+    # Of 2 MB of memory a guest's window is 170/256; it grows.
+    assert "maximum-receive-window = 1328125" in sides(text).ours.text
+    assert "tcp.receive-window" not in sides(text).ours.text
+
+
+TWO_PATHS = """
+duration = "2 s"
+[link.one]
+from = "server"
+to = "client"
+rate = "10 Mbit/s"
+delay = "10 ms"
+[link.other]
+from = "server"
+to = "client"
+rate = "5 Mbit/s"
+delay = "10 ms"
+[flow.both]
+from = "server"
+to = "client"
+multipath = { paths = [["one"], ["other"]], maximum-send-buffer = "1 MB" }
+"""
+
+
+def test_a_connection_by_several_paths_is_compared_path_by_path(tmp_path: Path):
+    pair = sides(TWO_PATHS)
+    for text in (pair.ours, pair.kernel):
+        fadeout.check(text, set=pair.settings(1))
+    results = fadeout.run(pair.ours, set=pair.settings(1))
+    values = measured(results, pair.start(1))
+    assert list(values) == ["both", "both/0", "both/1"]
+    assert "mean_srtt_ms" not in values["both"]
+    parts = [values[name]["goodput_mbps"] for name in ("both/0", "both/1")]
+    assert sum(parts) == pytest.approx(values["both"]["goodput_mbps"], rel=0.1)
+    files = figure.draw(pair, tmp_path / "two.png", theirs=results, ours=results)
+    assert [file.name for file in files] == ["two.png", "two-both-1.png"]
+    assert all(file.stat().st_size > 10_000 for file in files)
+    row = Compared("both", (values["both"],), (values["both"],))
+    assert len(matrix.cells(row)) == len(matrix.TABLE)
+
+
+def test_scenarios_that_are_given_are_cases_by_the_names_of_their_files(tmp_path: Path):
+    one, other = tmp_path / "a" / "x.toml", tmp_path / "b" / "x.toml"
+    for path in (one, other):
+        path.parent.mkdir()
+        path.write_text(SCENARIO)
+    assert [case.name for case in cases.given([one, one])] == ["x"]
+    names = [case.name for case in cases.given([one, other], set={"duration": "1 s"})]
+    assert names == [str(one), str(other)]
+    other.write_text(SCENARIO.replace("10 Mbit/s", "10 Mbit", 1))
+    with pytest.raises(fadeout.ScenarioError):
+        cases.given([one, other])
+
+
+def test_the_study_of_two_cells_gives_either_side_what_a_guest_has():
+    from fadeout.studies.multipath import kernel
+
+    for point in kernel.POINTS:
+        made = kernel.kernel_job(point, 1)
+        has_kernel = any("kernel=" in value for value in made.overrides)
+        assert has_kernel == (point[2] == kernel.KERNEL)
+        fadeout.check(made._text(), set=list(made.overrides))
 
 
 def test_the_matrix_has_its_cases_and_each_is_a_scenario():

@@ -21,6 +21,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "fadeout validate linux",
             "fadeout validate kernel scenarios/mmwave-walk.toml --seeds 5",
+            "fadeout validate kernel scenarios/blockage.toml scenarios/handover.toml -o out/both",
             "fadeout validate kernel --matrix --quick",
             note="Exit status 1: a row missed.",
         ),
@@ -36,12 +37,18 @@ def validate(
             autocompletion=complete.references,
         ),
     ] = "linux",
-    scenario: Annotated[
-        str | None, typer.Argument(help="For kernel: the scenario that both sides run.")
+    scenarios: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="SCENARIO...", help="For kernel: what both sides run."),
     ] = None,
     folder: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Folder for figures. Default: out/validate-REFERENCE."),
+        typer.Option(
+            "--out",
+            "-o",
+            help="Folder for figures, and for kernel runs and tables: what it holds is not run "
+            "again. Default: out/validate-REFERENCE.",
+        ),
     ] = None,
     figures: Annotated[bool, typer.Option(help="Draw our window over the other's.")] = True,
     overrides: Overrides = None,
@@ -61,8 +68,8 @@ def validate(
         bool,
         typer.Option(
             "--matrix",
-            help="The cases of the package in place of a scenario. What --out holds is not run "
-            "again. Default: out/validate-kernel-matrix.",
+            help="The cases of the package in place of a scenario. Default of --out: "
+            "out/validate-kernel-matrix.",
         ),
     ] = False,
     quick: Annotated[bool, typer.Option("--quick", help="A case of each group alone.")] = False,
@@ -88,7 +95,7 @@ def validate(
             _names.unknown("reference", reference, REFERENCES), param_hint="REFERENCE"
         )
     if reference == "linux":
-        if scenario or matrix or quick or only or overrides or seeds or chaotic:
+        if scenarios or matrix or quick or only or overrides or seeds or chaotic:
             raise typer.BadParameter(
                 "the recordings are what they are; a scenario, --matrix, --seeds and their like "
                 "belong to kernel",
@@ -96,7 +103,7 @@ def validate(
             )
         _recordings(folder, figures=figures, jobs=jobs)
     elif matrix:
-        if scenario or overrides or chaotic:
+        if scenarios or overrides or chaotic:
             raise typer.BadParameter(
                 "it has its own scenarios; expected none, no --set and no --chaotic",
                 param_hint="--matrix",
@@ -104,9 +111,11 @@ def validate(
         folder = folder or Path("out") / "validate-kernel-matrix"
         _matrix(folder, version, quick=quick, only=only or [], seeds=seeds, jobs=jobs)
     else:
-        if scenario is None:
+        if not scenarios:
             raise typer.BadParameter("expected a scenario, or --matrix", param_hint="SCENARIO")
-        _scenario(scenario, folder, version, overrides, seeds, jobs, chaotic=chaotic, draw=figures)
+        _scenarios(
+            scenarios, folder, version, overrides, seeds, jobs, chaotic=chaotic, draw=figures
+        )
 
 
 def _recordings(folder: Path | None, *, figures: bool, jobs: int | None) -> None:
@@ -132,8 +141,8 @@ def _recordings(folder: Path | None, *, figures: bool, jobs: int | None) -> None
     out().print(f"all {len(rows)} rows lie within the tolerances", highlight=False)
 
 
-def _scenario(
-    scenario: str,
+def _scenarios(
+    scenarios: list[Path],
     folder: Path | None,
     version: str,
     overrides: list[str] | None,
@@ -143,36 +152,48 @@ def _scenario(
     chaotic: bool,
     draw: bool,
 ) -> None:
-    from fadeout.validate.kernel import cases, compare, figure
+    from fadeout.validate.kernel import cases, figure
+    from fadeout.validate.kernel import matrix as made
 
-    path = Path(scenario)
-    count = seeds or (cases.CHAOTIC_SEEDS if chaotic else cases.SEEDS)
-    with count_progress(f"validate kernel {path.stem}") as progress:
-        flows = compare(
-            path,
+    wanted = cases.given(scenarios, kernel=version, set=overrides, is_chaotic=chaotic)
+    name = f"validate-kernel-{wanted[0].file_name}" if len(wanted) == 1 else "validate-kernel"
+    folder = folder or unused_folder(Path("out") / name)
+    title = wanted[0].name if len(wanted) == 1 else f"{len(wanted)} scenarios"
+    with count_progress(f"validate kernel {title}") as progress:
+        runs = made.run_matrix(
+            wanted,
+            folder,
             kernel=version,
-            seeds=range(1, count + 1),
-            set=overrides,
-            is_chaotic=chaotic,
+            seeds=seeds,
             jobs=jobs,
             progress=progress,
+            keeps_first=draw,
         )
+    rows = made.compared(runs)
     columns = ("flow", "quantity", f"Linux {version}", "fadeout", "error", "")
     table = new_table(*columns, numbers=columns[2:5])
-    for flow in flows:
+    for flow in rows:
         for number, row in enumerate(flow.rows()):
             table.add_row("" if number else flow.name, *row.cells())
     print_table(table)
-    runs = "a run" if count == 1 else f"{count} runs"
+    if rows:
+        (folder / "table.md").write_text(made.markdown_by_quantity(rows, version), encoding="utf-8")
+    count = max((len(row.kernel) for row in rows), default=0)
+    runs_of = "a run" if count == 1 else f"{count} runs"
     out().print(
-        f"medians of {runs} a side, least and most in brackets; windows have no tolerance",
+        f"medians of {runs_of} a side, least and most in brackets; windows and timeouts have no "
+        "tolerance",
         highlight=False,
     )
-    if draw:
-        folder = folder or unused_folder(Path("out") / f"validate-kernel-{path.stem}")
-        figure.draw(path, folder, kernel=version, set=overrides)
-        out().print(f"figures: {folder}", markup=False, highlight=False)
-    if any(flow.misses() for flow in flows):
+    for case in wanted if draw else ():
+        if not any(failure.startswith(f"{case.name},") for failure in runs.failures):
+            theirs, ours = (runs.whole.get((case.name, side)) for side in made.SIDES)
+            file = folder / f"{case.file_name}.png"
+            figure.draw(case.sides(version), file, kernel=version, theirs=theirs, ours=ours)
+    for failure in runs.failures:
+        out().print(f"failed: {failure}", markup=False, highlight=False)
+    out().print(f"runs, table and figures: {folder}", markup=False, highlight=False)
+    if runs.failures or any(flow.misses() for flow in rows):
         raise typer.Exit(1)
 
 

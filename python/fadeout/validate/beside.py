@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from fadeout.plot.panels import shade_blockages
-from fadeout.plot.style import BLUE, VERMILION, legend_above, new_figure
+from fadeout.plot.style import BLACK, BLUE, VERMILION, legend_above, new_figure
 from fadeout.results import Results
 
 
@@ -27,6 +27,7 @@ def draw_beside(
     *,
     kernel: str,
     end_s: float,
+    rates: tuple[pl.DataFrame, pl.DataFrame] | None = None,
 ) -> None:
     """Draw our window and round-trip time over Linux's into the file `path`.
 
@@ -37,19 +38,33 @@ def draw_beside(
         results: the run that is ours; its blockages are shaded.
         kernel: the version of Linux.
         end_s: where the time axis ends.
+        rates: what reached the application on each side, columns `time_s` and `rate_mbps`; drawn
+            above the others where both have rows.
     """
-    with new_figure(height=3.4, rows=2) as (figure, (window, rtt)):
-        for rows, label, style in (
+    has_rates = rates is not None and not any(each.is_empty() for each in rates)
+    count = 3 if has_rates else 2
+    with new_figure(height=1.7 * count, rows=count) as (figure, axes):
+        window, rtt = axes[-2:]
+        sides = (
             (linux, f"Linux {kernel}", {"color": VERMILION, "linewidth": 1.6}),
             (ours, "fadeout", {"color": BLUE, "linewidth": 0.9, "drawstyle": "steps-post"}),
-        ):
+        )
+        for number, (rows, label, style) in enumerate(sides):
+            if has_rates and rates is not None:
+                rate = rates[number]
+                axes[0].plot(rate["time_s"], rate["rate_mbps"], label=label, **style)
             window.plot(rows["time_s"], rows["cwnd_segments"], label=label, **style)
             rtt.plot(rows["time_s"], rows["srtt_s"] * 1e3, label=label, **style)
-        for ax, axis in ((window, "Window (segments)"), (rtt, "Smoothed RTT (ms)")):
+        labels = ["Goodput (Mbit/s)", "Window (segments)", "Smoothed RTT (ms)"][-count:]
+        handovers = results.table("handovers") if results.has_table("handovers") else None
+        for ax, axis in zip(axes, labels, strict=True):
             ax.set_ylabel(axis)
             ax.set_ylim(bottom=0)
-            shade_blockages(ax, results, label=ax is window)
-        window.set_xlim(0, end_s)
+            shade_blockages(ax, results, label=ax is axes[0])
+            for number, time_s in enumerate(() if handovers is None else handovers["time_s"]):
+                label = "Handover" if ax is axes[0] and number == 0 else None
+                ax.axvline(time_s, color=BLACK, linewidth=0.6, linestyle=":", label=label)
+        axes[0].set_xlim(0, end_s)
         rtt.set_xlabel("Time (s)")
-        legend_above(window)
+        legend_above(axes[0])
     figure.savefig(path)

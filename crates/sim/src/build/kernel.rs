@@ -160,6 +160,11 @@ fn add_paths(
         let reason = "a kernel couples no windows; expected `coupling = \"uncoupled\"`";
         return Err(refused(reason));
     }
+    let kernels = flows.parts.kernels.get_or_insert_default();
+    for machine in machines {
+        let settings = kernels.settings(machine);
+        settings.include_path(described.maximum_send_buffer.0);
+    }
     let directory = flows.directory;
     let of_path = |path| {
         let entry = directory.flow(path);

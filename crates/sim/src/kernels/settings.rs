@@ -2,6 +2,9 @@
 
 use fadeout_transport::tcp::{EcnMode, ReceiveWindow, TcpConfig};
 
+/// What Linux has of itself (`tcp_wmem[1]`), bytes.
+const FIRST_SEND_BUFFER: u64 = 16_384;
+
 /// The buffers and ECN of a kernel: the largest that any flow of its node asks for. What no flow asks
 /// for is Linux's own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,6 +33,12 @@ impl Settings {
             raise(&mut self.send, [buffer.initial, buffer.maximum]);
         }
         self.has_ecn |= matches!(config.ecn, EcnMode::Classic | EcnMode::Dctcp);
+    }
+
+    /// Includes the most that the send buffer of a path of a connection by several grows to.
+    pub(crate) fn include_path(&mut self, send_buffer: u64) {
+        let first = self.send.map_or(FIRST_SEND_BUFFER, |[first, _]| first);
+        raise(&mut self.send, [first, send_buffer]);
     }
 
     /// Files below `/proc/sys` with the values that the agent writes there.
@@ -75,5 +84,14 @@ mod tests {
         let buffer = "net/ipv4/tcp_wmem=4096 16384 4194304";
         let all = [usual, buffer, "net/ipv4/tcp_ecn=1"];
         assert_eq!(settings.assignments(), all);
+        settings.include_path(1 << 23);
+        let longer = "net/ipv4/tcp_wmem=4096 16384 8388608";
+        assert_eq!(
+            settings.assignments(),
+            [usual, longer, "net/ipv4/tcp_ecn=1"]
+        );
+        let mut path_alone = Settings::default();
+        path_alone.include_path(1 << 23);
+        assert_eq!(path_alone.assignments(), [longer]);
     }
 }

@@ -30,6 +30,7 @@ impl MultipathConfig {
             receive_window: ReceiveWindow::Shared,
             send_buffer: None, // the connection's
             multipath: true,
+            is_linux_subflow: matches!(self.path_scheduler, PathSchedulerKind::Linux(_)),
             ..self.tcp.clone()
         }
     }

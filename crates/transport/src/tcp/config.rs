@@ -138,6 +138,26 @@ impl Default for SendBufferConfig {
     }
 }
 
+/// The memory that a receive buffer counts for a packet beside its payload, bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PacketMemory {
+    /// By itself.
+    pub alone: u64,
+    /// Joined to the one before it.
+    pub joined: u64,
+}
+
+impl Default for PacketMemory {
+    /// What a 64-bit Linux keeps of a packet that segmentation in software made: its descriptor
+    /// (`sk_buff`, 256 bytes) and a small head (640 bytes).
+    fn default() -> PacketMemory {
+        PacketMemory {
+            alone: 896,
+            joined: 0,
+        }
+    }
+}
+
 fadeout_core::choices! {
     /// When segments are spaced in time.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -294,6 +314,8 @@ pub struct TcpConfig {
     pub receive_window: ReceiveWindow,
     /// Memory of the receive buffer under autotuning at first, bytes (Linux `tcp_rmem[1]`).
     pub initial_receive_buffer: u64,
+    /// What a packet takes of the receive buffer beside its payload, under autotuning.
+    pub packet_memory: PacketMemory,
     /// Send buffer; `None` takes whatever is written at once.
     pub send_buffer: Option<SendBufferConfig>,
     /// ECN.
@@ -314,6 +336,10 @@ pub struct TcpConfig {
     /// Whether segments carry Multipath TCP options: a mapping takes 24 bytes of each data
     /// segment, a DATA_ACK 12 of each ACK.
     pub multipath: bool,
+    /// A subflow as Linux has them: rates are of segments with that option's bytes, whose size knows nothing
+    /// of it (`mss_cache`), and nobody notes where the application is what limits: `tcp_sendmsg` does,
+    /// which writes to subflows do not come by.
+    pub is_linux_subflow: bool,
     /// Fewest segments of such a burst (Linux `tcp_min_tso_segs`).
     pub minimum_burst: u32,
     /// A sender gathers no longer once this fraction of the window may be sent (Linux

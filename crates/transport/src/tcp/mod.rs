@@ -21,7 +21,7 @@ mod timer;
 pub use accurate::AccurateCounters;
 pub use config::{
     AccurateEcn, AckRule, EcnMode, LossRecovery, LossResponse, NewRenoVariant, OutageResponse,
-    Pacing, ReceiveWindow, RecoverGuard, ResilienceConfig, RtoRule, SendBufferConfig,
+    Pacing, PacketMemory, ReceiveWindow, RecoverGuard, ResilienceConfig, RtoRule, SendBufferConfig,
     SendBufferRule, TcpConfig,
 };
 pub(crate) use endpoint::SubflowView;

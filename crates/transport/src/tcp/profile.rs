@@ -1,8 +1,8 @@
 //! Profiles: whole stacks by name, so that older studies can be repeated with what they used.
 
 use super::config::{
-    AckRule, EcnMode, LossRecovery, NewRenoVariant, Pacing, ReceiveWindow, RecoverGuard,
-    ResilienceConfig, RtoRule, SendBufferConfig, SendBufferRule, TcpConfig,
+    AckRule, EcnMode, LossRecovery, NewRenoVariant, Pacing, PacketMemory, ReceiveWindow,
+    RecoverGuard, ResilienceConfig, RtoRule, SendBufferConfig, SendBufferRule, TcpConfig,
 };
 use fadeout_core::registry::{Entry, Parameter, Registered, Settings, choice, flag, integer, span};
 use fadeout_core::{Rate, Span};
@@ -68,6 +68,13 @@ fadeout_core::parameters! {
         /// Memory of the receive buffer at first, under autotuning (tcp_rmem[1]); a half of it, and
         /// after the first full segment about 0.6 of it, holds payload.
         initial_receive_buffer: u64 = integer((4_096, 1 << 30, "bytes"), "131072"),
+        /// Memory of the receive buffer that a packet takes beside its payload, under autotuning:
+        /// its descriptor and what is not payload of the network device's buffer.
+        packet_memory: u64 = integer((256, 65_536, "bytes"), "896"),
+        /// The same of a packet that is joined to the one before it: 0 where segmentation in software
+        /// made them, and what is not payload of the buffer where a network device did; no more than
+        /// packet-memory.
+        joined_packet_memory: u64 = integer((0, 65_536, "bytes"), "0"),
         /// How much of what is written the socket takes at once; with "linux" the writer waits for
         /// room.
         send_buffer: SendBufferRule = choice(SendBufferRule::NAMES, "unbounded"),
@@ -273,6 +280,10 @@ fn configured(recovery: LossRecovery, settings: &Settings<'_>) -> TcpConfig {
             },
         },
         initial_receive_buffer: given.initial_receive_buffer,
+        packet_memory: PacketMemory {
+            alone: given.packet_memory,
+            joined: given.joined_packet_memory.min(given.packet_memory),
+        },
         send_buffer: (given.send_buffer == SendBufferRule::Linux).then(|| SendBufferConfig {
             initial: given.initial_send_buffer,
             maximum: given.maximum_send_buffer.unwrap_or(u64::MAX),
@@ -289,6 +300,7 @@ fn configured(recovery: LossRecovery, settings: &Settings<'_>) -> TcpConfig {
         maximum_pacing_rate: Rate::UNLIMITED,
         tso_bursts: given.tso_bursts,
         multipath: false,
+        is_linux_subflow: false,
         minimum_burst: 2,
         burst_window_divisor: 3,
         maximum_retries: given.maximum_retries,

@@ -5,7 +5,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from fadeout.studies.multipath import figures
+from fadeout.studies.multipath import figures, kernel
 from fadeout.studies.multipath.claims import gain, mean, of, ratio, verdicts
 from fadeout.studies.multipath.runs import (
     FULL_WINDOW,
@@ -68,6 +68,7 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
     yield beside(found)
     yield over_distance(found)
     yield held_up(runs, found)
+    yield kernel.section(runs)
     yield assumptions(runs)
 
 
@@ -291,6 +292,6 @@ tables of this experiment: its claims in the text are what is checked.
 """,
     full=Effort(seeds=12, other_seeds=5, swept_seeds=2, duration_s=20),
     quick=Effort(seeds=2, other_seeds=1, swept_seeds=1, duration_s=2),
-    count=count,
+    count=lambda effort: count(effort) + kernel.count(effort),
     sections=sections,
 )

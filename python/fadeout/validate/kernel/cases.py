@@ -2,14 +2,16 @@
 
 import itertools
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
-from fadeout.validate.kernel.runs import SEEDS
-from fadeout.validate.kernel.scenario import Document
+from fadeout._run import Overrides, Source
+from fadeout.validate.kernel.runs import SEEDS, check_sides
+from fadeout.validate.kernel.scenario import Document, Sides, sides
 
 PACKET_BYTES = 1500
 CHAOTIC_SEEDS = 20
@@ -28,18 +30,59 @@ Group = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario of the matrix."""
+    """A scenario of the matrix, or one that is given."""
 
     name: str
     group: str
-    document: Document
+    document: Source
     is_chaotic: bool
     is_quick: bool
+    overrides: Overrides | None = None
 
     @property
     def seeds(self) -> range:
         """Those of each side."""
         return range(1, (CHAOTIC_SEEDS if self.is_chaotic else SEEDS) + 1)
+
+    @property
+    def file_name(self) -> str:
+        """Its name as that of a file."""
+        return self.name.replace("/", "-").replace(" ", "-")
+
+    def sides(self, kernel: str) -> Sides:
+        """Both sides of it."""
+        return sides(self.document, kernel=kernel, set=self.overrides)
+
+
+def given(
+    scenarios: Sequence[Path],
+    *,
+    kernel: str = "6.12",
+    set: Overrides | None = None,  # noqa: A002
+    is_chaotic: bool = False,
+) -> list[Case]:
+    """Cases of scenario files, by the names of the files.
+
+    Raises:
+        ScenarioError: a scenario is wrong, or has what one side cannot have.
+        FadeoutError: one has nothing to compare.
+    """
+    paths = list(dict.fromkeys(scenarios))
+    stems = [path.stem for path in paths]
+    found = [
+        Case(
+            str(path) if stems.count(path.stem) > 1 else path.stem,
+            "given",
+            path,
+            is_chaotic,
+            is_quick=False,
+            overrides=set,
+        )
+        for path in paths
+    ]
+    for case in found:
+        check_sides(case.sides(kernel))
+    return found
 
 
 AXES = (
@@ -54,6 +97,7 @@ AXES = (
     "rate-steps",
     "delay-steps-ms",
     "cells",
+    "paths",
 )
 """The lists that a group may have."""
 
@@ -73,7 +117,7 @@ def _of_group(group: Group) -> Iterator[Case]:
         is_quick = bool(quick) and all(
             value in quick.get(axis, group[axis]) for axis, value in chosen.items()
         )
-        made = _from_file(chosen) if "cells" in chosen else _link(chosen)
+        made = _made(chosen)
         yield Case(
             " ".join([group["name"], *_words(chosen)]),
             group["name"],
@@ -94,6 +138,7 @@ def _words(chosen: Group) -> Iterator[str]:
         "rate-steps": lambda v: f"{v[0]}to{v[1]}M",
         "delay-steps-ms": lambda v: f"{v[0]}to{v[1]}ms",
         "cells": lambda v: v[0],
+        "paths": lambda v: v["name"],
         "controls": lambda v: v.replace(" ", "+"),
     }
     varied = "rate-steps" if "rate-steps" in chosen else "rates"
@@ -103,6 +148,59 @@ def _words(chosen: Group) -> Iterator[str]:
     for axis, value in chosen.items():
         if axis not in hidden:
             yield form.get(axis, str)(value)
+
+
+def _made(chosen: Group) -> Document:
+    if "cells" in chosen:
+        return _from_file(chosen)
+    return _two_paths(chosen) if "paths" in chosen else _link(chosen)
+
+
+def _two_paths(chosen: Group) -> Document:
+    """A connection over two links, which differ as `paths` says."""
+    paths = chosen["paths"]
+    _, duration_s = chosen["rates"]
+    flow = _flow(START_S, chosen["controls"])
+    flow["multipath"] = {"paths": [["first"], ["second"]], "path-scheduler": "linux"}
+    made: Document = {"duration": f"{duration_s + START_S} s", "link": {}, "flow": {"both": flow}}
+    each = zip(
+        flow["multipath"]["paths"],
+        paths["rates"],
+        paths["rtts-ms"],
+        paths.get("losses", [0, 0]),
+        strict=True,
+    )
+    for (link,), rate, rtt_ms, loss in each:
+        of_link = {**chosen, "losses": loss} if loss else chosen
+        made["link"][link] = _path(of_link, rate, rtt_ms, duration_s)
+    if "blockages" in chosen:
+        made["blockage"] = _blockage("first", chosen)
+    return made
+
+
+def _flow(start_s: float, control: str) -> Document:
+    return {
+        "from": "server",
+        "to": "client",
+        "start": f"{start_s} s",
+        "application": "bulk",
+        "congestion-control": control,
+    }
+
+
+def _blockage(link: str, chosen: Group) -> Document:
+    return {
+        "bus": {
+            "link": link,
+            "direction": "both" if chosen["effects"] == "held" else "forward",
+            "schedule": {
+                "period": "3 s",
+                "duration": f"{chosen['blockages']} s",
+                "phase": "2 s",
+            },
+            "effect": chosen["effects"],
+        }
+    }
 
 
 def _from_file(chosen: Group) -> Document:
@@ -126,23 +224,10 @@ def _link(chosen: Group) -> Document:
         "flow": {},
     }
     for number, control in enumerate(chosen["controls"].split()):
-        made["flow"][("first", "second")[number]] = {
-            "from": "server",
-            "to": "client",
-            "start": f"{START_S + number * SECOND_STARTS_S} s",
-            "application": "bulk",
-            "congestion-control": control,
-        }
+        start_s = START_S + number * SECOND_STARTS_S
+        made["flow"][("first", "second")[number]] = _flow(start_s, control)
     if "blockages" in chosen:
-        length_s = chosen["blockages"]
-        made["blockage"] = {
-            "bus": {
-                "link": "path",
-                "direction": "both" if chosen["effects"] == "held" else "forward",
-                "schedule": {"period": "3 s", "duration": f"{length_s} s", "phase": "2 s"},
-                "effect": chosen["effects"],
-            }
-        }
+        made["blockage"] = _blockage("path", chosen)
     return made
 
 

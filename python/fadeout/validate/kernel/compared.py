@@ -13,6 +13,7 @@ QUANTITIES = (
     Quantity("goodput Mbit/s", "goodput_mbps", ".3f"),
     Quantity("mean sRTT ms", "mean_srtt_ms", ".2f"),
     Quantity("retransmitted", "retransmitted_segments", ".0f"),
+    Quantity("timeouts", "timeouts", ".0f"),
     Quantity("largest cwnd", "max_cwnd_segments", ".0f"),
     Quantity("mean cwnd", "mean_cwnd_segments", ".1f"),
 )
@@ -30,7 +31,7 @@ CHAOTIC_MEDIAN = 0.10
 SIGNIFICANCE = 0.01
 """Of the test of Kolmogorov and Smirnov."""
 JUDGED = ("goodput_mbps", "mean_srtt_ms", "retransmitted_segments")
-"""The quantities with a tolerance; windows are shown."""
+"""The quantities with a tolerance; the others are shown."""
 
 TOLERANCES = (
     ("goodput", "median 3 %, each seed 10 %"),

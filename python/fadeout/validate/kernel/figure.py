@@ -1,36 +1,54 @@
-"""Both sides in one figure: windows and round-trip times over time."""
+"""Both sides in one figure: rates, windows and round-trip times over time."""
 
 from pathlib import Path
 
-from fadeout._run import Overrides, Source
+from fadeout.results import Results
 from fadeout.validate.beside import draw_beside
-from fadeout.validate.kernel.measured import series
+from fadeout.validate.kernel.measured import rate, series
 from fadeout.validate.kernel.runs import run_side
-from fadeout.validate.kernel.scenario import sides
+from fadeout.validate.kernel.scenario import Sides
+
+SEED = 1
+"""Of the runs that are drawn."""
 
 
 def draw(
-    source: Source,
-    folder: Path,
+    pair: Sides,
+    path: Path,
     *,
     kernel: str = "6.12",
-    seed: int = 1,
-    set: Overrides | None = None,  # noqa: A002
+    theirs: Results | None = None,
+    ours: Results | None = None,
 ) -> list[Path]:
-    """Draw window and round-trip time of both sides, a figure a flow, into `folder`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    pair = sides(source, kernel=kernel, set=set)
-    theirs, ours = (run_side(pair, text, seed, None) for text in (pair.kernel, pair.ours))
-    paths = []
-    for name, start_s in pair.start(seed).items():
-        path = folder / f"{name}.png"
+    """Draw both sides of a scenario, a figure for each flow and for each path of one.
+
+    Args:
+        pair: both sides of the scenario.
+        path: the file of the first; the others have the flow's or the path's name behind its own.
+        kernel: the version that the legend names.
+        theirs: the kernel's run of the first seed, if there is one already.
+        ours: the same of ours.
+    """
+    theirs = theirs or run_side(pair, pair.kernel, SEED, None)
+    ours = ours or run_side(pair, pair.ours, SEED, None)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    of_flow = dict(ours.paths.select("path", "flow").iter_rows())
+    multipath = set(of_flow.values())
+    starts = pair.start(SEED)
+    names = [name for name in starts if name not in multipath] + list(of_flow)
+    files = []
+    for name in names:
+        start_s = starts[of_flow.get(name, name)]
+        suffix = "" if name == names[0] else "-" + name.replace("/", "-")
+        file = path.with_name(f"{path.stem}{suffix}{path.suffix}")
         draw_beside(
-            path,
+            file,
             series(theirs, name, start_s),
             series(ours, name, start_s),
             ours,
             kernel=kernel,
             end_s=ours.duration_s,
+            rates=(rate(theirs, name), rate(ours, name)),
         )
-        paths.append(path)
-    return paths
+        files.append(file)
+    return files

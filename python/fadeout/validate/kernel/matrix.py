@@ -1,4 +1,4 @@
-"""The matrix: every case on both sides, with what was run kept, so that a stopped one goes on."""
+"""Cases on both sides, with what was run kept, so that what was stopped goes on."""
 
 import hashlib
 import json
@@ -13,18 +13,19 @@ from typing import Any
 
 from fadeout import FadeoutError, __version__
 from fadeout.kernel import Kernel, find
+from fadeout.results import Results
 from fadeout.study.batch import CountCallback, run_all
 from fadeout.study.job import MayGoOn
 from fadeout.validate.kernel.cases import Case, cases
-from fadeout.validate.kernel.compared import Compared, Verdict
-from fadeout.validate.kernel.measured import Values
-from fadeout.validate.kernel.runs import read_side
-from fadeout.validate.kernel.scenario import Sides, sides
+from fadeout.validate.kernel.compared import JUDGED, Compared, Verdict
+from fadeout.validate.kernel.measured import Values, measured
+from fadeout.validate.kernel.runs import run_side
+from fadeout.validate.kernel.scenario import Sides
 
 FILE = "runs.jsonl"
 """A line a run: case, side, seed, what it was of, and the quantities by flow."""
 
-KERNEL, OURS = "kernel", "ours"
+SIDES = KERNEL, OURS = "kernel", "ours"
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class Runs:
         """What was asked for, run or not."""
         self.failures: list[str] = []
         """Runs of this time that ended with an error, in words."""
+        self.whole: dict[tuple[str, str], Results] = {}
+        """The whole results of the first seed by case and side, of those that were run now."""
         self._lock = Lock()
         if self.path.is_file():
             text = self.path.read_text(encoding="utf-8")
@@ -91,6 +94,7 @@ def run_matrix(
     seeds: int | None = None,
     jobs: int | None = None,
     progress: CountCallback | None = None,
+    keeps_first: bool = False,
 ) -> Runs:
     """Run what of the matrix is not in `folder` yet. A seed of every case comes before the next.
 
@@ -98,9 +102,10 @@ def run_matrix(
         wanted: the cases.
         folder: where the runs are kept.
         kernel: the version; the newest of it that was built.
-        seeds: no more than so many a side.
+        seeds: so many a side, in place of the case's own number.
         jobs: runs at a time; as many as there are processors by default.
         progress: called with how many runs are done, of how many.
+        keeps_first: whether the whole results of the first seed are kept in memory.
     """
     runs = Runs(folder)
     runs.planned = list(_planned(wanted, find(kernel), seeds))
@@ -111,19 +116,17 @@ def run_matrix(
         if progress is not None:
             progress(done + count, len(runs.planned))
 
-    run_all([partial(_call, one, runs) for one in left], workers=jobs, progress=tick)
+    run_all([partial(_call, one, runs, keeps_first) for one in left], workers=jobs, progress=tick)
     return runs
 
 
 def _planned(wanted: Sequence[Case], kernel: Kernel, seeds: int | None) -> Iterator[_Run]:
-    pairs = {case.name: sides(case.document, kernel=kernel.release) for case in wanted}
-    for number in range(max(len(case.seeds) for case in wanted)):
-        if seeds is not None and number >= seeds:
-            return
+    pairs = {case.name: case.sides(kernel.release) for case in wanted}
+    for seed in range(1, max(seeds or len(case.seeds) for case in wanted) + 1):
         for case in wanted:
-            if number >= len(case.seeds):
+            if seed > (seeds or len(case.seeds)):
                 continue
-            pair, seed = pairs[case.name], case.seeds[number]
+            pair = pairs[case.name]
             for side in (KERNEL, OURS):
                 yield _Run(case, pair, side, seed, _key(pair, side, seed, kernel))
 
@@ -135,7 +138,7 @@ def _key(pair: Sides, side: str, seed: int, kernel: Kernel) -> str:
     return hashlib.sha256(whole.encode()).hexdigest()[:20]
 
 
-def _call(one: _Run, runs: Runs, may_go_on: MayGoOn) -> None:
+def _call(one: _Run, runs: Runs, keeps_first: bool, may_go_on: MayGoOn) -> None:
     text = one.pair.kernel if one.side == KERNEL else one.pair.ours
     began = monotonic()
     stopped = False
@@ -146,13 +149,16 @@ def _call(one: _Run, runs: Runs, may_go_on: MayGoOn) -> None:
         return not stopped
 
     try:
-        values = read_side(one.pair, text, one.seed, go_on)
+        results = run_side(one.pair, text, one.seed, go_on)
+        values = measured(results, one.pair.start(one.seed))
     except FadeoutError as error:
         # The others are worth having.
         runs.failures.append(f"{one.case.name}, {one.side}, seed {one.seed}: {error}")
         return
     if stopped:
         return
+    if keeps_first and one.seed == 1:
+        runs.whole[one.case.name, one.side] = results
     runs.keep(
         {
             "case": one.case.name,
@@ -175,10 +181,11 @@ def compared(runs: Runs) -> list[Compared]:
             found.setdefault(one.case.name, {}).setdefault(one.seed, {})[one.side] = kept["flows"]
     rows = []
     for one in planned.values():
-        case, flows = one.case, one.pair.flows
+        case = one.case
         both = [by for by in found.get(case.name, {}).values() if len(by) == 2]
         if not both:
             continue
+        flows = list(both[0][KERNEL])
         for flow in flows:
             name = case.name if len(flows) == 1 else f"{case.name}, {flow}"
             rows.append(
@@ -191,6 +198,9 @@ def compared(runs: Runs) -> list[Compared]:
             )
     return rows
 
+
+IN_TABLE = (*JUDGED, "max_cwnd_segments")
+"""The quantities that have columns."""
 
 TABLE = (
     "case",
@@ -213,21 +223,35 @@ TABLE = (
 def cells(row: Compared) -> list[str]:
     """A row of the table: medians of both sides and the error; a cross where it is too large."""
     line = [row.name, str(len(row.kernel))]
-    for judged in row.rows():
-        if judged.quantity.key == "mean_cwnd_segments":
+    found = {judged.quantity.key: judged for judged in row.rows()}
+    for key in IN_TABLE:
+        judged = found.get(key)
+        if judged is None:
+            line += [""] * 3
             continue
         form = judged.quantity.form
         mark = " ✗" if judged.verdict == Verdict.MISSED else ""
         theirs, ours = median(judged.kernel), median(judged.ours)
         error = f"{judged.error:+.1%}" if theirs else f"{ours:+.0f}"
         line += [f"{theirs:{form}}", f"{ours:{form}}", error + mark]
-    return line + [""] * (len(TABLE) - len(line))
+    return line
 
 
 def markdown(rows: Sequence[Compared]) -> str:
     """The table as a page has it."""
     lines = ["| " + " | ".join(TABLE) + " |", "|---" * len(TABLE) + "|"]
     lines += ["| " + " | ".join(cells(row)) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def markdown_by_quantity(rows: Sequence[Compared], kernel: str) -> str:
+    """A table of a few cases as a page has it: a row for each quantity, with its spread."""
+    head = ("case", "quantity", f"Linux {kernel}", "fadeout", "error", "")
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    for row in rows:
+        for number, judged in enumerate(row.rows()):
+            name = "" if number else row.name
+            lines.append("| " + " | ".join([name, *judged.cells()]) + " |")
     return "\n".join(lines) + "\n"
 
 

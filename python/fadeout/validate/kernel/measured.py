@@ -15,22 +15,37 @@ Values = dict[str, float]
 
 
 def measured(results: Results, starts_s: Mapping[str, float]) -> dict[str, Values]:
-    """The quantities of each flow of `starts_s`, which says when it starts."""
+    """The quantities of each flow of `starts_s`, which says when it starts, and of its paths."""
     flows = {row["flow"]: row for row in results.flows.iter_rows(named=True)}
-    return {
-        name: _of_flow(results, flows[name], start_s, results.duration_s)
-        for name, start_s in starts_s.items()
-    }
+    paths = results.paths.to_dicts()
+    found: dict[str, Values] = {}
+    for name, start_s in starts_s.items():
+        flow = flows[name]
+        seconds = (flow["completed_at_s"] or results.duration_s) - start_s
+        found[name] = _quantities(results, (name, flow), flow["delivered_bytes"], start_s, seconds)
+        for path in paths:
+            if path["flow"] == name:
+                row = (path["path"], path)
+                found[path["path"]] = _quantities(
+                    results, row, path["arrived_bytes"], start_s, seconds
+                )
+    return found
 
 
-def _of_flow(results: Results, flow: Mapping[str, Any], start_s: float, end_s: float) -> Values:
-    completed = flow["completed_at_s"]
-    seconds = (end_s if completed is None else completed) - start_s
-    sampled = at_instants(results.congestion, flow["flow"], start_s, start_s + seconds)
+def _quantities(
+    results: Results,
+    named: tuple[str, Mapping[str, Any]],
+    arrived_bytes: int,
+    start_s: float,
+    seconds: float,
+) -> Values:
+    """Those of a flow or a path: its name and its row of the summary."""
+    name, row = named
+    sampled = at_instants(results.congestion, name, start_s, start_s + seconds)
     values = {
-        "goodput_mbps": flow["delivered_bytes"] * 8e-6 / max(seconds, 1e-9),
-        "retransmitted_segments": float(flow["retransmitted_segments"]),
-        "timeouts": float(flow["timeouts"]),
+        "goodput_mbps": arrived_bytes * 8e-6 / max(seconds, 1e-9),
+        "retransmitted_segments": float(row["retransmitted_segments"]),
+        "timeouts": float(row["timeouts"]),
     }
     if sampled.height:
         values |= {
@@ -65,5 +80,13 @@ def at_instants(congestion: pl.DataFrame, flow: str, start_s: float, end_s: floa
 
 
 def series(results: Results, flow: str, start_s: float) -> pl.DataFrame:
-    """Window and round-trip time of a flow at the instants."""
+    """Window and round-trip time of a flow, or of a path, at the instants."""
     return at_instants(results.congestion, flow, start_s, results.duration_s)
+
+
+def rate(results: Results, flow: str) -> pl.DataFrame:
+    """What reaches the application of a flow, by intervals; empty where that is not recorded."""
+    if not results.has_table("throughput"):
+        return pl.DataFrame(schema={"time_s": pl.Float64, "rate_mbps": pl.Float64})
+    rows = results.table("throughput")
+    return rows.filter(pl.col("flow") == flow).select("time_s", "rate_mbps").sort("time_s")

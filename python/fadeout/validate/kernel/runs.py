@@ -56,7 +56,7 @@ def compare(
         progress: called with how many runs are done, of how many.
 
     Returns:
-        The flows of TCP, in the order of the scenario.
+        The flows of TCP, in the order of the scenario, and behind each its paths.
 
     Raises:
         ScenarioError: the scenario is wrong, or has what one side cannot have.
@@ -77,7 +77,7 @@ def compare(
             tuple(one[name] for one in ours),
             is_chaotic,
         )
-        for name in pair.flows
+        for name in theirs[0]
     ]
 
 

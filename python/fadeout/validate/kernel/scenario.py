@@ -26,6 +26,10 @@ PACKET_MEMORY = 1600 + 256 + 320
 buffer that its network device gives it (1518 and 78 before it, in lines of 64), `struct sk_buff`
 and `struct skb_shared_info`."""
 
+JOINED_MEMORY = 1600 + 320 - 1448
+"""What a packet takes beside its payload once it is joined to the one before: its `struct sk_buff`
+is freed, its buffer stays."""
+
 WINDOW_SHARE = 1448 * 256 // PACKET_MEMORY
 """256ths of the receive buffer that are the window (`scaling_ratio`, which Linux takes from the
 first whole segment): 170."""
@@ -34,12 +38,14 @@ KERNEL_SETTINGS = {
     "timer-tick": f"{1000 // HZ} ms",
     "nagle": True,
     "header-memory": 192,
+    "packet-memory": PACKET_MEMORY - 1448,
+    "joined-packet-memory": JOINED_MEMORY,
     "maximum-send-buffer": 4_194_304,
     "maximum-receive-window": 6_291_456 * WINDOW_SHARE // 256,
 }
 """What a guest has and the profile `linux` leaves open: ticks, Nagle's algorithm, memory for
-headers without wireless networks and tunnels (`MAX_TCP_HEADER`), the send buffer (`tcp_wmem`); and
-the share of the receive buffer (`tcp_rmem`) that is the largest window."""
+headers without wireless networks and tunnels (`MAX_TCP_HEADER`), and of what is received, the send
+buffer (`tcp_wmem`); and the share of the receive buffer (`tcp_rmem`) that is the largest window."""
 
 START_STEP_S = 0.0037
 """How far the starts of flows lie apart from seed to seed, modulo a tick."""
@@ -124,7 +130,14 @@ def _flow(document: Document, name: str) -> Document:
 def _as_linux(flow: Document, resolved: Document) -> None:
     """Gives our flow what the kernel has of itself."""
     flow["profile"] = "linux"
-    flow["tcp"] = KERNEL_SETTINGS | flow.get("tcp", {})
+    tcp = flow.get("tcp", {})
+    # A kernel's window grows whether the scenario's does or not, and of twice the scenario's memory
+    # it has its share.
+    windows = [tcp[key] for key in ("receive-window", "maximum-receive-window") if key in tcp]
+    own = {key: value for key, value in tcp.items() if key != "receive-window"}
+    if windows:
+        own["maximum-receive-window"] = 2 * windows[0] * WINDOW_SHARE // 256
+    flow["tcp"] = KERNEL_SETTINGS | own
     control = resolved.get("congestion-control", {"name": "cubic"})
     name = control["name"]
     # Linux's Reno counts in integers, as ours does under its own name.

@@ -68,6 +68,9 @@ pub(super) struct AckPolicy {
     is_interactive: bool,
     is_pending: bool,
     timer_at: Time,
+    /// When the timer last set runs out, whether what it was set for was acknowledged meanwhile or not:
+    /// Linux does not stop it (`inet_csk_clear_xmit_timer`).
+    runs_out_at: Time,
     /// ACKs of out-of-order data since RCV.NXT was `duplicates_at`.
     duplicates: u32,
     duplicates_at: u64,
@@ -91,6 +94,7 @@ impl AckPolicy {
             is_interactive: false,
             is_pending: false,
             timer_at: Time::NEVER,
+            runs_out_at: Time::NEVER,
             duplicates: 0,
             duplicates_at: 0,
             compressed: 0,
@@ -244,6 +248,9 @@ impl AckPolicy {
             return false;
         }
         self.compressed += 1;
+        if self.runs_out_at <= now {
+            self.runs_out_at = Time::NEVER;
+        }
         if self.compressed_at.is_never() {
             self.compressed_at = now + MAX_COMPRESSION_DELAY.min(cx.rtt / 20) + COMPRESSION_SLACK;
         }
@@ -271,6 +278,9 @@ impl AckPolicy {
         }
         let at = self.clock.fires_at(now, self.clock.span(delay));
         self.timer_at = self.timer_at.min(at);
+        if self.rule == AckRule::Linux {
+            self.runs_out_at = self.timer_at;
+        }
         false
     }
 
@@ -289,12 +299,22 @@ impl AckPolicy {
     }
 
     pub(super) fn wake_at(&self) -> Time {
-        self.timer_at.min(self.compressed_at)
+        self.timer_at.min(self.thinned_at())
+    }
+
+    /// When what is thinned out leaves at the latest: by its own timer, or by that of delayed ACKs when it
+    /// runs out (Linux `tcp_delack_timer_handler`).
+    fn thinned_at(&self) -> Time {
+        if self.compressed > 0 {
+            self.compressed_at.min(self.runs_out_at)
+        } else {
+            Time::NEVER
+        }
     }
 
     /// Whether an ACK leaves because a timer expired.
     pub(super) fn on_wake(&mut self, now: Time, rto: Span) -> bool {
-        if self.timer_at <= now {
+        if self.compressed == 0 && self.timer_at <= now {
             if self.rule == AckRule::Linux {
                 // The delay was too short for the second segment, or for a reply: wait longer next
                 // time, or stop waiting for replies.
@@ -309,6 +329,6 @@ impl AckPolicy {
             }
             return true;
         }
-        self.compressed_at <= now
+        self.wake_at() <= now
     }
 }

@@ -90,7 +90,7 @@ impl Receiver {
     pub(super) fn new(config: &TcpConfig) -> Receiver {
         Receiver {
             reassembly: Reassembly::default(),
-            packets: Packets::default(),
+            packets: Packets::new(config.packet_memory),
             policy: AckPolicy::new(config),
             window: AdvertisedWindow::new(config),
             advertised: None,

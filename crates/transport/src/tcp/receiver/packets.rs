@@ -3,11 +3,9 @@
 //! Linux joins a segment to the packet before it where they touch (`tcp_try_coalesce`): the joined one
 //! costs its payload alone, and the application reads them as one.
 
+use crate::tcp::config::PacketMemory;
 use std::collections::VecDeque;
 
-/// Memory of a packet beside its payload: what a 64-bit Linux keeps of a packet that segmentation
-/// in software made, its descriptor (`sk_buff`, 256 bytes) and a small head (640 bytes).
-pub(super) const PACKET_OVERHEAD: u64 = 896;
 /// Fragments that a packet has room for (`MAX_SKB_FRAGS`).
 const MOST_FRAGMENTS: u64 = 17;
 /// Written data lies in pieces of memory of this size, one behind the other (`SKB_FRAG_PAGE_ORDER`). A
@@ -36,31 +34,43 @@ struct Packet {
     start: u64,
     end: u64,
     fragments: u64,
+    /// Memory beside the payload.
+    beside: u64,
 }
 
 impl Packet {
-    fn of(start: u64, end: u64) -> Packet {
-        let pages = end.saturating_sub(2) / PAGE - start.saturating_sub(1) / PAGE;
+    #[inline]
+    fn of(start: u64, end: u64, memory: PacketMemory) -> Packet {
+        let mut fragments = 1;
+        if memory.joined == 0 {
+            fragments += end.saturating_sub(2) / PAGE - start.saturating_sub(1) / PAGE;
+        }
         Packet {
             start,
             end,
-            fragments: 1 + pages,
+            fragments,
+            beside: memory.alone,
         }
     }
 
     fn memory(&self) -> u64 {
-        self.end - self.start + PACKET_OVERHEAD
+        self.end - self.start + self.beside
     }
 
-    /// Takes `next` in, if it touches and there is room.
-    fn join(&mut self, next: &Packet) -> bool {
+    /// Takes `next` in, if it touches and there is room. The memory that this saves.
+    #[inline]
+    fn join(&mut self, next: &Packet, memory: PacketMemory) -> Option<u64> {
         let fragments = self.fragments + next.fragments;
-        let joins = self.end == next.start && fragments <= MOST_FRAGMENTS;
-        if joins {
-            self.end = next.end;
-            self.fragments = fragments;
+        // The first of the device's buffers is the packet's own.
+        let most = MOST_FRAGMENTS + u64::from(memory.joined > 0);
+        if self.end != next.start || fragments > most {
+            return None;
         }
-        joins
+        let saved = memory.alone - memory.joined;
+        self.end = next.end;
+        self.fragments = fragments;
+        self.beside += next.beside - saved;
+        Some(saved)
     }
 }
 
@@ -73,7 +83,7 @@ struct OutOfOrder {
 
 impl OutOfOrder {
     /// Takes a segment. Returns whether it was joined to a packet.
-    fn insert(&mut self, packet: Packet) -> bool {
+    fn insert(&mut self, packet: Packet, of_packets: PacketMemory) -> bool {
         let mut at = self.packets.len();
         while at > 0 && self.packets[at - 1].start > packet.start {
             at -= 1;
@@ -83,8 +93,8 @@ impl OutOfOrder {
             if packet.end <= before.end {
                 return false;
             }
-            if before.join(&packet) {
-                self.memory += packet.end - packet.start;
+            if let Some(saved) = before.join(&packet, of_packets) {
+                self.memory += packet.memory() - saved;
                 return true;
             }
             if before.start == packet.start {
@@ -130,16 +140,18 @@ struct Unread {
 
 impl Unread {
     #[inline]
-    fn push(&mut self, packet: Packet) {
+    fn push(&mut self, packet: Packet, of_packets: PacketMemory) {
         let len = packet.end - packet.start;
         let is_one = self.first == self.bytes;
         self.bytes += len;
-        self.memory += len;
-        if self.bytes > len && self.last.join(&packet) {
+        self.memory += packet.memory();
+        if self.bytes > len
+            && let Some(saved) = self.last.join(&packet, of_packets)
+        {
+            self.memory -= saved;
             self.first += if is_one { len } else { 0 };
             return;
         }
-        self.memory += PACKET_OVERHEAD;
         self.last = packet;
         if self.bytes == len {
             self.first = len;
@@ -150,20 +162,31 @@ impl Unread {
 /// Data received and not read.
 #[derive(Debug, Default)]
 pub(super) struct Packets {
+    of_packets: PacketMemory,
     out_of_order: OutOfOrder,
     unread: Unread,
 }
 
 impl Packets {
+    /// Nothing is held yet.
+    pub(super) fn new(of_packets: PacketMemory) -> Packets {
+        Packets {
+            of_packets,
+            ..Packets::default()
+        }
+    }
+
     /// Takes a segment out of order. Returns whether it was joined to a packet.
     pub(super) fn insert(&mut self, start: u64, end: u64) -> bool {
-        self.out_of_order.insert(Packet::of(start, end))
+        let packet = Packet::of(start, end, self.of_packets);
+        self.out_of_order.insert(packet, self.of_packets)
     }
 
     /// Takes a segment that begins at RCV.NXT, and what it puts in order.
     #[inline]
     pub(super) fn push(&mut self, start: u64, end: u64) {
-        self.unread.push(Packet::of(start, end));
+        let packet = Packet::of(start, end, self.of_packets);
+        self.unread.push(packet, self.of_packets);
         if !self.out_of_order.packets.is_empty() {
             self.put_in_order(end);
         }
@@ -177,7 +200,7 @@ impl Packets {
                 let again = next - packet.start;
                 let end = packet.end;
                 packet.start += again;
-                self.unread.push(packet);
+                self.unread.push(packet, self.of_packets);
                 next = end;
             }
         }
@@ -224,6 +247,7 @@ mod tests {
     use super::*;
 
     const LEN: u64 = 1_000;
+    const PACKET_OVERHEAD: u64 = 896;
 
     /// Segment `number` of a stream whose first byte is 1.
     fn segment(number: u64) -> (u64, u64) {
@@ -231,7 +255,11 @@ mod tests {
     }
 
     fn held(numbers: impl IntoIterator<Item = u64>) -> Packets {
-        let mut packets = Packets::default();
+        held_in(PacketMemory::default(), numbers)
+    }
+
+    fn held_in(memory: PacketMemory, numbers: impl IntoIterator<Item = u64>) -> Packets {
+        let mut packets = Packets::new(memory);
         for number in numbers {
             let (start, end) = segment(number);
             packets.insert(start, end);
@@ -254,6 +282,28 @@ mod tests {
         // Segment 32 lies across byte 32,768.
         assert_eq!(held(20..36).memory(), 16 * LEN + PACKET_OVERHEAD);
         assert_eq!(held(20..37).memory(), 17 * LEN + 2 * PACKET_OVERHEAD);
+    }
+
+    #[test]
+    fn buffers_of_a_device_stay_as_they_are_when_packets_are_joined() {
+        let memory = PacketMemory {
+            alone: 728,
+            joined: 472,
+        };
+        assert_eq!(held_in(memory, [1, 3]).memory(), 2 * (LEN + 728));
+        assert_eq!(held_in(memory, [1, 2, 3]).memory(), 3 * (LEN + 472) + 256);
+        // Seventeen fragments beside the first; pages of the sender are nothing to a device.
+        assert_eq!(held_in(memory, 20..38).memory(), 18 * (LEN + 472) + 256);
+        let two = held_in(memory, 20..39);
+        assert_eq!(two.memory(), 19 * (LEN + 472) + 2 * 256);
+        // What is put in order joins what was read last, and frees all that it took.
+        let mut packets = held_in(memory, [1, 2, 4]);
+        let (start, end) = segment(0);
+        packets.push(start, end);
+        assert_eq!(packets.memory_behind_a_gap(), LEN + 728);
+        assert_eq!(packets.memory(), 3 * (LEN + 472) + 256 + LEN + 728);
+        packets.read(3 * LEN);
+        assert_eq!(packets.memory(), LEN + 728);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::packets::{Held, PACKET_OVERHEAD};
+use super::packets::Held;
 use crate::tcp::config::{AckRule, ReceiveWindow, TcpConfig};
 use fadeout_core::{Span, Time};
 
@@ -39,6 +39,8 @@ pub(crate) struct AdvertisedWindow {
     /// Size of the buffer in memory (`sk_rcvbuf`), and the share of payload in it.
     memory: u64,
     share: u64,
+    /// Memory of a packet beside its payload.
+    beside: u64,
     /// Size of the buffer, in payload.
     buffer: u64,
     /// Upper limit of the advertised window (Linux `rcv_ssthresh`).
@@ -80,6 +82,7 @@ impl AdvertisedWindow {
             maximum,
             memory: buffer * WHOLE / FIRST_SHARE,
             share: FIRST_SHARE,
+            beside: config.packet_memory.alone,
             buffer,
             threshold: buffer,
             last: buffer,
@@ -260,7 +263,7 @@ impl AdvertisedWindow {
             return;
         }
         let len = u64::from(len);
-        self.share = (len * WHOLE / (len + PACKET_OVERHEAD)).max(1);
+        self.share = (len * WHOLE / (len + self.beside)).max(1);
         self.buffer = (self.memory * self.share / WHOLE).min(self.maximum);
     }
 
@@ -279,7 +282,7 @@ impl AdvertisedWindow {
     /// By how much a segment of `len` bytes lets the window grow: small ones cost more memory than
     /// they bring payload, and a window for them grows less far (Linux `__tcp_grow_window`).
     fn growth(&self, len: u64, mss: u64) -> u64 {
-        let mut cost = (len + PACKET_OVERHEAD) * self.share / WHOLE;
+        let mut cost = (len + self.beside) * self.share / WHOLE;
         if !self.rounds || cost <= len {
             return 2 * mss.max(len);
         }

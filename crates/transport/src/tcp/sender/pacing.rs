@@ -4,7 +4,7 @@
 use super::Sender;
 use crate::congestion::CongestionControl;
 use crate::tcp::config::Pacing;
-use fadeout_core::{Bytes, Rate, Time};
+use fadeout_core::{Bytes, MptcpOption, Rate, Time};
 
 /// Departure clock of a paced sender.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +40,18 @@ impl Sender {
     /// Linux `tcp_update_pacing_rate`: twice the window per round trip in slow start, 1.2 times
     /// after it; or what the congestion control asks for.
     pub(super) fn update_pacing_rate(&mut self) {
-        if let Some(rate) = self.congestion.pacing_rate() {
+        let mss = f64::from(self.window.mss);
+        // What a rate counts for a segment.
+        let counted = if self.config.is_linux_subflow {
+            mss + f64::from(MptcpOption::MAPPING_LEN)
+        } else {
+            mss
+        };
+        if let Some(mut rate) = self.congestion.pacing_rate() {
+            if counted > mss {
+                let bits = rate.as_bits_per_sec() as f64 * counted / mss;
+                rate = Rate::from_bits_per_sec(bits as u64);
+            }
             self.pacer.rate = rate.min(self.config.maximum_pacing_rate);
             return;
         }
@@ -54,7 +65,7 @@ impl Sender {
         } else {
             1.2
         };
-        let bits = ratio * window * f64::from(self.window.mss) * 8e9 / srtt as f64;
+        let bits = ratio * window * counted * 8e9 / srtt as f64;
         self.pacer.rate = Rate::from_bits_per_sec(bits as u64).min(self.config.maximum_pacing_rate);
     }
 

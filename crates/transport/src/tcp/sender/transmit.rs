@@ -33,7 +33,7 @@ impl Sender {
     /// The part of [`Sender::transmit`] that an idle sender needs.
     #[inline]
     pub(super) fn note_idle(&mut self) {
-        if !self.is_suspended() && !self.holds_back {
+        if !self.is_suspended() && !self.holds_back && !self.config.is_linux_subflow {
             self.rate.on_app_limited(0);
         }
     }
@@ -42,7 +42,8 @@ impl Sender {
     /// `tcp_rate_check_app_limited`).
     pub(super) fn note_app_limit(&mut self) {
         let in_flight = self.in_flight();
-        if self.unsent() < u64::from(self.window.mss)
+        if !self.config.is_linux_subflow
+            && self.unsent() < u64::from(self.window.mss)
             && in_flight < self.window.cwnd as u32
             && self.board.lost_out <= self.board.retrans_out
         {

@@ -278,6 +278,33 @@ fn acks_of_data_out_of_order_are_thinned_after_three() {
 }
 
 #[test]
+fn the_timer_of_an_ack_that_has_left_lets_thinned_ones_leave_when_it_runs_out() {
+    let mut policy = adapted(40);
+    let out_of_order = |policy: &mut AckPolicy, micros| {
+        let cx = Unacknowledged {
+            rtt: Span::from_millis(100),
+            ..unacknowledged(7, 0)
+        };
+        let now = Time::ZERO + Span::from_micros(micros);
+        policy.decide(now, Urgency::OutOfOrder, &cx)
+    };
+    assert!(!later(&mut policy, 0, 0), "it is set");
+    policy.on_ack_sent();
+    assert!(policy.wake_at().is_never(), "it has nothing to say");
+    for _ in 0..3 {
+        assert!(out_of_order(&mut policy, 39_500));
+    }
+    assert!(!out_of_order(&mut policy, 39_500));
+    assert_eq!(policy.wake_at(), at(40), "before a millisecond has passed");
+    assert!(policy.on_wake(at(40), Span::from_secs(1)));
+    assert_eq!(policy.adaptive, ms(40), "no delay was too short");
+    policy.on_ack_sent();
+    assert!(!out_of_order(&mut policy, 40_500));
+    let own = Time::ZERO + Span::from_micros(41_500) + COMPRESSION_SLACK;
+    assert_eq!(policy.wake_at(), own, "it has run out");
+}
+
+#[test]
 fn one_thinned_ack_stands_for_forty_four_at_most() {
     let mut policy = adapted(40);
     let thinned = (0..48)

@@ -1,0 +1,173 @@
+"""Linux's own Multipath TCP beside ours, over the cells of the study."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from statistics import median
+from typing import Any
+
+from fadeout import FadeoutError
+from fadeout.kernel import find
+from fadeout.results import Results
+from fadeout.studies.multipath.runs import Effort, paths
+from fadeout.studies.multipath.setups import (
+    LTE,
+    MMWAVE,
+    MULTIPATH,
+    NEAR,
+    RECEIVE_WINDOW,
+    SEND_BUFFER,
+    SINGLE,
+    Change,
+    Setup,
+    each,
+    job,
+)
+from fadeout.study import IN_SIGHT, Cell, Job, Numbers, Runs, Section, Table, overrides
+from fadeout.validate.kernel.scenario import HZ, KERNEL_SETTINGS
+
+VERSION = "6.12"
+SEEDS = 5
+"""A side."""
+LENGTH_S = 4
+"""Of a run: a kernel takes some 20 s of a processor for each at these rates."""
+
+SMALLER = Change(
+    "28 and 73 GHz",
+    "400 MHz",
+    each("28 73", "cell.cell-{}.bandwidth", "400 MHz")
+    | each("28 73", "cell.cell-{}.radio.resource-blocks", "264")
+    | {SEND_BUFFER: "4 MiB"},
+)
+"""Less to compute, and buffers as Linux has them of itself."""
+
+KERNEL, OURS = f"Linux {VERSION}", "fadeout"
+SIDES = (KERNEL, OURS)
+
+Point = tuple[str, Setup, str]
+"""What the second path is for, what is used, and who sends."""
+
+USES = (("", SINGLE), ("", LTE), ("backup", LTE), ("", MMWAVE))
+POINTS: list[Point] = [(use, setup, side) for use, setup in USES for side in SIDES]
+
+
+def why_not(effort: Effort) -> str | None:
+    """Why the section is left out, if it is."""
+    if effort.duration_s is not None and effort.duration_s < LENGTH_S:
+        return "Left out of a quick study: the runs with a kernel take minutes of a processor."
+    try:
+        find(VERSION)
+    except FadeoutError as error:
+        return f"Left out: {error}."
+    return None
+
+
+def count(effort: Effort) -> int:
+    """How many runs the section takes."""
+    return 0 if why_not(effort) else len(POINTS) * min(SEEDS, effort.seeds)
+
+
+def section(runs: Runs[Effort]) -> Section:
+    """Linux's Multipath TCP and ours side by side."""
+    title = "Linux's own Multipath TCP"
+    left_out = why_not(runs.effort)
+    if left_out is not None:
+        return Section(name="kernel", title=title, text=left_out)
+    seeds = min(SEEDS, runs.effort.seeds)
+    found = runs.over_seeds(POINTS, kernel_job, measure, seeds)
+    return Section(
+        name="kernel",
+        title=title,
+        text=(
+            f"CUBIC in [Linux {VERSION}](../models/kernel.md) and in ours, uncoupled, at {NEAR} m "
+            f"in sight, {LENGTH_S} s, {seeds} places; carriers of 400 MHz and buffers as Linux has "
+            "them: `tcp_rmem` of 6 MB, `tcp_wmem` of 4 MB. Linux has one scheduler (`default`), to "
+            "which the backup flag of a path says that it is for use when no other works. Its path "
+            "manager is the one in the kernel, which opens a subflow from each address; the other, "
+            "in which a program decides (`pm_type` 1), would open the same two. Medians, least and "
+            "most in brackets."
+        ),
+        table=Table.of(
+            [_record(point, numbers) for point, numbers in found.items()],
+            {
+                "paths": "{paths}",
+                "TCP": "{side}",
+                "goodput Mbit/s": _spread("goodput_mbps", ".0f"),
+                "by 2nd Mbit/s": _spread("second_mbps", ".0f"),
+                "sRTT ms": _spread("srtt_ms", ".1f"),
+                "2nd sRTT ms": _spread("second_srtt_ms", ".1f"),
+                "retransmitted": _spread("retransmitted_segments", ".0f"),
+                "timeouts": _spread("timeouts", ".0f"),
+            },
+        ),
+        is_headline=True,
+    )
+
+
+def kernel_job(point: Point, seed: int) -> Job:
+    """A run of either side."""
+    use, setup, side = point
+    change = SMALLER if setup.second is not None else replace(SMALLER, values=_of_one_path())
+    made = job(setup, (NEAR, IN_SIGHT), {"duration": f"{LENGTH_S} s"}, seed, change)
+    values = {"flow.download.congestion-control": f'{{ name = "cubic", hz = {HZ} }}'}
+    if side == KERNEL:
+        values |= {f"node.{name}.kernel": f'"{VERSION}"' for name in ("server", "phone")}
+        values["flow.download.congestion-control"] = '"cubic"'
+    else:
+        values |= {
+            f"flow.download.tcp.{key}": _toml(value) for key, value in KERNEL_SETTINGS.items()
+        }
+    if use:
+        second = f'{{ links = ["core-lte", "ue-lte"], {use} = true }}'
+        values[f"{MULTIPATH}.paths"] = f'[["core-28", "ue-28"], {second}]'
+    # Both grow their windows as Linux does.
+    without = (*made.without, RECEIVE_WINDOW)
+    return replace(made, overrides=(*made.overrides, *overrides(values)), without=without)
+
+
+def _of_one_path() -> dict[str, str]:
+    return {key: value for key, value in SMALLER.values.items() if key != SEND_BUFFER}
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def measure(results: Results) -> Numbers:
+    """The numbers of a run; those of the second path are zero where there is none."""
+    flow = results.flows.row(0, named=True)
+    first, second = paths(results) if len(results.paths) else (flow, {})
+    return {
+        "goodput_mbps": flow["goodput_mbps"],
+        "second_mbps": second.get("goodput_mbps", 0.0),
+        "srtt_ms": 1e3 * (first["mean_srtt_s"] or 0.0),
+        "second_srtt_ms": 1e3 * (second.get("mean_srtt_s") or 0.0),
+        "retransmitted_segments": float(flow["retransmitted_segments"]),
+        "timeouts": float(flow["timeouts"]),
+    }
+
+
+def _record(point: Point, numbers: Sequence[Numbers]) -> dict[str, Any]:
+    use, setup, side = point
+    record: dict[str, Any] = {
+        "paths": setup.name + (f", {use}" if use else ""),
+        "side": side,
+        "places": len(numbers),
+    }
+    for name in numbers[0]:
+        values = [one[name] for one in numbers]
+        for which, value in zip(("", "_least", "_most"), (median, min, max), strict=True):
+            record[f"{name}{which}"] = value(values)
+    return record
+
+
+def _spread(name: str, form: str) -> Cell:
+    def cell(record: Mapping[str, Any]) -> str:
+        is_alone = name.startswith("second") and record["paths"] == SINGLE.name
+        if is_alone or (name == "second_srtt_ms" and record[name] == 0):
+            return "-"
+        middle, least, most = (format(record[name + end], form) for end in ("", "_least", "_most"))
+        return middle if least == most else f"{middle} ({least} to {most})"
+
+    return cell
