@@ -2,29 +2,9 @@
 
 mod common;
 
+use common::rows::Rows;
 use common::{parse, run_with};
-use fadeout_core::{
-    HandoverOutcome, HandoverRow, Probe, Procedure, RadioDropCause, RadioDropRow, RrcEvent, RrcRow,
-};
-
-#[derive(Default)]
-struct Rows {
-    handovers: Vec<HandoverRow>,
-    steps: Vec<RrcRow>,
-    drops: Vec<RadioDropRow>,
-}
-
-impl Probe for Rows {
-    fn handover(&mut self, row: HandoverRow) {
-        self.handovers.push(row);
-    }
-    fn rrc(&mut self, row: RrcRow) {
-        self.steps.push(row);
-    }
-    fn radio_dropped(&mut self, row: RadioDropRow) {
-        self.drops.push(row);
-    }
-}
+use fadeout_core::{HandoverOutcome, Procedure, RadioDropCause, RrcEvent};
 
 /// UEs between two cells, with a server behind the core.
 fn scenario(radio: &str, ues: &str, flows: &str) -> String {
