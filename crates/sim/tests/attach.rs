@@ -4,7 +4,7 @@ mod common;
 
 use common::rows::Rows;
 use common::{parse, run_with};
-use fadeout_core::{HandoverOutcome, Procedure, RadioDropCause, RrcEvent};
+use fadeout_core::{HandoverOutcome, Procedure, RadioDropCause, RadioDropRow, RrcEvent};
 
 /// UEs between two cells, with a server behind the core.
 fn scenario(radio: &str, ues: &str, flows: &str) -> String {
