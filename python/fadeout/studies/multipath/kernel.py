@@ -5,7 +5,7 @@ from dataclasses import replace
 from statistics import median
 from typing import Any
 
-from fadeout import FadeoutError
+from fadeout import FadeoutError, _toml
 from fadeout.kernel import find
 from fadeout.results import Results
 from fadeout.studies.multipath.runs import Effort, paths
@@ -114,7 +114,7 @@ def kernel_job(point: Point, seed: int) -> Job:
         values["flow.download.congestion-control"] = '"cubic"'
     else:
         values |= {
-            f"flow.download.tcp.{key}": _toml(value) for key, value in KERNEL_SETTINGS.items()
+            f"flow.download.tcp.{key}": _toml.value(value) for key, value in KERNEL_SETTINGS.items()
         }
     if use:
         second = f'{{ links = ["core-lte", "ue-lte"], {use} = true }}'
@@ -126,12 +126,6 @@ def kernel_job(point: Point, seed: int) -> Job:
 
 def _of_one_path() -> dict[str, str]:
     return {key: value for key, value in SMALLER.values.items() if key != SEND_BUFFER}
-
-
-def _toml(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f'"{value}"' if isinstance(value, str) else str(value)
 
 
 def measure(results: Results) -> Numbers:
@@ -153,7 +147,6 @@ def _record(point: Point, numbers: Sequence[Numbers]) -> dict[str, Any]:
     record: dict[str, Any] = {
         "paths": setup.name + (f", {use}" if use else ""),
         "side": side,
-        "places": len(numbers),
     }
     for name in numbers[0]:
         values = [one[name] for one in numbers]
