@@ -2,13 +2,15 @@
 //!
 //! Standard: RFC 8684 §3.3.
 
-use crate::tcp::TcpConfig;
+use crate::multipath::MAX_PATHS;
+use crate::tcp::receiver::packets::{Held, MOST_FRAGMENTS};
 use crate::tcp::receiver::reassembly::Reassembly;
 use crate::tcp::receiver::window::AdvertisedWindow;
-use fadeout_core::{Span, Time};
+use crate::tcp::{PacketMemory, TcpConfig};
+use fadeout_core::{MptcpOption, Span, Time};
 
 /// Smallest payload that lets the window grow, as in `tcp_grow_window`.
-const GROWS_FROM: u64 = 128;
+const GROWS_FROM: u32 = 128;
 
 /// Round-trip times at the end of a round of the receive buffer (Linux
 /// `mptcp_rcv_space_adjust`).
@@ -34,35 +36,68 @@ pub(super) struct Delivered {
 pub(super) struct Inbound {
     reassembly: Reassembly,
     window: AdvertisedWindow,
+    /// How much of it each subflow offers at most: that grows with what arrives on it.
+    limits: [u64; MAX_PATHS],
     /// Data below was counted for the application.
     counted_up_to: u64,
     fin_at: Option<u64>,
     is_finished: bool,
     is_reading: bool,
     unread: u64,
+    packet_memory: PacketMemory,
+    /// The segment that came last is in the buffer when it is acknowledged: nobody has read it yet.
+    is_fresh: bool,
 }
 
 impl Inbound {
     pub(super) fn new(config: &TcpConfig) -> Inbound {
         let mut reassembly = Reassembly::default();
         reassembly.begin(1);
-        let mut window = AdvertisedWindow::new(config);
+        let mut config = config.clone();
+        // A packet takes the same memory with the option as without it.
+        let option = u64::from(MptcpOption::MAPPING_LEN);
+        config.packet_memory.alone += option;
+        if config.packet_memory.joined > 0 {
+            config.packet_memory.joined += option;
+        }
+        let mut window = AdvertisedWindow::new(&config);
         // What the SYN says counts from here.
         window.begin(1, None);
         Inbound {
             reassembly,
+            limits: [window.limit(); MAX_PATHS],
             window,
             counted_up_to: 1,
             fin_at: None,
             is_finished: false,
             is_reading: true,
             unread: 0,
+            packet_memory: config.packet_memory,
+            is_fresh: false,
         }
+    }
+
+    /// The peer's SYN is answered, by an end whose full segments have `mss` bytes without the option.
+    pub(super) fn answer(&mut self, mss: u32) {
+        self.window.begin(1, Some(mss));
+        self.limits = [self.window.limit(); MAX_PATHS];
     }
 
     /// The first subflow, of segments of `mss`, is established.
     pub(super) fn on_established(&mut self, now: Time, mss: u32) {
         self.window.on_established(now, mss);
+        self.limits = [self.window.limit(); MAX_PATHS];
+    }
+
+    /// A segment of `len` bytes that was not there came on a subflow, in order on it or not.
+    pub(super) fn grow(&mut self, path: usize, len: u32, advertised_mss: u32) {
+        if len < GROWS_FROM {
+            return;
+        }
+        self.window.set_limit(self.limits[path]);
+        // What the connection holds is no longer in the subflow's buffer, whose room this asks for.
+        self.window.grow(len, advertised_mss, 0);
+        self.limits[path] = self.window.limit();
     }
 
     /// Next data sequence number expected, the DATA_ACK.
@@ -81,6 +116,25 @@ impl Inbound {
         self.is_finished
     }
 
+    /// What of the buffer is taken, the peer sending segments of `mss`. Data behind a gap is a packet for each run
+    /// of it, to which segments are joined as far as it has room.
+    fn held(&self, mss: u32) -> Held {
+        let payload = self.buffered();
+        if !self.window.counts_memory() {
+            return Held::Payload(payload);
+        }
+        let PacketMemory { alone, joined } = self.packet_memory;
+        let segments = payload.div_ceil(u64::from(mss));
+        let packets = self.reassembly.runs() as u64 + segments / MOST_FRAGMENTS;
+        let fresh = if self.is_fresh {
+            u64::from(mss) + alone
+        } else {
+            0
+        };
+        let beside = packets * (alone - joined) + segments * joined;
+        Held::Memory(payload + beside + fresh)
+    }
+
     /// The peer's DATA_FIN has the number `at`.
     pub(super) fn on_data_fin(&mut self, at: u64) {
         self.fin_at = Some(at);
@@ -91,21 +145,17 @@ impl Inbound {
         self.reassembly.insert(start, end);
     }
 
-    /// Hands on what was inserted; the last piece of it, of `last_len` bytes, came on a subflow with
-    /// segments of `mss`. `measure` looks at the subflows.
+    /// Hands on what was inserted; the last piece of it came on a subflow with segments of `mss`.
+    /// `measure` looks at the subflows.
     pub(super) fn deliver(
         &mut self,
         now: Time,
-        last_len: u64,
         mss: u32,
         measure: impl FnOnce() -> Round,
     ) -> Delivered {
-        if last_len >= GROWS_FROM {
-            // What the connection holds is no longer in the subflow's buffer, whose room this asks for.
-            self.window.grow(mss, mss, 0);
-        }
         let arrived = self.reassembly.next() - self.counted_up_to;
         let mut delivered = Delivered::default();
+        self.is_fresh = self.is_reading && arrived > 0;
         if self.is_reading {
             self.on_read(now, arrived, mss, measure);
             delivered.bytes = arrived;
@@ -131,6 +181,8 @@ impl Inbound {
             // The share of payload is the least of the subflows', and a half on one that carried none.
             if round.all_carried {
                 self.window.measure_share(mss);
+            } else {
+                self.window.forget_share();
             }
         }
         self.window.on_read(now, bytes, bytes, mss);
@@ -155,6 +207,8 @@ impl Inbound {
             return (0, false);
         }
         let before = self.window.offered(self.reassembly.next());
+        let widest = self.limits.iter().copied().max();
+        self.window.set_limit(widest.unwrap_or_default());
         self.on_read(now, unread, mss, measure);
         let after = self.window.preview(self.reassembly.buffered(), mss);
         // RFC 9293 section 3.8.6.2.2, at the level of the connection.
@@ -168,9 +222,11 @@ impl Inbound {
         (self.window.initial(), self.window.scale())
     }
 
-    /// The window that a segment offers which leaves now on a subflow with segments of `mss`.
-    pub(super) fn advertise(&mut self, mss: u32) -> u64 {
-        let held = self.buffered();
+    /// The window that a segment offers which leaves now on a subflow with segments of `mss`. What another
+    /// one offered stays offered.
+    pub(super) fn advertise(&mut self, path: usize, mss: u32) -> u64 {
+        let held = self.held(mss);
+        self.window.set_limit(self.limits[path]);
         self.window.advertise(self.reassembly.next(), held, mss)
     }
 }
@@ -192,7 +248,7 @@ mod tests {
     }
 
     fn deliver(inbound: &mut Inbound) -> Delivered {
-        inbound.deliver(Time::ZERO, 1_000, MSS, Round::default)
+        inbound.deliver(Time::ZERO, MSS, Round::default)
     }
 
     fn bytes(bytes: u64) -> Delivered {
@@ -234,18 +290,18 @@ mod tests {
     fn what_is_not_read_fills_the_window_and_reading_opens_it() {
         let mut inbound = inbound();
         let (_, scale) = inbound.syn_window();
-        let whole = inbound.advertise(MSS);
+        let whole = inbound.advertise(0, MSS);
         assert!(whole <= 20_000 && whole > 20_000 - (1_000 << scale));
         inbound.pause();
         inbound.insert(1, 10_001);
         assert_eq!(deliver(&mut inbound), bytes(0));
         assert_eq!(inbound.buffered(), 10_000);
-        assert!(inbound.advertise(MSS) <= whole - 9_000);
+        assert!(inbound.advertise(0, MSS) <= whole - 9_000);
         let resumed = inbound.resume(Time::ZERO, MSS, Round::default);
         assert_eq!(resumed, (10_000, true));
         assert_eq!(inbound.buffered(), 0);
         assert_eq!(inbound.resume(Time::ZERO, MSS, Round::default), (0, false));
-        inbound.advertise(MSS);
+        inbound.advertise(0, MSS);
         inbound.pause();
         inbound.insert(10_001, 10_101);
         deliver(&mut inbound);
@@ -260,12 +316,13 @@ mod tests {
         for mss in [150, 1_000, 9_000] {
             let mut inbound = Inbound::new(&TcpConfig::linux());
             let (offered, _) = inbound.syn_window();
-            assert!(inbound.advertise(mss) >= offered, "{mss}");
+            assert!(inbound.advertise(0, mss) >= offered, "{mss}");
             inbound.on_established(Time::ZERO, mss);
-            assert!(inbound.advertise(mss) >= offered, "{mss}");
+            assert!(inbound.advertise(0, mss) >= offered, "{mss}");
             inbound.insert(1 + u64::from(mss), 1 + offered);
-            inbound.deliver(Time::ZERO, u64::from(mss), mss, Round::default);
-            let edge = inbound.next() + inbound.advertise(mss);
+            inbound.grow(0, mss, mss);
+            inbound.deliver(Time::ZERO, mss, Round::default);
+            let edge = inbound.next() + inbound.advertise(0, mss);
             assert!(edge > offered, "{mss}: {edge}");
         }
     }
@@ -278,7 +335,7 @@ mod tests {
             let now = Time::ZERO + Span::from_millis(millis);
             let next = inbound.next();
             inbound.insert(next, next + 1_000);
-            inbound.deliver(now, 1_000, MSS, || {
+            inbound.deliver(now, MSS, || {
                 looks.push(millis);
                 Round {
                     slowest: Some(Span::from_millis(50)),
@@ -292,17 +349,31 @@ mod tests {
     #[test]
     fn the_window_opens_with_what_arrives_and_keeps_room_for_a_segment() {
         // Half of what the SYN offered is used up, so that this no longer decides.
-        let offered = |mss, len: u64| {
+        let offered = |mss, len| {
             let mut inbound = Inbound::new(&TcpConfig::linux());
             inbound.on_established(Time::ZERO, mss);
             inbound.insert(1, 30_001);
-            inbound.deliver(Time::ZERO, len, MSS, Round::default);
-            inbound.advertise(MSS)
+            inbound.grow(0, len, MSS);
+            inbound.deliver(Time::ZERO, MSS, Round::default);
+            inbound.advertise(0, MSS)
         };
         assert!(
             offered(MSS, 128) > offered(MSS, 127),
             "small ones do not count"
         );
         assert!(offered(4_000, 127) < offered(MSS, 127));
+    }
+
+    #[test]
+    fn what_arrives_on_a_subflow_lets_that_one_offer_more() {
+        let mut inbound = Inbound::new(&TcpConfig::linux());
+        inbound.on_established(Time::ZERO, MSS);
+        inbound.insert(1, 30_001);
+        inbound.grow(1, MSS, MSS);
+        inbound.deliver(Time::ZERO, MSS, Round::default);
+        let first = inbound.advertise(0, MSS);
+        let second = inbound.advertise(1, MSS);
+        assert!(second > first, "{second}");
+        assert!(inbound.advertise(0, MSS) >= second, "it stays offered");
     }
 }

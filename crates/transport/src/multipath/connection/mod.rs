@@ -46,6 +46,8 @@ pub struct MultipathConnection {
     allocator: Allocator,
     /// Where data waits ahead of the subflows' windows.
     queues: Option<SendQueues>,
+    /// A send buffer has grown in this step.
+    has_grown: bool,
     is_coupled: bool,
     is_established: bool,
     is_closed: bool,
@@ -103,6 +105,7 @@ impl MultipathConnection {
                 let header = config.tcp.send_buffer.unwrap_or_default().header;
                 SendQueues::new(count, config.maximum_send_buffer.0, header)
             }),
+            has_grown: false,
             allocator: Allocator::new(
                 config.path_scheduler,
                 count,
@@ -128,6 +131,8 @@ impl MultipathConnection {
         match command {
             AppCommand::Listen => {
                 self.manager.listen();
+                let mss = self.paths[0].advertised_mss();
+                self.inbound.answer(mss);
                 for index in 0..self.paths.len() {
                     self.command(now, index, AppCommand::Listen, out, probe);
                 }
@@ -199,6 +204,9 @@ impl MultipathConnection {
         }
         self.follow_close(now, out, probe);
         self.send(now, out, probe);
+        if self.finds_room(index) {
+            self.send(now, out, probe);
+        }
     }
 
     /// A wake-up; stale ones do nothing.

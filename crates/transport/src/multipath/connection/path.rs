@@ -4,6 +4,7 @@ use super::manager::PathManager;
 use crate::congestion::Window;
 use crate::multipath::PathId;
 use crate::tcp::{SubflowView, TcpEndpoint};
+use fadeout_core::MptcpOption;
 use std::collections::VecDeque;
 
 /// Subflow sequence numbers and the data sequence numbers that they carry.
@@ -74,18 +75,14 @@ impl Mappings {
     }
 
     /// Keeps a mapping that arrived until the subflow has it in order.
-    pub(super) fn hold(&mut self, mapping: Mapping, rcv_nxt: u64) {
-        if mapping.end() <= rcv_nxt {
-            return;
-        }
+    pub(super) fn hold(&mut self, mapping: Mapping, rcv_nxt: u64) -> bool {
         let at = self.held.partition_point(|known| known.seq < mapping.seq);
-        if self
-            .held
-            .get(at)
-            .is_none_or(|known| known.seq != mapping.seq)
-        {
+        let known = self.held.get(at);
+        let is_new = mapping.end() > rcv_nxt && known.is_none_or(|known| known.seq != mapping.seq);
+        if is_new {
             self.held.insert(at, mapping);
         }
+        is_new
     }
 
     /// The first of what is held that the subflow, which expects `rcv_nxt`, has in order by now.
@@ -127,6 +124,11 @@ impl Path {
 
     pub(super) fn view(&self) -> SubflowView {
         self.tcp.subflow_view()
+    }
+
+    /// Payload of a segment without the option (Linux `advmss`).
+    pub(super) fn advertised_mss(&self) -> u32 {
+        self.tcp.window().mss + MptcpOption::MAPPING_LEN
     }
 }
 

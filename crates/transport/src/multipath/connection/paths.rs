@@ -20,8 +20,7 @@ impl MultipathConnection {
             Some(Join::Open) => self.command(now, index, AppCommand::Connect, out, probe),
             Some(Join::Confirm) => {
                 self.acknowledge(now, index, out);
-                let wait = self.paths[index].view().rto;
-                let again_at = now.saturating_add(wait);
+                let again_at = self.paths[index].tcp.sender().join_repeats_at(now);
                 self.manager.confirm_again(index, again_at);
             }
             Some(Join::GiveUp) => {
@@ -115,8 +114,7 @@ impl MultipathConnection {
                 self.manager.on_established(now);
             }
             AppEvent::Established if self.manager.is_opener() => {
-                let wait = self.paths[index].view().rto;
-                let again_at = now.saturating_add(wait);
+                let again_at = self.paths[index].tcp.sender().join_repeats_at(now);
                 self.manager.on_join_answered(index, again_at);
             }
             AppEvent::Aborted => {

@@ -12,12 +12,14 @@
 
 #[cfg(test)]
 mod tests;
+mod written;
 
 use super::outbound::Outbound;
 use super::path::Paths;
 use crate::multipath::scheduler::linux::{BURST, Queue, soonest_drained};
 use fadeout_core::{Span, Time};
 use std::collections::VecDeque;
+use written::Written;
 
 /// Least send buffer of a connection beside its subflows', bytes (`tcp_wmem[0]`).
 const SMALLEST_BUFFER: u64 = 4096;
@@ -26,9 +28,6 @@ const SMALLEST_BUFFER: u64 = 4096;
 const STALE_EXPIRIES: u32 = 5;
 /// A path that takes over for a stale one was itself silent for fewer expiries than this.
 const LIVELY_EXPIRIES: u32 = 3;
-/// A fragment of the write queue, bytes: what a page of 32 KiB has room for beside the fragment's own
-/// bookkeeping. The connection's timer sends again what is left of one.
-const FRAGMENT: u64 = 32_728;
 /// The connection's timer when no subflow's runs (`TCP_RTO_MIN`).
 const SHORTEST_TIMER: Span = Span::from_millis(200);
 
@@ -94,14 +93,11 @@ pub(super) struct SendQueues {
     maximum: u64,
     /// Bytes for headers in each piece of them (`MAX_TCP_HEADER`).
     header: u64,
-    /// First data sequence number that the socket has not taken.
-    taken: u64,
+    written: Written,
     /// Next data sequence number to be bound.
     bound: u64,
     /// First data sequence number that never was.
     unbound: u64,
-    /// The buffer was full: the application waits for a third of it.
-    is_waiting: bool,
     /// How long the connection's timer runs. It is measured when a path is sought for data, and stays
     /// while the peer's window is full.
     timer: Span,
@@ -115,10 +111,9 @@ impl SendQueues {
             paths: (0..paths).map(|_| PathQueue::default()).collect(),
             maximum,
             header,
-            taken: 1,
+            written: Written::default(),
             bound: 1,
             unbound: 1,
-            is_waiting: false,
             timer: SHORTEST_TIMER,
         }
     }
@@ -171,8 +166,7 @@ impl SendQueues {
             .unwrap_or(SHORTEST_TIMER)
     }
 
-    /// After a segment on path `index`: its send buffer grows where the buffer, not the window,
-    /// holds the path back; and a stale path is stale no more.
+    /// After a segment on path `index`: it has a send buffer once it may carry data, and a stale path is stale no more.
     pub(super) fn on_heard(&mut self, now: Time, index: usize, paths: &impl Paths) {
         let queue = &mut self.paths[index];
         queue.heard_at = now;
@@ -180,14 +174,23 @@ impl SendQueues {
             queue.is_stale = false;
             queue.silent_expiries = 0;
         }
-        if !paths.is_usable(index) {
-            return;
+        if queue.send_buffer == 0 && paths.is_usable(index) {
+            self.grow(index, paths);
         }
-        let has_room = paths.view(index).in_flight < paths.window(index).cwnd as u32;
-        if queue.send_buffer == 0 || self.is_waiting && has_room {
-            let wanted = paths.wanted_buffer(index, self.header).min(self.maximum);
-            queue.send_buffer = queue.send_buffer.max(wanted);
-        }
+    }
+
+    /// The window of path `index` had room: where the writer waits, it is the buffer that holds the path back, and that grows.
+    /// Returns whether it has (Linux `tcp_check_space`).
+    pub(super) fn on_room(&mut self, index: usize, paths: &impl Paths) -> bool {
+        self.written.is_waiting() && paths.is_usable(index) && self.grow(index, paths)
+    }
+
+    fn grow(&mut self, index: usize, paths: &impl Paths) -> bool {
+        let wanted = paths.wanted_buffer(index, self.header).min(self.maximum);
+        let buffer = &mut self.paths[index].send_buffer;
+        let grows = *buffer < wanted;
+        *buffer = wanted.max(*buffer);
+        grows
     }
 
     /// A path went: nothing waits on it, and everything not acknowledged is bound anew.
@@ -199,7 +202,7 @@ impl SendQueues {
 
     /// Everything not acknowledged is bound anew (`__mptcp_retransmit_pending_data`).
     fn bind_anew(&mut self, una: u64) {
-        self.bound = una.min(self.taken);
+        self.bound = una.min(self.written.taken());
     }
 
     /// Takes what the application wrote as far as the buffer goes, and binds it to paths.
@@ -207,22 +210,26 @@ impl SendQueues {
         let usable = (0..self.paths.len()).filter(|&index| paths.is_usable(index));
         let buffers: u64 = usable.map(|index| self.paths[index].send_buffer).sum();
         let buffer = SMALLEST_BUFFER + buffers;
-        let una = data.una().min(self.taken);
-        let held = self.taken - una;
-        if !self.is_waiting || 3 * held <= 2 * buffer {
-            let room = buffer.saturating_sub(held);
-            let untaken = data.end() - self.taken;
-            self.is_waiting = room < untaken;
-            self.taken += room.min(untaken);
+        let una = data.una().min(self.written.taken());
+        self.bound = self.bound.max(una);
+        let mut writes =
+            self.written.on_acknowledged(una, buffer) && self.written.taken() < data.end();
+        loop {
+            if writes {
+                let is_open = self.bound < self.written.taken();
+                writes = self.written.write(una, data.end(), buffer, is_open);
+            }
+            while self.bind_burst(now, data, paths) {}
+            if !writes {
+                return;
+            }
         }
-        self.bound = self.bound.max(data.una().min(self.taken));
-        while self.bind_burst(now, data, paths) {}
     }
 
     /// Binds a burst to the path whose queue drains soonest; false when there is nothing to bind or
     /// no place for it.
     fn bind_burst(&mut self, now: Time, data: &Outbound, paths: &impl Paths) -> bool {
-        let left = self.taken - self.bound;
+        let left = self.written.taken() - self.bound;
         if left == 0 {
             return false;
         }
@@ -238,32 +245,32 @@ impl SendQueues {
             return false;
         };
         let mut queue = self.queue(index, paths);
-        let path = &mut self.paths[index];
-        if queue.bytes >= path.send_buffer {
+        let path = &self.paths[index];
+        let path_room = path.send_buffer.saturating_sub(queue.bytes);
+        if path_room == 0 {
             return false;
         }
         let mss = u64::from(paths.window(index).mss);
         let room = data.window_end().saturating_sub(self.bound);
-        let mut burst = left.min(BURST);
-        if room < burst {
-            burst = room - room % mss;
-            if burst == 0 && self.bound == data.una() && path.waiting.is_empty() {
-                // Nothing is outstanding: the subflow probes the closed window.
-                burst = mss.min(left);
-            }
-        }
-        if burst == 0 {
-            return false;
+        let mut end = self.bound + room.min(left);
+        if room == 0 && self.bound == data.una() && path.waiting.is_empty() {
+            // Nothing is outstanding: the subflow probes the closed window.
+            end += mss.min(left);
         }
         let is_again = self.bound < self.unbound;
         if is_again {
-            burst = burst.min(self.unbound - self.bound);
+            end = end.min(self.unbound);
+        }
+        let burst = self.burst(end, path_room);
+        if burst == 0 {
+            return false;
         }
         let rate = paths.view(index).pacing_rate.as_bits_per_sec();
         if queue.pace == 0 {
             queue.pace = rate;
         }
-        path.pace = queue.averaged(rate, burst);
+        let path = &mut self.paths[index];
+        path.pace = queue.averaged(rate, BURST.min(end - self.bound));
         path.wait(Waiting {
             start: self.bound,
             end: self.bound + burst,
@@ -272,6 +279,15 @@ impl SendQueues {
         self.bound += burst;
         self.unbound = self.unbound.max(self.bound);
         true
+    }
+
+    /// Bytes of the next burst, which ends at `end` at the latest: whole fragments until there are enough, or there is no room on
+    /// the path.
+    fn burst(&self, end: u64, path_room: u64) -> u64 {
+        let enough = BURST.min(path_room).min(end - self.bound);
+        let mut ends = self.written.ends_beyond(self.bound);
+        let last = ends.find(|&fragment| fragment - self.bound >= enough);
+        last.map_or(0, |last| last.min(end) - self.bound)
     }
 
     /// The connection's timer expired: counts silent expiries, and sends the head of the line on a
@@ -315,13 +331,12 @@ impl SendQueues {
         let pick = idle.or(idle_backup.filter(|_| least_silent > 1));
         // It runs again for as long as before; a path is sought, and the time measured, after that.
         let again = any_usable.then_some(self.timer);
-        if self.taken > self.bound {
+        if self.written.taken() > self.bound {
             self.timer = self.longest_timer(now, paths);
         }
-        // Data sequence numbers of data begin at 1.
         let una = data.una();
-        let fragment = (una - 1) / FRAGMENT * FRAGMENT + 1;
-        let end = data.nxt().min(fragment + FRAGMENT);
+        let first = self.written.ends_beyond(una).next();
+        let end = data.nxt().min(first.unwrap_or(una));
         if let Some(pick) = pick
             && end > una
         {

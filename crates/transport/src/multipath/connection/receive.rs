@@ -25,7 +25,9 @@ impl MultipathConnection {
                     };
                     let path = &mut self.paths[index];
                     let rcv_nxt = path.view().rcv_nxt;
-                    path.mappings.hold(mapping, rcv_nxt);
+                    if path.mappings.hold(mapping, rcv_nxt) {
+                        self.inbound.grow(index, segment.len, path.advertised_mss());
+                    }
                 }
             }
             MptcpOption::RemoveAddress { path } => {
@@ -57,9 +59,7 @@ impl MultipathConnection {
         let path = &mut self.paths[index];
         let rcv_nxt = path.view().rcv_nxt;
         let mss = path.tcp.window().mss;
-        let mut last_len = 0;
         while let Some(mapping) = path.mappings.take_in_order(rcv_nxt) {
-            last_len = mapping.len;
             (self.inbound).insert(mapping.data_seq, mapping.data_end());
         }
         if arrived > 0 {
@@ -67,7 +67,7 @@ impl MultipathConnection {
             out.arrived.push((PathId(index as u8), arrived));
         }
         let measure = || measure(&self.paths, &self.manager);
-        let delivered = self.inbound.deliver(now, last_len, mss, measure);
+        let delivered = self.inbound.deliver(now, mss, measure);
         out.delivered_bytes += delivered.bytes;
         if delivered.fin {
             self.report(AppEvent::PeerClosed, out);
@@ -96,7 +96,7 @@ impl MultipathConnection {
         }
         let path = &self.paths[index];
         let next = self.inbound.next();
-        segment.window = self.inbound.advertise(path.tcp.window().mss);
+        segment.window = self.inbound.advertise(index, path.tcp.window().mss);
         if segment.flags.has(Flags::RST) && self.is_aborting {
             segment.mptcp = MptcpOption::FastClose;
             return;

@@ -57,13 +57,24 @@ impl MultipathConnection {
         if self.manager.is_closing() {
             return;
         }
-        let sight = Sight {
-            paths: &self.paths,
-            manager: &self.manager,
-        };
-        if let Some(queues) = &mut self.queues {
+        loop {
+            let sight = Sight {
+                paths: &self.paths,
+                manager: &self.manager,
+            };
+            let Some(queues) = &mut self.queues else {
+                return;
+            };
             queues.fill(now, &self.outbound, &sight);
+            if !self.push_waiting(now, out, probe) {
+                return;
+            }
         }
+    }
+
+    /// Sends what waits as far as the subflows' windows allow. Returns whether a send buffer has grown meanwhile, so that the
+    /// writer may go on.
+    fn push_waiting(&mut self, now: Time, out: &mut PathOutbox, probe: &mut impl Probe) -> bool {
         for index in 0..self.paths.len() {
             loop {
                 let path = &self.paths[index];
@@ -74,6 +85,23 @@ impl MultipathConnection {
                 }
             }
         }
+        std::mem::take(&mut self.has_grown)
+    }
+
+    /// After all that a segment on path `index` has led to: whether the window has room, and the send buffer grows by it (Linux
+    /// `tcp_data_snd_check`).
+    pub(super) fn finds_room(&mut self, index: usize) -> bool {
+        let path = &self.paths[index];
+        path.view().in_flight < path.tcp.window().cwnd as u32 && self.on_room(index)
+    }
+
+    fn on_room(&mut self, index: usize) -> bool {
+        let sight = Sight {
+            paths: &self.paths,
+            manager: &self.manager,
+        };
+        let queues = self.queues.as_mut();
+        queues.is_some_and(|queues| queues.on_room(index, &sight))
     }
 
     /// The first data that waits on path `index`.
@@ -173,6 +201,9 @@ impl MultipathConnection {
         let path = &mut self.paths[index];
         let snd_una = path.view().snd_una;
         path.mappings.forget_acknowledged(snd_una);
+        if path.tcp.sender_mut().take_had_room() {
+            self.has_grown |= self.on_room(index);
+        }
         if self.queues.is_none() {
             let sight = Sight {
                 paths: &self.paths,

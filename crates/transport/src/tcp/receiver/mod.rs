@@ -3,7 +3,7 @@
 mod acknowledgment;
 mod freeze;
 mod marks;
-mod packets;
+pub(crate) mod packets;
 mod reading;
 pub(crate) mod reassembly;
 mod timestamps;

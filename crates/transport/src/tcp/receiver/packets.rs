@@ -7,7 +7,7 @@ use crate::tcp::config::PacketMemory;
 use std::collections::VecDeque;
 
 /// Fragments that a packet has room for (`MAX_SKB_FRAGS`).
-const MOST_FRAGMENTS: u64 = 17;
+pub(crate) const MOST_FRAGMENTS: u64 = 17;
 /// Written data lies in pieces of memory of this size, one behind the other (`SKB_FRAG_PAGE_ORDER`). A
 /// segment is one fragment, or one in each of two.
 const PAGE: u64 = 32_768;

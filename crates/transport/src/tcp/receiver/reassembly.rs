@@ -50,6 +50,10 @@ impl Reassembly {
         let starts = std::iter::once(self.next).chain(self.ranges.iter().map(|range| range.end));
         starts.zip(self.ranges.iter().map(|range| range.start))
     }
+    /// Ranges that touch no other.
+    pub(crate) fn runs(&self) -> usize {
+        self.ranges.len()
+    }
     /// Bytes held out of order.
     pub(crate) fn buffered(&self) -> u64 {
         self.buffered

@@ -267,6 +267,24 @@ impl AdvertisedWindow {
         self.buffer = (self.memory * self.share / WHOLE).min(self.maximum);
     }
 
+    /// The share of payload is not known any more.
+    pub(crate) fn forget_share(&mut self) {
+        if self.counts_memory() {
+            self.share = FIRST_SHARE;
+            self.buffer = (self.memory * self.share / WHOLE).min(self.maximum);
+        }
+    }
+
+    /// The most that is offered.
+    pub(crate) fn limit(&self) -> u64 {
+        self.threshold
+    }
+
+    /// Sets the most that is offered.
+    pub(crate) fn set_limit(&mut self, limit: u64) {
+        self.threshold = limit;
+    }
+
     /// Data of `len` bytes was received: offer more of the buffer, in which `held` is.
     /// Returns whether more is offered.
     pub(crate) fn grow(&mut self, len: u32, mss: u32, held: impl Into<Held>) -> bool {

@@ -126,6 +126,8 @@ pub(crate) struct Sender {
     fin_sent: bool,
     /// A multipath connection has more data than it offers this subflow.
     holds_back: bool,
+    /// The window had room after a piece had left, since the connection of this subflow last asked.
+    had_room: bool,
     /// Advertised window, and the segment that last updated it (RFC 9293 SND.WND, WL1).
     snd_wnd: u64,
     snd_wl1: u64,
@@ -206,6 +208,7 @@ impl Sender {
             fin_queued: false,
             fin_sent: false,
             holds_back: false,
+            had_room: false,
             snd_wnd: 0,
             snd_wl1: 0,
             state: RecoveryState::Open,

@@ -3,15 +3,29 @@
 use super::Sender;
 use crate::congestion::coupling::PathState;
 use crate::congestion::{Congestion, RecoveryState};
-use fadeout_core::Span;
+use fadeout_core::{Span, Time};
 
 impl Sender {
+    /// When MP_JOIN's third packet, which leaves now, goes again if nothing answers it: after two round trips.
+    ///
+    /// Standard: RFC 8684 §3.2; Linux 6.12 `schedule_3rdack_retransmission`.
+    pub(crate) fn join_repeats_at(&self, now: Time) -> Time {
+        let rtt = self.rtt();
+        let wait = Some(rtt.srtt() * 2).filter(|wait| !wait.is_zero());
+        self.clock.fires_at(now, wait.unwrap_or(rtt.rto()))
+    }
+
     /// The connection lets this subflow send up to `bytes` of new data in this step; `holds_back`
     /// when it has more. What is not sent is withdrawn by offering zero.
     #[inline]
     pub(crate) fn offer(&mut self, bytes: u64, holds_back: bool) {
         self.write_end = self.snd_nxt.saturating_add(bytes);
         self.holds_back = holds_back;
+    }
+
+    /// Whether the window had room after a piece had left, since this was last asked (Linux `tcp_event_new_data_sent`).
+    pub(crate) fn take_had_room(&mut self) -> bool {
+        std::mem::take(&mut self.had_room)
     }
 
     /// Halves the window, and the threshold where slow start is over: the subflow holds the

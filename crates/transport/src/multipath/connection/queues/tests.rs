@@ -4,6 +4,8 @@ use super::super::path::testing::{FakePath, path};
 use super::*;
 use crate::tcp::TcpConfig;
 
+/// Data of a fragment that has a page for itself.
+const FRAGMENT: u64 = 32_728;
 /// Memory of a segment of 1460 bytes with 320 for headers.
 const SEGMENT_MEMORY: u64 = 4_352;
 
@@ -43,9 +45,14 @@ fn bursts_wait_on_the_path_that_drains_soonest() {
     // The sum of two windows of ten segments each, and the connection's own.
     let buffer = 2 * 2 * 10 * SEGMENT_MEMORY + SMALLEST_BUFFER;
     queues.fill(at(0), &written(1_000_000), &paths);
-    assert_eq!(queues.first(0), waiting(1, 1 + BURST, false));
-    assert_eq!(queues.first(1).map(|data| data.start), Some(1 + BURST));
-    assert_eq!(queues.bytes(0) + queues.bytes(1), buffer);
+    // Two fragments are the least that makes a burst.
+    let burst = 2 * FRAGMENT;
+    assert_eq!(queues.first(0), waiting(1, 1 + burst, false));
+    assert_eq!(queues.first(1).map(|data| data.start), Some(1 + burst));
+    assert_eq!(queues.bytes(0) + queues.bytes(1), queues.bound - 1);
+    // The last fragment of the buffer began when there was room.
+    let taken = queues.written.taken() - 1;
+    assert!((buffer - 10 * 40..buffer + FRAGMENT).contains(&taken));
     let bytes = queues.bytes(0);
     queues.leave(0, 1_000);
     assert_eq!(queues.first(0).map(|data| data.start), Some(1_001));
@@ -59,14 +66,18 @@ fn a_full_buffer_is_filled_again_once_a_third_is_free() {
     let buffer = 2 * 10 * SEGMENT_MEMORY + SMALLEST_BUFFER;
     let mut data = written(1_000_000);
     queues.fill(at(0), &data, &paths);
-    assert_eq!(queues.taken, 1 + buffer);
-    data.on_sent(1 + buffer);
-    data.on_data_ack(buffer / 3 - 1, 1 << 30);
+    // Three fragments, each with 40 bytes of memory beside its data.
+    let taken = 1 + 3 * FRAGMENT;
+    assert_eq!(queues.written.taken(), taken);
+    data.on_sent(taken);
+    // The first of them is acknowledged by then.
+    let third_free = taken + 2 * 40 - 2 * buffer / 3;
+    data.on_data_ack(third_free - 2, 1 << 30);
     queues.fill(at(1), &data, &paths);
-    assert_eq!(queues.taken, 1 + buffer);
-    data.on_data_ack(buffer / 3 + 2, 1 << 30);
+    assert_eq!(queues.written.taken(), taken);
+    data.on_data_ack(third_free + 2, 1 << 30);
     queues.fill(at(2), &data, &paths);
-    assert_eq!(queues.taken, buffer + buffer / 3 + 2);
+    assert!(queues.written.taken() > taken);
 }
 
 #[test]
@@ -75,29 +86,27 @@ fn a_buffer_grows_with_the_window_when_it_is_what_holds_the_path_back() {
     let mut queues = queues(&paths);
     let first = queues.paths[0].send_buffer;
     paths[0].window.cwnd = 30.0;
-    queues.on_heard(at(1), 0, &paths);
-    assert_eq!(queues.paths[0].send_buffer, first, "nobody waits");
+    assert!(!queues.on_room(0, &paths), "nobody waits");
     queues.fill(at(1), &written(1_000_000), &paths);
-    paths[0].view.in_flight = 30;
     queues.on_heard(at(2), 0, &paths);
     assert_eq!(queues.paths[0].send_buffer, first, "the window is full");
-    paths[0].view.in_flight = 29;
-    queues.on_heard(at(3), 0, &paths);
+    assert!(queues.on_room(0, &paths));
     assert_eq!(queues.paths[0].send_buffer, 3 * first);
+    assert!(!queues.on_room(0, &paths), "as large as the window");
     paths[0].window.cwnd = 1e6;
-    queues.on_heard(at(4), 0, &paths);
+    assert!(queues.on_room(0, &paths));
     assert_eq!(queues.paths[0].send_buffer, 1 << 20);
 }
 
 #[test]
-fn the_peers_window_bounds_what_is_bound_to_whole_segments() {
+fn the_peers_window_bounds_what_is_bound_to_the_byte() {
     let paths = vec![path(10)];
     let mut queues = queues(&paths);
     let mut data = Outbound::new(&TcpConfig::linux());
     data.write(1_000_000);
     data.on_data_ack(1, 2_500);
     queues.fill(at(0), &data, &paths);
-    assert_eq!(queues.first(0), waiting(1, 2_001, false));
+    assert_eq!(queues.first(0), waiting(1, 2_501, false));
     let mut closed = SendQueues::new(1, 1 << 20, 320);
     closed.on_heard(at(0), 0, &paths);
     let mut data = Outbound::new(&TcpConfig::linux());
@@ -191,10 +200,12 @@ fn an_idle_backup_carries_the_head_of_the_line_after_two_silent_expiries() {
     let mut paths = vec![path(10), path(10)];
     paths[1].is_backup = true;
     let mut queues = queues(&paths);
-    let mut data = written(100_000);
-    data.on_sent(100_001);
+    let mut data = written(80_000);
+    queues.fill(at(0), &data, &paths);
+    queues.leave(0, 80_000);
+    data.on_sent(80_001);
     data.on_data_ack(FRAGMENT + 2, 1 << 30);
-    paths[0].view.snd_nxt = 100_001;
+    paths[0].view.snd_nxt = 80_001;
     queues.on_timer(at(200), &data, &paths);
     assert_eq!(queues.first(1), None);
     queues.on_timer(at(400), &data, &paths);
@@ -266,10 +277,13 @@ fn data_that_is_bound_again_and_new_data_are_told_apart() {
 fn the_last_byte_of_a_fragment_is_sent_again_alone() {
     let mut paths = vec![path(10), path(10)];
     let mut queues = queues(&paths);
-    let mut data = written(100_000);
-    data.on_sent(100_001);
+    let mut data = written(80_000);
+    queues.fill(at(0), &data, &paths);
+    queues.leave(0, 2 * FRAGMENT);
+    queues.leave(1, 80_000 - 2 * FRAGMENT);
+    data.on_sent(80_001);
     data.on_data_ack(FRAGMENT, 1 << 30);
-    paths[0].view.snd_nxt = 100_001;
+    paths[0].view.snd_nxt = 80_001;
     queues.on_timer(at(200), &data, &paths);
     let last = waiting(FRAGMENT, FRAGMENT + 1, true);
     assert_eq!(queues.first(1), last);

@@ -1,0 +1,163 @@
+//! What the writer has put into the socket: fragments on pages of memory, of which data is bound to paths whole
+//! (Linux 6.12 `mptcp_sendmsg`).
+//!
+//! A call fills the page that the last fragment lies on. It goes on in that fragment while that is not bound to a path, and
+//! begins another one else: so where data changes from path to path, and how long the last segment before that is, depends on
+//! what one call wrote.
+
+use std::collections::VecDeque;
+
+/// A page (`SKB_FRAG_PAGE_ORDER`), bytes.
+const PAGE: u64 = 32_768;
+/// What a fragment takes of it beside its data (`struct mptcp_data_frag`).
+const HEAD: u64 = 40;
+/// A fragment begins where there is at least so much room for its data.
+const LEAST_ROOM: u64 = 32;
+/// Bytes of one `write()` call.
+const BLOCK: u64 = 128 << 10;
+
+/// Fragments of a connection that are not acknowledged.
+#[derive(Debug)]
+pub(super) struct Written {
+    /// Where each ends, the first one first.
+    ends: VecDeque<u64>,
+    /// First data sequence number that the socket has not taken.
+    taken: u64,
+    /// Room that is left on the last page.
+    room: u64,
+    /// Bytes that the present call has yet to write.
+    call: u64,
+    /// The buffer was full: the writer waits for a third of it.
+    is_waiting: bool,
+}
+
+impl Default for Written {
+    fn default() -> Written {
+        Written {
+            ends: VecDeque::new(),
+            taken: 1,
+            room: 0,
+            call: 0,
+            is_waiting: false,
+        }
+    }
+}
+
+impl Written {
+    pub(super) fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    pub(super) fn is_waiting(&self) -> bool {
+        self.is_waiting
+    }
+
+    /// Ends of the fragments with data beyond `from`.
+    pub(super) fn ends_beyond(&self, from: u64) -> impl Iterator<Item = u64> {
+        let first = self.ends.partition_point(|&end| end <= from);
+        self.ends.range(first..).copied()
+    }
+
+    /// Data below `una` is acknowledged: whether the writer goes on, having waited or not, with `buffer` bytes of memory.
+    pub(super) fn on_acknowledged(&mut self, una: u64, buffer: u64) -> bool {
+        while self.ends.front().is_some_and(|&end| end <= una) {
+            self.ends.pop_front();
+        }
+        if 3 * self.memory(una) <= 2 * buffer {
+            self.is_waiting = false;
+        }
+        !self.is_waiting
+    }
+
+    /// Memory of what is not acknowledged (`sk_wmem_queued`).
+    fn memory(&self, una: u64) -> u64 {
+        self.taken - una + self.ends.len() as u64 * HEAD
+    }
+
+    /// A call writes, of data up to `end`, until it is over or `buffer` is used up. `is_open` while data waits to be bound. Returns
+    /// whether another call may follow.
+    pub(super) fn write(&mut self, una: u64, end: u64, buffer: u64, mut is_open: bool) -> bool {
+        if self.call == 0 {
+            self.call = BLOCK.min(end - self.taken);
+        }
+        while self.call > 0 {
+            if self.memory(una) >= buffer {
+                self.is_waiting = true;
+                return false;
+            }
+            if !is_open || self.room == 0 {
+                if self.room < HEAD + LEAST_ROOM {
+                    self.room = PAGE;
+                }
+                self.room -= HEAD;
+                self.ends.push_back(self.taken);
+                is_open = true;
+            }
+            let bytes = self.call.min(self.room);
+            self.call -= bytes;
+            self.room -= bytes;
+            self.taken += bytes;
+            if let Some(last) = self.ends.back_mut() {
+                *last = self.taken;
+            }
+        }
+        self.taken < end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ends(written: &Written) -> Vec<u64> {
+        written.ends_beyond(1).collect()
+    }
+
+    #[test]
+    fn calls_fill_pages_and_begin_a_fragment_unless_one_is_open() {
+        let mut written = Written::default();
+        assert!(written.write(1, 1_000_000, 1 << 30, false));
+        let whole = PAGE - HEAD;
+        let fifth = 1 + BLOCK;
+        assert_eq!(
+            ends(&written),
+            [
+                1 + whole,
+                1 + 2 * whole,
+                1 + 3 * whole,
+                1 + 4 * whole,
+                fifth
+            ]
+        );
+        let mut open = Written::default();
+        open.write(1, 1_000_000, 1 << 30, false);
+        written.write(1, 1_000_000, 1 << 30, false);
+        open.write(1, 1_000_000, 1 << 30, true);
+        // What is left of the fifth page, in a fragment of its own or not.
+        assert_eq!(ends(&written)[5], fifth + whole - 160 - HEAD);
+        assert_eq!(ends(&open)[4], 1 + 5 * whole);
+    }
+
+    #[test]
+    fn a_writer_waits_where_the_buffer_is_full_and_ends_its_call_later() {
+        let mut written = Written::default();
+        assert!(!written.write(1, 1_000_000, 50_000, false));
+        // There was room when the second fragment began.
+        assert_eq!(written.taken(), 1 + 2 * (PAGE - HEAD));
+        assert!(written.is_waiting());
+        let third_free = 1 + 2 * PAGE - 50_000 * 2 / 3;
+        assert!(!written.on_acknowledged(third_free - 2, 50_000));
+        assert!(written.on_acknowledged(third_free + 2, 50_000));
+        assert!(!written.write(third_free, 1_000_000, 50_000, false));
+        assert_eq!(written.taken(), 1 + 3 * (PAGE - HEAD));
+    }
+
+    #[test]
+    fn a_small_rest_is_written_and_nothing_follows() {
+        let mut written = Written::default();
+        assert!(!written.write(1, 501, 50_000, false));
+        assert_eq!((written.taken(), ends(&written)), (501, vec![501]));
+        assert!(written.on_acknowledged(501, 50_000));
+        assert_eq!(ends(&written), []);
+    }
+}
