@@ -274,7 +274,12 @@ impl Allocator {
     /// `bytes` of a run left on path `index`; up to `nxt` everything was sent once.
     pub(super) fn on_sent(&mut self, index: usize, run: Run, bytes: u64, nxt: u64) {
         match run.source {
-            Source::New => self.paths[index].cursor = nxt,
+            Source::New => {
+                self.paths[index].cursor = nxt;
+                if bytes > 0 {
+                    self.scheduler.on_sent(PathId(index as u8));
+                }
+            }
             Source::Stranded(range) if bytes > 0 => self.reinjection.on_sent(range, bytes),
             Source::Copy => self.paths[index].cursor = run.start + bytes,
             Source::Head => self.paths[index].opportunistic_up_to = run.start + bytes,

@@ -68,6 +68,8 @@ impl Managed {
 pub(super) struct PathManager {
     paths: Vec<Managed>,
     is_opener: bool,
+    /// The peer has sent something behind its SYN.
+    is_confirmed: bool,
     is_closing: bool,
     join_delay: Span,
     /// How often MP_JOIN's third packet is repeated.
@@ -98,6 +100,7 @@ impl PathManager {
         PathManager {
             paths: paths.into_iter().map(managed).collect(),
             is_opener: false,
+            is_confirmed: false,
             is_closing: false,
             join_delay,
             most_confirmations,
@@ -160,6 +163,11 @@ impl PathManager {
 
     pub(super) fn are_all_gone(&self) -> bool {
         self.paths.iter().all(|path| path.stage == Stage::Gone)
+    }
+
+    /// Whether further paths of an established connection may join.
+    pub(super) fn may_join(&self) -> bool {
+        self.is_confirmed || !self.is_opener
     }
 
     /// Whether a path was opened and did not go.
@@ -298,10 +306,15 @@ impl PathManager {
     }
 
     /// A segment behind the SYNs came on a path that is established; it had MP_JOIN, or not. Returns
-    /// whether it is acknowledged at once.
+    /// whether it is acknowledged at once. The opener's first one lets the others join: before it, the peer
+    /// may not have had the key of MP_CAPABLE's third packet (Linux `check_fully_established`).
     ///
-    /// Standard: RFC 8684 §3.2.
-    pub(super) fn on_segment(&mut self, index: usize, has_join: bool) -> bool {
+    /// Standard: RFC 8684 §3.1, §3.2.
+    pub(super) fn on_segment(&mut self, now: Time, index: usize, has_join: bool) -> bool {
+        if self.is_opener && !self.is_confirmed {
+            self.is_confirmed = true;
+            self.join_others(now);
+        }
         let path = &mut self.paths[index];
         match path.stage {
             Stage::Confirming => {
@@ -319,17 +332,24 @@ impl PathManager {
         }
     }
 
-    /// The first path is established: the others join, or are announced.
+    /// The first path is established: the others are announced.
     pub(super) fn on_established(&mut self, now: Time) {
-        let earliest = now + self.join_delay;
         if self.is_opener {
             self.paths[0].stage = Stage::Usable;
+            return;
         }
         for path in &mut self.paths[1..] {
-            if self.is_opener && !path.config.announced {
-                path.join_at = earliest.max(path.config.from);
-            } else if !self.is_opener && path.config.announced {
+            if path.config.announced {
                 path.announce_at = now.max(path.config.from);
+            }
+        }
+    }
+
+    fn join_others(&mut self, now: Time) {
+        let earliest = now + self.join_delay;
+        for path in &mut self.paths[1..] {
+            if !path.config.announced {
+                path.join_at = earliest.max(path.config.from);
             }
         }
     }
@@ -412,8 +432,10 @@ mod tests {
             };
             let mut manager = manager(config, true);
             assert!(manager.may_carry(0) && !manager.is_usable(0));
-            manager.on_established(at(50));
-            assert!(manager.is_usable(0) && !manager.is_open(1));
+            manager.on_established(at(10));
+            assert!(manager.is_usable(0) && manager.wake_at(1).is_never());
+            manager.on_segment(at(50), 0, false);
+            assert!(!manager.is_open(1));
             assert_eq!(manager.wake_at(1), at(joins_at));
             assert_eq!(manager.due_join(at(joins_at - 1), 1), None);
             assert_eq!(manager.due_join(at(joins_at), 1), Some(Join::Open));
@@ -426,6 +448,7 @@ mod tests {
     fn a_join_is_confirmed_until_it_is_answered() {
         let mut manager = manager(PathConfig::default(), true);
         manager.on_established(at(0));
+        manager.on_segment(at(0), 0, false);
         manager.due_join(at(100), 1);
         manager.on_join_answered(1, at(300));
         let join = MptcpOption::Join { backup: false };
@@ -436,7 +459,7 @@ mod tests {
         manager.confirm_again(1, at(700));
         assert_eq!(manager.wake_at(1), at(700));
         assert_eq!(manager.signal(1), Some(join));
-        assert!(!manager.on_segment(1, false));
+        assert!(!manager.on_segment(at(0), 1, false));
         assert!(manager.is_usable(1) && manager.wake_at(1).is_never());
     }
 
@@ -444,6 +467,7 @@ mod tests {
     fn a_join_that_nobody_answers_is_given_up() {
         let mut manager = manager(PathConfig::default(), true);
         manager.on_established(at(0));
+        manager.on_segment(at(0), 0, false);
         manager.due_join(at(100), 1);
         manager.on_join_answered(1, at(300));
         for again in [300, 400] {
@@ -459,11 +483,17 @@ mod tests {
     fn the_answering_end_uses_a_path_from_the_first_segment_behind_the_syns() {
         let mut manager = manager(PathConfig::default(), false);
         assert!(!manager.may_carry(0));
-        assert!(!manager.on_segment(0, false), "the first needs no fourth");
-        assert!(manager.on_segment(1, true), "a join does");
+        assert!(
+            !manager.on_segment(at(0), 0, false),
+            "the first needs no fourth"
+        );
+        assert!(manager.on_segment(at(0), 1, true), "a join does");
         assert!(manager.is_usable(0) && manager.is_usable(1));
-        assert!(manager.on_segment(1, true), "and again when it was lost");
-        assert!(!manager.on_segment(1, false));
+        assert!(
+            manager.on_segment(at(0), 1, true),
+            "and again when it was lost"
+        );
+        assert!(!manager.on_segment(at(0), 1, false));
         assert_eq!(manager.signal(0), None, "the opener confirms");
     }
 
@@ -475,7 +505,7 @@ mod tests {
             ..PathConfig::default()
         };
         let mut host = manager(config.clone(), false);
-        host.on_segment(0, false);
+        host.on_segment(at(0), 0, false);
         host.on_established(at(0));
         assert_eq!(host.wake_at(1), at(30));
         assert!(!host.due_announcement(at(29), 1, rto));
@@ -489,6 +519,7 @@ mod tests {
 
         let mut opener = manager(config, true);
         opener.on_established(at(0));
+        opener.on_segment(at(0), 0, false);
         opener.signal(0);
         assert!(opener.wake_at(1).is_never(), "it does not know of it");
         assert!(opener.on_announcement(at(50), 1, false));
@@ -503,7 +534,7 @@ mod tests {
         assert_eq!(opener.due_join(at(150), 1), Some(Join::Open));
         opener.on_announcement(at(160), 1, false);
         assert!(opener.wake_at(1).is_never(), "it joins already");
-        assert!(!opener.on_segment(1, false) && !opener.is_usable(1));
+        assert!(!opener.on_segment(at(0), 1, false) && !opener.is_usable(1));
         assert_eq!(opener.signal(0), Some(told(true)));
         assert_eq!(opener.signal(0), None);
     }
@@ -520,7 +551,7 @@ mod tests {
         assert!(host.wake_at(1).is_never());
         let mut joined = manager(config.clone(), false);
         joined.on_established(at(0));
-        joined.on_segment(1, true);
+        joined.on_segment(at(0), 1, true);
         assert!(!joined.due_announcement(at(0), 1, rto));
         assert!(joined.wake_at(1).is_never());
         let mut closing = manager(config, false);
@@ -542,7 +573,7 @@ mod tests {
         assert!(!manager.due_priority(at(100), 1), "MP_JOIN says it");
         assert!(manager.is_backup(1));
         assert_eq!(manager.handshake(1), MptcpOption::Join { backup: true });
-        manager.on_segment(1, true);
+        manager.on_segment(at(0), 1, true);
         assert!(manager.due_priority(at(205), 1));
         let told = MptcpOption::Priority { backup: false };
         assert_eq!(manager.signal(1), Some(told));

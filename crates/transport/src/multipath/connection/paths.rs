@@ -57,10 +57,10 @@ impl MultipathConnection {
         self.report(AppEvent::Aborted, out);
     }
 
-    /// A path was lost: without any, or before the connection was opened, which no other path may
-    /// join, nothing is left of it.
+    /// A path was lost: without any, or before another one may join, nothing is left of the connection.
     fn give_up_if_over(&mut self, out: &mut PathOutbox) {
-        if !self.is_established || self.manager.are_all_gone() {
+        let others_may_join = self.is_established && self.manager.may_join();
+        if !others_may_join || self.manager.are_all_gone() {
             self.report(AppEvent::Aborted, out);
         }
     }
@@ -93,7 +93,7 @@ impl MultipathConnection {
             return;
         }
         let has_join = matches!(segment.mptcp, MptcpOption::Join { .. });
-        if self.manager.on_segment(index, has_join) {
+        if self.manager.on_segment(now, index, has_join) {
             self.acknowledge(now, index, out);
         }
     }

@@ -118,6 +118,8 @@ pub trait PathScheduler {
     /// Where the next data goes. `paths` are those that may be used: established, working, and no
     /// backup while a regular one works.
     fn choose(&mut self, demand: &Demand, paths: &[PathView]) -> Choice;
+    /// New data has left on a path. Not every choice is followed: a subflow that has just heard something sends first.
+    fn on_sent(&mut self, _path: PathId) {}
     /// The peer's window is full while a path has room.
     fn on_blocked(&mut self) {}
     /// Whether each path sends every byte.
@@ -152,6 +154,9 @@ fadeout_core::registry! {
 impl PathScheduler for PathSchedulerKind {
     fn choose(&mut self, demand: &Demand, paths: &[PathView]) -> Choice {
         each!(self, scheduler => scheduler.choose(demand, paths))
+    }
+    fn on_sent(&mut self, path: PathId) {
+        each!(self, scheduler => scheduler.on_sent(path));
     }
     fn on_blocked(&mut self) {
         each!(self, scheduler => scheduler.on_blocked());

@@ -31,8 +31,11 @@ impl PathScheduler for RoundRobin {
         let next = with_room()
             .find(|path| Some(path.id) > self.last)
             .or_else(|| with_room().next());
-        self.last = next.map_or(self.last, |path| Some(path.id));
         next.map_or(Choice::Wait, Choice::segment)
+    }
+
+    fn on_sent(&mut self, path: PathId) {
+        self.last = Some(path);
     }
 }
 
@@ -46,9 +49,14 @@ mod tests {
         let mut scheduler = RoundRobin::default();
         let paths = [path(0, 20, 10, 0), path(1, 20, 9, 9), path(2, 20, 10, 0)];
         let mut turn = || match scheduler.choose(&demand(1, 1), &paths) {
-            Choice::Path { path, .. } => path.0,
+            Choice::Path { path, .. } => {
+                scheduler.on_sent(path);
+                path.0
+            }
             other => panic!("{other:?}"),
         };
         assert_eq!([turn(), turn(), turn(), turn()], [0, 2, 0, 2]);
+        let mut ask = || scheduler.choose(&demand(1, 1), &paths);
+        assert_eq!(ask(), ask(), "a question takes no turn");
     }
 }
