@@ -17,6 +17,7 @@ class Outcome(TypedDict):
     manifest: str
     fingerprint: str
     complete: bool
+    remarks: list[str]
     tables: dict[str, bytes]
     captures: dict[str, bytes]
     out: str | None

@@ -2,6 +2,7 @@
 
 import contextlib
 import operator
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -120,7 +121,22 @@ def run(
                 )
             raise error
         raise own_error(kind, message, results) from error
+    warn_of(outcome["remarks"], results)
     return results
+
+
+def warn_of(remarks: Sequence[str], results: "Results") -> None:
+    """Warn of what a run showed that is hardly meant.
+
+    Where warnings are exceptions, they have the results as `.results`: nothing is lost.
+    """
+    for remark in remarks:
+        try:
+            warnings.warn(remark, stacklevel=3)
+        except UserWarning as warning:
+            own: Any = warning
+            own.results = results
+            raise
 
 
 def own_error(kind: str, message: str, results: "Results") -> Exception:

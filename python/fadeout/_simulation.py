@@ -12,6 +12,7 @@ from fadeout._run import (
     override_list,
     own_error,
     read_source,
+    warn_of,
     with_traces,
 )
 from fadeout.results import Results
@@ -116,4 +117,7 @@ class Simulation:
             ResultError: the results cannot be written.
             RuntimeError: the simulation is finished, or in the middle of a step.
         """
-        return Results.from_outcome(self._native.finish())
+        outcome = self._native.finish()
+        results = Results.from_outcome(outcome)
+        warn_of(outcome["remarks"], results)
+        return results

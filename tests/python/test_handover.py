@@ -1,5 +1,6 @@
 """Handover from Python: its tables, and the figure of it."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -131,3 +132,23 @@ def test_the_metrics_of_the_example(results: fadeout.Results):
     assert of_ue == {"ue": "phone", **row}
     with pytest.raises(ValueError, match="length of time"):
         fadeout.handover_metrics(results, minimum_stay="soon")
+
+
+NEVER_ATTACHED = {"mobility-management.q-rx-lev-min": "-40 dBm", "duration": "2 s"}
+
+
+def test_ues_that_never_attach_are_warned_of_behind_the_run():
+    said = 'UEs "phone-0", "phone-1" and 38 more: not attached by the end of the run.*q-rx-lev-min'
+    with pytest.warns(UserWarning, match=said):
+        results = fadeout.run(ROOT / "scenarios/attach.toml", set=NEVER_ATTACHED)
+    assert results.is_complete
+    simulation = fadeout.Simulation(ROOT / "scenarios/attach.toml", set=NEVER_ATTACHED)
+    simulation.advance(math.inf)
+    # A warning that is an exception has the results.
+    with pytest.raises(UserWarning, match=said) as caught:
+        simulation.finish()
+    assert caught.value.results.fingerprint == results.fingerprint
+    # What ended early says nothing of what would have come.
+    simulation = fadeout.Simulation(ROOT / "scenarios/attach.toml", set=NEVER_ATTACHED)
+    simulation.advance(0.5)
+    assert not simulation.finish().is_complete

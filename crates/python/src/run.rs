@@ -75,6 +75,7 @@ pub(crate) fn as_dict<'py>(
         recorded,
         fingerprint,
         is_complete,
+        remarks,
         ..
     } = outcome;
     let (streams, captures) = (PyDict::new(py), PyDict::new(py));
@@ -89,6 +90,7 @@ pub(crate) fn as_dict<'py>(
     result.set_item("manifest", recorded.manifest)?;
     result.set_item("fingerprint", fingerprint.to_string())?;
     result.set_item("complete", is_complete)?;
+    result.set_item("remarks", remarks)?;
     result.set_item("tables", streams)?;
     result.set_item("captures", captures)?;
     let raised = raised.map(|raised| (raised.message, raised.error.into_value(py), raised.kind));

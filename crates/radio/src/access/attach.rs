@@ -8,7 +8,7 @@ use super::handover::{leave_signalling, seconds};
 use super::managed::{Managed, note_cell};
 use crate::bearer::Drb;
 use crate::config::{Env, Fate, LegId};
-use crate::rrc::attach::{Attach, Round};
+use crate::rrc::attach::{Attach, Round, Unattached};
 use crate::rrc::mobility::{Message, Stage};
 use crate::rrc::network::Act;
 use crate::rrc::record::row_of;
@@ -29,6 +29,20 @@ pub(super) fn begin_idle(access: &mut RadioAccess) {
         if let Some(at) = access.service.stack.ues[ue.index()].config().attaches_at {
             access.with_managed(ue, |managed| Attaching(managed).begin(at, env));
         }
+    }
+}
+
+impl RadioAccess {
+    /// UEs that are idle at the start and not attached now, and why.
+    pub fn unattached(&self) -> impl Iterator<Item = (UeId, Unattached)> + '_ {
+        let ues = self.mobility.iter().flat_map(|mobility| mobility.states());
+        ues.filter_map(|(ue, state)| {
+            let begins_at = match state.stage {
+                Stage::Released { at } => Some(at),
+                _ => None,
+            };
+            Some((ue, state.attach.as_ref()?.unattached(begins_at)?))
+        })
     }
 }
 
@@ -252,6 +266,7 @@ impl Attaching<'_, '_> {
     /// The attempt has failed: T300 or T3410 has expired, or the link has failed before there were bearers.
     pub(super) fn fail(&mut self, env: &mut Env<'_, impl Probe>) {
         self.0.note(RrcEvent::AttachFailed, env);
+        let had_setup = matches!(self.0.state.stage, Stage::Attaching { .. });
         if let Stage::Attaching { leg } = self.0.state.stage {
             let cell = self.0.service.stack.legs[leg.index()].config.cell;
             let load = &mut self.0.loads[cell.index()];
@@ -268,7 +283,7 @@ impl Attaching<'_, '_> {
         let is_first = !attach.standing().is_registered;
         let at = env
             .now
-            .saturating_add(attach.fail(super::failure::SEARCH_PERIOD));
+            .saturating_add(attach.fail(had_setup, super::failure::SEARCH_PERIOD));
         self.0.state.stage = Stage::Released { at };
         if is_first {
             self.0.fail_row(HandoverOutcome::Failed, env);

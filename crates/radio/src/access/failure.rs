@@ -11,6 +11,7 @@ use super::rach_less::Skipping;
 use super::scg::Scg;
 use crate::air::uplink_power;
 use crate::config::{Env, Fate, LegId};
+use crate::rrc::attach::Unsuited;
 use crate::rrc::contention::{Contention, Contest, Drawn};
 use crate::rrc::granted::Entry;
 use crate::rrc::mobility::Stage;
@@ -89,6 +90,9 @@ impl Managed<'_> {
         // Without a connection a cell of any generation will do.
         let is_back = procedure == Procedure::Reestablishment;
         let Some((cell, level_dbm)) = self.best_cell(!is_back, motion, env.now) else {
+            if let Some(attach) = &mut self.state.attach {
+                attach.on_unsuited(Unsuited::Nothing);
+            }
             return false;
         };
         let Some(leg) = self.join(cell) else {
@@ -99,11 +103,18 @@ impl Managed<'_> {
         let [down, up] = self.service.is_heard(leg, least_db, motion, env.now);
         let attach = self.state.attach.as_mut().filter(|_| !is_back);
         // An idle UE knows what it hears: the system information, and RSRP for criterion S.
+        let is_strong = level_dbm > self.config.monitoring.q_rx_lev_min.0;
         let suits = match attach.is_some() {
-            true => down && level_dbm > self.config.monitoring.q_rx_lev_min.0,
+            true => down && is_strong,
             false => down && up,
         };
         if !suits {
+            if let Some(attach) = attach {
+                attach.on_unsuited(match is_strong {
+                    true => Unsuited::Unread(cell),
+                    false => Unsuited::Weak(cell, level_dbm),
+                });
+            }
             self.service.leave_leg(leg);
             return false;
         }

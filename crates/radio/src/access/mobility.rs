@@ -57,6 +57,12 @@ pub(super) struct Mobility {
 }
 
 impl Mobility {
+    /// The UEs that it manages, and what is known of them.
+    pub(super) fn states(&self) -> impl Iterator<Item = (UeId, &UeMobility)> {
+        let ues = (0..).map(UeId).zip(&self.ues);
+        ues.filter_map(|(ue, state)| Some((ue, state.as_deref()?)))
+    }
+
     /// All legs that a managed UE ever had; none of others.
     pub(super) fn legs_ever(&self, ue: UeId) -> impl Iterator<Item = LegId> + '_ {
         let state = self.ues.get(ue.index()).and_then(Option::as_ref);

@@ -20,6 +20,7 @@ mod spectrum;
 #[cfg(test)]
 mod tests;
 mod ue;
+mod uplink;
 mod watch;
 
 use crate::channel::fading::MAX_SUB_BANDS;
@@ -29,13 +30,10 @@ use crate::config::{
 };
 use crate::phy::frame::Frame;
 use crate::phy::sub_band::BandSet;
-use crate::plan::{
-    LayeredScheme, MOST_MET, Measurement, Resources, SubBands, frame, split_db, wideband_cqi,
-};
-use fadeout_core::math::{from_db, to_db};
+use crate::plan::{LayeredScheme, MOST_MET, Resources, SubBands, frame, split_db, wideband_cqi};
+use fadeout_core::math::to_db;
 use fadeout_core::{CellId, Direction, Motion, Point, Span, Time, UeId};
 pub use geometry::{Geometry, geometry};
-use history::Histories;
 use interference::{Crossing, Downlinks};
 use levels::Levels;
 use path::{Fade, PathChannel, RadioPath};
@@ -44,6 +42,7 @@ use spectrum::Spectrum;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use ue::{AirUe, INTERFERING_PERIOD, latest};
+use uplink::Uplinks;
 pub(crate) use watch::{LinkLook, Watched};
 pub(crate) use {measure::Bounded, path::Round};
 
@@ -54,8 +53,8 @@ pub(crate) struct Air {
     spectrum: Spectrum,
     /// Downlinks as others hear them.
     downlinks: Downlinks,
-    /// Power in mW that UEs of other cells put into a resource block of a cell, averaged over the band.
-    uplink_interference: Histories,
+    /// Uplinks as others hear them.
+    uplinks: Uplinks,
     ues: Vec<AirUe>,
     /// By [`LegId`].
     legs: Vec<AirLeg>,
@@ -191,7 +190,7 @@ impl Air {
         let paths = measuring.count() * cells.len();
         let mut air = Air {
             downlinks: Downlinks::new(&cells),
-            uplink_interference: Histories::new(cells.len()),
+            uplinks: Uplinks::new(cells.len()),
             cells,
             spectrum,
             ues: Vec::with_capacity(ues.len()),
@@ -264,6 +263,9 @@ impl Air {
         }
         let paths = first..self.paths.len();
         self.ues[ue.index()].add(paths.clone());
+        if self.ues[ue.index()].changes_cells {
+            self.uplinks.follow(paths.end);
+        }
         Ok(paths)
     }
 
@@ -438,55 +440,6 @@ impl Air {
         self.downlinks.on_sent(cell, slot, share);
     }
 
-    /// A UE sends on a share of the band: the other cells of the carrier hear it.
-    pub(crate) fn on_uplink_sent(
-        &mut self,
-        id: LegId,
-        slot: u64,
-        block_power_dbm: f64,
-        share: f64,
-    ) {
-        let leg = &self.legs[id.index()];
-        let Signal::Paths(_, carrier) = &leg.signal else {
-            return;
-        };
-        if carrier.len() < 2 {
-            return;
-        }
-        let length = self.cells[leg.cell.index()].frame.slot();
-        let block_power_mw = from_db(block_power_dbm);
-        if let Some(crossing) = &mut self.crossing {
-            crossing.on_sent((id, leg.cell), slot, block_power_mw, share);
-        }
-        let cells = self.spectrum.of(leg.cell);
-        for (&cell, gain) in cells.iter().zip(&self.gains[carrier.clone()]) {
-            if cell == leg.cell {
-                continue;
-            }
-            let slot = self.cells[cell.index()].frame.slot_as_of(length, slot);
-            let heard_mw = block_power_mw * gain * share;
-            self.uplink_interference.add(cell, slot, heard_mw);
-        }
-    }
-
-    /// Linear SINR in `slot` of the uplink on a path of a leg's cell where its UE puts `block_power_dbm` into
-    /// each resource block, without fading.
-    fn uplink_mean(
-        &self,
-        (cell, path): (CellId, usize),
-        (slot, purpose): (u64, Purpose),
-        block_power_dbm: f64,
-    ) -> f64 {
-        let interference_mw = match purpose {
-            Purpose::Transmission => self.uplink_interference.at(cell, slot),
-            Purpose::Report => self.uplink_interference.mean(cell, slot),
-        };
-        let crossing_mw = self.crossing_mw(cell, slot, purpose);
-        let thermal_mw = self.cells[cell.index()].levels.block_noise_mw;
-        let disturbance_mw = thermal_mw + interference_mw + crossing_mw;
-        from_db(block_power_dbm) * self.gains[path] / disturbance_mw
-    }
-
     /// SINR in dB of a downlink transmission in a slot with a scheme, of the paths as last
     /// refreshed.
     pub(crate) fn downlink_sinr_db(
@@ -538,63 +491,5 @@ impl Air {
                 Fade::Wideband(gains) => wideband_cqi(&cell.config, adaptation, mean, gains),
             }
         })
-    }
-
-    /// SINR in dB of an uplink transmission in a slot with a scheme and `block_power_dbm` in each
-    /// resource block, of the paths as last refreshed.
-    pub(crate) fn uplink_sinr_db(
-        &self,
-        leg: LegId,
-        (slot, scheme): (u64, LayeredScheme<'_>),
-        block_power_dbm: f64,
-    ) -> f64 {
-        let leg = &self.legs[leg.index()];
-        match &leg.signal {
-            Signal::Given(sinr) => sinr.uplink.0 - split_db(scheme.layers),
-            Signal::Recorded(_, uplink) => {
-                uplink.at(leg.start_of(&self.cells, slot)) - split_db(scheme.layers)
-            }
-            &Signal::Paths(serving, _) => {
-                let cell = &self.cells[leg.cell.index()];
-                let asked = (slot, Purpose::Transmission);
-                let mean = self.uplink_mean((leg.cell, serving), asked, block_power_dbm);
-                let at = cell.frame.start_of(slot);
-                let sent = (scheme, Extent::Whole);
-                cell.sinr_db(&self.channels[serving], at, sent, mean)
-            }
-        }
-    }
-
-    /// The base station measures the uplink in `slot`, of the paths as last refreshed: one resource
-    /// block at full power.
-    pub(crate) fn measure_uplink(&self, leg: LegId, slot: u64, measurement: &mut Measurement) {
-        let leg = &self.legs[leg.index()];
-        measurement.gains.clear();
-        match &leg.signal {
-            Signal::Given(sinr) => {
-                measurement.is_given = true;
-                measurement.sinr_db = sinr.uplink.0;
-            }
-            Signal::Recorded(_, uplink) => {
-                measurement.is_given = true;
-                measurement.sinr_db = uplink.at(leg.start_of(&self.cells, slot));
-            }
-            &Signal::Paths(serving, _) => {
-                let cell = &self.cells[leg.cell.index()];
-                let power_dbm = self.ues[leg.ue.index()].config.power_of_carrier().0;
-                let asked = (slot, Purpose::Report);
-                let mean = self.uplink_mean((leg.cell, serving), asked, power_dbm);
-                let mut gains = [0.0; MAX_SUB_BANDS];
-                let at = cell.frame.start_of(slot);
-                let sinr = match self.channels[serving].fade(at, &mut gains) {
-                    Fade::Flat(gain) => mean * gain,
-                    Fade::Wideband(gains) => {
-                        measurement.gains.extend_from_slice(gains);
-                        mean
-                    }
-                };
-                measurement.sinr_db = to_db(sinr);
-            }
-        }
     }
 }

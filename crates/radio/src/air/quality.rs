@@ -10,7 +10,7 @@ use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{CellId, Time, UeId};
 
 impl Air {
-    /// The UE will measure these cells: there are paths to them.
+    /// The UE will measure these cells and change among them: there are paths to them.
     ///
     /// # Errors
     /// The channel of a cell cannot be built.
@@ -18,6 +18,8 @@ impl Air {
         for &cell in cells {
             self.add_carrier(ue, cell)?;
         }
+        self.ues[ue.index()].changes_cells = true;
+        self.uplinks.follow(self.paths.len());
         Ok(())
     }
 

@@ -6,6 +6,8 @@ use crate::channel::fading::Fading;
 use crate::channel::path_loss::{FreeSpace, PathLoss};
 use crate::channel::recorded::Interpolation;
 use crate::config::UplinkPower;
+use crate::plan::Measurement;
+use fadeout_core::math::from_db;
 use fadeout_core::{Decibel, Hertz, Kinematics, NodeId, Vector};
 
 /// One UE at `x`, moving along the line of sites at `speed`.
@@ -179,13 +181,58 @@ fn what_a_ue_sends_is_heard_in_the_other_cell_and_lowers_its_sinr() {
     let alone = air.uplink_sinr_db(other, (7, scheme()), -20.0);
     air.on_uplink_sent(LEG, 7, 6.0, 0.25);
     // 900 m of free space: 97.55 dB.
-    let heard = to_db(air.uplink_interference.at(CellId(1), 7));
+    let heard = to_db(air.uplinks.heard.at(CellId(1), 7));
     assert!((heard - (6.0 - 97.55 - 6.02)).abs() < 0.01, "{heard}");
-    assert_eq!(air.uplink_interference.at(CellId(0), 7), 0.0);
+    assert_eq!(air.uplinks.heard.at(CellId(0), 7), 0.0);
     let disturbed = air.uplink_sinr_db(other, (7, scheme()), -20.0);
     // -20 dBm - 97.55 dB, below interference of -97.57 dBm.
     assert!((disturbed - -20.0).abs() < 0.1, "{disturbed}");
     assert!(alone > disturbed + 10.0, "{alone}");
+}
+
+#[test]
+fn what_a_ue_has_sent_to_its_source_does_not_count_against_it_in_its_target() {
+    let (target, other) = (LegId(1), LegId(2));
+    // SINR of the uplink in cell 1, of the UE that comes from cell 0 after 300 slots, and of one that was there.
+    let found = |sends: bool, changes_cells: bool, other_dbm: Option<f64>| {
+        let ues = [UeConfig::new(NodeId(0)), UeConfig::new(NodeId(1))];
+        let mut air = Air::new(&two_cells(), &ues, &[], 1).expect("cells");
+        if changes_cells {
+            air.watch(UE, &[CellId(0), CellId(1)]).expect("paths");
+        }
+        air.connect(LEG, UE, CellId(0)).expect("a leg");
+        air.connect(target, UE, CellId(1)).expect("a leg");
+        air.connect(other, UeId(1), CellId(1)).expect("a leg");
+        air.leave(target);
+        for leg in [LEG, other] {
+            air.refresh(leg, Time::ZERO, &mut at(900.0));
+        }
+        for slot in 0..300 {
+            if sends {
+                air.on_uplink_sent(LEG, slot, 6.0, 0.25);
+            }
+            if let Some(power_dbm) = other_dbm {
+                air.uplinks.heard.add(CellId(1), slot, from_db(power_dbm));
+            }
+        }
+        air.leave(LEG);
+        air.rejoin(target);
+        let now = air.cells[0].frame.start_of(300);
+        air.refresh(target, now, &mut at(900.0));
+        [target, other].map(|leg| air.quality_db(leg, now)[1])
+    };
+    let alone = found(false, true, None);
+    let [own, others] = found(true, true, None);
+    assert_eq!(own, alone[0], "to the bit, where nobody else sends");
+    // It is heard at 6 dBm - 77.54 dB - 6.02 dB, some 40 dB above noise, to those that were there.
+    assert!(others < alone[1] - 30.0, "{others} {alone:?}");
+    // One that stays does not keep what it sends.
+    assert!(found(true, false, None)[0] < alone[0] - 30.0);
+    // Interference of others stays.
+    let [beside, _] = found(true, true, Some(-110.0));
+    let [without, _] = found(false, true, Some(-110.0));
+    assert!((beside - without).abs() < 1e-9, "{beside} {without}");
+    assert!(without < alone[0] - 3.0, "{without} {alone:?}");
 }
 
 #[test]

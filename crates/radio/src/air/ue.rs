@@ -19,6 +19,8 @@ pub(super) struct AirUe {
     pub noise_factor: f64,
     /// Whether its SINR comes from recordings, to every cell that may serve it.
     pub has_recorded_sinr: bool,
+    /// Whether it measures and changes cells.
+    pub changes_cells: bool,
     /// Its paths, those of a carrier side by side in the order of the cells.
     pub carriers: Vec<Range<usize>>,
     /// Before then no path is looked at again that only interferes.
@@ -50,6 +52,7 @@ impl AirUe {
             noise_factor: from_db(config.noise_figure.0),
             config,
             has_recorded_sinr,
+            changes_cells: false,
             carriers: Vec::new(),
             others_due_at: Time::ZERO,
             seen: (Time::ZERO, None),

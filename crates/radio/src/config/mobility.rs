@@ -427,6 +427,13 @@ pub struct AccessConfig {
     pub contention_timer: Span,
 }
 
+impl AccessConfig {
+    /// The least time from a drawn preamble to the end of contention resolution.
+    pub fn least_answer(&self) -> Span {
+        self.response_delay + self.message3_delay + self.resolution_delay
+    }
+}
+
 impl Default for AccessConfig {
     fn default() -> AccessConfig {
         let keys = Keys::default();

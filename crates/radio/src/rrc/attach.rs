@@ -149,12 +149,40 @@ impl Round {
     }
 }
 
+/// What a UE has found as it looked for a cell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Unsuited {
+    /// No cell that it could measure.
+    Nothing,
+    /// The strongest cell has this RSRP in dBm, which is not above q-RxLevMin.
+    Weak(CellId, f64),
+    /// The downlink of the strongest cell is below Qin: the UE cannot read its system information.
+    Unread(CellId),
+}
+
+/// Why a UE that is idle at the start is not attached.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Unattached {
+    /// It begins later.
+    NotBegun(Time),
+    /// It looks for a cell; the latest one did not suit.
+    NoCell(Unsuited),
+    /// So many attempts have failed; whether the latest one had RRC's setup.
+    Failed(u32, bool),
+    /// The first attempt is under way.
+    UnderWay,
+}
+
 /// A UE that attaches, and that is set up in the same way when it has lost its connection.
 #[derive(Debug)]
 pub(crate) struct Attach {
     standing: Standing,
     /// Attempts in a row that failed.
     attempts: u32,
+    /// Attempts that failed in all, and whether the latest had RRC's setup.
+    failed: (u32, bool),
+    /// What did not suit in the latest look for a cell.
+    unsuited: Option<Unsuited>,
     /// Whether it has begun the attempt, and selects a cell.
     pub is_selecting: bool,
     cell: CellId,
@@ -178,6 +206,8 @@ impl Attach {
                 is_registered: false,
             },
             attempts: 0,
+            failed: (0, false),
+            unsuited: None,
             is_selecting: false,
             cell: CellId(0),
             round: Round::Setup,
@@ -208,9 +238,29 @@ impl Attach {
         self.under_way.map_or(Time::NEVER, |(.., at)| at)
     }
 
+    /// The UE has looked for a cell, and none suits.
+    pub(crate) fn on_unsuited(&mut self, found: Unsuited) {
+        self.unsuited = Some(found);
+    }
+
+    /// Why the UE is not attached, if it is not, where it begins the next attempt at `begins_at` or has begun it.
+    pub(crate) fn unattached(&self, begins_at: Option<Time>) -> Option<Unattached> {
+        if self.standing.is_registered {
+            return None;
+        }
+        let begins_at = begins_at.filter(|_| !self.is_selecting);
+        Some(match (self.unsuited, self.failed, begins_at) {
+            (Some(found), ..) => Unattached::NoCell(found),
+            (None, (failed @ 1.., had_setup), _) => Unattached::Failed(failed, had_setup),
+            (None, (0, _), Some(at)) => Unattached::NotBegun(at),
+            (None, (0, _), None) => Unattached::UnderWay,
+        })
+    }
+
     /// The UE has selected a cell, and NAS begins.
     pub(crate) fn on_selected(&mut self, now: Time) {
         self.is_selecting = false;
+        self.unsuited = None;
         self.guard_at = now.saturating_add(match self.standing.is_registered {
             true => service_timer(self.standing.generation),
             false => T3410,
@@ -266,11 +316,13 @@ impl Attach {
         self.wire.begin_anew();
     }
 
-    /// The attempt has failed. How long the UE waits until the next one, `usual` where it is registered.
+    /// The attempt has failed, before RRC's setup or after it. How long the UE waits until the next one, `usual` where it
+    /// is registered.
     ///
     /// Standard: TS 24.301 §5.5.1.2.6; TS 24.501 §5.5.1.2.7.
-    pub(crate) fn fail(&mut self, usual: Span) -> Span {
+    pub(crate) fn fail(&mut self, had_setup: bool, usual: Span) -> Span {
         self.stop();
+        self.failed = (self.failed.0 + 1, had_setup);
         if self.standing.is_registered {
             return usual;
         }
@@ -365,10 +417,10 @@ mod tests {
     fn the_fifth_failure_in_a_row_waits_for_longer() {
         let usual = Span::from_secs(1);
         let mut attach = Attach::new(Generation::Lte);
-        let waits: Vec<Span> = (0..6).map(|_| attach.fail(usual)).collect();
+        let waits: Vec<Span> = (0..6).map(|_| attach.fail(true, usual)).collect();
         assert_eq!(waits, [T3411, T3411, T3411, T3411, T3402, T3411]);
         attach.on_bearers();
-        assert_eq!(attach.fail(usual), usual, "it is registered");
+        assert_eq!(attach.fail(true, usual), usual, "it is registered");
     }
 
     #[test]
@@ -384,5 +436,27 @@ mod tests {
             assert!(!attach.answers(at(99 + ms)) && attach.answers(at(100 + ms)));
             assert!(!attach.answers(at(500)));
         }
+    }
+
+    #[test]
+    fn why_a_ue_is_not_attached_follows_its_attempts() {
+        let at = Time::ZERO + Span::from_secs(9);
+        let mut attach = Attach::new(Generation::Lte);
+        assert_eq!(attach.unattached(Some(at)), Some(Unattached::NotBegun(at)));
+        attach.is_selecting = true;
+        assert_eq!(attach.unattached(Some(at)), Some(Unattached::UnderWay));
+        let weak = Unsuited::Weak(CellId(1), -131.0);
+        attach.on_unsuited(weak);
+        assert_eq!(attach.unattached(Some(at)), Some(Unattached::NoCell(weak)));
+        attach.on_selected(at);
+        assert_eq!(attach.unattached(None), Some(Unattached::UnderWay));
+        attach.fail(false, T3411);
+        let failed = Unattached::Failed(1, false);
+        assert_eq!(attach.unattached(Some(at)), Some(failed));
+        attach.fail(true, T3411);
+        let failed = Unattached::Failed(2, true);
+        assert_eq!(attach.unattached(Some(at)), Some(failed));
+        attach.on_bearers();
+        assert_eq!(attach.unattached(None), None);
     }
 }

@@ -5,7 +5,8 @@ use super::*;
 /// Whether a UE that is idle at the start is one that can attach.
 pub(super) fn check(builder: &mut Builder<'_, '_>, fields: &Fields) -> bool {
     if fields.item("attach-at").is_none() {
-        if fields.item("attach-within").is_some() {
+        // A wrong `attach-at` has its own mistake.
+        if fields.item("attach-within").is_some() && !fields.is_given("attach-at") {
             let message = "`attach-within` of a UE that is connected from the start";
             let expected = "`attach-at`, such as \"0 s\", or without it";
             builder.mistake(fields.place_of("attach-within"), message, expected);

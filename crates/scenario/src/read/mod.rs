@@ -45,6 +45,8 @@ pub(crate) enum Content {
 pub(crate) struct Fields {
     keys: &'static [Key],
     values: Vec<Option<Item>>,
+    /// Keys that have a value, right or wrong.
+    given: Vec<&'static str>,
     /// Which sort of table this is, by the key that tells it apart; empty for a plain table.
     pub(crate) variant: &'static str,
     /// The table's own key, for mistakes that concern the whole.
@@ -59,6 +61,11 @@ impl Fields {
     pub(crate) fn item(&self, name: &str) -> Option<&Item> {
         let index = self.keys.iter().position(|key| key.name == name);
         self.values[index.unwrap_or_else(|| panic!("no key {name} in this table"))].as_ref()
+    }
+
+    /// Whether `name` has a value, be it a wrong one, of which the mistake is told.
+    pub(crate) fn is_given(&self, name: &str) -> bool {
+        self.given.contains(&name)
     }
 
     /// The place of the value of `name`, or of the table without one.
@@ -100,12 +107,16 @@ impl<'c> Reader<'c> {
         let mut fields = Fields {
             keys,
             values: Vec::with_capacity(keys.len()),
+            given: Vec::new(),
             variant,
             place,
         };
         for key in keys {
             let value = match table.entry(key.name) {
-                Some(entry) => self.value(entry, &key.shape, &fields),
+                Some(entry) => {
+                    fields.given.push(key.name);
+                    self.value(entry, &key.shape, &fields)
+                }
                 None => self.absent(key, place, &fields),
             };
             fields.values.push(value);
@@ -118,6 +129,7 @@ impl<'c> Reader<'c> {
         let mut fields = Fields {
             keys,
             values: Vec::with_capacity(keys.len()),
+            given: Vec::new(),
             variant: "",
             place,
         };

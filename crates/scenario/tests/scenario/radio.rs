@@ -437,6 +437,9 @@ fn what_does_not_fit_a_ue_that_is_idle_at_the_start_is_refused() {
         only(&with("attach-within = \"1 s\"")),
         "`attach-within` of a UE that is connected from the start"
     );
+    // A wrong time is blamed itself, not what goes with it.
+    let negative = only(&with("attach-at = \"-1 s\"\nattach-within = \"1 s\""));
+    assert!(negative.contains("found \"-1 s\""), "{negative}");
 }
 
 #[test]

@@ -1,0 +1,156 @@
+//! The uplink: what base stations receive of UEs, of their own cell and of others.
+
+use super::history::{Histories, Mean};
+use super::path::Fade;
+use super::{Air, Extent, Purpose, Signal};
+use crate::channel::fading::MAX_SUB_BANDS;
+use crate::config::LegId;
+use crate::plan::{LayeredScheme, Measurement, split_db};
+use fadeout_core::CellId;
+use fadeout_core::math::{from_db, to_db};
+
+/// Uplinks of UEs, as the base stations of other cells hear them.
+#[derive(Debug)]
+pub(super) struct Uplinks {
+    /// Power in mW that UEs of other cells put into a resource block of a cell, averaged over the band.
+    pub heard: Histories,
+    /// By path: the part of that mean that its UE has sent, where the UE changes cells.
+    parts: Vec<Mean>,
+}
+
+impl Uplinks {
+    /// Into so many cells.
+    pub(super) fn new(cells: usize) -> Uplinks {
+        Uplinks {
+            heard: Histories::new(cells),
+            parts: Vec::new(),
+        }
+    }
+
+    /// The UEs of some of the first `paths` paths change cells.
+    pub(super) fn follow(&mut self, paths: usize) {
+        self.parts.resize(paths, Mean::default());
+    }
+
+    /// The mean power in mW that a cell hears as of `slot`, without what the UE of a path to it has sent to other
+    /// cells, if that UE changes cells.
+    fn mean_of_others(&self, (cell, path): (CellId, usize), slot: u64) -> f64 {
+        match self.parts.get(path) {
+            Some(part) => self.heard.mean_without(cell, slot, part),
+            None => self.heard.mean(cell, slot),
+        }
+    }
+}
+
+impl Air {
+    /// A UE sends on a share of the band: the other cells of the carrier hear it.
+    pub(crate) fn on_uplink_sent(
+        &mut self,
+        id: LegId,
+        slot: u64,
+        block_power_dbm: f64,
+        share: f64,
+    ) {
+        let leg = &self.legs[id.index()];
+        let Signal::Paths(_, carrier) = &leg.signal else {
+            return;
+        };
+        if carrier.len() < 2 {
+            return;
+        }
+        let length = self.cells[leg.cell.index()].frame.slot();
+        let block_power_mw = from_db(block_power_dbm);
+        if let Some(crossing) = &mut self.crossing {
+            crossing.on_sent((id, leg.cell), slot, block_power_mw, share);
+        }
+        let cells = self.spectrum.of(leg.cell);
+        let changes_cells = self.ues[leg.ue.index()].changes_cells;
+        for (&cell, path) in cells.iter().zip(carrier.clone()) {
+            if cell == leg.cell {
+                continue;
+            }
+            let slot = self.cells[cell.index()].frame.slot_as_of(length, slot);
+            let heard_mw = block_power_mw * self.gains[path] * share;
+            self.uplinks.heard.add(cell, slot, heard_mw);
+            if changes_cells {
+                self.uplinks.parts[path].add(slot, heard_mw);
+            }
+        }
+    }
+
+    /// Linear SINR in `slot` of the uplink on a path of a leg's cell where its UE puts `block_power_dbm` into
+    /// each resource block, without fading.
+    pub(super) fn uplink_mean(
+        &self,
+        (cell, path): (CellId, usize),
+        (slot, purpose): (u64, Purpose),
+        block_power_dbm: f64,
+    ) -> f64 {
+        let interference_mw = match purpose {
+            Purpose::Transmission => self.uplinks.heard.at(cell, slot),
+            Purpose::Report => self.uplinks.mean_of_others((cell, path), slot),
+        };
+        let crossing_mw = self.crossing_mw(cell, slot, purpose);
+        let thermal_mw = self.cells[cell.index()].levels.block_noise_mw;
+        let disturbance_mw = thermal_mw + interference_mw + crossing_mw;
+        from_db(block_power_dbm) * self.gains[path] / disturbance_mw
+    }
+
+    /// SINR in dB of an uplink transmission in a slot with a scheme and `block_power_dbm` in each
+    /// resource block, of the paths as last refreshed.
+    pub(crate) fn uplink_sinr_db(
+        &self,
+        leg: LegId,
+        (slot, scheme): (u64, LayeredScheme<'_>),
+        block_power_dbm: f64,
+    ) -> f64 {
+        let leg = &self.legs[leg.index()];
+        match &leg.signal {
+            Signal::Given(sinr) => sinr.uplink.0 - split_db(scheme.layers),
+            Signal::Recorded(_, uplink) => {
+                uplink.at(leg.start_of(&self.cells, slot)) - split_db(scheme.layers)
+            }
+            &Signal::Paths(serving, _) => {
+                let cell = &self.cells[leg.cell.index()];
+                let asked = (slot, Purpose::Transmission);
+                let mean = self.uplink_mean((leg.cell, serving), asked, block_power_dbm);
+                let at = cell.frame.start_of(slot);
+                let sent = (scheme, Extent::Whole);
+                cell.sinr_db(&self.channels[serving], at, sent, mean)
+            }
+        }
+    }
+
+    /// The base station measures the uplink in `slot`, of the paths as last refreshed: one resource
+    /// block at full power.
+    pub(crate) fn measure_uplink(&self, leg: LegId, slot: u64, measurement: &mut Measurement) {
+        let leg = &self.legs[leg.index()];
+        measurement.gains.clear();
+        match &leg.signal {
+            Signal::Given(sinr) => {
+                measurement.is_given = true;
+                measurement.sinr_db = sinr.uplink.0;
+            }
+            Signal::Recorded(_, uplink) => {
+                measurement.is_given = true;
+                measurement.sinr_db = uplink.at(leg.start_of(&self.cells, slot));
+            }
+            &Signal::Paths(serving, _) => {
+                let cell = &self.cells[leg.cell.index()];
+                let power_dbm = self.ues[leg.ue.index()].config.power_of_carrier().0;
+                let asked = (slot, Purpose::Report);
+                let mean = self.uplink_mean((leg.cell, serving), asked, power_dbm);
+                let mut gains = [0.0; MAX_SUB_BANDS];
+                let at = cell.frame.start_of(slot);
+                let sinr = match self.channels[serving].fade(at, &mut gains) {
+                    Fade::Flat(gain) => mean * gain,
+                    Fade::Wideband(gains) => {
+                        measurement.gains.extend_from_slice(gains);
+                        mean
+                    }
+                };
+                measurement.sinr_db = to_db(sinr);
+            }
+        }
+    }
+}

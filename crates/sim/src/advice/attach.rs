@@ -1,0 +1,127 @@
+//! UEs that are idle at the start and get no connection.
+
+use crate::world::World;
+use fadeout_core::{Probe, UeId};
+use fadeout_radio::access::{AccessConfig, Unattached, Unsuited};
+use fadeout_scenario::Scenario;
+use std::mem::discriminant;
+
+/// A sentence for UEs that begin to attach when the run is over, and for a T300 that ends before an answer can come.
+pub(super) fn of(scenario: &Scenario) -> Vec<String> {
+    let attaching = || scenario.ues.iter().filter(|ue| ue.attach_at.is_some());
+    let duration = scenario.duration;
+    let late = attaching().filter(|ue| ue.attach_at >= Some(duration));
+    let mut sentences = Vec::new();
+    let names: Vec<&str> = late.clone().map(|ue| ue.name.as_str()).collect();
+    if let Some(at) = late.filter_map(|ue| ue.attach_at).min() {
+        sentences.push(format!(
+            "{}: `attach-at` of {} s is not before the end of the run at {} s, so there is no connection",
+            subject(&names),
+            at.as_secs_f64(),
+            duration.as_secs_f64()
+        ));
+    }
+    let least = AccessConfig::default().least_answer();
+    if let Some(mobility) = &scenario.mobility
+        && mobility.t300 <= least
+        && attaching().next().is_some()
+    {
+        sentences.push(format!(
+            "mobility-management: `t300` of {} ms ends before RRC's setup can come, {} ms after the preamble at the \
+             earliest: no UE attaches",
+            mobility.t300.as_secs_f64() * 1e3,
+            least.as_secs_f64() * 1e3
+        ));
+    }
+    sentences
+}
+
+/// A sentence for each reason why UEs that were idle at the start have no connection at the end of the run, which
+/// was not told before it.
+pub(crate) fn missing<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<String> {
+    let unattached = world.machines().radio.into_iter();
+    let unattached = unattached.flat_map(|radio| radio.unattached());
+    let mut groups: Vec<(Unattached, Vec<&str>)> = Vec::new();
+    for (UeId(number), why) in unattached {
+        let ue = &scenario.ues[number as usize];
+        if ue.attach_at >= Some(scenario.duration) {
+            continue;
+        }
+        let kind = kind(&why);
+        match groups.iter_mut().find(|(of, _)| self::kind(of) == kind) {
+            Some((_, names)) => names.push(&ue.name),
+            None => groups.push((why, vec![&ue.name])),
+        }
+    }
+    let of = |(why, names): &(Unattached, Vec<&str>)| {
+        let first = if names.len() > 1 {
+            ", of the first"
+        } else {
+            ""
+        };
+        format!(
+            "{}: not attached by the end of the run{first}: {}",
+            subject(names),
+            reason(scenario, *why)
+        )
+    };
+    groups.iter().map(of).collect()
+}
+
+/// What is told apart: reasons, and what a cell lacks, without numbers.
+fn kind(why: &Unattached) -> impl PartialEq + use<> {
+    let found = match why {
+        Unattached::NoCell(found) => Some(discriminant(found)),
+        _ => None,
+    };
+    (discriminant(why), found)
+}
+
+fn reason(scenario: &Scenario, why: Unattached) -> String {
+    let cell = |number: fadeout_core::CellId| &scenario.cells[number.index()].name;
+    match why {
+        Unattached::NotBegun(at) => {
+            format!(
+                "it begins at {:.3} s (`attach-within`)",
+                at.since(fadeout_core::Time::ZERO).as_secs_f64()
+            )
+        }
+        Unattached::NoCell(Unsuited::Nothing) => "it measures no cell".to_owned(),
+        Unattached::NoCell(Unsuited::Weak(strongest, level_dbm)) => {
+            let least = scenario
+                .mobility
+                .as_ref()
+                .map_or(0.0, |it| it.q_rx_lev_min.0);
+            format!(
+                "no cell suits; the strongest, \"{}\", has an RSRP of {level_dbm:.1} dBm, which is not above \
+                 `q-rx-lev-min` of {least} dBm",
+                cell(strongest)
+            )
+        }
+        Unattached::NoCell(Unsuited::Unread(strongest)) => format!(
+            "no cell suits; it cannot read the system information of the strongest, \"{}\", whose downlink is below `q-in`",
+            cell(strongest)
+        ),
+        Unattached::Failed(count, had_setup) => {
+            let attempts = if count == 1 { "attempt" } else { "attempts" };
+            let what = match had_setup {
+                true => "after RRC's setup, by its link or T3410",
+                false => "in random access, by `t300`",
+            };
+            format!("{count} {attempts} failed, the latest {what}")
+        }
+        Unattached::UnderWay => "the first attempt is under way".to_owned(),
+    }
+}
+
+/// The UEs, the first by their names.
+fn subject(names: &[&str]) -> String {
+    match names {
+        [one] => format!("UE \"{one}\""),
+        [one, other] => format!("UEs \"{one}\" and \"{other}\""),
+        [first, second, rest @ ..] => {
+            format!("UEs \"{first}\", \"{second}\" and {} more", rest.len())
+        }
+        [] => "no UE".to_owned(),
+    }
+}
