@@ -53,6 +53,37 @@ def test_without_a_kernel_the_error_says_how_to_get_one(
         fadeout.run(SCENARIO)
 
 
+# Asks for the time for ever, and never comes to rest.
+CHATTERER = """\
+#!{python}
+import socket, struct, sys
+(path,) = [a.split(":", 2)[2] for a in sys.argv if a.startswith("time-travel=")]
+clock = socket.socket(socket.AF_UNIX)
+clock.connect(path)
+for number in range(10**9):
+    clock.sendall(struct.pack("<IIQ", 4 if number else 1, number, 0))
+    clock.recv(16)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="kernels run on Linux")
+def test_a_kernel_that_does_not_come_to_rest_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder = kernel.folder() / "any"
+    folder.mkdir(parents=True)
+    fake = kernel.Kernel("6.12.1", folder)
+    (folder / "release").write_text("6.12.1\n")
+    fake.agent.touch()
+    linux = folder / "linux"
+    linux.write_text(CHATTERER.format(python=sys.executable))
+    linux.chmod(0o755)
+    with pytest.raises(fadeout.FadeoutError, match="did not come to rest"):
+        fadeout.run(SCENARIO)
+    assert guests(os.getpid()) == set()
+
+
 def test_the_newest_of_a_version_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     for number, release in enumerate(["6.1.9", "6.12.2", "6.12.10"]):

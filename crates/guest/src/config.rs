@@ -85,13 +85,13 @@ pub enum GuestError {
     },
     /// The kernel does not come to rest.
     #[error(
-        "kernel of \"{name}\" has computed for {seconds} s without coming to rest at {at_s} s of its \
-         time: a program in it spins{last}"
+        "kernel of \"{name}\" did not come to rest at {at_s} s of its time, in {seconds} s or in all the steps \
+         that it may take: a program in it spins{last}"
     )]
     Spins {
         /// Its name.
         name: String,
-        /// How long, of the wall clock.
+        /// How long it may compute, of the wall clock.
         seconds: u64,
         /// Where.
         at_s: f64,

@@ -30,6 +30,8 @@ const CLOCK_READ: u64 = 256;
 const QUIET: Duration = Duration::from_millis(20);
 /// Rounds of a guest at one instant before it is held to spin.
 const MOST_ROUNDS: u32 = 100_000;
+/// Messages of a guest during its boot, or at one instant after it, before it is held to spin.
+const MOST_MESSAGES: u32 = 100_000;
 
 #[derive(Debug)]
 struct Socketed {
@@ -52,6 +54,8 @@ pub struct Guest {
     page_file: File,
     /// Whether the guest has told of all that it has: it is seldom that it speaks of its devices then.
     is_up: bool,
+    /// How many it has sent so far.
+    messages: u32,
     /// The network's and the agent's; they come as the guest finds them.
     devices: [Option<Socketed>; 2],
     doors: [Door; 2],
@@ -128,6 +132,7 @@ impl Guest {
             page,
             page_file,
             is_up: false,
+            messages: 0,
             devices: [None, None],
             doors,
             slot: [0; 16],
@@ -207,6 +212,7 @@ impl Guest {
     /// # Errors
     /// [`GuestError`] when it ends, spins or does what no kernel does.
     pub fn run(&mut self, now: u64, sink: &mut impl Sink) -> Result<(), GuestError> {
+        self.messages = 0;
         self.run_at(ORIGIN.saturating_add(now), sink)
     }
 
@@ -301,6 +307,10 @@ impl Guest {
     /// Serves its messages until it waits.
     fn serve(&mut self) -> Result<(), GuestError> {
         while !self.clock.has_started() || self.clock.is_running() {
+            self.messages += 1;
+            if self.messages > MOST_MESSAGES {
+                return Err(self.spins());
+            }
             if self.is_up && self.serve_clock()? {
                 continue;
             }
@@ -382,7 +392,11 @@ impl Guest {
 
     fn serve_device(&mut self, port: usize) -> Result<(), GuestError> {
         let Some(device) = &mut self.devices[port] else {
-            let socket = self.doors[port].accept();
+            let patience = Duration::from_secs(self.config.patience_s);
+            let socket = self.doors[port].accept().and_then(|socket| {
+                socket.set_read_timeout(Some(patience))?;
+                Ok(socket)
+            });
             let socket = socket.map_err(|error| GuestError::Machine {
                 name: self.config.name.clone(),
                 what: "a device",

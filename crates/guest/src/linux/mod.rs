@@ -6,6 +6,7 @@ mod mapped;
 mod place;
 mod process;
 mod socket;
+mod spawn;
 
 pub use check::check;
 pub use guest::Guest;

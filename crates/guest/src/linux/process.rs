@@ -1,13 +1,12 @@
 //! The process of a guest.
 
 use super::socket::path_of;
-use rustix::process::Pid;
+use super::spawn::Child;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 
 /// A running guest. It ends with us, whatever ends us.
 #[derive(Debug)]
@@ -19,54 +18,27 @@ pub(super) struct Process {
 impl Process {
     /// Starts `kernel` with these arguments; what it says goes to `log`.
     pub(super) fn start(kernel: &Path, arguments: &[String], log: File) -> io::Result<Process> {
-        let mut command = Command::new(kernel);
-        command
-            .args(arguments)
-            .env_clear()
-            .stdin(Stdio::null())
-            .stdout(log.try_clone()?)
-            .stderr(log.try_clone()?)
-            .process_group(0);
-        let parent = rustix::process::getpid();
-        #[allow(
-            unsafe_code,
-            reason = "what runs between fork and exec must not allocate or lock: two system calls"
-        )]
-        // SAFETY: only system calls are made, which are safe between fork and exec.
-        unsafe {
-            command.pre_exec(move || {
-                use rustix::process::{Signal, getppid, set_parent_process_death_signal};
-                set_parent_process_death_signal(Some(Signal::KILL))?;
-                // It may have ended before the call.
-                match getppid() == Some(parent) {
-                    true => Ok(()),
-                    false => Err(io::ErrorKind::NotConnected.into()),
-                }
-            });
-        }
         Ok(Process {
-            child: command.spawn()?,
+            child: Child::spawn(kernel, arguments, &log)?,
             log,
         })
     }
 
     /// Its number.
     pub(super) fn id(&self) -> Pid {
-        Pid::from_child(&self.child)
+        self.child.id()
     }
 
     /// Whether it is gone.
     pub(super) fn has_ended(&mut self) -> bool {
-        !matches!(self.child.try_wait(), Ok(None))
+        self.child.has_ended().is_some()
     }
 
     /// How it ended and what it said last, after its sockets broke.
     pub(super) fn last_words(&mut self) -> String {
         self.end();
-        let status = match self.child.try_wait() {
-            Ok(Some(status)) => format!(" with {status}"),
-            _ => String::new(),
-        };
+        let status = self.child.has_ended();
+        let status = status.map_or_else(String::new, |status| format!(" with {status}"));
         status + &self.last_lines()
     }
 
@@ -93,10 +65,11 @@ impl Process {
 
     /// Ends it, and every process in it.
     fn end(&mut self) {
-        use rustix::process::{Signal, kill_process_group};
-        let _ = self.child.kill();
+        if self.child.has_ended().is_none() {
+            let _ = kill_process(self.id(), Signal::KILL);
+        }
         let _ = kill_process_group(self.id(), Signal::KILL);
-        let _ = self.child.wait();
+        self.child.wait();
     }
 }
 
