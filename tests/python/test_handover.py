@@ -147,7 +147,8 @@ def test_ues_that_never_attach_are_warned_of_behind_the_run():
     # A warning that is an exception has the results.
     with pytest.raises(UserWarning, match=said) as caught:
         simulation.finish()
-    assert caught.value.results.fingerprint == results.fingerprint
+    warning: Any = caught.value
+    assert warning.results.fingerprint == results.fingerprint
     # What ended early says nothing of what would have come.
     simulation = fadeout.Simulation(ROOT / "scenarios/attach.toml", set=NEVER_ATTACHED)
     simulation.advance(0.5)

@@ -32,18 +32,19 @@ pub(super) fn begin_idle(access: &mut RadioAccess) {
     }
 }
 
-impl RadioAccess {
-    /// UEs that are idle at the start and not attached now, and why.
-    pub fn unattached(&self) -> impl Iterator<Item = (UeId, Unattached)> + '_ {
-        let ues = self.mobility.iter().flat_map(|mobility| mobility.states());
-        ues.filter_map(|(ue, state)| {
-            let begins_at = match state.stage {
-                Stage::Released { at } => Some(at),
-                _ => None,
-            };
-            Some((ue, state.attach.as_ref()?.unattached(begins_at)?))
-        })
-    }
+/// UEs that are idle at the start and not attached now, and why.
+pub fn unattached(access: &RadioAccess) -> impl Iterator<Item = (UeId, Unattached)> + '_ {
+    let ues = access
+        .mobility
+        .iter()
+        .flat_map(|mobility| mobility.states());
+    ues.filter_map(|(ue, state)| {
+        let begins_at = match state.stage {
+            Stage::Released { at } => Some(at),
+            _ => None,
+        };
+        Some((ue, state.attach.as_ref()?.unattached(begins_at)?))
+    })
 }
 
 /// A UE that attaches, or was idle at the start, and all that this bears on.

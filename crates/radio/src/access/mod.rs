@@ -65,6 +65,7 @@ pub use crate::rrc::backhaul::Place;
 pub use crate::rrc::policy::{
     CustomPolicy, HANDOVER_POLICIES, HandoverPolicy, Policy, Report, ReportedCell,
 };
+pub use attach::unattached;
 pub use counters::{Counters, DirectionCounters, LegCounters};
 pub use moves::{Backhaul, Move};
 

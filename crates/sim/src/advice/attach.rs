@@ -2,7 +2,7 @@
 
 use crate::world::World;
 use fadeout_core::{Probe, UeId};
-use fadeout_radio::access::{AccessConfig, Unattached, Unsuited};
+use fadeout_radio::access::{self, AccessConfig, Unattached, Unsuited};
 use fadeout_scenario::Scenario;
 use std::mem::discriminant;
 
@@ -40,7 +40,7 @@ pub(super) fn of(scenario: &Scenario) -> Vec<String> {
 /// was not told before it.
 pub(crate) fn missing<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<String> {
     let unattached = world.machines().radio.into_iter();
-    let unattached = unattached.flat_map(|radio| radio.unattached());
+    let unattached = unattached.flat_map(access::unattached);
     let mut groups: Vec<(Unattached, Vec<&str>)> = Vec::new();
     for (UeId(number), why) in unattached {
         let ue = &scenario.ues[number as usize];
