@@ -92,16 +92,7 @@ impl MultipathConnection {
     /// `tcp_data_snd_check`).
     pub(super) fn finds_room(&mut self, index: usize) -> bool {
         let path = &self.paths[index];
-        path.view().in_flight < path.tcp.window().cwnd as u32 && self.on_room(index)
-    }
-
-    fn on_room(&mut self, index: usize) -> bool {
-        let sight = Sight {
-            paths: &self.paths,
-            manager: &self.manager,
-        };
-        let queues = self.queues.as_mut();
-        queues.is_some_and(|queues| queues.on_room(index, &sight))
+        path.view().in_flight < path.tcp.window().cwnd as u32 && grow_buffer(self, index)
     }
 
     /// The first data that waits on path `index`.
@@ -202,7 +193,7 @@ impl MultipathConnection {
         let snd_una = path.view().snd_una;
         path.mappings.forget_acknowledged(snd_una);
         if path.tcp.sender_mut().take_had_room() {
-            self.has_grown |= self.on_room(index);
+            self.has_grown |= grow_buffer(self, index);
         }
         if self.queues.is_none() {
             let sight = Sight {
@@ -292,4 +283,14 @@ impl MultipathConnection {
         }
         self.paths[index].tcp.sender_mut().see_paths(on, &states);
     }
+}
+
+/// The window of path `index` had room. Returns whether its send buffer has grown.
+fn grow_buffer(connection: &mut MultipathConnection, index: usize) -> bool {
+    let sight = Sight {
+        paths: &connection.paths,
+        manager: &connection.manager,
+    };
+    let queues = connection.queues.as_mut();
+    queues.is_some_and(|queues| queues.on_room(index, &sight))
 }
