@@ -6,9 +6,10 @@ use crate::congestion::{Congestion, RecoveryState};
 use fadeout_core::{Span, Time};
 
 impl Sender {
-    /// When MP_JOIN's third packet, which leaves now, goes again if nothing answers it: after two round trips.
+    /// When MP_JOIN's third packet, which leaves now, goes again if nothing answers it: after two round trips (Linux
+    /// `schedule_3rdack_retransmission`).
     ///
-    /// Standard: RFC 8684 §3.2; Linux 6.12 `schedule_3rdack_retransmission`.
+    /// Standard: RFC 8684 §3.2.
     pub(crate) fn join_repeats_at(&self, now: Time) -> Time {
         let rtt = self.rtt();
         let wait = Some(rtt.srtt() * 2).filter(|wait| !wait.is_zero());
