@@ -118,6 +118,12 @@ impl SendQueues {
         }
     }
 
+    /// Whether the writer waits for the buffer.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.written.is_waiting()
+    }
+
     /// How long the connection's timer runs.
     pub(super) fn timer(&self) -> Span {
         self.timer

@@ -2,6 +2,7 @@
 
 use super::allocator::{Decision, Run, Source};
 use super::path::{Mapping, Paths, Sight};
+use super::queues::SendQueues;
 use super::{MultipathConnection, PathOutbox};
 use crate::multipath::{MAX_PATHS, PathId};
 use crate::tcp::{Outbox, Outgoing, TcpEndpoint};
@@ -77,8 +78,7 @@ impl MultipathConnection {
     fn push_waiting(&mut self, now: Time, out: &mut PathOutbox, probe: &mut impl Probe) -> bool {
         for index in 0..self.paths.len() {
             loop {
-                let path = &self.paths[index];
-                let has_room = path.view().in_flight < path.tcp.window().cwnd as u32;
+                let has_room = self.paths[index].tcp.sender().has_room();
                 let run = self.waiting_run(index);
                 if !has_room || run.bytes == 0 || self.push(now, index, run, out, probe) == 0 {
                     break;
@@ -91,8 +91,9 @@ impl MultipathConnection {
     /// After all that a segment on path `index` has led to: whether the window has room, and the send buffer grows by it (Linux
     /// `tcp_data_snd_check`).
     pub(super) fn finds_room(&mut self, index: usize) -> bool {
-        let path = &self.paths[index];
-        path.view().in_flight < path.tcp.window().cwnd as u32 && grow_buffer(self, index)
+        let tcp = &self.paths[index].tcp;
+        let waits = self.queues.as_ref().is_some_and(SendQueues::is_full);
+        waits && tcp.sender().has_room() && grow_buffer(self, index)
     }
 
     /// The first data that waits on path `index`.

@@ -24,6 +24,12 @@ impl Sender {
         self.holds_back = holds_back;
     }
 
+    /// Whether the window has room for a segment.
+    #[inline]
+    pub(crate) fn has_room(&self) -> bool {
+        self.in_flight() < self.window.cwnd as u32
+    }
+
     /// Whether the window had room after a piece had left, since this was last asked (Linux `tcp_event_new_data_sent`).
     pub(crate) fn take_had_room(&mut self) -> bool {
         std::mem::take(&mut self.had_room)
