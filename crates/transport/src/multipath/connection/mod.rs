@@ -103,7 +103,12 @@ impl MultipathConnection {
             inbound: Inbound::new(&config.tcp),
             queues: waits.then(|| {
                 let header = config.tcp.send_buffer.unwrap_or_default().header;
-                SendQueues::new(count, config.maximum_send_buffer.0, header)
+                SendQueues::new(
+                    count,
+                    config.maximum_send_buffer.0,
+                    header,
+                    config.tcp.nagle,
+                )
             }),
             has_grown: false,
             allocator: Allocator::new(

@@ -93,6 +93,9 @@ pub(super) struct SendQueues {
     maximum: u64,
     /// Bytes for headers in each piece of them (`MAX_TCP_HEADER`).
     header: u64,
+    /// A window that is nearly full is filled to the byte: what ends short waits by Nagle's rule. Without that it would leave as
+    /// a sliver with each ACK, so that whole segments are bound.
+    to_the_byte: bool,
     written: Written,
     /// Next data sequence number to be bound.
     bound: u64,
@@ -105,12 +108,13 @@ pub(super) struct SendQueues {
 
 impl SendQueues {
     /// Empty queues of `paths` paths, whose send buffers grow to `maximum` bytes, with `header` in each
-    /// piece for headers.
-    pub(super) fn new(paths: usize, maximum: u64, header: u64) -> SendQueues {
+    /// piece for headers. `nagle`: small segments wait.
+    pub(super) fn new(paths: usize, maximum: u64, header: u64, nagle: bool) -> SendQueues {
         SendQueues {
             paths: (0..paths).map(|_| PathQueue::default()).collect(),
             maximum,
             header,
+            to_the_byte: nagle,
             written: Written::default(),
             bound: 1,
             unbound: 1,
@@ -259,7 +263,10 @@ impl SendQueues {
         let mss = u64::from(paths.window(index).mss);
         let room = data.window_end().saturating_sub(self.bound);
         let mut end = self.bound + room.min(left);
-        if room == 0 && self.bound == data.una() && path.waiting.is_empty() {
+        if room < left && !self.to_the_byte {
+            end -= room % mss;
+        }
+        if end == self.bound && self.bound == data.una() && path.waiting.is_empty() {
             // Nothing is outstanding: the subflow probes the closed window.
             end += mss.min(left);
         }

@@ -14,7 +14,7 @@ fn at(millis: u64) -> Time {
 }
 
 fn queues(paths: &Vec<FakePath>) -> SendQueues {
-    let mut queues = SendQueues::new(paths.len(), 1 << 20, 320);
+    let mut queues = SendQueues::new(paths.len(), 1 << 20, 320, true);
     for index in 0..paths.len() {
         queues.on_heard(at(0), index, paths);
     }
@@ -107,7 +107,11 @@ fn the_peers_window_bounds_what_is_bound_to_the_byte() {
     data.on_data_ack(1, 2_500);
     queues.fill(at(0), &data, &paths);
     assert_eq!(queues.first(0), waiting(1, 2_501, false));
-    let mut closed = SendQueues::new(1, 1 << 20, 320);
+    let mut whole = SendQueues::new(1, 1 << 20, 320, false);
+    whole.on_heard(at(0), 0, &paths);
+    whole.fill(at(0), &data, &paths);
+    assert_eq!(whole.first(0), waiting(1, 2_001, false), "no slivers");
+    let mut closed = SendQueues::new(1, 1 << 20, 320, true);
     closed.on_heard(at(0), 0, &paths);
     let mut data = Outbound::new(&TcpConfig::linux());
     data.write(1_000_000);
