@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 pub(crate) const MOST_FRAGMENTS: u64 = 17;
 /// Written data lies in pieces of memory of this size, one behind the other (`SKB_FRAG_PAGE_ORDER`). A
 /// segment is one fragment, or one in each of two.
-const PAGE: u64 = 32_768;
+pub(crate) const PAGE: u64 = 32_768;
 /// Packets that there is room for from the first gap on.
 const FIRST_PACKETS: usize = 16;
 

@@ -263,16 +263,19 @@ impl AdvertisedWindow {
             return;
         }
         let len = u64::from(len);
-        self.share = (len * WHOLE / (len + self.beside)).max(1);
-        self.buffer = (self.memory * self.share / WHOLE).min(self.maximum);
+        self.set_share((len * WHOLE / (len + self.beside)).max(1));
     }
 
     /// The share of payload is not known any more.
     pub(crate) fn forget_share(&mut self) {
         if self.counts_memory() {
-            self.share = FIRST_SHARE;
-            self.buffer = (self.memory * self.share / WHOLE).min(self.maximum);
+            self.set_share(FIRST_SHARE);
         }
+    }
+
+    fn set_share(&mut self, share: u64) {
+        self.share = share;
+        self.buffer = (self.memory * share / WHOLE).min(self.maximum);
     }
 
     /// The most that is offered.

@@ -19,7 +19,7 @@ const SHARED_PART: u64 = 320;
 /// Segments that a buffer has room for at least (`TCP_INIT_CWND`).
 const LEAST_SEGMENTS: u64 = 10;
 /// Bytes of one `write()` call.
-const BLOCK: u64 = 128 << 10;
+pub(crate) const BLOCK: u64 = 128 << 10;
 
 /// A piece that has not left, or not all of it.
 #[derive(Debug, Clone, Copy)]
@@ -220,7 +220,7 @@ impl Sender {
         if !self.buffer.as_ref().is_some_and(|buffer| buffer.waits) {
             return;
         }
-        if self.in_flight() < self.window.cwnd as u32 {
+        if self.has_room() {
             self.expand_buffer();
             self.usage.stamp(now);
         }

@@ -23,6 +23,16 @@ fn manager(second: PathConfig, is_opener: bool) -> PathManager {
     manager
 }
 
+/// The opener after an answer to MP_JOIN, whose third packet goes again at 300 ms.
+fn answered() -> PathManager {
+    let mut manager = manager(PathConfig::default(), true);
+    manager.on_established(at(0));
+    manager.on_segment(at(0), 0, false);
+    manager.due_join(at(100), 1);
+    manager.on_join_answered(1, at(300));
+    manager
+}
+
 #[test]
 fn the_opener_joins_after_the_delay_and_when_the_path_is_there() {
     for (from, joins_at) in [(0, 150), (400, 400)] {
@@ -46,11 +56,7 @@ fn the_opener_joins_after_the_delay_and_when_the_path_is_there() {
 
 #[test]
 fn a_join_is_confirmed_until_it_is_answered() {
-    let mut manager = manager(PathConfig::default(), true);
-    manager.on_established(at(0));
-    manager.on_segment(at(0), 0, false);
-    manager.due_join(at(100), 1);
-    manager.on_join_answered(1, at(300));
+    let mut manager = answered();
     let join = MptcpOption::Join { backup: false };
     assert_eq!(manager.signal(1), Some(join));
     assert_eq!(manager.signal(1), None);
@@ -65,11 +71,7 @@ fn a_join_is_confirmed_until_it_is_answered() {
 
 #[test]
 fn a_join_that_nobody_answers_is_given_up() {
-    let mut manager = manager(PathConfig::default(), true);
-    manager.on_established(at(0));
-    manager.on_segment(at(0), 0, false);
-    manager.due_join(at(100), 1);
-    manager.on_join_answered(1, at(300));
+    let mut manager = answered();
     for again in [300, 400] {
         assert_eq!(manager.due_join(at(again), 1), Some(Join::Confirm));
         manager.confirm_again(1, at(again + 100));

@@ -5,16 +5,14 @@
 //! begins another one else: so where data changes from path to path, and how long the last segment before that is, depends on
 //! what one call wrote.
 
+use crate::tcp::receiver::packets::PAGE;
+use crate::tcp::sender::buffer::BLOCK;
 use std::collections::VecDeque;
 
-/// A page (`SKB_FRAG_PAGE_ORDER`), bytes.
-const PAGE: u64 = 32_768;
 /// What a fragment takes of it beside its data (`struct mptcp_data_frag`).
 const HEAD: u64 = 40;
 /// A fragment begins where there is at least so much room for its data.
 const LEAST_ROOM: u64 = 32;
-/// Bytes of one `write()` call.
-const BLOCK: u64 = 128 << 10;
 
 /// Fragments of a connection that are not acknowledged.
 #[derive(Debug)]
