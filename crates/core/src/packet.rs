@@ -49,6 +49,9 @@ impl Ecn {
     }
 }
 
+/// Bytes of the headers of a message: those of a segment without options.
+const MESSAGE_HEADERS: u32 = 40;
+
 /// An IP packet that carries one TCP segment or one UDP datagram.
 ///
 /// Fields stand in the order in which they are needed: all that links ask for is in the first cache line, all
@@ -79,16 +82,41 @@ pub struct Packet {
 impl Packet {
     /// A packet of `size` bytes, and no fewer than its headers have, that carries a numbered message of a
     /// network's own and no data of a connection.
+    #[inline]
     pub fn message(number: u64, size: u32) -> Packet {
-        let headers = Segment::default().wire_len();
-        Packet {
-            segment: Segment {
-                seq: number,
-                len: size.saturating_sub(headers),
-                ..Segment::default()
-            },
-            ..Packet::default()
-        }
+        let mut packet = Packet::default();
+        packet.send_message(Default::default(), Time::ZERO, (number, size));
+        packet
+    }
+
+    /// Becomes one that sets out with a [`Packet::message`] of the network. Written in place, as a slot of the pool may be
+    /// as it was left.
+    #[inline]
+    pub fn send_message(
+        &mut self,
+        (flow, route): (FlowId, RouteId),
+        now: Time,
+        (number, size): (u64, u32),
+    ) {
+        let Packet {
+            flow: its_flow,
+            to,
+            route: its_route,
+            hop,
+            ecn,
+            protocol,
+            noted_len,
+            sent_at,
+            segment,
+        } = self;
+        (*its_flow, *to, *its_route, *hop) = (flow, EndpointId::default(), route, 0);
+        (*ecn, *protocol, *sent_at) = (Ecn::NotEct, Protocol::Tcp, now);
+        *noted_len = NonZero::new(size.max(MESSAGE_HEADERS));
+        *segment = Segment {
+            seq: number,
+            len: size.saturating_sub(MESSAGE_HEADERS),
+            ..Segment::default()
+        };
     }
 
     /// Becomes one that sets out with a segment. Written in place: a segment is copied once.
@@ -150,6 +178,30 @@ mod tests {
         assert!(std::mem::offset_of!(Packet, segment) <= 32);
         let options = std::mem::offset_of!(Segment, sack) + std::mem::offset_of!(Packet, segment);
         assert!(options < 2 * 64, "{options}");
+    }
+
+    #[test]
+    fn a_message_has_the_size_it_was_sent_with_and_nothing_of_what_was_in_its_slot() {
+        assert_eq!(Segment::default().wire_len(), MESSAGE_HEADERS);
+        let mut packet = Packet {
+            to: EndpointId(7),
+            hop: 3,
+            protocol: Protocol::Udp,
+            ecn: Ecn::Ce,
+            ..Packet::default()
+        };
+        packet.segment.mss = 1;
+        packet.send_message((FlowId(1), RouteId(2)), Time::from_nanos(4), (5, 972));
+        let expected = Packet {
+            flow: FlowId(1),
+            route: RouteId(2),
+            sent_at: Time::from_nanos(4),
+            ..Packet::message(5, 972)
+        };
+        assert_eq!(format!("{packet:?}"), format!("{expected:?}"));
+        assert_eq!((packet.segment.seq, packet.wire_len()), (5, 972));
+        assert_eq!(packet.len_of_content(), 972);
+        assert_eq!(Packet::message(5, 3).wire_len(), MESSAGE_HEADERS);
     }
 
     #[test]

@@ -136,6 +136,7 @@ impl Corresponding {
     }
 
     /// When the next status is due; never without anything to tell.
+    #[inline]
     pub fn status_at(&self) -> Time {
         if !self.has_news && self.received.is_empty() && self.lost.is_empty() {
             return Time::NEVER;

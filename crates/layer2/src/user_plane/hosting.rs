@@ -71,6 +71,7 @@ impl Hosting {
 
     /// Until a PDU of `size` bytes that is sent now has gone over the air, when that takes what is before it at a rate:
     /// half of the shortest time to a status is the way there, the other half the way of the status.
+    #[inline]
     pub fn expected_delay(&self, size: u32, bytes_per_s: u64) -> Span {
         let way = self.shortest.map_or(Span::ZERO, |it| it / 2);
         let told_after = time_for(self.unsent + u64::from(size), bytes_per_s);

@@ -39,6 +39,7 @@ impl ServedRate {
 }
 
 /// How long a rate takes for some bytes, of which there are less than 10 GB.
+#[inline]
 pub fn time_for(bytes: u64, bytes_per_s: u64) -> Span {
     Span::from_nanos(bytes.saturating_mul(SECOND) / bytes_per_s.max(1))
 }

@@ -73,14 +73,15 @@ impl Stack {
     pub(super) fn drain_split(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         let drb = &mut self.bearers[bearer.index()];
         let took_any = drb.drain_inlet(env, &mut self.storage);
-        if let Some(mut split) = split(drb) {
-            split.drain(env.now);
-            split.feed(env, &mut self.storage);
-        }
-        if took_any && drb.config().wakes_for_packets() {
+        let wakes = took_any && drb.config().wakes_for_packets();
+        let Some(mut split) = split(drb) else { return };
+        split.drain(env.now);
+        split.feed(env, &mut self.storage);
+        let armed = split.arm(env.now);
+        if wakes {
             self.arm(env.now, bearer, Direction::Downlink);
         }
-        self.arm_interface(env.now, bearer);
+        self.schedule_interface(bearer, armed);
     }
 
     /// Arms the time at which a status or a poll is due.
@@ -88,6 +89,11 @@ impl Stack {
         let armed = self
             .split_bearer(bearer)
             .and_then(|mut split| split.arm(now));
+        self.schedule_interface(bearer, armed);
+    }
+
+    #[inline]
+    fn schedule_interface(&mut self, bearer: DrbId, armed: Option<(Time, u32)>) {
         if let Some((at, generation)) = armed {
             self.events
                 .schedule(at, Event::Interface(bearer, generation));

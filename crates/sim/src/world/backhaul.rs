@@ -5,7 +5,7 @@ use super::utran::leave_radio;
 use crate::directory::Directory;
 use crate::hop::{Hop, Routes};
 use crate::routing::Topology;
-use fadeout_core::{FlowId, NodeId, Packet, PacketId, Probe, RouteId};
+use fadeout_core::{FlowId, NodeId, PacketId, Probe, RouteId};
 use fadeout_radio::access::{Backhaul, Place};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -142,13 +142,9 @@ impl<P: Probe> World<P> {
         route: RouteId,
         (flow, number, size): (FlowId, u64, u32),
     ) {
-        let packet = self.pool.insert(Packet {
-            flow,
-            route,
-            sent_at: self.agenda.now(),
-            ..Packet::message(number, size)
-        });
-        self.enter(self.routes.first(route), packet);
+        let (id, packet) = self.pool.claim();
+        packet.send_message((flow, route), self.agenda.now(), (number, size));
+        self.enter(self.routes.first(route), id);
     }
 
     /// A downlink packet sets out for another base station.

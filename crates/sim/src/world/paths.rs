@@ -168,11 +168,16 @@ pub(super) fn base_of(
 impl UePaths {
     /// Gives flows the routes that their UEs' changes of cell ask for, and sends what base stations and
     /// the core send each other.
+    #[inline]
     pub(super) fn follow_moves<P: Probe>(world: &mut World<P>) {
         let radio = world.radio.as_ref();
-        if !radio.is_some_and(|radio| radio.access.has_moves()) {
-            return;
+        if radio.is_some_and(|radio| radio.access.has_moves()) {
+            UePaths::follow_all(world);
         }
+    }
+
+    #[inline(never)]
+    fn follow_all<P: Probe>(world: &mut World<P>) {
         // What follows at once, between two of one node, is asked for again at the end.
         let Some(mut paths) = world.paths.take() else {
             return;

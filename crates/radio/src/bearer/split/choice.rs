@@ -1,6 +1,6 @@
 //! Which leg of a split bearer a downlink packet takes: the choice of the base station with PDCP.
 
-use super::{FAR, NEAR, Split};
+use super::{FAR, NEAR, Next, Split};
 use crate::bearer::rlc_leg::RlcLegs;
 use crate::config::LegChoice;
 use crate::user_plane::time_for;
@@ -10,15 +10,10 @@ use fadeout_core::{Direction, Span, Time};
 pub(super) const UNKNOWN_RATE: u64 = 1_000_000;
 
 impl Split {
-    /// Whether a packet of `size` bytes goes to the other base station, which has asked for it, rather than wait for a
-    /// grant here. It waits here already, or `is_early`.
+    /// Whether a packet goes to the other base station, which has asked for it, rather than wait for a grant here.
     #[inline]
-    pub(super) fn prefers_far(
-        &self,
-        now: Time,
-        (size, is_early): (u32, bool),
-        legs: &RlcLegs,
-    ) -> bool {
+    pub(super) fn prefers_far(&self, now: Time, next: &Next, legs: &RlcLegs) -> bool {
+        let &Next { size, is_early, .. } = next;
         match self.config.choice {
             LegChoice::Demand => true,
             LegChoice::Turns => {
@@ -31,7 +26,11 @@ impl Split {
             }
             LegChoice::ExpectedDelay => {
                 let early = if is_early { size } else { 0 };
-                far_delay(self, size) < near_delay(self, now, early, legs)
+                let waits = match is_early {
+                    true => Span::ZERO,
+                    false => now.since(next.waits_since),
+                };
+                far_delay(self, size) < near_delay(self, waits, early, legs)
             }
         }
     }
@@ -46,18 +45,22 @@ impl Split {
 
     /// When what waits here has waited for as long as the way over the other base station takes, and is to be looked at
     /// again; never when nothing waits, or it has no choice.
+    #[inline]
     pub(super) fn choice_at(&mut self, now: Time, legs: &RlcLegs) -> Time {
         let direction = Direction::Downlink;
         let has_choice = self.config.choice == LegChoice::ExpectedDelay
             && self.waiting[direction.index()].bytes > 0
             && !self.duplicates(direction)
             && self.hosting.has_room(0);
-        if !has_choice {
-            return Time::NEVER;
+        match has_choice {
+            false => Time::NEVER,
+            true if self.look_at > now => self.look_at,
+            true => self.next_look_at(now, legs),
         }
-        if self.look_at > now {
-            return self.look_at;
-        }
+    }
+
+    fn next_look_at(&mut self, now: Time, legs: &RlcLegs) -> Time {
+        let direction = Direction::Downlink;
         let first_at = first_entered_at(self);
         let Some(first_at) = first_at.filter(|_| self.may_use(now, FAR, direction, legs)) else {
             return Time::NEVER;
@@ -72,19 +75,20 @@ impl Split {
 const LOOK_AGAIN: Span = Span::from_millis(1);
 
 /// Until a further packet has gone over the other base station's cell.
+#[inline]
 fn far_delay(split: &Split, size: u32) -> Span {
     let [_, rate] = split.rates;
     split.hosting.expected_delay(size, rate)
 }
 
 /// Until what waits here, and `early` bytes more, have gone over this base station's cell: no less than the oldest of
-/// it waits already.
-fn near_delay(split: &Split, now: Time, early: u32, legs: &RlcLegs) -> Span {
+/// it `waits` already.
+#[inline]
+fn near_delay(split: &Split, waits: Span, early: u32, legs: &RlcLegs) -> Span {
     let [rate, _] = split.rates;
     let rlc = &legs.primary.ends[Direction::Downlink.index()].rlc;
     let waiting = split.waiting[Direction::Downlink.index()].bytes;
     let bytes = waiting + rlc.queued().0 + u64::from(early);
-    let waits = first_entered_at(split).map_or(Span::ZERO, |at| now.since(at));
     time_for(bytes, rate).max(waits)
 }
 

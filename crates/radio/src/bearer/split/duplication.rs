@@ -199,7 +199,13 @@ impl SplitBearer<'_> {
             if is_confirmed {
                 split.on_discarded(sdu.serial, FAR, Direction::Downlink);
             } else {
-                self.send_down(sdu, env, storage);
+                // Of a copy the packet may be gone.
+                let ledger = &self.anchors[Direction::Downlink.index()].ledger;
+                let flow = match ledger.holds(sdu.serial) {
+                    true => env.pool[sdu.packet].flow,
+                    false => split.flow,
+                };
+                self.send_down(sdu, flow, env.now, storage);
             }
         }
     }

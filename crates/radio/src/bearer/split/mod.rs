@@ -89,6 +89,17 @@ struct Fresh {
     size: u32,
 }
 
+/// A packet that may go to the other base station next.
+#[derive(Debug, Clone, Copy)]
+struct Next {
+    /// Bytes with PDCP's header.
+    size: u32,
+    /// Since when it waits at PDCP, if it does.
+    waits_since: Time,
+    /// It does not yet: the base station is busy with it.
+    is_early: bool,
+}
+
 /// What waits at PDCP of one end.
 #[derive(Debug, Default)]
 struct Waiting {
@@ -223,6 +234,7 @@ impl Split {
     }
 
     /// PDCP takes a packet, which waits. False when there is no room for it.
+    #[inline]
     pub(super) fn wait(
         &mut self,
         at: Time,
@@ -456,6 +468,7 @@ impl Split {
     }
 
     /// When the other base station is ready with the next frame.
+    #[inline]
     pub(super) fn arrival_at(&self) -> Option<Time> {
         self.arrivals.front().map(|arrival| arrival.ready_at)
     }
@@ -476,6 +489,7 @@ impl Waiting {
     }
 
     /// Forgets what need not be sent again by now: the receiver's status report says that it is there.
+    #[cold]
     fn forget_delivered(&mut self, ledger: &Ledger) {
         while let Some(&sdu) = self.again.front()
             && !ledger.holds(sdu.serial)
@@ -485,19 +499,35 @@ impl Waiting {
         }
     }
 
-    /// Size of the SDU that goes next, with PDCP's header.
-    fn next_size(&mut self, header: u32, ledger: &Ledger) -> Option<u32> {
-        self.forget_delivered(ledger);
-        let again = self.again.front().map(|sdu| sdu.size);
-        again.or_else(|| self.fresh.front().map(|fresh| fresh.size + header))
+    /// The one that goes next.
+    #[inline]
+    fn next(&mut self, header: u32, ledger: &Ledger) -> Option<Next> {
+        if !self.again.is_empty() {
+            self.forget_delivered(ledger);
+        }
+        let (size, waits_since) = match self.again.front() {
+            Some(sdu) => (sdu.size, sdu.entered_at),
+            None => {
+                let fresh = self.fresh.front()?;
+                (fresh.size + header, fresh.entered_at)
+            }
+        };
+        Some(Next {
+            size,
+            waits_since,
+            is_early: false,
+        })
     }
 
     /// Takes what goes next, which gets its COUNT if it has none; `is_open` says whether there may be a further one.
+    #[inline]
     fn pop(&mut self, is_open: bool, tx: &mut Tx, ledger: &mut Ledger) -> Option<Sdu> {
-        self.forget_delivered(ledger);
-        if let Some(sdu) = self.again.pop() {
-            self.bytes -= u64::from(sdu.size);
-            return Some(sdu);
+        if !self.again.is_empty() {
+            self.forget_delivered(ledger);
+            if let Some(sdu) = self.again.pop() {
+                self.bytes -= u64::from(sdu.size);
+                return Some(sdu);
+            }
         }
         if !is_open {
             return None;

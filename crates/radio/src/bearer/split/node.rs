@@ -244,6 +244,7 @@ fn retire_uplink(split: &mut Split) {
 
 impl Split {
     /// When the base station with PDCP asks for a status; never where nobody would answer.
+    #[inline]
     pub(super) fn poll_at(&self) -> Time {
         match self.is_alone() {
             true => Time::NEVER,

@@ -1,12 +1,14 @@
 //! A split bearer at work: packets from PDCP to legs, and frames between the two base stations.
 
 use super::release::on_late;
-use super::{Arrival, ByLeg, CONTROL_FRAME, Carried, FAR, Frame, FrameKind, NEAR, STATUSES, Split};
+use super::{
+    Arrival, ByLeg, CONTROL_FRAME, Carried, FAR, Frame, FrameKind, NEAR, Next, STATUSES, Split,
+};
 use crate::bearer::rlc_leg::RlcLegs;
 use crate::bearer::{Anchor, Drb, Storage};
 use crate::config::{Env, LegId};
 use crate::rlc::Sdu;
-use fadeout_core::{Direction, DrbId, PacketId, PacketPool, Probe, Ring, Span, Time};
+use fadeout_core::{Direction, DrbId, FlowId, PacketId, PacketPool, Probe, Ring, Span, Time};
 
 /// A split bearer at work.
 #[derive(Debug)]
@@ -22,6 +24,7 @@ pub(crate) struct SplitBearer<'a> {
 }
 
 /// The bearer at work as a split one, if it is one.
+#[inline]
 pub(crate) fn split(drb: &mut Drb) -> Option<SplitBearer<'_>> {
     let is_acknowledged = drb.config.is_acknowledged();
     let is_travelling = drb.transfer.is_travelling();
@@ -44,9 +47,13 @@ pub(crate) fn on_late_uplink(drb: &mut Drb, number: u64, storage: &mut Storage) 
 }
 
 /// The leg on which an RLC entity of a bearer is, by its number, once it is connected.
+#[inline]
 pub(crate) fn leg_numbered(drb: &Drb, number: u8) -> Option<LegId> {
-    let mut legs = drb.legs.iter();
-    legs.find(|rlc| rlc.number == number)?.leg
+    if drb.legs.primary.number == number {
+        return drb.legs.primary.leg;
+    }
+    let mut others = drb.legs.others.iter();
+    others.find(|rlc| rlc.number == number)?.leg
 }
 
 /// What the legs of a split bearer were given in a direction, by their number.
@@ -75,7 +82,7 @@ impl SplitBearer<'_> {
         env: &Env<'_, impl Probe>,
         storage: &mut Storage,
     ) -> Option<Sdu> {
-        let is_open = self.split.open[direction.index()] > 0 || self.is_open(direction);
+        let is_open = self.may_number(direction);
         let anchor = &mut self.anchors[direction.index()];
         let split = &mut *self.split;
         let before = anchor.ledger.next_serial();
@@ -94,6 +101,12 @@ impl SplitBearer<'_> {
             storage.tracks.number(sdu.packet, sdu.serial);
         }
         Some(sdu)
+    }
+
+    /// Whether a further COUNT stays within half of the SN space.
+    #[inline]
+    fn may_number(&mut self, direction: Direction) -> bool {
+        self.split.open[direction.index()] > 0 || self.is_open(direction)
     }
 
     /// Whether a further COUNT stays within half of the SN space from the oldest one that a leg has; for how many it
@@ -151,66 +164,93 @@ impl SplitBearer<'_> {
     }
 
     /// Sends the other base station as much of the downlink as it wants.
+    #[inline]
     pub(crate) fn feed(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) {
-        if self.split.duplicates(Direction::Downlink) {
+        let (now, direction) = (env.now, Direction::Downlink);
+        if self.split.duplicates(direction) {
             self.feed_copies(env, storage);
             return;
         }
-        let now = env.now;
-        let closed = [NEAR, FAR].map(|leg| self.split.is_closed(now, (leg, Direction::Downlink)));
-        if self.split.config.leg.is_none() || closed[usize::from(FAR)] {
+        if self.split.config.leg.is_none() || self.split.is_closed(now, (FAR, direction)) {
             return;
         }
-        let primary = self.split.primary(now, Direction::Downlink);
-        let has_turn = |split: &Split, leg: u8, legs: &RlcLegs| {
-            leg == primary || split.has_enough(now, leg, Direction::Downlink, legs)
-        };
-        loop {
-            let ledger = &self.anchors[Direction::Downlink.index()].ledger;
-            let waiting = &mut self.split.waiting[Direction::Downlink.index()];
-            let next = waiting.next_size(self.split.header, ledger);
-            let Some(size) = next.or_else(|| self.early_size(env.pool)) else {
-                return;
-            };
-            let split = &mut *self.split;
-            if !split.hosting.has_room(size) || !has_turn(split, FAR, self.legs) {
+        let near_is_open = !self.split.is_closed(now, (NEAR, direction));
+        let primary = self.split.primary(now, direction);
+        while let Some(next) = self.next(env.pool) {
+            let split = &*self.split;
+            let has_turn = |leg| leg == primary || split.has_enough(now, leg, direction, self.legs);
+            if !split.hosting.has_room(next.size) || !has_turn(FAR) {
                 return;
             }
             // Below its threshold the leg of this base station has no turn.
-            let has_choice = !closed[usize::from(NEAR)] && has_turn(split, NEAR, self.legs);
-            if has_choice && !split.prefers_far(now, (size, next.is_none()), self.legs) {
+            let has_choice = near_is_open && has_turn(NEAR);
+            if has_choice && !split.prefers_far(now, &next, self.legs) {
                 return;
             }
-            if next.is_none()
-                && let Some((_, packet)) = self.inlet.pop()
-            {
-                split.wait(now, Direction::Downlink, packet, (env.pool, self.legs));
-            }
-            let Some(sdu) = self.number(Direction::Downlink, env, storage) else {
-                return;
+            let numbered = match next.is_early && self.may_number(direction) {
+                true => self.number_early(env, storage),
+                false => {
+                    if next.is_early {
+                        self.wait_early(env);
+                    }
+                    self.number(direction, env, storage)
+                }
             };
-            self.send_down(sdu, env, storage);
+            let Some(sdu) = numbered else { return };
+            self.send_down(sdu, env.pool[sdu.packet].flow, now, storage);
         }
     }
 
-    /// Size of the packet that the base station is busy with for its own cell, while nothing else waits: it may go
-    /// to the other one at once.
-    fn early_size(&self, pool: &PacketPool) -> Option<u32> {
+    /// The packet that may go to the other base station next. While nothing waits it is one that the base station is
+    /// busy with for its own cell.
+    #[inline]
+    fn next(&mut self, pool: &PacketPool) -> Option<Next> {
+        let ledger = &self.anchors[Direction::Downlink.index()].ledger;
+        let waiting = &mut self.split.waiting[Direction::Downlink.index()];
+        let next = waiting.next(self.split.header, ledger);
+        if next.is_some() {
+            return next;
+        }
         // What is forwarded is not there before its time.
         let &(_, packet) = self.inlet.front().filter(|_| !self.is_travelling)?;
         let size = pool[packet].wire_len() + self.split.header;
-        (u64::from(size) <= self.split.most).then_some(size)
+        (u64::from(size) <= self.split.most).then_some(Next {
+            size,
+            waits_since: Time::NEVER,
+            is_early: true,
+        })
     }
 
-    pub(super) fn send_down(&mut self, sdu: Sdu, env: &Env<'_, impl Probe>, storage: &mut Storage) {
+    /// What the base station is busy with waits at PDCP.
+    #[cold]
+    fn wait_early(&mut self, env: &Env<'_, impl Probe>) {
+        if let Some((_, packet)) = self.inlet.pop() {
+            let around = (env.pool as &PacketPool, &*self.legs);
+            self.split
+                .wait(env.now, Direction::Downlink, packet, around);
+        }
+    }
+
+    /// What the base station is busy with gets its COUNT.
+    #[inline]
+    fn number_early(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) -> Option<Sdu> {
+        let (_, packet) = self.inlet.pop()?;
+        let split = &mut *self.split;
+        split.flow = env.pool[packet].flow;
+        let open = &mut split.open[Direction::Downlink.index()];
+        *open = open.saturating_sub(1);
+        let Anchor { tx, ledger, .. } = &mut self.anchors[Direction::Downlink.index()];
+        let sdu = tx.number(env.now, packet, env.pool[packet].wire_len(), ledger);
+        if env.probe.wants_radio_delay(self.id) {
+            storage.tracks.number(sdu.packet, sdu.serial);
+        }
+        Some(sdu)
+    }
+
+    #[inline]
+    pub(super) fn send_down(&mut self, sdu: Sdu, flow: FlowId, now: Time, storage: &mut Storage) {
         self.split.carried[Direction::Downlink.index()][usize::from(FAR)].add(sdu.size);
-        // Of a copy the packet may be gone.
-        let ledger = &self.anchors[Direction::Downlink.index()].ledger;
-        let flow = match ledger.holds(sdu.serial) {
-            true => env.pool[sdu.packet].flow,
-            false => self.split.flow,
-        };
-        let number = self.split.hosting.send(env.now, sdu);
+        let number = self.split.hosting.send(now, sdu);
         storage.frames.push(Frame {
             bearer: self.id,
             kind: FrameKind::Downlink,
@@ -221,6 +261,7 @@ impl SplitBearer<'_> {
     }
 
     /// A downlink frame has come to the other base station, which is ready with it at `ready_at`.
+    #[inline]
     pub(crate) fn on_frame(&mut self, ready_at: Time, number: u64, is_poll: bool) {
         self.split.arrivals.push(Arrival {
             ready_at,
@@ -230,9 +271,16 @@ impl SplitBearer<'_> {
     }
 
     /// The other base station's RLC takes the PDUs that are ready by now. Whether it took any.
+    #[inline]
     pub(crate) fn drain(&mut self, now: Time) -> bool {
+        let is_due = self.split.arrival_at().is_some_and(|at| at <= now);
+        is_due && self.drain_due(now)
+    }
+
+    fn drain_due(&mut self, now: Time) -> bool {
         let mut took_any = false;
         let split = &mut *self.split;
+        let far = self.legs.get_mut(FAR).sender(Direction::Downlink);
         while let Some(&arrival) = split.arrivals.front() {
             if arrival.ready_at > now {
                 break;
@@ -243,8 +291,7 @@ impl SplitBearer<'_> {
             } else if let Some(sdu) = split.hosting.pdu(arrival.number)
                 && split.corresponding.on_data(arrival.number, &sdu)
             {
-                let leg = self.legs.get_mut(FAR);
-                leg.sender(Direction::Downlink).rlc.push_again(sdu);
+                far.rlc.push_again(sdu);
                 took_any = true;
             }
         }
@@ -397,6 +444,7 @@ impl SplitBearer<'_> {
     }
 
     /// When to call [`SplitBearer::on_wake`], and the generation of that wake-up; none when an earlier one is pending.
+    #[inline]
     pub(crate) fn arm(&mut self, now: Time) -> Option<(Time, u32)> {
         let split = &mut *self.split;
         split.config.leg?;
