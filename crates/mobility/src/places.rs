@@ -1,7 +1,8 @@
 //! The tracks of all nodes.
 
+use crate::buildings::Buildings;
 use crate::near::{Beside, Near, Vehicle, margin};
-use crate::shadow::{self, Boxes, Silhouette};
+use crate::shadow::Boxes;
 use crate::traffic::Fleet;
 use crate::vehicle::Pose;
 use crate::{Obstacle, Track, Turn};
@@ -17,10 +18,8 @@ const SHALLOWEST: f64 = -0.8;
 #[derive(Debug, Clone, Default)]
 pub struct Places {
     on: Vec<On>,
-    buildings: Vec<Obstacle>,
+    buildings: Buildings,
     foliage: Vec<Obstacle>,
-    /// Room for what stands near a line.
-    seen: Vec<Silhouette>,
     fleets: Vec<Fleet>,
     /// The latest time that was asked for.
     now: Time,
@@ -213,8 +212,6 @@ impl Places {
     /// Adds a building.
     pub fn build(&mut self, building: Obstacle) {
         self.buildings.push(building);
-        // Room for all, so that none is made while a run goes on.
-        self.seen.reserve(self.buildings.len());
     }
 
     /// Adds foliage, which lines pass through.
@@ -267,7 +264,7 @@ impl Motion for Places {
     }
 
     fn obstruction(&mut self, from: Point, to: Point) -> f64 {
-        shadow::obstruction(&self.buildings, (from, to), &mut self.seen)
+        self.buildings.obstruction(from, to)
     }
 }
 
