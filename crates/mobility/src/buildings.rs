@@ -5,10 +5,6 @@ use crate::shadow::{DEEPEST, Line, Silhouette};
 use crate::squares::Squares;
 use fadeout_core::Point;
 
-/// What a line passes by more than this is of no matter unless something cuts the line, square roots of metres: 0.8 of P.526's
-/// parameter at wavelengths up to 3 m, the longest of a carrier. Beyond, no edge takes anything.
-const CLEAR: f64 = 1.4;
-
 /// Side of a square of the index, metres.
 const SQUARE_M: f64 = 64.0;
 
@@ -58,11 +54,11 @@ impl Buildings {
     }
 
     /// How deep the line from one place to the other lies behind the edges of buildings, by the way
-    /// around them that costs least: over roofs or past walls. Negative where it passes near them.
+    /// around them that costs least: over roofs or past walls. Negative where it passes by no more than `clear`.
     /// Infinite far behind and where it passes clear of them.
     ///
     /// Of several buildings in a row the deepest counts.
-    pub(crate) fn obstruction(&mut self, from: Point, to: Point) -> f64 {
+    pub(crate) fn obstruction(&mut self, (from, to): (Point, Point), clear: f64) -> f64 {
         let Some(line) = Line::new(from, to) else {
             return f64::NEG_INFINITY;
         };
@@ -70,14 +66,14 @@ impl Buildings {
             self.lay_out();
         }
         self.seen.clear();
-        let clear_m = line.within_m(CLEAR);
+        let clear_m = line.within_m(clear);
         self.look((from, to), &line, [0.0, clear_m]);
         let across = self.seen.iter().filter(|it| it.covers(0.0));
         let over = across.map(|it| it.roof).fold(f64::NEG_INFINITY, f64::max);
         if over <= 0.0 {
             let depths = self.seen.iter().map(Silhouette::depth);
             let depth = depths.fold(f64::NEG_INFINITY, f64::max);
-            return match depth >= -CLEAR {
+            return match depth >= -clear {
                 true => depth,
                 false => f64::NEG_INFINITY,
             };
@@ -89,13 +85,16 @@ impl Buildings {
             self.look((from, to), &line, [clear_m, within_m]);
         }
         let ways = self.seen.iter().flat_map(Silhouette::sides);
-        let depth = ways.chain([0.0]).fold(f64::INFINITY, |least, offset| {
-            if offset.abs() >= least {
-                return least;
-            }
-            let roofs = self.seen.iter().filter(|it| it.covers(offset));
-            least.min(roofs.map(|it| it.roof).fold(offset.abs(), f64::max))
-        });
+        let depth = [0.0]
+            .into_iter()
+            .chain(ways)
+            .fold(f64::INFINITY, |least, offset| {
+                if offset.abs() >= least {
+                    return least;
+                }
+                let roofs = self.seen.iter().filter(|it| it.covers(offset));
+                least.min(roofs.map(|it| it.roof).fold(offset.abs(), f64::max))
+            });
         match depth > DEEPEST {
             true => f64::INFINITY,
             false => depth,
@@ -129,10 +128,13 @@ mod tests {
         Obstacle::building(Rectangle { low, high }, height)
     }
 
+    /// What lines pass by more than this is left out.
+    const CLEAR: f64 = 1.4;
+
     fn of(buildings: &[Obstacle], from: Point, to: Point) -> f64 {
         let mut all = Buildings::default();
         buildings.iter().for_each(|&building| all.push(building));
-        all.obstruction(from, to)
+        all.obstruction((from, to), CLEAR)
     }
 
     /// The same, with every building and every way looked at.

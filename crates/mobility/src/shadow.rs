@@ -91,6 +91,7 @@ impl Line {
         })
     }
 
+    #[inline(always)]
     fn corner(&self, (x, y): (f64, f64)) -> Corner {
         let (x, y) = (x - self.from.x, y - self.from.y);
         let (along_x, along_y) = self.along;
@@ -111,6 +112,7 @@ impl Line {
     }
 
     /// A corner with the weight of its place.
+    #[inline(always)]
     fn stands(&self, (share, across): Corner) -> Stand {
         Stand {
             share,
@@ -209,12 +211,24 @@ impl Line {
         corners: [(f64, f64); 4],
         least: f64,
     ) -> Option<Silhouette> {
-        let corners = corners.map(|corner| self.corner(corner));
+        let [a, b, c, d] = corners;
+        let corners = [
+            self.corner(a),
+            self.corner(b),
+            self.corner(c),
+            self.corner(d),
+        ];
         let aside = |sign: f64| corners.iter().all(|corner| sign * corner.1 > self.far_m);
         if aside(1.0) || aside(-1.0) {
             return None;
         }
-        let corners = corners.map(|corner| self.stands(corner));
+        let [a, b, c, d] = corners;
+        let corners = [
+            self.stands(a),
+            self.stands(b),
+            self.stands(c),
+            self.stands(d),
+        ];
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         let mut nearest = (f64::INFINITY, corners[0]);
         for n in 0..4 {

@@ -274,7 +274,7 @@ impl Whole {
         let transition = others.zip(excess_db).map_or(
             Transition::none(condition),
             |((weight, _), excess_db)| {
-                let others = self.gains(look, other);
+                let others = self.gains_of_the_other(look, other, gains);
                 Transition::new(
                     condition,
                     weight,
@@ -315,6 +315,25 @@ impl Whole {
         let places = (ends.base.position, ends.ue.position);
         let blockage_db = self.blockage_db(now, places, condition, ends.vehicles_db);
         self.gains_behind(blockage_db, look, condition)
+    }
+
+    /// The same in the other condition, with those in the first known. Where nothing is scattered the antennas have no other
+    /// gains there.
+    fn gains_of_the_other(
+        &mut self,
+        look: At<'_>,
+        condition: Condition,
+        known: EndGains,
+    ) -> EndGains {
+        if self.scattering.has(LOS) || self.scattering.has(NLOS) {
+            return self.gains(look, condition);
+        }
+        let (_, now, ends, _) = look;
+        let places = (ends.base.position, ends.ue.position);
+        EndGains {
+            blockage_db: self.blockage_db(now, places, condition, ends.vehicles_db),
+            ..known
+        }
     }
 
     /// The same with a known blockage of the direct path.
