@@ -79,26 +79,35 @@ impl Buildings {
             };
         }
         // No way costs more than the one over these roofs, and none less than going that far aside: what stands
-        // further aside is on no way that counts.
-        let within_m = line.within_m(over).min(line.far_m);
-        if within_m > clear_m {
-            self.look((from, to), &line, [clear_m, within_m]);
+        // further aside is on no way that counts. Nor is anything else where the highest of them reaches so far.
+        let mut depth = over;
+        if !self.seen.iter().any(|it| it.bars(over)) {
+            let within_m = line.within_m(over).min(line.far_m);
+            if within_m > clear_m {
+                self.look((from, to), &line, [clear_m, within_m]);
+            }
+            for offset in self.seen.iter().flat_map(Silhouette::sides) {
+                depth = self.cost(offset, depth);
+            }
         }
-        let ways = self.seen.iter().flat_map(Silhouette::sides);
-        let depth = [0.0]
-            .into_iter()
-            .chain(ways)
-            .fold(f64::INFINITY, |least, offset| {
-                if offset.abs() >= least {
-                    return least;
-                }
-                let roofs = self.seen.iter().filter(|it| it.covers(offset));
-                least.min(roofs.map(|it| it.roof).fold(offset.abs(), f64::max))
-            });
         match depth > DEEPEST {
             true => f64::INFINITY,
             false => depth,
         }
+    }
+
+    /// What going so far aside costs, with the roofs that are there, or `least` if that is less.
+    fn cost(&self, offset: f64, least: f64) -> f64 {
+        let mut cost = offset.abs();
+        for it in &self.seen {
+            if cost >= least {
+                return least;
+            }
+            if it.covers(offset) {
+                cost = cost.max(it.roof);
+            }
+        }
+        cost.min(least)
     }
 
     /// Adds those to what is seen of which the line is clear by the first of two distances and not by the second, metres; by

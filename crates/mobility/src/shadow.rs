@@ -32,6 +32,11 @@ impl Silhouette {
         self.low < offset && offset < self.high
     }
 
+    /// Whether no way goes less far aside and costs less than `cost`, which is above zero.
+    pub(crate) fn bars(&self, cost: f64) -> bool {
+        self.roof >= cost && self.low <= -cost && self.high >= cost
+    }
+
     /// Its sides.
     pub(crate) fn sides(&self) -> [f64; 2] {
         [self.low, self.high]

@@ -5,7 +5,6 @@ use super::beside::{Beside, Surroundings};
 use super::environment::Shared;
 use super::way::Way;
 use super::{LargeScale, State};
-use crate::antenna::Angles;
 use crate::antenna::management::FailureMonitor;
 use crate::antenna::recovery::ToldBeams;
 use crate::antenna::tracking::BeamTrack;
@@ -449,10 +448,15 @@ impl Whole {
 
     /// The gain that stale beams have lost against fresh ones, dB.
     pub(super) fn misalignment_db(&self, at: Time, ends: &LinkEnds, earlier: f64) -> f64 {
-        let (base, ue) = self.antenna_gains(at, ends, earlier);
         let config = &self.way.shared.config;
-        let (from, to) = ends.before(earlier);
-        let (down, up) = (Angles::between(from, to), Angles::between(to, from));
+        let ([down, up], [base_beam, ue_beam]) = self.beams(at, ends, earlier);
+        let fixed = config.fixed_gains_dbi(ends.before(earlier));
+        let (base, ue) = fixed.unwrap_or_else(|| {
+            (
+                config.base_antenna.gain_dbi(down, base_beam),
+                config.ue_antenna.gain_dbi(up, ue_beam),
+            )
+        });
         config.base_antenna.gain_dbi(down, down) - base + config.ue_antenna.gain_dbi(up, up) - ue
     }
 
