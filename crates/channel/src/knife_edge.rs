@@ -18,6 +18,12 @@ pub fn diffraction_parameter(
     height_above_path.0 * (2.0 / wavelength.0 * inverse).sqrt()
 }
 
+/// What a line passes by more than this takes nothing from it, in square roots of metres: the parameter v = -0.8, where
+/// [`loss`] is zero, without the wavelength.
+pub fn clear_beyond(wavelength: Meters) -> f64 {
+    0.8 * wavelength.0.sqrt()
+}
+
 /// The approximation J(v) of equation 31. It holds for v > -0.78; below, the loss is taken
 /// as zero.
 pub fn loss(v: f64) -> Decibel {

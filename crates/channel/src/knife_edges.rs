@@ -116,6 +116,11 @@ fn spreading_db(points: &[Height], main: &[usize]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knife_edge::clear_beyond;
+    use fadeout_core::Meters;
+    use fadeout_core::math::pow;
+    use fadeout_core::random::Stream;
+    use fadeout_testkit::Cases;
 
     const MM: f64 = 299_792_458.0 / 28e9;
     const CM: f64 = 299_792_458.0 / 5.9e9;
@@ -180,6 +185,34 @@ mod tests {
             before = loss;
         }
         assert!(before > 25.0);
+    }
+
+    /// Whoever leaves them out finds the same loss.
+    #[test]
+    fn what_the_line_passes_by_more_than_counts_changes_no_bit() {
+        let (mut left_out, mut lost) = (0, 0);
+        Cases::new(20_000).run(|seed| {
+            let mut draw = Stream::new(seed, "test.edges", 0);
+            let length_m = draw.uniform_in(5.0, 800.0);
+            // 100 MHz to 100 GHz.
+            let wavelength_m = 3.0 * pow(10.0, draw.uniform_in(-3.0, 0.0));
+            let clear = clear_beyond(Meters(wavelength_m));
+            let mut edges: Vec<Edge> = (0..draw.below(26))
+                .map(|_| Edge {
+                    share: draw.uniform_in(0.002, 0.998),
+                    depth: clear * draw.uniform_in(-8.0, 6.0),
+                })
+                .collect();
+            edges.sort_unstable_by(|one, other| one.share.total_cmp(&other.share));
+            let all = cascaded_loss(&edges, length_m, wavelength_m).0;
+            let before = edges.len();
+            edges.retain(|edge| edge.depth > -clear);
+            left_out += before - edges.len();
+            lost += usize::from(all > 0.0);
+            let some = cascaded_loss(&edges, length_m, wavelength_m).0;
+            assert_eq!(all.to_bits(), some.to_bits(), "{all} {some}");
+        });
+        assert!(left_out > lost && lost > 0, "{left_out} {lost}");
     }
 
     #[test]

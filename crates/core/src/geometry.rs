@@ -117,8 +117,9 @@ pub trait Motion {
 
     /// How deep the straight line between two places lies behind the edges of what stands still;
     /// negative where it passes clear of them. The diffraction parameter of ITU-R P.526-15 equation
-    /// 26 times the root of the wavelength, in square roots of metres.
-    fn obstruction(&mut self, _from: Point, _to: Point) -> f64 {
+    /// 26 times the root of the wavelength, in square roots of metres. What the line passes by more than `clear`, in the
+    /// same terms, is of no matter while nothing cuts the line, and may be left out.
+    fn obstruction(&mut self, _ends: (Point, Point), _clear: f64) -> f64 {
         f64::NEG_INFINITY
     }
 
@@ -133,8 +134,9 @@ pub trait Motion {
     }
 
     /// The vehicles near the straight line from a place to that of `node`, in order along it. The node's
-    /// own is among them only where its antenna is below its roof.
-    fn vehicles(&mut self, _node: NodeId, _time: Time, _from: Point, _to: Point) -> &[Edge] {
+    /// own is among them only where its antenna is below its roof. Those that the line passes by more than `clear`, as
+    /// [`Motion::obstruction`] has it, are not.
+    fn vehicles(&mut self, _at: (NodeId, Time), _ends: (Point, Point), _clear: f64) -> &[Edge] {
         &[]
     }
 }

@@ -7,6 +7,7 @@
 //! in its shadow.
 
 mod area;
+mod buildings;
 pub mod import;
 mod line;
 mod manhattan;
@@ -18,6 +19,7 @@ mod random_waypoint;
 mod registry;
 mod shadow;
 mod speeds;
+mod squares;
 mod standing;
 mod track;
 pub mod traffic;

@@ -1,12 +1,11 @@
 //! Which vehicles are near a straight line.
 
+use crate::squares::Squares;
 use crate::traffic::Fleet;
 use fadeout_core::{Point, Span, Time};
 
 /// Side of a square of the index, metres.
 const SQUARE_M: f64 = 32.0;
-/// Most squares along an axis; beyond it they are larger.
-const MOST_ALONG: usize = 512;
 /// How long the index stays as it is.
 const LASTS: Span = Span::from_millis(100);
 
@@ -18,19 +17,11 @@ pub(crate) type Vehicle = (u32, u32);
 pub(crate) struct Near {
     /// Until when it holds, and from when; nothing at first.
     holds: Option<(Time, Time)>,
-    low: (f64, f64),
-    side: f64,
-    columns: usize,
-    rows: usize,
-    /// Where the vehicles of each square begin in `inside`, and where the last ends.
-    begins: Vec<u32>,
-    /// Vehicles by their place in `around`.
-    inside: Vec<u32>,
+    /// Of vehicles by their place in `around`.
+    squares: Squares,
     around: Vec<Around>,
     /// Height of the tallest vehicle.
     tallest: f64,
-    /// The number of the latest line that each place in `around` was looked at for, and of the latest of all.
-    looked_at: (Vec<u64>, u64),
     found: Vec<Vehicle>,
 }
 
@@ -55,143 +46,47 @@ impl Near {
         self.holds = Some((time, time.saturating_add(LASTS)));
         self.around.clear();
         self.tallest = 0.0;
-        let (mut low, mut high) = ((f64::MAX, f64::MAX), (f64::MIN, f64::MIN));
         for (number, fleet) in fleets.iter().enumerate() {
             // Those who turn meanwhile, and those at a corner of their box.
             let reach = fleet.fastest() * LASTS.as_secs_f64();
             for vehicle in 0..fleet.len() {
                 let (pose, _) = fleet.pose(vehicle, time);
                 let body = fleet.body(vehicle);
-                let reach = reach + body.reach();
-                let (x, y) = pose.front;
-                low = (low.0.min(x - reach), low.1.min(y - reach));
-                high = (high.0.max(x + reach), high.1.max(y + reach));
                 self.tallest = self.tallest.max(body.height);
                 self.around.push(Around {
                     vehicle: (number as u32, vehicle as u32),
                     middle: pose.front,
-                    reach,
+                    reach: reach + body.reach(),
                 });
             }
         }
         // Room for all of them anywhere, so that none is made while a run goes on.
         self.found.reserve(self.around.len());
-        self.looked_at.0.resize(self.around.len(), 0);
-        self.inside.clear();
-        self.inside.reserve(4 * self.around.len());
-        if self.around.is_empty() {
-            (self.columns, self.rows) = (0, 0);
-            return;
-        }
-        let extent = (high.0 - low.0).max(high.1 - low.1);
-        self.side = SQUARE_M.max(extent / MOST_ALONG as f64);
-        self.low = low;
-        let count = |from: f64, to: f64| ((to - from) / self.side).floor() as usize + 1;
-        (self.columns, self.rows) = (count(low.0, high.0), count(low.1, high.1));
-        self.fill();
-    }
-
-    fn fill(&mut self) {
-        let squares = self.columns * self.rows;
-        self.begins.clear();
-        self.begins.resize(squares + 1, 0);
-        for index in 0..self.around.len() {
-            for square in self.squares(self.around[index]) {
-                self.begins[square + 1] += 1;
-            }
-        }
-        for square in 0..squares {
-            self.begins[square + 1] += self.begins[square];
-        }
-        let total = self.begins[squares] as usize;
-        self.inside.clear();
-        self.inside.resize(total, 0);
-        // Each square's beginning serves as its pen, and is put back.
-        for index in 0..self.around.len() {
-            for square in self.squares(self.around[index]) {
-                self.inside[self.begins[square] as usize] = index as u32;
-                self.begins[square] += 1;
-            }
-        }
-        for square in (1..=squares).rev() {
-            self.begins[square] = self.begins[square - 1];
-        }
-        self.begins[0] = 0;
-    }
-
-    fn column(&self, x: f64) -> usize {
-        (((x - self.low.0) / self.side).max(0.0) as usize).min(self.columns - 1)
-    }
-
-    fn row(&self, y: f64) -> usize {
-        (((y - self.low.1) / self.side).max(0.0) as usize).min(self.rows - 1)
-    }
-
-    fn squares(&self, around: Around) -> impl Iterator<Item = usize> + use<> {
-        let ((x, y), reach) = (around.middle, around.reach);
-        let columns = self.column(x - reach)..=self.column(x + reach);
-        let (rows, all) = (self.row(y - reach)..=self.row(y + reach), self.columns);
-        rows.flat_map(move |row| columns.clone().map(move |column| row * all + column))
+        let around = &self.around;
+        let extent = |number: usize| {
+            let Around { middle, reach, .. } = around[number];
+            (middle, (reach, reach))
+        };
+        self.squares.lay_out((around.len(), SQUARE_M), extent);
     }
 
     /// The vehicles that may be as near to a straight line as counts, where it is lower than that above the tallest of
     /// them.
     pub(crate) fn along(&mut self, (from, to): (Point, Point), beside: &Beside) -> &[Vehicle] {
         self.found.clear();
-        if self.columns == 0 {
-            return &self.found;
-        }
-        let margin = beside.margin;
-        self.looked_at.1 += 1;
-        let line = self.looked_at.1;
-        let Some((one, other)) = below(from, to, self.tallest + margin) else {
-            return &self.found;
-        };
-        let (first, last) = if one.x <= other.x {
-            (one, other)
-        } else {
-            (other, one)
-        };
-        let far_east = self.low.0 + self.side * self.columns as f64;
-        let far_north = self.low.1 + self.side * self.rows as f64;
-        if last.x + margin < self.low.0 || first.x - margin > far_east {
-            return &self.found;
-        }
-        let slope = match last.x - first.x {
-            way if way > 1e-9 => Some((last.y - first.y) / way),
-            _ => None,
-        };
-        for column in self.column(first.x - margin)..=self.column(last.x + margin) {
-            let west = self.low.0 + self.side * column as f64;
-            // Where the line is while it is in this column, with the margin around.
-            let (y0, y1) = match slope {
-                None => (first.y, last.y),
-                Some(slope) => {
-                    let at = |x: f64| first.y + slope * (x.clamp(first.x, last.x) - first.x);
-                    (at(west - margin), at(west + self.side + margin))
+        let Near {
+            squares,
+            around,
+            found,
+            ..
+        } = self;
+        if let Some(low) = below(from, to, self.tallest + beside.margin) {
+            squares.along(low, beside.margin, |number| {
+                let of = around[number];
+                if !beside.is_clear_of(of.middle, of.reach) {
+                    found.push(of.vehicle);
                 }
-            };
-            let (south, north) = (y0.min(y1) - margin, y0.max(y1) + margin);
-            if north < self.low.1 || south > far_north {
-                continue;
-            }
-            for row in self.row(south)..=self.row(north) {
-                let square = row * self.columns + column;
-                let (begin, end) = (self.begins[square], self.begins[square + 1]);
-                for &index in &self.inside[begin as usize..end as usize] {
-                    let looked_at = &mut self.looked_at.0[index as usize];
-                    // Who stands in several squares counts once.
-                    let before = std::mem::replace(looked_at, line);
-                    let Around {
-                        vehicle,
-                        middle,
-                        reach,
-                    } = self.around[index as usize];
-                    if before != line && !beside.is_clear_of(middle, reach) {
-                        self.found.push(vehicle);
-                    }
-                }
-            }
+            });
         }
         &self.found
     }

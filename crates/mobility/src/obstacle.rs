@@ -144,12 +144,13 @@ impl Obstacle {
     pub(crate) fn corners(&self) -> [(f64, f64); 4] {
         let (x, y) = (0.5 * self.size.0, 0.5 * self.size.1);
         let Turn { sin, cos } = self.turn;
-        [(-x, -y), (x, -y), (x, y), (-x, y)].map(|(x, y)| {
+        let corner = |x: f64, y: f64| {
             (
                 self.center.0 + cos * x - sin * y,
                 self.center.1 + sin * x + cos * y,
             )
-        })
+        };
+        [corner(-x, -y), corner(x, -y), corner(x, y), corner(-x, y)]
     }
 
     /// How far a place is from its footprint; zero on it.

@@ -1,26 +1,21 @@
 //! The tracks of all nodes.
 
+use crate::buildings::Buildings;
 use crate::near::{Beside, Near, Vehicle, margin};
-use crate::shadow::{self, Boxes, Silhouette};
+use crate::shadow::Boxes;
 use crate::traffic::Fleet;
 use crate::vehicle::Pose;
 use crate::{Obstacle, Track, Turn};
 use fadeout_core::{Edge, Kinematics, Motion, NodeId, Point, Time};
 use std::cmp::Ordering;
 
-/// Edges count from this depth on: 0.78 of P.526's parameter at wavelengths up to 1 m, where the loss
-/// begins.
-const SHALLOWEST: f64 = -0.8;
-
 /// Where every node is: on a track, on a vehicle, or at the origin; and the buildings and vehicles between
 /// them.
 #[derive(Debug, Clone, Default)]
 pub struct Places {
     on: Vec<On>,
-    buildings: Vec<Obstacle>,
+    buildings: Buildings,
     foliage: Vec<Obstacle>,
-    /// Room for what stands near a line.
-    seen: Vec<Silhouette>,
     fleets: Vec<Fleet>,
     /// The latest time that was asked for.
     now: Time,
@@ -37,8 +32,8 @@ struct Known {
     at: (Time, Time),
     pose: Pose,
     is_there: bool,
-    /// Found when it is asked for.
-    turn: Option<Turn>,
+    /// Found when it is asked for, with the heading that it is of: most drive straight on.
+    turn: Option<(f64, Turn)>,
 }
 
 impl Known {
@@ -56,18 +51,20 @@ impl Known {
     /// Brings it up to a time, with the fleet as of another.
     fn refresh(&mut self, (fleet, now): (&Fleet, Time), vehicle: usize, time: Time) {
         if self.at != (time, now) {
-            let (pose, is_there) = fleet.pose(vehicle, time);
-            *self = Known {
-                at: (time, now),
-                pose,
-                is_there,
-                turn: None,
-            };
+            (self.pose, self.is_there) = fleet.pose(vehicle, time);
+            self.at = (time, now);
         }
     }
 
     fn turn(&mut self) -> Turn {
-        *self.turn.get_or_insert_with(|| self.pose.turn())
+        match self.turn {
+            Some((heading, turn)) if heading.to_bits() == self.pose.heading.to_bits() => turn,
+            _ => {
+                let turn = self.pose.turn();
+                self.turn = Some((self.pose.heading, turn));
+                turn
+            }
+        }
     }
 }
 
@@ -122,20 +119,21 @@ impl Places {
     }
 
     /// The vehicles in the straight line from a place to where `node` will be `ahead` seconds after `now`, if
-    /// all of them go straight on as they do then; in order along it. The node's own is never among them.
+    /// all of them go straight on as they do then; in order along it. The node's own is never among them, nor are those that
+    /// the line passes by more than `clear`, as [`Motion::vehicles`] has it.
     pub fn vehicles_ahead(
         &mut self,
         (node, now): (NodeId, Time),
         ahead: f64,
-        (from, to): (Point, Point),
+        ((from, to), clear): ((Point, Point), f64),
     ) -> &[Edge] {
         self.edges.clear();
         self.advance(now);
         let own = self.vehicle_of(node);
         let own = own.map(|(fleet, vehicle)| (fleet as usize, vehicle as usize));
-        let margin = margin(from.distance_to(to), -SHALLOWEST);
+        let margin = margin(from.distance_to(to), clear);
         let beside = Beside::new(from, to, margin);
-        let boxes = Boxes::new((from, to), SHALLOWEST);
+        let boxes = Boxes::new((from, to), -clear);
         for (number, fleet) in self.fleets.iter().enumerate() {
             for vehicle in (0..fleet.len()).filter(|&it| own != Some((number, it))) {
                 let (pose, is_there) = fleet.pose(vehicle, now);
@@ -160,11 +158,17 @@ impl Places {
     }
 
     /// What is in the straight path between two nodes at a time: how deep it lies behind buildings, and the vehicles near it,
-    /// in order along it. Those that the nodes are on are among them only where the antenna is below the roof.
-    pub fn between(&mut self, (from, to): (NodeId, NodeId), time: Time) -> (f64, &[Edge]) {
+    /// in order along it. Those that the nodes are on are among them only where the antenna is below the roof. What the
+    /// path passes by more than `clear` is as for [`Motion::obstruction`] and [`Motion::vehicles`].
+    pub fn between(
+        &mut self,
+        (from, to): (NodeId, NodeId),
+        time: Time,
+        clear: f64,
+    ) -> (f64, &[Edge]) {
         let ends = [from, to].map(|node| (self.at(node, time).position, self.vehicle_of(node)));
-        let depth = self.obstruction(ends[0].0, ends[1].0);
-        (depth, self.vehicles_between(ends, time))
+        let depth = self.obstruction((ends[0].0, ends[1].0), clear);
+        (depth, self.vehicles_between(ends, time, clear))
     }
 
     fn vehicle_of(&self, node: NodeId) -> Option<Vehicle> {
@@ -175,7 +179,12 @@ impl Places {
     }
 
     /// The vehicles near a line between two antennas, each with the vehicle that it is on.
-    fn vehicles_between(&mut self, ends: [(Point, Option<Vehicle>); 2], time: Time) -> &[Edge] {
+    fn vehicles_between(
+        &mut self,
+        ends: [(Point, Option<Vehicle>); 2],
+        time: Time,
+        clear: f64,
+    ) -> &[Edge] {
         self.edges.clear();
         if self.fleets.is_empty() {
             return &self.edges;
@@ -183,9 +192,9 @@ impl Places {
         self.advance(time);
         self.near.refresh(&self.fleets, time);
         let [(from, _), (to, _)] = ends;
-        let margin = margin(from.distance_to(to), -SHALLOWEST);
+        let margin = margin(from.distance_to(to), clear);
         let beside = Beside::new(from, to, margin);
-        let boxes = Boxes::new((from, to), SHALLOWEST);
+        let boxes = Boxes::new((from, to), -clear);
         for &vehicle in self.near.along((from, to), &beside) {
             let fleet = &self.fleets[vehicle.0 as usize];
             let body = fleet.body(vehicle.1 as usize);
@@ -213,8 +222,6 @@ impl Places {
     /// Adds a building.
     pub fn build(&mut self, building: Obstacle) {
         self.buildings.push(building);
-        // Room for all, so that none is made while a run goes on.
-        self.seen.reserve(self.buildings.len());
     }
 
     /// Adds foliage, which lines pass through.
@@ -255,9 +262,14 @@ impl Motion for Places {
         !self.fleets.is_empty() || !self.foliage.is_empty()
     }
 
-    fn vehicles(&mut self, node: NodeId, time: Time, from: Point, to: Point) -> &[Edge] {
+    fn vehicles(
+        &mut self,
+        (node, time): (NodeId, Time),
+        (from, to): (Point, Point),
+        clear: f64,
+    ) -> &[Edge] {
         let own = self.vehicle_of(node);
-        self.vehicles_between([(from, None), (to, own)], time)
+        self.vehicles_between([(from, None), (to, own)], time, clear)
     }
 
     fn foliage_m(&mut self, from: Point, to: Point) -> f64 {
@@ -266,8 +278,8 @@ impl Motion for Places {
         shares.sum::<f64>() * from.distance_to(to)
     }
 
-    fn obstruction(&mut self, from: Point, to: Point) -> f64 {
-        shadow::obstruction(&self.buildings, (from, to), &mut self.seen)
+    fn obstruction(&mut self, ends: (Point, Point), clear: f64) -> f64 {
+        self.buildings.obstruction(ends, clear)
     }
 }
 
@@ -290,8 +302,8 @@ mod tests {
         };
         places.build(Obstacle::building(footprint, 10.0));
         let mast = Point::new(0.0, 0.0, 3.0);
-        assert!(places.obstruction(mast, Point::new(100.0, 0.0, 1.0)) > 0.0);
-        assert!(places.obstruction(mast, Point::new(100.0, 40.0, 1.0)) < 0.0);
+        assert!(places.obstruction((mast, Point::new(100.0, 0.0, 1.0)), 1.0) > 0.0);
+        assert!(places.obstruction((mast, Point::new(100.0, 40.0, 1.0)), 1.0) < 0.0);
     }
 
     #[test]
@@ -302,7 +314,7 @@ mod tests {
         places.plant(tree((20.0, 0.0), (30.0, 9.0)));
         let (mast, phone) = (Point::new(0.0, 1.0, 2.0), Point::new(40.0, 1.0, 2.0));
         assert!((places.foliage_m(mast, phone) - 14.0).abs() < 1e-9);
-        assert_eq!(places.obstruction(mast, phone), f64::NEG_INFINITY);
+        assert_eq!(places.obstruction((mast, phone), 1.0), f64::NEG_INFINITY);
         // From above the crowns it enters the second where it is 8 m high: at half of its way.
         let (roof, street) = (Point::new(0.0, 1.0, 16.0), Point::new(40.0, 1.0, 0.0));
         let within = 10.0 * fadeout_core::math::hypot(40.0, 16.0) / 40.0;

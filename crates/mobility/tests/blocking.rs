@@ -28,6 +28,9 @@ const TRUCK: Body = Body {
     ..CAR
 };
 
+/// What lines pass by more than this is left out.
+const CLEAR: f64 = 0.8;
+
 /// A node of no vehicle.
 const ELSEWHERE: NodeId = NodeId(99);
 
@@ -151,7 +154,7 @@ fn a_stream_of_trucks_blocks_as_an_infinite_server_is_busy() {
         let mut was = false;
         for tick in 0..80_000_u64 {
             let time = Time::ZERO + Span::from_millis(10 * tick);
-            let edges = places.vehicles(ELSEWHERE, time, unit, car);
+            let edges = places.vehicles((ELSEWHERE, time), (unit, car), CLEAR);
             let is = edges.iter().any(|edge| edge.depth > 0.0);
             times += 1.0;
             blocked += f64::from(u8::from(is));
@@ -215,7 +218,7 @@ fn a_stream_of_trucks_blocks_a_moving_car_for_the_same_share_of_time() {
                 let time = Time::ZERO + Span::from_millis(20 * number);
                 let passed = number as f64 * tick - 25.0;
                 let car = Point::new(10_000.0 + car_speed * passed, 52.0, 1.5);
-                let edges = places.vehicles(ELSEWHERE, time, unit, car);
+                let edges = places.vehicles((ELSEWHERE, time), (unit, car), CLEAR);
                 let is = edges.iter().any(|edge| edge.depth > 0.0);
                 blocked += f64::from(u8::from(is));
                 spells += f64::from(u8::from(is && !was));
@@ -295,7 +298,7 @@ fn the_index_finds_what_a_look_at_all_finds() {
             .iter()
             .filter(|one| one.crossing(unit, car).is_some())
             .count();
-        let edges = places.vehicles(ELSEWHERE, time, unit, car);
+        let edges = places.vehicles((ELSEWHERE, time), (unit, car), CLEAR);
         let deep = edges.iter().filter(|edge| edge.depth > 1e-6).count();
         let touched = edges.iter().filter(|edge| edge.depth.abs() <= 1e-6).count();
         assert!(
@@ -322,7 +325,7 @@ fn a_passing_truck_comes_and_goes_without_a_step() {
     let (mut before, mut deepest) = (-7.7, -7.7_f64);
     for tenth in 0..340_000_u64 {
         let time = Time::ZERO + Span::from_micros(100 * tenth);
-        let edges = places.vehicles(ELSEWHERE, time, unit, car);
+        let edges = places.vehicles((ELSEWHERE, time), (unit, car), CLEAR);
         let v = edges
             .first()
             .map_or(-7.7, |edge| parameter(edge.depth).max(-7.7));
@@ -350,7 +353,7 @@ fn a_roof_antenna_sees_over_its_own_vehicle_and_a_bumper_does_not_see_behind() {
         let antenna = places.at(own, Time::ZERO).position;
         let side = if from_behind { -50.0 } else { 50.0 };
         let unit = Point::new(antenna.x + side, antenna.y, 1.0);
-        let edges = places.vehicles(own, Time::ZERO, unit, antenna);
+        let edges = places.vehicles((own, Time::ZERO), (unit, antenna), CLEAR);
         edges.iter().any(|edge| edge.depth > 0.0)
     };
     assert!(!see(1.6, 0.0, true));

@@ -3,6 +3,7 @@
 use crate::build::{BuildError, surroundings};
 use fadeout_core::{CellId, Motion, Point, SightRow, Span, Time, TrackRow, UeId, math};
 use fadeout_mobility::Places;
+use fadeout_radio::channel::knife_edge::clear_beyond;
 use fadeout_radio::channel::knife_edges::cascaded_loss;
 use fadeout_radio::channel::path_loss::vehicle::foliage_db_per_m;
 use fadeout_radio::channel::path_loss::wavelength;
@@ -137,6 +138,7 @@ fn sight_row(
     let at = places.at(ue.node, now);
     let shift = cell.repeats.map(|it| it.shift(cell.position, at.position));
     let site = cell.position + shift.unwrap_or_default();
+    let clear = clear_beyond(wavelength(cell.carrier));
     SightRow {
         time_s: now.since(Time::ZERO).as_secs_f64(),
         ue: ue.name.clone(),
@@ -144,7 +146,7 @@ fn sight_row(
         distance_m: site.distance_to(at.position),
         vehicles_db: behind_vehicles(places, (ue.node, now), (site, at.position), cell),
         foliage_db: foliage_db_per_m(cell.carrier.0 / 1e9) * places.foliage_m(site, at.position),
-        behind_building: places.obstruction(site, at.position) > 0.0,
+        behind_building: places.obstruction((site, at.position), clear) > 0.0,
         snr_db: sight.map(|it| it.snr_db),
         blockage_db: sight.map(|it| it.causes.blockage_db),
         deafness_db: sight.map(|it| it.causes.deafness_db),
@@ -160,9 +162,10 @@ fn behind_vehicles(
     (site, place): (Point, Point),
     cell: &fadeout_scenario::Cell,
 ) -> f64 {
-    let edges = places.vehicles(node, now, site, place);
+    let wavelength = wavelength(cell.carrier);
+    let edges = places.vehicles((node, now), (site, place), clear_beyond(wavelength));
     if edges.is_empty() {
         return 0.0;
     }
-    cascaded_loss(edges, site.distance_to(place), wavelength(cell.carrier).0).0
+    cascaded_loss(edges, site.distance_to(place), wavelength.0).0
 }

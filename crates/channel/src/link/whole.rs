@@ -5,7 +5,6 @@ use super::beside::{Beside, Surroundings};
 use super::environment::Shared;
 use super::way::Way;
 use super::{LargeScale, State};
-use crate::antenna::Angles;
 use crate::antenna::management::FailureMonitor;
 use crate::antenna::recovery::ToldBeams;
 use crate::antenna::tracking::BeamTrack;
@@ -274,7 +273,7 @@ impl Whole {
         let transition = others.zip(excess_db).map_or(
             Transition::none(condition),
             |((weight, _), excess_db)| {
-                let others = self.gains(look, other);
+                let others = self.gains_of_the_other(look, other, gains);
                 Transition::new(
                     condition,
                     weight,
@@ -315,6 +314,25 @@ impl Whole {
         let places = (ends.base.position, ends.ue.position);
         let blockage_db = self.blockage_db(now, places, condition, ends.vehicles_db);
         self.gains_behind(blockage_db, look, condition)
+    }
+
+    /// The same in the other condition, with those in the first known. Where nothing is scattered the antennas have no other
+    /// gains there.
+    fn gains_of_the_other(
+        &mut self,
+        look: At<'_>,
+        condition: Condition,
+        known: EndGains,
+    ) -> EndGains {
+        if self.scattering.has(LOS) || self.scattering.has(NLOS) {
+            return self.gains(look, condition);
+        }
+        let (_, now, ends, _) = look;
+        let places = (ends.base.position, ends.ue.position);
+        EndGains {
+            blockage_db: self.blockage_db(now, places, condition, ends.vehicles_db),
+            ..known
+        }
     }
 
     /// The same with a known blockage of the direct path.
@@ -430,10 +448,15 @@ impl Whole {
 
     /// The gain that stale beams have lost against fresh ones, dB.
     pub(super) fn misalignment_db(&self, at: Time, ends: &LinkEnds, earlier: f64) -> f64 {
-        let (base, ue) = self.antenna_gains(at, ends, earlier);
         let config = &self.way.shared.config;
-        let (from, to) = ends.before(earlier);
-        let (down, up) = (Angles::between(from, to), Angles::between(to, from));
+        let ([down, up], [base_beam, ue_beam]) = self.beams(at, ends, earlier);
+        let fixed = config.fixed_gains_dbi(ends.before(earlier));
+        let (base, ue) = fixed.unwrap_or_else(|| {
+            (
+                config.base_antenna.gain_dbi(down, base_beam),
+                config.ue_antenna.gain_dbi(up, ue_beam),
+            )
+        });
         config.base_antenna.gain_dbi(down, down) - base + config.ue_antenna.gain_dbi(up, up) - ue
     }
 

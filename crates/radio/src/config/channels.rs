@@ -3,6 +3,7 @@
 
 use super::CellConfig;
 use super::cell::link_key;
+use crate::channel::knife_edge::clear_beyond;
 use crate::channel::knife_edges::cascaded_loss;
 use crate::channel::path_loss::vehicle::foliage_db_per_m;
 use crate::channel::path_loss::wavelength;
@@ -85,17 +86,19 @@ impl CellConfig {
         motion: &mut M,
     ) -> LinkEnds {
         let mut ends = LinkEnds::new(Kinematics::at_rest(site), ue);
-        let edges = motion.vehicles(node, at, site, ue.position);
+        let wavelength = wavelength(self.carrier);
+        let (line, clear) = ((site, ue.position), clear_beyond(wavelength));
+        let edges = motion.vehicles((node, at), line, clear);
         if !edges.is_empty() {
             let length_m = site.distance_to(ue.position);
-            ends.vehicles_db = cascaded_loss(edges, length_m, wavelength(self.carrier).0).0;
+            ends.vehicles_db = cascaded_loss(edges, length_m, wavelength.0).0;
         }
         let foliage_m = motion.foliage_m(site, ue.position);
         if foliage_m > 0.0 {
             ends.vehicles_db += foliage_db_per_m(self.carrier.0 / 1e9) * foliage_m;
         }
         if self.channel.line_of_sight == LineOfSight::Geometry {
-            ends.obstruction = Some(motion.obstruction(site, ue.position));
+            ends.obstruction = Some(motion.obstruction(line, clear));
         }
         ends
     }

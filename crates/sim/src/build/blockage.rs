@@ -7,6 +7,7 @@ use fadeout_core::{Motion, NodeId, Rate, Span, Time};
 use fadeout_link as link;
 use fadeout_radio as radio;
 use fadeout_radio::channel::blockage::Blockage;
+use fadeout_radio::channel::knife_edge::clear_beyond;
 use fadeout_radio::channel::knife_edges::cascaded_loss;
 use fadeout_radio::channel::path_loss::vehicle::foliage_db_per_m;
 use fadeout_radio::channel::wavelength;
@@ -168,7 +169,8 @@ fn in_between(
         }
     }
     let (_, mut places) = surroundings(scenario).map_err(|error| error.to_string())?;
-    let wavelength_m = wavelength(described.carrier).0;
+    let wavelength = wavelength(described.carrier);
+    let clear = clear_beyond(wavelength);
     let per_m_db = foliage_db_per_m(described.carrier.0 / 1e9);
     let mut is_cut = |ends: (NodeId, NodeId), now: Time| {
         let (from, to) = (
@@ -176,9 +178,9 @@ fn in_between(
             places.at(ends.1, now).position,
         );
         let mut lost_db = per_m_db * places.foliage_m(from, to);
-        let (depth, vehicles) = places.between(ends, now);
+        let (depth, vehicles) = places.between(ends, now, clear);
         if !vehicles.is_empty() {
-            lost_db += cascaded_loss(vehicles, from.distance_to(to), wavelength_m).0;
+            lost_db += cascaded_loss(vehicles, from.distance_to(to), wavelength.0).0;
         }
         depth > 0.0 || lost_db >= described.threshold.0
     };

@@ -5,6 +5,7 @@ use fadeout_core::{CellId, Kinematics, Motion, Point, Span, Time, UeId};
 use fadeout_mobility::Places;
 use fadeout_radio::access::{CellConfig, UeConfig};
 use fadeout_radio::channel::ConfigError;
+use fadeout_radio::channel::knife_edge::clear_beyond;
 use fadeout_radio::channel::knife_edges::cascaded_loss;
 use fadeout_radio::channel::path_loss::wavelength;
 use fadeout_radio::sight::Sights;
@@ -69,8 +70,9 @@ impl Cars {
 
     /// Whether a building stands between a cell and a place.
     pub(super) fn is_behind_building(&mut self, cell: CellId, place: Point) -> bool {
-        let site = self.cells[cell.index()].site;
-        self.places.obstruction(site, place) > 0.0
+        let cell = &self.cells[cell.index()];
+        let clear = clear_beyond(wavelength(cell.carrier));
+        self.places.obstruction((cell.site, place), clear) > 0.0
     }
 
     /// Loss by vehicles on the direct path to a place where a UE will be so many seconds from now, if all go
@@ -83,12 +85,12 @@ impl Cars {
     ) -> f64 {
         let cell = &self.cells[cell.index()];
         let (site, node) = (cell.site, self.ues[ue.index()].node);
-        let edges = self
-            .places
-            .vehicles_ahead((node, now), ahead, (site, place));
+        let wavelength = wavelength(cell.carrier);
+        let line = ((site, place), clear_beyond(wavelength));
+        let edges = self.places.vehicles_ahead((node, now), ahead, line);
         if edges.is_empty() {
             return 0.0;
         }
-        cascaded_loss(edges, site.distance_to(place), wavelength(cell.carrier).0).0
+        cascaded_loss(edges, site.distance_to(place), wavelength.0).0
     }
 }
