@@ -17,6 +17,7 @@ mod recorder;
 mod sampler;
 mod save;
 mod summary;
+mod summed;
 mod table;
 mod throughput;
 
@@ -31,3 +32,4 @@ pub use manifest::{RunInfo, tables_json};
 pub use recorder::{Recorded, Recorder, TABLES};
 pub use save::{Saved, save};
 pub use summary::{Document, Summary, stream_of_rows};
+pub use summed::SummedUp;

@@ -386,6 +386,32 @@ fn rows_that_sum_up_are_a_table_in_memory_and_in_a_folder() {
 }
 
 #[test]
+fn columns_of_what_sums_up_are_at_hand_without_the_files() {
+    let scratch = Scratch::new("columns");
+    let destination = Destination::Folder(folder(&scratch.path("run"), false).expect("created"));
+    let recorded = record(&config(), destination, 1);
+    fs::remove_dir_all(scratch.path("run")).expect("the run is there");
+    let rows = recorded.rows.expect("it went into a folder");
+    let names = ["rate_mbps", "link", "packets", "delay_s"];
+    assert_eq!(
+        rows.columns("tides", names),
+        Some(serde_json::json!({
+            "rate_mbps": [2.5, null],
+            "link": ["up", "down"],
+            "packets": [1_u64 << 32, 1_u64 << 32],
+            "delay_s": [null, null],
+        }))
+    );
+    assert_eq!(rows.columns("tides", ["moon"]), None);
+    let none = serde_json::json!({ "flow": [] });
+    assert_eq!(rows.columns("flows", ["flow"]), Some(none), "no row came");
+    assert!(
+        record(&config(), Destination::Memory, 1).rows.is_none(),
+        "there they are streams"
+    );
+}
+
+#[test]
 fn an_interrupted_run_keeps_what_was_recorded_and_says_so() {
     let scratch = Scratch::new("interrupted");
     let destination = Destination::Folder(folder(&scratch.path("run"), false).expect("created"));
