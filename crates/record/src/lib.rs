@@ -2,7 +2,7 @@
 //! folder that holds them.
 //!
 //! A [`Recorder`] is a [`Probe`](fadeout_core::Probe). It buffers rows, and turns them into
-//! columns 65,536 at a time: a long run into a folder needs no more memory than a short one. This
+//! columns some thousands at a time: a long run into a folder needs no more memory than a short one. This
 //! is the only crate that knows arrow.
 
 mod capture;
