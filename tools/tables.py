@@ -17,13 +17,16 @@ WIDTH = 100
 HEAD = '''\
 """The tables of results as attributes, so that an editor knows them; `make tables` writes this."""
 
-import polars as pl
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class TableAttributes:
     """Each table of `Results`."""
 
-    def table(self, name: str) -> pl.DataFrame:
+    def table(self, name: str) -> "pl.DataFrame":
         """The table called `name`."""
         raise NotImplementedError
 '''
@@ -43,7 +46,7 @@ def attribute(name: str, doc: str) -> str:
     """A table as an attribute."""
     return f"""
     @property
-    def {name}(self) -> pl.DataFrame:
+    def {name}(self) -> "pl.DataFrame":
 {docstring(doc)}
         return self.table("{name}")
 """

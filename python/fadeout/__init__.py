@@ -12,8 +12,9 @@
 `run` takes the path of a scenario, its TOML text, or the same as a dict.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from fadeout._late import attributes
 
 if TYPE_CHECKING:
     from fadeout._geometry import geometry, sights, tracks
@@ -56,8 +57,6 @@ __all__ = [
     "tracks",
 ]
 
-# What is imported when it is first asked for: the command answers at once, and says in a line what
-# is missing where something cannot be loaded.
 _HOMES = {
     "fadeout._geometry": ("geometry", "sights", "tracks"),
     "fadeout._native": ("EngineBug", "FadeoutError", "ResultError", "ScenarioError"),
@@ -72,16 +71,4 @@ _HOMES = {
     "fadeout.mobility": ("handover_metrics",),
     "fadeout.results": ("Results",),
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module 'fadeout' has no attribute '{name}'")
-    found = getattr(import_module(_HOME_OF[name]), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = attributes(globals(), _HOMES)

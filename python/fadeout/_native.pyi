@@ -20,8 +20,15 @@ class Outcome(TypedDict):
     remarks: list[str]
     tables: dict[str, bytes]
     captures: dict[str, bytes]
+    rows: Rows | None
     out: str | None
     raised: tuple[str, BaseException, str] | None
+
+class Rows:
+    """The rows that sum up a run that was written into a folder."""
+
+    def columns(self, table: str, names: Sequence[str]) -> str:
+        """Columns of a table as JSON: each a list under its name."""
 
 class FadeoutError(Exception): ...
 

@@ -1,15 +1,16 @@
 """What sums up a run: the rows that the command prints and a notebook shows."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import polars as pl
 
 from fadeout._columns import table_docs
 
 if TYPE_CHECKING:
     from fadeout.results import Results
+
+Row = dict[str, Any]
+"""The values of a row by column."""
 
 MOST_ROWS = 20
 """Rows of a table that are shown; the rest stand in the results."""
@@ -78,33 +79,39 @@ class Section(NamedTuple):
 
 def sections(results: "Results") -> Iterator[Section]:
     """What sums up a run: flows, their paths, links that lost something, interfaces."""
-    flows, links, interfaces = results.flows, results.links, results.interfaces
-    has_completion = flows["flow_completion_time_s"].is_not_null().any()
-    times = results.completion_times
+
+    def rows(name: str, columns: Iterable[str], counted: str | None = None) -> list[Row]:
+        """The rows of a table; with `counted` those that counted something there."""
+        found = results._columns(name, columns)
+        listed = [
+            dict(zip(found, values, strict=True)) for values in zip(*found.values(), strict=True)
+        ]
+        return [row for row in listed if counted is None or row[counted] > 0]
+
+    flows = rows("flows", FLOW | COMPLETION)
+    has_completion = any(row["flow_completion_time_s"] is not None for row in flows)
+    times = rows("completion_times", TIMES)
     shown = [
         ("flows", flows, FLOW | (COMPLETION if has_completion else {})),
-        ("paths", results.paths, PATH),
-        ("datagram_flows", results.datagram_flows, DATAGRAMS),
-        ("completion_times", times if (times["completed"] > 1).any() else times.clear(), TIMES),
-        ("links", links.filter(links["dropped_packets"] > 0), LINK),
-        ("interfaces", interfaces.filter(interfaces["transport_blocks"] > 0), INTERFACE),
+        ("paths", rows("paths", PATH), PATH),
+        ("datagram_flows", rows("datagram_flows", DATAGRAMS), DATAGRAMS),
+        ("completion_times", times if any(row["completed"] > 1 for row in times) else [], TIMES),
+        ("links", rows("links", LINK, "dropped_packets"), LINK),
+        ("interfaces", rows("interfaces", INTERFACE, "transport_blocks"), INTERFACE),
     ]
-    for name, rows, columns in shown:
-        if len(rows) or name == "flows":
-            yield _section(name, rows, columns)
+    for name, listed, columns in shown:
+        if listed or name == "flows":
+            yield _section(name, listed, columns)
 
 
-def _section(name: str, rows: pl.DataFrame, columns: dict[str, str]) -> Section:
+def _section(name: str, rows: Sequence[Row], columns: dict[str, str]) -> Section:
     docs = {column["name"]: column for column in table_docs()[name]["columns"]}
     headings = [heading(docs[column], form) for column, form in columns.items()]
     return Section(
         name,
         headings,
         [text for text, form in zip(headings, columns.values(), strict=True) if form],
-        [
-            [cell(row[column], form) for column, form in columns.items()]
-            for row in rows.head(MOST_ROWS).iter_rows(named=True)
-        ],
+        [[cell(row[column], form) for column, form in columns.items()] for row in rows[:MOST_ROWS]],
         max(0, len(rows) - MOST_ROWS),
     )
 

@@ -1,9 +1,6 @@
 """Classes and functions of the user's own, in Python files."""
 
-import hashlib
-import importlib.util
 import sys
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,6 +34,9 @@ def load_class(path: Path, name: str, what: str = OPTION) -> Callable[..., Any]:
         raise ScenarioError(f"{what}: there is no file {path}; {FORM}")
     if path.suffix != ".py":
         raise ScenarioError(f"{what}: {path} is no Python file; {FORM}")
+    import importlib.util
+    import traceback
+
     full_name = module_name(path)
     module = sys.modules.get(full_name)
     if module is None:
@@ -63,5 +63,7 @@ def load_class(path: Path, name: str, what: str = OPTION) -> Callable[..., Any]:
 
 def module_name(path: Path) -> str:
     """What the module of a file is called: a file is loaded once, and again when it was changed."""
+    import hashlib
+
     content = hashlib.blake2b(path.read_bytes(), digest_size=8).hexdigest()
     return f"fadeout_own_{path.resolve()}_{content}"

@@ -3,19 +3,20 @@
 import io
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
-
-import polars as pl
 
 from fadeout import _names, _native
 from fadeout._columns import table_docs
 from fadeout._tables import TableAttributes
 
 if TYPE_CHECKING:
+    # Loaded with the first frame: what the command prints of a run needs none.
+    import polars as pl
+
     from fadeout.plot import Plots
 
 
@@ -37,11 +38,13 @@ class Results(TableAttributes):
         folder: Path | None = None,
         streams: dict[str, bytes] | None = None,
         captures: dict[str, bytes] | None = None,
+        rows: _native.Rows | None = None,
         complete: bool = True,
     ) -> None:
         self._summary = summary
         self._streams = streams or {}
         self._captures = captures or {}
+        self._rows = rows
         self._frames: dict[str, pl.DataFrame] = {}
         self.manifest = manifest
         """The scenario as resolved, the seed, the version, the commit and the fingerprint."""
@@ -59,6 +62,7 @@ class Results(TableAttributes):
             folder=None if outcome["out"] is None else Path(outcome["out"]),
             streams=outcome["tables"],
             captures=outcome["captures"],
+            rows=outcome["rows"],
             complete=outcome["complete"],
         )
 
@@ -169,7 +173,7 @@ class Results(TableAttributes):
         """The tables that the run has, by name: `list(results.tables)` names them."""
         return Tables(self)
 
-    def table(self, name: str) -> pl.DataFrame:
+    def table(self, name: str) -> "pl.DataFrame":
         """The table called `name`.
 
         Raises:
@@ -179,7 +183,21 @@ class Results(TableAttributes):
             self._frames[name] = self._read(name)
         return self._frames[name]
 
-    def scan(self, name: str) -> pl.LazyFrame:
+    def _columns(self, name: str, wanted: Iterable[str]) -> dict[str, list[Any]]:
+        """A few columns of a table of rows that sum up (`flows`, `links`, ...), as lists.
+
+        Of results that were just written no file is read for it.
+
+        Raises:
+            KeyError: the table has no such column.
+            ResultError: there is no such table.
+        """
+        wanted = list(wanted)
+        if self._rows is not None and _entry(name)["always"]:
+            return json.loads(self._rows.columns(name, wanted))
+        return {column: self.table(name)[column].to_list() for column in wanted}
+
+    def scan(self, name: str) -> "pl.LazyFrame":
         """The table called `name` as a lazy frame, of which a query reads only what it needs.
 
         For tables that are large beside the memory:
@@ -190,6 +208,8 @@ class Results(TableAttributes):
         """
         if name in self._frames or not self._is_file(name):
             return self.table(name).lazy()
+        import polars as pl
+
         return pl.scan_parquet(self._path(name))
 
     def has_table(self, name: str) -> bool:
@@ -217,12 +237,14 @@ class Results(TableAttributes):
             ) from None
 
     @staticmethod
-    def doc(table: str) -> pl.DataFrame:
+    def doc(table: str) -> "pl.DataFrame":
         """What the columns of `table` mean, with unit and type.
 
         Raises:
             ResultError: there is no such table.
         """
+        import polars as pl
+
         columns = _entry(table)["columns"]
         return pl.DataFrame(columns).select(
             pl.col("name").alias("column"), "unit", pl.col("kind").alias("type"), "doc"
@@ -243,13 +265,15 @@ class Results(TableAttributes):
             raise _not_recorded(name)
         return path
 
-    def _read(self, name: str) -> pl.DataFrame:
+    def _read(self, name: str) -> "pl.DataFrame":
         key = _entry(name)["key"]
         if key is not None:
             row = self._summary.get(key) if key else self._summary
             return _frame([] if row is None else [row], name)
         if not self._is_file(name):
             return read_stream(self._streams.get(name), name)
+        import polars as pl
+
         path = self._path(name)
         try:
             return pl.read_parquet(path)
@@ -280,13 +304,13 @@ class Results(TableAttributes):
         return html(self)
 
 
-class Tables(Mapping[str, pl.DataFrame]):
+class Tables(Mapping[str, "pl.DataFrame"]):
     """The tables of a run by name; each is read when it is asked for."""
 
     def __init__(self, results: Results) -> None:
         self._results = results
 
-    def __getitem__(self, name: str) -> pl.DataFrame:
+    def __getitem__(self, name: str) -> "pl.DataFrame":
         if not isinstance(name, str) or name not in self:
             raise KeyError(name)
         return self._results.table(name)
@@ -310,27 +334,35 @@ class Tables(Mapping[str, pl.DataFrame]):
         return html_table(["table", "what a row is"], rows)
 
 
-TYPES = {"f64": pl.Float64, "u32": pl.Int64, "u64": pl.Int64, "bool": pl.Boolean}
-"""Types of the columns of rows that sum up; all others are text."""
+def summary_types() -> dict[str, "type[pl.DataType]"]:
+    """Types of the columns of rows that sum up, by kind; all others are text."""
+    import polars as pl
+
+    return {"f64": pl.Float64, "u32": pl.Int64, "u64": pl.Int64, "bool": pl.Boolean}
 
 
-def read_stream(stream: bytes | None, table: str) -> pl.DataFrame:
+def read_stream(stream: bytes | None, table: str) -> "pl.DataFrame":
     """A table that was kept in memory, from its Arrow stream.
 
     Raises:
         ResultError: the run did not record it.
     """
     if stream is not None:
+        import polars as pl
+
         return pl.read_ipc_stream(io.BytesIO(stream))
     if not _entry(table)["always"]:
         raise _not_recorded(table)
     return _frame([], table)
 
 
-def _frame(rows: list[dict[str, Any]], table: str) -> pl.DataFrame:
+def _frame(rows: list[dict[str, Any]], table: str) -> "pl.DataFrame":
     """Rows that sum up as a frame: the columns of `table`, typed whatever is missing."""
+    import polars as pl
+
+    types = summary_types()
     columns = table_docs()[table]["columns"]
-    schema = {column["name"]: TYPES.get(column["kind"], pl.String) for column in columns}
+    schema = {column["name"]: types.get(column["kind"], pl.String) for column in columns}
     return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
 
 

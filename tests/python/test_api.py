@@ -73,7 +73,8 @@ def test_a_folder_holds_the_same_as_memory(results, scenario: Path, tmp_path: Pa
 
 def test_the_seed_moves_what_is_random():
     text = SCENARIO.replace('phase = "0.5 s"', 'phase = "random"')
-    first, again, other = (fadeout.run(text, seed=seed) for seed in (1, 1, 2))
+    # With seed 1 it takes both SYNs, and nothing is sent.
+    first, again, other = (fadeout.run(text, seed=seed) for seed in (3, 3, 2))
     assert first.fingerprint == again.fingerprint != other.fingerprint
     assert not first.blockages.equals(other.blockages)
 

@@ -6,18 +6,18 @@ use crate::own::{Own, Raised};
 use crate::progress::{Answer, Reporter};
 use crate::warning::warn;
 use fadeout_core::{NullProbe, Span};
-use fadeout_record::{Destination, RecordError, RunFolder, Saved};
+use fadeout_record::{Destination, RecordError, RunFolder, Saved, SummedUp};
 use fadeout_scenario::{Override, Scenario, ScenarioErrors, Source};
 use fadeout_sim::{BuildError, Control, Progress, RunError, RunResults, Simulation};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyInt};
 use serde_json::json;
 use std::path::PathBuf;
 
 /// Runs the scenario `text`. Returns the summary and the manifest as JSON, the fingerprint,
-/// whether the run is complete, and either the folder it was written to or the tables as Arrow
-/// IPC streams and the captures as pcapng files. `raised` is `None`, or what ended the run early: a
+/// whether the run is complete, and either the folder it was written to, with the rows that sum up beside, or
+/// the tables as Arrow IPC streams and the captures as pcapng files. `raised` is `None`, or what ended the run early: a
 /// message, the exception and the kind of class that raised it. The message is empty unless a class of
 /// the user's own raised it. `advice` warns of what is hardly meant.
 #[pyfunction]
@@ -93,6 +93,7 @@ pub(crate) fn as_dict<'py>(
     result.set_item("remarks", remarks)?;
     result.set_item("tables", streams)?;
     result.set_item("captures", captures)?;
+    result.set_item("rows", recorded.rows.map(PyRows))?;
     let raised = raised.map(|raised| (raised.message, raised.error.into_value(py), raised.kind));
     result.set_item("raised", raised)?;
     result.set_item(
@@ -102,6 +103,24 @@ pub(crate) fn as_dict<'py>(
             .map(|path| path.to_string_lossy().into_owned()),
     )?;
     Ok(result)
+}
+
+/// The rows that sum up a run that was written into a folder: a few of their columns without its files.
+#[pyclass(module = "fadeout._native", name = "Rows", frozen)]
+pub(crate) struct PyRows(SummedUp);
+
+#[pymethods]
+impl PyRows {
+    /// Columns of a table as JSON: each a list under its name, empty where the table has no row.
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "PyO3 hands over what it took from Python"
+    )]
+    fn columns(&self, table: &str, names: Vec<String>) -> PyResult<String> {
+        let found = self.0.columns(table, names.iter().map(String::as_str));
+        let found = found.ok_or_else(|| PyKeyError::new_err(table.to_owned()))?;
+        Ok(found.to_string())
+    }
 }
 
 /// Checks the scenario `text`; raises `ScenarioError` with every mistake.

@@ -2,7 +2,7 @@
 //! folder that holds them.
 //!
 //! A [`Recorder`] is a [`Probe`](fadeout_core::Probe). It buffers rows, and turns them into
-//! columns 65,536 at a time: a long run into a folder needs no more memory than a short one. This
+//! columns some thousands at a time: a long run into a folder needs no more memory than a short one. This
 //! is the only crate that knows arrow.
 
 mod capture;
@@ -17,6 +17,7 @@ mod recorder;
 mod sampler;
 mod save;
 mod summary;
+mod summed;
 mod table;
 mod throughput;
 
@@ -31,3 +32,4 @@ pub use manifest::{RunInfo, tables_json};
 pub use recorder::{Recorded, Recorder, TABLES};
 pub use save::{Saved, save};
 pub use summary::{Document, Summary, stream_of_rows};
+pub use summed::SummedUp;

@@ -62,7 +62,10 @@ impl Room {
     /// Notes that the file is whole up to here, and makes `room` for a footer.
     fn settle(&mut self, room: usize) -> io::Result<()> {
         let here = self.file.stream_position()?;
-        self.file.write_all(&vec![0; room])?;
+        // What was room before and is not written over is room still.
+        let end = self.file.seek(SeekFrom::End(0))?;
+        let missing = (here + room as u64).saturating_sub(end);
+        self.file.write_all(&vec![0; missing as usize])?;
         self.file.seek(SeekFrom::Start(here))?;
         self.whole = here;
         Ok(())

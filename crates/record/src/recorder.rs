@@ -5,6 +5,7 @@ use crate::columns::Names;
 use crate::kept::{Due, Kept, end_index};
 use crate::manifest::{CaptureEntry, Manifest, TableEntry, pretty};
 use crate::summary::{SummaryTable, stream_of_batch};
+use crate::summed::SummedUp;
 use crate::table::TableWriter;
 use crate::{Destination, RecordError, RecorderConfig, RunFolder, RunInfo};
 use arrow_array::StringArray;
@@ -73,6 +74,8 @@ pub struct Recorded {
     pub tables: Vec<(&'static str, Vec<u8>)>,
     /// Path within a run folder and pcapng bytes of each capture, when recorded in memory.
     pub captures: Vec<(String, Vec<u8>)>,
+    /// The rows that sum up, when the run was recorded into a folder.
+    pub rows: Option<SummedUp>,
 }
 
 impl Recorder {
@@ -153,6 +156,7 @@ impl Recorder {
             captures: closing.capture_entries,
             scenario: &info.scenario,
         });
+        let rows = self.folder.is_some().then_some(closing.summed);
         let folder = match (self.folder.take(), error) {
             (None, None) => None,
             (None, Some(error)) => return Err(error),
@@ -164,6 +168,7 @@ impl Recorder {
             folder,
             tables: closing.tables,
             captures: closing.captures,
+            rows,
         })
     }
 }
@@ -200,6 +205,7 @@ struct Closing {
     capture_entries: Vec<CaptureEntry>,
     tables: Vec<(&'static str, Vec<u8>)>,
     captures: Vec<(String, Vec<u8>)>,
+    summed: SummedUp,
     error: Option<RecordError>,
 }
 
@@ -231,7 +237,7 @@ impl Closing {
             let batch = rows.into_batch();
             match folder.map(|folder| folder.write_table(table.name, &batch)) {
                 None => self.tables.push((table.name, stream_of_batch(batch))),
-                Some(Ok(())) => {}
+                Some(Ok(())) => self.summed.add(table.name, batch),
                 Some(Err(error)) => {
                     self.fail(error);
                     continue;

@@ -9,13 +9,17 @@ use arrow_schema::{ArrowError, SchemaRef};
 use fadeout_core::table::Row;
 use std::path::Path;
 
-/// Rows buffered before they are turned into columns; one row group of a Parquet file.
-const CHUNK: usize = 64 * 1024;
+/// Rows buffered before they are turned into columns, at most.
+const MOST_ROWS: usize = 64 * 1024;
+/// Bytes of them on their way to a file, at most: what a run takes beside its results does not grow with its length.
+const MOST_BYTES: usize = 512 * 1024;
 
 /// A table that is being recorded.
 #[derive(Debug)]
 pub(crate) struct TableWriter<R> {
     buffer: Vec<R>,
+    /// Rows that it takes; one row group of a Parquet file.
+    chunk: usize,
     schema: SchemaRef,
     dictionaries: Dictionaries,
     names: Names,
@@ -45,18 +49,20 @@ pub(crate) struct Finished {
 impl<R: Row> TableWriter<R> {
     /// A table kept in memory.
     pub(crate) fn in_memory(names: &Names) -> Self {
-        Self::new(names, Sink::Memory(Vec::new()))
+        Self::new(names, Sink::Memory(Vec::new()), MOST_ROWS)
     }
 
     /// A table written to the Parquet file `path`.
     pub(crate) fn to_file(path: &Path, names: &Names) -> Result<Self, RecordError> {
         let file = ParquetFile::create(path, &schema_of(&R::TABLE))?;
-        Ok(Self::new(names, Sink::Parquet(file)))
+        let fit = MOST_BYTES / size_of::<R>();
+        Ok(Self::new(names, Sink::Parquet(file), fit.min(MOST_ROWS)))
     }
 
-    fn new(names: &Names, sink: Sink) -> Self {
+    fn new(names: &Names, sink: Sink, chunk: usize) -> Self {
         TableWriter {
             buffer: Vec::new(),
+            chunk,
             schema: schema_of(&R::TABLE),
             dictionaries: Dictionaries::new(&R::TABLE),
             names: names.clone(),
@@ -69,7 +75,7 @@ impl<R: Row> TableWriter<R> {
     #[inline]
     pub(crate) fn push(&mut self, row: R) -> bool {
         self.buffer.push(row);
-        self.buffer.len() >= CHUNK
+        self.buffer.len() >= self.chunk
     }
 
     /// Turns the buffered rows into columns and hands them on. The buffer is empty afterwards,

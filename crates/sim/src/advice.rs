@@ -1,6 +1,7 @@
 //! Advice: things that are right in a scenario and still hardly meant.
 
 mod attach;
+mod connect;
 mod mobility;
 mod split;
 
@@ -78,9 +79,24 @@ pub fn advice(scenario: &Scenario) -> Vec<String> {
     sentences
 }
 
-/// A sentence for each thing that shows only in the run: UEs that never attached.
+/// A sentence for each thing that shows only in the run: UEs that never attached, connections that were never open or
+/// were given up.
 pub(crate) fn remarks<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<String> {
-    attach::missing(scenario, world)
+    let mut sentences = attach::missing(scenario, world);
+    sentences.extend(connect::missing(scenario, world));
+    sentences
+}
+
+/// UEs or flows, the first by their names.
+fn subject(what: &str, names: &[&str]) -> String {
+    match names {
+        [one] => format!("{what} \"{one}\""),
+        [one, other] => format!("{what}s \"{one}\" and \"{other}\""),
+        [first, second, rest @ ..] => {
+            format!("{what}s \"{first}\", \"{second}\" and {} more", rest.len())
+        }
+        [] => format!("no {what}"),
+    }
 }
 
 /// An IP packet with a full segment.

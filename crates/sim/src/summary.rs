@@ -190,7 +190,7 @@ fn connection_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &Wor
         flow_completion_time_s: flow
             .completed_at
             .map(|at| at.since(flow.start).as_secs_f64()),
-        aborted: flow.is_aborted,
+        aborted: flow.aborted_at.is_some(),
         delivered_bytes: flow.delivered,
         goodput_mbps: rate_mbps(flow.delivered, active_s),
         sent_segments: sum.sent_segments,

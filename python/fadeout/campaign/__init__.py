@@ -4,9 +4,23 @@ A run is named by its content; what is on disk is what is done. `Campaign` and `
 front in Python, `fadeout sweep` and `fadeout campaign` on the command line.
 """
 
-from fadeout.campaign.campaign import Campaign, Finished, sweep
-from fadeout.campaign.cluster import Cluster
-from fadeout.campaign.found import Status
-from fadeout.campaign.seeds import Seeds
+from typing import TYPE_CHECKING
+
+from fadeout._late import attributes
+
+if TYPE_CHECKING:
+    from fadeout.campaign.campaign import Campaign, Finished, sweep
+    from fadeout.campaign.cluster import Cluster
+    from fadeout.campaign.found import Status
+    from fadeout.campaign.seeds import Seeds
 
 __all__ = ["Campaign", "Cluster", "Finished", "Seeds", "Status", "sweep"]
+
+_HOMES = {
+    "fadeout.campaign.campaign": ("Campaign", "Finished", "sweep"),
+    "fadeout.campaign.cluster": ("Cluster",),
+    "fadeout.campaign.found": ("Status",),
+    "fadeout.campaign.seeds": ("Seeds",),
+}
+
+__getattr__, __dir__ = attributes(globals(), _HOMES)

@@ -25,6 +25,9 @@ _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})(?::({_NUMBER}))?\s*([^\d\s.][^\s,]*)?")
 _QUANTITY = re.compile(rf"\s*({_NUMBER})\s*([^\d\s.].*?)?\s*")
 
+SEARCHED = "KEY=A..B UNIT, KEY=A..B UNIT:log, or values parted by commas"
+"""What a search is over."""
+
 LARGEST_RANGE = 10**9
 """Values of a range, at most: more were never meant."""
 

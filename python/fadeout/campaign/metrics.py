@@ -19,7 +19,7 @@ from fadeout._columns import table_docs
 from fadeout._native import ResultError
 from fadeout._own import load_class
 from fadeout.campaign.mistakes import mistake
-from fadeout.results import TYPES, Results
+from fadeout.results import Results, summary_types
 
 NUMBER = "float64"
 
@@ -205,7 +205,7 @@ def _is_percentile(how: str) -> bool:
 
 
 def _is_numeric(kind: str) -> bool:
-    return TYPES.get(kind, pl.Float64 if kind in ("f32", "i32", "i64") else pl.String) != pl.String
+    return kind in summary_types()
 
 
 def _table_of(column: str) -> str:
@@ -222,10 +222,11 @@ def _table_of(column: str) -> str:
 @cache
 def default_columns() -> dict[str, Any]:
     """The columns of `flows` that every run has, with their types."""
+    types = summary_types()
     return {
-        column["name"]: TYPES[column["kind"]]
+        column["name"]: types[column["kind"]]
         for column in table_docs()["flows"]["columns"]
-        if column["kind"] in TYPES
+        if column["kind"] in types
     }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from fadeout._native import ScenarioError
 from fadeout._run import Source
 from fadeout.campaign import spec as spec_module
-from fadeout.campaign.axes import Value, parse_values, quantity, values_frame
+from fadeout.campaign.axes import SEARCHED, Value, parse_values, quantity, values_frame
 from fadeout.campaign.campaign import Campaign
 from fadeout.campaign.engine import Executor, held
 from fadeout.campaign.intervals import Interval, mean_interval
@@ -24,8 +24,6 @@ BATCH = 4
 
 DIGITS = 6
 """Of the numbers that are tried."""
-
-FORM = "KEY=A..B UNIT, KEY=A..B UNIT:log, or values parted by commas"
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,7 @@ def tune(
         raise ScenarioError("a search needs optuna: pip install 'fadeout[tune]'") from None
     ranges = {key: read_range(key, each) for key, each in over.items()}
     if not ranges or trials < 1:
-        raise mistake("there is nothing to search for", expected=FORM)
+        raise mistake("there is nothing to search for", expected=SEARCHED)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     search = optuna.create_study(
         direction="maximize" if maximise else "minimize",
@@ -162,11 +160,11 @@ def read_range(key: str, given: str | Sequence[Value]) -> Over:
     if not dots:
         values = parse_values(text)
         if len(values) < 2:
-            raise mistake(f"`{key}` has one value, {text}", expected=FORM)
+            raise mistake(f"`{key}` has one value, {text}", expected=SEARCHED)
         return values
     low, high = quantity(first), quantity(last)
     if low is None or high is None or low[1] not in ("", high[1]) or not low[0] < high[0]:
-        raise mistake(f"`{key}`: {text} is no range", expected=FORM)
+        raise mistake(f"`{key}`: {text} is no range", expected=SEARCHED)
     if is_log and low[0] <= 0:
         raise mistake(f"`{key}`: a logarithm needs a range above zero, not {text}")
     is_whole = all("." not in each and "e" not in each.lower() for each in (first, last.split()[0]))

@@ -31,11 +31,12 @@ def load(module: str) -> Any:  # noqa: ANN401
 
 
 def _give_up(error: BaseException) -> NoReturn:
-    sys.stderr.write(f"error: fadeout cannot be loaded: {_reason(error)}\n")
+    sys.stderr.write(f"error: fadeout cannot be loaded: {reason(error)}\n")
     sys.exit(1)
 
 
-def _reason(error: BaseException) -> str:
+def reason(error: BaseException) -> str:
+    """Why something cannot be loaded, in a line."""
     if isinstance(error, ModuleNotFoundError):
         return f"the package {error.name} is missing; pip install --force-reinstall fadeout"
     if isinstance(error, MemoryError):

@@ -1,22 +1,19 @@
 """`fadeout campaign`: run, look at and compare many runs."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fadeout import ResultError
-from fadeout.campaign import Campaign
-from fadeout.cli.campaign_tables import (
-    print_differences,
-    print_finished,
-    print_means,
-    print_status,
-)
 from fadeout.cli.console import out
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import ClusterFile, Jobs, cluster_of, examples
 from fadeout.cli.progress import count_progress
+
+if TYPE_CHECKING:
+    # Loaded when they are used: help needs none of it.
+    from fadeout.campaign import Campaign
 
 Folder = Annotated[Path, typer.Argument(help="Folder of a campaign.")]
 
@@ -117,12 +114,14 @@ def run(
     The results are the same for any number of jobs. A run is done when it is on disk: stop the
     campaign, kill it or change its values, and the same command does what is missing.
     """
+    from fadeout.campaign import Campaign
+
     campaign = Campaign.open(source) if source.is_dir() else Campaign(source, folder)
     run_campaign(campaign, jobs=jobs, cluster=cluster, retry=retry, yes=yes, quiet=quiet)
 
 
 def run_campaign(
-    campaign: Campaign,
+    campaign: "Campaign",
     *,
     jobs: int | None,
     cluster: str | None,
@@ -131,6 +130,8 @@ def run_campaign(
     quiet: bool,
 ) -> None:
     """Run it with a bar, and print what it found."""
+    from fadeout.cli.campaign_tables import print_finished, print_means
+
     executor = cluster_of(cluster, jobs)
     with count_progress(campaign.folder.name, quiet=quiet) as progress:
         finished = campaign.run(
@@ -146,11 +147,17 @@ def run_campaign(
 
 def status(folder: Folder) -> None:
     """Say how far a campaign is, what failed, and what is left."""
+    from fadeout.campaign import Campaign
+    from fadeout.cli.campaign_tables import print_status
+
     print_status(Campaign.open(folder))
 
 
 def show(folder: Folder, metrics: Metrics = None, confidence: Confidence = 0.95) -> None:
     """Print a row a point: each metric with its interval over the seeds."""
+    from fadeout.campaign import Campaign
+    from fadeout.cli.campaign_tables import print_means
+
     print_means(Campaign.open(folder), metrics or [], confidence)
 
 
@@ -166,6 +173,9 @@ def compare(
     p is how probable such a difference is where there is none, corrected for how many comparisons
     the table has (Holm).
     """
+    from fadeout.campaign import Campaign
+    from fadeout.cli.campaign_tables import print_differences
+
     print_differences(Campaign.open(folder), key, baseline, metrics or [], confidence)
 
 
@@ -176,6 +186,8 @@ def export(
     ] = None,
 ) -> None:
     """Write one tidy table: a row a run, with the values of its point, its seed and its metrics."""
+    from fadeout.campaign import Campaign
+
     campaign = Campaign.open(folder)
     path = campaign.export(file or folder / "frame.parquet")
     out().print(f"{len(campaign.frame()):,} runs: {path}", markup=False, highlight=False)
@@ -192,6 +204,7 @@ def archive(
 
     Who has it can run it again and see whether every run comes out the same.
     """
+    from fadeout.campaign import Campaign
     from fadeout.campaign.archive import archive as write
 
     file = file or folder.with_name(f"{folder.name}.zip")

@@ -5,8 +5,6 @@ from typing import Annotated, Any
 
 import typer
 
-from fadeout.campaign.comparison import compare as compare_folders
-from fadeout.cli.campaign_tables import shown
 from fadeout.cli.console import new_table, out, print_table, say
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import examples
@@ -36,6 +34,9 @@ def compare(
     Runs of campaigns are paired by their seeds where both have the same; each difference has its
     95 % interval.
     """
+    from fadeout.campaign.comparison import compare as compare_folders
+    from fadeout.cli.campaign_tables import shown
+
     found = compare_folders(first, second)
     if found.scenario:
         table = new_table("scenario", str(first), str(second))
@@ -62,6 +63,8 @@ def compare(
 
 def number(value: Any) -> str:  # noqa: ANN401 - a value of any column
     """A number to four digits; text as it is."""
+    from fadeout.cli.campaign_tables import shown
+
     return f"{value:.4g}" if isinstance(value, float) else shown(value)
 
 

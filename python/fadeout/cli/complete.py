@@ -1,18 +1,14 @@
 """What the shell completes: names of kinds, of what they hold, of keys, figures and studies.
 
 Each function is given the beginning of a word, and returns what it may become with a few words of
-explanation, which zsh and fish show.
+explanation, which zsh and fish show. Commands load this file, which loads what knows the names
+when it is asked.
 """
 
 from collections.abc import Iterable
 from typing import Any
 
 import typer
-
-from fadeout import _examples, _lexicon, _schema
-from fadeout._columns import all_table_docs
-from fadeout._figures import FIGURES
-from fadeout.studies import questions
 
 Found = list[tuple[str, str]]
 
@@ -23,6 +19,7 @@ def _starting(names: Iterable[tuple[str, str]], beginning: str) -> Found:
 
 def kinds(incomplete: str) -> Found:
     """What `fadeout list` lists."""
+    from fadeout import _lexicon
     from fadeout.cli.list import OTHERS
 
     known = {p: _lexicon.KINDS[kind["name"]] for p, kind in _lexicon.catalog().items()} | OTHERS
@@ -31,6 +28,7 @@ def kinds(incomplete: str) -> Found:
 
 def names(context: typer.Context, incomplete: str) -> Found:
     """What the kind that is already on the line has."""
+    from fadeout import _lexicon
     from fadeout.cli.list import plural_of
 
     plural = plural_of(context.params.get("kind") or "")
@@ -49,11 +47,15 @@ def names(context: typer.Context, incomplete: str) -> Found:
 
 def tables(incomplete: str) -> Found:
     """Tables of results."""
+    from fadeout._columns import all_table_docs
+
     return _starting(((name, t["doc"]) for name, t in all_table_docs().items()), incomplete)
 
 
 def studies(incomplete: str) -> Found:
     """Studies."""
+    from fadeout.studies import questions
+
     return _starting(questions().items(), incomplete)
 
 
@@ -66,6 +68,8 @@ def references(incomplete: str) -> Found:
 
 def figures(incomplete: str) -> Found:
     """Figures of a run."""
+    from fadeout._figures import FIGURES
+
     return _starting(FIGURES.items(), incomplete)
 
 
@@ -77,12 +81,16 @@ def formats(incomplete: str) -> Found:
 
 def examples(incomplete: str) -> Found:
     """Example scenarios."""
-    known = _examples.examples().values()
+    from fadeout._examples import examples
+
+    known = examples().values()
     return _starting(((example.name, example.title) for example in known), incomplete)
 
 
 def overrides(incomplete: str) -> Found:
     """KEY=VALUE: a key of a scenario, and after the equals sign the words that it may be."""
+    from fadeout import _schema
+
     key, equals, value = incomplete.partition("=")
     if not equals:
         return _starting(((f"{k.short}=", k.doc) for k in _schema.all_keys()), incomplete)
@@ -94,5 +102,7 @@ def overrides(incomplete: str) -> Found:
 
 def topics(incomplete: str) -> Found:
     """Everything that can be explained."""
+    from fadeout import _lexicon
+
     known = {topic.name: topic.summary for topic in reversed(_lexicon.topics())}
     return _starting(sorted(known.items()), incomplete)

@@ -10,8 +10,7 @@ from typing import ParamSpec
 import typer
 
 from fadeout import EngineBug, FadeoutError, ScenarioError
-from fadeout._examples import examples
-from fadeout.cli import signals
+from fadeout.cli import reason, signals
 from fadeout.cli.console import err, print_error
 
 ENVIRONMENT = 1
@@ -50,6 +49,9 @@ def reports_errors(command: Callable[Args, None]) -> Callable[Args, None]:
         except MemoryError:
             print_error("there is not enough memory; is `ulimit -v` set?")
             raise typer.Exit(ENVIRONMENT) from None
+        except ModuleNotFoundError as error:
+            print_error(reason(error))
+            raise typer.Exit(ENVIRONMENT) from None
         except ImportError as error:
             print_error(str(error))
             raise typer.Exit(ENVIRONMENT) from None
@@ -75,6 +77,8 @@ def describe(error: OSError) -> str:
     """An operating system's error in plain words, with the path."""
     reason = error.strerror or str(error)
     if isinstance(error, FileNotFoundError) and error.filename:
+        from fadeout._examples import examples
+
         name = Path(str(error.filename)).stem
         if name in examples():
             reason += f"; fadeout new {name} writes the example of that name"

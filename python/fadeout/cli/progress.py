@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-from fadeout._run import Progress as Callback
 from fadeout.cli.console import err, say
 
 if TYPE_CHECKING:
+    from fadeout._run import Progress as Callback
     from fadeout.study import CountCallback
 
 SAID_EVERY_S = 30.0
@@ -19,7 +17,7 @@ SAID_EVERY_S = 30.0
 
 
 @contextmanager
-def run_progress(label: str, *, quiet: bool = False) -> Iterator[Callback]:
+def run_progress(label: str, *, quiet: bool = False) -> Iterator["Callback"]:
     """A callback for `fadeout.run`: a bar on a terminal, and elsewhere a line now and then."""
     if quiet:
         yield lambda _state: None
@@ -27,6 +25,8 @@ def run_progress(label: str, *, quiet: bool = False) -> Iterator[Callback]:
     if not sys.stderr.isatty():
         yield _run_lines(label)
         return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=None),
@@ -51,7 +51,7 @@ def run_progress(label: str, *, quiet: bool = False) -> Iterator[Callback]:
         yield update
 
 
-def _run_lines(label: str) -> Callback:
+def _run_lines(label: str) -> "Callback":
     said_at = time.monotonic()
 
     def say_how_far(state: dict[str, Any]) -> None:
@@ -79,6 +79,8 @@ def count_progress(label: str, *, quiet: bool = False) -> Iterator["CountCallbac
     if not sys.stderr.isatty():
         yield _count_lines(label)
         return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=None),

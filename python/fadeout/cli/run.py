@@ -7,7 +7,6 @@ import typer
 from rich.text import Text
 
 import fadeout
-from fadeout import drives
 from fadeout._instances import OwnError
 from fadeout._overview import sections
 from fadeout._own import POLICY_OPTION, load_classes
@@ -103,9 +102,7 @@ def run(
             raise
         finally:
             listen()
-    drawn = results.plot.save(folder / "figures") if figures else []
-    if figures and "drive" in results.plot.available():
-        drives.save(results, folder)
+    drawn = _draw(results, folder) if figures else []
     if not quiet:
         print_summary(results)
         out().print(f"results: {folder}", markup=False, highlight=False)
@@ -120,6 +117,15 @@ def run(
     if not results.is_complete:
         err().print(f"stopped at {results.duration_s:g} s; what was recorded until then is kept")
         raise typer.Exit(exit_status())
+
+
+def _draw(results: Results, folder: Path) -> list[Path]:
+    drawn = results.plot.save(folder / "figures")
+    if "drive" in results.plot.available():
+        from fadeout import drives
+
+        drives.save(results, folder)
+    return drawn
 
 
 def print_summary(results: Results) -> None:

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,14 +21,10 @@ from fadeout.cli.options import (
 )
 from fadeout.cli.progress import count_progress
 from fadeout.cli.signals import exit_status
-from fadeout.study import (
-    Options,
-    Report,
-    run_study,
-    studies,
-    unfinished_runs,
-)
-from fadeout.study.study import EFFORT
+
+if TYPE_CHECKING:
+    # Loaded when a study is run: help needs none of it.
+    from fadeout.study import Report
 
 
 def register(app: typer.Typer) -> None:
@@ -69,6 +65,8 @@ def study(
     The results are the same for any number of jobs. Finished runs of a study that is stopped or
     killed are kept, and the same command goes on from there.
     """
+    from fadeout.study import Options, run_study, studies, unfinished_runs
+
     known = studies()
     if name not in known:
         raise typer.BadParameter(_names.unknown("study", name, known), param_hint="NAME")
@@ -99,8 +97,10 @@ def say_kept(path: Path) -> None:
         say(f"finished runs are kept in {path}; the same command goes on from there")
 
 
-def print_report(report: Report, folder: Path) -> None:
+def print_report(report: "Report", folder: Path) -> None:
     """Print the main tables, and where everything is."""
+    from fadeout.study.study import EFFORT
+
     for section in report.sections:
         if section.is_headline and section.table is not None:
             table = new_table(*section.table.columns, title=section.title)

@@ -6,8 +6,6 @@ from typing import Annotated, Any
 import typer
 
 from fadeout import ScenarioError
-from fadeout.campaign import Campaign
-from fadeout.campaign import spec as spec_module
 from fadeout.campaign.axes import parse_values
 from fadeout.cli.campaign import Metrics, Quiet, Retry, Yes, run_campaign
 from fadeout.cli.congestion import CongestionControls, HandoverPolicies
@@ -91,6 +89,9 @@ def sweep(
     quiet: Quiet = False,
 ) -> None:
     """Run scenarios over lists of values and seeds; print means with intervals."""
+    from fadeout.campaign import Campaign
+    from fadeout.campaign import spec as spec_module
+
     document: dict[str, Any] = {
         "scenario": [str(path) for path in scenarios],
         "grid": _lists("--set", values),

@@ -6,11 +6,8 @@ from typing import Annotated
 import typer
 
 from fadeout import ScenarioError
-from fadeout.campaign.axes import parse_value
-from fadeout.campaign.tune import FORM
-from fadeout.campaign.tune import tune as search
+from fadeout.campaign.axes import SEARCHED, parse_value
 from fadeout.cli.campaign import Quiet
-from fadeout.cli.campaign_tables import shown
 from fadeout.cli.congestion import CongestionControls, HandoverPolicies
 from fadeout.cli.console import new_table, out, print_table
 from fadeout.cli.errors import reports_errors
@@ -33,7 +30,7 @@ def register(app: typer.Typer) -> None:
 def tune(
     scenario: Annotated[Path, typer.Argument(help="Scenario file (TOML).")],
     over: Annotated[
-        list[str], typer.Option(metavar="KEY=RANGE", help=f"What to search over: {FORM}.")
+        list[str], typer.Option(metavar="KEY=RANGE", help=f"What to search over: {SEARCHED}.")
     ],
     folder: Annotated[Path, typer.Option("--out", "-o", help="Folder of the campaign.")],
     maximise: Annotated[
@@ -55,6 +52,9 @@ def tune(
 
     What is tried are points of a campaign in --out, which fadeout campaign show and export read.
     """
+    from fadeout.campaign.tune import tune as search
+    from fadeout.cli.campaign_tables import shown
+
     metric = maximise or minimise
     if metric is None or (maximise and minimise):
         raise ScenarioError("expected either --maximise METRIC or --minimise METRIC")

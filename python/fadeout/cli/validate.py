@@ -11,7 +11,7 @@ from fadeout.cli.console import new_table, out, print_table
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import Jobs, Overrides, examples, unused_folder
 from fadeout.cli.progress import count_progress
-from fadeout.validate import REFERENCES, linux
+from fadeout.validate import REFERENCES
 
 
 def register(app: typer.Typer) -> None:
@@ -119,6 +119,8 @@ def validate(
 
 
 def _recordings(folder: Path | None, *, figures: bool, jobs: int | None) -> None:
+    from fadeout.validate import linux
+
     with count_progress("validate linux") as progress:
         rows = linux.compare_all(jobs=jobs, progress=progress)
     columns = linux.COLUMNS

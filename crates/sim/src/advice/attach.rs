@@ -1,5 +1,6 @@
 //! UEs that are idle at the start and get no connection.
 
+use super::subject;
 use crate::world::World;
 use fadeout_core::{Probe, UeId};
 use fadeout_radio::access::{self, AccessConfig, Unattached, Unsuited};
@@ -16,7 +17,7 @@ pub(super) fn of(scenario: &Scenario) -> Vec<String> {
     if let Some(at) = late.filter_map(|ue| ue.attach_at).min() {
         sentences.push(format!(
             "{}: `attach-at` of {} s is not before the end of the run at {} s, so there is no connection",
-            subject(&names),
+            subject("UE", &names),
             at.as_secs_f64(),
             duration.as_secs_f64()
         ));
@@ -61,7 +62,7 @@ pub(crate) fn missing<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<St
         };
         format!(
             "{}: not attached by the end of the run{first}: {}",
-            subject(names),
+            subject("UE", names),
             reason(scenario, *why)
         )
     };
@@ -111,17 +112,5 @@ fn reason(scenario: &Scenario, why: Unattached) -> String {
             format!("{count} {attempts} failed, the latest {what}")
         }
         Unattached::UnderWay => "the first attempt is under way".to_owned(),
-    }
-}
-
-/// The UEs, the first by their names.
-fn subject(names: &[&str]) -> String {
-    match names {
-        [one] => format!("UE \"{one}\""),
-        [one, other] => format!("UEs \"{one}\" and \"{other}\""),
-        [first, second, rest @ ..] => {
-            format!("UEs \"{first}\", \"{second}\" and {} more", rest.len())
-        }
-        [] => "no UE".to_owned(),
     }
 }

@@ -119,7 +119,9 @@ impl Flow {
                 };
                 agenda.schedule(agenda.now(), close);
             }
-            AppEvent::Aborted => self.is_aborted = true,
+            AppEvent::Aborted => {
+                self.aborted_at.get_or_insert(agenda.now());
+            }
             AppEvent::AllAcknowledged | AppEvent::Closed => {}
         }
     }

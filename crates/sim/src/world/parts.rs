@@ -174,7 +174,8 @@ pub(crate) struct Flow {
     pub(crate) first_delivery_at: Option<Time>,
     pub(crate) established_at: Option<Time>,
     pub(crate) completed_at: Option<Time>,
-    pub(crate) is_aborted: bool,
+    /// When its connection was given up, at the end that did so first.
+    pub(crate) aborted_at: Option<Time>,
     pub(crate) wake: Wake,
 }
 
@@ -193,7 +194,7 @@ impl Flow {
             first_delivery_at: None,
             established_at: None,
             completed_at: None,
-            is_aborted: false,
+            aborted_at: None,
             wake: Wake::default(),
         }
     }

@@ -14,6 +14,7 @@ mod opening;
 mod socket;
 
 pub use lifecycle::ConnectionState;
+pub use opening::Calls;
 pub use socket::SocketOption;
 
 use super::accurate::Accurate;
@@ -238,6 +239,10 @@ impl TcpEndpoint {
     /// Connection state.
     pub fn state(&self) -> ConnectionState {
         self.life.state()
+    }
+    /// The SYNs or SYN-ACKs that this end sent; none where it sent none.
+    pub fn calls(&self) -> Option<Calls> {
+        self.opening.calls()
     }
     /// Counters of the sending half.
     pub fn statistics(&self) -> SenderStatistics {

@@ -25,7 +25,7 @@ pub use config::{
     SendBufferRule, TcpConfig,
 };
 pub(crate) use endpoint::SubflowView;
-pub use endpoint::{AppCommand, ConnectionState, SocketOption, TcpEndpoint};
+pub use endpoint::{AppCommand, Calls, ConnectionState, SocketOption, TcpEndpoint};
 pub use info::TcpInfo;
 pub use outbox::{AppEvent, Outbox, Outgoing};
 pub use profile::PROFILES;

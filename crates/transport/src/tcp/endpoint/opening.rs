@@ -44,6 +44,17 @@ pub(super) struct SynContents {
     pub(super) needed_ecn: EcnFeedback,
 }
 
+/// The SYNs or SYN-ACKs that an end sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Calls {
+    /// How many.
+    pub count: u32,
+    /// When the first left.
+    pub first_at: Time,
+    /// When the last did.
+    pub last_at: Time,
+}
+
 /// Classification of a segment in SYN-SENT.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Answer {
@@ -99,6 +110,15 @@ impl Opening {
     /// Whether a SYN was sent.
     pub(super) fn has_begun(&self) -> bool {
         self.syns > 0
+    }
+
+    /// What was sent of them; none where nothing was.
+    pub(super) fn calls(&self) -> Option<Calls> {
+        self.has_begun().then_some(Calls {
+            count: self.syns,
+            first_at: self.first_sent_at,
+            last_at: self.sent_at,
+        })
     }
 
     /// SYNs and SYN-ACKs sent.

@@ -1,0 +1,54 @@
+//! Columns of the rows that a run was summed up in, for who looks at a few of them without reading files.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::DataType;
+use serde_json::{Map, Value};
+
+/// The rows that a run was summed up in, as they were written into its folder.
+#[derive(Debug, Default)]
+pub struct SummedUp(Vec<(&'static str, RecordBatch)>);
+
+impl SummedUp {
+    pub(crate) fn add(&mut self, table: &'static str, rows: RecordBatch) {
+        self.0.push((table, rows));
+    }
+
+    /// These columns of a table, each a list under its name; a list is empty where the table has no row. None where
+    /// it lacks one of the columns.
+    pub fn columns<'a>(
+        &self,
+        table: &str,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Option<Value> {
+        let found = self.0.iter().find(|(name, _)| *name == table);
+        let columns = names.into_iter().map(|name| {
+            let values = match found {
+                None => Vec::new(),
+                Some((_, rows)) => values_of(rows.column_by_name(name)?),
+            };
+            Some((name.to_owned(), Value::Array(values)))
+        });
+        columns.collect::<Option<Map<_, _>>>().map(Value::Object)
+    }
+}
+
+fn values_of(column: &ArrayRef) -> Vec<Value> {
+    let value: &dyn Fn(usize) -> Value = match column.data_type() {
+        DataType::Float64 => &|row| column.as_primitive::<Float64Type>().value(row).into(),
+        DataType::Int64 => &|row| column.as_primitive::<Int64Type>().value(row).into(),
+        DataType::Boolean => &|row| column.as_boolean().value(row).into(),
+        DataType::Utf8 => &|row| column.as_string::<i32>().value(row).into(),
+        other => unreachable!("rows that sum up have no column of {other}"),
+    };
+    (0..column.len())
+        .map(|row| {
+            if column.is_null(row) {
+                Value::Null
+            } else {
+                value(row)
+            }
+        })
+        .collect()
+}
