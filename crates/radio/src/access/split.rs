@@ -81,7 +81,7 @@ impl Stack {
         if wakes {
             self.arm(env.now, bearer, Direction::Downlink);
         }
-        self.schedule_interface(bearer, armed);
+        schedule_interface(self, bearer, armed);
     }
 
     /// Arms the time at which a status or a poll is due.
@@ -89,15 +89,7 @@ impl Stack {
         let armed = self
             .split_bearer(bearer)
             .and_then(|mut split| split.arm(now));
-        self.schedule_interface(bearer, armed);
-    }
-
-    #[inline]
-    fn schedule_interface(&mut self, bearer: DrbId, armed: Option<(Time, u32)>) {
-        if let Some((at, generation)) = armed {
-            self.events
-                .schedule(at, Event::Interface(bearer, generation));
-        }
+        schedule_interface(self, bearer, armed);
     }
 
     /// A status or a poll may be due.
@@ -164,6 +156,14 @@ impl Stack {
     /// A bearer of a leg.
     pub(super) fn bearer_at(&self, leg: LegId, position: usize) -> Option<DrbId> {
         self.legs[leg.index()].channels.bearer(position)
+    }
+}
+
+#[inline]
+fn schedule_interface(stack: &mut Stack, bearer: DrbId, armed: Option<(Time, u32)>) {
+    if let Some((at, generation)) = armed {
+        let event = Event::Interface(bearer, generation);
+        stack.events.schedule(at, event);
     }
 }
 

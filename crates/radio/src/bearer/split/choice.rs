@@ -55,20 +55,20 @@ impl Split {
         match has_choice {
             false => Time::NEVER,
             true if self.look_at > now => self.look_at,
-            true => self.next_look_at(now, legs),
+            true => next_look_at(self, now, legs),
         }
     }
+}
 
-    fn next_look_at(&mut self, now: Time, legs: &RlcLegs) -> Time {
-        let direction = Direction::Downlink;
-        let first_at = first_entered_at(self);
-        let Some(first_at) = first_at.filter(|_| self.may_use(now, FAR, direction, legs)) else {
-            return Time::NEVER;
-        };
-        let late_at = first_at.saturating_add(far_delay(self, 0) + Span::from_nanos(1));
-        self.look_at = late_at.max(now + LOOK_AGAIN);
-        self.look_at
-    }
+fn next_look_at(split: &mut Split, now: Time, legs: &RlcLegs) -> Time {
+    let first_at = first_entered_at(split);
+    let may_go = split.may_use(now, FAR, Direction::Downlink, legs);
+    let Some(first_at) = first_at.filter(|_| may_go) else {
+        return Time::NEVER;
+    };
+    let late_at = first_at.saturating_add(far_delay(split, 0) + Span::from_nanos(1));
+    split.look_at = late_at.max(now + LOOK_AGAIN);
+    split.look_at
 }
 
 /// Least time between two looks at what waits.
