@@ -355,6 +355,46 @@ fn legs(mut world: World<NullProbe>) -> World<NullProbe> {
     world
 }
 
+/// UEs without flows that pass twenty LTE cells, each into the next one 4 s or so after the one before, as of two
+/// seconds.
+fn street() -> World<NullProbe> {
+    let mut text = String::from("duration = \"60 s\"\n[mobility-management]\n");
+    for cell in 0..20 {
+        text += &format!(
+            "[cell.c{cell}]\nradio = \"lte\"\ncarrier = \"2 GHz\"\nbandwidth = \"10 MHz\"\n\
+             position = [\"{} m\", \"0 m\"]\ntx-power = \"30 dBm\"\n\
+             channel = {{ path-loss = \"uma\", line-of-sight = \"obstructed\" }}\n",
+            150 * cell
+        );
+    }
+    for ue in 0..16 {
+        text += &format!(
+            "[ue.u{ue}]\nposition = [\"{} m\", \"20 m\"]\n\
+             mobility = {{ model = \"line\", x-speed = 40 }}\n",
+            100 * ue
+        );
+    }
+    let source = Source {
+        name: "benchmark".to_owned(),
+        base_dir: PathBuf::from("."),
+    };
+    let scenario = fadeout_scenario::parse(&text, &source, &[], fadeout_sim::catalog())
+        .unwrap_or_else(|errors| panic!("the scenario is right: {errors}"));
+    let mut world = World::unobserved(&scenario).expect("the scenario is right");
+    world.run(Time::ZERO + Span::from_secs(2), u64::MAX);
+    world
+}
+
+// Until the 128th handover after that has ended: a step is a handover, with what its UE measures and looks at in the
+// 3.7 s from one to the next.
+#[library_benchmark]
+#[bench::street(street())]
+fn handover(mut world: World<NullProbe>) -> World<NullProbe> {
+    let end = Time::ZERO + Span::from_millis(31_400);
+    black_box(world.run(end, u64::MAX));
+    world
+}
+
 /// SDUs in a transport block.
 const SDUS: u32 = 50;
 
@@ -476,7 +516,7 @@ fn radio(mut load: RadioLoad, step_nanos: u64) -> RadioLoad {
 library_benchmark_group!(
     name = hot_paths,
     benchmarks = [
-        event, endpoint, control, link, fading, radio, rlc, world, legs
+        event, endpoint, control, link, fading, radio, rlc, world, legs, handover
     ]
 );
 main!(library_benchmark_groups = hot_paths);
