@@ -130,7 +130,7 @@ table! {
 }
 
 table! {
-    /// What befell an end of a flow: opened, completed, closed, recovery episodes and their undoing.
+    /// What befell an end of a flow: recovery episodes and their undoing, reductions, what notices of outages did.
     pub struct FlowEventRow = "flow_events" {
         /// Simulated time.
         time_s: Time, "s";
@@ -138,7 +138,7 @@ table! {
         flow: FlowId, "";
         /// Which end: sender, of the flow's data, or receiver.
         end: FlowEnd, "";
-        /// established, first-byte, completed, closed, aborted, recovery, recovered, loss, undo, cwr.
+        /// recovery, recovered, loss, undo, cwr, held, suspended, resumed.
         event: &'static str, "";
         /// Congestion window after.
         cwnd_segments: f64, "segments";
