@@ -363,7 +363,7 @@ fn street() -> World<NullProbe> {
         text += &format!(
             "[cell.c{cell}]\nradio = \"lte\"\ncarrier = \"2 GHz\"\nbandwidth = \"10 MHz\"\n\
              position = [\"{} m\", \"0 m\"]\ntx-power = \"30 dBm\"\n\
-             channel = {{ path-loss = \"uma\", line-of-sight = \"obstructed\" }}\n",
+             channel = {{ path-loss = \"uma\", line-of-sight = \"obstructed\", fading = \"none\" }}\n",
             150 * cell
         );
     }
@@ -390,7 +390,7 @@ fn street() -> World<NullProbe> {
 #[library_benchmark]
 #[bench::street(street())]
 fn handover(mut world: World<NullProbe>) -> World<NullProbe> {
-    let end = Time::ZERO + Span::from_millis(31_400);
+    let end = Time::ZERO + Span::from_millis(31_360);
     black_box(world.run(end, u64::MAX));
     world
 }

@@ -124,8 +124,8 @@ class TableAttributes:
 
     @property
     def flow_events(self) -> "pl.DataFrame":
-        """What befell an end of a flow: opened, completed, closed, recovery episodes and their
-        undoing.
+        """What befell an end of a flow: recovery episodes and their undoing, reductions, what
+        notices of outages did.
         """
         return self.table("flow_events")
 
