@@ -244,6 +244,19 @@ fn link(mut carrier: Carrier) -> Carrier {
     carrier
 }
 
+/// The world of a scenario, after so much of it.
+fn world_after(text: &str, run: Span) -> World<NullProbe> {
+    let source = Source {
+        name: "benchmark".to_owned(),
+        base_dir: PathBuf::from("."),
+    };
+    let scenario = fadeout_scenario::parse(text, &source, &[], fadeout_sim::catalog())
+        .unwrap_or_else(|errors| panic!("the scenario is right: {errors}"));
+    let mut world = World::unobserved(&scenario).expect("the scenario is right");
+    world.run(Time::ZERO + run, u64::MAX);
+    world
+}
+
 /// `flows` transfers under way for three seconds, each with 100 kbit/s of a link over 600 ms, so that
 /// a flow does the same however many there are.
 fn flows(flows: u32) -> World<NullProbe> {
@@ -268,15 +281,7 @@ congestion-control = "cubic"
         rate = 100 * flows,
         spacing_us = 1_000_000 / flows,
     );
-    let source = Source {
-        name: "benchmark".to_owned(),
-        base_dir: PathBuf::from("."),
-    };
-    let scenario = fadeout_scenario::parse(&text, &source, &[], fadeout_sim::catalog())
-        .unwrap_or_else(|errors| panic!("the scenario is right: {errors}"));
-    let mut world = World::unobserved(&scenario).expect("the scenario is right");
-    world.run(Time::ZERO + Span::from_millis(3000), u64::MAX);
-    world
+    world_after(&text, Span::from_millis(3000))
 }
 
 #[library_benchmark]
@@ -327,15 +332,7 @@ channel = { path-loss = "uma" }
              application = {{ kind = \"packet-stream\", size = \"972 B\", rate = \"{rate} Mbit/s\" }}\n"
         );
     }
-    let source = Source {
-        name: "benchmark".to_owned(),
-        base_dir: PathBuf::from("."),
-    };
-    let scenario = fadeout_scenario::parse(&text, &source, &[], fadeout_sim::catalog())
-        .unwrap_or_else(|errors| panic!("the scenario is right: {errors}"));
-    let mut world = World::unobserved(&scenario).expect("the scenario is right");
-    world.run(Time::ZERO + Span::from_millis(500), u64::MAX);
-    world
+    world_after(&text, Span::from_millis(500))
 }
 
 const TWO_LEGS: &str = "[ue.phone]\ncell = \"master\"\npscell = \"other\"\nsplit = {}\n\
@@ -374,15 +371,7 @@ fn street() -> World<NullProbe> {
             100 * ue
         );
     }
-    let source = Source {
-        name: "benchmark".to_owned(),
-        base_dir: PathBuf::from("."),
-    };
-    let scenario = fadeout_scenario::parse(&text, &source, &[], fadeout_sim::catalog())
-        .unwrap_or_else(|errors| panic!("the scenario is right: {errors}"));
-    let mut world = World::unobserved(&scenario).expect("the scenario is right");
-    world.run(Time::ZERO + Span::from_secs(2), u64::MAX);
-    world
+    world_after(&text, Span::from_secs(2))
 }
 
 // Until the 128th handover after that has ended: a step is a handover, with what its UE measures and looks at in the

@@ -51,7 +51,8 @@ pub use probe_settings::{ProbeSettings, RadioSubject, Sampling};
 pub use ring::Ring;
 pub use rows::*;
 pub use segment::{
-    AccurateEcnOption, Dss, Flags, MAX_SACK_BLOCKS, MptcpOption, SackBlock, SackList, Segment,
+    AccurateEcnOption, Dss, Flags, MAX_SACK_BLOCKS, MptcpOption, SEGMENT_HEADERS, SackBlock,
+    SackList, Segment,
 };
 pub use time::{Span, Time};
 pub use tunnel::{Carried, InterfaceFrame, InterfacePdu, PdcpNumber, Tunnel, UserPlane};

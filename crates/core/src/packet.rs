@@ -1,6 +1,6 @@
 //! Packets as fixed-size metadata.
 
-use crate::{Bytes, DATAGRAM_HEADERS, EndpointId, FlowId, RouteId, Segment, Time};
+use crate::{Bytes, DATAGRAM_HEADERS, EndpointId, FlowId, RouteId, SEGMENT_HEADERS, Segment, Time};
 use std::num::NonZero;
 
 /// Protocol inside an IP packet.
@@ -48,9 +48,6 @@ impl Ecn {
         true
     }
 }
-
-/// Bytes of the headers of a message: those of a segment without options.
-const MESSAGE_HEADERS: u32 = 40;
 
 /// An IP packet that carries one TCP segment or one UDP datagram.
 ///
@@ -111,10 +108,10 @@ impl Packet {
         } = self;
         (*its_flow, *to, *its_route, *hop) = (flow, EndpointId::default(), route, 0);
         (*ecn, *protocol, *sent_at) = (Ecn::NotEct, Protocol::Tcp, now);
-        *noted_len = NonZero::new(size.max(MESSAGE_HEADERS));
+        *noted_len = NonZero::new(size.max(SEGMENT_HEADERS));
         *segment = Segment {
             seq: number,
-            len: size.saturating_sub(MESSAGE_HEADERS),
+            len: size.saturating_sub(SEGMENT_HEADERS),
             ..Segment::default()
         };
     }
@@ -182,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_message_has_the_size_it_was_sent_with_and_nothing_of_what_was_in_its_slot() {
-        assert_eq!(Segment::default().wire_len(), MESSAGE_HEADERS);
+        assert_eq!(Segment::default().wire_len(), SEGMENT_HEADERS);
         let mut packet = Packet {
             to: EndpointId(7),
             hop: 3,
@@ -201,7 +198,7 @@ mod tests {
         assert_eq!(format!("{packet:?}"), format!("{expected:?}"));
         assert_eq!((packet.segment.seq, packet.wire_len()), (5, 972));
         assert_eq!(packet.len_of_content(), 972);
-        assert_eq!(Packet::message(5, 3).wire_len(), MESSAGE_HEADERS);
+        assert_eq!(Packet::message(5, 3).wire_len(), SEGMENT_HEADERS);
     }
 
     #[test]

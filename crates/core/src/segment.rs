@@ -295,6 +295,9 @@ impl AccurateEcnOption {
     }
 }
 
+/// Bytes of the headers of IPv4 and TCP, without options.
+pub const SEGMENT_HEADERS: u32 = 40;
+
 /// A TCP segment's header fields, scaled and unwrapped.
 ///
 /// Sequence numbers are 64-bit offsets: the SYN is 0, the first data byte 1. They never wrap, so
@@ -379,7 +382,7 @@ impl Segment {
     /// Size on the wire as an IPv4 packet: 20 bytes of IP, 20 of TCP, options and payload.
     #[inline]
     pub fn wire_len(&self) -> u32 {
-        40 + self.options_len() + self.len
+        SEGMENT_HEADERS + self.options_len() + self.len
     }
 }
 

@@ -87,6 +87,30 @@ pub(crate) fn remarks<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<St
     sentences
 }
 
+/// A sentence for all UEs or flows of a kind, of which each has a name: what `say` says of the first.
+fn by_kind<'a, T, K: PartialEq>(
+    what: &str,
+    all: impl Iterator<Item = (&'a str, T)>,
+    kind: impl Fn(&T) -> K,
+    say: impl Fn(&T, &str) -> String,
+) -> Vec<String> {
+    let mut groups: Vec<(T, Vec<&str>)> = Vec::new();
+    for (name, one) in all {
+        match groups.iter_mut().find(|(of, _)| kind(of) == kind(&one)) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((one, vec![name])),
+        }
+    }
+    let sentence = |(one, names): &(T, Vec<&str>)| {
+        let first = match names.len() {
+            1 => "",
+            _ => ", of the first",
+        };
+        format!("{}: {}", subject(what, names), say(one, first))
+    };
+    groups.iter().map(sentence).collect()
+}
+
 /// UEs or flows, the first by their names.
 fn subject(what: &str, names: &[&str]) -> String {
     match names {

@@ -1,8 +1,8 @@
 //! UEs that are idle at the start and get no connection.
 
-use super::subject;
+use super::{by_kind, subject};
 use crate::world::World;
-use fadeout_core::{Probe, UeId};
+use fadeout_core::Probe;
 use fadeout_radio::access::{self, AccessConfig, Unattached, Unsuited};
 use fadeout_scenario::Scenario;
 use std::mem::discriminant;
@@ -42,31 +42,13 @@ pub(super) fn of(scenario: &Scenario) -> Vec<String> {
 pub(crate) fn missing<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<String> {
     let unattached = world.machines().radio.into_iter();
     let unattached = unattached.flat_map(access::unattached);
-    let mut groups: Vec<(Unattached, Vec<&str>)> = Vec::new();
-    for (UeId(number), why) in unattached {
-        let ue = &scenario.ues[number as usize];
-        if ue.attach_at >= Some(scenario.duration) {
-            continue;
-        }
-        let kind = kind(&why);
-        match groups.iter_mut().find(|(of, _)| self::kind(of) == kind) {
-            Some((_, names)) => names.push(&ue.name),
-            None => groups.push((why, vec![&ue.name])),
-        }
-    }
-    let of = |(why, names): &(Unattached, Vec<&str>)| {
-        let first = if names.len() > 1 {
-            ", of the first"
-        } else {
-            ""
-        };
-        format!(
-            "{}: not attached by the end of the run{first}: {}",
-            subject("UE", names),
-            reason(scenario, *why)
-        )
-    };
-    groups.iter().map(of).collect()
+    let named = unattached.map(|(ue, why)| (&scenario.ues[ue.index()], why));
+    let untold = named.filter(|(ue, _)| ue.attach_at < Some(scenario.duration));
+    let untold = untold.map(|(ue, why)| (ue.name.as_str(), why));
+    by_kind("UE", untold, kind, |&why, first| {
+        let reason = reason(scenario, why);
+        format!("not attached by the end of the run{first}: {reason}")
+    })
 }
 
 /// What is told apart: reasons, and what a cell lacks, without numbers.

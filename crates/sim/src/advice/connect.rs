@@ -1,6 +1,6 @@
 //! Flows whose connection was never open, or was given up.
 
-use super::subject;
+use super::by_kind;
 use crate::world::{Endpoints, Flow, World};
 use fadeout_core::{FlowEnd, NodeId, Probe, Time};
 use fadeout_radio::access;
@@ -36,30 +36,17 @@ pub(super) fn missing<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<St
     let unattached: BTreeSet<NodeId> = unattached
         .map(|(ue, _)| scenario.ues[ue.index()].node)
         .collect();
-    let mut groups: Vec<(Loss, Vec<&str>)> = Vec::new();
+    let is_told = |node: NodeId| unattached.contains(&node);
     let flows = scenario.flows.iter().zip(world.machines().flows);
-    for (described, flow) in flows {
-        let is_known = |node| unattached.contains(node);
-        if [described.from, described.to].iter().any(is_known) {
-            continue;
+    let lost = flows.filter_map(|(described, flow)| {
+        if is_told(described.from) || is_told(described.to) {
+            return None;
         }
         let is_multipath = described.multipath.is_some();
-        let Some(loss) = loss(flow, world.machines().endpoints, is_multipath) else {
-            continue;
-        };
-        match groups.iter_mut().find(|(of, _)| kind(of) == kind(&loss)) {
-            Some((_, names)) => names.push(&described.name),
-            None => groups.push((loss, vec![&described.name])),
-        }
-    }
-    let of = |(loss, names): &(Loss, Vec<&str>)| {
-        let first = match names.len() {
-            1 => "",
-            _ => ", of the first",
-        };
-        format!("{}: {}", subject("flow", names), sentence(loss, first))
-    };
-    groups.iter().map(of).collect()
+        let loss = loss(flow, world.machines().endpoints, is_multipath)?;
+        Some((described.name.as_str(), loss))
+    });
+    by_kind("flow", lost, kind, sentence)
 }
 
 fn loss(flow: &Flow, endpoints: &Endpoints, is_multipath: bool) -> Option<Loss> {

@@ -136,7 +136,7 @@ impl Interfaces {
 }
 
 impl<P: Probe> World<P> {
-    /// A message about a UE, or an end marker, sets out.
+    /// A message, a frame between base stations, or an end marker, sets out.
     pub(super) fn send_backhaul(
         &mut self,
         route: RouteId,

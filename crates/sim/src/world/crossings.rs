@@ -189,13 +189,10 @@ impl<P: Probe> Crossed<'_, P> {
 
     fn send_signal(&mut self, index: u16, signal: Signal, route: RouteId) {
         let flow = self.crossing(index).downs.first().map(|way| way.flow);
-        let packet = self.pool.insert(Packet {
-            flow: flow.unwrap_or_default(),
-            route,
-            sent_at: self.agenda.now(),
-            ..Packet::message(0, signal.size())
-        });
-        self.enter(self.routes.first(route), packet);
+        let way = (flow.unwrap_or_default(), route);
+        let (id, packet) = self.pool.claim();
+        packet.send_message(way, self.agenda.now(), (0, signal.size()));
+        self.enter(self.routes.first(route), id);
     }
 
     /// A message has arrived.

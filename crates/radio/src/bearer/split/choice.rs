@@ -13,23 +13,20 @@ impl Split {
     /// Whether a packet goes to the other base station, which has asked for it, rather than wait for a grant here.
     #[inline]
     pub(super) fn prefers_far(&self, now: Time, next: &Next, legs: &RlcLegs) -> bool {
-        let &Next { size, is_early, .. } = next;
+        let size = next.size;
         match self.config.choice {
             LegChoice::Demand => true,
             LegChoice::Turns => {
                 let carried = &self.carried[Direction::Downlink.index()];
                 let near = carried[usize::from(NEAR)].bytes
                     + self.waiting[Direction::Downlink.index()].bytes;
-                let own = if is_early { 0 } else { u64::from(size) };
+                let own = if next.is_early() { 0 } else { u64::from(size) };
                 let near = near.saturating_sub(own);
                 carried[usize::from(FAR)].bytes <= near
             }
             LegChoice::ExpectedDelay => {
-                let early = if is_early { size } else { 0 };
-                let waits = match is_early {
-                    true => Span::ZERO,
-                    false => now.since(next.waits_since),
-                };
+                let early = if next.is_early() { size } else { 0 };
+                let waits = next.waits_since.map_or(Span::ZERO, |at| now.since(at));
                 far_delay(self, size) < near_delay(self, waits, early, legs)
             }
         }

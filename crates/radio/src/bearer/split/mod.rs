@@ -94,10 +94,15 @@ struct Fresh {
 struct Next {
     /// Bytes with PDCP's header.
     size: u32,
-    /// Since when it waits at PDCP, if it does.
-    waits_since: Time,
-    /// It does not yet: the base station is busy with it.
-    is_early: bool,
+    /// Since when it waits at PDCP; none while the base station is busy with it.
+    waits_since: Option<Time>,
+}
+
+impl Next {
+    /// Whether it does not wait at PDCP yet.
+    fn is_early(&self) -> bool {
+        self.waits_since.is_none()
+    }
 }
 
 /// What waits at PDCP of one end.
@@ -514,8 +519,7 @@ impl Waiting {
         };
         Some(Next {
             size,
-            waits_since,
-            is_early: false,
+            waits_since: Some(waits_since),
         })
     }
 

@@ -82,7 +82,7 @@ impl SplitBearer<'_> {
         env: &Env<'_, impl Probe>,
         storage: &mut Storage,
     ) -> Option<Sdu> {
-        let is_open = self.may_number(direction);
+        let is_open = self.split.open[direction.index()] > 0 || self.is_open(direction);
         let anchor = &mut self.anchors[direction.index()];
         let split = &mut *self.split;
         let before = anchor.ledger.next_serial();
@@ -101,12 +101,6 @@ impl SplitBearer<'_> {
             storage.tracks.number(sdu.packet, sdu.serial);
         }
         Some(sdu)
-    }
-
-    /// Whether a further COUNT stays within half of the SN space.
-    #[inline]
-    fn may_number(&mut self, direction: Direction) -> bool {
-        self.split.open[direction.index()] > 0 || self.is_open(direction)
     }
 
     /// Whether a further COUNT stays within half of the SN space from the oldest one that a leg has; for how many it
@@ -187,16 +181,14 @@ impl SplitBearer<'_> {
             if has_choice && !split.prefers_far(now, &next, self.legs) {
                 return;
             }
-            let numbered = match next.is_early && self.may_number(direction) {
-                true => self.number_early(env, storage),
-                false => {
-                    if next.is_early {
-                        self.wait_early(env);
-                    }
-                    self.number(direction, env, storage)
-                }
+            if next.is_early()
+                && let Some((_, packet)) = self.inlet.pop()
+            {
+                (self.split).wait(now, direction, packet, (env.pool, self.legs));
+            }
+            let Some(sdu) = self.number(direction, env, storage) else {
+                return;
             };
-            let Some(sdu) = numbered else { return };
             self.send_down(sdu, env.pool[sdu.packet].flow, now, storage);
         }
     }
@@ -216,35 +208,8 @@ impl SplitBearer<'_> {
         let size = pool[packet].wire_len() + self.split.header;
         (u64::from(size) <= self.split.most).then_some(Next {
             size,
-            waits_since: Time::NEVER,
-            is_early: true,
+            waits_since: None,
         })
-    }
-
-    /// What the base station is busy with waits at PDCP.
-    #[cold]
-    fn wait_early(&mut self, env: &Env<'_, impl Probe>) {
-        if let Some((_, packet)) = self.inlet.pop() {
-            let around = (env.pool as &PacketPool, &*self.legs);
-            self.split
-                .wait(env.now, Direction::Downlink, packet, around);
-        }
-    }
-
-    /// What the base station is busy with gets its COUNT.
-    #[inline]
-    fn number_early(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) -> Option<Sdu> {
-        let (_, packet) = self.inlet.pop()?;
-        let split = &mut *self.split;
-        split.flow = env.pool[packet].flow;
-        let open = &mut split.open[Direction::Downlink.index()];
-        *open = open.saturating_sub(1);
-        let Anchor { tx, ledger, .. } = &mut self.anchors[Direction::Downlink.index()];
-        let sdu = tx.number(env.now, packet, env.pool[packet].wire_len(), ledger);
-        if env.probe.wants_radio_delay(self.id) {
-            storage.tracks.number(sdu.packet, sdu.serial);
-        }
-        Some(sdu)
     }
 
     #[inline]
