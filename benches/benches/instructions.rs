@@ -294,10 +294,10 @@ fn world(mut world: World<NullProbe>) -> World<NullProbe> {
     world
 }
 
-/// Datagrams of 100 Mbit/s over two cells, after half a second: to one UE with a leg in each (dual connectivity), or
-/// half of them to a UE in each. Those of the second cell come over the link between the base stations, or by a way of
-/// their own.
-fn two_cells(ues: &str, has_own_way: bool, rates: &[(&str, u32)]) -> World<NullProbe> {
+/// Data over two cells, after half a second: to one UE with a leg in each (dual connectivity), or half of it to a UE in
+/// each. That of the second cell comes over the link between the base stations, or by a way of its own. Flows are
+/// datagrams with so many Mbit/s, or CUBIC's with as much as it gets.
+fn two_cells(ues: &str, has_own_way: bool, flows: &[(&str, Option<u32>)]) -> World<NullProbe> {
     let mut text = String::from(
         r#"
 duration = "10 s"
@@ -326,11 +326,14 @@ channel = { path-loss = "uma" }
         text += "[link.core2]\nfrom = \"server\"\nto = \"other\"\nrate = \"10 Gbit/s\"\ndelay = \"1 ms\"\n";
     }
     text += ues;
-    for (ue, rate) in rates {
-        text += &format!(
-            "[flow.{ue}]\nfrom = \"server\"\nto = \"{ue}\"\n\
-             application = {{ kind = \"packet-stream\", size = \"972 B\", rate = \"{rate} Mbit/s\" }}\n"
-        );
+    for (ue, rate) in flows {
+        text += &format!("[flow.{ue}]\nfrom = \"server\"\nto = \"{ue}\"\n");
+        text += &match rate {
+            Some(rate) => format!(
+                "application = {{ kind = \"packet-stream\", size = \"972 B\", rate = \"{rate} Mbit/s\" }}\n"
+            ),
+            None => String::from("congestion-control = \"cubic\"\n"),
+        };
     }
     world_after(&text, Span::from_millis(500))
 }
@@ -343,9 +346,11 @@ const TWO_UES: &str = "[ue.phone]\ncell = \"master\"\n\
 
 // A step is a 128th of half a second.
 #[library_benchmark]
-#[bench::one_ue_two_legs(two_cells(TWO_LEGS, false, &[("phone", 100)]))]
-#[bench::two_ues(two_cells(TWO_UES, true, &[("phone", 50), ("pad", 50)]))]
-#[bench::two_ues_one_over_xn(two_cells(TWO_UES, false, &[("phone", 50), ("pad", 50)]))]
+#[bench::one_ue_two_legs(two_cells(TWO_LEGS, false, &[("phone", Some(100))]))]
+#[bench::two_ues(two_cells(TWO_UES, true, &[("phone", Some(50)), ("pad", Some(50))]))]
+#[bench::two_ues_one_over_xn(two_cells(TWO_UES, false, &[("phone", Some(50)), ("pad", Some(50))]))]
+#[bench::tcp_one_ue_two_legs(two_cells(TWO_LEGS, false, &[("phone", None)]))]
+#[bench::tcp_two_ues(two_cells(TWO_UES, true, &[("phone", None), ("pad", None)]))]
 fn legs(mut world: World<NullProbe>) -> World<NullProbe> {
     let end = world.now() + Span::from_millis(500);
     black_box(world.run(end, u64::MAX));

@@ -44,6 +44,13 @@ pub fn time_for(bytes: u64, bytes_per_s: u64) -> Span {
     Span::from_nanos(bytes.saturating_mul(SECOND) / bytes_per_s.max(1))
 }
 
+/// Whether [`time_for`] is below a time.
+#[inline]
+pub(super) fn takes_less(bytes: u64, bytes_per_s: u64, than: Span) -> bool {
+    let taken = bytes.saturating_mul(SECOND);
+    u128::from(taken) < u128::from(than.as_nanos()) * u128::from(bytes_per_s.max(1))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,5 +83,27 @@ mod tests {
         assert_eq!(time_for(1500, 1_000_000), Span::from_micros(1500));
         assert_eq!(time_for(u64::MAX, 1), Span::from_nanos(u64::MAX));
         assert_eq!(time_for(0, 0), Span::ZERO);
+    }
+
+    #[test]
+    fn a_time_is_compared_with_as_if_it_were_divided() {
+        let edges = [0, 1, 2, 3, 999, 1000, 12_345_678, 10_000_000_000, u64::MAX];
+        for (bytes, rate, of) in triples(edges) {
+            let took = time_for(bytes, rate);
+            for nanos in [of, took.as_nanos(), took.as_nanos().saturating_add(1)] {
+                let than = Span::from_nanos(nanos);
+                assert_eq!(
+                    takes_less(bytes, rate, than),
+                    took < than,
+                    "{bytes} {rate} {nanos}"
+                );
+            }
+        }
+    }
+
+    fn triples<const N: usize>(of: [u64; N]) -> impl Iterator<Item = (u64, u64, u64)> {
+        let pairs = move |a| of.into_iter().map(move |b| (a, b));
+        let all = of.into_iter().flat_map(pairs);
+        all.flat_map(move |(a, b)| of.into_iter().map(move |c| (a, b, c)))
     }
 }

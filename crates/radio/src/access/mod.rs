@@ -258,7 +258,7 @@ impl RadioAccess {
         self.service.stack.close_books(bearer, direction, env);
         self.check_failure(bearer, env);
         self.service.stack.arm(env.now, bearer, direction);
-        let leg = self.service.stack.leg_of(bearer);
-        self.service.on_backlog(leg, direction, env);
+        // What is due on a leg, as a status or a retransmission, is so on that one alone.
+        self.service.on_backlogs(bearer, direction, env);
     }
 }

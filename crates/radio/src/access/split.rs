@@ -7,12 +7,12 @@ use crate::bearer::daps::{copied_between, daps};
 use crate::bearer::early::{copied_early, early};
 use crate::bearer::{
     Carried, Drb, Frame, FrameKind, SplitBearer, carried, last_far, leg_numbered, on_late_uplink,
-    shown, split,
+    shown, split, uses_further_legs,
 };
 use crate::config::{Env, LegId};
 use crate::leg::rlc_of;
 use crate::rrc::UeRrc;
-use fadeout_core::{Direction, DrbId, InterfaceFrame, Probe, Span, Time};
+use fadeout_core::{CellId, Direction, DrbId, InterfaceFrame, Probe, Span, Time};
 
 /// Number of the leg of the primary cell.
 const NEAR_LEG: u8 = 0;
@@ -69,7 +69,7 @@ impl Stack {
 
     /// PDCP takes the downlink packets that its base station is ready with, and the other one's RLC those that it is
     /// ready with.
-    #[cold]
+    #[inline(never)]
     pub(super) fn drain_split(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         let drb = &mut self.bearers[bearer.index()];
         let took_any = drb.drain_inlet(env, &mut self.storage);
@@ -110,6 +110,7 @@ impl Stack {
 
     /// The frames that base stations send, as moves.
     pub(super) fn take_frames(&mut self, moves: &mut Vec<Move>) {
+        let (mut of, mut cells) = (None, Default::default());
         for frame in self.storage.frames.drain(..) {
             let Frame {
                 bearer,
@@ -119,10 +120,13 @@ impl Stack {
                 flow,
             } = frame;
             let drb = &self.bearers[bearer.index()];
-            let cell = |leg: LegId| self.legs[leg.index()].config.cell;
-            let near = last_leg(&self.ues, drb, NEAR_LEG).map(cell);
-            let near = near.unwrap_or_default();
-            let far = last_leg(&self.ues, drb, FAR_LEG).map_or(near, cell);
+            if of != Some(bearer) {
+                let cell = |leg: LegId| self.legs[leg.index()].config.cell;
+                let near = last_leg(&self.ues, drb, NEAR_LEG).map_or(CellId::default(), cell);
+                let far = last_leg(&self.ues, drb, FAR_LEG).map_or(near, cell);
+                (of, cells) = (Some(bearer), (near, far));
+            }
+            let (near, far) = cells;
             let (what, from, to) = match kind {
                 FrameKind::Copy => {
                     let early = copied_early(drb, number);
@@ -159,7 +163,7 @@ impl Stack {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn schedule_interface(stack: &mut Stack, bearer: DrbId, armed: Option<(Time, u32)>) {
     if let Some((at, generation)) = armed {
         let event = Event::Interface(bearer, generation);
@@ -277,10 +281,24 @@ impl Service {
         stack.arm(env.now, bearer, Direction::Downlink);
     }
 
+    /// Any leg of a bearer may have something to send that it did not have before.
+    pub(super) fn on_backlogs(
+        &mut self,
+        bearer: DrbId,
+        direction: Direction,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let mut position = 0;
+        while let Some(leg) = leg_at(&self.stack, bearer, position) {
+            self.on_backlog(Some(leg), direction, env);
+            position += 1;
+        }
+    }
+
     /// Something waits at the UE for a bearer: its further legs may carry it too.
     #[inline]
     pub(super) fn on_split_data(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
-        if self.stack.bearers[bearer.index()].config().split.is_some() {
+        if uses_further_legs(&self.stack.bearers[bearer.index()], env.now) {
             let mut position = 1;
             while let Some(leg) = leg_at(&self.stack, bearer, position) {
                 self.on_uplink_data(Some(leg), env);

@@ -34,6 +34,7 @@ pub(crate) use leaving::fail_leg;
 pub(crate) use split::{
     Carried, Frame, FrameKind, SplitBearer, carried, close_secondary, hold_secondary, last_far,
     leave_secondary, leg_numbered, manage_secondary, on_late_uplink, open_secondary, shown, split,
+    uses_further_legs,
 };
 pub(crate) use storage::Storage;
 pub(crate) use track::BlockTimes;

@@ -107,7 +107,9 @@ impl Interfaces {
         what: Backhaul,
     ) -> RouteId {
         match self.latest {
-            Some((before, same, route)) if before == ends && same == what => route,
+            Some(([from, to], same, route)) if same == what && from == ends[0] && to == ends[1] => {
+                route
+            }
             _ => {
                 let route = self.find(around, routes, ends, what);
                 self.latest = Some((ends, what, route));

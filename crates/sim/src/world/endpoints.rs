@@ -204,7 +204,8 @@ impl<P: Probe> World<P> {
             &outgoing.segment,
         );
         self.probe.sent(self.agenda.now(), packet);
-        if self.crossings.is_some() || self.paths.is_some() {
+        if self.crossings.is_some() || (self.paths.as_ref()).is_some_and(|paths| paths.has_forks())
+        {
             return self.depart(id);
         }
         self.enter(first, id);

@@ -185,7 +185,9 @@ impl<P: Probe> World<P> {
             && paths.changes_ways()
         {
             packet.route = paths.redirected(packet.route, packet.hop);
-            super::UePaths::copy_at_fork(self, id);
+            if paths.has_forks() {
+                super::UePaths::copy_at_fork(self, id);
+            }
         }
         if self.crossings.is_some() {
             self.cross(|it| it.turn(id));

@@ -113,6 +113,12 @@ impl UePaths {
         !self.detours.is_empty() || !self.copies.is_empty()
     }
 
+    /// Whether copies of some packets take other ways.
+    #[inline]
+    pub(super) fn has_forks(&self) -> bool {
+        !self.copies.is_empty()
+    }
+
     /// Whether UEs change their base stations.
     #[inline]
     pub(super) fn follows_ues(&self) -> bool {
@@ -121,11 +127,7 @@ impl UePaths {
 
     /// The route of the copy of a packet that is about to enter the hop at `position` of `route`, if there
     /// is to be one.
-    #[inline]
     fn copied(&self, route: RouteId, position: u8) -> Option<RouteId> {
-        if self.copies.is_empty() {
-            return None;
-        }
         let copying = self.copies.get(&route)?;
         (copying.position == position).then_some(copying.route)
     }
@@ -412,7 +414,6 @@ impl UePaths {
 
 impl UePaths {
     /// A packet is about to enter the hop at its position: a copy of it may go another way.
-    #[inline]
     pub(super) fn copy_at_fork<P: Probe>(world: &mut World<P>, id: PacketId) {
         let Some(paths) = &world.paths else {
             return;

@@ -27,7 +27,9 @@ impl Split {
             LegChoice::ExpectedDelay => {
                 let early = if next.is_early() { size } else { 0 };
                 let waits = next.waits_since.map_or(Span::ZERO, |at| now.since(at));
-                far_delay(self, size) < near_delay(self, waits, early, legs)
+                let near = near_delay(self, waits, early, legs);
+                self.hosting
+                    .takes_less(size, self.rates[usize::from(FAR)], near)
             }
         }
     }

@@ -97,7 +97,7 @@ impl SplitBearer<'_> {
             return;
         }
         let mut legs = self.split.numbers();
-        if legs.all(|leg| self.split.is_closed(env.now, (leg, direction))) {
+        if legs.all(|leg| self.split.openings.is_closed(env.now, (leg, direction))) {
             return;
         }
         while let Some(sdu) = self.number(direction, env, storage) {
@@ -191,7 +191,9 @@ impl SplitBearer<'_> {
             let copies = &split.copies[Direction::Downlink.index()];
             let is_confirmed = (copies.as_ref()).is_some_and(|it| it.is_confirmed(sdu.serial));
             let may_go = split.hosting.has_room(sdu.size)
-                && !split.is_closed(env.now, (FAR, Direction::Downlink));
+                && !split
+                    .openings
+                    .is_closed(env.now, (FAR, Direction::Downlink));
             if !is_confirmed && !may_go {
                 return;
             }

@@ -16,6 +16,7 @@ mod choice;
 mod copies;
 mod duplication;
 mod node;
+mod openings;
 mod release;
 mod shown;
 mod work;
@@ -26,15 +27,18 @@ pub(crate) use node::{
 pub(super) use node::{drop_all, note_far, wait_again};
 pub(super) use release::release;
 pub(crate) use shown::shown;
-pub(crate) use work::{SplitBearer, carried, leg_numbered, on_late_uplink, split};
+pub(crate) use work::{
+    SplitBearer, carried, leg_numbered, on_late_uplink, split, uses_further_legs,
+};
 
 use super::rlc_leg::RlcLegs;
 use crate::config::{BearerConfig, LEG_NUMBERS, LegId, SplitConfig};
-use crate::pdcp::{Ledger, Tx};
+use crate::pdcp::Ledger;
 use crate::rlc::Sdu;
 use crate::user_plane::{Corresponding, DeliveryStatus, Hosting, ServedRate};
 use copies::Copies;
 use fadeout_core::{Direction, DrbId, FlowId, PacketId, PacketPool, Ring, Span, Time, Wake};
+use openings::Openings;
 
 /// Number of the first leg, at the base station with PDCP. Further carriers of that are legs from 2 on.
 const NEAR: u8 = 0;
@@ -183,12 +187,9 @@ pub(crate) struct Split {
     late: Vec<Ring<Sdu>>,
     /// The further leg comes and goes, as the network says.
     pub(super) stays: bool,
-    /// Whether the base station with PDCP gives the further leg nothing more: its UE is about to leave it.
-    is_held: bool,
     /// The further leg that was connected last.
     last_far: Option<LegId>,
-    /// By direction and number of the leg: until when it carries nothing, as far as the sending end knows.
-    down_until: [ByLeg<Time>; 2],
+    openings: Openings,
     /// By number of the leg: it has failed, and its RLC waits for what the master's base station does.
     is_suspended: ByLeg<bool>,
     /// By direction and number of the leg: duplication is activated for it.
@@ -227,9 +228,8 @@ impl Split {
             uplink: Ring::new(),
             late: Vec::new(),
             stays: false,
-            is_held: false,
             last_far: None,
-            down_until: [[Time::ZERO; LEG_NUMBERS]; 2],
+            openings: Openings::new(),
             is_suspended: [false; LEG_NUMBERS],
             is_active: [[true; LEG_NUMBERS]; 2],
             flow: FlowId::default(),
@@ -239,7 +239,7 @@ impl Split {
     }
 
     /// PDCP takes a packet, which waits. False when there is no room for it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn wait(
         &mut self,
         at: Time,
@@ -297,23 +297,11 @@ impl Split {
         self.copies[direction.index()].is_some()
     }
 
-    /// Whether a leg has failed and carries nothing yet.
-    #[inline]
-    fn is_down(&self, now: Time, (leg, direction): (u8, Direction)) -> bool {
-        now < self.down_until[direction.index()][usize::from(leg)]
-    }
-
-    /// Whether a leg is given nothing: it has failed, or its UE is about to leave it.
-    #[inline]
-    fn is_closed(&self, now: Time, (leg, direction): (u8, Direction)) -> bool {
-        let is_held = self.is_held && leg == FAR && direction == Direction::Downlink;
-        is_held || self.is_down(now, (leg, direction))
-    }
-
     /// Whether there is no further leg, as far as the base station with PDCP knows.
     #[inline]
     fn is_alone(&self) -> bool {
-        self.down_until[Direction::Downlink.index()][usize::from(FAR)].is_never()
+        let far = (FAR, Direction::Downlink);
+        self.openings.down_until(far).is_never()
     }
 
     /// Whether RLC of a leg sends nothing until it starts afresh.
@@ -355,18 +343,17 @@ impl Split {
     /// The leg of primaryPath; another one while that one has failed.
     #[inline]
     fn primary(&self, now: Time, direction: Direction) -> u8 {
-        let primary = self.config.primary;
-        match self.is_closed(now, (primary, direction)) {
-            true => self.instead_of_primary(now, direction),
-            false => primary,
+        match self.openings.are_all_open(now, direction) {
+            true => self.config.primary,
+            false => self.open_primary(now, direction),
         }
     }
 
     #[cold]
-    fn instead_of_primary(&self, now: Time, direction: Direction) -> u8 {
+    fn open_primary(&self, now: Time, direction: Direction) -> u8 {
         let primary = self.config.primary;
-        let mut legs = self.numbers();
-        let up = legs.find(|&leg| !self.is_closed(now, (leg, direction)));
+        let mut legs = std::iter::once(primary).chain(self.numbers());
+        let up = legs.find(|&leg| !self.openings.is_closed(now, (leg, direction)));
         up.unwrap_or(primary)
     }
 
@@ -376,7 +363,17 @@ impl Split {
     /// Standard: TS 38.323 §5.11.1; TS 38.321 §5.10.
     fn may_copy(&self, now: Time, (leg, direction): (u8, Direction)) -> bool {
         let is_active = self.is_active[direction.index()][usize::from(leg)];
-        (is_active || leg == self.primary(now, direction)) && !self.is_closed(now, (leg, direction))
+        let is_open = !self.openings.is_closed(now, (leg, direction));
+        is_open && (is_active || leg == self.primary(now, direction))
+    }
+
+    /// Whether no leg but the primary one may be given what waits, however much that is: it is the first one.
+    #[inline]
+    pub(super) fn uses_first_only(&self, now: Time, direction: Direction) -> bool {
+        self.config.thresholds[direction.index()].is_none()
+            && self.config.primary == NEAR
+            && self.openings.are_all_open(now, direction)
+            && !self.duplicates(direction)
     }
 
     /// Whether a leg may be given what waits: the primary one always, another one when enough waits.
@@ -384,7 +381,9 @@ impl Split {
     /// Standard: TS 38.323 §5.2.1.
     #[inline]
     fn may_use(&self, now: Time, leg: u8, direction: Direction, legs: &RlcLegs) -> bool {
-        if self.is_closed(now, (leg, direction)) {
+        if !self.openings.are_all_open(now, direction)
+            && self.openings.is_closed(now, (leg, direction))
+        {
             return false;
         }
         if leg == self.primary(now, direction) {
@@ -423,10 +422,18 @@ impl Split {
     /// The bytes that wait at PDCP and that a leg may send, with the headers they will have there.
     ///
     /// Standard: TS 38.323 §5.6.
+    #[inline]
     pub(super) fn backlog(&self, now: Time, leg: u8, direction: Direction, legs: &RlcLegs) -> u64 {
+        match self.waiting[direction.index()].bytes {
+            0 => 0,
+            _ => self.open_backlog(now, leg, direction, legs),
+        }
+    }
+
+    #[inline(never)]
+    fn open_backlog(&self, now: Time, leg: u8, direction: Direction, legs: &RlcLegs) -> u64 {
         let waiting = &self.waiting[direction.index()];
-        let is_far = self.goes_far((leg, direction));
-        if waiting.bytes == 0 || is_far || !self.may_use(now, leg, direction, legs) {
+        if self.goes_far((leg, direction)) || !self.may_use(now, leg, direction, legs) {
             return 0;
         }
         let rlc = &legs.get(leg).ends[direction.index()].rlc;
@@ -523,21 +530,14 @@ impl Waiting {
         })
     }
 
-    /// Takes what goes next, which gets its COUNT if it has none; `is_open` says whether there may be a further one.
+    /// Takes what has a COUNT and is to be sent again.
     #[inline]
-    fn pop(&mut self, is_open: bool, tx: &mut Tx, ledger: &mut Ledger) -> Option<Sdu> {
-        if !self.again.is_empty() {
-            self.forget_delivered(ledger);
-            if let Some(sdu) = self.again.pop() {
-                self.bytes -= u64::from(sdu.size);
-                return Some(sdu);
-            }
-        }
-        if !is_open {
+    fn pop_again(&mut self, ledger: &Ledger) -> Option<Sdu> {
+        if self.again.is_empty() {
             return None;
         }
-        let fresh = self.fresh.pop()?;
-        let sdu = tx.number(fresh.entered_at, fresh.packet, fresh.size, ledger);
+        self.forget_delivered(ledger);
+        let sdu = self.again.pop()?;
         self.bytes -= u64::from(sdu.size);
         Some(sdu)
     }

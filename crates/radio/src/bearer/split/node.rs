@@ -9,6 +9,7 @@
 //!
 //! Standard: TS 37.340 §10.2, §10.4, §10.5; TS 38.323 §5.5.
 
+use super::openings::Openings;
 use super::{FAR, Split, split};
 use crate::bearer::{Drb, Storage, fail_leg};
 use crate::config::{Env, LegId};
@@ -33,11 +34,7 @@ pub(crate) fn manage_secondary(drb: &mut Drb) {
     if let Some(split) = &mut drb.split {
         split.stays = true;
         if !is_there {
-            let far = usize::from(FAR);
-            split
-                .down_until
-                .iter_mut()
-                .for_each(|of| of[far] = Time::NEVER);
+            split.openings.close_far(Time::NEVER);
         }
     }
 }
@@ -55,17 +52,14 @@ pub(crate) fn open_secondary(drb: &mut Drb, now: Time, is_confirmed: bool) {
         }
         far.format = BearerFormat::new(&rlc, &pdcp, drb.nth);
     }
-    let far = usize::from(FAR);
-    split
-        .down_until
-        .iter_mut()
-        .for_each(|of| of[far] = Time::ZERO);
+    split.openings.close_far(Time::ZERO);
     split.suspend(FAR, false);
     if !is_confirmed {
         // What the node before was given it has to take back first.
-        split.down_until[Direction::Downlink.index()][far] = Time::NEVER;
+        let far = (FAR, Direction::Downlink);
+        split.openings.close(far, Time::NEVER);
     }
-    split.is_held = false;
+    split.openings.hold(false);
     split.corresponding.restart(split.hosting.next_number());
     split.hosting.on_poll_sent(now);
     forget_frames(split);
@@ -79,7 +73,7 @@ pub(crate) fn last_far(drb: &Drb) -> Option<LegId> {
 /// The base station with PDCP gives the secondary node nothing more, as its UE is about to leave it.
 pub(crate) fn hold_secondary(drb: &mut Drb) {
     if let Some(split) = &mut drb.split {
-        split.is_held = true;
+        split.openings.hold(true);
     }
 }
 
@@ -100,7 +94,7 @@ pub(crate) fn leave_secondary(
         far.leg = None;
     }
     if let Some(split) = &mut drb.split {
-        split.is_held = true;
+        split.openings.hold(true);
         retire_uplink(split);
     }
     unconfirmed(drb, Direction::Uplink).saturating_sub(before)
@@ -125,7 +119,7 @@ pub(crate) fn close_secondary(
         fail_leg((drb, FAR, Time::NEVER), &[direction], env, storage);
     }
     if let Some(split) = &mut drb.split {
-        split.is_held = false;
+        split.openings.hold(false);
     }
     unconfirmed(drb, Direction::Downlink).saturating_sub(before)
 }
@@ -207,12 +201,8 @@ pub(super) fn close(split: &mut Split) {
     for copies in split.copies.iter_mut().flatten() {
         copies.restart_all();
     }
-    split.down_until = Default::default();
-    for of in &mut split.down_until {
-        of[usize::from(FAR)] = Time::NEVER;
-    }
+    split.openings = Openings::without_far();
     split.is_suspended = Default::default();
-    split.is_held = false;
     split.open = [0; 2];
 }
 

@@ -2,7 +2,8 @@
 
 use super::release::on_late;
 use super::{
-    Arrival, ByLeg, CONTROL_FRAME, Carried, FAR, Frame, FrameKind, NEAR, Next, STATUSES, Split,
+    Arrival, ByLeg, CONTROL_FRAME, Carried, FAR, Frame, FrameKind, Fresh, NEAR, Next, STATUSES,
+    Split,
 };
 use crate::bearer::rlc_leg::RlcLegs;
 use crate::bearer::{Anchor, Drb, Storage};
@@ -56,6 +57,13 @@ pub(crate) fn leg_numbered(drb: &Drb, number: u8) -> Option<LegId> {
     others.find(|rlc| rlc.number == number)?.leg
 }
 
+/// Whether what waits at the UE may go on other legs of a bearer than the first.
+#[inline]
+pub(crate) fn uses_further_legs(drb: &Drb, now: Time) -> bool {
+    let split = drb.split.as_ref();
+    split.is_some_and(|split| !split.uses_first_only(now, Direction::Uplink))
+}
+
 /// What the legs of a split bearer were given in a direction, by their number.
 pub(crate) fn carried(drb: &Drb, direction: Direction) -> Option<&ByLeg<Carried>> {
     drb.split.as_ref().map(|split| split.carried(direction))
@@ -76,31 +84,80 @@ impl SplitBearer<'_> {
     /// way.
     ///
     /// Standard: TS 38.323 §5.2.1.
+    #[inline(always)]
     pub(super) fn number(
         &mut self,
         direction: Direction,
         env: &Env<'_, impl Probe>,
         storage: &mut Storage,
     ) -> Option<Sdu> {
-        let is_open = self.split.open[direction.index()] > 0 || self.is_open(direction);
-        let anchor = &mut self.anchors[direction.index()];
-        let split = &mut *self.split;
-        let before = anchor.ledger.next_serial();
-        let sdu =
-            split.waiting[direction.index()].pop(is_open, &mut anchor.tx, &mut anchor.ledger)?;
-        if sdu.serial != before {
+        let anchor = &self.anchors[direction.index()];
+        let waiting = &mut self.split.waiting[direction.index()];
+        if let Some(sdu) = waiting.pop_again(&anchor.ledger) {
             return Some(sdu);
         }
-        let open = &mut split.open[direction.index()];
+        if waiting.fresh.is_empty() || !self.may_number(direction) {
+            return None;
+        }
+        let waiting = &mut self.split.waiting[direction.index()];
+        let fresh = waiting.fresh.pop()?;
+        waiting.bytes -= u64::from(fresh.size + self.split.header);
+        Some(self.give_count(fresh, direction, env, storage))
+    }
+
+    /// As [`SplitBearer::number`] the packet that the base station is busy with; PDCP keeps it where it may have no COUNT.
+    #[inline]
+    fn number_early(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) -> Option<Sdu> {
+        let (now, direction) = (env.now, Direction::Downlink);
+        if !self.may_number(direction) {
+            self.wait_early(env);
+            return None;
+        }
+        let (_, packet) = self.inlet.pop()?;
+        let entering = &env.pool[packet];
+        self.split.flow = entering.flow;
+        let fresh = Fresh {
+            entered_at: now,
+            packet,
+            size: entering.wire_len(),
+        };
+        Some(self.give_count(fresh, direction, env, storage))
+    }
+
+    #[cold]
+    fn wait_early(&mut self, env: &Env<'_, impl Probe>) {
+        if let Some((_, packet)) = self.inlet.pop() {
+            let split = &mut *self.split;
+            split.wait(env.now, Direction::Downlink, packet, (env.pool, self.legs));
+        }
+    }
+
+    #[inline]
+    fn give_count(
+        &mut self,
+        fresh: Fresh,
+        direction: Direction,
+        env: &Env<'_, impl Probe>,
+        storage: &mut Storage,
+    ) -> Sdu {
+        let Anchor { tx, ledger, .. } = &mut self.anchors[direction.index()];
+        let sdu = tx.number(fresh.entered_at, fresh.packet, fresh.size, ledger);
+        let open = &mut self.split.open[direction.index()];
         *open = open.saturating_sub(1);
-        if let Some(copies) = &mut split.copies[direction.index()] {
+        if let Some(copies) = &mut self.split.copies[direction.index()] {
             copies.enter(sdu.serial);
-            copies.trim(&anchor.ledger);
+            copies.trim(ledger);
         }
         if env.probe.wants_radio_delay(self.id) {
             storage.tracks.number(sdu.packet, sdu.serial);
         }
-        Some(sdu)
+        sdu
+    }
+
+    /// Whether a further COUNT stays within half of the SN space.
+    #[inline]
+    fn may_number(&mut self, direction: Direction) -> bool {
+        self.split.open[direction.index()] > 0 || self.is_open(direction)
     }
 
     /// Whether a further COUNT stays within half of the SN space from the oldest one that a leg has; for how many it
@@ -158,17 +215,22 @@ impl SplitBearer<'_> {
     }
 
     /// Sends the other base station as much of the downlink as it wants.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn feed(&mut self, env: &Env<'_, impl Probe>, storage: &mut Storage) {
         let (now, direction) = (env.now, Direction::Downlink);
         if self.split.duplicates(direction) {
             self.feed_copies(env, storage);
             return;
         }
-        if self.split.config.leg.is_none() || self.split.is_closed(now, (FAR, direction)) {
+        if self.split.config.leg.is_none() {
             return;
         }
-        let near_is_open = !self.split.is_closed(now, (NEAR, direction));
+        let openings = &self.split.openings;
+        let are_all_open = openings.are_all_open(now, direction);
+        if !are_all_open && openings.is_closed(now, (FAR, direction)) {
+            return;
+        }
+        let near_is_open = are_all_open || !openings.is_closed(now, (NEAR, direction));
         let primary = self.split.primary(now, direction);
         while let Some(next) = self.next(env.pool) {
             let split = &*self.split;
@@ -181,21 +243,18 @@ impl SplitBearer<'_> {
             if has_choice && !split.prefers_far(now, &next, self.legs) {
                 return;
             }
-            if next.is_early()
-                && let Some((_, packet)) = self.inlet.pop()
-            {
-                (self.split).wait(now, direction, packet, (env.pool, self.legs));
-            }
-            let Some(sdu) = self.number(direction, env, storage) else {
-                return;
+            let numbered = match next.is_early() {
+                true => self.number_early(env, storage),
+                false => self.number(direction, env, storage),
             };
+            let Some(sdu) = numbered else { return };
             self.send_down(sdu, env.pool[sdu.packet].flow, now, storage);
         }
     }
 
     /// The packet that may go to the other base station next. While nothing waits it is one that the base station is
     /// busy with for its own cell.
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, pool: &PacketPool) -> Option<Next> {
         let ledger = &self.anchors[Direction::Downlink.index()].ledger;
         let waiting = &mut self.split.waiting[Direction::Downlink.index()];
@@ -386,7 +445,7 @@ impl SplitBearer<'_> {
             size: CONTROL_FRAME,
             flow: split.flow,
         };
-        let is_up = !split.is_down(now, (FAR, Direction::Downlink));
+        let is_up = !split.openings.is_down(now, (FAR, Direction::Downlink));
         if is_up && split.corresponding.status_at() <= now {
             let far = self.legs.get_mut(FAR);
             let rlc = &far.sender(Direction::Downlink).rlc;
@@ -409,11 +468,11 @@ impl SplitBearer<'_> {
     }
 
     /// When to call [`SplitBearer::on_wake`], and the generation of that wake-up; none when an earlier one is pending.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn arm(&mut self, now: Time) -> Option<(Time, u32)> {
         let split = &mut *self.split;
         split.config.leg?;
-        let down_until = split.down_until[Direction::Downlink.index()][usize::from(FAR)];
+        let down_until = split.openings.down_until((FAR, Direction::Downlink));
         let status_at = split.corresponding.status_at().max(down_until);
         let at = status_at.min(split.poll_at());
         let at = at.min(split.discard_frame_at());
@@ -494,7 +553,7 @@ impl SplitBearer<'_> {
         until: Time,
         storage: &mut Storage,
     ) {
-        self.split.down_until[direction.index()][usize::from(leg)] = until;
+        self.split.openings.close((leg, direction), until);
         if self.split.goes_far((leg, direction)) {
             // What RLC had was the other base station's; this one has its own list.
             storage.again.clear();

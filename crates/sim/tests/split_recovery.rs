@@ -1,0 +1,81 @@
+//! Losses on the legs of a split bearer are repaired as they are on a bearer of one cell.
+
+use fadeout_core::Time;
+use fadeout_scenario::{Override, Scenario, Source};
+use fadeout_sim::{World, catalog, summary};
+use serde_json::Value;
+
+/// Blocks are sent once, so that RLC repairs a tenth of them; nothing but its control PDUs goes up.
+const NETWORK: &str = r#"
+duration = "4 s"
+seed = 5
+[link.core]
+from = "server"
+to = "master"
+rate = "10 Gbit/s"
+delay = "1 ms"
+[link.xn]
+from = "master"
+to = "other"
+rate = "10 Gbit/s"
+delay = "2 ms"
+[cell.master]
+radio = { kind = "nr", harq-transmissions = 1 }
+carrier = "3.5 GHz"
+bandwidth = "20 MHz"
+channel = { path-loss = "uma" }
+[cell.other]
+radio = { kind = "nr", harq-transmissions = 1 }
+carrier = "3.7 GHz"
+bandwidth = "20 MHz"
+channel = { path-loss = "uma" }
+[ue.phone]
+cell = "master"
+downlink-sinr = "15 dB"
+uplink-sinr = "12 dB"
+[flow.user]
+from = "server"
+to = "phone"
+application = { kind = "packet-stream", size = "972 B", rate = "20 Mbit/s", packets = 9000 }
+"#;
+
+fn run(overrides: &[&str]) -> Value {
+    let source = Source {
+        name: "test".to_owned(),
+        base_dir: ".".into(),
+    };
+    let overrides: Vec<Override> = overrides.iter().map(|text| Override::new(*text)).collect();
+    let scenario: Scenario = fadeout_scenario::parse(NETWORK, &source, &overrides, catalog())
+        .unwrap_or_else(|error| panic!("{error}"));
+    let mut world = World::unobserved(&scenario).expect("a world");
+    while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
+    summary(&scenario, &world)
+}
+
+#[test]
+fn a_status_is_asked_for_on_the_leg_that_it_is_for() {
+    let up = ["flow.user.from=\"phone\"", "flow.user.to=\"server\""];
+    let split = [
+        "ue.phone.pscell=\"other\"",
+        "ue.phone.split={ ul-data-split-threshold = \"0 B\" }",
+        "flow.user.application.rate=\"60 Mbit/s\"",
+    ];
+    for way in [&[][..], &up[..]] {
+        let [single, split] = [&[][..], &split[..]].map(|more| run(&[way, more].concat()));
+        let of = |summary: &Value, key: &str| {
+            let value = &summary["datagram_flows"][0][key];
+            value
+                .as_f64()
+                .unwrap_or_else(|| panic!("{key} of {summary:#}"))
+        };
+        // A status that waits for something else to ask for a grant comes 60 ms late, and packets are given up.
+        let late = of(&split, "p99_delay_s") - of(&single, "p99_delay_s");
+        assert!(
+            late < 0.012,
+            "{way:?}: {late}, of which the link between base stations is 2 ms"
+        );
+        // PDCP gives up what takes longer than t-Reordering, on one leg too.
+        let [lost, lost_alone] = [&split, &single].map(|run| of(run, "lost_datagrams"));
+        assert!(lost <= lost_alone, "{way:?}: {lost}, {lost_alone}");
+    }
+}
