@@ -1,0 +1,121 @@
+"""Instructions of a scenario by layer: what callgrind counts between two instants of a run.
+
+    tools/layers.py SCENARIO [FROM TO]
+
+Seconds of simulated time; building and what is before FROM are left out. A row of the output is a
+crate: what is inlined belongs to the file that it was written in, and what libraries do to the
+function that it was inlined into. Needs valgrind and `cargo build --release --bin whole_run`.
+See docs/speed.md.
+"""
+
+import argparse
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
+PROGRAM = TARGET / "release" / "whole_run"
+
+LAYERS = {
+    "core": "events, packets",
+    "sim": "world: routes, flows, applications",
+    "transport": "TCP, Multipath TCP",
+    "link": "links",
+    "layer2": "PDCP, RLC",
+    "radio": "radio: MAC, HARQ, RRC, looks at links",
+    "phy": "block errors, rates",
+    "channel": "fading, shadowing, path loss",
+    "mobility": "places, buildings, vehicles",
+    "traffic": "applications",
+    "record": "tables",
+    "libm": "libm",
+    "memory": "allocator, copies",
+}
+Counts = collections.Counter[str]
+
+NAME = re.compile(r"(fl|fi|fe|fn|cfn|cfi|cfl|ob|cob)=\((\d+)\)(?: (.*))?$")
+COST = re.compile(r"[+\-*]?\d*(?: [+\-*]?\d+)* (\d+)$")
+
+
+def count(scenario: Path, end_s: float) -> tuple[Counts, int]:
+    """Instructions by layer of a run that ends there, and its data packets."""
+    with tempfile.TemporaryDirectory() as folder:
+        profile = Path(folder) / "profile"
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}", str(PROGRAM)]
+        arguments = ["null", str(scenario), f'duration="{end_s} s"']
+        done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            sys.exit(done.stderr)
+        with profile.open(encoding="utf-8") as lines:
+            return by_layer(lines), json.loads(done.stdout)["data_packets"]
+
+
+def by_layer(lines: Iterable[str]) -> Counts:
+    """What each layer took itself, of a profile in callgrind's format."""
+    names: dict[tuple[str, str], str] = {}
+    counts = Counts()
+    file = function = ""
+    is_call = False
+    for line in lines:
+        if named := NAME.match(line):
+            kind, number, text = named.groups()
+            # Files share their numbers, and so do functions.
+            space = "file" if kind in {"fl", "fi", "fe", "cfi", "cfl"} else kind[-2:]
+            name = names.setdefault((space, number), text or "")
+            if kind in {"fl", "fi", "fe"}:
+                file = name
+            elif kind == "fn":
+                function = name
+        elif line.startswith("calls="):
+            is_call = True
+        elif cost := COST.match(line):
+            if not is_call:
+                counts[layer_of(file, function)] += int(cost[1])
+            is_call = False
+    return counts
+
+
+def layer_of(file: str, function: str) -> str:
+    """The layer of a line."""
+    if own := re.search(r"crates/(\w+)/src", file):
+        return own[1]
+    if "libm" in file or re.match(r"_*(exp|log|sin|cos|pow|atan)", function):
+        return "libm"
+    if owner := re.search(r"fadeout_(\w+?)::", function):
+        return owner[1]
+    return "memory" if re.search(r"alloc|free|mem|_int_|tcache", function) else "other"
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description="Instructions of a scenario by layer.")
+    parser.add_argument("scenario", type=Path)
+    parser.add_argument("begin", type=float, nargs="?", default=1.0, metavar="FROM")
+    parser.add_argument("end", type=float, nargs="?", default=2.0, metavar="TO")
+    given = parser.parse_args()
+    if not PROGRAM.exists():
+        sys.exit(f"{PROGRAM} is not there: cargo build --release --bin whole_run")
+    (before, packets_before), (after, packets) = (
+        count(given.scenario, end_s) for end_s in (given.begin, given.end)
+    )
+    after.subtract(before)
+    packets -= packets_before
+    total = sum(after.values())
+    print(f"{packets} data packets, {total / 1e6:.1f} million instructions")
+    print("\n| layer | instructions a packet | share |\n|---|---:|---:|")
+    for layer, instructions in after.most_common():
+        if instructions >= total / 200:
+            name = f"`{layer}`: {LAYERS[layer]}" if layer in LAYERS else layer
+            share = instructions / total
+            print(f"| {name} | {instructions / max(packets, 1):,.0f} | {share:.0%} |")
+
+
+if __name__ == "__main__":
+    main()
