@@ -140,13 +140,19 @@ pub(crate) struct MapReader {
     others: Option<Box<Others>>,
 }
 
-/// Maps that are not read where there is but one condition, and neither K factors nor delay spreads are
-/// drawn.
+/// Maps that are not read where there is but one condition.
 #[derive(Debug, Default)]
 struct Others {
+    state: Lattice,
+    /// None before one of them is read.
+    rare: Option<Box<Rare>>,
+}
+
+/// Maps that are not read before the condition changes where neither K factors nor delay spreads are drawn.
+#[derive(Debug, Default)]
+struct Rare {
     /// Of the other condition.
     shadowing: Lattice,
-    state: Lattice,
     k_factor: Lattice,
     delay_spread: [Lattice; 2],
 }
@@ -212,7 +218,10 @@ impl MapReader {
         let shared = self.map.common.scales.between_sites;
         let lattice = match *self.of.get_or_insert(n as u8) == n as u8 {
             true => &mut self.shadowing,
-            false => &mut self.others.get_or_insert_default().shadowing,
+            false => {
+                let others = self.others.get_or_insert_default();
+                &mut others.rare.get_or_insert_default().shadowing
+            }
         };
         lattice.at(place, own.distance_m(), |square, needed| {
             let (own, common) = (own.corners(square, needed), common.corners(square, needed));
@@ -234,15 +243,17 @@ impl MapReader {
     /// K factor at a place, in standard deviations from its mean; zero where it is not drawn.
     pub(crate) fn k_factor(&mut self, place: (f64, f64)) -> f64 {
         let others = self.others.get_or_insert_default();
-        read(&mut others.k_factor, self.map.k_factor.as_ref(), place)
+        let rare = others.rare.get_or_insert_default();
+        read(&mut rare.k_factor, self.map.k_factor.as_ref(), place)
     }
 
     /// Delay spread at a place in LOS (0) or NLOS (1), in standard deviations of its logarithm;
     /// zero where it is not drawn.
     pub(crate) fn delay_spread(&mut self, condition: usize, place: (f64, f64)) -> f64 {
-        let map = self.map.delay_spread[condition].as_ref();
         let others = self.others.get_or_insert_default();
-        read(&mut others.delay_spread[condition], map, place)
+        let rare = others.rare.get_or_insert_default();
+        let map = self.map.delay_spread[condition].as_ref();
+        read(&mut rare.delay_spread[condition], map, place)
     }
 }
 

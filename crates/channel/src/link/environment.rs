@@ -56,10 +56,7 @@ fn is_plain(config: &ChannelConfig) -> bool {
         config.line_of_sight,
         LineOfSight::Clear | LineOfSight::Obstructed | LineOfSight::Drawn
     );
-    !has_clusters
-        && is_one_of_two
-        && config.ue_antenna.is_the_same_everywhere()
-        && !config.path_loss.draws_environment_height()
+    !has_clusters && is_one_of_two && config.ue_antenna.is_the_same_everywhere()
 }
 
 impl Environment {

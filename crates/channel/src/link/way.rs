@@ -11,6 +11,7 @@ use crate::path_loss::{Ends, StateProbabilities, tr38901};
 use crate::penetration::Walls;
 use crate::shadowing::MapReader;
 use crate::transition;
+use fadeout_core::random::Stream;
 use fadeout_core::{Kinematics, Point, Time, Vector};
 use std::sync::Arc;
 
@@ -113,7 +114,7 @@ impl Way {
             own: (path_loss_db, shadowing_db),
             common,
             ..
-        } = beside.found(self.key(ends), || self.surroundings(ends, 0.0));
+        } = beside.found(self.key(ends), || self.surroundings(ends));
         let config = &self.shared.config;
         let places = (ends.base.position, ends.ue.position);
         let (base_gain_dbi, ue_gain_dbi) = config.fixed_gains_dbi(places).unwrap_or_default();
@@ -151,21 +152,21 @@ impl Way {
         });
     }
 
-    /// Distance, state and losses between the ends, whatever the antennas. The last number decides UMa's environment
-    /// height.
-    pub(super) fn surroundings(
-        &mut self,
-        ends: &LinkEnds,
-        environment_height: f64,
-    ) -> Surroundings {
+    /// Distance, state and losses between the ends, whatever the antennas.
+    pub(super) fn surroundings(&mut self, ends: &LinkEnds) -> Surroundings {
         let config = &self.shared.config;
         let mut geometry = Ends::new(ends.base.position, ends.ue.position, config.carrier);
-        if config.path_loss.draws_environment_height() {
-            geometry.environment_height_m = tr38901::uma_environment_height_m(
-                geometry.ground_m,
-                geometry.ue_height_m,
-                environment_height,
-            );
+        let draws_height = config.path_loss.draws_environment_height();
+        if draws_height && geometry.ue_height_m > tr38901::LOW_UE_M {
+            let (domain, entity) = ("radio.environment_height", self.key.entity());
+            let uniform = Stream::new(self.shared.seed, domain, entity).uniform();
+            let Ends {
+                ground_m,
+                ue_height_m,
+                ..
+            } = geometry;
+            geometry.environment_height_m =
+                tr38901::uma_environment_height_m(ground_m, ue_height_m, uniform);
         }
         let place = (ends.ue.position.x, ends.ue.position.y);
         let walls = self.walls();

@@ -31,8 +31,6 @@ pub(super) struct Whole {
     pub(super) told: Option<Box<ToldBeams>>,
     /// Where measurements of the beams found the UE, where it is predicted from that.
     pub(super) track: Option<Box<BeamTrack>>,
-    /// Uniform number that decides UMa's environment height.
-    environment_height: f64,
     fading: SmallScale,
     pub(super) scattering: Scattering,
     /// Decimal logarithms of the delay spreads in seconds that its own plans are made for.
@@ -84,7 +82,6 @@ impl Whole {
             };
             blockage.start(Stream::new(seed, BLOCKAGE_DOMAINS[n], of))
         });
-        let mut environment_height = Stream::new(seed, "radio.environment_height", entity);
         let beams = config.beams.as_ref();
         Whole {
             scattering: Scattering::new(&shared.laws, seed, u64::from(way.key.site)),
@@ -92,7 +89,6 @@ impl Whole {
             monitor: beams.and_then(FailureMonitor::new).map(Box::new),
             told: None,
             track: beams.and_then(BeamTrack::of).map(Box::new),
-            environment_height: environment_height.uniform(),
             fading: SmallScale::new(seed, entity),
             spreads_lg: [f64::NAN; 2],
             asked: None,
@@ -251,7 +247,7 @@ impl Whole {
             own: (path_loss_db, shadowing_db),
             others,
             common,
-        } = beside.found(key, || self.way.surroundings(ends, self.environment_height));
+        } = beside.found(key, || self.way.surroundings(ends));
         self.common = common;
         let (condition, other) = state.conditions();
         let others = los_weight.zip(others);
