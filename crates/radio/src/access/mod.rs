@@ -259,6 +259,6 @@ impl RadioAccess {
         self.check_failure(bearer, env);
         self.service.stack.arm(env.now, bearer, direction);
         // What is due on a leg, as a status or a retransmission, is so on that one alone.
-        self.service.on_backlogs(bearer, direction, env);
+        split::on_backlogs(&mut self.service, bearer, direction, env);
     }
 }

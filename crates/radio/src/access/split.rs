@@ -187,6 +187,20 @@ fn leg_at(stack: &Stack, bearer: DrbId, position: usize) -> Option<LegId> {
     stack.bearers[bearer.index()].legs().nth(position)
 }
 
+/// Any leg of a bearer may have something to send that it did not have before.
+pub(super) fn on_backlogs(
+    service: &mut Service,
+    bearer: DrbId,
+    direction: Direction,
+    env: &mut Env<'_, impl Probe>,
+) {
+    let mut position = 0;
+    while let Some(leg) = leg_at(&service.stack, bearer, position) {
+        service.on_backlog(Some(leg), direction, env);
+        position += 1;
+    }
+}
+
 /// Whether a bearer has an RLC entity that fails with a leg: in a secondary cell one that is kept to it alone.
 pub(super) fn fails_with(stack: &Stack, leg: LegId, bearer: DrbId) -> bool {
     let state = &stack.legs[leg.index()];
@@ -279,20 +293,6 @@ impl Service {
         );
         stack.close_books(bearer, Direction::Uplink, env);
         stack.arm(env.now, bearer, Direction::Downlink);
-    }
-
-    /// Any leg of a bearer may have something to send that it did not have before.
-    pub(super) fn on_backlogs(
-        &mut self,
-        bearer: DrbId,
-        direction: Direction,
-        env: &mut Env<'_, impl Probe>,
-    ) {
-        let mut position = 0;
-        while let Some(leg) = leg_at(&self.stack, bearer, position) {
-            self.on_backlog(Some(leg), direction, env);
-            position += 1;
-        }
     }
 
     /// Something waits at the UE for a bearer: its further legs may carry it too.
