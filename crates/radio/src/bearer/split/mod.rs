@@ -381,9 +381,7 @@ impl Split {
     /// Standard: TS 38.323 §5.2.1.
     #[inline]
     fn may_use(&self, now: Time, leg: u8, direction: Direction, legs: &RlcLegs) -> bool {
-        if !self.openings.are_all_open(now, direction)
-            && self.openings.is_closed(now, (leg, direction))
-        {
+        if self.openings.is_closed(now, (leg, direction)) {
             return false;
         }
         if leg == self.primary(now, direction) {

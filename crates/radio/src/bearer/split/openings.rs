@@ -81,6 +81,9 @@ impl Openings {
     /// Whether a leg is given nothing: it has failed, or its UE is about to leave it.
     #[inline]
     pub(super) fn is_closed(&self, now: Time, (leg, direction): (u8, Direction)) -> bool {
+        if self.are_all_open(now, direction) {
+            return false;
+        }
         let is_held = self.is_held && leg == FAR && direction == Direction::Downlink;
         is_held || self.is_down(now, (leg, direction))
     }

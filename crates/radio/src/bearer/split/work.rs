@@ -222,15 +222,11 @@ impl SplitBearer<'_> {
             self.feed_copies(env, storage);
             return;
         }
-        if self.split.config.leg.is_none() {
-            return;
-        }
         let openings = &self.split.openings;
-        let are_all_open = openings.are_all_open(now, direction);
-        if !are_all_open && openings.is_closed(now, (FAR, direction)) {
+        if self.split.config.leg.is_none() || openings.is_closed(now, (FAR, direction)) {
             return;
         }
-        let near_is_open = are_all_open || !openings.is_closed(now, (NEAR, direction));
+        let near_is_open = !openings.is_closed(now, (NEAR, direction));
         let primary = self.split.primary(now, direction);
         while let Some(next) = self.next(env.pool) {
             let split = &*self.split;
