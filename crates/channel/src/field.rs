@@ -49,34 +49,6 @@ impl Field {
         Field { waves }
     }
 
-    /// How steep it is at most between the corners of a lattice with this step.
-    fn steepness(&self, step_m: f64) -> Steepness {
-        let [by_x, by_y] = self.waves.turns();
-        // Between the corners a wave is linear in each coordinate. With sines and cosines of half of what it
-        // turns by from corner to corner, its slope along (dx, dy) is at most
-        // 2 |(dx sx cy + dy sy cx) + i sx sy (p dx + q dy)| a step, with p and q within [-1, 1].
-        let half = |turns: &f64| {
-            let angle = PI * turns * step_m;
-            (sin(angle), cos(angle))
-        };
-        let halves: Vec<_> = by_x.iter().map(half).zip(by_y.iter().map(half)).collect();
-        let along = |dx: f64, dy: f64| -> f64 {
-            let slopes = halves.iter().map(|&((sx, cx), (sy, cy))| {
-                let (alike, apart) = (dx * sx * cy + dy * sy * cx, sx * sy);
-                2.0 * (alike * alike + apart * apart).sqrt()
-            });
-            slopes.sum::<f64>() * (2.0 / WAVES as f64).sqrt() / step_m
-        };
-        let mut directions = [[0.0; DIRECTIONS + 1]; 2];
-        for (side, upward) in directions.iter_mut().zip([1.0, -1.0]) {
-            for (n, slope) in side.iter_mut().enumerate() {
-                let share = n as f64 / DIRECTIONS as f64;
-                *slope = along(1.0 - share, upward * share);
-            }
-        }
-        Steepness(directions)
-    }
-
     /// By how much at most what a lattice with this step reads differs from the field: each wave is bent by so much
     /// between the corners.
     fn lattice_error(&self, step_m: f64) -> f64 {
@@ -130,32 +102,6 @@ impl Field {
 #[inline(always)]
 fn value(sum: f32) -> f64 {
     f64::from(sum) * (2.0 / WAVES as f64).sqrt()
-}
-
-/// Directions of a quarter turn that a field's slope is known along.
-const DIRECTIONS: usize = 8;
-
-/// How steep a field on a lattice is at most, with each metre of |dx| + |dy|: where dx and dy have the same sign,
-/// and where they have not, by the share of |dy|. The slope is a norm of (dx, dy), thus convex in that share: between
-/// two known ones it is no more than their chord.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Steepness([[f64; DIRECTIONS + 1]; 2]);
-
-impl Steepness {
-    /// By how much at most values at two places differ.
-    pub(crate) fn most_difference(&self, (dx, dy): (f64, f64)) -> f64 {
-        /// Twice what single precision takes from a sum of waves, and more.
-        const ROUNDING: f64 = 1e-3;
-        let way = dx.abs() + dy.abs();
-        if way == 0.0 {
-            return 0.0;
-        }
-        let side = &self.0[usize::from(dx * dy < 0.0)];
-        let share = dy.abs() / way * DIRECTIONS as f64;
-        let n = (share as usize).min(DIRECTIONS - 1);
-        let beyond = share - n as f64;
-        way * (side[n] + (side[n + 1] - side[n]) * beyond) + ROUNDING
-    }
 }
 
 /// A field on a fine square lattice, interpolated between the corners of a cell. Moving within a
@@ -266,15 +212,11 @@ impl Map {
         }
     }
 
-    /// How steep what a lattice reads is at most.
-    pub(crate) fn steepness(&self) -> Steepness {
-        self.field.steepness(self.distance_m / CELLS)
-    }
-
-    /// No less than the interpolated value at a place less twice [`Map::lattice_error`], and no more than it.
-    pub(crate) fn least_at(&self, (x, y): (f64, f64)) -> f64 {
+    /// Bounds of the interpolated value at a place, twice [`Map::lattice_error`] apart.
+    pub(crate) fn within(&self, (x, y): (f64, f64)) -> [f64; 2] {
         let error = self.error.get_or_init(|| self.lattice_error());
-        self.field.at_place([x, y]) - error
+        let value = self.field.at_place([x, y]);
+        [value - error, value + error]
     }
 
     /// By how much the field differs from what is interpolated, and by what single precision takes from either.
@@ -286,11 +228,6 @@ impl Map {
     pub(crate) fn read(&self, lattice: &mut Lattice, place: (f64, f64)) -> f64 {
         let corners = |square, needed| self.corners(square, needed);
         lattice.at(place, self.distance_m, corners)
-    }
-
-    /// The interpolated value at a place.
-    pub(crate) fn at(&self, place: (f64, f64)) -> f64 {
-        self.read(&mut Lattice::new(), place)
     }
 
     /// Its correlation distance in metres.
@@ -396,16 +333,17 @@ mod tests {
     }
 
     #[test]
-    fn what_a_lattice_reads_is_no_less_than_the_field_less_the_error_of_its_corners() {
+    fn what_a_lattice_reads_is_within_the_error_of_its_corners_of_the_field() {
         let mut tightest = f64::INFINITY;
         for (seed, distance_m) in [(4, 10.0), (5, 50.0), (6, 130.0)] {
             let map = Map::new(&mut Stream::new(seed, "test.field", 0), distance_m);
             let mut draw = Stream::new(seed, "test.places", 0);
             for _ in 0..4000 {
                 let place = (draw.uniform_in(-1e3, 1e3), draw.uniform_in(-1e3, 1e3));
-                let room = map.at(place) - map.least_at(place);
-                assert!(room >= 0.0 && room <= 2.0 * map.lattice_error(), "{room}");
-                tightest = tightest.min(room / map.lattice_error());
+                let read = map.read(&mut Lattice::new(), place);
+                let [least, most] = map.within(place);
+                assert!(least <= read && read <= most, "{least} {read} {most}");
+                tightest = tightest.min((read - least) / map.lattice_error());
             }
         }
         assert!(tightest < 0.8, "{tightest}");

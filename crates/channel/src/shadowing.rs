@@ -6,12 +6,12 @@
 //! that comes back finds what it left, and a UE whose path becomes blocked or clear meets another
 //! map's value. All sites share one more field; it makes their shadowing correlated.
 
-use super::field::{Lattice, Map, Steepness};
+use super::field::{Lattice, Map};
 use super::path_loss::Condition;
 use fadeout_core::math::exp;
 use fadeout_core::random::Stream;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Correlation of the shadowing at two places `displacement` apart:
 /// `exp(-displacement / distance)`.
@@ -101,8 +101,6 @@ impl Maps {
 pub(crate) struct SiteMap {
     common: Arc<CommonMap>,
     shadowing: [Map; 2],
-    /// How steep its shadowing in a condition is at most.
-    steepness: [OnceLock<Steepness>; 2],
     state: Map,
     k_factor: Option<Map>,
     delay_spread: [Option<Map>; 2],
@@ -116,7 +114,6 @@ impl SiteMap {
         let scales = &common.scales;
         SiteMap {
             shadowing: shadowing_fields(scales, seed, "radio.shadowing.site", site),
-            steepness: [OnceLock::new(), OnceLock::new()],
             state: Map::new(&mut stream, scales.state_m),
             k_factor: scales
                 .k_factor_m
@@ -177,17 +174,8 @@ impl MapReader {
         Arc::as_ptr(&self.map.common)
     }
 
-    /// By how many standard deviations at most the shadowing at two places `way` apart differs, beside the
-    /// difference of the [common part](MapReader::common_shadowing).
-    pub(crate) fn most_difference(&self, condition: Condition, way: (f64, f64)) -> f64 {
-        let n = number(condition);
-        let own = &self.map.shadowing[n];
-        let steepness = self.map.steepness[n].get_or_init(|| own.steepness());
-        let shared = self.map.common.scales.between_sites;
-        (1.0 - shared).sqrt() * steepness.most_difference(way)
-    }
-
-    /// As [`MapReader::common_shadowing`]; `lattice` has read the common map of this condition alone.
+    /// The part of the shadowing that all sites share, in standard deviations; `lattice` has read the common map of this
+    /// condition alone.
     pub(crate) fn common_by(
         &self,
         lattice: &mut Lattice,
@@ -199,16 +187,11 @@ impl MapReader {
             * common.shadowing[number(condition)].read(lattice, place)
     }
 
-    /// The part of the shadowing that all sites share, in standard deviations.
-    pub(crate) fn common_shadowing(&self, condition: Condition, place: (f64, f64)) -> f64 {
-        let common = &self.map.common;
-        common.scales.between_sites.sqrt() * common.shadowing[number(condition)].at(place)
-    }
-
-    /// No more than the part of the shadowing at a place that is the site's own, in standard deviations, and little less.
-    pub(crate) fn least_own(&self, condition: Condition, place: (f64, f64)) -> f64 {
+    /// Bounds of the part of the shadowing at a place that is the site's own, close to each other, in standard deviations.
+    pub(crate) fn own_within(&self, condition: Condition, place: (f64, f64)) -> [f64; 2] {
         let share = (1.0 - self.map.common.scales.between_sites).sqrt();
-        share * self.map.shadowing[number(condition)].least_at(place)
+        let within = self.map.shadowing[number(condition)].within(place);
+        within.map(|bound| share * bound)
     }
 
     /// Shadowing at a place, in standard deviations.

@@ -343,9 +343,9 @@ fn a_link_that_stands_aside_is_the_whole_one_without_its_fading() {
     }
 }
 
-/// Losses with a known slope, and a walk; the bound holds for every step and says something of a short one.
+/// Losses with a known slope, and a walk; the bounds hold at every place where there are some, and say something.
 #[test]
-fn a_gain_changes_by_no_more_than_its_bound_between_two_places() {
+fn a_gain_is_within_its_bounds_at_another_place() {
     let sector = Antenna::Sector(Mounted {
         pattern: LteSector::default(),
         boresight: Angles {
@@ -381,7 +381,6 @@ fn a_gain_changes_by_no_more_than_its_bound_between_two_places() {
         };
         let (mut halves_db, mut tightest) = ((0.0, 0), 0.0_f64);
         let cases = Cases::new(2000).among(5);
-        let mut rises = 0;
         cases.run(|seed| {
             let mut link = link(&config, seed);
             let mut draw = Stream::new(seed, "walk", number as u64);
@@ -389,50 +388,38 @@ fn a_gain_changes_by_no_more_than_its_bound_between_two_places() {
             for n in 0..12_u32 {
                 let way = draw.uniform_in(0.0, if n % 10 == 0 { 40.0 } else { 1.0 });
                 let toward = draw.uniform_in(0.0, TAU);
-                let before = link.large_scale().gain_db;
                 x = (x + way * cos(toward)).clamp(-600.0, 600.0);
                 y = (y + way * sin(toward)).clamp(-600.0, 600.0);
                 let mut ends = at(x);
                 ends.base.position.z = 32.0;
                 ends.ue.position.y = y;
                 let common = &mut CommonShadowing::default();
-                let [least, most] = link.reach_db(ends.ue.position, f64::INFINITY, common);
-                let rise = link.rise(f64::INFINITY);
+                let place = ends.ue.position;
+                let shadowing_db = link.shadowing_db(place, common);
+                let smooth = link.smooth(f64::INFINITY);
                 let found = link.large_scale_db(Time::ZERO, &ends);
-                if n == 0 {
-                    assert!(most.is_infinite(), "nothing was found yet");
+                assert!(n > 0 || smooth.is_none(), "nothing was found yet");
+                let bounds = smooth.and_then(|it| it.bounds_db(place, shadowing_db));
+                let Some([least, most]) = bounds else {
                     continue;
-                }
-                let change = found - before;
-                let is_within = least <= change && change <= most;
-                assert!(is_within, "{path_loss:?} {n}: {least} {change} {most}");
-                if let Some(rise) = rise {
-                    let gone_m = rise.from.distance_to(ends.ue.position);
-                    let shadowing_db = link.least_shadowing_db(ends.ue.position, common);
-                    let most_db = rise.gain_db + rise.db_per_m * gone_m;
-                    let is_below = found + shadowing_db <= most_db;
-                    assert!(gone_m > rise.within_m || is_below, "{path_loss:?} {n}");
-                    rises += u32::from(gone_m <= rise.within_m);
-                }
+                };
+                let is_within = least <= found && found <= most;
+                assert!(is_within, "{path_loss:?} {n}: {least} {found} {most}");
                 let (middle, half) = ((least + most) / 2.0, (most - least) / 2.0);
-                if half.is_finite() {
-                    tightest = tightest.max((change - middle).abs() / half);
-                }
-                if way < 1.0 && half.is_finite() {
+                tightest = tightest.max((found - middle).abs() / half);
+                if way < 1.0 {
                     halves_db = (halves_db.0 + half, halves_db.1 + 1);
                 }
             }
         });
         let mean_db = halves_db.0 / f64::from(halves_db.1);
-        assert!(!cases.is_whole() || tightest > 0.2, "{tightest}");
-        assert!(!cases.is_whole() || rises > 2000, "{rises}");
-        // Its shadowing is alike over 50 m, that of the streets over 10.
-        assert!(number > 0 || mean_db < 12.0, "{mean_db}");
+        assert!(!cases.is_whole() || tightest > 0.5, "{tightest}");
+        assert!(!cases.is_whole() || halves_db.1 > 2000, "{halves_db:?}");
+        // The map's error of 8 dB of shadowing is some 2; the rest are the slopes of losses and antennas near a mast.
+        assert!(mean_db < 6.0, "{mean_db}");
     }
     // A path that may pass into another condition has none.
     let mut free = link(&street(LineOfSight::Drawn), 5);
     free.large_scale_db(Time::ZERO, &at(50.0));
-    let common = &mut CommonShadowing::default();
-    let bounds = free.reach_db(at(50.1).ue.position, f64::INFINITY, common);
-    assert!(bounds.iter().all(|it| it.is_infinite()));
+    assert_eq!(free.smooth(f64::INFINITY), None);
 }

@@ -22,8 +22,6 @@ pub(super) struct Surroundings {
     pub(super) own: Weighed,
     /// Of the other condition, where that has a share too.
     pub(super) others: Option<Weighed>,
-    /// The part of the shadowing that all sites share, in standard deviations, where links are bounded by it.
-    pub(super) common: Option<f64>,
 }
 
 /// The way to a UE from one antenna of a mast, which the next one of the same mast need not find again. It is

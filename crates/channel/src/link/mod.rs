@@ -17,7 +17,7 @@ pub use beside::Beside;
 pub use causes::Causes;
 pub use environment::Environment;
 pub use parts::{LargeScale, State};
-pub use reach::{CommonShadowing, Rise, Shadow};
+pub use reach::{CommonShadowing, Shadow, Smooth};
 
 use way::Way;
 use whole::Whole;
@@ -125,23 +125,17 @@ impl LinkChannel {
         self.way().last.map(|last| (last.gain_db, last.state))
     }
 
-    /// By how many dB at least and at most the gain with the UE at `ue` is above the one that was found last;
-    /// infinite where no bound is known. Only the nearest of the images of a base station counts, which is surely
-    /// the same one while the UE is within `unique_m` of it on the ground.
-    pub fn reach_db(&self, ue: Point, unique_m: f64, common: &mut CommonShadowing) -> [f64; 2] {
-        self.way().reach_db(ue, unique_m, common)
+    /// How the gain without shadowing may change on the way from where it was found last; none where no bound is known. Only the
+    /// nearest of the images of a base station counts, which is surely the same one while the UE is within `unique_m`
+    /// of it on the ground.
+    pub fn smooth(&self, unique_m: f64) -> Option<Smooth> {
+        self.way().smooth(unique_m)
     }
 
-    /// How the gain without shadowing may rise on the way from where it was found last; none where no bound is known. Images of the base
-    /// station are those of [`reach_db`](LinkChannel::reach_db).
-    pub fn rise(&self, unique_m: f64) -> Option<Rise> {
-        self.way().rise(unique_m)
-    }
-
-    /// No more than the loss by its [shadowing](Shadow) with the UE at `ue`, and little less, dB; only of a link with a
-    /// [`rise`](LinkChannel::rise).
-    pub fn least_shadowing_db(&self, ue: Point, common: &mut CommonShadowing) -> f64 {
-        self.way().least_shadowing_db(ue, common)
+    /// Bounds of the loss by its [shadowing](Shadow) with the UE at `ue`, close to each other, dB; only of a link that has a
+    /// [smooth gain](LinkChannel::smooth).
+    pub fn shadowing_db(&self, ue: Point, common: &mut CommonShadowing) -> [f64; 2] {
+        self.way().shadowing_db(ue, common)
     }
 
     /// Fading power gain of each sub-band at `t`, linear, mean 1 over places for each antenna of the

@@ -1,4 +1,5 @@
-//! How far a link's gain can be from the one that was found last, without finding it again.
+//! Between which bounds a link's gain is, without finding it: without its shadowing it is a smooth one, which changes little
+//! on a short way, and the shadowing is read from its map, near enough, once for all links of a site.
 
 use super::way::{Last, Way};
 use super::{OUTAGE_LOSS_DB, State};
@@ -97,19 +98,45 @@ impl CommonShadowing {
     }
 }
 
-/// How a link's gain without its shadowing may rise on the way from where it was found last.
+/// How a link's gain without its shadowing may change on the way from where it was found last.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rise {
+pub struct Smooth {
     /// Where that was.
     pub from: Point,
-    /// The gain there without the shadowing, and with room for rounding, dB.
+    /// The gain there without the shadowing, dB.
     pub gain_db: f64,
-    /// By how many dB at most the same rises with each metre of the way.
+    /// By how many dB at most it changes as soon as the place does: where another image of the base station may be
+    /// the nearest one. With room for rounding.
+    pub turned_db: f64,
+    /// By how many dB at most it changes with each metre of the way.
     pub db_per_m: f64,
     /// For so many metres.
     pub within_m: f64,
     /// Its shadowing.
     pub shadow: Shadow,
+    /// Between which the gain is cut, dB.
+    limits_db: [f64; 2],
+}
+
+impl Smooth {
+    /// How far a place is, no less than that, if the gain is known to change no more than it says there.
+    pub fn way_m(&self, place: Point) -> Option<f64> {
+        let way_m = self.from.distance_to(place) * (1.0 + 1e-9);
+        (way_m <= self.within_m).then_some(way_m)
+    }
+
+    /// Bounds of the gain with the UE at a place where its shadowing is within `shadowing_db`, dB; none where no bound
+    /// is known.
+    pub fn bounds_db(&self, place: Point, shadowing_db: [f64; 2]) -> Option<[f64; 2]> {
+        let change_db = self.turned_db + self.db_per_m * self.way_m(place)?;
+        let [least_db, most_db] = shadowing_db;
+        let [outage_db, limit_db] = self.limits_db;
+        let bounds_db = [
+            self.gain_db - change_db - most_db,
+            self.gain_db + change_db - least_db,
+        ];
+        Some(bounds_db.map(|bound_db| bound_db.clamp(outage_db, limit_db)))
+    }
 }
 
 /// Which shadowing a link has: links of a UE with the same have the same loss by it at the same place.
@@ -127,9 +154,6 @@ impl Shadow {
     };
 }
 
-/// Nothing is known.
-const ANYWHERE: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
-
 impl Way {
     /// Slopes, and what was found last, where a bound of the gain is known.
     fn bounded(&self) -> Option<(&Slopes, &Last)> {
@@ -138,10 +162,8 @@ impl Way {
             Condition::Los => State::Los,
             Condition::Nlos => State::Nlos,
         };
-        let is_bounded = last.state == expected
-            && last.is_bare
-            && self.shared.follows_from_the_places()
-            && (self.shared.config.shadowing.is_none() || last.common().is_some());
+        let is_bounded =
+            last.state == expected && last.is_bare && self.shared.follows_from_the_places();
         is_bounded.then_some((slopes, last))
     }
 
@@ -149,8 +171,8 @@ impl Way {
         slopes.sigma_db[usize::from(self.walls().is_building)]
     }
 
-    /// As [`LinkChannel::rise`](super::LinkChannel::rise).
-    pub(super) fn rise(&self, unique_m: f64) -> Option<Rise> {
+    /// As [`LinkChannel::smooth`](super::LinkChannel::smooth).
+    pub(super) fn smooth(&self, unique_m: f64) -> Option<Smooth> {
         let (slopes, last) = self.bounded()?;
         if self.is_at_a_limit(last.gain_db) {
             return None;
@@ -181,88 +203,30 @@ impl Way {
             None => Shadow::NONE,
         };
         let db_per_m = loss_db + antenna_db + self.shared.absorption_db_per_m;
-        (within_m > 0.0).then_some(Rise {
+        (within_m > 0.0).then_some(Smooth {
             from: last.ue.position,
-            gain_db: last.gain_db + last.shadowing_db + turned_db + ROUNDING_DB,
+            gain_db: last.gain_db + last.shadowing_db,
+            turned_db: turned_db + ROUNDING_DB,
             db_per_m: db_per_m * (1.0 + 1e-9),
             within_m,
             shadow,
+            limits_db: [-OUTAGE_LOSS_DB, -self.shared.config.minimum_loss_db],
         })
     }
 
-    /// As [`LinkChannel::least_shadowing_db`](super::LinkChannel::least_shadowing_db).
-    pub(super) fn least_shadowing_db(&self, ue: Point, common: &mut CommonShadowing) -> f64 {
+    /// As [`LinkChannel::shadowing_db`](super::LinkChannel::shadowing_db).
+    pub(super) fn shadowing_db(&self, ue: Point, common: &mut CommonShadowing) -> [f64; 2] {
         match (&self.shared.slopes, self.shared.config.shadowing) {
             (Some(slopes), Some(_)) => {
                 let shared = common.at(&self.maps, slopes.condition, ue);
-                let own = self.maps.least_own(slopes.condition, (ue.x, ue.y));
-                self.sigma_db(slopes) * (shared + own)
-            }
-            _ => 0.0,
-        }
-    }
-
-    /// As [`LinkChannel::reach_db`](super::LinkChannel::reach_db).
-    pub(super) fn reach_db(
-        &self,
-        ue: Point,
-        unique_m: f64,
-        common: &mut CommonShadowing,
-    ) -> [f64; 2] {
-        let Some((slopes, last)) = self.bounded() else {
-            return ANYWHERE;
-        };
-        let (base, from) = (last.base, last.ue.position);
-        let (dx, dy, dz) = (ue.x - from.x, ue.y - from.y, ue.z - from.z);
-        let on_ground = (dx * dx + dy * dy).sqrt();
-        let way = (dx * dx + dy * dy + dz * dz).sqrt();
-        let (x, y, z) = (from.x - base.x, from.y - base.y, from.z - base.z);
-        let ground = (x * x + y * y).sqrt();
-        let slant = (x * x + y * y + z * z).sqrt();
-        if way >= slant {
-            return ANYWHERE;
-        }
-        // ln(1 + x) is at most x.
-        let loss_db = slopes.loss_db * way / (slant - way);
-        let [common_db, shadowing_db] = match last.common() {
-            Some(before) if self.shared.config.shadowing.is_some() => {
-                let sigma_db = self.sigma_db(slopes);
-                let now = common.at(&self.maps, slopes.condition, ue);
-                let own = self.maps.most_difference(slopes.condition, (dx, dy));
-                [sigma_db * (before - now), sigma_db * own]
+                let own = self.maps.own_within(slopes.condition, (ue.x, ue.y));
+                own.map(|own| self.sigma_db(slopes) * (shared + own))
             }
             _ => [0.0; 2],
-        };
-        let Steepness {
-            azimuth_db,
-            elevation_db,
-            anywhere_db,
-        } = slopes.antenna;
-        let is_same_image = ground + on_ground < unique_m;
-        let antenna_db = if is_same_image && on_ground < ground {
-            let azimuth_deg = angle_deg(on_ground / ground);
-            let elevation_deg = angle_deg(way / slant);
-            (azimuth_db * azimuth_deg + elevation_db * elevation_deg).min(anywhere_db)
-        } else {
-            anywhere_db
-        };
-        let absorption_db = self.shared.absorption_db_per_m * way;
-        let change_db = loss_db + shadowing_db + antenna_db + absorption_db;
-        let reach_db = change_db * (1.0 + 1e-9) + ROUNDING_DB;
-        if self.is_at_a_limit(last.gain_db) {
-            // It was cut there: what changes may begin beyond.
-            let reach_db = reach_db + common_db.abs();
-            return [-reach_db, reach_db];
         }
-        [common_db - reach_db, common_db + reach_db]
     }
 
     fn is_at_a_limit(&self, gain_db: f64) -> bool {
         gain_db >= -self.shared.config.minimum_loss_db || gain_db <= -OUTAGE_LOSS_DB
     }
-}
-
-/// More than the angle with this sine, which is below one, in degrees: asin(x) is at most x / sqrt(1 - x^2).
-fn angle_deg(sine: f64) -> f64 {
-    (sine / (1.0 - sine * sine).sqrt()).to_degrees()
 }

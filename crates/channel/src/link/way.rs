@@ -36,18 +36,12 @@ pub(super) struct Last {
     pub(super) gain_db: f64,
     /// What the shadowing has taken from it.
     pub(super) shadowing_db: f64,
-    /// The part of the shadowing that all sites share, in standard deviations; not a number where it was not found.
-    common: f64,
     pub(super) state: State,
     /// Whether no building and no vehicle had a word in it.
     pub(super) is_bare: bool,
 }
 
 impl Last {
-    pub(super) fn common(&self) -> Option<f64> {
-        (!self.common.is_nan()).then_some(self.common)
-    }
-
     /// When and with which ends it was found by one that stands aside.
     pub(super) fn question(&self) -> (Time, LinkEnds) {
         let base = Kinematics::at_rest(self.base);
@@ -112,7 +106,6 @@ impl Way {
             slant_m,
             state,
             own: (path_loss_db, shadowing_db),
-            common,
             ..
         } = beside.found(self.key(ends), || self.surroundings(ends));
         let config = &self.shared.config;
@@ -128,7 +121,7 @@ impl Way {
             ..LargeScale::UNKNOWN
         };
         let gain_db = look.sum_db(config.minimum_loss_db);
-        self.note(now, ends, (state, gain_db, shadowing_db), common);
+        self.note(now, ends, (state, gain_db, shadowing_db));
         gain_db
     }
 
@@ -138,7 +131,6 @@ impl Way {
         now: Time,
         ends: &LinkEnds,
         (state, gain_db, shadowing_db): (State, f64, f64),
-        common: Option<f64>,
     ) {
         self.last = Some(Last {
             at: now,
@@ -146,7 +138,6 @@ impl Way {
             ue: ends.ue,
             gain_db,
             shadowing_db,
-            common: common.unwrap_or(f64::NAN),
             state,
             is_bare: ends.obstruction.is_none() && ends.vehicles_db <= 0.0,
         });
@@ -189,8 +180,6 @@ impl Way {
             los_weight,
             own: losses(condition),
             others: los_weight.map(|_| losses(other)),
-            common: (self.shared.slopes.is_some() && config.shadowing.is_some())
-                .then(|| self.maps.common_shadowing(condition, place)),
         }
     }
 }

@@ -37,8 +37,6 @@ pub(super) struct Whole {
     spreads_lg: [f64; 2],
     pub(super) asked: Option<Asked>,
     pub(super) large_scale: LargeScale,
-    /// The part of its shadowing that all sites share, in standard deviations, where it was found.
-    common: Option<f64>,
 }
 
 /// Gains of both ends' antennas in a condition, dBi, and what is in the way, dB.
@@ -93,7 +91,6 @@ impl Whole {
             spreads_lg: [f64::NAN; 2],
             asked: None,
             large_scale: LargeScale::UNKNOWN,
-            common: None,
             way,
         }
     }
@@ -128,7 +125,7 @@ impl Whole {
             ..
         } = self.large_scale;
         let found = (state, gain_db, shadowing_db);
-        self.way.note(now, ends, found, self.common);
+        self.way.note(now, ends, found);
         let place = ends.ue.position;
         self.lay_out_fading(&shared, (place.x, place.y));
         self.large_scale.gain_db
@@ -246,9 +243,7 @@ impl Whole {
             los_weight,
             own: (path_loss_db, shadowing_db),
             others,
-            common,
         } = beside.found(key, || self.way.surroundings(ends));
-        self.common = common;
         let (condition, other) = state.conditions();
         let others = los_weight.zip(others);
         let excess_db = others

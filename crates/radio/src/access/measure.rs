@@ -12,7 +12,7 @@ use crate::rrc::mobility::UeMobility;
 use crate::rrc::pace;
 use crate::rrc::policy::{HandoverPolicy, Policy};
 use crate::rrc::trail::Trail;
-use fadeout_core::{CellId, MeasurementRow, Motion, Probe, RrcEvent, Span, Time, UeId};
+use fadeout_core::{CellId, MeasurementRow, Motion, Point, Probe, RrcEvent, Span, Time, UeId};
 
 impl Managed<'_> {
     /// The UE measures its cells.
@@ -143,8 +143,8 @@ fn lower_lines<M: Motion>(
         let (number, is_new) = gate.site(rise.shadow, position);
         if is_new {
             let site = gate.site_mut(number);
-            site.least_db = Bounded(air).least_shadowing_db(way, place);
-            survey.add_site(site.least_db);
+            site.shadowing_db = Bounded(air).shadowing_db(way, place);
+            survey.add_site(site.shadowing_db[0]);
         }
         if let Some(most_db) = survey.most_at_rest(position, number) {
             let rise = Rise {
@@ -201,7 +201,7 @@ impl Look<'_> {
         let Look { ue, cells, air, .. } = self;
         self.state.gate.go_to(place, |site| {
             let way = (*ue, cells[site.position]);
-            Bounded(air).least_shadowing_db(way, place)
+            Bounded(air).shadowing_db(way, place)
         });
         let round = &mut Round::default();
         self.lift(serving);
@@ -216,7 +216,7 @@ impl Look<'_> {
             let position = self.visited[nth];
             self.lift(position);
             if position != serving {
-                self.bound(position, round, motion);
+                self.bound((position, place), round, motion);
             }
         }
         let mut nth = 0;
@@ -265,17 +265,27 @@ impl Look<'_> {
         }
     }
 
-    fn bound<M: Motion>(&mut self, position: usize, round: &mut Round, motion: &mut M) {
+    fn bound<M: Motion>(
+        &mut self,
+        (position, place): (usize, Point),
+        round: &mut Round,
+        motion: &mut M,
+    ) {
         let way = (self.ue, self.cells[position]);
-        if let Some([low, high]) = Bounded(self.air).bound_level(way, (self.now, round), motion) {
-            self.samples[position] = Level { low, high };
+        let known = |shadow| self.state.gate.shadowing_db(shadow);
+        match Bounded(self.air).bound_level(way, place, motion, known) {
+            Some([low, high]) => self.samples[position] = Level { low, high },
+            None => self.look_at(position, round, motion),
         }
     }
 
     fn measure_one<M: Motion>(&mut self, position: usize, round: &mut Round, motion: &mut M) {
-        if self.samples[position].is_known() {
-            return;
+        if !self.samples[position].is_known() {
+            self.look_at(position, round, motion);
         }
+    }
+
+    fn look_at<M: Motion>(&mut self, position: usize, round: &mut Round, motion: &mut M) {
         let way = (self.ue, self.cells[position]);
         if let Some(level_dbm) = self.air.measure_level(way, (self.now, round), motion) {
             self.samples[position] = level_dbm.into();

@@ -116,28 +116,31 @@ impl Bounded<'_> {
         self.0.ues[ue.index()].place(now, motion).ue.position
     }
 
-    /// Bounds of the level that [`Air::measure_level`] would find, dBm; equal where nothing but a look tells.
-    pub(crate) fn bound_level<M: Motion>(
+    /// Bounds of the level that [`Air::measure_level`] would find where a UE is, `place`, dBm; none where nothing but a look
+    /// tells. `known` says what the shadowing of a site takes there, if that is known.
+    pub(crate) fn bound_level(
         &mut self,
         (ue, cell): (UeId, CellId),
-        (now, round): (Time, &mut Round),
-        motion: &mut M,
+        place: Point,
+        motion: &impl Motion,
+        known: impl FnOnce(Shadow) -> Option<[f64; 2]>,
     ) -> Option<[f64; 2]> {
-        let index = path_between(self.0, ue, cell)?;
-        let at = latest(now, self.0.grain);
-        let of_ue = &mut self.0.ues[ue.index()];
-        let place = of_ue.place(at, motion).ue.position;
-        let its = &self.0.cells[cell.index()];
-        let bounds_db = match motion.has_vehicles() {
-            false => self.0.channels[index].bounds_db(place, its, &mut of_ue.common),
-            true => [f64::NEG_INFINITY, f64::INFINITY],
-        };
-        if bounds_db[1] == f64::INFINITY {
-            let level_dbm = self.0.measure_level((ue, cell), (now, round), motion)?;
-            return Some([level_dbm; 2]);
+        if motion.has_vehicles() {
+            return None;
         }
-        let [low_db, high_db] = bounds_db.map(|bound| its.levels.element_dbm + bound);
-        Some([low_db - ROUNDING_DB, high_db + ROUNDING_DB])
+        let index = path_between(self.0, ue, cell)?;
+        let its = &self.0.cells[cell.index()];
+        let channel = &self.0.channels[index];
+        let smooth = channel.smooth(its)?;
+        let common = &mut self.0.ues[ue.index()].common;
+        let shadowing_db =
+            known(smooth.shadow).unwrap_or_else(|| channel.shadowing_db(place, common));
+        let [low_db, high_db] = smooth.bounds_db(place, shadowing_db)?;
+        let element_dbm = its.levels.element_dbm;
+        Some([
+            element_dbm + low_db - ROUNDING_DB,
+            element_dbm + high_db + ROUNDING_DB,
+        ])
     }
 
     /// How the level of a cell may rise from where a UE is, `place`; none where no bound is known.
@@ -152,23 +155,23 @@ impl Bounded<'_> {
         }
         let index = path_between(self.0, ue, cell)?;
         let its = &self.0.cells[cell.index()];
-        let rise = self.0.channels[index].rise(its)?;
-        let way_m = rise.from.distance_to(place) * (1.0 + 1e-9);
-        let level_dbm = its.levels.element_dbm + rise.gain_db + rise.db_per_m * way_m;
+        let smooth = self.0.channels[index].smooth(its)?;
+        let way_m = smooth.way_m(place)?;
+        let most_db = smooth.gain_db + smooth.turned_db + smooth.db_per_m * way_m;
         Some(LevelRise {
-            level_dbm: level_dbm + ROUNDING_DB,
-            db_per_m: rise.db_per_m,
-            within_m: rise.within_m - way_m,
-            shadow: rise.shadow,
+            level_dbm: its.levels.element_dbm + most_db + ROUNDING_DB,
+            db_per_m: smooth.db_per_m,
+            within_m: smooth.within_m - way_m,
+            shadow: smooth.shadow,
         })
     }
 
-    /// No more than the loss by the shadowing of a UE's path to a cell at a place, and little less, dB.
-    pub(crate) fn least_shadowing_db(&mut self, (ue, cell): (UeId, CellId), place: Point) -> f64 {
+    /// Bounds of the loss by the shadowing of a UE's path to a cell at a place, close to each other, dB.
+    pub(crate) fn shadowing_db(&mut self, (ue, cell): (UeId, CellId), place: Point) -> [f64; 2] {
         let index = path_between(self.0, ue, cell);
         let common = &mut self.0.ues[ue.index()].common;
-        index.map_or(0.0, |index| {
-            self.0.channels[index].least_shadowing_db(place, common)
+        index.map_or([0.0; 2], |index| {
+            self.0.channels[index].shadowing_db(place, common)
         })
     }
 }
@@ -178,7 +181,13 @@ fn path_between(air: &Air, ue: UeId, cell: CellId) -> Option<usize> {
     let carriers = air.ues[ue.index()].carriers.iter();
     carriers.cloned().find_map(|of_carrier| {
         let paths = &air.paths[of_carrier.clone()];
-        let place = paths.binary_search_by_key(&cell, |path| path.cell).ok()?;
+        // The cells of a carrier mostly have numbers in a row.
+        let row = cell.0.checked_sub(paths.first()?.cell.0)? as usize;
+        let is_there = paths.get(row).is_some_and(|path| path.cell == cell);
+        let place = match is_there {
+            true => row,
+            false => paths.binary_search_by_key(&cell, |path| path.cell).ok()?,
+        };
         Some(of_carrier.start + place)
     })
 }

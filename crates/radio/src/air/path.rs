@@ -3,7 +3,7 @@
 use super::AirCell;
 use crate::channel::fading::MAX_SUB_BANDS;
 use crate::channel::recorded::Series;
-use crate::channel::{Beside, CommonShadowing, LinkChannel, LinkEnds, Rise, State};
+use crate::channel::{Beside, CommonShadowing, LinkChannel, LinkEnds, Smooth, State};
 use crate::config::CellConfig;
 use fadeout_core::math::from_db;
 use fadeout_core::{CellId, Kinematics, Lattice, Motion, NodeId, Point, Time, Vector};
@@ -170,38 +170,17 @@ impl PathChannel {
         }
     }
 
-    /// Bounds of the slow gain with the UE at a place, dB; infinite where none are known.
-    pub(super) fn bounds_db(
-        &self,
-        ue: Point,
-        cell: &AirCell,
-        common: &mut CommonShadowing,
-    ) -> [f64; 2] {
-        let reach_db = match self.recorded {
-            None => self.channel.reach_db(ue, cell.levels.unique_m, common),
-            Some(_) => [f64::NEG_INFINITY, f64::INFINITY],
-        };
-        if reach_db[1].is_infinite() {
-            return reach_db;
-        }
-        let last_db = self
-            .channel
-            .last_db()
-            .map_or(f64::NAN, |(gain_db, _)| gain_db);
-        reach_db.map(|reach_db| last_db + reach_db)
-    }
-
-    /// How the slow gain without shadowing may rise from where it was looked at last; none where no bound is known.
-    pub(super) fn rise(&self, cell: &AirCell) -> Option<Rise> {
+    /// How the slow gain without shadowing may change from where it was looked at last; none where no bound is known.
+    pub(super) fn smooth(&self, cell: &AirCell) -> Option<Smooth> {
         match self.recorded {
-            None => self.channel.rise(cell.levels.unique_m),
+            None => self.channel.smooth(cell.levels.unique_m),
             Some(_) => None,
         }
     }
 
-    /// As [`LinkChannel::least_shadowing_db`].
-    pub(super) fn least_shadowing_db(&self, ue: Point, common: &mut CommonShadowing) -> f64 {
-        self.channel.least_shadowing_db(ue, common)
+    /// As [`LinkChannel::shadowing_db`].
+    pub(super) fn shadowing_db(&self, ue: Point, common: &mut CommonShadowing) -> [f64; 2] {
+        self.channel.shadowing_db(ue, common)
     }
 
     /// The slow gain at given ends. Another look is needed before anything else is asked.

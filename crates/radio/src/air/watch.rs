@@ -1,12 +1,12 @@
 //! Looks at the quality of a link by a UE that monitors it, some of which need not be made when they are due: what
 //! they would have found can be found later.
 
-use super::path::{Placement, Round};
+use super::path::{PathChannel, Placement, Round};
 use super::ue::{INTERFERING_PERIOD, latest};
-use super::{Air, Signal};
-use crate::channel::CommonShadowing;
+use super::{Air, AirCell, Signal};
+use crate::channel::{CommonShadowing, Shadow};
 use crate::config::LegId;
-use fadeout_core::{Motion, Span, Time};
+use fadeout_core::{Motion, Point, Span, Time};
 
 /// A look at a link.
 #[derive(Debug, Clone, Copy)]
@@ -91,13 +91,14 @@ impl Watched<'_> {
         };
         let instant = latest(at, INTERFERING_PERIOD);
         let (mut round, mut grid_round) = (Round::default(), Round::default());
-        let mut common = CommonShadowing::default();
+        let mut common = std::mem::take(&mut ue.common);
         let mut on_grid: Option<Placement> = None;
         if look.back > 0 && (air.past.leg, air.past.instant) != (id, instant) {
             air.past
                 .begin((id, instant), air.spectrum.of(leg.cell).len());
         }
         air.past.bounds.clear();
+        air.past.shadows.clear();
         let path = &mut air.paths[serving];
         let found = (&mut air.channels[serving], air.gains[serving]);
         let gain = path.look_aside(found, (at, &mut round), &placement, own, motion);
@@ -129,7 +130,9 @@ impl Watched<'_> {
                     on_grid.get_or_insert_with(|| ue.place_on_grid(instant).unwrap_or_else(again));
                 let when = (instant, &mut grid_round);
                 if enough.is_some() {
-                    let [_, most_db] = channel.bounds_db(place.ue.position, other, &mut common);
+                    let place = place.ue.position;
+                    let shadows = &mut air.past.shadows;
+                    let most_db = most_db(channel, (place, other), shadows, &mut common);
                     let most =
                         power_of_two_above(most_db.min(-other.config.channel.minimum_loss_db));
                     let most_mw = air.downlinks.heard_mw((cell, width_hz), most, share);
@@ -155,6 +158,7 @@ impl Watched<'_> {
             };
             disturbance_mw += air.downlinks.heard_mw((cell, width_hz), gain, share);
         }
+        ue.common = common;
         let sinr = |disturbance_mw| {
             let mean = own.levels.power_mw * gain / disturbance_mw;
             mean * f64::from(own.config.channel.receive_antennas)
@@ -193,6 +197,29 @@ struct Bound {
     most_mw: f64,
 }
 
+/// No less than the slow gain of an interferer with the UE at a place, dB; infinite where no bound is known. What
+/// shadowing takes there is found once for the cells of a site.
+fn most_db(
+    channel: &PathChannel,
+    (place, cell): (Point, &AirCell),
+    shadows: &mut Vec<(Shadow, [f64; 2])>,
+    common: &mut CommonShadowing,
+) -> f64 {
+    let Some(smooth) = channel.smooth(cell) else {
+        return f64::INFINITY;
+    };
+    let known = shadows.iter().find(|known| known.0 == smooth.shadow);
+    let shadowing_db = known.map_or_else(
+        || channel.shadowing_db(place, common),
+        |&(_, shadowing_db)| shadowing_db,
+    );
+    if known.is_none() {
+        shadows.push((smooth.shadow, shadowing_db));
+    }
+    let bounds_db = smooth.bounds_db(place, shadowing_db);
+    bounds_db.map_or(f64::INFINITY, |[_, most_db]| most_db)
+}
+
 fn take_largest(bounds: &mut Vec<Bound>) -> Option<Bound> {
     let largest = bounds.iter().enumerate();
     let largest = largest.max_by(|(_, one), (_, other)| one.most_mw.total_cmp(&other.most_mw));
@@ -217,6 +244,8 @@ pub(super) struct Past {
     gains: Vec<f64>,
     /// Of use within a look.
     bounds: Vec<Bound>,
+    /// Of use within a look: bounds of what the shadowing of a site takes where the UE is, dB.
+    shadows: Vec<(Shadow, [f64; 2])>,
 }
 
 impl Past {
@@ -226,6 +255,7 @@ impl Past {
             instant: Time::NEVER,
             gains: Vec::new(),
             bounds: Vec::new(),
+            shadows: Vec::new(),
         }
     }
 

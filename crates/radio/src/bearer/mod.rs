@@ -58,12 +58,18 @@ use transfer::Transfers;
 pub(crate) struct Drb {
     /// Packets that the base station processes before PDCP takes them, and until when.
     inlet: Ring<(Time, PacketId)>,
-    legs: RlcLegs,
     /// Of one that is split.
     split: Option<Box<Split>>,
-    id: DrbId,
+    /// Whether a source serves it on while its UE enters the target, or after.
+    pub(crate) is_dual: bool,
     /// Its number among those of its UE whose RLC PDUs have its form.
     nth: u8,
+    /// Whether it carries RRC's messages: it is in no table.
+    pub(crate) is_signalling: bool,
+    /// Whether candidates of its UE get copies of what is sent down.
+    has_takers: bool,
+    id: DrbId,
+    legs: RlcLegs,
     config: BearerConfig,
     /// That of its UE's cell, under mobility management.
     generation: Option<Generation>,
@@ -72,12 +78,6 @@ pub(crate) struct Drb {
     counters: [BearerCounters; 2],
     /// Of a UE under mobility management.
     transfer: Transfers,
-    /// Whether it carries RRC's messages: it is in no table.
-    pub(crate) is_signalling: bool,
-    /// Whether a source serves it on while its UE enters the target, or after.
-    pub(crate) is_dual: bool,
-    /// Whether candidates of its UE get copies of what is sent down.
-    has_takers: bool,
 }
 
 /// The side that finds that a link, or RLC on it, has failed.

@@ -60,13 +60,13 @@ pub(crate) struct Leg {
     awake_until: Time,
     /// When its UE is at other carriers, if it ever is.
     pub gaps: Option<Box<Gaps>>,
-    down: LegHalf,
     /// The bearers with RLC on it.
     pub channels: Channels,
     /// Control elements for the UE, which go with the next blocks.
     pub controls: Vec<DuplicationControl>,
     /// Other legs that carry the same.
     pub carriers: Carriers,
+    down: LegHalf,
     /// Until when it is without service, after a radio link failure.
     unserved_until: Time,
     up: LegHalf,

@@ -54,8 +54,8 @@ pub(crate) struct Site {
     shadow: Shadow,
     /// One of them.
     pub position: usize,
-    /// What it takes from their levels where the UE is, at least, dB.
-    pub least_db: f64,
+    /// Bounds of what it takes from their levels where the UE is, dB.
+    pub shadowing_db: [f64; 2],
 }
 
 impl Line {
@@ -84,14 +84,14 @@ impl Gate {
         }
     }
 
-    /// The UE measures at a place. `read` says what the shadowing of a site takes there at least.
-    pub(crate) fn go_to(&mut self, place: Point, mut read: impl FnMut(&Site) -> f64) {
+    /// The UE measures at a place. `read` says what the shadowing of a site takes there.
+    pub(crate) fn go_to(&mut self, place: Point, mut read: impl FnMut(&Site) -> [f64; 2]) {
         let way_m = self.place.map_or(0.0, |before| before.distance_to(place));
         self.gone_before_m = self.gone_m;
         self.gone_m += way_m * (1.0 + 1e-9);
         self.place = Some(place);
         for site in &mut self.sites {
-            site.least_db = read(site);
+            site.shadowing_db = read(site);
         }
     }
 
@@ -102,7 +102,13 @@ impl Gate {
 
     /// What shadowing takes where the UE is at least, by site, dB.
     pub(crate) fn shadows_db(&self) -> impl Iterator<Item = f64> + Clone + '_ {
-        self.sites.iter().map(|site| site.least_db)
+        self.sites.iter().map(|site| site.shadowing_db[0])
+    }
+
+    /// Bounds of what a shadowing takes where the UE is, dB; none of one that no line is of.
+    pub(crate) fn shadowing_db(&self, shadow: Shadow) -> Option<[f64; 2]> {
+        let site = self.sites.iter().find(|site| site.shadow == shadow);
+        site.map(|site| site.shadowing_db)
     }
 
     /// Whether nothing above `least_db` of its site is to be expected of a cell, shadowing left out.
@@ -134,7 +140,7 @@ impl Gate {
             self.sites.push(Site {
                 shadow,
                 position,
-                least_db: 0.0,
+                shadowing_db: [0.0; 2],
             });
         }
         (number, known.is_none())
@@ -191,7 +197,7 @@ mod tests {
     #[test]
     fn a_line_rises_with_the_way_and_holds_as_far_as_it_says() {
         let mut gate = Gate::new();
-        let go_to = |gate: &mut Gate, x| gate.go_to(at(x), |_| 4.0);
+        let go_to = |gate: &mut Gate, x| gate.go_to(at(x), |_| [4.0; 2]);
         go_to(&mut gate, 100.0);
         assert!(!gate.is_below(1, &[0.0]), "nothing is known");
         assert_eq!(gate.lift(1), None);
@@ -232,7 +238,7 @@ mod tests {
             let mut gate = Gate::new();
             let (mut x, mut level, mut shadow) = (0.0, -100.0, 0.0);
             let (mut filtered, mut filtered_shadow) = (-103.0, 3.0);
-            gate.go_to(at(x), |_| 0.0);
+            gate.go_to(at(x), |_| [0.0; 2]);
             let (site, _) = gate.site(Shadow::NONE, 0);
             gate.lower((0, 1), (&rise(level), site), filtered + filtered_shadow);
             for _ in 0..4 {
@@ -242,7 +248,7 @@ mod tests {
                 shadow += draw.uniform_in(-8.0, 8.0);
                 filtered = filter.next(Some(filtered), level - shadow);
                 filtered_shadow = filter.next(Some(filtered_shadow), shadow);
-                gate.go_to(at(x), |_| shadow);
+                gate.go_to(at(x), |_| [shadow; 2]);
                 let above = filtered + filtered_shadow;
                 assert!(!gate.is_below(0, &[above]), "seed {seed}");
                 closest = closest.min(gate.lines[0].level_db(gate.gone_m) - above);
