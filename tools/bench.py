@@ -30,6 +30,9 @@ TOLERANCE = 0.03
 RATIOS = {
     ("world/flows-1000", "world/flows-100"): 1.1,
     ("world/flows-10000", "world/flows-100"): 1.2,
+    # Building is linear: each costs no more among many, but for the depth of what is searched.
+    ("build/flows-100000", "build/flows-1000"): 1.1,
+    ("build/ues-8000", "build/ues-1000"): 1.1,
     # The aim is 1.15 of the two UEs that one with two legs replaces: with TCP it is met; with
     # datagrams, of which the radio is nearly all, 1.31 and 1.21 are measured.
     ("legs/tcp-one-ue-two-legs", "legs/tcp-two-ues"): 1.15,
@@ -64,9 +67,10 @@ def count_instructions() -> dict[str, float]:
         summary = json.loads(path.read_text(encoding="utf-8"))
         metrics = summary["profiles"][0]["data"]["total"]["metrics"]
         name = f"{summary['function_name']}/{summary['id'].replace('_', '-')}"
-        # The worlds are named by their flows, and a step of theirs is half a second of one.
-        world, _, flows = name.partition("flows-")
-        steps = int(flows) if world == "world/" else STEPS
+        # The worlds are named by how many flows or UEs they have, and a step of theirs is half a
+        # second of one, or what it takes to build one.
+        group, _, many = name.partition("/")
+        steps = int(many.rpartition("-")[2]) if group in ("world", "build") else STEPS
         counts[name] = metrics["Ir"]["values"]["new"] / steps
     return counts
 

@@ -14,7 +14,7 @@ use fadeout_link::{Link, LinkConfig, LossConfig, RateConfig, Trace};
 use fadeout_radio::channel::fading::{Fading, MAX_SUB_BANDS, TdlProfile};
 use fadeout_radio::channel::{ChannelConfig, Environment, LinkChannel, LinkEnds, LinkKey};
 use fadeout_radio::rlc::{Entity, RlcConfig, Sdu, TransportBlock};
-use fadeout_scenario::Source;
+use fadeout_scenario::{Scenario, Source};
 use fadeout_sim::World;
 use fadeout_transport::tcp::{Outbox, ReceiveWindow, TcpConfig, TcpEndpoint};
 use gungraun::prelude::*;
@@ -244,14 +244,19 @@ fn link(mut carrier: Carrier) -> Carrier {
     carrier
 }
 
-/// The world of a scenario, after so much of it.
-fn world_after(text: &str, run: Span) -> World<NullProbe> {
+/// A scenario.
+fn checked(text: &str) -> Scenario {
     let source = Source {
         name: "benchmark".to_owned(),
         base_dir: PathBuf::from("."),
     };
-    let scenario = fadeout_scenario::parse(text, &source, &[], fadeout_sim::catalog())
-        .unwrap_or_else(|errors| panic!("the scenario is right: {errors}"));
+    fadeout_scenario::parse(text, &source, &[], fadeout_sim::catalog())
+        .unwrap_or_else(|errors| panic!("the scenario is right: {errors}"))
+}
+
+/// The world of a scenario, after so much of it.
+fn world_after(text: &str, run: Span) -> World<NullProbe> {
+    let scenario = checked(text);
     let mut world = World::unobserved(&scenario).expect("the scenario is right");
     world.run(Time::ZERO + run, u64::MAX);
     world
@@ -282,6 +287,64 @@ congestion-control = "cubic"
         spacing_us = 1_000_000 / flows,
     );
     world_after(&text, Span::from_millis(3000))
+}
+
+/// A checked scenario of so many flows that begin later.
+fn later_flows(flows: u32) -> Scenario {
+    checked(&format!(
+        r#"
+title = "{flows} transfers later"
+duration = "10 s"
+[link.path]
+from = "server"
+to = "client"
+rate = "1 Gbit/s"
+delay = "10 ms"
+[flow.file]
+from = "server"
+to = "client"
+start = "5 s"
+application = {{ kind = "transfer", size = "1 kB" }}
+count = {flows}
+"#
+    ))
+}
+
+/// A checked scenario of so many UEs in one cell, each with a flow.
+fn ues_in_a_cell(ues: u32) -> Scenario {
+    checked(&format!(
+        r#"
+title = "{ues} UEs in a cell"
+duration = "10 s"
+[link.core]
+from = "server"
+to = "base"
+rate = "100 Gbit/s"
+delay = "10 ms"
+[cell.base]
+radio = "lte"
+carrier = "2 GHz"
+bandwidth = "20 MHz"
+channel = {{ path-loss = "uma", fading = "rician", k-factor = "9 dB" }}
+[ue.phone]
+count = {ues}
+position = ["100 m", "0 m"]
+spread = "500 m"
+[flow.bulk]
+from = "server"
+to = "phone"
+"#
+    ))
+}
+
+#[library_benchmark]
+#[bench::flows_1000(later_flows(1_000))]
+#[bench::flows_100000(later_flows(100_000))]
+#[bench::ues_1000(ues_in_a_cell(1_000))]
+#[bench::ues_8000(ues_in_a_cell(8_000))]
+fn build(scenario: Scenario) -> (World<NullProbe>, Scenario) {
+    let world = World::unobserved(&scenario).expect("the scenario is right");
+    (world, scenario)
 }
 
 #[library_benchmark]
@@ -510,7 +573,7 @@ fn radio(mut load: RadioLoad, step_nanos: u64) -> RadioLoad {
 library_benchmark_group!(
     name = hot_paths,
     benchmarks = [
-        event, endpoint, control, link, fading, radio, rlc, world, legs, handover
+        event, endpoint, control, link, fading, radio, rlc, world, build, legs, handover
     ]
 );
 main!(library_benchmark_groups = hot_paths);

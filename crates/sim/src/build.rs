@@ -239,12 +239,16 @@ pub(crate) fn parts(scenario: &Scenario, own: Own<'_>) -> Result<Parts, BuildErr
         }
         parts.links.extend(directions);
     }
+    // Most have two ends.
+    parts.flows.reserve_exact(scenario.flows.len());
+    parts.endpoints.reserve_exact(2 * scenario.flows.len());
     let mut builder = Flows {
         scenario,
         directory: &directory,
         topology: &mut topology,
         parts: &mut parts,
         outlook: None,
+        latest: None,
     };
     for (index, flow) in scenario.flows.iter().enumerate() {
         builder.add(FlowId(index as u32), flow, congestion)?;

@@ -7,7 +7,7 @@ mod predictions;
 
 use crate::build::{default_congestion_control, is_datagrams};
 use crate::directory::direction_of;
-use crate::world::{Flow, World};
+use crate::world::{Account, Flow, World};
 use completions::{Groups, completion, completion_times};
 use fadeout_core::agreed::UNCOUPLED;
 use fadeout_core::table::SummarySink;
@@ -20,7 +20,7 @@ use fadeout_radio::access::RadioAccess;
 use fadeout_record::Document;
 use fadeout_scenario::{self as scenario, Scenario};
 use fadeout_transport::multipath::{MultipathConnection, PathId};
-use fadeout_transport::tcp::{SenderStatistics, TcpConfig, TcpEndpoint};
+use fadeout_transport::tcp::{SenderStatistics, TcpConfig};
 use serde_json::{Value, json};
 
 /// Sums up a run, row by row.
@@ -159,19 +159,15 @@ fn flow_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World<P>)
 /// A flow as a connection, over all its paths where it has several.
 fn connection_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World<P>) -> FlowRow {
     let active_s = active_s(flow, world);
-    let subflows: Vec<&TcpEndpoint> = match world.machines().endpoints.connection(flow.sender) {
+    let endpoints = world.machines().endpoints;
+    let subflows: Vec<Account> = match endpoints.connection(flow.sender) {
         // None of a flow of datagrams, or of kernels.
-        None => world
-            .machines()
-            .endpoints
-            .tcp(flow.sender)
-            .into_iter()
-            .collect(),
+        None => endpoints.account(flow.sender).into_iter().collect(),
         Some(connection) => (0..connection.path_count())
-            .map(|number| connection.subflow(PathId(number as u8)))
+            .map(|number| Account::of(connection.subflow(PathId(number as u8))))
             .collect(),
     };
-    let sum = sum(subflows.iter().map(|tcp| tcp.statistics()));
+    let sum = sum(subflows.iter().map(|account| account.statistics));
     let multipath = described.multipath.as_ref();
     let coupling = multipath.map(|multipath| multipath.coupling.name.as_str());
     FlowRow {
@@ -203,12 +199,12 @@ fn connection_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &Wor
         mean_rtt_s: mean(sum.rtt_sum_s, sum.rtt_samples as f64),
         min_rtt_s: subflows
             .iter()
-            .filter_map(|tcp| tcp.info().min_rtt)
+            .filter_map(|account| account.min_rtt)
             .min()
             .map(|rtt| rtt.as_secs_f64()),
         max_cwnd_segments: sum.max_cwnd,
-        cwnd_segments: subflows.iter().map(|tcp| tcp.window().cwnd).sum(),
-        mss_bytes: subflows.first().map_or(0, |tcp| tcp.window().mss),
+        cwnd_segments: subflows.iter().map(|account| account.window.cwnd).sum(),
+        mss_bytes: subflows.first().map_or(0, |account| account.window.mss),
     }
 }
 

@@ -144,6 +144,15 @@ pub trait Registered<Context = ()>: Sized {
     fn with(settings: &Settings<'_>, context: Context) -> Self;
 }
 
+/// A large one of a closed set, whose other values need not have room for it.
+impl<Context, T: Registered<Context>> Registered<Context> for Box<T> {
+    const ENTRY: Entry = T::ENTRY;
+
+    fn with(settings: &Settings<'_>, context: Context) -> Self {
+        Box::new(T::with(settings, context))
+    }
+}
+
 /// One parameter of an entry.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameter {

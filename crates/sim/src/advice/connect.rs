@@ -5,7 +5,7 @@ use crate::world::{Endpoints, Flow, World};
 use fadeout_core::{FlowEnd, NodeId, Probe, Time};
 use fadeout_radio::access;
 use fadeout_scenario::Scenario;
-use fadeout_transport::tcp::{Calls, ConnectionState};
+use fadeout_transport::tcp::Calls;
 use std::collections::BTreeSet;
 
 /// What became of a connection that carried nothing, or not all.
@@ -55,15 +55,15 @@ fn loss(flow: &Flow, endpoints: &Endpoints, is_multipath: bool) -> Option<Loss> 
         FlowEnd::Receiver => (flow.receiver, flow.sender),
     };
     if flow.established_at.is_none()
-        && let Some(tcp) = endpoints.tcp(opener)
+        && let Some(account) = endpoints.account(opener)
     {
-        let calls = tcp.calls()?;
-        let is_given_up = tcp.state() == ConnectionState::Closed;
+        let calls = account.calls?;
+        let is_given_up = account.is_closed;
         // One may just be under way at the end of the run.
         return (is_given_up || calls.count > 1).then(|| Loss::Unanswered {
             calls,
             is_given_up,
-            is_heard: endpoints.tcp(other).is_some_and(|it| it.calls().is_some()),
+            is_heard: (endpoints.account(other)).is_some_and(|it| it.calls.is_some()),
             is_multipath,
         });
     }

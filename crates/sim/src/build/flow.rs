@@ -6,15 +6,16 @@ use crate::directory::{Directory, FlowEntry};
 use crate::hop::{Hop, MAX_HOPS};
 use crate::notices::{Notices, Outlook};
 use crate::routing::Topology;
-use crate::world::{Endpoint, Flow, Parts, Transport};
+use crate::world::{Endpoint, Flow, Parts, Recipe, Transport};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
 use fadeout_core::{CellId, DrbId, EndpointId, FlowEnd, FlowId, Protocol, RouteId, Time, UeId};
 use fadeout_scenario::{self as scenario, LinkInfoSource, Named, Scenario};
 use fadeout_traffic::Application;
 use fadeout_transport::congestion::Congestion;
-use fadeout_transport::tcp::{LossRecovery, OutageResponse, TcpConfig, TcpEndpoint};
+use fadeout_transport::tcp::{LossRecovery, OutageResponse, TcpConfig};
 use fadeout_transport::udp::UdpEndpoint;
+use std::sync::Arc;
 
 /// Adds flows to the parts of a world, in the order of the file.
 pub(super) struct Flows<'a> {
@@ -24,14 +25,16 @@ pub(super) struct Flows<'a> {
     pub(super) parts: &'a mut Parts,
     /// The channels, once a flow is told of one.
     pub(super) outlook: Option<RadioOutlook<'a>>,
+    /// What the ends of the latest flow of one path are built from.
+    pub(super) latest: Option<(&'a scenario::Flow, Arc<Recipe>)>,
 }
 
-impl Flows<'_> {
+impl<'a> Flows<'a> {
     /// Adds the flow with this id, its endpoints and its application.
     pub(super) fn add(
         &mut self,
         id: FlowId,
-        flow: &scenario::Flow,
+        flow: &'a scenario::Flow,
         choose: ChooseCongestion<'_>,
     ) -> Result<(), BuildError> {
         let entry = self.directory.flow(id);
@@ -56,9 +59,9 @@ impl Flows<'_> {
             (Protocol::Tcp, None) => self.add_single(id, &entry, flow, choose)?,
         }
         let ends = (entry.sender, entry.receiver);
-        self.parts
-            .flows
-            .push(Flow::new(application, ends, flow.start));
+        let mut built = Flow::new(application, ends, flow.start);
+        built.is_told = flow.link_info.is_some();
+        self.parts.flows.push(built);
         Ok(())
     }
 
@@ -113,29 +116,53 @@ impl Flows<'_> {
         &mut self,
         id: FlowId,
         entry: &FlowEntry,
-        flow: &scenario::Flow,
+        flow: &'a scenario::Flow,
         choose: ChooseCongestion<'_>,
     ) -> Result<(), BuildError> {
-        let config = TcpConfig::new(&flow.profile, &flow.tcp)
-            .ok_or_else(|| unknown(flow, "profile", &flow.profile))?;
+        let recipe = self.recipe(flow)?;
         let ends = self.ends(entry, flow)?;
         let [(.., forward), _] = ends;
         for (end, endpoint, peer, route) in ends {
-            let congestion = match choose(flow) {
-                Some(custom) => custom,
-                None => self.congestion(flow, config.recovery, endpoint)?,
+            let built = match choose(flow) {
+                Some(custom) => Some(recipe.build_with(custom, (id, end))),
+                // It hears of links before it begins.
+                None if flow.link_info.is_some() => Some(recipe.build(endpoint, (id, end))),
+                None => None,
             };
-            let tcp = TcpEndpoint::new(&config, id, congestion).at(end);
-            let tcp = Transport::Tcp(Box::new(tcp));
+            let tcp = match built {
+                Some(built) => Transport::Tcp(Box::new(built)),
+                None => Transport::Waiting(Arc::clone(&recipe)),
+            };
             let endpoint = Endpoint::new(tcp, id, peer, route);
             self.parts.endpoints.push(endpoint);
         }
-        check_outage_response(self.scenario, flow, &config)?;
+        check_outage_response(self.scenario, flow, recipe.config())?;
         if let Some(settings) = &flow.link_info {
             let notices = self.notices(id, flow, settings, forward)?;
             self.parts.notices.push(notices);
         }
         Ok(())
+    }
+
+    /// What the ends of a flow of one path are built from. Flows of a `count` stand side by side and are alike.
+    fn recipe(&mut self, flow: &'a scenario::Flow) -> Result<Arc<Recipe>, BuildError> {
+        let is_alike = |other: &scenario::Flow| {
+            (&other.profile, &other.tcp, &other.congestion_control)
+                == (&flow.profile, &flow.tcp, &flow.congestion_control)
+        };
+        if let Some((other, recipe)) = &self.latest
+            && is_alike(other)
+        {
+            return Ok(Arc::clone(recipe));
+        }
+        let config = TcpConfig::new(&flow.profile, &flow.tcp)
+            .ok_or_else(|| unknown(flow, "profile", &flow.profile))?;
+        let (name, given) = control_of(flow, config.recovery);
+        let recipe = Recipe::new(config, (name, given), self.scenario.seed)
+            .ok_or_else(|| unknown(flow, "congestion control", name))?;
+        let recipe = Arc::new(recipe);
+        self.latest = Some((flow, Arc::clone(&recipe)));
+        Ok(recipe)
     }
 
     /// The notices that a flow gets from the hop of `forward` that `settings` name.
@@ -253,11 +280,7 @@ impl Flows<'_> {
         recovery: LossRecovery,
         endpoint: EndpointId,
     ) -> Result<Congestion, BuildError> {
-        let none = Parameters::default();
-        let (name, given) = match &flow.congestion_control {
-            Some(named) => (named.name.as_str(), &named.parameters),
-            None => (default_congestion_control(recovery), &none),
-        };
+        let (name, given) = control_of(flow, recovery);
         let random = Stream::new(self.scenario.seed, "congestion", u64::from(endpoint.0));
         Congestion::new(name, given, random)
             .ok_or_else(|| unknown(flow, "congestion control", name))
@@ -278,6 +301,14 @@ impl Flows<'_> {
         let hops = hops.iter().map(|&hop| self.directory.hop(hop));
         let hops: Vec<Hop> = hops.collect();
         Ok(self.parts.routes.over(&hops))
+    }
+}
+
+/// Name and parameters of a flow's congestion control, as the scenario or a stack of that age has it.
+fn control_of(flow: &scenario::Flow, recovery: LossRecovery) -> (&str, &Parameters) {
+    match &flow.congestion_control {
+        Some(named) => (&named.name, &named.parameters),
+        None => (default_congestion_control(recovery), Parameters::NONE),
     }
 }
 

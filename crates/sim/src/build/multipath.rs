@@ -111,5 +111,6 @@ pub(super) fn add(
 
 fn coupled(described: &scenario::Multipath) -> Option<Congestion> {
     let coupling = &described.coupling;
-    Coupled::new(&coupling.name, &coupling.parameters).map(Congestion::Coupled)
+    let coupled = Coupled::new(&coupling.name, &coupling.parameters);
+    coupled.map(|coupled| Congestion::Coupled(Box::new(coupled)))
 }

@@ -13,6 +13,13 @@ impl<P: Probe> World<P> {
             FlowEnd::Sender => (flow.sender, flow.receiver),
             FlowEnd::Receiver => (flow.receiver, flow.sender),
         };
+        let ends = [
+            (flow.sender, FlowEnd::Sender),
+            (flow.receiver, FlowEnd::Receiver),
+        ];
+        for (endpoint, end) in ends {
+            self.endpoints.begin(endpoint, end);
+        }
         self.command(listens, AppCommand::Listen);
         self.command(opens, AppCommand::Connect);
         let application = &mut self.flows[id.index()].application;

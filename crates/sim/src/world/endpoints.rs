@@ -1,9 +1,9 @@
 //! Endpoints: what they are told, and what they send.
 
-use super::{Event, Transport, World};
+use super::{Account, Event, Transport, World};
 use crate::hop::Hop;
 use fadeout_core::{EndpointId, FlowId, PacketId, Probe, RouteId, Time};
-use fadeout_transport::tcp::{AppCommand, Outgoing};
+use fadeout_transport::tcp::{AppCommand, ConnectionState, Outgoing};
 
 impl<P: Probe> World<P> {
     pub(super) fn command(&mut self, endpoint: EndpointId, command: AppCommand) {
@@ -31,6 +31,7 @@ impl<P: Probe> World<P> {
                     kernels.ask(end, command, &mut self.agenda);
                 }
             }
+            Transport::Waiting(_) | Transport::Over(_) => {}
             Transport::Udp(_) => {
                 // There is no connection to open or to close.
                 if let AppCommand::Write(bytes) = command {
@@ -54,9 +55,8 @@ impl<P: Probe> World<P> {
                 );
                 self.after_connection(connection);
             }
-            Transport::Kernel(_) => {}
             // It sends what it is asked to, and waits for nothing.
-            Transport::Udp(_) => {}
+            _ => {}
         }
     }
 
@@ -104,6 +104,7 @@ impl<P: Probe> World<P> {
                     kernels.receive(end.machine, id, &mut self.pool, &mut self.agenda);
                 }
             }
+            Transport::Waiting(_) | Transport::Over(_) => self.pool.free(id),
             Transport::Udp(_) => self.receive_datagram(id),
         }
     }
@@ -134,9 +135,23 @@ impl<P: Probe> World<P> {
         self.outbox.clear();
         let at = match &self.endpoints[id].transport {
             Transport::Tcp(tcp) => tcp.wake_at(),
-            Transport::Subflow { .. } | Transport::Udp(_) | Transport::Kernel(_) => Time::NEVER,
+            _ => Time::NEVER,
         };
         self.finish_step(flow, id, at, delivered);
+        if at.is_never() {
+            self.keep_account(flow, id);
+        }
+    }
+
+    /// Of an endpoint that is closed no more is kept than what is to be said of it.
+    fn keep_account(&mut self, flow: FlowId, id: EndpointId) {
+        let transport = &mut self.endpoints[id].transport;
+        if let Transport::Tcp(tcp) = transport
+            && tcp.state() == ConnectionState::Closed
+            && !self.flows[flow.index()].is_told
+        {
+            *transport = Transport::Over(Box::new(Account::of(tcp)));
+        }
     }
 
     /// Carries out what a step of a multipath connection put into the outbox.

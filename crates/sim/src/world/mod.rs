@@ -16,6 +16,7 @@ mod paths;
 mod predictions;
 mod radio;
 mod reroute;
+mod tcp_end;
 #[cfg(test)]
 mod tests;
 mod tunnels;
@@ -26,6 +27,7 @@ pub(crate) use crossings::Crossings;
 pub(crate) use parts::{Endpoint, Endpoints, Flow, MultipathHost, Parts, Transport};
 pub(crate) use paths::{UePath, UePaths, reaches_all};
 pub use reroute::RouteError;
+pub(crate) use tcp_end::{Account, Recipe};
 pub(crate) use tunnels::Tunnels;
 pub(crate) use utran::Utran;
 

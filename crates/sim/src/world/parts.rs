@@ -6,7 +6,7 @@ use crate::kernels::{KernelEnd, Kernels};
 use crate::notices::Notices;
 use crate::prediction::Forecast;
 use crate::radio::Radio;
-use crate::world::{Crossings, Tunnels, UePaths};
+use crate::world::{Account, Crossings, Recipe, Tunnels, UePaths};
 use fadeout_core::{EndpointId, FlowEnd, FlowId, LinkId, RouteId, Time, Wake};
 use fadeout_link::{Link, RadioStates};
 use fadeout_traffic::Application;
@@ -14,6 +14,7 @@ use fadeout_transport::multipath::{MultipathConnection, PathId};
 use fadeout_transport::tcp::TcpEndpoint;
 use fadeout_transport::udp::UdpEndpoint;
 use std::ops::{Index, IndexMut};
+use std::sync::Arc;
 
 /// The transport protocol of an endpoint.
 #[derive(Debug)]
@@ -22,8 +23,12 @@ use std::ops::{Index, IndexMut};
     reason = "an end of datagrams takes some hundred bytes, and a box would cost a pointer chase a packet"
 )]
 pub(crate) enum Transport {
-    /// A TCP connection of its own. It takes some kilobytes, of which ends of datagrams and of kernels have no need.
+    /// A TCP connection of its own, before its flow begins.
+    Waiting(Arc<Recipe>),
+    /// The same from then on. It takes some kilobytes, of which other ends have no need.
     Tcp(Box<TcpEndpoint>),
+    /// The same once it is closed: it answers nothing and asks for nothing any more.
+    Over(Box<Account>),
     /// A subflow of a multipath connection (RFC 8684 section 1.3).
     Subflow {
         /// Which, an index into the world's.
@@ -86,23 +91,38 @@ impl Endpoints {
         Endpoints { list, connections }
     }
 
-    /// The TCP endpoint with this id, also where it is one path of a connection.
+    /// What is to be said of the TCP endpoint with this id, also where it is one path of a connection.
     /// None of a flow of datagrams, or of kernels.
-    pub(crate) fn tcp(&self, id: EndpointId) -> Option<&TcpEndpoint> {
-        match &self[id].transport {
-            Transport::Tcp(tcp) => Some(tcp),
-            Transport::Subflow { connection, path } => {
-                Some(self.host(*connection).connection.subflow(*path))
+    pub(crate) fn account(&self, id: EndpointId) -> Option<Account> {
+        let endpoint = &self[id];
+        match &endpoint.transport {
+            Transport::Waiting(recipe) => {
+                let unused = recipe.build(id, (endpoint.flow, FlowEnd::default()));
+                Some(Account::of(&unused))
             }
+            Transport::Tcp(tcp) => Some(Account::of(tcp)),
+            Transport::Over(account) => Some(**account),
+            Transport::Subflow { connection, path } => Some(Account::of(
+                self.host(*connection).connection.subflow(*path),
+            )),
             Transport::Udp(_) | Transport::Kernel(_) => None,
+        }
+    }
+
+    /// The flow of an endpoint begins, of which it is this end.
+    pub(super) fn begin(&mut self, id: EndpointId, end: FlowEnd) {
+        let endpoint = &mut self[id];
+        if let Transport::Waiting(recipe) = &endpoint.transport {
+            let tcp = recipe.build(id, (endpoint.flow, end));
+            endpoint.transport = Transport::Tcp(Box::new(tcp));
         }
     }
 
     /// The multipath connection that an endpoint belongs to.
     pub(crate) fn connection(&self, id: EndpointId) -> Option<&MultipathConnection> {
         match &self[id].transport {
-            Transport::Tcp(_) | Transport::Udp(_) | Transport::Kernel(_) => None,
             Transport::Subflow { connection, .. } => Some(&self.host(*connection).connection),
+            _ => None,
         }
     }
 
@@ -110,7 +130,7 @@ impl Endpoints {
     pub(crate) fn udp(&self, id: EndpointId) -> Option<&UdpEndpoint> {
         match &self[id].transport {
             Transport::Udp(udp) => Some(udp),
-            Transport::Tcp(_) | Transport::Subflow { .. } | Transport::Kernel(_) => None,
+            _ => None,
         }
     }
 
@@ -118,7 +138,7 @@ impl Endpoints {
     pub(crate) fn kernel(&self, id: EndpointId) -> Option<&KernelEnd> {
         match &self[id].transport {
             Transport::Kernel(end) => Some(end),
-            Transport::Tcp(_) | Transport::Subflow { .. } | Transport::Udp(_) => None,
+            _ => None,
         }
     }
 
@@ -177,6 +197,8 @@ pub(crate) struct Flow {
     /// When its connection was given up, at the end that did so first.
     pub(crate) aborted_at: Option<Time>,
     pub(crate) wake: Wake,
+    /// Whether links tell its ends of themselves, also before and after it.
+    pub(crate) is_told: bool,
 }
 
 impl Flow {
@@ -196,6 +218,7 @@ impl Flow {
             completed_at: None,
             aborted_at: None,
             wake: Wake::default(),
+            is_told: false,
         }
     }
 

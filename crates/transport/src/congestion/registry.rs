@@ -13,7 +13,8 @@ fadeout_core::registry! {
     /// Every built-in congestion control.
     pub static CONGESTION_CONTROLS;
 
-    /// A congestion control: one of the built-in ones, or the user's own.
+    /// A congestion control: one of the built-in ones, or the user's own. Those that take more room than CUBIC have a box of their
+    /// own.
     #[derive(Debug)]
     #[allow(
         clippy::large_enum_variant,
@@ -38,13 +39,13 @@ fadeout_core::registry! {
         Westwood(super::westwood::Westwood),
         Dctcp(super::dctcp::Dctcp),
         Prague(super::prague::Prague),
-        BbrV1(super::bbr::v1::BbrV1),
-        BbrV3(super::bbr::v3::BbrV3),
-        XTcp(super::x_tcp::XTcp),
-        RtwTcp(super::rtw_tcp::RtwTcp),
+        BbrV1(Box<super::bbr::v1::BbrV1>),
+        BbrV3(Box<super::bbr::v3::BbrV3>),
+        XTcp(Box<super::x_tcp::XTcp>),
+        RtwTcp(Box<super::rtw_tcp::RtwTcp>),
     } else {
         /// One that looks at the other paths of a multipath connection.
-        Coupled(Coupled),
+        Coupled(Box<Coupled>),
         /// The user's own.
         Custom(Custom),
     }

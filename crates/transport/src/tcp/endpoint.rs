@@ -28,6 +28,7 @@ use fadeout_core::{
 };
 use lifecycle::{Close, Lifecycle, Reset};
 use opening::Opening;
+use std::sync::Arc;
 
 /// Commands of an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +90,11 @@ pub(crate) struct SubflowView {
 impl TcpEndpoint {
     /// A closed endpoint.
     pub fn new(config: &TcpConfig, flow: FlowId, congestion: Congestion) -> TcpEndpoint {
+        TcpEndpoint::sharing(&Arc::new(config.clone()), flow, congestion)
+    }
+
+    /// The same, with constants that it shares with others.
+    pub fn sharing(config: &Arc<TcpConfig>, flow: FlowId, congestion: Congestion) -> TcpEndpoint {
         TcpEndpoint {
             flow,
             life: Lifecycle::new(),

@@ -6,7 +6,7 @@ mod datagrams;
 mod radio;
 mod reroute;
 
-use super::{Event, World};
+use super::{Event, Transport, World};
 use crate::hop::Hop;
 use crate::{build, catalog};
 use fadeout_core::{
@@ -257,6 +257,68 @@ fn a_receiver_closes_in_an_event_of_its_own_after_its_peer() {
         matches!(events[..], [(at, Event::Close { endpoint: RECEIVER })] if at == ms(7)),
         "{events:?}"
     );
+}
+
+#[test]
+fn an_endpoint_is_built_as_its_flow_begins_and_its_account_stays_once_it_is_closed() {
+    let text = ROUTER.replace(
+        "start = \"5 ms\"",
+        "start = \"5 ms\"\napplication = { kind = \"transfer\", size = \"20 kB\" }",
+    );
+    let mut world = world(&text);
+    let stage = |world: &World<Seen>, id| match world.endpoints[id].transport {
+        Transport::Waiting(_) => "waiting",
+        Transport::Tcp(_) => "open",
+        Transport::Over(_) => "over",
+        _ => "another",
+    };
+    world.run(ms(4), u64::MAX);
+    assert_eq!(
+        [SENDER, RECEIVER].map(|id| stage(&world, id)),
+        ["waiting"; 2]
+    );
+    let unused = world.endpoints.account(SENDER).expect("it is TCP");
+    assert_eq!(
+        (unused.statistics.sent_segments, unused.window.cwnd),
+        (0, 10.0)
+    );
+    assert_eq!(unused.calls, None);
+    world.run(ms(12), u64::MAX);
+    assert_eq!([SENDER, RECEIVER].map(|id| stage(&world, id)), ["open"; 2]);
+    world.run(ms(9_000), u64::MAX);
+    // The end that closed first stays for what its peer may say again.
+    assert_eq!(
+        [SENDER, RECEIVER].map(|id| stage(&world, id)),
+        ["open", "over"]
+    );
+    let [sender, receiver] = [SENDER, RECEIVER].map(|id| world.endpoints.account(id));
+    let (sender, receiver) = (sender.expect("it is TCP"), receiver.expect("it is TCP"));
+    assert_eq!(sender.statistics.sent_segments, 14, "20 kB");
+    assert!(receiver.is_closed && receiver.calls.is_some_and(|calls| calls.count == 1));
+    // Nobody answers there.
+    let events = world.agenda.drain().len();
+    let late = under_way(&mut world, 1);
+    world.receive(late);
+    world.command(RECEIVER, AppCommand::Write(fadeout_core::Bytes(1)));
+    world.wake_endpoint(RECEIVER);
+    assert_eq!((pending(&mut world).len(), events), (0, 0));
+}
+
+/// What is closed on the way answers nothing, as an endpoint that is kept whole does not: both end alike.
+#[test]
+fn a_flow_that_hears_of_its_links_keeps_its_ends() {
+    let text = ROUTER.replace(
+        "start = \"5 ms\"",
+        "application = { kind = \"transfer\", size = \"20 kB\" }\nlink-info = { link = \"far\" }",
+    );
+    let mut world = world(&text);
+    let is_whole =
+        |world: &World<Seen>, id| matches!(world.endpoints[id].transport, Transport::Tcp(_));
+    assert!([SENDER, RECEIVER].iter().all(|&id| is_whole(&world, id)));
+    world.run(ms(9_000), u64::MAX);
+    assert!([SENDER, RECEIVER].iter().all(|&id| is_whole(&world, id)));
+    let receiver = world.endpoints.account(RECEIVER).expect("it is TCP");
+    assert!(receiver.is_closed);
 }
 
 #[test]

@@ -34,6 +34,7 @@ use manager::PathManager;
 use outbound::{ENDLESS, Outbound};
 use path::{Path, Sight};
 use queues::SendQueues;
+use std::sync::Arc;
 
 /// One end of a Multipath TCP connection, without clock or I/O. The first path opens it with
 /// MP_CAPABLE; the opening end joins the others.
@@ -78,14 +79,14 @@ impl MultipathConnection {
         end: FlowEnd,
         subflows: impl IntoIterator<Item = Subflow>,
     ) -> MultipathConnection {
-        let tcp = config.subflow();
+        let tcp = Arc::new(config.subflow());
         let mut is_coupled = false;
         let (paths, configs): (Vec<Path>, Vec<PathConfig>) = subflows
             .into_iter()
             .enumerate()
             .map(|(index, subflow)| {
                 is_coupled |= matches!(subflow.congestion, Congestion::Coupled(_));
-                let endpoint = TcpEndpoint::new(&tcp, subflow.flow, subflow.congestion).at(end);
+                let endpoint = TcpEndpoint::sharing(&tcp, subflow.flow, subflow.congestion).at(end);
                 (Path::new(PathId(index as u8), endpoint), subflow.config)
             })
             .unzip();

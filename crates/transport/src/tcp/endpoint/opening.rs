@@ -16,6 +16,7 @@ use crate::tcp::timer::TimerClock;
 use early::Early;
 use fadeout_core::{AccurateEcnOption, Flags, MptcpOption, Segment, Span, Time};
 use offer::Offer;
+use std::sync::Arc;
 
 /// Bytes that timestamps take of each segment.
 const TIMESTAMPS_LEN: u32 = 12;
@@ -73,7 +74,7 @@ pub(super) enum Answer {
 /// The opening of a connection.
 #[derive(Debug)]
 pub(super) struct Opening {
-    config: TcpConfig,
+    config: Arc<TcpConfig>,
     role: Role,
     /// When the SYN or SYN-ACK goes again.
     again_at: Time,
@@ -88,9 +89,9 @@ pub(super) struct Opening {
 }
 
 impl Opening {
-    pub(super) fn new(config: &TcpConfig) -> Opening {
+    pub(super) fn new(config: &Arc<TcpConfig>) -> Opening {
         Opening {
-            config: config.clone(),
+            config: Arc::clone(config),
             role: Role::Opens,
             again_at: Time::NEVER,
             sent_at: Time::ZERO,
@@ -101,10 +102,16 @@ impl Opening {
         }
     }
 
+    /// The constants, which are its own from now on.
+    fn config_mut(&mut self) -> &mut TcpConfig {
+        Arc::make_mut(&mut self.config)
+    }
+
     /// No more than `syns` SYNs are sent, each after twice the time of the one before.
     pub(super) fn limit_syns(&mut self, syns: u32) {
-        self.config.maximum_syns = syns;
-        self.config.linear_syn_timeouts = 0;
+        let config = self.config_mut();
+        config.maximum_syns = syns;
+        config.linear_syn_timeouts = 0;
     }
 
     /// Whether a SYN was sent.

@@ -52,6 +52,7 @@ use fadeout_core::{
     CongestionRow, FlowEnd, FlowEventRow, FlowId, Probe, SackBlock, Segment, Span, Time,
 };
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Time, outbox and probe of one call.
 pub(super) struct Step<'a, P> {
@@ -106,7 +107,7 @@ pub struct SenderStatistics {
 
 #[derive(Debug)]
 pub(crate) struct Sender {
-    config: TcpConfig,
+    config: Arc<TcpConfig>,
     flow: FlowId,
     /// Which end of it this is, for the record.
     end: FlowEnd,
@@ -185,14 +186,14 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    pub(super) fn new(config: &TcpConfig, flow: FlowId, congestion: Congestion) -> Sender {
+    pub(super) fn new(config: &Arc<TcpConfig>, flow: FlowId, congestion: Congestion) -> Sender {
         let window = Window {
             cwnd: f64::from(config.initial_window),
             ssthresh: config.initial_ssthresh,
             mss: config.effective_mss(),
         };
         Sender {
-            config: config.clone(),
+            config: Arc::clone(config),
             flow,
             end: FlowEnd::default(),
             congestion,
@@ -254,10 +255,13 @@ impl Sender {
         self.marks
             .on_established(agreed.ecn, self.congestion.needs_ecn());
         self.congestion.on_ecn_agreed(agreed.ecn);
-        self.config.timestamps = agreed.timestamps;
+        // What is as it was configured stays shared.
+        if self.config.timestamps != agreed.timestamps {
+            self.config_mut().timestamps = agreed.timestamps;
+        }
         if !agreed.sack && self.config.recovery.uses_sack() {
             // RFC 2018 section 4: without SACK-permitted, recover as NewReno.
-            self.config.recovery = super::config::LossRecovery::NewReno;
+            self.config_mut().recovery = super::config::LossRecovery::NewReno;
         }
         self.snd_wnd = agreed.peer_window;
         self.max_window = agreed.peer_window;
@@ -453,12 +457,16 @@ impl Sender {
         &self.rtt
     }
 
+    /// The constants, which are its own from now on.
+    fn config_mut(&mut self) -> &mut TcpConfig {
+        Arc::make_mut(&mut self.config)
+    }
     pub(super) fn set_nagle(&mut self, is_on: bool) {
-        self.config.nagle = is_on;
+        self.config_mut().nagle = is_on;
         self.pushes_small |= !is_on;
     }
     pub(super) fn set_user_timeout(&mut self, limit: Option<Span>) {
-        self.config.user_timeout = limit;
+        self.config_mut().user_timeout = limit;
     }
     /// A record ends after the next `bytes` that are written.
     pub(super) fn end_record_after(&mut self, bytes: u64) {

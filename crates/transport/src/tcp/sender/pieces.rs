@@ -236,7 +236,7 @@ mod tests {
         // Linux `tcp_tso_should_defer`.
         let us = Span::from_micros;
         assert_eq!(waits(|_| ()), Some(true));
-        assert_eq!(waits(|b| b.sender.config.tso_bursts = false), None);
+        assert_eq!(waits(|b| b.sender.config_mut().tso_bursts = false), None);
         assert_eq!(waits(|b| b.sender.state = RecoveryState::Recovery), None);
         assert_eq!(waits(|b| b.sender.state = RecoveryState::Loss), None);
         // Nothing left for a millisecond.

@@ -247,13 +247,14 @@ mod tests {
     use fadeout_core::random::Stream;
     use fadeout_core::registry::Parameters;
     use fadeout_core::{FlowId, NullProbe};
+    use std::sync::Arc;
 
     #[test]
     fn an_enlarged_reordering_window_is_kept_for_sixteen_recoveries() {
         let random = Stream::new(1, "rack", 0);
         let reno = Congestion::new("reno", &Parameters::default(), random);
         let reno = reno.expect("reno is registered");
-        let mut sender = Sender::new(&TcpConfig::linux(), FlowId(0), reno);
+        let mut sender = Sender::new(&Arc::new(TcpConfig::linux()), FlowId(0), reno);
         let mut sent = SentSegment::default();
         sender.rate.on_send(Time::ZERO, true, 0, &mut sent);
         sender.rate.begin();

@@ -320,8 +320,8 @@ mod tests {
             b.sender.board.pieces -= 1;
         }
         assert!(b.sender.board.counts_agree() && b.sender.board.pieces == 1);
-        b.sender.config.tso_bursts = true;
-        b.sender.config.minimum_burst = 65;
+        b.sender.config_mut().tso_bursts = true;
+        b.sender.config_mut().minimum_burst = 65;
         b.sender.state = RecoveryState::Recovery;
         b
     }

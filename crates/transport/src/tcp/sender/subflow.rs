@@ -75,10 +75,12 @@ mod tests {
     use crate::tcp::config::TcpConfig;
     use fadeout_core::FlowId;
     use fadeout_core::registry::Parameters;
+    use std::sync::Arc;
 
     fn coupled() -> Sender {
         let lia = Coupled::new("lia", &Parameters::default()).expect("it is a coupling");
-        Sender::new(&TcpConfig::linux(), FlowId(0), Congestion::Coupled(lia))
+        let lia = Congestion::Coupled(Box::new(lia));
+        Sender::new(&Arc::new(TcpConfig::linux()), FlowId(0), lia)
     }
 
     #[test]

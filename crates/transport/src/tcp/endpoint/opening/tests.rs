@@ -60,8 +60,11 @@ fn a_syn_goes_again_linearly_at_first_then_after_twice_the_time() {
         ..config()
     };
     let expected = [0, 1_000, 2_000, 3_000, 5_000, 9_000];
-    assert_eq!(times(&mut Opening::new(&linear), 6), expected);
-    let mut limited = Opening::new(&linear);
+    assert_eq!(
+        times(&mut Opening::new(&Arc::new(linear.clone())), 6),
+        expected
+    );
+    let mut limited = Opening::new(&Arc::new(linear.clone()));
     limited.limit_syns(3);
     assert_eq!(times(&mut limited, 4), [0, 1_000, 3_000, 7_000]);
 }
@@ -74,7 +77,7 @@ fn a_syn_ack_backs_off_from_the_first_and_never_beyond_the_longest_timeout() {
         maximum_rto: Span::from_secs(3),
         ..config()
     };
-    let mut opening = Opening::new(&capped);
+    let mut opening = Opening::new(&Arc::new(capped.clone()));
     opening.on_call(&syn(Flags::default()));
     assert_eq!(times(&mut opening, 5), [0, 1_000, 3_000, 6_000, 9_000]);
 }
@@ -87,14 +90,14 @@ fn syns_and_syn_acks_have_their_own_limits() {
         maximum_syn_acks: 2,
         ..config()
     };
-    let mut opens = Opening::new(&limited);
+    let mut opens = Opening::new(&Arc::new(limited.clone()));
     assert!(!opens.has_begun());
     times(&mut opens, 2);
     assert!(opens.has_begun() && opens.may_repeat());
     times(&mut opens, 1);
     assert!(!opens.may_repeat());
     assert_eq!(opens.syns(), 3);
-    let mut answers = Opening::new(&limited);
+    let mut answers = Opening::new(&Arc::new(limited.clone()));
     answers.on_call(&syn(Flags::default()));
     times(&mut answers, 1);
     assert!(answers.may_repeat());
@@ -106,7 +109,7 @@ fn syns_and_syn_acks_have_their_own_limits() {
 
 #[test]
 fn a_syn_offers_all_and_its_answer_what_both_can() {
-    let mut opens = Opening::new(&config());
+    let mut opens = Opening::new(&Arc::new(config()));
     let first = opens.syn(at(5), &contents(), None);
     assert_eq!((first.seq, first.ack, first.len), (0, 0, 0));
     assert_eq!(first.flags, Flags::SYN);
@@ -115,7 +118,7 @@ fn a_syn_offers_all_and_its_answer_what_both_can() {
     assert!(first.sack_permitted && first.has_timestamps);
     assert_eq!(first.ts_value, 5);
 
-    let mut answers = Opening::new(&config());
+    let mut answers = Opening::new(&Arc::new(config()));
     let bare = Segment {
         window_scale: None,
         sack_permitted: false,
@@ -130,7 +133,7 @@ fn a_syn_offers_all_and_its_answer_what_both_can() {
     assert_eq!(answer.window_scale, None);
     assert!(!answer.sack_permitted && answer.has_timestamps);
 
-    let mut plain = Opening::new(&config());
+    let mut plain = Opening::new(&Arc::new(config()));
     let without = Segment {
         has_timestamps: false,
         ..syn(Flags::default())
@@ -148,7 +151,7 @@ fn what_this_end_lacks_is_neither_offered_nor_agreed_on() {
         recovery: crate::tcp::LossRecovery::NewReno,
         ..config()
     };
-    let mut opening = Opening::new(&poor);
+    let mut opening = Opening::new(&Arc::new(poor.clone()));
     let sent = opening.syn(at(0), &contents(), None);
     assert!(!sent.has_timestamps && !sent.sack_permitted);
     assert_eq!(sent.window_scale, None);
@@ -162,7 +165,7 @@ fn what_this_end_lacks_is_neither_offered_nor_agreed_on() {
 
 #[test]
 fn segments_leave_room_for_the_options_of_both() {
-    let mut opening = Opening::new(&config());
+    let mut opening = Opening::new(&Arc::new(config()));
     opening.on_syn(&Segment {
         mss: 1_000,
         ..syn(Flags::ACK)
@@ -179,10 +182,10 @@ fn segments_leave_room_for_the_options_of_both() {
     assert_eq!(agreed.handshake_rtt, Some(Span::from_millis(3)));
     let with_option = opening.agreed(&answer, EcnFeedback::Accurate, 12, rtt);
     assert_eq!(with_option.mss, 1_000 - 24);
-    let mut multipath = Opening::new(&TcpConfig {
+    let mut multipath = Opening::new(&Arc::new(TcpConfig {
         multipath: true,
         ..config()
-    });
+    }));
     multipath.on_syn(&answer);
     let agreed = multipath.agreed(&answer, EcnFeedback::None, 0, rtt);
     assert_eq!(agreed.mss, 1460 - 12 - MptcpOption::MAPPING_LEN);
@@ -199,10 +202,10 @@ fn ecn_is_what_both_ends_can_do() {
         (EcnMode::Dctcp, EcnFeedback::None, ece | cwr),
         (EcnMode::Accurate, EcnFeedback::None, ae | ece | cwr),
     ] {
-        let mut opening = Opening::new(&TcpConfig {
+        let mut opening = Opening::new(&Arc::new(TcpConfig {
             ecn: mode,
             ..config()
-        });
+        }));
         let contents = SynContents {
             needed_ecn: needed,
             ..contents()
@@ -210,10 +213,10 @@ fn ecn_is_what_both_ends_can_do() {
         let sent = opening.syn(at(0), &contents, None);
         assert_eq!(sent.flags, Flags::SYN | flags, "{mode:?}");
         // A peer that asks for classic ECN.
-        let mut answers = Opening::new(&TcpConfig {
+        let mut answers = Opening::new(&Arc::new(TcpConfig {
             ecn: mode,
             ..config()
-        });
+        }));
         answers.on_call(&syn(ece | cwr));
         let common = answers.common_ecn(needed);
         let expected = match mode {
@@ -234,10 +237,10 @@ fn ecn_is_what_both_ends_can_do() {
         answers.on_call(&syn(Flags::default()));
         assert_eq!(answers.common_ecn(needed), EcnFeedback::None);
     }
-    let mut accurate = Opening::new(&TcpConfig {
+    let mut accurate = Opening::new(&Arc::new(TcpConfig {
         ecn: EcnMode::Accurate,
         ..config()
-    });
+    }));
     accurate.on_call(&syn(ae | ece | cwr));
     assert_eq!(
         accurate.common_ecn(EcnFeedback::None),
@@ -260,11 +263,11 @@ fn accurate_ecn_on_the_wire_writes_its_own_flags_and_an_option_into_the_answer()
     };
     let all = Flags::AE | Flags::CWR | Flags::ECE;
     let mut accurate = Accurate::new(rules);
-    let mut opening = Opening::new(&wire);
+    let mut opening = Opening::new(&Arc::new(wire.clone()));
     let first = opening.syn(at(0), &contents(), Some(&accurate));
     assert_eq!(first.flags, Flags::SYN | all);
     assert!(!first.accurate.is_present());
-    let mut answers = Opening::new(&wire);
+    let mut answers = Opening::new(&Arc::new(wire.clone()));
     let call = syn(all);
     let state = crate::tcp::ConnectionState::Listen;
     accurate.decode(state, &call, Ecn::Ce, 0, || unreachable!("it is no ACK"));
@@ -283,7 +286,7 @@ fn accurate_ecn_on_the_wire_writes_its_own_flags_and_an_option_into_the_answer()
 
 #[test]
 fn only_an_acknowledgment_of_the_syn_answers_it() {
-    let mut opening = Opening::new(&config());
+    let mut opening = Opening::new(&Arc::new(config()));
     opening.syn(at(0), &contents(), None);
     let (ack, rst) = (Flags::ACK, Flags::RST);
     let answer = |opening: &mut Opening, flags, number| {
@@ -310,7 +313,7 @@ fn an_answer_to_something_else_is_reset_and_the_syn_goes_again_soon() {
         ..config()
     };
     for number in [0, 2] {
-        let mut opening = Opening::new(&ticking);
+        let mut opening = Opening::new(&Arc::new(ticking.clone()));
         opening.syn(at(0), &contents(), None);
         let other = Segment {
             ack: number,
@@ -342,7 +345,7 @@ fn an_echo_of_a_timestamp_that_was_never_sent_is_refused() {
         (99, true),
         (131, true),
     ] {
-        let mut opening = Opening::new(&config());
+        let mut opening = Opening::new(&Arc::new(config()));
         opening.syn(at(100), &contents(), None);
         let then = opening.wake_at();
         let answer = Segment {
@@ -357,10 +360,10 @@ fn an_echo_of_a_timestamp_that_was_never_sent_is_refused() {
         );
         assert_eq!(opening.wake_at(), then, "its number was right");
     }
-    let mut without = Opening::new(&TcpConfig {
+    let mut without = Opening::new(&Arc::new(TcpConfig {
         timestamps: false,
         ..config()
-    });
+    }));
     without.syn(at(100), &contents(), None);
     let answer = Segment {
         ts_echo: 99,
@@ -379,7 +382,7 @@ fn the_round_trip_is_told_by_the_first_syn_or_by_an_echo() {
         has_timestamps: false,
         ..syn(Flags::ACK)
     };
-    let mut opening = Opening::new(&config());
+    let mut opening = Opening::new(&Arc::new(config()));
     opening.syn(at(100), &contents(), None);
     opening.on_syn(&echo(100));
     let now = at(140);
@@ -389,17 +392,17 @@ fn the_round_trip_is_told_by_the_first_syn_or_by_an_echo() {
     assert_eq!(rtt(&opening, &echo(120)), Some(Span::from_millis(20)));
     assert_eq!(rtt(&opening, &echo(140)), Some(Span::from_millis(1)));
     assert_eq!(rtt(&opening, &bare), None);
-    opening.config.timestamps = false;
+    opening.config_mut().timestamps = false;
     assert_eq!(rtt(&opening, &echo(120)), None, "they were not agreed on");
 }
 
 #[test]
 fn lost_syns_make_the_window_begin_with_one_segment_unless_they_are_forgiven() {
     let after = |forgiven, syns: u32, is_passive: bool, echo: u32| {
-        let mut opening = Opening::new(&TcpConfig {
+        let mut opening = Opening::new(&Arc::new(TcpConfig {
             forgiven_syns: forgiven,
             ..config()
-        });
+        }));
         let peer = syn(if is_passive {
             Flags::default()
         } else {
@@ -431,7 +434,7 @@ fn lost_syns_make_the_window_begin_with_one_segment_unless_they_are_forgiven() {
 
 #[test]
 fn data_rides_on_the_first_syn_alone_and_counts_as_sent() {
-    let mut opening = Opening::new(&config());
+    let mut opening = Opening::new(&Arc::new(config()));
     opening.open_fast(500);
     assert!(opening.is_early() && !opening.has_agreed_early());
     let much = SynContents {
@@ -447,7 +450,7 @@ fn data_rides_on_the_first_syn_alone_and_counts_as_sent() {
     assert!(!opening.has_taken_early());
     assert_eq!(opening.on_early_answer(501), (501, true));
     assert!(opening.has_taken_early());
-    let mut nothing = Opening::new(&config());
+    let mut nothing = Opening::new(&Arc::new(config()));
     nothing.open_fast(500);
     assert_eq!(nothing.syn(at(0), &contents(), None).len, 0);
     assert_eq!(nothing.on_early_answer(1), (1, true));
@@ -456,13 +459,13 @@ fn data_rides_on_the_first_syn_alone_and_counts_as_sent() {
 
 #[test]
 fn data_on_the_peers_syn_is_taken_by_the_end_that_answers() {
-    let mut answers = Opening::new(&config());
+    let mut answers = Opening::new(&Arc::new(config()));
     answers.open_fast(0);
     answers.on_call(&syn(Flags::default()));
     assert!(answers.has_agreed_early() && !answers.has_taken_early());
     answers.take_early();
     assert!(answers.has_taken_early());
-    let mut opens = Opening::new(&config());
+    let mut opens = Opening::new(&Arc::new(config()));
     opens.open_fast(0);
     opens.syn(at(0), &contents(), None);
     opens.on_syn(&syn(Flags::ACK));
@@ -472,7 +475,7 @@ fn data_on_the_peers_syn_is_taken_by_the_end_that_answers() {
 
 #[test]
 fn a_crossed_syn_is_answered_by_our_own_again() {
-    let mut opening = Opening::new(&config());
+    let mut opening = Opening::new(&Arc::new(config()));
     opening.open_fast(500);
     let much = SynContents {
         unsent: 500,
@@ -506,14 +509,14 @@ fn a_crossed_syn_is_answered_by_our_own_again() {
         ..right
     };
     assert!(!completes(unasked, 1));
-    let mut alone = Opening::new(&config());
+    let mut alone = Opening::new(&Arc::new(config()));
     alone.on_call(&syn(Flags::default()));
     assert!(!alone.is_crossed_answer(&syn(Flags::ACK), 1, 1));
 }
 
 #[test]
 fn the_first_syn_tells_when_the_handshake_began() {
-    let mut opening = Opening::new(&config());
+    let mut opening = Opening::new(&Arc::new(config()));
     for millis in [7, 1_007] {
         opening.syn(at(millis), &contents(), None);
         assert_eq!(opening.first_sent_at(), at(7));

@@ -143,8 +143,8 @@ fn a_record_that_ends_within_a_call_is_not_pushed_before_the_rest() {
     // The head's ACK is due in a millisecond, and nine segments of room are no third of the window: a
     // burst waits for more (Linux `tcp_tso_should_defer`), which one piece that is pushed would not.
     let mut b = bench(1 << 20);
-    b.sender.config.tso_bursts = true;
-    b.sender.config.minimum_burst = 65;
+    b.sender.config_mut().tso_bursts = true;
+    b.sender.config_mut().minimum_burst = 65;
     b.write(1);
     b.wait(100);
     b.ack(1);
@@ -184,7 +184,7 @@ fn the_buffer_asks_for_windows_of_what_may_be_out_of_order_too() {
     // The option for timestamps, 12 bytes, takes this one over a power of two.
     b.sender.window.mss = 1_465;
     assert_eq!(b.sender.wanted_buffer(256), 2 * 10 * (4_096 + 256));
-    b.sender.config.timestamps = false;
+    b.sender.config_mut().timestamps = false;
     assert_eq!(b.sender.wanted_buffer(256), 2 * 10 * (2_048 + 256));
 }
 
@@ -251,8 +251,8 @@ fn a_close_sends_the_fin_behind_all_that_waits_in_the_buffer() {
 fn a_short_head_takes_a_burst_out_of_the_next_piece() {
     // Two segments are left of the first piece; half of the window of 30 leaves together.
     let mut b = bench(1 << 20);
-    b.sender.config.tso_bursts = true;
-    b.sender.config.minimum_burst = 65;
+    b.sender.config_mut().tso_bursts = true;
+    b.sender.config_mut().minimum_burst = 65;
     b.sender.window.cwnd = 30.0;
     b.write(64);
     b.left();

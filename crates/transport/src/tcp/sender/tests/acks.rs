@@ -231,7 +231,7 @@ fn an_echo_of_the_first_copy_is_no_delivery_of_the_second() {
         let mut ack = b.bare(4);
         ack.has_timestamps = true;
         ack.ts_echo = sent_at.as_millis() as u32 - age;
-        b.sender.config.undo = false;
+        b.sender.config_mut().undo = false;
         b.arrive(ack);
         assert_eq!(b.sender.rack.sent_at == sent_at, advances, "{age}");
     }

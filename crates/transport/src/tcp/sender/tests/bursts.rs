@@ -156,7 +156,7 @@ fn a_small_segment_that_must_wait_ends_a_burst_before_it() {
 #[test]
 fn a_burst_that_ends_before_a_small_segment_is_paced_by_what_it_sent() {
     let mut b = reducing();
-    b.sender.config.pacing = crate::tcp::config::Pacing::On;
+    b.sender.config_mut().pacing = crate::tcp::config::Pacing::On;
     // Past the first ten segments, which are not paced.
     b.sender.statistics.sent_segments = 100;
     b.sender.pacer.rate = Rate::from_bits_per_sec(8_000_000);

@@ -140,7 +140,7 @@ impl Bench {
         let control = Halving(Arc::clone(&told));
         let control = Congestion::Custom(Custom(Box::new(control)));
         let mut bench = Bench {
-            sender: Sender::new(config, FlowId(0), control),
+            sender: Sender::new(&Arc::new(config.clone()), FlowId(0), control),
             now: Time::ZERO + Span::from_secs(1),
             peer_window: 64_000,
             events: Vec::new(),

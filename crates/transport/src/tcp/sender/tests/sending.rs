@@ -471,7 +471,7 @@ fn the_feedback_that_is_asked_for_is_the_controls() {
     let random = fadeout_core::random::Stream::new(1, "sending", 0);
     let dctcp = Congestion::new("dctcp", &Parameters::default(), random);
     let dctcp = dctcp.expect("dctcp is registered");
-    let sender = Sender::new(&linux(), FlowId(0), dctcp);
+    let sender = Sender::new(&Arc::new(linux()), FlowId(0), dctcp);
     assert_eq!(sender.needs_ecn(), EcnFeedback::Dctcp);
     assert_eq!(Bench::new(&linux()).sender.needs_ecn(), EcnFeedback::None);
 }

@@ -1,0 +1,87 @@
+//! An end of a TCP connection of its own before its flow begins and after it is over: it is built when the flow begins, and
+//! of one that is closed no more is left than what the run's summary says of it.
+
+use fadeout_core::random::Stream;
+use fadeout_core::registry::Parameters;
+use fadeout_core::{EndpointId, FlowEnd, FlowId, Span};
+use fadeout_transport::congestion::{Congestion, Window};
+use fadeout_transport::tcp::{Calls, ConnectionState, SenderStatistics, TcpConfig, TcpEndpoint};
+use std::sync::Arc;
+
+/// What ends of connections are built from. Those of all flows that are alike share it.
+#[derive(Debug)]
+pub(crate) struct Recipe {
+    config: Arc<TcpConfig>,
+    /// The congestion control, by its name, and its parameters.
+    control: (String, Parameters),
+    seed: u64,
+}
+
+impl Recipe {
+    /// None where there is no congestion control of this name.
+    pub(crate) fn new(
+        config: TcpConfig,
+        control: (&str, &Parameters),
+        seed: u64,
+    ) -> Option<Recipe> {
+        let (name, given) = control;
+        let recipe = Recipe {
+            config: Arc::new(config),
+            control: (name.to_owned(), given.clone()),
+            seed,
+        };
+        recipe.congestion(EndpointId(0)).map(|_| recipe)
+    }
+
+    /// The constants of the endpoints.
+    pub(crate) fn config(&self) -> &TcpConfig {
+        &self.config
+    }
+
+    fn congestion(&self, endpoint: EndpointId) -> Option<Congestion> {
+        let random = Stream::new(self.seed, "congestion", u64::from(endpoint.0));
+        Congestion::new(&self.control.0, &self.control.1, random)
+    }
+
+    /// One end of a flow, which is closed.
+    pub(crate) fn build(
+        &self,
+        endpoint: EndpointId,
+        (flow, end): (FlowId, FlowEnd),
+    ) -> TcpEndpoint {
+        let congestion = self.congestion(endpoint);
+        let congestion = congestion.expect("it was there when the recipe was made");
+        self.build_with(congestion, (flow, end))
+    }
+
+    /// The same with another congestion control.
+    pub(crate) fn build_with(
+        &self,
+        congestion: Congestion,
+        (flow, end): (FlowId, FlowEnd),
+    ) -> TcpEndpoint {
+        TcpEndpoint::sharing(&self.config, flow, congestion).at(end)
+    }
+}
+
+/// What the summary of a run says of an end of a connection.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Account {
+    pub(crate) statistics: SenderStatistics,
+    pub(crate) window: Window,
+    pub(crate) min_rtt: Option<Span>,
+    pub(crate) calls: Option<Calls>,
+    pub(crate) is_closed: bool,
+}
+
+impl Account {
+    pub(crate) fn of(tcp: &TcpEndpoint) -> Account {
+        Account {
+            statistics: tcp.statistics(),
+            window: *tcp.window(),
+            min_rtt: tcp.info().min_rtt,
+            calls: tcp.calls(),
+            is_closed: tcp.state() == ConnectionState::Closed,
+        }
+    }
+}
