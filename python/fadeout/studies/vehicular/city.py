@@ -14,7 +14,7 @@ from fadeout.studies.vehicular.today import BBR, RTW, Choice
 from fadeout.study import QUIET_CELL, Estimate, Job, Runs, Section, Table, estimate, overrides
 
 SCENARIO = Path(__file__).parent / "city" / "city.toml"
-MOST_SEEDS = 3
+MOST_SEEDS = 5
 """The streets are the same with each seed; shadowing and the order of what is served are not."""
 
 EVENTS = (
