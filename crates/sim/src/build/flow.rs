@@ -85,7 +85,7 @@ impl<'a> Flows<'a> {
             });
         }
         for (end, endpoint, peer, route) in self.ends(entry, flow)? {
-            let udp = Transport::Udp(UdpEndpoint::new(id, end));
+            let udp = Transport::Udp(Box::new(UdpEndpoint::new(id, end)));
             debug_assert_eq!(endpoint.index(), self.parts.endpoints.len());
             self.parts
                 .endpoints

@@ -18,10 +18,6 @@ use std::sync::Arc;
 
 /// The transport protocol of an endpoint.
 #[derive(Debug)]
-#[allow(
-    clippy::large_enum_variant,
-    reason = "an end of datagrams takes some hundred bytes, and a box would cost a pointer chase a packet"
-)]
 pub(crate) enum Transport {
     /// A TCP connection of its own, before its flow begins.
     Waiting(Arc<Recipe>),
@@ -39,7 +35,7 @@ pub(crate) enum Transport {
     /// A socket of a kernel, outside the simulation.
     Kernel(Box<KernelEnd>),
     /// Datagrams, without a connection.
-    Udp(UdpEndpoint),
+    Udp(Box<UdpEndpoint>),
 }
 
 /// One end of a connection at its node, or of one path of it.
