@@ -1,7 +1,8 @@
 """Measure speed: instruction counts, compared with those in the repository, then whole runs.
 
 Instruction counts hardly change from run to run, so they are a gate: a count that grew by more
-than TOLERANCE fails. Times are only reported, as medians of CPU time. See docs/speed.md.
+than TOLERANCE fails. Times are only reported, as medians of CPU time, and for some rows with their
+ranges, alone and beside a neighbour that eats the cache. See docs/speed.md.
 """
 
 import argparse
@@ -12,14 +13,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass
 from statistics import median
 
-ROOT = Path(__file__).parents[1]
+from beside import cache_sizes, measure_beside
+from whole_runs import ROOT, SCENARIOS, TARGET, Run, whole_run
+
 BASELINE = ROOT / "benches" / "baseline.csv"
-SCENARIOS = ROOT / "benches" / "scenarios"
-TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
 RESULTS = ROOT / "out" / "bench.json"
 
 # A count repeats exactly for one compiler and one program. What remains is the compiler's choice
@@ -133,21 +133,6 @@ def _number(value: float | None) -> str:
 
 
 @dataclass
-class Run:
-    """What one process did and used."""
-
-    cpu_s: float
-    peak_mb: float
-    data_packets: int
-    simulated_s: float
-
-    @property
-    def ns_per_packet(self) -> float:
-        """CPU time per data packet sent, its ACKs included."""
-        return self.cpu_s * 1e9 / self.data_packets
-
-
-@dataclass
 class Figure:
     """One line of the report."""
 
@@ -167,27 +152,6 @@ class Figure:
     def passes(self) -> bool:
         """Whether the target is met."""
         return self.target is None or self.value <= self.target
-
-
-def whole_run(arguments: list[str]) -> Run:
-    """Run a scenario in a process of its own; its use comes from the operating system."""
-    with tempfile.TemporaryFile() as output:
-        executable = str(TARGET / "release" / "whole_run")
-        actions = [(os.POSIX_SPAWN_DUP2, output.fileno(), 1)]
-        pid = os.posix_spawn(executable, [executable, *arguments], os.environ, file_actions=actions)
-        _, status, usage = os.wait4(pid, 0)
-        if status != 0:
-            sys.exit(f"failed: {executable} {' '.join(arguments)}")
-        output.seek(0)
-        report = json.loads(output.read())
-    # Linux counts in KiB, macOS in bytes.
-    unit = 1e6 if sys.platform == "darwin" else 1e6 / 1024
-    return Run(
-        cpu_s=usage.ru_utime + usage.ru_stime,
-        peak_mb=usage.ru_maxrss / unit,
-        data_packets=report["data_packets"],
-        simulated_s=report["simulated_s"],
-    )
 
 
 def medians(variants: dict[str, list[str]]) -> dict[str, Run]:
@@ -378,10 +342,17 @@ def main() -> None:
     print(f"\nCPU time of the process, median of {REPEATS}")
     for figure in figures:
         print(figure.line())
+    print(f"\nCaches: {cache_sizes()}. Alone, and beside a neighbour that walks over 64 MiB:")
+    rows = []
+    for row in measure_beside(REPEATS):
+        print(row.line(), flush=True)
+        rows.append(asdict(row))
     RESULTS.parent.mkdir(exist_ok=True)
     report = {
         "instructions": counts,
         "figures": [vars(figure) | {"passes": figure.passes} for figure in figures],
+        "caches": cache_sizes(),
+        "beside": rows,
     }
     RESULTS.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
     print(f"written: {RESULTS.relative_to(ROOT)}")

@@ -1,0 +1,30 @@
+//! A neighbour that eats the cache: walks over 64 MiB, a line each 10 ns, until it is stopped.
+//!
+//! `tools/bench.py` times programs beside it on another core.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+const BYTES: usize = 64 << 20;
+const LINE: usize = 64;
+const PACE: Duration = Duration::from_nanos(10);
+/// Lines between two looks at the clock.
+const AT_ONCE: u32 = 64;
+
+fn main() {
+    let mut memory = vec![1_u8; BYTES];
+    let mut place = 0;
+    let mut due = Instant::now();
+    loop {
+        for _ in 0..AT_ONCE {
+            memory[place] = memory[place].wrapping_add(1);
+            // An odd number of lines further on each time, which no prefetcher follows, and which comes to all.
+            place = (place + 40_503 * LINE) % BYTES;
+        }
+        black_box(&mut memory);
+        due += PACE * AT_ONCE;
+        while Instant::now() < due {
+            std::hint::spin_loop();
+        }
+    }
+}

@@ -1,0 +1,135 @@
+"""CPU time of whole runs with its range, alone and beside a neighbour that eats the cache.
+
+The neighbour is `benches/src/bin/neighbour.rs`, on another core of the machine.
+"""
+
+import contextlib
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from whole_runs import SCENARIOS, TARGET, whole_run
+
+
+@dataclass
+class Row:
+    """A scenario: what one unit of its work takes."""
+
+    name: str
+    unit: str
+    """`ns` a data packet, or `ms` a simulated second."""
+    alone: list[float]
+    beside: list[float]
+    targets: tuple[float | None, float | None]
+
+    def line(self) -> str:
+        """Format medians and ranges beside the targets."""
+        parts = [f"{self.name:46}"]
+        for values, target in zip((self.alone, self.beside), self.targets, strict=True):
+            text = f"{median(values):.4g} ({min(values):.4g} to {max(values):.4g}) {self.unit}"
+            if target is not None:
+                is_met = median(values) <= target
+                text += f", <= {target:g} " + ("PASS" if is_met else "above target")
+            parts.append(f"{text:44}")
+        return "  ".join(parts).rstrip()
+
+
+@dataclass
+class Case:
+    """A scenario that is timed, with overrides."""
+
+    name: str
+    scenario: str
+    unit: str
+    targets: tuple[float | None, float | None] = (None, None)
+    overrides: tuple[str, ...] = ()
+    lengths: tuple[int, int] | None = None
+    """Run for two times, in seconds, to take the building off; otherwise once."""
+
+    def value(self) -> float:
+        """Of one run, or of a pair."""
+        path = str(SCENARIOS / f"{self.scenario}.toml")
+        if self.lengths is None:
+            run = whole_run(["null", path, *self.overrides])
+            per_second = run.cpu_s * 1e3 / run.simulated_s
+            return run.ns_per_packet if self.unit == "ns" else per_second
+        short, long = (
+            whole_run(["null", path, *self.overrides, f"duration={length} s"])
+            for length in self.lengths
+        )
+        cpu_s = long.cpu_s - short.cpu_s
+        packets = long.data_packets - short.data_packets
+        per_second = cpu_s * 1e3 / (long.simulated_s - short.simulated_s)
+        return cpu_s * 1e9 / packets if self.unit == "ns" else per_second
+
+
+# 10,000 flows of 10 Mbit/s: each has so much of a link, with a queue of 5 ms.
+TEN_THOUSAND = (
+    "flow.bulk.count=10000",
+    "flow.bulk.start-spacing=50 us",
+    "link.path.rate=100 Gbit/s",
+    "link.path.queue.limit=50000 packets",
+)
+CASES = (
+    Case("one bulk flow, a data packet", "bulk", "ns", (150, None), lengths=(2, 12)),
+    Case("1,000 flows, a data packet", "thousand", "ns", (320, 420), lengths=(1, 2)),
+    Case(
+        "10,000 flows of 10 Mbit/s, a data packet",
+        "thousand",
+        "ns",
+        (450, 600),
+        TEN_THOUSAND,
+        (1, 2),
+    ),
+    Case("10,000 transfers at a time, a data packet", "ten-thousand", "ns", (550, None)),
+    Case("one mmWave UE, clusters: a second", "mmwave-ue-clusters", "ms", (20, None), (), (2, 12)),
+    Case("ten mmWave UEs: a second", "mmwave-ten-ues", "ms", (32, None), (), (2, 12)),
+    Case("1,000 UEs in 10 cells: a second", "thousand-ues", "ms", (250, None), (), (1, 3)),
+    Case("1,000 managed UEs, 1 Mbit/s: a second", "managed-ues", "ms", (800, None), (), (1, 3)),
+    Case("1,000 managed UEs, idle: a second", "managed-idle", "ms", (50, None), (), (2, 7)),
+    Case("200 cars: a second", "cars-200", "ms", (1500, None), (), (1, 2)),
+    Case("2,000 cars: a second", "cars-2000", "ms", (2000, None), (), (1, 2)),
+)
+
+
+def cache_sizes() -> str:
+    """The machine's caches, of one core, as Linux tells them."""
+    found = []
+    for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        with contextlib.suppress(OSError):
+            level, kind, size = (
+                (index / name).read_text(encoding="utf-8").strip()
+                for name in ("level", "type", "size")
+            )
+            found.append(f"L{level} {kind.lower()} {size}")
+    return ", ".join(found) or "not known"
+
+
+@contextlib.contextmanager
+def neighbour() -> Iterator[None]:
+    """A neighbour that eats the cache, for as long as the context lasts."""
+    process = subprocess.Popen([str(TARGET / "release" / "neighbour")])
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def measure_beside(repeats: int) -> Iterator[Row]:
+    """Time each case so often alone and beside the neighbour, in turn."""
+    for case in CASES:
+        alone, beside = [], []
+        for _ in range(repeats):
+            alone.append(case.value())
+            with neighbour():
+                beside.append(case.value())
+        yield Row(case.name, case.unit, alone, beside, case.targets)
+
+
+if __name__ == "__main__":
+    print(f"Caches: {cache_sizes()}")
+    for row in measure_beside(5):
+        print(row.line(), flush=True)

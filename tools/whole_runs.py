@@ -1,0 +1,48 @@
+"""Whole runs of scenarios, each in a process of its own; see `tools/bench.py`."""
+
+import json
+import os
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SCENARIOS = ROOT / "benches" / "scenarios"
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
+
+
+@dataclass
+class Run:
+    """What one process did and used."""
+
+    cpu_s: float
+    peak_mb: float
+    data_packets: int
+    simulated_s: float
+
+    @property
+    def ns_per_packet(self) -> float:
+        """CPU time per data packet sent, its ACKs included."""
+        return self.cpu_s * 1e9 / self.data_packets
+
+
+def whole_run(arguments: list[str]) -> Run:
+    """Run a scenario in a process of its own; its use comes from the operating system."""
+    with tempfile.TemporaryFile() as output:
+        executable = str(TARGET / "release" / "whole_run")
+        actions = [(os.POSIX_SPAWN_DUP2, output.fileno(), 1)]
+        pid = os.posix_spawn(executable, [executable, *arguments], os.environ, file_actions=actions)
+        _, status, usage = os.wait4(pid, 0)
+        if status != 0:
+            sys.exit(f"failed: {executable} {' '.join(arguments)}")
+        output.seek(0)
+        report = json.loads(output.read())
+    # Linux counts in KiB, macOS in bytes.
+    unit = 1e6 if sys.platform == "darwin" else 1e6 / 1024
+    return Run(
+        cpu_s=usage.ru_utime + usage.ru_stime,
+        peak_mb=usage.ru_maxrss / unit,
+        data_packets=report["data_packets"],
+        simulated_s=report["simulated_s"],
+    )
