@@ -2,6 +2,11 @@
 //!
 //! `tools/bench.py` times programs beside it on another core.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "it simulates nothing: it keeps pace with the clock of the machine"
+)]
+
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
