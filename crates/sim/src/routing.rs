@@ -95,9 +95,9 @@ impl Topology {
         let mut last = None;
         let mut end = to;
         if self.is_leaf[to.index()] && to != start {
-            let &(neighbour, _) = self.leaving[to.index()].first()?;
-            let mut towards = self.leaving[neighbour.index()].iter();
-            last = towards.find(|(node, _)| *node == to).map(|&(_, hop)| hop);
+            // The way back from it; its neighbour may have thousands beside it.
+            let &(neighbour, hop) = self.leaving[to.index()].first()?;
+            last = Some(hop.reversed());
             end = neighbour;
         }
         let mut hops: Vec<Hop> = last.into_iter().collect();

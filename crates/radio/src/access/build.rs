@@ -261,7 +261,8 @@ impl Service {
         let stack = &mut self.stack;
         let index = stack.bearers.len();
         let id = DrbId(index as u32);
-        check_bearer(index, &config, stack.ues.iter().map(UeRrc::config))?;
+        let ue = stack.ues.get(config.ue.index()).map(UeRrc::config);
+        check_bearer(index, &config, (ue, stack.ues.len()))?;
         let rrc = &mut stack.ues[config.ue.index()];
         let form = Form::of(&config.rlc);
         let has_form = |id: &&DrbId| format_of(&stack.bearers[id.index()]).rlc == form;

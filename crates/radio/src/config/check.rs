@@ -20,7 +20,8 @@ pub(crate) fn check(config: &RadioConfig) -> Result<(), RadioError> {
         check_ue(index, ue, &config.cells)?;
     }
     for (index, bearer) in config.bearers.iter().enumerate() {
-        check_bearer(index, bearer, config.ues.iter())?;
+        let ue = config.ues.get(bearer.ue.index());
+        check_bearer(index, bearer, (ue, config.ues.len()))?;
     }
     Ok(())
 }
@@ -81,18 +82,17 @@ fn check_ue(index: usize, ue: &UeConfig, cells: &[CellConfig]) -> Result<(), Rad
     Ok(())
 }
 
-/// Checks that the UE and the leg of bearer number `index` are there.
-pub(crate) fn check_bearer<'a>(
+/// Checks that the UE of bearer number `index`, of so many, and its leg are there.
+pub(crate) fn check_bearer(
     index: usize,
     bearer: &BearerConfig,
-    mut ues: impl ExactSizeIterator<Item = &'a UeConfig>,
+    (ue, ues): (Option<&UeConfig>, usize),
 ) -> Result<(), RadioError> {
-    let count = ues.len();
-    let Some(ue) = ues.nth(bearer.ue.index()) else {
+    let Some(ue) = ue else {
         return Err(RadioError::NoUe {
             bearer: index,
             ue: bearer.ue.0,
-            ues: count,
+            ues,
         });
     };
     let legs = legs_of(ue);

@@ -142,7 +142,7 @@ mod tests {
         let (mut bearer, mut split) = (BearerConfig::nr(UeId(0)), split());
         change(&mut bearer, &mut split, &mut ue);
         bearer.split = Some(split);
-        let checked = check_bearer(0, &bearer, [ue].iter());
+        let checked = check_bearer(0, &bearer, (Some(&ue), 1));
         checked.map_or_else(|error| error.to_string(), |()| String::new())
     }
 
