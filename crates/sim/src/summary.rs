@@ -311,10 +311,11 @@ fn add_radio<P: Probe>(
         scheduling_requests: counters.requests,
         link_failures: counters.link_failures,
     });
+    let traffic_s = traffic_s(scenario, world);
     for (index, ue) in scenario.ues.iter().enumerate() {
         let id = UeId(index as u32);
         let cell = access.serving_cell(id);
-        let traffic_s = traffic_s(scenario, world, ue.node);
+        let traffic_s = traffic_s(ue.node);
         let cell = cell.map(|cell| scenario.cells[cell.index()].name.clone());
         for direction in [Direction::Downlink, Direction::Uplink] {
             let counters = access.counters_of(id, direction);
@@ -378,14 +379,22 @@ fn add_compression(scenario: &Scenario, access: &RadioAccess, sink: &mut impl Su
     }
 }
 
-/// How long there was traffic at `node`: from the start of the first flow that begins or ends there
+/// How long there was traffic at a node: from the start of the first flow that begins or ends there
 /// to the completion of the last, or the end of the run. A node that only passes packets on has
 /// traffic all the time.
-fn traffic_s<P: Probe>(scenario: &Scenario, world: &World<P>, node: NodeId) -> f64 {
-    let there = scenario.flows.iter().zip(world.machines().flows);
-    let there = there.filter(|(described, _)| described.from == node || described.to == node);
-    let spans = there.map(|(_, flow)| (flow.start, flow.completed_at.unwrap_or(world.now())));
-    let whole = spans.reduce(|(start, end), (from, to)| (start.min(from), end.max(to)));
-    let (start, end) = whole.unwrap_or((Time::ZERO, world.now()));
-    end.since(start).as_secs_f64()
+fn traffic_s<P: Probe>(scenario: &Scenario, world: &World<P>) -> impl Fn(NodeId) -> f64 {
+    let now = world.now();
+    let mut spans = vec![None; scenario.nodes.len()];
+    for (described, flow) in scenario.flows.iter().zip(world.machines().flows) {
+        let (from, to) = (flow.start, flow.completed_at.unwrap_or(now));
+        for node in [described.from, described.to] {
+            let span: &mut Option<(Time, Time)> = &mut spans[node.index()];
+            let (start, end) = span.unwrap_or((from, to));
+            *span = Some((start.min(from), end.max(to)));
+        }
+    }
+    move |node| {
+        let (start, end) = spans[node.index()].unwrap_or((Time::ZERO, now));
+        end.since(start).as_secs_f64()
+    }
 }
