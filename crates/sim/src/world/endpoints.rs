@@ -1,9 +1,9 @@
 //! Endpoints: what they are told, and what they send.
 
-use super::{Account, Event, Transport, World};
+use super::{Event, Transport, World};
 use crate::hop::Hop;
 use fadeout_core::{EndpointId, FlowId, PacketId, Probe, RouteId, Time};
-use fadeout_transport::tcp::{AppCommand, ConnectionState, Outgoing};
+use fadeout_transport::tcp::{AppCommand, Outgoing};
 
 impl<P: Probe> World<P> {
     pub(super) fn command(&mut self, endpoint: EndpointId, command: AppCommand) {
@@ -138,19 +138,8 @@ impl<P: Probe> World<P> {
             _ => Time::NEVER,
         };
         self.finish_step(flow, id, at, delivered);
-        if at.is_never() {
-            self.keep_account(flow, id);
-        }
-    }
-
-    /// Of an endpoint that is closed no more is kept than what is to be said of it.
-    fn keep_account(&mut self, flow: FlowId, id: EndpointId) {
-        let transport = &mut self.endpoints[id].transport;
-        if let Transport::Tcp(tcp) = transport
-            && tcp.state() == ConnectionState::Closed
-            && !self.flows[flow.index()].is_told
-        {
-            *transport = Transport::Over(Box::new(Account::of(tcp)));
+        if at.is_never() && !self.flows[flow.index()].is_told {
+            self.endpoints[id].keep_account();
         }
     }
 

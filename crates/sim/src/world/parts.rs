@@ -11,7 +11,7 @@ use fadeout_core::{EndpointId, FlowEnd, FlowId, LinkId, RouteId, Time, Wake};
 use fadeout_link::{Link, RadioStates};
 use fadeout_traffic::Application;
 use fadeout_transport::multipath::{MultipathConnection, PathId};
-use fadeout_transport::tcp::TcpEndpoint;
+use fadeout_transport::tcp::{ConnectionState, TcpEndpoint};
 use fadeout_transport::udp::UdpEndpoint;
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;
@@ -62,6 +62,15 @@ impl Endpoint {
             peer,
             route,
             wake: Wake::default(),
+        }
+    }
+
+    /// Of a connection that is closed no more is kept than what is to be said of it.
+    pub(super) fn keep_account(&mut self) {
+        if let Transport::Tcp(tcp) = &self.transport
+            && tcp.state() == ConnectionState::Closed
+        {
+            self.transport = Transport::Over(Box::new(Account::of(tcp)));
         }
     }
 }
