@@ -125,6 +125,9 @@ impl<'a> Flows<'a> {
         for (end, endpoint, peer, route) in ends {
             let built = match choose(flow) {
                 Some(custom) => Some(recipe.build_with(custom, (id, end))),
+                None if !recipe.is_known => {
+                    return Err(unknown_control(flow, recipe.config().recovery));
+                }
                 // It hears of links before it begins.
                 None if flow.link_info.is_some() => Some(recipe.build(endpoint, (id, end))),
                 None => None,
@@ -157,10 +160,8 @@ impl<'a> Flows<'a> {
         }
         let config = TcpConfig::new(&flow.profile, &flow.tcp)
             .ok_or_else(|| unknown(flow, "profile", &flow.profile))?;
-        let (name, given) = control_of(flow, config.recovery);
-        let recipe = Recipe::new(config, (name, given), self.scenario.seed)
-            .ok_or_else(|| unknown(flow, "congestion control", name))?;
-        let recipe = Arc::new(recipe);
+        let control = control_of(flow, config.recovery);
+        let recipe = Arc::new(Recipe::new(config, control, self.scenario.seed));
         self.latest = Some((flow, Arc::clone(&recipe)));
         Ok(recipe)
     }
@@ -282,8 +283,7 @@ impl<'a> Flows<'a> {
     ) -> Result<Congestion, BuildError> {
         let (name, given) = control_of(flow, recovery);
         let random = Stream::new(self.scenario.seed, "congestion", u64::from(endpoint.0));
-        Congestion::new(name, given, random)
-            .ok_or_else(|| unknown(flow, "congestion control", name))
+        Congestion::new(name, given, random).ok_or_else(|| unknown_control(flow, recovery))
     }
 
     /// The route over these hops.
@@ -310,6 +310,10 @@ fn control_of(flow: &scenario::Flow, recovery: LossRecovery) -> (&str, &Paramete
         Some(named) => (&named.name, &named.parameters),
         None => (default_congestion_control(recovery), Parameters::NONE),
     }
+}
+
+fn unknown_control(flow: &scenario::Flow, recovery: LossRecovery) -> BuildError {
+    unknown(flow, "congestion control", control_of(flow, recovery).0)
 }
 
 /// A name that the catalog does not have.

@@ -15,22 +15,21 @@ pub(crate) struct Recipe {
     /// The congestion control, by its name, and its parameters.
     control: (String, Parameters),
     seed: u64,
+    /// Whether the congestion control is a built-in one, not the user's own.
+    pub(crate) is_known: bool,
 }
 
 impl Recipe {
-    /// None where there is no congestion control of this name.
-    pub(crate) fn new(
-        config: TcpConfig,
-        control: (&str, &Parameters),
-        seed: u64,
-    ) -> Option<Recipe> {
+    pub(crate) fn new(config: TcpConfig, control: (&str, &Parameters), seed: u64) -> Recipe {
         let (name, given) = control;
-        let recipe = Recipe {
+        let mut recipe = Recipe {
             config: Arc::new(config),
             control: (name.to_owned(), given.clone()),
             seed,
+            is_known: false,
         };
-        recipe.congestion(EndpointId(0)).map(|_| recipe)
+        recipe.is_known = recipe.congestion(EndpointId(0)).is_some();
+        recipe
     }
 
     /// The constants of the endpoints.
@@ -44,13 +43,16 @@ impl Recipe {
     }
 
     /// One end of a flow, which is closed.
+    ///
+    /// # Panics
+    /// Where the congestion control is not [known](Recipe::is_known).
     pub(crate) fn build(
         &self,
         endpoint: EndpointId,
         (flow, end): (FlowId, FlowEnd),
     ) -> TcpEndpoint {
         let congestion = self.congestion(endpoint);
-        let congestion = congestion.expect("it was there when the recipe was made");
+        let congestion = congestion.expect("it is a built-in one");
         self.build_with(congestion, (flow, end))
     }
 
