@@ -11,7 +11,6 @@ See docs/speed.md.
 import argparse
 import collections
 import json
-import os
 import re
 import subprocess
 import sys
@@ -19,8 +18,8 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
+from whole_runs import TARGET
+
 PROGRAM = TARGET / "release" / "whole_run"
 
 LAYERS = {
