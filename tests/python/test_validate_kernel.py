@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -10,7 +11,7 @@ import fadeout
 from conftest import kernel_link, needs_kernel
 from fadeout.cli.app import app
 from fadeout.validate.kernel import Compared, cases, compare, figure, matrix, sides
-from fadeout.validate.kernel.measured import measured
+from fadeout.validate.kernel.measured import at_instants, measured
 
 SCENARIO = (
     kernel_link(rate="10 Mbit/s", limit=30)
@@ -199,3 +200,23 @@ def test_a_stopped_matrix_goes_on(tmp_path: Path):
     assert sides_run == {"kernel", "ours"}
     assert row.misses() == []
     assert matrix.markdown([row]).count("\n") == 3
+
+
+def test_what_arrives_at_an_instant_counts_after_it_and_a_kernel_tells_a_little_later():
+    def rows(times_s: list[float]) -> pl.DataFrame:
+        flow = ["file"] * len(times_s)
+        windows = [float(n) for n in range(len(times_s))]
+        return pl.DataFrame(
+            {
+                "time_s": times_s,
+                "flow": flow,
+                "srtt_s": [0.04] * len(flow),
+                "cwnd_segments": windows,
+            }
+        )
+
+    ours = at_instants(rows([0.105, 0.12, 0.125]), "file", (0.1, 0.13), is_told=False)
+    assert ours["time_s"].to_list() == pytest.approx([0.11, 0.12, 0.13])
+    assert ours["cwnd_segments"].to_list() == [0, 0, 2]
+    told = at_instants(rows([0.11 + 2e-7, 0.12 + 9e-7, 0.13]), "file", (0.1, 0.13), is_told=True)
+    assert told["cwnd_segments"].to_list() == [0, 1, 2]

@@ -43,7 +43,7 @@ def draw(
         file = path.with_name(f"{path.stem}{suffix}{path.suffix}")
         draw_beside(
             file,
-            series(theirs, name, start_s),
+            series(theirs, name, start_s, is_told=True),
             series(ours, name, start_s),
             ours,
             kernel=kernel,

@@ -150,7 +150,7 @@ def _call(one: _Run, runs: Runs, keeps_first: bool, may_go_on: MayGoOn) -> None:
 
     try:
         results = run_side(one.pair, text, one.seed, go_on)
-        values = measured(results, one.pair.start(one.seed))
+        values = measured(results, one.pair.start(one.seed), is_told=one.side == KERNEL)
     except FadeoutError as error:
         # The others are worth having.
         runs.failures.append(f"{one.case.name}, {one.side}, seed {one.seed}: {error}")

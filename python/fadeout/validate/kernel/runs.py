@@ -25,7 +25,8 @@ def read_side(
     pair: Sides, text: ScenarioText, seed: int, may_go_on: MayGoOn | None
 ) -> dict[str, Values]:
     """The quantities of a run of one side, by flow."""
-    return measured(run_side(pair, text, seed, may_go_on), pair.start(seed))
+    results = run_side(pair, text, seed, may_go_on)
+    return measured(results, pair.start(seed), is_told=text is pair.kernel)
 
 
 def check_sides(pair: Sides) -> None:
