@@ -3,7 +3,7 @@
 use super::scheduler::PathSchedulerKind;
 use crate::tcp::{ReceiveWindow, TcpConfig};
 use fadeout_core::registry::{Parameter, flag, span};
-use fadeout_core::{Bytes, Span, Time};
+use fadeout_core::{Bytes, MptcpOption, Span, Time};
 
 /// Constants of a connection.
 #[derive(Debug, Clone)]
@@ -30,6 +30,7 @@ impl MultipathConfig {
             receive_window: ReceiveWindow::Shared,
             send_buffer: None, // the connection's
             multipath: true,
+            packet_memory: (self.tcp.packet_memory).beside_less(MptcpOption::MAPPING_LEN),
             is_linux_subflow: matches!(self.path_scheduler, PathSchedulerKind::Linux(_)),
             ..self.tcp.clone()
         }

@@ -125,6 +125,8 @@ pub struct SendBufferConfig {
     pub maximum: u64,
     /// Memory for the headers of a piece of the stream, bytes (`MAX_TCP_HEADER`).
     pub header: u64,
+    /// What is there for them once a piece is allocated, bytes (`SKB_SMALL_HEAD_HEADROOM`).
+    pub head: u64,
 }
 
 impl Default for SendBufferConfig {
@@ -134,6 +136,7 @@ impl Default for SendBufferConfig {
             initial: 16_384,
             maximum: u64::MAX,
             header: 320,
+            head: 320,
         }
     }
 }
@@ -145,6 +148,21 @@ pub struct PacketMemory {
     pub alone: u64,
     /// Joined to the one before it.
     pub joined: u64,
+}
+
+impl PacketMemory {
+    /// A packet whose payload is smaller by `option` bytes takes the same memory.
+    pub(crate) fn beside_less(self, option: u32) -> PacketMemory {
+        let option = u64::from(option);
+        let joined = match self.joined {
+            0 => 0,
+            joined => joined + option,
+        };
+        PacketMemory {
+            alone: self.alone + option,
+            joined,
+        }
+    }
 }
 
 impl Default for PacketMemory {

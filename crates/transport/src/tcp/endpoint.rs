@@ -78,6 +78,9 @@ pub(crate) struct SubflowView {
     pub(crate) timer_at: Option<Time>,
     pub(crate) pacing_rate: Rate,
     pub(crate) in_flight: u32,
+    /// Pieces of memory that what is not acknowledged lies in, and the bytes of one at most.
+    pub(crate) pieces: u32,
+    pub(crate) piece: u64,
     pub(crate) snd_una: u64,
     pub(crate) snd_nxt: u64,
     pub(crate) rcv_nxt: u64,
@@ -278,6 +281,15 @@ impl TcpEndpoint {
         &mut self.sender
     }
 
+    /// The receiving half, whose window is a multipath connection's.
+    pub(crate) fn receiver(&self) -> &Receiver {
+        &self.receiver
+    }
+    /// The receiving half, whose window is a multipath connection's.
+    pub(crate) fn receiver_mut(&mut self) -> &mut Receiver {
+        &mut self.receiver
+    }
+
     /// Sends what was offered, as far as the windows allow.
     pub(crate) fn push(&mut self, now: Time, out: &mut Outbox, probe: &mut impl Probe) {
         let from = out.segments.len();
@@ -304,6 +316,8 @@ impl TcpEndpoint {
             timer_at: self.sender.timer_at(),
             pacing_rate: self.sender.pacing_rate(),
             in_flight: self.sender.segments_in_flight(),
+            pieces: self.sender.pieces_in_flight(),
+            piece: self.sender.piece(),
             snd_una: self.sender.snd_una(),
             snd_nxt: self.sender.snd_nxt(),
             rcv_nxt: self.receiver.rcv_nxt(),

@@ -87,6 +87,9 @@ fadeout_core::parameters! {
         /// what the kernel is built with: 320 with wireless networks, down to 192 without. From 269
         /// on a segment of 1460 bytes counts as 4352 in the buffer's growth, below as 2304.
         header_memory: u64 = integer((128, 4_096, "bytes"), "320"),
+        /// Memory that these headers take in a piece that is allocated (SKB_SMALL_HEAD_HEADROOM); kernels
+        /// of 2026 round it up: 384 with wireless networks, 256 without.
+        head_memory: Option<u64> = integer((128, 4_096, "bytes"), "as header-memory"),
         /// ECN feedback: RFC 3168's echo, DCTCP's echo of each segment's mark (RFC 8257), or
         /// accurate counts (RFC 9768). Automatic is what the congestion control needs, and off for
         /// one that needs none.
@@ -288,6 +291,7 @@ fn configured(recovery: LossRecovery, settings: &Settings<'_>) -> TcpConfig {
             initial: given.initial_send_buffer,
             maximum: given.maximum_send_buffer.unwrap_or(u64::MAX),
             header: given.header_memory,
+            head: given.head_memory.unwrap_or(given.header_memory),
         }),
         ecn: given.ecn,
         accurate_ecn: None,

@@ -38,13 +38,15 @@ KERNEL_SETTINGS = {
     "timer-tick": f"{1000 // HZ} ms",
     "nagle": True,
     "header-memory": 192,
+    "head-memory": 256,
     "packet-memory": PACKET_MEMORY - 1448,
     "joined-packet-memory": JOINED_MEMORY,
     "maximum-send-buffer": 4_194_304,
     "maximum-receive-window": 6_291_456 * WINDOW_SHARE // 256,
 }
 """What a guest has and the profile `linux` leaves open: ticks, Nagle's algorithm, memory for
-headers without wireless networks and tunnels (`MAX_TCP_HEADER`), and of what is received, the send
+headers without wireless networks and tunnels (`MAX_TCP_HEADER`, and what `sk_buff`s have for them), and
+of what is received, the send
 buffer (`tcp_wmem`); and the share of the receive buffer (`tcp_rmem`) that is the largest window."""
 
 START_STEP_S = 0.0037

@@ -36,8 +36,12 @@ pub(super) struct Delivered {
 pub(super) struct Inbound {
     reassembly: Reassembly,
     window: AdvertisedWindow,
+    /// What this end says in its SYN (Linux `advmss`, before the options of a segment are taken off).
+    mss: u32,
     /// How much of it each subflow offers at most: that grows with what arrives on it.
     limits: [u64; MAX_PATHS],
+    /// Payload of the largest segment that came on it.
+    largest: [u32; MAX_PATHS],
     /// Data below was counted for the application.
     counted_up_to: u64,
     fin_at: Option<u64>,
@@ -54,19 +58,16 @@ impl Inbound {
         let mut reassembly = Reassembly::default();
         reassembly.begin(1);
         let mut config = config.clone();
-        // A packet takes the same memory with the option as without it.
-        let option = u64::from(MptcpOption::MAPPING_LEN);
-        config.packet_memory.alone += option;
-        if config.packet_memory.joined > 0 {
-            config.packet_memory.joined += option;
-        }
+        config.packet_memory = config.packet_memory.beside_less(MptcpOption::MAPPING_LEN);
         let mut window = AdvertisedWindow::new(&config);
         // What the SYN says counts from here.
         window.begin(1, None);
         Inbound {
             reassembly,
             limits: [window.limit(); MAX_PATHS],
+            largest: [0; MAX_PATHS],
             window,
+            mss: config.mss,
             counted_up_to: 1,
             fin_at: None,
             is_finished: false,
@@ -83,21 +84,43 @@ impl Inbound {
         self.limits = [self.window.limit(); MAX_PATHS];
     }
 
-    /// The first subflow, of segments of `mss`, is established.
-    pub(super) fn on_established(&mut self, now: Time, mss: u32) {
-        self.window.on_established(now, mss);
+    /// The first subflow is established.
+    pub(super) fn on_established(&mut self, now: Time) {
+        self.window.on_established(now, self.mss);
         self.limits = [self.window.limit(); MAX_PATHS];
     }
 
     /// A segment of `len` bytes that was not there came on a subflow, in order on it or not.
-    pub(super) fn grow(&mut self, path: usize, len: u32, advertised_mss: u32) {
+    /// What the connection holds is no longer in the subflow's buffer, whose room this asks for: `held` is there.
+    /// Returns whether the subflow offers more.
+    pub(super) fn grow(&mut self, path: usize, len: u32, advertised_mss: u32, held: Held) -> bool {
         if len < GROWS_FROM {
-            return;
+            return false;
         }
+        let held = if self.window.counts_memory() {
+            held
+        } else {
+            Held::Payload(0)
+        };
+        let largest = &mut self.largest[path];
+        *largest = len.max(*largest);
         self.window.set_limit(self.limits[path]);
-        // What the connection holds is no longer in the subflow's buffer, whose room this asks for.
-        self.window.grow(len, advertised_mss, 0);
+        // A subflow's own share of payload is known as soon as it has carried something.
+        let grows = (self.window).grow_with_segments(*largest, len, advertised_mss, held);
         self.limits[path] = self.window.limit();
+        grows
+    }
+
+    /// Whether the application has nothing left to read once data from `start` to `end` is there, having read some.
+    pub(super) fn is_drained_by(&self, start: u64, end: u64) -> bool {
+        let next = self.reassembly.next();
+        let is_next = start <= next && next < end;
+        is_next && self.is_reading && self.unread == 0 && self.reassembly.is_whole_with(end)
+    }
+
+    /// Whether less than half of the buffer is free, the peer sending segments of `mss`.
+    pub(super) fn is_tight(&self, mss: u32) -> bool {
+        self.window.is_tight(self.held(mss))
     }
 
     /// Next data sequence number expected, the DATA_ACK.
@@ -175,6 +198,9 @@ impl Inbound {
     /// The application read `bytes`. A round trip is that of the slowest subflow, looked up when the
     /// one before it would be over.
     fn on_read(&mut self, now: Time, bytes: u64, mss: u32, measure: impl FnOnce() -> Round) {
+        if bytes == 0 {
+            return;
+        }
         if self.window.is_round_over(now) {
             let round = measure();
             self.window.set_rtt(round.slowest);
@@ -243,7 +269,7 @@ mod tests {
             receive_window: ReceiveWindow::Fixed { bytes: 20_000 },
             ..TcpConfig::linux()
         });
-        inbound.on_established(Time::ZERO, MSS);
+        inbound.on_established(Time::ZERO);
         inbound
     }
 
@@ -317,10 +343,10 @@ mod tests {
             let mut inbound = Inbound::new(&TcpConfig::linux());
             let (offered, _) = inbound.syn_window();
             assert!(inbound.advertise(0, mss) >= offered, "{mss}");
-            inbound.on_established(Time::ZERO, mss);
+            inbound.on_established(Time::ZERO);
             assert!(inbound.advertise(0, mss) >= offered, "{mss}");
             inbound.insert(1 + u64::from(mss), 1 + offered);
-            inbound.grow(0, mss, mss);
+            inbound.grow(0, mss, mss, Held::Memory(0));
             inbound.deliver(Time::ZERO, mss, Round::default);
             let edge = inbound.next() + inbound.advertise(0, mss);
             assert!(edge > offered, "{mss}: {edge}");
@@ -351,9 +377,9 @@ mod tests {
         // Half of what the SYN offered is used up, so that this no longer decides.
         let offered = |mss, len| {
             let mut inbound = Inbound::new(&TcpConfig::linux());
-            inbound.on_established(Time::ZERO, mss);
+            inbound.on_established(Time::ZERO);
             inbound.insert(1, 30_001);
-            inbound.grow(0, len, MSS);
+            inbound.grow(0, len, MSS, Held::Memory(0));
             inbound.deliver(Time::ZERO, MSS, Round::default);
             inbound.advertise(0, MSS)
         };
@@ -367,9 +393,9 @@ mod tests {
     #[test]
     fn what_arrives_on_a_subflow_lets_that_one_offer_more() {
         let mut inbound = Inbound::new(&TcpConfig::linux());
-        inbound.on_established(Time::ZERO, MSS);
+        inbound.on_established(Time::ZERO);
         inbound.insert(1, 30_001);
-        inbound.grow(1, MSS, MSS);
+        inbound.grow(1, MSS, MSS, Held::Memory(0));
         inbound.deliver(Time::ZERO, MSS, Round::default);
         let first = inbound.advertise(0, MSS);
         let second = inbound.advertise(1, MSS);

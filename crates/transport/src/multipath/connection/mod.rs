@@ -26,13 +26,13 @@ use super::config::{MultipathConfig, PathConfig};
 use super::outbox::PathOutbox;
 use super::{MAX_PATHS, PathId, PathScheduler};
 use crate::congestion::Congestion;
-use crate::tcp::{AppCommand, AppEvent, Outbox, TcpEndpoint};
+use crate::tcp::{AppCommand, AppEvent, Outbox, SendBufferConfig, TcpEndpoint};
 use allocator::Allocator;
 use fadeout_core::{Ecn, FlowEnd, FlowId, MptcpOption, Probe, Segment, Time};
 use inbound::Inbound;
 use manager::PathManager;
 use outbound::{ENDLESS, Outbound};
-use path::{Path, Sight};
+use path::Path;
 use queues::SendQueues;
 use std::sync::Arc;
 
@@ -103,13 +103,11 @@ impl MultipathConnection {
             outbound: Outbound::new(&config.tcp),
             inbound: Inbound::new(&config.tcp),
             queues: waits.then(|| {
-                let header = config.tcp.send_buffer.unwrap_or_default().header;
-                SendQueues::new(
-                    count,
-                    config.maximum_send_buffer.0,
-                    header,
-                    config.tcp.nagle,
-                )
+                let of_subflow = SendBufferConfig {
+                    maximum: config.maximum_send_buffer.0,
+                    ..config.tcp.send_buffer.unwrap_or_default()
+                };
+                SendQueues::new(count, of_subflow, config.tcp.nagle)
             }),
             has_grown: false,
             allocator: Allocator::new(
@@ -189,17 +187,14 @@ impl MultipathConnection {
         if self.manager.is_gone(index) {
             return;
         }
+        let waits = self.queues.is_some();
         self.step(now, index, out, probe, |tcp, scratch, probe| {
+            tcp.sender_mut().bind_first(waits);
             tcp.on_segment(now, segment, ecn, scratch, probe);
+            tcp.sender_mut().bind_first(false);
         });
         self.follow_handshake(now, index, segment, out);
-        let sight = Sight {
-            paths: &self.paths,
-            manager: &self.manager,
-        };
-        if let Some(queues) = &mut self.queues {
-            queues.on_heard(now, index, &sight);
-        }
+        self.bind_and_push(now, index, out, probe);
         if let MptcpOption::AddAddress { path, is_echo } = segment.mptcp
             && (self.manager).on_announcement(now, usize::from(path), is_echo)
         {

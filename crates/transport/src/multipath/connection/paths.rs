@@ -108,8 +108,7 @@ impl MultipathConnection {
         match event {
             AppEvent::Established if index == 0 => {
                 self.is_established = true;
-                let mss = self.paths[0].tcp.window().mss;
-                self.inbound.on_established(now, mss);
+                self.inbound.on_established(now);
                 self.report(event, out);
                 self.manager.on_established(now);
             }

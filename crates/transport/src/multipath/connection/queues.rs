@@ -17,6 +17,8 @@ mod written;
 use super::outbound::Outbound;
 use super::path::Paths;
 use crate::multipath::scheduler::linux::{BURST, Queue, soonest_drained};
+use crate::tcp::SendBufferConfig;
+use crate::tcp::sender::buffer::memory_beside;
 use fadeout_core::{Span, Time};
 use std::collections::VecDeque;
 use written::Written;
@@ -31,13 +33,16 @@ const LIVELY_EXPIRIES: u32 = 3;
 /// The connection's timer when no subflow's runs (`TCP_RTO_MIN`).
 const SHORTEST_TIMER: Span = Span::from_millis(200);
 
-/// A range of data sequence numbers that waits on a path.
+/// A range of data sequence numbers that waits on a path, in one piece of memory with one mapping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Waiting {
     pub(super) start: u64,
     pub(super) end: u64,
     /// It was bound to a path before.
     pub(super) is_again: bool,
+    /// A part has left with the mapping of the whole, so that nothing is joined to it any more
+    /// (`mptcp_skb_can_collapse_to`).
+    pub(super) is_mapped: bool,
 }
 
 /// Data that waits on one path.
@@ -62,14 +67,21 @@ struct PathQueue {
 }
 
 impl PathQueue {
-    /// Puts data behind what waits.
-    fn wait(&mut self, data: Waiting) {
+    /// Puts data behind what waits, in pieces of `most` bytes.
+    fn wait(&mut self, mut data: Waiting, most: u64) {
         self.bytes += data.end - data.start;
-        match self.waiting.back_mut() {
-            Some(last) if last.end == data.start && last.is_again == data.is_again => {
-                last.end = data.end;
-            }
-            _ => self.waiting.push_back(data),
+        if let Some(last) = self.waiting.back_mut()
+            && last.end == data.start
+            && last.is_again == data.is_again
+            && !last.is_mapped
+        {
+            last.end = data.end.min(last.start + most).max(last.end);
+            data.start = last.end;
+        }
+        while data.start < data.end {
+            let end = data.end.min(data.start + most.max(1));
+            self.waiting.push_back(Waiting { end, ..data });
+            data.start = end;
         }
     }
 
@@ -78,6 +90,7 @@ impl PathQueue {
         self.bytes -= bytes;
         if let Some(first) = self.waiting.front_mut() {
             first.start += bytes;
+            first.is_mapped |= bytes > 0;
             if first.start >= first.end {
                 self.waiting.pop_front();
             }
@@ -89,10 +102,8 @@ impl PathQueue {
 #[derive(Debug)]
 pub(super) struct SendQueues {
     paths: Vec<PathQueue>,
-    /// Most that a subflow's send buffer grows to, bytes (`tcp_wmem[2]`).
-    maximum: u64,
-    /// Bytes for headers in each piece of them (`MAX_TCP_HEADER`).
-    header: u64,
+    /// The send buffer of a subflow.
+    of_subflow: SendBufferConfig,
     /// A window that is nearly full is filled to the byte: what ends short waits by Nagle's rule. Without that it would leave as
     /// a sliver with each ACK, so that whole segments are bound.
     to_the_byte: bool,
@@ -107,13 +118,11 @@ pub(super) struct SendQueues {
 }
 
 impl SendQueues {
-    /// Empty queues of `paths` paths, whose send buffers grow to `maximum` bytes, with `header` in each
-    /// piece for headers. `nagle`: small segments wait.
-    pub(super) fn new(paths: usize, maximum: u64, header: u64, nagle: bool) -> SendQueues {
+    /// Empty queues of `paths` paths with such send buffers. `nagle`: small segments wait.
+    pub(super) fn new(paths: usize, of_subflow: SendBufferConfig, nagle: bool) -> SendQueues {
         SendQueues {
             paths: (0..paths).map(|_| PathQueue::default()).collect(),
-            maximum,
-            header,
+            of_subflow,
             to_the_byte: nagle,
             written: Written::default(),
             bound: 1,
@@ -153,12 +162,15 @@ impl SendQueues {
         paths.is_usable(index) && !self.paths[index].is_stale
     }
 
-    /// Bytes that wait on a path or are not acknowledged.
+    /// What waits on a path or is not acknowledged.
     fn queue(&self, index: usize, paths: &impl Paths) -> Queue {
         let view = paths.view(index);
         let queue = &self.paths[index];
+        let pieces = u64::from(view.pieces) + queue.waiting.len() as u64;
         Queue {
-            bytes: view.snd_nxt - view.snd_una + queue.bytes,
+            memory: view.snd_nxt - view.snd_una
+                + queue.bytes
+                + pieces * memory_beside(self.of_subflow.head),
             pace: queue.pace,
         }
     }
@@ -176,7 +188,8 @@ impl SendQueues {
             .unwrap_or(SHORTEST_TIMER)
     }
 
-    /// After a segment on path `index`: it has a send buffer once it may carry data, and a stale path is stale no more.
+    /// After a segment on path `index`: it has a send buffer once its handshake is complete, and a stale path is stale no
+    /// more.
     pub(super) fn on_heard(&mut self, now: Time, index: usize, paths: &impl Paths) {
         let queue = &mut self.paths[index];
         queue.heard_at = now;
@@ -184,7 +197,7 @@ impl SendQueues {
             queue.is_stale = false;
             queue.silent_expiries = 0;
         }
-        if queue.send_buffer == 0 && paths.is_usable(index) {
+        if queue.send_buffer == 0 && paths.view(index).may_send {
             self.grow(index, paths);
         }
     }
@@ -196,7 +209,10 @@ impl SendQueues {
     }
 
     fn grow(&mut self, index: usize, paths: &impl Paths) -> bool {
-        let wanted = paths.wanted_buffer(index, self.header).min(self.maximum);
+        let SendBufferConfig {
+            header, maximum, ..
+        } = self.of_subflow;
+        let wanted = paths.wanted_buffer(index, header).min(maximum);
         let buffer = &mut self.paths[index].send_buffer;
         let grows = *buffer < wanted;
         *buffer = wanted.max(*buffer);
@@ -215,10 +231,17 @@ impl SendQueues {
         self.bound = una.min(self.written.taken());
     }
 
+    /// Binds to paths what the socket has taken, as far as the peer's window has room by now.
+    pub(super) fn bind(&mut self, now: Time, data: &Outbound, paths: &impl Paths) {
+        self.bound = self.bound.max(data.una().min(self.written.taken()));
+        while self.bind_burst(now, data, paths) {}
+    }
+
     /// Takes what the application wrote as far as the buffer goes, and binds it to paths.
     pub(super) fn fill(&mut self, now: Time, data: &Outbound, paths: &impl Paths) {
-        let usable = (0..self.paths.len()).filter(|&index| paths.is_usable(index));
-        let buffers: u64 = usable.map(|index| self.paths[index].send_buffer).sum();
+        // One that is joined counts before it may carry data (`mptcp_finish_join`).
+        let open = (0..self.paths.len()).filter(|&index| paths.view(index).may_send);
+        let buffers: u64 = open.map(|index| self.paths[index].send_buffer).sum();
         let buffer = SMALLEST_BUFFER + buffers;
         let una = data.una().min(self.written.taken());
         self.bound = self.bound.max(una);
@@ -256,7 +279,7 @@ impl SendQueues {
         };
         let mut queue = self.queue(index, paths);
         let path = &self.paths[index];
-        let path_room = path.send_buffer.saturating_sub(queue.bytes);
+        let path_room = path.send_buffer.saturating_sub(queue.memory);
         if path_room == 0 {
             return false;
         }
@@ -283,12 +306,14 @@ impl SendQueues {
             queue.pace = rate;
         }
         let path = &mut self.paths[index];
-        path.pace = queue.averaged(rate, BURST.min(end - self.bound));
-        path.wait(Waiting {
+        path.pace = queue.averaged(rate, BURST.min(room.max(burst)));
+        let data = Waiting {
             start: self.bound,
             end: self.bound + burst,
             is_again,
-        });
+            is_mapped: false,
+        };
+        path.wait(data, paths.view(index).piece);
         self.bound += burst;
         self.unbound = self.unbound.max(self.bound);
         true
@@ -320,7 +345,7 @@ impl SendQueues {
                 continue;
             }
             any_usable = true;
-            if self.queue(index, paths).bytes == 0 {
+            if self.queue(index, paths).memory == 0 {
                 let pick = if paths.is_backup(index) {
                     &mut idle_backup
                 } else {
@@ -353,11 +378,13 @@ impl SendQueues {
         if let Some(pick) = pick
             && end > una
         {
-            self.paths[pick].wait(Waiting {
+            let data = Waiting {
                 start: una,
                 end,
                 is_again: true,
-            });
+                is_mapped: false,
+            };
+            self.paths[pick].wait(data, paths.view(pick).piece);
         }
         again
     }

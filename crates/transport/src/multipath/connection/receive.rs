@@ -5,6 +5,7 @@ use super::path::{Mapping, Path};
 use super::{MultipathConnection, PathManager};
 use crate::multipath::{PathId, PathOutbox};
 use crate::tcp::AppEvent;
+use crate::tcp::receiver::shared::OfConnection;
 use fadeout_core::{Flags, MptcpOption, Segment, Time};
 
 impl MultipathConnection {
@@ -25,9 +26,15 @@ impl MultipathConnection {
                     };
                     let path = &mut self.paths[index];
                     let rcv_nxt = path.view().rcv_nxt;
+                    let mut said = OfConnection::default();
                     if path.mappings.hold(mapping, rcv_nxt) {
-                        self.inbound.grow(index, segment.len, path.advertised_mss());
+                        let held = path.tcp.receiver().held_with(segment);
+                        let mss = path.advertised_mss();
+                        said.grows = self.inbound.grow(index, segment.len, mss, held);
+                        let (start, end) = (mapping.data_seq, mapping.data_end());
+                        said.drains = self.inbound.is_drained_by(start, end);
                     }
+                    path.tcp.receiver_mut().hear_of(said);
                 }
             }
             MptcpOption::RemoveAddress { path } => {
@@ -94,9 +101,13 @@ impl MultipathConnection {
             segment.window_scale = Some(scale);
             return;
         }
-        let path = &self.paths[index];
+        let path = &mut self.paths[index];
         let next = self.inbound.next();
-        segment.window = self.inbound.advertise(index, path.tcp.window().mss);
+        let mss = path.tcp.window().mss;
+        segment.window = self.inbound.advertise(index, mss);
+        if self.inbound.is_tight(mss) {
+            path.tcp.receiver_mut().hear_of_tightness();
+        }
         if segment.flags.has(Flags::RST) && self.is_aborting {
             segment.mptcp = MptcpOption::FastClose;
             return;

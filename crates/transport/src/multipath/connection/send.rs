@@ -73,6 +73,30 @@ impl MultipathConnection {
         }
     }
 
+    /// An acknowledgment came on path `index`: data that was written is bound as far as there is room by now, and what
+    /// waits on the path leaves; the writer goes on after that.
+    pub(super) fn bind_and_push(
+        &mut self,
+        now: Time,
+        index: usize,
+        out: &mut PathOutbox,
+        probe: &mut impl Probe,
+    ) {
+        let sight = Sight {
+            paths: &self.paths,
+            manager: &self.manager,
+        };
+        let Some(queues) = &mut self.queues else {
+            return;
+        };
+        queues.on_heard(now, index, &sight);
+        if !self.manager.is_closing() {
+            queues.bind(now, &self.outbound, &sight);
+        }
+        let run = self.waiting_run(index);
+        self.push(now, index, run, out, probe);
+    }
+
     /// Sends what waits as far as the subflows' windows allow. Returns whether a send buffer has grown meanwhile, so that the
     /// writer may go on.
     fn push_waiting(&mut self, now: Time, out: &mut PathOutbox, probe: &mut impl Probe) -> bool {

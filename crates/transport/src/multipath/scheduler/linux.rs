@@ -18,8 +18,8 @@ pub struct Linux;
 /// A path with a send queue.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::multipath) struct Queue {
-    /// Bytes sent and not acknowledged, or waiting.
-    pub(in crate::multipath) bytes: u64,
+    /// Memory of what is sent and not acknowledged, or waits, bytes (`sk_wmem_queued`).
+    pub(in crate::multipath) memory: u64,
     /// Average pacing rate, bits per second; zero before the first choice.
     pub(in crate::multipath) pace: u64,
 }
@@ -27,15 +27,15 @@ pub(in crate::multipath) struct Queue {
 impl Queue {
     /// When it would be empty, in units of 2^-32 s.
     fn linger(&self) -> u128 {
-        (u128::from(self.bytes) << 35) / u128::from(self.pace.max(1))
+        (u128::from(self.memory) << 35) / u128::from(self.pace.max(1))
     }
 
     /// The average after a choice: the present rate, weighted with the burst, and the old average,
     /// weighted with what is queued.
     pub(in crate::multipath) fn averaged(&self, rate: u64, burst: u64) -> u64 {
         let sum =
-            u128::from(self.pace) * u128::from(self.bytes) + u128::from(rate) * u128::from(burst);
-        (sum / u128::from(self.bytes + burst).max(1)) as u64
+            u128::from(self.pace) * u128::from(self.memory) + u128::from(rate) * u128::from(burst);
+        (sum / u128::from(self.memory + burst).max(1)) as u64
     }
 }
 
@@ -79,11 +79,11 @@ mod tests {
     #[test]
     fn the_path_that_drains_first_is_next() {
         let fast = Queue {
-            bytes: 500_000,
+            memory: 500_000,
             pace: 80_000_000,
         };
         let slow = Queue {
-            bytes: 100_000,
+            memory: 100_000,
             pace: 8_000_000,
         };
         // 50 ms against 100 ms.
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn the_average_rate_follows_in_proportion_to_the_burst() {
         let queue = Queue {
-            bytes: 3_000,
+            memory: 3_000,
             pace: 10_000_000,
         };
         assert_eq!(queue.averaged(20_000_000, 1_000), 12_500_000);

@@ -6,6 +6,7 @@ mod marks;
 pub(crate) mod packets;
 mod reading;
 pub(crate) mod reassembly;
+pub(crate) mod shared;
 mod timestamps;
 pub(crate) mod window;
 
@@ -16,6 +17,7 @@ use acknowledgment::{AckPolicy, Unacknowledged, Urgency};
 use fadeout_core::{Ecn, Flags, LinkInfo, MptcpOption, Segment, Span, Time};
 use packets::{Held, Packets};
 use reassembly::{Arrival, Reassembly};
+use shared::OfConnection;
 use timestamps::Timestamps;
 use window::AdvertisedWindow;
 
@@ -31,7 +33,7 @@ const EXPECTED_BLOCKS: usize = 2;
 
 /// The receiving half of a connection.
 #[derive(Debug)]
-pub(super) struct Receiver {
+pub(crate) struct Receiver {
     reassembly: Reassembly,
     /// Memory of data received and not read.
     packets: Packets,
@@ -64,6 +66,8 @@ pub(super) struct Receiver {
     is_answered: bool,
     resilience: ResilienceConfig,
     freeze: freeze::Freeze,
+    /// What a connection that the window belongs to says of the segment under way.
+    of_connection: Option<OfConnection>,
 }
 
 /// Options that the peer's SYN allows.
@@ -113,6 +117,7 @@ impl Receiver {
             is_answered: false,
             resilience: config.resilience,
             freeze: freeze::Freeze::default(),
+            of_connection: OfConnection::of(config),
         }
     }
 
@@ -328,8 +333,14 @@ impl Receiver {
         }
         let is_large = segment.len >= GROWS_FROM;
         if is_large && (is_in_order || self.has_sack) {
-            let held = held.unwrap_or_else(|| self.held());
-            if self.window.grow(segment.len, self.mss, held) {
+            let grows = match self.of_connection {
+                Some(said) => said.grows,
+                None => {
+                    let held = held.unwrap_or_else(|| self.held());
+                    self.window.grow(segment.len, self.mss, held)
+                }
+            };
+            if grows {
                 self.policy.on_window_growth();
             }
         }
@@ -411,7 +422,9 @@ impl Receiver {
     /// segment, or for the end of a burst after which the buffer is empty (Linux
     /// `tcp_cleanup_rbuf`).
     fn is_answered_read(&self, bytes: u64) -> bool {
-        let is_drained = self.packets.unread() == 0 && self.reassembly.buffered() == 0;
+        let is_drained = self.packets.unread() == 0
+            && self.reassembly.buffered() == 0
+            && self.of_connection.is_none_or(|said| said.drains);
         let ends_burst = self.pushes > 1 || (self.pushes > 0 && !self.policy.is_interactive());
         self.policy.rule() == AckRule::Linux
             && self.policy.is_pending()

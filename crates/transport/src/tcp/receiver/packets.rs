@@ -231,6 +231,11 @@ impl Packets {
         self.unread.bytes
     }
 
+    /// Memory of a packet of `len` bytes that is joined to no other.
+    pub(super) fn alone(&self, len: u32) -> u64 {
+        self.of_packets.alone + u64::from(len)
+    }
+
     /// Memory of all that is held.
     pub(super) fn memory(&self) -> u64 {
         self.out_of_order.memory + self.unread.memory

@@ -50,6 +50,12 @@ impl Reassembly {
         let starts = std::iter::once(self.next).chain(self.ranges.iter().map(|range| range.end));
         starts.zip(self.ranges.iter().map(|range| range.start))
     }
+    /// Whether there is no gap once everything below `end` is there.
+    pub(crate) fn is_whole_with(&self, end: u64) -> bool {
+        self.ranges
+            .back()
+            .is_none_or(|last| last.end <= end || (self.ranges.len() == 1 && last.start <= end))
+    }
     /// Ranges that touch no other.
     pub(crate) fn runs(&self) -> usize {
         self.ranges.len()

@@ -31,6 +31,8 @@ pub(crate) struct AdvertisedWindow {
     is_autotuned: bool,
     /// Rounds as Linux does.
     rounds: bool,
+    /// It is a connection's: this one is wide open.
+    is_shared: bool,
     /// Buffered data is charged by memory, not by payload: the share of payload is known.
     counts_memory: bool,
     /// Window scale shift (RFC 7323 section 2).
@@ -77,6 +79,7 @@ impl AdvertisedWindow {
         let mut window = AdvertisedWindow {
             is_autotuned,
             rounds,
+            is_shared,
             counts_memory: is_autotuned && rounds && !is_shared,
             scale: scale_of(if is_autotuned { 2 * maximum } else { maximum }),
             maximum,
@@ -94,9 +97,7 @@ impl AdvertisedWindow {
             last_echo: 0,
             round: (0, Time::ZERO),
         };
-        if !is_shared {
-            window.offer_whole_segments(config.mss);
-        }
+        window.offer_whole_segments(config.mss);
         window.space = window
             .threshold
             .min(FIRST_ROUND_SEGMENTS * u64::from(config.effective_mss()));
@@ -106,6 +107,9 @@ impl AdvertisedWindow {
     /// The window of a SYN is a number of whole segments of `mss` (Linux
     /// `tcp_select_initial_window`).
     fn offer_whole_segments(&mut self, mss: u32) {
+        if self.is_shared {
+            return;
+        }
         let mss = u64::from(mss);
         let whole = if self.rounds && self.buffer > mss {
             self.buffer / mss * mss
@@ -298,6 +302,23 @@ impl AdvertisedWindow {
         let step = self.growth(u64::from(len), u64::from(mss));
         self.threshold += room.min(step);
         step > 0
+    }
+
+    /// The same where the largest segments have `largest` bytes, and so another share of payload in their memory.
+    pub(crate) fn grow_with_segments(
+        &mut self,
+        largest: u32,
+        len: u32,
+        mss: u32,
+        held: Held,
+    ) -> bool {
+        let share = self.share;
+        self.measure_share(largest);
+        let grows = self.grow(len, mss, held);
+        if self.counts_memory() {
+            self.set_share(share);
+        }
+        grows
     }
 
     /// By how much a segment of `len` bytes lets the window grow: small ones cost more memory than

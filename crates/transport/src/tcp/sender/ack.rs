@@ -128,7 +128,7 @@ impl Sender {
             self.after_probe_ack();
             if self.is_idle() {
                 self.note_idle();
-            } else {
+            } else if !self.binds_first {
                 self.transmit(cx);
             }
             return;
@@ -200,7 +200,9 @@ impl Sender {
         self.statistics.max_cwnd = self.statistics.max_cwnd.max(self.window.cwnd);
         self.update_pacing_rate();
         self.repair(cx, repair);
-        self.transmit(cx);
+        if !self.binds_first {
+            self.transmit(cx);
+        }
 
         debug_assert!(
             self.board.packets_out() > 512 || self.board.counts_agree(),

@@ -28,6 +28,11 @@ struct Piece {
     is_pushed: bool,
 }
 
+/// Memory of a piece beside its payload, with `head` bytes for headers.
+pub(crate) fn memory_beside(head: u64) -> u64 {
+    head + DESCRIPTOR + SHARED_PART
+}
+
 /// Memory of `factor` windows of `segments`, each in a piece of its own whose memory is rounded up to a
 /// power of two (Linux `tcp_sndbuf_expand`).
 pub(crate) fn memory_of_windows(factor: u64, segments: u64, largest_mss: u64, header: u64) -> u64 {
@@ -73,7 +78,7 @@ impl SendBuffer {
 
     /// Memory of a piece beside its payload.
     fn overhead(&self) -> u64 {
-        self.config.header + DESCRIPTOR + SHARED_PART
+        memory_beside(self.config.head)
     }
 
     /// Room for what is `wanted`.

@@ -53,10 +53,15 @@ impl Sender {
 
     /// Bytes of the pieces that the kernel cuts the stream into: whole segments up to the largest
     /// burst, or half of the largest window that the peer offered (Linux `tcp_xmit_size_goal`).
-    pub(super) fn piece(&self) -> u64 {
+    pub(in crate::tcp) fn piece(&self) -> u64 {
         let mss = u64::from(self.window.mss);
         let largest = (LARGEST_BURST - BURST_HEADERS).min(self.max_window / 2);
         (largest / mss).max(1) * mss
+    }
+
+    /// Pieces of memory that what is not acknowledged lies in.
+    pub(in crate::tcp) fn pieces_in_flight(&self) -> u32 {
+        self.board.pieces
     }
 
     /// The application writes more: where that still goes into the piece whose head is next to leave,

@@ -24,6 +24,13 @@ impl Sender {
         self.holds_back = holds_back;
     }
 
+    /// The connection binds more data to this subflow once an acknowledgment is taken, before anything new leaves (Linux
+    /// `mptcp_incoming_options`, which comes between `tcp_ack` and `tcp_data_snd_check`).
+    #[inline]
+    pub(crate) fn bind_first(&mut self, binds_first: bool) {
+        self.binds_first = binds_first;
+    }
+
     /// Whether the window has room for a segment.
     #[inline]
     pub(crate) fn has_room(&self) -> bool {

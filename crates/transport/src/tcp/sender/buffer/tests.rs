@@ -84,6 +84,7 @@ fn bench(limit: u64) -> Bench {
             initial: limit,
             maximum: 4 << 20,
             header: 256,
+            head: 256,
         }),
         tail_loss_probe: false,
         ..linux()

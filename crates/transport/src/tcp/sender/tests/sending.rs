@@ -504,6 +504,7 @@ fn what_of_a_syns_data_waits_in_the_buffer_is_taken_out_of_it() {
             initial: 1 << 20,
             maximum: 1 << 20,
             header: 256,
+            head: 256,
         });
         let mut b = Bench::new(&config);
         b.sender.write(b.now, 4_000 - written);
