@@ -205,9 +205,6 @@ impl MultipathConnection {
         }
         self.follow_close(now, out, probe);
         self.send(now, out, probe);
-        if self.finds_room(index) {
-            self.send(now, out, probe);
-        }
     }
 
     /// A wake-up; stale ones do nothing.
@@ -217,6 +214,7 @@ impl MultipathConnection {
                 self.step(now, index, out, probe, |tcp, scratch, probe| {
                     tcp.on_wake(now, scratch, probe);
                 });
+                self.push_behind(now, index, out, probe);
             }
             self.move_path(now, index, out, probe);
         }

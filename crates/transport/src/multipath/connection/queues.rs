@@ -52,6 +52,8 @@ struct PathQueue {
     waiting: VecDeque<Waiting>,
     /// Bytes of it.
     bytes: u64,
+    /// More was bound to the path than it was given the chance to send.
+    is_fed: bool,
     /// Memory for what waits or is not acknowledged, bytes.
     send_buffer: u64,
     /// Average pacing rate, bits per second.
@@ -70,6 +72,7 @@ impl PathQueue {
     /// Puts data behind what waits, in pieces of `most` bytes.
     fn wait(&mut self, mut data: Waiting, most: u64) {
         self.bytes += data.end - data.start;
+        self.is_fed = true;
         if let Some(last) = self.waiting.back_mut()
             && last.end == data.start
             && last.is_again == data.is_again
@@ -155,6 +158,11 @@ impl SendQueues {
     /// `bytes` of what waits first on a path have left.
     pub(super) fn leave(&mut self, index: usize, bytes: u64) {
         self.paths[index].leave(bytes);
+    }
+
+    /// Whether more was bound to a path since this was last asked.
+    pub(super) fn take_fed(&mut self, index: usize) -> bool {
+        std::mem::take(&mut self.paths[index].is_fed)
     }
 
     /// Whether a path may get new data.

@@ -93,31 +93,57 @@ impl MultipathConnection {
         if !self.manager.is_closing() {
             queues.bind(now, &self.outbound, &sight);
         }
-        let run = self.waiting_run(index);
-        self.push(now, index, run, out, probe);
+        self.push_path(now, index, out, probe);
+        // The writer, which sleeps, runs after that.
+        self.find_room(index);
+        if let Some(queues) = &mut self.queues {
+            queues.take_fed(index);
+        }
+    }
+
+    /// After a timer of path `index`: what waits behind the piece that it let leave follows.
+    pub(super) fn push_behind(
+        &mut self,
+        now: Time,
+        index: usize,
+        out: &mut PathOutbox,
+        probe: &mut impl Probe,
+    ) {
+        if self.queues.is_some() {
+            self.push_path(now, index, out, probe);
+        }
     }
 
     /// Sends what waits as far as the subflows' windows allow. Returns whether a send buffer has grown meanwhile, so that the
     /// writer may go on.
     fn push_waiting(&mut self, now: Time, out: &mut PathOutbox, probe: &mut impl Probe) -> bool {
         for index in 0..self.paths.len() {
-            loop {
-                let has_room = self.paths[index].tcp.sender().has_room();
-                let run = self.waiting_run(index);
-                if !has_room || run.bytes == 0 || self.push(now, index, run, out, probe) == 0 {
-                    break;
-                }
+            let queues = self.queues.as_mut();
+            if queues.is_some_and(|queues| queues.take_fed(index)) {
+                self.push_path(now, index, out, probe);
             }
         }
         std::mem::take(&mut self.has_grown)
     }
 
-    /// After all that a segment on path `index` has led to: whether the window has room, and the send buffer grows by it (Linux
+    /// Sends what waits on path `index`, piece by piece, as far as its window allows.
+    fn push_path(&mut self, now: Time, index: usize, out: &mut PathOutbox, probe: &mut impl Probe) {
+        loop {
+            let run = self.waiting_run(index);
+            let sent = self.push(now, index, run, out, probe);
+            if sent < run.bytes || self.waiting_run(index).bytes == 0 {
+                return;
+            }
+        }
+    }
+
+    /// After all that a segment on path `index` has let leave: where the window has room, the send buffer grows (Linux
     /// `tcp_data_snd_check`).
-    pub(super) fn finds_room(&mut self, index: usize) -> bool {
-        let tcp = &self.paths[index].tcp;
+    fn find_room(&mut self, index: usize) {
         let waits = self.queues.as_ref().is_some_and(SendQueues::is_full);
-        waits && tcp.sender().has_room() && grow_buffer(self, index)
+        if waits && self.paths[index].tcp.sender().has_room() {
+            grow_buffer(self, index);
+        }
     }
 
     /// The first data that waits on path `index`.

@@ -145,6 +145,8 @@ impl Sender {
         let enough = window / u64::from(self.config.burst_window_divisor.max(1));
         let (rest_of_piece, is_last_piece) = match &self.buffer {
             Some(buffer) => buffer.head(self.snd_nxt),
+            // The connection offers one piece at a time.
+            None if self.config.is_linux_subflow => (unsent, !self.holds_back),
             None => {
                 let rest = self.pieces.end.saturating_sub(self.snd_nxt).max(mss);
                 (rest, rest >= unsent)

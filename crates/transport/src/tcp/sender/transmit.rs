@@ -253,7 +253,12 @@ impl Sender {
             ends_record || (self.buffer.is_none() && self.unsent() == 0 && !self.has_more);
         // A piece that ends within a burst was filled up from the next: the burst carries its PSH.
         let is_filled_up = matches!(place, Place::First | Place::Within);
-        let is_pushed = self.ends_pushed_piece() && !is_filled_up || ends_data;
+        let is_pushed = if self.config.is_linux_subflow {
+            // Its end was the end of what the connection wrote, unless the piece had become full.
+            ends_data && (!self.holds_back || payload < self.window.mss)
+        } else {
+            self.ends_pushed_piece() && !is_filled_up || ends_data
+        };
         let pushes = payload > 0 && (matches!(place, Place::End | Place::Pushed) || is_pushed);
         if ends_data {
             self.pushed_end = self.snd_nxt;
