@@ -389,6 +389,7 @@ fn an_endless_source_writes_what_the_memory_of_two_windows_holds() {
         initial: 16_384,
         maximum: u64::MAX,
         header: 256,
+        head: 256,
     });
     let config = TcpConfig {
         send_buffer,

@@ -373,21 +373,42 @@ mod tests {
     }
 
     #[test]
-    fn the_window_opens_with_what_arrives_and_keeps_room_for_a_segment() {
-        // Half of what the SYN offered is used up, so that this no longer decides.
-        let offered = |mss, len| {
-            let mut inbound = Inbound::new(&TcpConfig::linux());
+    fn a_subflow_offers_more_with_what_arrives_and_keeps_room_for_a_segment() {
+        let limit = |mss, len| {
+            let mut inbound = Inbound::new(&TcpConfig {
+                mss,
+                ..TcpConfig::linux()
+            });
             inbound.on_established(Time::ZERO);
-            inbound.insert(1, 30_001);
-            inbound.grow(0, len, MSS, Held::Memory(0));
-            inbound.deliver(Time::ZERO, MSS, Round::default);
-            inbound.advertise(0, MSS)
+            let grows = inbound.grow(0, len, MSS, Held::Memory(0));
+            (inbound.limits[0], grows)
         };
-        assert!(
-            offered(MSS, 128) > offered(MSS, 127),
-            "small ones do not count"
-        );
-        assert!(offered(4_000, 127) < offered(MSS, 127));
+        let (before, _) = limit(1_460, 127);
+        assert_eq!(before, 65_536 - 1_460, "small ones do not count");
+        assert_eq!(limit(1_460, MSS), (before + 2 * u64::from(MSS), true));
+        assert!(limit(4_000, 127).0 < before);
+    }
+
+    #[test]
+    fn a_subflow_offers_no_more_than_what_is_free_in_its_own_buffer() {
+        let mut inbound = Inbound::new(&TcpConfig::linux());
+        inbound.on_established(Time::ZERO);
+        let before = inbound.limits[0];
+        assert!(!inbound.grow(0, MSS, MSS, Held::Memory(128 << 10)));
+        assert_eq!(inbound.limits[0], before);
+    }
+
+    #[test]
+    fn what_comes_next_drains_the_buffer_unless_a_gap_is_left() {
+        let mut inbound = inbound();
+        assert!(inbound.is_drained_by(1, 1_001));
+        assert!(!inbound.is_drained_by(1_001, 2_001), "nothing to read");
+        inbound.insert(1_001, 2_001);
+        assert!(inbound.is_drained_by(1, 1_001));
+        inbound.insert(3_001, 4_001);
+        assert!(!inbound.is_drained_by(1, 1_001));
+        inbound.pause();
+        assert!(!inbound.is_drained_by(1, 4_001));
     }
 
     #[test]

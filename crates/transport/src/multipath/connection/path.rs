@@ -228,7 +228,7 @@ pub(super) mod testing {
                 pacing_rate: Rate::from_bits_per_sec(8_000_000),
                 in_flight: 0,
                 pieces: 0,
-                piece: 64_000,
+                piece: 1_000_000,
                 snd_una: 1,
                 snd_nxt: 1,
                 rcv_nxt: 1,

@@ -100,7 +100,7 @@ mod tests {
             pace: 10_000_000,
         };
         assert_eq!(queue.averaged(20_000_000, 1_000), 12_500_000);
-        let empty = Queue { bytes: 0, pace: 7 };
+        let empty = Queue { memory: 0, pace: 7 };
         assert_eq!(empty.averaged(20_000_000, 1_000), 20_000_000);
     }
 }

@@ -13,8 +13,16 @@ fn at(millis: u64) -> Time {
     Time::ZERO + Span::from_millis(millis)
 }
 
+/// The default of Linux with wireless networks, up to 1 MiB.
+fn of_subflow() -> SendBufferConfig {
+    SendBufferConfig {
+        maximum: 1 << 20,
+        ..SendBufferConfig::default()
+    }
+}
+
 fn queues(paths: &Vec<FakePath>) -> SendQueues {
-    let mut queues = SendQueues::new(paths.len(), 1 << 20, 320, true);
+    let mut queues = SendQueues::new(paths.len(), of_subflow(), true);
     for index in 0..paths.len() {
         queues.on_heard(at(0), index, paths);
     }
@@ -34,6 +42,7 @@ fn waiting(start: u64, end: u64, is_again: bool) -> Option<Waiting> {
         start,
         end,
         is_again,
+        is_mapped: false,
     })
 }
 
@@ -107,11 +116,11 @@ fn the_peers_window_bounds_what_is_bound_to_the_byte() {
     data.on_data_ack(1, 2_500);
     queues.fill(at(0), &data, &paths);
     assert_eq!(queues.first(0), waiting(1, 2_501, false));
-    let mut whole = SendQueues::new(1, 1 << 20, 320, false);
+    let mut whole = SendQueues::new(1, of_subflow(), false);
     whole.on_heard(at(0), 0, &paths);
     whole.fill(at(0), &data, &paths);
     assert_eq!(whole.first(0), waiting(1, 2_001, false), "no slivers");
-    let mut closed = SendQueues::new(1, 1 << 20, 320, true);
+    let mut closed = SendQueues::new(1, of_subflow(), true);
     closed.on_heard(at(0), 0, &paths);
     let mut data = Outbound::new(&TcpConfig::linux());
     data.write(1_000_000);
@@ -291,4 +300,42 @@ fn the_last_byte_of_a_fragment_is_sent_again_alone() {
     queues.on_timer(at(200), &data, &paths);
     let last = waiting(FRAGMENT, FRAGMENT + 1, true);
     assert_eq!(queues.first(1), last);
+}
+
+#[test]
+fn what_is_bound_behind_a_piece_that_has_begun_to_leave_is_a_piece_of_its_own() {
+    let mut paths = vec![path(10)];
+    paths[0].view.piece = 3_000;
+    let mut queues = queues(&paths);
+    let mut data = written(2_000);
+    queues.fill(at(0), &data, &paths);
+    assert_eq!(queues.first(0), waiting(1, 2_001, false));
+    data.write(2_000);
+    queues.fill(at(0), &data, &paths);
+    // A piece is filled up before another begins.
+    assert_eq!(queues.first(0), waiting(1, 3_001, false));
+    queues.leave(0, 3_000);
+    assert_eq!(queues.first(0), waiting(3_001, 4_001, false));
+    queues.leave(0, 600);
+    data.write(1_000);
+    queues.fill(at(0), &data, &paths);
+    assert_eq!(
+        queues.first(0).map(|data| (data.start, data.end)),
+        Some((3_601, 4_001))
+    );
+    queues.leave(0, 400);
+    assert_eq!(queues.first(0), waiting(4_001, 5_001, false));
+}
+
+#[test]
+fn pieces_of_memory_count_beside_their_bytes() {
+    let mut paths = vec![path(10)];
+    paths[0].view.snd_nxt = 20_001;
+    // 20 pieces of 1000 bytes and 896 beside them leave 49,120 of 87,040; 80 leave nothing.
+    for (pieces, bound) in [(20, 2 * FRAGMENT), (80, 0)] {
+        paths[0].view.pieces = pieces;
+        let mut queues = queues(&paths);
+        queues.fill(at(0), &written(100_000), &paths);
+        assert_eq!(queues.bytes(0), bound, "{pieces}");
+    }
 }

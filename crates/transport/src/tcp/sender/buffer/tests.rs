@@ -9,6 +9,7 @@ fn buffer(header: u64) -> SendBuffer {
         initial: 16_384,
         maximum: 4 << 20,
         header,
+        head: header,
     })
 }
 
