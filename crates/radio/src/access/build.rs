@@ -96,7 +96,7 @@ impl RadioAccess {
             }
         }
         for bearer in config.bearers {
-            service.establish(bearer)?;
+            service.establish(bearer, None)?;
         }
         service.states = States::new(&mut service.stack, seed);
         Ok(RadioAccess {
@@ -116,7 +116,7 @@ impl RadioAccess {
     /// # Errors
     /// Its UE or leg is not there, or a parameter has a value that is not allowed.
     pub fn establish(&mut self, config: BearerConfig) -> Result<DrbId, RadioError> {
-        self.service.establish(config)
+        self.service.establish(config, None)
     }
 
     /// The cell that serves a UE, on its first leg; none before it has looked for one.
@@ -187,6 +187,24 @@ impl RadioAccess {
     }
 }
 
+/// Sets up a further bearer, as [`RadioAccess::establish`], with the random draws of the bearer that this is in the larger radio
+/// access of which this one is a part.
+///
+/// # Errors
+/// As [`RadioAccess::establish`].
+pub fn establish_as(
+    access: &mut RadioAccess,
+    drawn_as: DrbId,
+    config: BearerConfig,
+) -> Result<DrbId, RadioError> {
+    access.service.establish(config, Some(drawn_as))
+}
+
+/// Events that a radio access has handled so far.
+pub fn handled(access: &RadioAccess) -> u64 {
+    access.handled
+}
+
 /// As [`Service::carry`], of those bearers of which `which` says so.
 pub(super) fn carry_some(
     service: &mut Service,
@@ -244,9 +262,10 @@ impl Service {
             cell: id,
             rnti: cell.connect(leg, ue),
         };
-        let state = Leg::new(config, nth, &cell.plan, self.seed);
+        let drawn_as = stack.ues[ue.index()].config().draws_of(ue);
+        let state = Leg::new(config, (drawn_as, nth), &cell.plan, self.seed);
         stack.legs.push(state);
-        let requests = UplinkRequests::new(ue, nth, &cell.plan, self.seed);
+        let requests = UplinkRequests::new(drawn_as, nth, &cell.plan, self.seed);
         stack.requests.push(requests);
         Ok(leg)
     }
@@ -256,8 +275,12 @@ impl Service {
         carry_some(self, (ue, leg), |_| true);
     }
 
-    /// As [`RadioAccess::establish`].
-    pub(super) fn establish(&mut self, config: BearerConfig) -> Result<DrbId, RadioError> {
+    /// As [`RadioAccess::establish`], with the random draws of another bearer where it is said.
+    pub(super) fn establish(
+        &mut self,
+        config: BearerConfig,
+        drawn_as: Option<DrbId>,
+    ) -> Result<DrbId, RadioError> {
         let stack = &mut self.stack;
         let index = stack.bearers.len();
         let id = DrbId(index as u32);
@@ -268,7 +291,7 @@ impl Service {
         let has_form = |id: &&DrbId| format_of(&stack.bearers[id.index()]).rlc == form;
         let nth = rrc.bearers().iter().filter(has_form).count();
         let nth = nth.min(u8::MAX.into()) as u8;
-        let drb = Drb::new((id, nth), config, self.seed);
+        let drb = Drb::new((id, drawn_as.unwrap_or(id), nth), config, self.seed);
         let mut drb = drb.map_err(|error| RadioError::Parameter {
             bearer: index,
             error,

@@ -196,10 +196,10 @@ impl RadioAccess {
             self.service.stack.air.watch(ue, cells)?;
             let signalling = self
                 .service
-                .establish(BearerConfig::signalling(ue, group == 1))?;
+                .establish(BearerConfig::signalling(ue, group == 1), None)?;
             let generation = self.service.cells[cell.index()].plan.config.generation();
             let control = match config.ltm.is_some() {
-                true => Some(self.service.establish(BearerConfig::control(ue))?),
+                true => Some(self.service.establish(BearerConfig::control(ue), None)?),
                 false => None,
             };
             self.service

@@ -66,6 +66,7 @@ pub use crate::rrc::policy::{
     CustomPolicy, HANDOVER_POLICIES, HandoverPolicy, Policy, Report, ReportedCell,
 };
 pub use attach::unattached;
+pub use build::{establish_as, handled};
 pub use counters::{Counters, DirectionCounters, LegCounters};
 pub use moves::{Backhaul, Move};
 

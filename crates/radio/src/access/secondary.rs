@@ -146,7 +146,9 @@ impl Service {
         let leg = *rrc.legs().first()?;
         let cell = self.stack.legs[leg.index()].config.cell;
         let is_nr = self.cells[cell.index()].plan.config.is_nr();
-        let bearer = self.establish(BearerConfig::signalling(ue, is_nr)).ok()?;
+        let bearer = self
+            .establish(BearerConfig::signalling(ue, is_nr), None)
+            .ok()?;
         self.stack.bearers[bearer.index()].carry_signalling();
         self.stack.ues[ue.index()].on_signalling_bearer();
         Some(bearer)

@@ -31,7 +31,7 @@ impl States {
         let ues = (0..).map(UeId).zip(&stack.ues);
         let released = ues.map(|(ue, rrc)| {
             let config = rrc.config().states?;
-            let id = u64::from(ue.0);
+            let id = u64::from(rrc.config().draws_of(ue).0);
             let draws = Stream::new(seed, "radio.states", id);
             Some(Box::new(Released {
                 connection: Connection::new(config, id, draws),

@@ -117,13 +117,15 @@ pub fn geometry<M: Motion>(
         }
         let best = match described.serving {
             Serving::Cell(cell) => heard.get(cell.index()).copied(),
-            Serving::Strongest => heard.iter().copied().reduce(|best, one| {
-                if one.power_mw > best.power_mw {
-                    one
-                } else {
-                    best
-                }
-            }),
+            Serving::Strongest | Serving::StrongestBeside(_) => {
+                heard.iter().copied().reduce(|best, one| {
+                    if one.power_mw > best.power_mw {
+                        one
+                    } else {
+                        best
+                    }
+                })
+            }
         };
         found.push(best.map(|best| {
             let cell = &cells[best.cell.index()];

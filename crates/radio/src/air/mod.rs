@@ -222,6 +222,9 @@ impl Air {
                         air.add_carrier(id, pscell)?;
                     }
                 }
+                Serving::StrongestBeside(cell) => {
+                    air.add_carrier(id, cell)?;
+                }
                 Serving::Strongest => {
                     for cell in (0..air.cells.len() as u32).map(CellId) {
                         air.add_carrier(id, cell)?;
@@ -241,7 +244,8 @@ impl Air {
             return Ok(paths.clone());
         }
         let first = self.paths.len();
-        let behind = (ue, self.ues[ue.index()].config.penetration);
+        let config = &self.ues[ue.index()].config;
+        let behind = (config.draws_of(ue), config.penetration);
         for &id in self.spectrum.of(cell) {
             let cells = self.cells.iter().map(|cell| &cell.config);
             let channel = self.built.between(behind, id, cells);

@@ -120,12 +120,13 @@ fn is_elsewhere(drb: &Drb, leg: u8) -> bool {
 }
 
 impl Drb {
-    /// The bearer `id`, the UE's `nth` whose RLC PDUs have its form, on the leg or legs that `config` names.
+    /// The bearer `id`, the UE's `nth` whose RLC PDUs have its form, on the leg or legs that `config` names, with the random
+    /// draws of bearer `drawn_as`.
     ///
     /// # Errors
     /// A parameter of RLC or PDCP has a value that is not allowed.
     pub(crate) fn new(
-        (id, nth): (DrbId, u8),
+        (id, drawn_as, nth): (DrbId, DrbId, u8),
         config: BearerConfig,
         seed: u64,
     ) -> Result<Drb, ParameterError> {
@@ -140,7 +141,8 @@ impl Drb {
         };
         let leg = |(position, number, rlc): (u64, u8, _)| -> Result<RlcLeg, ParameterError> {
             let end = |direction: Direction| {
-                let entity = (position << 40) + 2 * u64::from(id.0) + direction.index() as u64;
+                let entity =
+                    (position << 40) + 2 * u64::from(drawn_as.0) + direction.index() as u64;
                 RlcEnd::new(&rlc, Stream::new(seed, "radio.aqm", entity))
             };
             Ok(RlcLeg {

@@ -47,7 +47,7 @@ fn millis(millis: u64) -> Time {
 impl Rig {
     fn new(config: BearerConfig) -> Rig {
         Rig {
-            drb: Drb::new((DrbId(0), 0), config, 1).expect("parameters are allowed"),
+            drb: Drb::new((DrbId(0), DrbId(0), 0), config, 1).expect("parameters are allowed"),
             storage: Storage::new(),
             pool: PacketPool::new(),
             out: Vec::new(),

@@ -43,14 +43,14 @@ fn check_ue(index: usize, ue: &UeConfig, cells: &[CellConfig]) -> Result<(), Rad
         }
         Err(error(what, &id.0, format!("a cell below {}", cells.len())))
     };
-    if let Serving::Cell(id) = ue.serving {
+    if let Serving::Cell(id) | Serving::StrongestBeside(id) = ue.serving {
         is_there("serving cell", id)?;
     }
     if let Some(id) = ue.pscell {
         is_there("PSCell", id)?;
         // The strongest may turn out to be the second leg's.
         let expected = "a serving cell that is named, and another one".to_owned();
-        if ue.serving == Serving::Strongest || ue.serving == Serving::Cell(id) {
+        if !matches!(ue.serving, Serving::Cell(other) if other != id) {
             return Err(error("PSCell", &id.0, expected));
         }
     }

@@ -52,7 +52,9 @@ pub(crate) fn check_recorded(
         }
         let may_serve: Vec<CellId> = match ue.serving {
             Serving::Cell(cell) => std::iter::once(cell).chain(ue.pscell).collect(),
-            Serving::Strongest => (0..cells as u32).map(CellId).collect(),
+            Serving::Strongest | Serving::StrongestBeside(_) => {
+                (0..cells as u32).map(CellId).collect()
+            }
         };
         for cell in may_serve {
             let is_there = |other: &RecordedPath| (other.ue, other.cell) == (one.ue, cell);

@@ -4,7 +4,7 @@ use super::StatesConfig;
 use crate::channel::penetration::Penetration;
 use fadeout_core::math::to_db;
 use fadeout_core::registry::{Parameter, number};
-use fadeout_core::{CellId, Dbm, Decibel, NodeId, Span, Time};
+use fadeout_core::{CellId, Dbm, Decibel, NodeId, Span, Time, UeId};
 
 /// A UE's radio interface.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,6 +28,9 @@ pub struct UeConfig {
     pub penetration: Penetration,
     /// A given SINR instead of a channel.
     pub fixed_sinr: Option<FixedSinr>,
+    /// The UE whose random draws it has, where it is one of a part of a larger radio access and has another number
+    /// there; its own without.
+    pub drawn_as: Option<UeId>,
     /// When its connection is released; never without.
     pub states: Option<StatesConfig>,
     /// It is idle at the start, and begins to attach then; connected without. Under mobility management alone.
@@ -124,6 +127,9 @@ pub enum Serving {
     Cell(CellId),
     /// The one whose power is received best at the start.
     Strongest,
+    /// The same among the cells on the carrier of this one, as the others are known to be weaker: they are not
+    /// looked at.
+    StrongestBeside(CellId),
 }
 
 /// SINR over the whole band.
@@ -146,6 +152,11 @@ fadeout_core::parameters! {
 }
 
 impl UeConfig {
+    /// The UE whose random draws it has, as the one with this number.
+    pub(crate) fn draws_of(&self, id: UeId) -> UeId {
+        self.drawn_as.unwrap_or(id)
+    }
+
     /// Its most transmitted power on a carrier: the same on all that it sends on.
     pub(crate) fn power_of_carrier(&self) -> Dbm {
         if !self.aggregation.has_uplink {
@@ -171,6 +182,7 @@ impl UeConfig {
             noise_figure: Decibel(keys.noise_figure),
             penetration: Penetration::None,
             fixed_sinr: None,
+            drawn_as: None,
             states: None,
             attaches_at: None,
         }

@@ -197,9 +197,14 @@ fn stream(seed: u64, domain: &'static str, ue: UeId, nth: u64) -> Stream {
 }
 
 impl Leg {
-    /// A UE connects to a cell, on the `nth` leg that it ever had.
-    pub(crate) fn new(config: LegConfig, nth: u64, plan: &CellPlan, seed: u64) -> Leg {
-        let stream = |domain| stream(seed, domain, config.ue, nth);
+    /// A UE connects to a cell, on the `nth` leg that it ever had, with the random draws of UE `drawn_as`.
+    pub(crate) fn new(
+        config: LegConfig,
+        (drawn_as, nth): (UeId, u64),
+        plan: &CellPlan,
+        seed: u64,
+    ) -> Leg {
+        let stream = |domain| stream(seed, domain, drawn_as, nth);
         let harq = &plan.config.harq;
         let drx_offset = plan.config.drx.map_or(Span::ZERO, |drx| {
             Span::from_nanos(stream("radio.drx").below(drx.cycle.as_nanos()))

@@ -65,7 +65,7 @@ impl Alone {
     fn new(config: LegConfig, nth: u64, plan: &CellPlan, seed: u64) -> Alone {
         Alone {
             requests: UplinkRequests::new(config.ue, nth, plan, seed),
-            leg: Leg::new(config, nth, plan, seed),
+            leg: Leg::new(config, (config.ue, nth), plan, seed),
         }
     }
     fn request(&mut self, plan: &CellPlan, now: Time) -> request::Request {

@@ -114,7 +114,7 @@ impl UeRrc {
     pub(crate) fn start(&self) -> Start {
         match self.config.serving {
             Serving::Cell(cell) => Start::Connect(cell, self.config.pscell),
-            Serving::Strongest => Start::Measure,
+            Serving::Strongest | Serving::StrongestBeside(_) => Start::Measure,
         }
     }
 

@@ -119,7 +119,7 @@ fn a_report_knows_of_the_grants_that_are_yet_to_come_in_whichever_order_they_wer
 fn a_ue_that_asks_is_answered_by_its_primary_cell() {
     let plan = plan(failing(0.0));
     let mut leg = leg(&plan);
-    let mut beside = Leg::new(leg.config, 1, &plan, 1);
+    let mut beside = Leg::new(leg.config, (leg.config.ue, 1), &plan, 1);
     beside.carriers = Carriers::beside(LegId(0), &Aggregation::NONE);
     leg.request(&plan, Time::ZERO);
     assert_eq!(leg.uplink_wanted(&plan), 256);
