@@ -29,6 +29,17 @@ impl DelayConfig {
             }
         }
     }
+
+    /// The shortest delay that there ever is.
+    pub fn shortest(&self) -> Span {
+        match self {
+            DelayConfig::Constant(delay) => *delay,
+            DelayConfig::Steps { steps, .. } => {
+                let delays = steps.iter().map(|step| step.delay);
+                delays.min().unwrap_or(Span::ZERO)
+            }
+        }
+    }
 }
 
 impl From<Span> for DelayConfig {

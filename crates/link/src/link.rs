@@ -1,5 +1,6 @@
 //! The link itself.
 
+mod parting;
 mod sending;
 mod yielding;
 

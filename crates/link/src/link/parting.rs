@@ -1,0 +1,53 @@
+//! A link between two parts of a simulation: queue and transmitter stand in the one, the far end of the delay
+//! line in the other. What has left the transmitter is handed over before it arrives.
+
+use super::Link;
+use crate::transit::Carried;
+use fadeout_core::{DropCause, Packet, PacketId, PacketPool, Probe, Time};
+
+impl Link {
+    /// When the transmitter next has to decide; [`Time::NEVER`] when it has nothing to decide. That is all that the near end
+    /// of a parted link is woken for.
+    #[inline]
+    pub fn serve_at(&self) -> Time {
+        self.serve_at
+    }
+
+    /// When the next packet reaches the far end.
+    pub fn next_arrival_at(&self) -> Time {
+        self.transit.next_arrival_at()
+    }
+
+    /// Hands over, in order, the packets that reach the far end by `until`, each with its arrival, and drops those that
+    /// are lost on the way. All of them have left the queue by `now`, as their delay is no less than what lies between.
+    pub fn hand_over(
+        &mut self,
+        (now, until): (Time, Time),
+        pool: &mut PacketPool,
+        mut give: impl FnMut(Time, &Packet),
+        probe: &mut impl Probe,
+    ) {
+        self.transit.leave_queue(now);
+        while let Some(carried) = self.transit.pop_arrived(until) {
+            if carried.is_lost {
+                let (at, cause) = (carried.arrives_at, DropCause::Blocked);
+                self.drop_packet(at, carried.packet, cause, pool, probe);
+            } else {
+                self.stats.count_out(carried.size);
+                give(carried.arrives_at, &pool[carried.packet]);
+                pool.free(carried.packet);
+            }
+        }
+    }
+
+    /// At the far end: a packet is on its way, and arrives then. They come in the order of their arrivals.
+    pub fn take_over(&mut self, arrives_at: Time, packet: PacketId) {
+        self.transit.push(Carried {
+            leaves_queue_at: arrives_at,
+            arrives_at,
+            packet,
+            size: 0,
+            is_lost: false,
+        });
+    }
+}
