@@ -90,6 +90,11 @@ impl Program for FullBuffer {
     fn wake_at(&self) -> Time {
         self.patient_until
     }
+
+    /// The sender knows at once what has arrived.
+    fn acts_as_one(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

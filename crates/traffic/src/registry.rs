@@ -62,6 +62,16 @@ pub(crate) trait Program {
     fn size(&self) -> Option<Bytes> {
         None
     }
+
+    /// The end that does something when it is woken.
+    fn woken_end(&self) -> FlowEnd {
+        FlowEnd::Sender
+    }
+
+    /// Whether an end acts on what only the other has been told, so that the two cannot be parted.
+    fn acts_as_one(&self) -> bool {
+        false
+    }
 }
 
 impl Application {
@@ -112,6 +122,17 @@ impl Application {
     /// Bytes at the receiver after which the flow is complete; `None` when it never is.
     pub fn size(&self) -> Option<Bytes> {
         each!(self, program => program.size())
+    }
+
+    /// The end that does something when it is woken.
+    pub fn woken_end(&self) -> FlowEnd {
+        each!(self, program => program.woken_end())
+    }
+
+    /// Whether an end acts on what only the other has been told: the two cannot be parted then, each with an
+    /// application of its own that hears of its own end alone.
+    pub fn acts_as_one(&self) -> bool {
+        each!(self, program => program.acts_as_one())
     }
 }
 

@@ -134,6 +134,15 @@ impl Program for RequestResponse {
     fn size(&self) -> Option<Bytes> {
         self.size.map(Bytes)
     }
+
+    fn woken_end(&self) -> FlowEnd {
+        FlowEnd::Receiver
+    }
+
+    /// The receiver knows how long an answer is that the sender draws.
+    fn acts_as_one(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]
