@@ -13,6 +13,7 @@ mod folder;
 mod kept;
 mod manifest;
 mod parquet;
+mod part;
 mod recorder;
 mod sampler;
 mod save;
@@ -29,6 +30,7 @@ pub use config::{
 pub use error::RecordError;
 pub use folder::RunFolder;
 pub use manifest::{RunInfo, tables_json};
+pub use part::{Merger, PartNumbers, PartRecorder};
 pub use recorder::{Recorded, Recorder, TABLES};
 pub use save::{Saved, save};
 pub use summary::{Document, Summary, stream_of_rows};

@@ -1,0 +1,303 @@
+//! The rows of a run whose parts are simulated side by side.
+//!
+//! Each part has a [`PartRecorder`], and a [`Merger`] puts what they kept into one order now and then: that of time, of one
+//! time that of the parts, of one part that in which it was told. So the tables do not depend on who was faster.
+
+use crate::RecorderConfig;
+use crate::kept::{Due, Kept, end_index};
+use fadeout_core::{
+    BearerRow, BlockageRow, CongestionRow, DatagramRow, DropRow, FlowEventRow, HandoverRow,
+    LinkHandoverRow, MeasurementRow, QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, RrcRow,
+    SecondaryChangeRow, ThroughputRow, TimeoutRow, TransportBlockRow,
+};
+use fadeout_core::{CellId, DrbId, FlowEnd, FlowId, LinkId, Probe, Time, UeId, recorded_tables};
+
+/// The numbers of UEs and bearers in the whole run, by those within the part; without any they are the same.
+#[derive(Debug, Clone, Default)]
+pub struct PartNumbers {
+    /// Of UEs.
+    pub ues: Vec<UeId>,
+    /// Of radio bearers.
+    pub bearers: Vec<DrbId>,
+}
+
+impl PartNumbers {
+    fn ue(&self, ue: UeId) -> UeId {
+        self.ues.get(ue.index()).copied().unwrap_or(ue)
+    }
+
+    fn bearer(&self, bearer: DrbId) -> DrbId {
+        self.bearers.get(bearer.index()).copied().unwrap_or(bearer)
+    }
+}
+
+/// A row of a part.
+trait OfPart: Kept {
+    /// Its place among the rows of its table: by time, and what else orders rows that are told before the run.
+    fn place(&self) -> (Time, u32);
+    /// The same with the numbers of the whole run.
+    #[inline]
+    fn renumbered(self, _: &PartNumbers) -> Self {
+        self
+    }
+}
+
+macro_rules! of_part {
+    ($($row:ident $(|$own:ident, $numbers:ident| $renumbered:expr)?;)+) => {$(
+        impl OfPart for $row {
+            #[inline]
+            fn place(&self) -> (Time, u32) {
+                (self.time_s, 0)
+            }
+            $(
+                #[inline]
+                fn renumbered(self, $numbers: &PartNumbers) -> Self {
+                    let $own = self;
+                    $renumbered
+                }
+            )?
+        }
+    )+};
+}
+
+of_part! {
+    CongestionRow;
+    ThroughputRow;
+    QueueRow;
+    DropRow;
+    RetransmitRow;
+    TimeoutRow;
+    FlowEventRow;
+    DatagramRow;
+    TransportBlockRow |row, numbers| TransportBlockRow { ue: numbers.ue(row.ue), ..row };
+    BearerRow |row, numbers| BearerRow { bearer: numbers.bearer(row.bearer), ..row };
+    RadioDelayRow |row, numbers| RadioDelayRow { bearer: numbers.bearer(row.bearer), ..row };
+    RadioDropRow |row, numbers| RadioDropRow { bearer: numbers.bearer(row.bearer), ..row };
+    MeasurementRow |row, numbers| MeasurementRow { ue: numbers.ue(row.ue), ..row };
+    HandoverRow |row, numbers| HandoverRow { ue: numbers.ue(row.ue), ..row };
+    SecondaryChangeRow |row, numbers| SecondaryChangeRow { ue: numbers.ue(row.ue), ..row };
+    LinkHandoverRow;
+    RrcRow |row, numbers| RrcRow { ue: numbers.ue(row.ue), ..row };
+}
+
+impl OfPart for BlockageRow {
+    /// All are known, and told, before the run.
+    fn place(&self) -> (Time, u32) {
+        (Time::ZERO, self.link.0)
+    }
+}
+
+macro_rules! tables {
+    ($( $( $(#[doc = $doc:literal])+ $method:ident )? => $table:ident: $row:ident; )+) => {
+        /// The rows of each table that is recorded.
+        #[derive(Debug)]
+        struct PartTables {
+            $( $table: Option<Vec<$row>>, )+
+        }
+
+        impl PartTables {
+            fn new(config: &RecorderConfig) -> Self {
+                PartTables { $( $table: $row::is_kept(config).then(Vec::new), )+ }
+            }
+
+            /// Takes the rows of another, behind its own.
+            fn append(&mut self, other: &mut PartTables) {
+                $( if let (Some(rows), Some(others)) = (&mut self.$table, &mut other.$table) {
+                    rows.append(others);
+                } )+
+            }
+
+            /// Puts the rows in order.
+            fn sort(&mut self) {
+                $( if let Some(rows) = &mut self.$table {
+                    rows.sort_by_key(|row| row.place());
+                } )+
+            }
+
+            /// Tells `probe` of the rows up to and including `until`.
+            fn tell(&mut self, until: Time, probe: &mut impl Probe) {
+                $($( if let Some(rows) = &mut self.$table {
+                    let due = rows.partition_point(|row| row.place().0 <= until);
+                    rows.drain(..due).for_each(|row| probe.$method(row));
+                } )?)+
+            }
+        }
+    };
+}
+
+recorded_tables!(tables);
+
+/// Keeps the rows of a part of a run until a [`Merger`] takes them.
+#[derive(Debug)]
+pub struct PartRecorder {
+    tables: PartTables,
+    due: Due,
+    /// Bytes that reached the receivers of flows, where they are asked for.
+    delivered: Option<Vec<(Time, FlowId, u64)>>,
+    numbers: PartNumbers,
+}
+
+impl PartRecorder {
+    /// Keeps what `config` asks for, which is that of the whole run; captures are not made.
+    pub fn new(config: &RecorderConfig, numbers: PartNumbers) -> PartRecorder {
+        let mut due = Due::new(config);
+        PartRecorder {
+            tables: PartTables::new(config),
+            delivered: due.bins.take().map(|_| Vec::new()),
+            due,
+            numbers,
+        }
+    }
+}
+
+macro_rules! keep_rows {
+    ($( $( $(#[doc = $doc:literal])+ $method:ident )? => $table:ident: $row:ident; )+) => {$($(
+        #[inline]
+        fn $method(&mut self, row: $row) {
+            row.note(&mut self.due);
+            if let Some(rows) = &mut self.tables.$table {
+                rows.push(row.renumbered(&self.numbers));
+            }
+        }
+    )?)+};
+}
+
+impl Probe for PartRecorder {
+    recorded_tables!(keep_rows);
+
+    #[inline]
+    fn wants_congestion(&self, now: Time, flow: FlowId) -> bool {
+        self.due.congestion.is_due(now, flow.index())
+    }
+    #[inline]
+    fn wants_datagram(&self, now: Time, flow: FlowId, end: FlowEnd) -> bool {
+        self.due.datagrams.is_due(now, end_index(flow, end))
+    }
+    #[inline]
+    fn wants_queue(&self, now: Time, link: LinkId) -> bool {
+        self.due.queues.is_due(now, link.index())
+    }
+    #[inline]
+    fn wants_transport_blocks(&self, _cell: CellId) -> bool {
+        self.tables.transport_blocks.is_some()
+    }
+    #[inline]
+    fn wants_bearer(&self, now: Time, bearer: DrbId) -> bool {
+        self.tables.bearers.is_some() && self.due.bearers.is_due(now, bearer.index())
+    }
+    #[inline]
+    fn wants_radio_delay(&self, _bearer: DrbId) -> bool {
+        self.tables.radio_delay.is_some()
+    }
+    #[inline]
+    fn wants_measurements(&self, _ue: UeId) -> bool {
+        self.tables.measurements.is_some()
+    }
+    #[inline]
+    fn delivered(&mut self, now: Time, flow: FlowId, bytes: u64) {
+        if let Some(delivered) = &mut self.delivered {
+            delivered.push((now, flow, bytes));
+        }
+    }
+}
+
+/// Puts the rows of parts into one order.
+#[derive(Debug)]
+pub struct Merger {
+    tables: PartTables,
+    delivered: Vec<(Time, FlowId, u64)>,
+}
+
+impl Merger {
+    /// For parts that keep what `config` asks for.
+    pub fn new(config: &RecorderConfig) -> Merger {
+        Merger {
+            tables: PartTables::new(config),
+            delivered: Vec::new(),
+        }
+    }
+
+    /// Takes what a part has kept; the parts come in their order.
+    pub fn take(&mut self, part: &mut PartRecorder) {
+        self.tables.append(&mut part.tables);
+        if let Some(delivered) = &mut part.delivered {
+            self.delivered.append(delivered);
+        }
+    }
+
+    /// Tells `probe` of what has happened up to and including `until`, which every part has reached.
+    pub fn tell(&mut self, until: Time, probe: &mut impl Probe) {
+        self.tables.sort();
+        self.delivered.sort_by_key(|&(at, ..)| at);
+        // Bins of throughput hear of bytes and of the ends of flows in turn.
+        let events = self.tables.flow_events.iter_mut();
+        let mut events = events.flatten().peekable();
+        let mut told = 0;
+        for (at, flow, bytes) in self.delivered.drain(..) {
+            while let Some(event) = events.next_if(|event| event.place().0 <= at) {
+                probe.flow_event(*event);
+                told += 1;
+            }
+            probe.delivered(at, flow, bytes);
+        }
+        if let Some(events) = &mut self.tables.flow_events {
+            events.drain(..told);
+        }
+        self.tables.tell(until, probe);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fadeout_core::{DropCause, ProbeSettings, Span};
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn dropped(ms: u64, link: u32) -> DropRow {
+        DropRow {
+            time_s: at(ms),
+            link: LinkId(link),
+            flow: FlowId(0),
+            size_bytes: 1500,
+            cause: DropCause::QueueFull,
+        }
+    }
+
+    #[derive(Default)]
+    struct Told(Vec<(u64, u32)>);
+
+    impl Probe for Told {
+        fn dropped(&mut self, row: DropRow) {
+            self.0.push((row.time_s.as_millis(), row.link.0));
+        }
+    }
+
+    #[test]
+    fn rows_come_by_time_then_by_part_and_what_is_ahead_of_time_waits() {
+        let config = RecorderConfig::new(ProbeSettings {
+            drops: true,
+            ..ProbeSettings::NOTHING
+        });
+        let part = || PartRecorder::new(&config, PartNumbers::default());
+        let (mut one, mut other, mut merger) = (part(), part(), Merger::new(&config));
+        let mut told = Told::default();
+        for (ms, link) in [(2, 0), (4, 1), (12, 2)] {
+            one.dropped(dropped(ms, link));
+        }
+        for (ms, link) in [(1, 10), (4, 11), (4, 12)] {
+            other.dropped(dropped(ms, link));
+        }
+        merger.take(&mut one);
+        merger.take(&mut other);
+        merger.tell(at(10), &mut told);
+        other.dropped(dropped(11, 13));
+        merger.take(&mut one);
+        merger.take(&mut other);
+        merger.tell(at(20), &mut told);
+        let expected = [(1, 10), (2, 0), (4, 1), (4, 11), (4, 12), (11, 13), (12, 2)];
+        assert_eq!(told.0, expected);
+    }
+}
