@@ -4,6 +4,7 @@ mod blockage;
 mod channel_file;
 #[cfg(test)]
 mod defaults;
+mod divided;
 mod dual;
 mod flow;
 mod handover;
@@ -22,6 +23,7 @@ mod utra;
 mod vehicles;
 
 pub(crate) use channel_file::recorded as recordings;
+pub(crate) use divided::{Divided, divided};
 pub(crate) use flow::{default_congestion_control, is_datagrams};
 pub(crate) use radio::{Bounds, surroundings};
 
@@ -35,6 +37,7 @@ use fadeout_record::RadioInfo;
 use fadeout_scenario::{self as scenario, Scenario};
 use fadeout_transport::congestion::Congestion;
 use flow::Flows;
+use std::sync::Arc;
 
 /// Mistakes that a checked scenario can still have, as only the layers themselves see them.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -189,6 +192,9 @@ pub enum BuildError {
         /// The mistake, and what was expected.
         reason: String,
     },
+    /// A scenario that is to be divided into worlds, and is of one piece.
+    #[error("worlds: {0}")]
+    Undivided(String),
     /// A route with too many hops.
     #[error("flow \"{0}\": its route has more than 255 links")]
     LongRoute(String),
@@ -207,6 +213,10 @@ impl BuildError {
 /// [`BuildError`] where the scenario passed its own checks but a layer refuses it.
 pub(crate) fn parts(scenario: &Scenario, own: Own<'_>) -> Result<Parts, BuildError> {
     let Own { congestion, policy } = own;
+    if scenario.worlds != scenario::Worlds::One {
+        let reason = "a run of one world, such as one in steps; expected `worlds = \"one\"`";
+        return Err(BuildError::Undivided(reason.to_owned()));
+    }
     let directory = Directory::new(scenario);
     let radio = radio::build(scenario)?;
     let mut topology = Topology::new(scenario, &radio::serving(radio.as_ref(), scenario));
@@ -215,9 +225,23 @@ pub(crate) fn parts(scenario: &Scenario, own: Own<'_>) -> Result<Parts, BuildErr
         tunnels: (!scenario.probe.link_capture.is_empty()).then(|| tunnels(scenario)),
         ..Parts::default()
     };
+    wires(scenario, (directory, &mut topology), &mut parts, congestion)?;
+    prediction::add(scenario, &mut parts)?;
+    handover::add(scenario, &topology, &mut parts)?;
+    mobility::add(scenario, topology, &mut parts, policy)?;
+    Ok(parts)
+}
+
+/// Adds links and flows to the parts of a world.
+fn wires(
+    scenario: &Scenario,
+    (directory, topology): (Directory, &mut Topology),
+    parts: &mut Parts,
+    congestion: ChooseCongestion<'_>,
+) -> Result<(), BuildError> {
     for index in 0..scenario.links.len() {
         let [forward, reverse] = directory.link(index);
-        let of_source = source_limit::of(scenario, &mut topology, index)?;
+        let of_source = source_limit::of(scenario, topology, index)?;
         for (is_reverse, id) in [(false, forward), (true, reverse)] {
             debug_assert_eq!(id.index(), parts.links.len(), "links are built in order");
             let named = (id, directory.link_name(id));
@@ -245,20 +269,17 @@ pub(crate) fn parts(scenario: &Scenario, own: Own<'_>) -> Result<Parts, BuildErr
     let mut builder = Flows {
         scenario,
         directory: &directory,
-        topology: &mut topology,
-        parts: &mut parts,
+        topology,
+        parts,
         outlook: None,
         latest: None,
     };
     for (index, flow) in scenario.flows.iter().enumerate() {
         builder.add(FlowId(index as u32), flow, congestion)?;
     }
-    kernel::check_nodes(scenario, &parts)?;
-    parts.directory = directory;
-    prediction::add(scenario, &mut parts)?;
-    handover::add(scenario, &topology, &mut parts)?;
-    mobility::add(scenario, topology, &mut parts, policy)?;
-    Ok(parts)
+    kernel::check_nodes(scenario, parts)?;
+    parts.directory = Arc::new(directory);
+    Ok(())
 }
 
 /// Where the tunnels of the core network end.
@@ -293,18 +314,26 @@ pub(crate) fn bounds(
     radio::bounds(&scenario.cells[cell.index()], bearer)
 }
 
-/// The cell that serves each UE at the start. The radio access is built for it only where a UE
-/// that names no cell has a choice; none serves then where that fails.
+/// The cell that serves each UE at the start; none serves one that has a choice where the radio access cannot be built.
 pub(crate) fn serving(scenario: &Scenario) -> Vec<Option<CellId>> {
+    let cells = || {
+        let only = (scenario.cells.len() == 1).then_some(0);
+        let cells = scenario.ues.iter().map(|ue| ue.cell.or(only));
+        cells
+            .map(|cell| cell.map(|cell| CellId(cell as u32)))
+            .collect()
+    };
+    chosen(scenario).unwrap_or_default().unwrap_or_else(cells)
+}
+
+/// The same where a UE that names no cell has a choice, for which the radio access is built; none without.
+fn chosen(scenario: &Scenario) -> Result<Option<Vec<Option<CellId>>>, BuildError> {
     let has_choice = scenario.cells.len() > 1 && scenario.ues.iter().any(|ue| ue.cell.is_none());
-    if has_choice && let Ok(radio) = radio::build(scenario) {
-        return radio::serving(radio.as_ref(), scenario);
+    if !has_choice {
+        return Ok(None);
     }
-    let only = (scenario.cells.len() == 1).then_some(0);
-    let cells = scenario.ues.iter().map(|ue| ue.cell.or(only));
-    cells
-        .map(|cell| cell.map(|cell| CellId(cell as u32)))
-        .collect()
+    let radio = radio::build(scenario)?;
+    Ok(Some(radio::serving(radio.as_ref(), scenario)))
 }
 
 /// Builds a world that `probe` looks at.

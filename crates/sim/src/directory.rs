@@ -256,6 +256,11 @@ impl Directory {
         }
     }
 
+    /// The node at the start of a direction of a link.
+    pub(crate) fn start_of(&self, link: LinkId) -> NodeId {
+        self.links[link.index()].from
+    }
+
     /// The node at the end of a direction of a link.
     pub(crate) fn end_of(&self, link: LinkId) -> NodeId {
         self.links[link.index()].to

@@ -68,6 +68,25 @@ impl Routes {
         id
     }
 
+    /// The same routes under their numbers, but for those that `is_used` does not name, which have no hops: for a world that has
+    /// a part of the scenario. None is added to it.
+    pub(crate) fn part(&self, is_used: impl Fn(RouteId) -> bool) -> Routes {
+        let numbered = (0..).map(RouteId).zip(&self.list);
+        let list = numbered.map(|(id, hops)| match is_used(id) {
+            true => hops.clone(),
+            false => Box::default(),
+        });
+        Routes {
+            list: list.collect(),
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
     /// The first hop of a route.
     #[inline]
     pub(crate) fn first(&self, route: RouteId) -> Hop {

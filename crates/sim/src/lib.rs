@@ -9,6 +9,8 @@ mod build;
 mod catalog;
 mod crossing;
 mod directory;
+mod divided;
+mod division;
 mod geometry;
 mod hop;
 mod kernels;
@@ -28,6 +30,7 @@ pub use build::{
 };
 pub use catalog::{catalog, find_entry};
 pub use crossing::Signal;
+pub use divided::{DividedSimulation, Worlds};
 pub use geometry::geometry;
 pub use hop::Hop;
 pub use kernels::KernelError;

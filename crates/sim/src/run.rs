@@ -2,13 +2,13 @@
 
 use crate::advice::remarks;
 use crate::build::{self, BuildError, ChooseCongestion, Own};
-use crate::directory::both_directions_of;
+use crate::directory::{Directory, both_directions_of};
 use crate::kernels::{KernelError, Kernels};
 use crate::summary::{resolved, sum_up, summary};
-use crate::world::{Parts, World};
-use fadeout_core::{Fingerprint, NullProbe, ProbeSettings, Span, Time};
+use crate::world::World;
+use fadeout_core::{Fingerprint, NullProbe, Probe, ProbeSettings, Span, Time};
 use fadeout_record::{
-    Destination, RecordError, Recorded, Recorder, RecorderConfig, RunInfo, Summary,
+    Destination, RadioInfo, RecordError, Recorded, Recorder, RecorderConfig, RunInfo, Summary,
 };
 use fadeout_scenario::Scenario;
 
@@ -113,11 +113,13 @@ impl Simulation {
         own: Own<'_>,
     ) -> Result<Simulation, RunError> {
         let parts = build::parts(&scenario, own)?;
+        let (info, has_radio) = (build::radio_info(&scenario, &parts), parts.radio.is_some());
         let logs = match &destination {
             Destination::Folder(folder) => Some(folder.path("")),
             Destination::Nowhere | Destination::Memory => None,
         };
-        let recorder = Recorder::new(&recorder_config(&scenario, &parts), destination)?;
+        let config = recorder_config(&scenario, &parts.directory, has_radio.then_some(info));
+        let recorder = Recorder::new(&config, destination)?;
         let mut world = World::new(parts, end_of(&scenario), recorder);
         world.boot_kernels(logs.as_deref())?;
         Ok(Simulation {
@@ -229,39 +231,86 @@ impl Simulation {
             commit,
             ..
         } = self;
-        let (now, events, packets) = (world.now(), world.events(), world.delivered_packets());
-        let fingerprint = world.fingerprint();
-        let mut rows = Summary::default();
-        sum_up(&scenario, &world, &mut rows);
-        let remarks = match is_complete {
-            true => remarks(&scenario, &world),
-            false => Vec::new(),
-        };
-        let info = RunInfo {
-            version: crate::VERSION.to_owned(),
+        let whole = Whole {
+            scenario: &scenario,
+            world: &world,
             commit,
-            scenario: resolved(&scenario),
-            seed: scenario.seed,
-            fingerprint,
-            complete: is_complete,
-            summary: rows,
+            is_complete,
         };
-        let recorded = world.into_probe().finish(now, info)?;
-        if let Some(failure) = failure {
-            return Err(failure.into());
+        let results = whole.results();
+        let results = results.finish(world.into_probe())?;
+        match failure {
+            Some(failure) => Err(failure.into()),
+            None => Ok(results),
         }
+    }
+}
+
+/// A run at its end.
+pub(crate) struct Whole<'a, P> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) world: &'a World<P>,
+    pub(crate) commit: Option<String>,
+    pub(crate) is_complete: bool,
+}
+
+/// What is to be recorded of it in the end.
+pub(crate) struct Results {
+    now: Time,
+    events: u64,
+    packets: u64,
+    remarks: Vec<String>,
+    info: RunInfo,
+}
+
+impl<P: Probe> Whole<'_, P> {
+    /// Sums it up.
+    pub(crate) fn results(self) -> Results {
+        let Whole {
+            scenario,
+            world,
+            commit,
+            is_complete,
+        } = self;
+        let mut rows = Summary::default();
+        sum_up(scenario, world, &mut rows);
+        Results {
+            now: world.now(),
+            events: world.events(),
+            packets: world.delivered_packets(),
+            remarks: match is_complete {
+                true => remarks(scenario, world),
+                false => Vec::new(),
+            },
+            info: RunInfo {
+                version: crate::VERSION.to_owned(),
+                commit,
+                scenario: resolved(scenario),
+                seed: scenario.seed,
+                fingerprint: world.fingerprint(),
+                complete: is_complete,
+                summary: rows,
+            },
+        }
+    }
+}
+
+impl Results {
+    /// Writes it behind what was recorded until then.
+    pub(crate) fn finish(self, recorder: Recorder) -> Result<RunResults, RecordError> {
+        let (fingerprint, is_complete) = (self.info.fingerprint, self.info.complete);
         Ok(RunResults {
-            recorded,
+            recorded: recorder.finish(self.now, self.info)?,
             fingerprint,
             is_complete,
-            events,
-            packets,
-            remarks,
+            events: self.events,
+            packets: self.packets,
+            remarks: self.remarks,
         })
     }
 }
 
-fn end_of(scenario: &Scenario) -> Time {
+pub(crate) fn end_of(scenario: &Scenario) -> Time {
     Time::ZERO.saturating_add(scenario.duration)
 }
 
@@ -276,8 +325,13 @@ impl World<NullProbe> {
     }
 }
 
-fn recorder_config(scenario: &Scenario, parts: &Parts) -> RecorderConfig {
-    let directory = &parts.directory;
+/// What is recorded of a scenario; `radio` is what captures of the radio need, none without UEs that a cell serves.
+pub(crate) fn recorder_config(
+    scenario: &Scenario,
+    directory: &Directory,
+    radio: Option<RadioInfo>,
+) -> RecorderConfig {
+    let has_radio = radio.is_some();
     let bearers = directory.bearer_names();
     let links = directory.link_names().map(str::to_owned);
     RecorderConfig {
@@ -295,7 +349,7 @@ fn recorder_config(scenario: &Scenario, parts: &Parts) -> RecorderConfig {
             .iter()
             .map(|&link| (scenario.links[link].name.clone(), directory.link(link)))
             .collect(),
-        radio: build::radio_info(scenario, parts),
+        radio: radio.unwrap_or_default(),
         cells: scenario
             .cells
             .iter()
@@ -303,7 +357,7 @@ fn recorder_config(scenario: &Scenario, parts: &Parts) -> RecorderConfig {
             .collect(),
         ues: scenario.ues.iter().map(|ue| ue.name.clone()).collect(),
         bearers: directory.bearer_names().map(str::to_owned).collect(),
-        has_rrc: parts.radio.is_some()
+        has_rrc: has_radio
             && (scenario.mobility.is_some()
                 || scenario.bearers().any(|bearer| bearer.split().is_some())
                 || (scenario.ues.iter()).any(|ue| ue.rrc_states.is_some() || ue.pscell.is_some())),
@@ -311,13 +365,13 @@ fn recorder_config(scenario: &Scenario, parts: &Parts) -> RecorderConfig {
         has_link_handovers: !scenario.handovers.is_empty(),
         has_secondary_changes: (scenario.mobility.as_ref())
             .is_some_and(|mobility| mobility.secondary_node.is_some())
-            && parts.radio.is_some(),
-        has_mobility: scenario.mobility.is_some() && parts.radio.is_some(),
+            && has_radio,
+        has_mobility: scenario.mobility.is_some() && has_radio,
         probes: ProbeSettings {
             // Cells that serve nobody send nothing.
-            radio_capture: match parts.radio {
-                Some(_) => scenario.probe.radio_capture.clone(),
-                None => Vec::new(),
+            radio_capture: match has_radio {
+                true => scenario.probe.radio_capture.clone(),
+                false => Vec::new(),
             },
             ..scenario.probe.clone()
         },

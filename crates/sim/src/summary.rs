@@ -7,6 +7,7 @@ mod predictions;
 
 use crate::build::{default_congestion_control, is_datagrams};
 use crate::directory::direction_of;
+use crate::radio::Accesses;
 use crate::world::{Account, Flow, World};
 use completions::{Groups, completion, completion_times};
 use fadeout_core::agreed::UNCOUPLED;
@@ -16,7 +17,6 @@ use fadeout_core::{
     PathRow, Probe, RadioRow, RunRow, Time, UeId,
 };
 use fadeout_link::LinkStats;
-use fadeout_radio::access::RadioAccess;
 use fadeout_record::Document;
 use fadeout_scenario::{self as scenario, Scenario};
 use fadeout_transport::multipath::{MultipathConnection, PathId};
@@ -301,7 +301,7 @@ fn link_row(link: String, stats: &LinkStats, duration_s: f64) -> LinkRow {
 /// The radio access, and each direction of its interfaces.
 fn add_radio<P: Probe>(
     scenario: &Scenario,
-    access: &RadioAccess,
+    access: Accesses<'_>,
     world: &World<P>,
     sink: &mut impl SummarySink,
 ) {
@@ -337,7 +337,7 @@ fn add_radio<P: Probe>(
 }
 
 /// Each direction of the legs of split bearers.
-fn add_legs(scenario: &Scenario, access: &RadioAccess, sink: &mut impl SummarySink) {
+fn add_legs(scenario: &Scenario, access: Accesses<'_>, sink: &mut impl SummarySink) {
     for (id, bearer) in (0..).map(DrbId).zip(scenario.bearers()) {
         for direction in [Direction::Downlink, Direction::Uplink] {
             for leg in access.legs_of(id, direction).into_iter().flatten() {
@@ -360,7 +360,7 @@ fn add_legs(scenario: &Scenario, access: &RadioAccess, sink: &mut impl SummarySi
 }
 
 /// Each direction of bearers whose headers are compressed.
-fn add_compression(scenario: &Scenario, access: &RadioAccess, sink: &mut impl SummarySink) {
+fn add_compression(scenario: &Scenario, access: Accesses<'_>, sink: &mut impl SummarySink) {
     for (id, bearer) in (0..).map(DrbId).zip(scenario.bearers()) {
         for direction in [Direction::Downlink, Direction::Uplink] {
             if let Some(counts) = access.header_compression(id, direction) {

@@ -7,10 +7,10 @@
 
 mod common;
 
-use common::{end, examples, name, part, read, run_to, world};
+use common::{end, examples, name, parse, part, read, run_to, world};
 use fadeout_core::{HandoverRow, LinkHandoverRow, Probe};
 use fadeout_scenario::Scenario;
-use fadeout_sim::build;
+use fadeout_sim::{Worlds, build};
 use fadeout_testkit::{CountingAllocator, allocations};
 
 #[global_allocator]
@@ -77,6 +77,51 @@ fn the_steady_state_of_every_example_allocates_nothing() {
             name(&path)
         );
     }
+}
+
+/// Two carriers with two UEs, and less to each of them and back than they can carry.
+fn two_worlds(duration: u64) -> Scenario {
+    let mut text = format!("duration = \"{duration} s\"\nworlds = \"by-carrier\"\n");
+    for n in 1..=2 {
+        text += &format!(
+            "[link.l{n}]\nfrom = \"server\"\nto = \"c{n}\"\nrate = \"100 Mbit/s\"\ndelay = \"{n}0 ms\"\n\
+             [cell.c{n}]\nradio = \"lte\"\ncarrier = \"{n} GHz\"\nbandwidth = \"5 MHz\"\n\
+             channel = {{ path-loss = \"free-space\" }}\n\
+             [ue.u{n}]\ncount = 2\ncell = \"c{n}\"\nposition = [\"50 m\", \"0 m\"]\n\
+             [flow.f{n}]\nfrom = \"server\"\nto = \"u{n}\"\n\
+             application = {{ kind = \"packet-stream\", rate = \"2 Mbit/s\" }}\n\
+             [flow.up{n}]\nfrom = \"u{n}\"\nto = \"server\"\n\
+             application = {{ kind = \"echo\", period = \"3 ms\" }}\n"
+        );
+    }
+    parse(&text, ".".into(), &[])
+}
+
+#[test]
+fn worlds_side_by_side_allocate_no_more_in_their_second_half_than_one_world() {
+    let count = |duration| {
+        let mut worlds = Worlds::unobserved(&two_worlds(duration)).expect("it can be divided");
+        let before = allocations();
+        worlds.run(1);
+        let count = allocations() - before;
+        (count, worlds.into_world().events())
+    };
+    let whole = |duration| {
+        let mut scenario = two_worlds(duration);
+        scenario.worlds = fadeout_scenario::Worlds::One;
+        let mut world = world(&scenario);
+        let before = allocations();
+        run_to(&mut world, end(&scenario));
+        (allocations() - before, world.events())
+    };
+    // What grows is the lists of the datagrams' delays, in either.
+    let grown = |count: &dyn Fn(u64) -> (u64, u64)| count(16).0 - count(8).0;
+    let (divided, one) = (grown(&count), grown(&whole));
+    assert!(
+        divided <= one + 2,
+        "{divided} allocations in {} events, {one}",
+        count(8).1
+    );
 }
 
 #[test]

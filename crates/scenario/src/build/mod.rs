@@ -21,6 +21,7 @@ use crate::model::*;
 use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item, Reader, is_name};
 use crate::suggest::nearest;
+use crate::table::KeyValue as _;
 use crate::tree::{Place, Table, shortened};
 use drop::Surroundings;
 use fadeout_core::{Decibel, Meters, NodeId, Span, Time};
@@ -191,6 +192,7 @@ impl Builder<'_, '_> {
             title: file.text("title")?.to_owned(),
             duration: file.span("duration")?,
             seed: file.integer("seed")?,
+            worlds: Worlds::read(file, "worlds", self)?,
             nodes: std::mem::take(&mut self.nodes).list,
             links: links.into_iter().collect::<Option<_>>()?,
             rabs: rabs.into_iter().collect::<Option<_>>()?,

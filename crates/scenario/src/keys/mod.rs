@@ -6,7 +6,7 @@ pub(crate) use deployment::{DEPLOYMENT, DROPS, INDOOR, PENETRATION};
 
 use crate::model::{
     Blockage, BlockagePrediction, Building, Cell, ChannelFile, Flow, Handover, Link,
-    MobilityManagement, Probe, Rab, Ue, VehicleGroup,
+    MobilityManagement, Probe, Rab, Ue, VehicleGroup, Worlds,
 };
 use crate::quantity::Dimension;
 use crate::shape::{Key, Presence, Range, Shape};
@@ -85,6 +85,13 @@ pub(crate) static SCENARIO: &[Key] = &[
         },
         Default("1"),
         "Seed of every random stream. The same seed gives the same run, bit for bit.",
+    ),
+    key(
+        "worlds",
+        Worlds::SHAPE,
+        Default("\"one\""),
+        "The parts that are simulated side by side, on as many cores as the run is given; the results are the same on \
+         any number of them.",
     ),
     key(
         "node",

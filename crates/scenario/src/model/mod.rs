@@ -24,6 +24,7 @@ mod split;
 mod states;
 mod switching;
 mod vehicles;
+mod worlds;
 
 pub use blockage::{
     Blockage, BlockageDepth, BlockageEffect, Blocker, Directions, Distances, HoldLimit, InBetween,
@@ -62,6 +63,7 @@ pub use split::{Duplication, DuplicationChange, LegChoice, Split, SplitPath};
 pub use states::RrcStates;
 pub use switching::{EarlySynchronisation, TargetAdvance};
 pub use vehicles::{Road, VehicleGroup, VehicleType};
+pub use worlds::Worlds;
 
 pub use fadeout_core::{ProbeSettings, RadioSubject, Sampling};
 
@@ -77,6 +79,8 @@ pub struct Scenario {
     pub duration: Span,
     /// Seed of every random stream.
     pub seed: u64,
+    /// How it is divided for several cores.
+    pub worlds: Worlds,
     /// Nodes; a [`NodeId`] is an index into this list.
     pub nodes: Vec<Node>,
     /// Links, in the order of the file.

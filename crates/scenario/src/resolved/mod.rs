@@ -88,6 +88,10 @@ impl Scenario {
             "duration": span(self.duration),
             "seed": self.seed,
         });
+        // Only where it is another: what runs are named by did not have it.
+        if self.worlds != Worlds::One {
+            file["worlds"] = json!(self.worlds.word());
+        }
         for (key, table) in [
             ("node", nodes.collect::<Map<_, _>>()),
             ("link", links.collect()),

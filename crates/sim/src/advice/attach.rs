@@ -1,6 +1,7 @@
 //! UEs that are idle at the start and get no connection.
 
 use super::{by_kind, subject};
+use crate::radio::Accesses;
 use crate::world::World;
 use fadeout_core::Probe;
 use fadeout_radio::access::{self, AccessConfig, Unattached, Unsuited};
@@ -40,7 +41,7 @@ pub(super) fn of(scenario: &Scenario) -> Vec<String> {
 /// A sentence for each reason why UEs that were idle at the start have no connection at the end of the run, which
 /// was not told before it.
 pub(crate) fn missing<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<String> {
-    let unattached = world.machines().radio.into_iter();
+    let unattached = world.machines().radio.and_then(Accesses::whole).into_iter();
     let unattached = unattached.flat_map(access::unattached);
     let named = unattached.map(|(ue, why)| (&scenario.ues[ue.index()], why));
     let untold = named.filter(|(ue, _)| ue.attach_at < Some(scenario.duration));

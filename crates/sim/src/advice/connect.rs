@@ -1,6 +1,7 @@
 //! Flows whose connection was never open, or was given up.
 
 use super::by_kind;
+use crate::radio::Accesses;
 use crate::world::{Endpoints, Flow, World};
 use fadeout_core::{FlowEnd, NodeId, Probe, Time};
 use fadeout_radio::access;
@@ -31,7 +32,7 @@ enum Loss {
 /// A sentence for flows whose SYNs nothing answered, and for flows whose connection was given up. Those of UEs that never
 /// attached are named there.
 pub(super) fn missing<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<String> {
-    let radio = world.machines().radio.into_iter();
+    let radio = world.machines().radio.and_then(Accesses::whole).into_iter();
     let unattached = radio.flat_map(access::unattached);
     let unattached: BTreeSet<NodeId> = unattached
         .map(|(ue, _)| scenario.ues[ue.index()].node)

@@ -169,6 +169,11 @@ pub(crate) fn longest_delay(direction: &scenario::LinkDirection) -> Span {
     delay(&direction.delay).map_or(Span::ZERO, |config| config.longest())
 }
 
+/// The shortest delay that a direction ever has; zero where it cannot be built.
+pub(super) fn shortest_delay(direction: &scenario::LinkDirection) -> Span {
+    delay(&direction.delay).map_or(Span::ZERO, |config| config.shortest())
+}
+
 pub(super) fn budget(described: &scenario::Radio) -> LinkBudget {
     LinkBudget {
         carrier: described.carrier,

@@ -1,14 +1,19 @@
 //! Cells, UEs and their surroundings.
 
+mod part;
+mod track;
+
+pub(super) use part::part;
+
 use super::{BuildError, channel_file, dual, outdoors, vehicles};
 use crate::radio::Radio;
 use fadeout_core::random::Stream;
-use fadeout_core::{CellId, Point, Rate, Span, Time, UeId};
-use fadeout_mobility as mobility;
-use fadeout_mobility::{Mobility, Obstacle, Places, Rectangle, Track};
+use fadeout_core::{CellId, DrbId, Rate, Span, Time, UeId};
+use fadeout_mobility::{Obstacle, Places, Rectangle};
 use fadeout_radio::access::{
     AccessConfig, Aggregation, AirInterface, BearerConfig, CarrierLegs, CellConfig, FixedSinr,
     LegChoice, RadioAccess, RadioConfig, RadioError, Serving, SplitConfig, StatesConfig, UeConfig,
+    establish_as,
 };
 use fadeout_radio::antenna::{Antenna, BeamFailure, BeamManagement};
 use fadeout_radio::channel::blockage::Blockage;
@@ -39,19 +44,37 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
     let recorded = channel_file::recorded(scenario)?;
     let access = RadioAccess::with_recordings(config, &recorded, scenario.seed).map_err(named)?;
     let mut radio = Radio::new(access, places);
+    establish(scenario, &generations, &mut radio)?;
+    Ok(Some(radio))
+}
+
+/// Sets up the bearers of the UEs that are in a radio access.
+fn establish(
+    scenario: &Scenario,
+    generations: &[Generation],
+    radio: &mut Radio,
+) -> Result<(), BuildError> {
     // RLC and PDCP are of the generation of the cell, which some UEs find only as they attach.
-    for described in scenario.bearers() {
+    for (number, described) in (0..).map(DrbId).zip(scenario.bearers()) {
+        let Some(ue) = radio.local_ue(UeId(described.ue as u32)) else {
+            continue;
+        };
         let refuse = |reason| BuildError::Ue {
             ue: described.name(),
             reason,
         };
-        let serving = radio.access.serving_cell(UeId(described.ue as u32));
+        let serving = radio.access.serving_cell(ue);
         let serving = serving.ok_or_else(|| refuse("it finds no cell".to_owned()))?;
         let first = generations[serving.index()];
         let second = described.described.pscell.map(|cell| generations[cell]);
         let second = dual::generation_of(scenario, (first, second)).map_err(refuse)?;
         let bearer = bearer(&described, (first, second), &scenario.cells).map_err(refuse)?;
-        let id = radio.access.establish(bearer).map_err(named)?;
+        let bearer = BearerConfig { ue, ..bearer };
+        if let Some(numbers) = &mut radio.numbers {
+            numbers.add_bearer(number);
+        }
+        let id = establish_as(&mut radio.access, number, bearer)
+            .map_err(|error| refuse(error.reason()))?;
         let changes = described
             .split()
             .map_or(&[][..], |split| &split.duplication_changes);
@@ -70,21 +93,28 @@ pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
             radio.access.duplicate_over(id, change.at, &cells);
         }
     }
-    Ok(Some(radio))
+    Ok(())
 }
 
 /// The cells and the UEs without their bearers, and where they are.
 pub(crate) fn surroundings(scenario: &Scenario) -> Result<(RadioConfig, Places), BuildError> {
+    let ues: Vec<UeId> = (0..scenario.ues.len() as u32).map(UeId).collect();
+    surroundings_of(scenario, &ues)
+}
+
+/// All cells and some UEs.
+fn surroundings_of(scenario: &Scenario, ues: &[UeId]) -> Result<(RadioConfig, Places), BuildError> {
     let mut config = RadioConfig::default();
     for described in &scenario.cells {
         config.cells.push(cell(described)?);
     }
     outdoors::check(scenario)?;
     let mut places = around(scenario)?;
-    for (number, described) in (0..).zip(&scenario.ues) {
+    for &id in ues {
+        let described = &scenario.ues[id.index()];
         put_ue(scenario, described, &mut places)?;
         config.ues.push(UeConfig {
-            attaches_at: attaches_at(described, scenario.seed, number),
+            attaches_at: attaches_at(described, scenario.seed, id.0.into()),
             takes_secondary: dual::takes_secondary(scenario, described),
             ..ue(described)
         });
@@ -144,7 +174,7 @@ pub(super) fn put_ue(
         return vehicles::ride(scenario, described, (group, number as usize), places);
     }
     let random = Stream::new(scenario.seed, "mobility", u64::from(described.node.0));
-    let track = track(described, random).map_err(|reason| BuildError::Ue {
+    let track = track::of(described, random).map_err(|reason| BuildError::Ue {
         ue: described.name.clone(),
         reason,
     })?;
@@ -489,59 +519,6 @@ pub(super) fn flow_control(split: &scenario::Split) -> FlowControlConfig {
         status_period: split.status_period,
         poll_after: split.poll_after,
     }
-}
-
-fn track(ue: &scenario::Ue, random: Stream) -> Result<Track, String> {
-    let start = ue.position;
-    match &ue.movement {
-        Movement::Model(Named { name, parameters }) => Mobility::new(name, parameters)
-            .ok_or_else(|| format!("there is no mobility model \"{name}\""))?
-            .track(start, random)
-            .map_err(|error| error.to_string()),
-        Movement::Waypoints(waypoints) => {
-            let waypoints: Vec<mobility::Waypoint> = waypoints
-                .iter()
-                .map(|waypoint| mobility::Waypoint {
-                    place: Point::new(waypoint.place.0.0, waypoint.place.1.0, start.z),
-                    speed: waypoint.speed,
-                    pause: waypoint.pause,
-                })
-                .collect();
-            Track::waypoints(start, &waypoints).map_err(|error| error.to_string())
-        }
-        Movement::Trace(trace) => imported(trace, start.z),
-        Movement::Vehicle { .. } => unreachable!("who rides has no track"),
-    }
-}
-
-/// The track of one node of a trace file, at the height of the UE's antenna.
-fn imported(trace: &scenario::MovementTrace, height: f64) -> Result<Track, String> {
-    let text = std::str::from_utf8(&trace.file.bytes)
-        .map_err(|_| format!("{}: it is not text", trace.file.path))?;
-    let read = match trace.format {
-        scenario::MovementFormat::Ns2 => mobility::import::ns2(text),
-        scenario::MovementFormat::SumoFcd => mobility::import::sumo_fcd(text),
-        scenario::MovementFormat::SumoCsv => mobility::import::sumo_csv(text),
-        scenario::MovementFormat::BonnMotion => mobility::import::bonnmotion(text),
-        scenario::MovementFormat::Sumo | scenario::MovementFormat::SumoParquet => {
-            return Err(format!(
-                "{}: the format of [vehicles] alone; expected \"sumo-fcd\" or \"sumo-csv\", or the UE on \
-                 a vehicle of such a table",
-                trace.file.path
-            ));
-        }
-    };
-    let mut tracks = read.map_err(|error| format!("{}: {error}", trace.file.path))?;
-    let track = tracks.remove(&trace.id).ok_or_else(|| {
-        let known: Vec<&str> = tracks.keys().take(8).map(String::as_str).collect();
-        format!(
-            "{}: there is no \"{}\"; there is {}",
-            trace.file.path,
-            trace.id,
-            known.join(", ")
-        )
-    })?;
-    Ok(track.raised(height))
 }
 
 #[cfg(test)]

@@ -30,6 +30,11 @@ impl Agenda {
         self.processed
     }
 
+    /// So many events were taken in all, in other worlds too.
+    pub(super) fn count(&mut self, processed: u64) {
+        self.processed = processed;
+    }
+
     /// When the next event is; none when nothing is left to do.
     pub(super) fn next_at(&self) -> Option<Time> {
         self.events.next_at()

@@ -31,7 +31,10 @@ impl<P: Probe> World<P> {
     pub(super) fn after_application(&mut self, id: FlowId) {
         let flow = &mut self.flows[id.index()];
         let (sender, receiver) = (flow.sender, flow.receiver);
-        let at = flow.application.wake_at();
+        let at = match flow.is_woken {
+            true => flow.application.wake_at(),
+            false => Time::NEVER,
+        };
         let event = |generation| Event::Application {
             flow: id,
             generation,

@@ -31,7 +31,7 @@ impl<P: Probe> World<P> {
                     kernels.ask(end, command, &mut self.agenda);
                 }
             }
-            Transport::Waiting(_) | Transport::Over(_) => {}
+            Transport::Waiting(_) | Transport::Over(_) | Transport::Elsewhere => {}
             Transport::Udp(_) => {
                 // There is no connection to open or to close.
                 if let AppCommand::Write(bytes) = command {
@@ -104,7 +104,7 @@ impl<P: Probe> World<P> {
                     kernels.receive(end.machine, id, &mut self.pool, &mut self.agenda);
                 }
             }
-            Transport::Waiting(_) | Transport::Over(_) => self.pool.free(id),
+            Transport::Waiting(_) | Transport::Over(_) | Transport::Elsewhere => self.pool.free(id),
             Transport::Udp(_) => self.receive_datagram(id),
         }
     }

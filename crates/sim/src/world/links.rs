@@ -21,6 +21,8 @@ struct LinkHop {
     wake: Wake,
     /// The radio states of a bearer of 2G or 3G, by number.
     states: Option<u32>,
+    /// Whether its far end is in another world, so that nothing arrives at it here.
+    leads_out: bool,
 }
 
 impl Links {
@@ -30,6 +32,7 @@ impl Links {
             link,
             wake: Wake::default(),
             states: None,
+            leads_out: false,
         };
         let mut hops: Vec<LinkHop> = links.into_iter().map(hop).collect();
         for (index, (directions, _)) in radio_states.iter().enumerate() {
@@ -91,6 +94,16 @@ impl Links {
         let hop = &mut self.hops[id.index()];
         hop.link.on_packet_ahead(agenda.now(), packet, pool, probe);
         hop.arm(id, agenda);
+    }
+
+    /// A link leads into another world.
+    pub(super) fn lead_out(&mut self, id: LinkId) {
+        self.hops[id.index()].leads_out = true;
+    }
+
+    /// A direction of a link, to be changed.
+    pub(super) fn get_mut(&mut self, id: LinkId) -> &mut Link {
+        &mut self.hops[id.index()].link
     }
 
     /// A direction of a link.
@@ -168,7 +181,10 @@ impl Links {
 impl LinkHop {
     #[inline]
     fn arm(&mut self, link: LinkId, agenda: &mut Agenda) {
-        let at = self.link.wake_at();
+        let at = match self.leads_out {
+            false => self.link.wake_at(),
+            true => self.link.serve_at(),
+        };
         agenda.arm(&mut self.wake, at, |generation| Event::Link {
             link,
             generation,

@@ -5,9 +5,11 @@
 mod agenda;
 mod applications;
 mod backhaul;
+mod border;
 mod crossings;
 mod datagrams;
 mod endpoints;
+mod gathering;
 mod kernels;
 mod links;
 mod notices;
@@ -23,7 +25,9 @@ mod tunnels;
 mod utran;
 
 pub(crate) use backhaul::Interfaces;
+pub(crate) use border::{Mail, hand_over, probe_of, take_over, work};
 pub(crate) use crossings::Crossings;
+pub(crate) use gathering::gathered;
 pub(crate) use parts::{Endpoint, Endpoints, Flow, MultipathHost, Parts, Transport};
 pub(crate) use paths::{UePath, UePaths, reaches_all};
 pub use reroute::RouteError;
@@ -36,15 +40,15 @@ use crate::hop::Routes;
 use crate::kernels::Kernels;
 use crate::notices::Notices;
 use crate::prediction::Forecast;
-use crate::radio::Radio;
+use crate::radio::{Accesses, Radio};
 use agenda::Agenda;
 use fadeout_core::{EndpointId, Fingerprint, FlowId, LinkId, PacketId, PacketPool, Probe, Time};
-use fadeout_radio::access::RadioAccess;
 use fadeout_traffic::Ask;
 use fadeout_transport::multipath::PathOutbox;
 use fadeout_transport::tcp::{AppCommand, Outbox};
 use links::Links;
 use predictions::Predictions;
+use std::sync::Arc;
 
 /// An event of a world. Events carry ids, never payloads.
 #[derive(Debug, Clone, Copy)]
@@ -115,7 +119,9 @@ pub struct World<P> {
     from_backhaul: Vec<PacketId>,
     /// Requests of applications that are not yet passed on.
     asks: Vec<Ask>,
-    directory: Directory,
+    directory: Arc<Directory>,
+    /// The links that lead into other worlds, with the number of each.
+    ways_out: Vec<(LinkId, usize)>,
     probe: P,
 }
 
@@ -125,7 +131,7 @@ pub(crate) struct Machines<'a> {
     pub(crate) flows: &'a [Flow],
     pub(crate) endpoints: &'a Endpoints,
     pub(crate) links: &'a Links,
-    pub(crate) radio: Option<&'a RadioAccess>,
+    pub(crate) radio: Option<Accesses<'a>>,
     pub(crate) forecast: Option<&'a Forecast>,
     /// Numbers and names of them.
     pub(crate) directory: &'a Directory,
@@ -137,7 +143,14 @@ impl<P: Probe> World<P> {
             link.report_blockages(duration, &mut probe);
         }
         let mut agenda = Agenda::new();
+        let is_elsewhere = |id: EndpointId| {
+            let endpoint: &Endpoint = &parts.endpoints[id.index()];
+            matches!(endpoint.transport, Transport::Elsewhere)
+        };
         for (index, flow) in parts.flows.iter().enumerate() {
+            if is_elsewhere(flow.sender) && is_elsewhere(flow.receiver) {
+                continue;
+            }
             agenda.schedule(
                 flow.start,
                 Event::Start {
@@ -163,9 +176,13 @@ impl<P: Probe> World<P> {
         if let Some(radio) = radio.as_mut().filter(|_| parts.paths.is_some()) {
             radio.arm(&mut agenda);
         }
+        let mut links = Links::new(parts.links, parts.radio_states);
+        for &(link, _) in &parts.ways_out {
+            links.lead_out(link);
+        }
         World {
             agenda,
-            links: Links::new(parts.links, parts.radio_states),
+            links,
             radio,
             paths: parts.paths.map(Box::new),
             crossings,
@@ -186,6 +203,7 @@ impl<P: Probe> World<P> {
             from_backhaul: Vec::new(),
             asks: Vec::new(),
             directory: parts.directory,
+            ways_out: parts.ways_out,
             probe,
         }
     }
@@ -295,7 +313,7 @@ impl<P: Probe> World<P> {
             flows: &self.flows,
             endpoints: &self.endpoints,
             links: &self.links,
-            radio: self.radio.as_ref().map(|radio| &radio.access),
+            radio: self.radio.as_deref().map(Accesses::of),
             forecast: self.predictions.as_deref().map(|it| &it.forecast),
             directory: &self.directory,
         }

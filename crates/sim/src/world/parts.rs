@@ -36,6 +36,8 @@ pub(crate) enum Transport {
     Kernel(Box<KernelEnd>),
     /// Datagrams, without a connection.
     Udp(Box<UdpEndpoint>),
+    /// The end is in another world.
+    Elsewhere,
 }
 
 /// One end of a connection at its node, or of one path of it.
@@ -110,7 +112,7 @@ impl Endpoints {
             Transport::Subflow { connection, path } => Some(Account::of(
                 self.host(*connection).connection.subflow(*path),
             )),
-            Transport::Udp(_) | Transport::Kernel(_) => None,
+            Transport::Udp(_) | Transport::Kernel(_) | Transport::Elsewhere => None,
         }
     }
 
@@ -161,6 +163,16 @@ impl Endpoints {
         }
     }
 
+    /// How many multipath connections have an end here.
+    pub(super) fn connections(&self) -> usize {
+        self.connections.len()
+    }
+
+    /// Takes the multipath connections of another world, behind its own.
+    pub(super) fn append(&mut self, other: &mut Endpoints) {
+        self.connections.append(&mut other.connections);
+    }
+
     #[inline]
     pub(super) fn host(&self, connection: u32) -> &MultipathHost {
         &self.connections[connection as usize]
@@ -189,7 +201,7 @@ impl IndexMut<EndpointId> for Endpoints {
 }
 
 /// A connection with its application and how far it came.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Flow {
     pub(crate) application: Application,
     pub(crate) sender: EndpointId,
@@ -204,6 +216,8 @@ pub(crate) struct Flow {
     pub(crate) wake: Wake,
     /// Whether links tell its ends of themselves, also before and after it.
     pub(crate) is_told: bool,
+    /// Whether the end is in this world that the application wakes.
+    pub(crate) is_woken: bool,
 }
 
 impl Flow {
@@ -224,6 +238,7 @@ impl Flow {
             aborted_at: None,
             wake: Wake::default(),
             is_told: false,
+            is_woken: true,
         }
     }
 
@@ -240,7 +255,7 @@ impl Flow {
 /// The parts of a world before it runs. Each list is in the order of the directory's ids.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
-    pub(crate) directory: Directory,
+    pub(crate) directory: Arc<Directory>,
     pub(crate) links: Vec<Link>,
     /// Of the bearers that have them, with the directions that they open.
     pub(crate) radio_states: Vec<([LinkId; 2], RadioStates)>,
@@ -256,4 +271,6 @@ pub(crate) struct Parts {
     pub(crate) kernels: Option<Kernels>,
     /// Where a link is captured.
     pub(crate) tunnels: Option<Tunnels>,
+    /// The links that lead into other worlds, with the number of each.
+    pub(crate) ways_out: Vec<(LinkId, usize)>,
 }

@@ -292,7 +292,7 @@ impl UePaths {
         ends: [Place; 2],
         what: Backhaul,
     ) -> RouteId {
-        let places = (&mut self.topology, &world.directory);
+        let places = (&mut self.topology, &*world.directory);
         self.interfaces.route(places, &mut world.routes, ends, what)
     }
 

@@ -20,6 +20,7 @@ impl Radio {
 impl<P: Probe> World<P> {
     pub(super) fn enter_bearer(&mut self, bearer: DrbId, direction: Direction, packet: PacketId) {
         let radio = self.radio.as_mut().expect("a bearer is of a radio access");
+        let bearer = radio.local(bearer);
         let (pool, probe) = (&mut self.pool, &mut self.probe);
         let (access, now) = (&mut radio.access, self.agenda.now());
         let follows = (self.paths.as_ref()).is_some_and(|paths| paths.follows_ues());

@@ -1,0 +1,47 @@
+//! A part of the radio access, for one of several worlds.
+
+use super::{establish, generation, named_error, surroundings_of};
+use crate::build::{BuildError, channel_file};
+use crate::radio::{Numbers, Radio};
+use fadeout_core::{CellId, UeId};
+use fadeout_radio::access::{RadioAccess, RadioError, RecordedPath, Serving};
+use fadeout_radio::rlc::Generation;
+use fadeout_scenario::Scenario;
+
+/// The part of the radio access with these UEs, in order, of which these cells serve each of the scenario's. All cells are
+/// there; those of other parts serve nobody and are heard by nobody.
+pub(in crate::build) fn part(
+    scenario: &Scenario,
+    ues: &[UeId],
+    serving: &[Option<CellId>],
+) -> Result<Radio, BuildError> {
+    let mut numbers = Numbers::new(scenario.ues.len(), scenario.bearers().count());
+    ues.iter().for_each(|&ue| numbers.add_ue(ue));
+    let (mut config, places) = surroundings_of(scenario, ues)?;
+    for (&id, ue) in ues.iter().zip(&mut config.ues) {
+        ue.drawn_as = Some(id);
+        if let (Serving::Strongest, Some(cell)) = (ue.serving, serving[id.index()]) {
+            ue.serving = Serving::StrongestBeside(cell);
+        }
+    }
+    let generations: Vec<Generation> = config.cells.iter().map(generation).collect();
+    let recorded = channel_file::recorded(scenario)?.into_iter();
+    let recorded = recorded.filter_map(|one| {
+        let ue = numbers.ue(one.ue)?;
+        Some(RecordedPath { ue, ..one })
+    });
+    let recorded: Vec<RecordedPath> = recorded.collect();
+    let named = |error: RadioError| match error {
+        // Its position is that within the part.
+        RadioError::Ue { ue, .. } => BuildError::Ue {
+            ue: scenario.ues[ues[ue].index()].name.clone(),
+            reason: error.reason(),
+        },
+        _ => named_error(scenario, &error),
+    };
+    let access = RadioAccess::with_recordings(config, &recorded, scenario.seed).map_err(named)?;
+    let mut radio = Radio::new(access, places);
+    radio.numbers = Some(Box::new(numbers));
+    establish(scenario, &generations, &mut radio)?;
+    Ok(radio)
+}

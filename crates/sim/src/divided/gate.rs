@@ -1,0 +1,65 @@
+//! Where threads wait for each other.
+
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+/// How often a thread looks before it goes to sleep: some 10 to 50 µs, which is what waking it takes.
+const LOOKS: u32 = 4_000;
+
+/// A number that threads wait for.
+#[derive(Debug, Default)]
+pub(super) struct Gate {
+    value: AtomicU64,
+    lock: Mutex<()>,
+    changed: Condvar,
+}
+
+impl Gate {
+    /// Adds one, and wakes who waits. What was written before can be read by who sees it.
+    pub(super) fn add(&self) {
+        {
+            let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+            self.value.fetch_add(1, Ordering::Release);
+        }
+        self.changed.notify_all();
+    }
+
+    /// Waits until the number is `least` or more.
+    pub(super) fn wait_for(&self, least: u64) {
+        let is_there = || self.value.load(Ordering::Acquire) >= least;
+        for _ in 0..LOOKS {
+            if is_there() {
+                return;
+            }
+            spin_loop();
+        }
+        let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        while !is_there() {
+            let woken = self.changed.wait(guard);
+            guard = woken.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_sees_what_was_written_before() {
+        let (gate, written) = (Gate::default(), AtomicU64::new(0));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for number in 1..=1_000 {
+                    written.store(number, Ordering::Relaxed);
+                    gate.add();
+                }
+            });
+            for number in 1..=1_000 {
+                gate.wait_for(number);
+                assert!(written.load(Ordering::Relaxed) >= number);
+            }
+        });
+    }
+}

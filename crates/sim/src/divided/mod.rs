@@ -1,0 +1,277 @@
+//! A scenario in several worlds, which are simulated side by side.
+
+mod gate;
+mod windows;
+
+use crate::build::{self, BuildError, ChooseCongestion, Divided};
+use crate::division::Division;
+use crate::run::{Control, Progress, RunError, RunResults, Whole, end_of, recorder_config};
+use crate::world::{Parts, World, gathered, probe_of};
+use fadeout_core::{NullProbe, Probe, ProbeSettings, Span, Time};
+use fadeout_record::{Destination, Merger, PartNumbers, PartRecorder, RadioInfo, Recorder};
+use fadeout_scenario::Scenario;
+use windows::Windows;
+
+/// The worlds that a scenario is divided into by its `worlds`, generic over what looks at each.
+///
+/// The cells of a carrier disturb each other in every slot and are one world with their base stations and UEs; the other nodes
+/// are one more. A world has links with their queue and transmitter where these begin, and of each flow the ends that stand
+/// there. What a run comes to is the same on any number of threads, bit for bit. Each flow, link and UE fares as in one world,
+/// as long as nothing of two worlds happens at the same nanosecond in a third: of that the order may be another. The
+/// fingerprint is one of several trajectories, and so another number.
+#[derive(Debug)]
+pub struct Worlds<P> {
+    windows: Windows<P>,
+    division: Division,
+}
+
+impl Worlds<NullProbe> {
+    /// Builds the worlds of `scenario`; nothing looks at them.
+    ///
+    /// # Errors
+    /// [`BuildError`] for a scenario that a layer refuses, or that is of one piece.
+    pub fn unobserved(scenario: &Scenario) -> Result<Worlds<NullProbe>, BuildError> {
+        Worlds::unobserved_with(scenario, &mut |_| None)
+    }
+
+    /// The same; `choose` is as for [`DividedSimulation::with`].
+    ///
+    /// # Errors
+    /// As for [`Worlds::unobserved`].
+    pub fn unobserved_with(
+        scenario: &Scenario,
+        choose: ChooseCongestion<'_>,
+    ) -> Result<Worlds<NullProbe>, BuildError> {
+        let built = build::divided(scenario, choose)?;
+        Ok(Worlds::new(built, scenario, |_| NullProbe))
+    }
+}
+
+impl<P: Probe + Send> Worlds<P> {
+    fn new(built: Divided, scenario: &Scenario, mut probe: impl FnMut(&Parts) -> P) -> Worlds<P> {
+        let Divided { worlds, division } = built;
+        let end = end_of(scenario);
+        let worlds = worlds.into_iter().map(|parts| {
+            let probe = probe(&parts);
+            World::new(parts, end, probe)
+        });
+        let worlds = worlds.collect();
+        Worlds {
+            windows: Windows::new(worlds, division.lookahead, end),
+            division,
+        }
+    }
+
+    /// How many worlds there are.
+    pub fn count(&self) -> usize {
+        self.division.count()
+    }
+
+    /// The length of a window.
+    pub fn lookahead(&self) -> Span {
+        self.division.lookahead
+    }
+
+    /// Simulates to the end on so many threads.
+    pub fn run(&mut self, threads: usize) {
+        self.windows.run(threads, |_| Control::Continue);
+    }
+
+    /// Everything in one world, as it is at the end of the run, for its summary.
+    pub fn into_world(self) -> World<P> {
+        let Worlds { windows, division } = self;
+        gathered(windows.into_worlds(), |node| division.world_of(node))
+    }
+}
+
+/// A run of a divided scenario, ready to go.
+#[derive(Debug)]
+pub struct DividedSimulation {
+    scenario: Scenario,
+    worlds: Worlds<PartRecorder>,
+    merger: Merger,
+    recorder: Recorder,
+    commit: Option<String>,
+}
+
+/// Events between two looks at the outside world, at least: some milliseconds of computing.
+const EVENTS_BETWEEN_LOOKS: u64 = 50_000;
+
+impl DividedSimulation {
+    /// Builds the worlds of `scenario` with a recorder that writes to `destination`. `choose` is as for
+    /// [`Simulation::with`](crate::Simulation::with), and has to choose none.
+    ///
+    /// # Errors
+    /// As for [`Simulation::with`](crate::Simulation::with), and [`BuildError::Undivided`] for a scenario of one piece.
+    pub fn with(
+        scenario: Scenario,
+        destination: Destination,
+        choose: ChooseCongestion<'_>,
+    ) -> Result<DividedSimulation, RunError> {
+        let built = build::divided(&scenario, choose)?;
+        let directory = &built.worlds[0].directory;
+        let mut config = recorder_config(&scenario, directory, Some(RadioInfo::default()));
+        if matches!(destination, Destination::Nowhere) {
+            config.probes = ProbeSettings::NOTHING;
+        }
+        let recorder = Recorder::new(&config, destination)?;
+        let worlds = Worlds::new(built, &scenario, |parts| {
+            let numbers = parts
+                .radio
+                .as_ref()
+                .and_then(|radio| radio.numbers.as_ref());
+            let numbers = numbers.map(|numbers| PartNumbers {
+                ues: numbers.ues.clone(),
+                bearers: numbers.bearers.clone(),
+            });
+            PartRecorder::new(&config, numbers.unwrap_or_default())
+        });
+        Ok(DividedSimulation {
+            merger: Merger::new(&config),
+            scenario,
+            worlds,
+            recorder,
+            commit: None,
+        })
+    }
+
+    /// Names the commit of this build in the manifest.
+    #[must_use]
+    pub fn built_from(mut self, commit: Option<String>) -> DividedSimulation {
+        self.commit = commit;
+        self
+    }
+
+    /// Simulates on so many threads to the end, or until `control` says stop; it is asked every few milliseconds of
+    /// computing, between two windows, on this thread. A recorder that cannot write stops the run too.
+    ///
+    /// # Errors
+    /// [`RunError::Record`] when results could not be written.
+    pub fn run(
+        self,
+        threads: usize,
+        mut control: impl FnMut(Progress) -> Control,
+    ) -> Result<RunResults, RunError> {
+        let DividedSimulation {
+            scenario,
+            mut worlds,
+            mut merger,
+            mut recorder,
+            commit,
+        } = self;
+        let mut looked_at = 0;
+        let is_complete = worlds.windows.run(threads, |windows| {
+            windows.each(|world| merger.take(probe_of(world)));
+            merger.tell(windows.now(), &mut recorder);
+            if recorder.error().is_some() {
+                return Control::Stop;
+            }
+            let (events, packets) = windows.progress();
+            if events - looked_at < EVENTS_BETWEEN_LOOKS {
+                return Control::Continue;
+            }
+            looked_at = events;
+            control(Progress {
+                now: windows.now(),
+                duration: scenario.duration,
+                events,
+                packets,
+            })
+        });
+        worlds.windows.each(|world| merger.take(probe_of(world)));
+        let world = worlds.into_world();
+        merger.tell(Time::NEVER, &mut recorder);
+        let whole = Whole {
+            scenario: &scenario,
+            world: &world,
+            commit,
+            is_complete,
+        };
+        Ok(whole.results().finish(recorder)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fadeout_core::{FlowId, Packet};
+    use fadeout_scenario::Source;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    /// Two carriers with a UE and a flow each.
+    fn scenario() -> Scenario {
+        let mut text = "duration = \"1 s\"\nworlds = \"by-carrier\"\n".to_owned();
+        for n in 1..=2 {
+            text += &format!(
+                "[link.l{n}]\nfrom = \"server\"\nto = \"c{n}\"\nrate = \"100 Mbit/s\"\ndelay = \"{n}0 ms\"\n\
+                 [cell.c{n}]\nradio = \"lte\"\ncarrier = \"{n} GHz\"\nbandwidth = \"5 MHz\"\n\
+                 channel = {{ path-loss = \"free-space\" }}\n[ue.u{n}]\ncell = \"c{n}\"\n\
+                 position = [\"50 m\", \"0 m\"]\n[flow.f{n}]\nfrom = \"server\"\nto = \"u{n}\"\n"
+            );
+        }
+        let source = Source {
+            name: "test".to_owned(),
+            base_dir: ".".into(),
+        };
+        fadeout_scenario::parse(&text, &source, &[], crate::catalog())
+            .unwrap_or_else(|errors| panic!("{errors}"))
+    }
+
+    fn built(scenario: &Scenario) -> Divided {
+        let built = build::divided(scenario, &mut |_| None);
+        built.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Fails when the hundredth packet comes.
+    #[derive(Debug, Default)]
+    struct Failing {
+        received: u32,
+    }
+
+    impl Probe for Failing {
+        fn received(&mut self, _: Time, packet: &Packet) {
+            self.received += u32::from(packet.flow == FlowId(1));
+            assert!(self.received < 100, "a hundred packets");
+        }
+    }
+
+    #[test]
+    fn a_failure_in_one_world_ends_the_run_and_is_the_callers() {
+        let scenario = scenario();
+        for threads in [1, 2, 3] {
+            let mut worlds = Worlds::new(built(&scenario), &scenario, |_| Failing::default());
+            let failed = catch_unwind(AssertUnwindSafe(|| worlds.run(threads)));
+            let failed = failed.expect_err("a world failed");
+            let message = failed.downcast_ref::<&str>().copied();
+            assert_eq!(message, Some("a hundred packets"), "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn a_flow_in_another_world_takes_some_hundred_bytes() {
+        use crate::world::{Endpoint, Flow};
+        let bytes = size_of::<Flow>() + 2 * size_of::<Endpoint>();
+        assert!(bytes <= 600, "{bytes}");
+    }
+
+    #[test]
+    fn nodes_ues_and_the_ends_of_flows_are_in_one_world_each_and_the_lookahead_is_the_shortest_delay()
+     {
+        let scenario = scenario();
+        let Divided { worlds, division } = built(&scenario);
+        let world_of = |name: &str| division.world_of(scenario.node(name).expect("a node"));
+        let found = ["c1", "u1", "c2", "u2", "server"].map(world_of);
+        assert_eq!(found, [0, 0, 1, 1, 2]);
+        assert_eq!(division.lookahead, Span::from_millis(10));
+        let here = |parts: &Parts| -> Vec<usize> {
+            let ends = parts.endpoints.iter().enumerate();
+            let ends = ends
+                .filter(|(_, end)| !matches!(end.transport, crate::world::Transport::Elsewhere));
+            ends.map(|(index, _)| index).collect()
+        };
+        let ends: Vec<Vec<usize>> = worlds.iter().map(here).collect();
+        assert_eq!(ends, [vec![1], vec![3], vec![0, 2]]);
+        let ways_out = worlds.iter().map(|parts| parts.ways_out.len());
+        assert!(ways_out.eq([1, 1, 2]));
+    }
+}

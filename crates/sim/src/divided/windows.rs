@@ -1,0 +1,262 @@
+//! Worlds that go on side by side, window by window: conservative parallel simulation in synchronous windows of the
+//! lookahead.
+//!
+//! In a window each world takes the packets that were handed over to it, lets its events happen, and hands over what
+//! arrives elsewhere until the end of the next window. It could not have come later: whatever arrives by then has left its
+//! transmitter by now. So which thread runs which world, and when within the window, changes nothing.
+
+use super::gate::Gate;
+use crate::run::Control;
+use crate::world::{Mail, World, hand_over, take_over, work};
+use fadeout_core::{Probe, Span, Time};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Worlds, the packets between them, and the window that they are in.
+#[derive(Debug)]
+pub(super) struct Windows<P> {
+    worlds: Vec<Mutex<World<P>>>,
+    /// What each told at the end of its latest window.
+    reports: Vec<Report>,
+    /// By parity of the window in which they were handed over, then by the world that they go to, then by that from which they
+    /// come.
+    mail: Vec<Mutex<Vec<Mail>>>,
+    lookahead: Span,
+    end: Time,
+    /// The next window begins then or later.
+    start: Time,
+    window: Window,
+}
+
+/// What a world tells at the end of a window.
+#[derive(Debug)]
+struct Report {
+    /// When it next has something to do, or another has that it causes; a time in nanoseconds.
+    next_at: AtomicU64,
+    /// A measure of its work so far.
+    work: AtomicU64,
+    events: AtomicU64,
+    packets: AtomicU64,
+}
+
+/// The window that all are in.
+#[derive(Debug)]
+struct Window {
+    /// Its number.
+    number: AtomicU64,
+    /// Its end in nanoseconds, which belongs to it.
+    until: AtomicU64,
+    /// The worlds in the order in which threads take them: those with most to do first.
+    order: Vec<AtomicUsize>,
+    /// How many are taken.
+    taken: AtomicUsize,
+    /// Windows that were opened.
+    opened: Gate,
+    /// Threads that were done with one, over all windows.
+    done: Gate,
+    is_over: AtomicBool,
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<P: Probe + Send> Windows<P> {
+    /// These worlds until `end`, between which nothing is faster than `lookahead`.
+    pub(super) fn new(worlds: Vec<World<P>>, lookahead: Span, end: Time) -> Windows<P> {
+        let report = |world: &World<P>| Report {
+            next_at: AtomicU64::new(world.next_at().unwrap_or(Time::NEVER).as_nanos()),
+            work: AtomicU64::new(0),
+            events: AtomicU64::new(0),
+            packets: AtomicU64::new(0),
+        };
+        let count = worlds.len();
+        Windows {
+            reports: worlds.iter().map(report).collect(),
+            worlds: worlds.into_iter().map(Mutex::new).collect(),
+            mail: (0..2 * count * count).map(|_| Mutex::default()).collect(),
+            lookahead,
+            end,
+            start: Time::ZERO,
+            window: Window {
+                number: AtomicU64::new(0),
+                until: AtomicU64::new(0),
+                order: (0..count).map(AtomicUsize::new).collect(),
+                taken: AtomicUsize::new(0),
+                opened: Gate::default(),
+                done: Gate::default(),
+                is_over: AtomicBool::new(false),
+                panic: Mutex::new(None),
+            },
+        }
+    }
+
+    /// Simulates to the end on so many threads, this one included, or until `look` says stop, which is asked here after each
+    /// window. Whether the end was reached.
+    ///
+    /// # Panics
+    /// Where a world does.
+    pub(super) fn run(&mut self, threads: usize, mut look: impl FnMut(&Self) -> Control) -> bool {
+        let others = threads.clamp(1, self.worlds.len()) - 1;
+        let (mut start, mut costs) = (self.start, vec![0; self.worlds.len()]);
+        let this = &*self;
+        let is_whole = std::thread::scope(|scope| {
+            for _ in 0..others {
+                scope.spawn(|| this.help());
+            }
+            let mut opened = 0;
+            let is_whole = loop {
+                let Some(until) = this.open(start, &mut costs) else {
+                    break true;
+                };
+                opened += 1;
+                this.window.opened.add();
+                this.take_part();
+                this.window.done.wait_for(opened * others as u64);
+                start = until.saturating_add(Span::from_nanos(1));
+                if lock(&this.window.panic).is_some() || look(this) == Control::Stop {
+                    break false;
+                }
+            };
+            this.window.is_over.store(true, Ordering::Relaxed);
+            this.window.opened.add();
+            is_whole
+        });
+        if let Some(panic) = lock(&self.window.panic).take() {
+            resume_unwind(panic);
+        }
+        self.start = start;
+        if is_whole {
+            for world in &self.worlds {
+                // Nothing is left to do but to let the time pass.
+                let is_left = lock(world).run(self.end, u64::MAX);
+                debug_assert!(!is_left);
+            }
+        }
+        is_whole
+    }
+
+    /// Opens the next window: it begins with what happens next and is as long as the lookahead. Its end; none when nothing
+    /// happens any more.
+    fn open(&self, start: Time, costs: &mut [u64]) -> Option<Time> {
+        let next_at = |report: &Report| report.next_at.load(Ordering::Relaxed);
+        let next = self.reports.iter().map(next_at).min()?;
+        let start = start.max(Time::from_nanos(next));
+        if start > self.end {
+            return None;
+        }
+        let last = self.lookahead.saturating_sub(Span::from_nanos(1));
+        let until = start.saturating_add(last).min(self.end);
+        let window = &self.window;
+        window.until.store(until.as_nanos(), Ordering::Relaxed);
+        window.number.fetch_add(1, Ordering::Relaxed);
+        // As much as in the latest window is likely to be done in this one.
+        let mut order: [(u64, usize); 64] = [(0, 0); 64];
+        let count = order.len().min(costs.len());
+        for (index, place) in order[..count].iter_mut().enumerate() {
+            let work = self.reports[index].work.load(Ordering::Relaxed);
+            *place = (work - std::mem::replace(&mut costs[index], work), index);
+        }
+        order[..count].sort_unstable_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(&other.1)));
+        for (place, &(_, index)) in window.order.iter().zip(&order[..count]) {
+            place.store(index, Ordering::Relaxed);
+        }
+        window.taken.store(0, Ordering::Relaxed);
+        Some(until)
+    }
+
+    /// Another thread takes part in each window.
+    fn help(&self) {
+        for number in 1.. {
+            self.window.opened.wait_for(number);
+            if self.window.is_over.load(Ordering::Relaxed) {
+                return;
+            }
+            self.take_part();
+            self.window.done.add();
+        }
+    }
+
+    /// Takes worlds through the window as long as there are any.
+    fn take_part(&self) {
+        while let Some(world) = {
+            let taken = self.window.taken.fetch_add(1, Ordering::Relaxed);
+            self.window.order.get(taken)
+        } {
+            let index = world.load(Ordering::Relaxed);
+            // All others wait for this one: they would for ever.
+            let step = catch_unwind(AssertUnwindSafe(|| self.step(index)));
+            if let Err(panic) = step {
+                lock(&self.window.panic).get_or_insert(panic);
+            }
+        }
+    }
+
+    /// One world goes through the window.
+    fn step(&self, index: usize) {
+        let number = self.window.number.load(Ordering::Relaxed);
+        let until = Time::from_nanos(self.window.until.load(Ordering::Relaxed));
+        let world = &mut *lock(&self.worlds[index]);
+        for from in 0..self.worlds.len() {
+            take_over(world, &mut lock(self.mail(number + 1, index, from)));
+        }
+        while world.run(until, u64::MAX) {}
+        let handed = until.saturating_add(self.lookahead).min(self.end);
+        let (arrives_at, later_at) = hand_over(world, handed, |to, mail| {
+            lock(self.mail(number, to, index)).push(mail);
+        });
+        let report = &self.reports[index];
+        let own = world.next_at().unwrap_or(Time::NEVER).min(arrives_at);
+        // What is not yet handed over is early enough at the end of a window that is over before it arrives.
+        let later = match later_at.is_never() {
+            true => later_at,
+            false => later_at.saturating_sub(self.lookahead),
+        };
+        let next_at = own.min(later).as_nanos();
+        report.next_at.store(next_at, Ordering::Relaxed);
+        report.work.store(work(world), Ordering::Relaxed);
+        report.events.store(world.events(), Ordering::Relaxed);
+        report
+            .packets
+            .store(world.delivered_packets(), Ordering::Relaxed);
+    }
+
+    /// Packets to a world from another, handed over in a window of this number.
+    fn mail(&self, number: u64, to: usize, from: usize) -> &Mutex<Vec<Mail>> {
+        let parity = (number % 2) as usize;
+        let count = self.worlds.len();
+        &self.mail[(parity * count + to) * count + from]
+    }
+
+    /// Where the latest window ended.
+    pub(super) fn now(&self) -> Time {
+        Time::from_nanos(self.window.until.load(Ordering::Relaxed))
+    }
+
+    /// Events processed, and packets that reached an endpoint.
+    pub(super) fn progress(&self) -> (u64, u64) {
+        let sum = |of: fn(&Report) -> &AtomicU64| {
+            let values = self
+                .reports
+                .iter()
+                .map(|one| of(one).load(Ordering::Relaxed));
+            values.sum()
+        };
+        (sum(|it| &it.events), sum(|it| &it.packets))
+    }
+
+    /// Each world between two windows.
+    pub(super) fn each(&self, mut visit: impl FnMut(&mut World<P>)) {
+        self.worlds.iter().for_each(|world| visit(&mut lock(world)));
+    }
+
+    /// The worlds at the end of a run.
+    pub(super) fn into_worlds(self) -> Vec<World<P>> {
+        let worlds = self.worlds.into_iter();
+        let inner = worlds.map(|world| world.into_inner().unwrap_or_else(PoisonError::into_inner));
+        inner.collect()
+    }
+}
