@@ -314,6 +314,7 @@ def run(
     congestion_controls: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
     handover_policies: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
     allow_programs: bool = False,
+    threads: int | None = None,
 ) -> Outcome: ...
 def save(
     out: str,

@@ -57,6 +57,7 @@ def run(
     congestion_controls: CongestionControls | None = None,
     handover_policies: HandoverPolicies | None = None,
     allow_programs: bool = False,
+    threads: SupportsIndex | None = None,
 ) -> "Results":
     """Run a scenario and return its results.
 
@@ -76,6 +77,8 @@ def run(
             `fadeout.HandoverPolicy`.
         allow_programs: nodes with a kernel may run the `command` that the scenario gives them, a
             program of this machine.
+        threads: most threads of a scenario that `worlds` divides; the results do not depend on
+            it. Without it one for each processor.
 
     Raises:
         ScenarioError: the scenario is wrong; `.errors` has each mistake with file, line, column,
@@ -103,6 +106,7 @@ def run(
         congestion_controls=congestion.makers(congestion_controls),
         handover_policies=handover_policy.makers(handover_policies),
         allow_programs=allow_programs,
+        threads=None if threads is None else operator.index(threads),
     )
     results = Results.from_outcome(outcome)
     if outcome["raised"] is not None:

@@ -7,24 +7,28 @@ use crate::progress::{Answer, Reporter};
 use crate::warning::warn;
 use fadeout_core::{NullProbe, Span};
 use fadeout_record::{Destination, RecordError, RunFolder, Saved, SummedUp};
-use fadeout_scenario::{Override, Scenario, ScenarioErrors, Source};
-use fadeout_sim::{BuildError, Control, Progress, RunError, RunResults, Simulation};
+use fadeout_scenario::{Override, Scenario, ScenarioErrors, Source, Worlds};
+use fadeout_sim::{
+    BuildError, Control, DividedSimulation, Progress, RunError, RunResults, Simulation,
+};
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyInt};
 use serde_json::json;
+use std::num::NonZero;
 use std::path::PathBuf;
 
 /// Runs the scenario `text`. Returns the summary and the manifest as JSON, the fingerprint,
 /// whether the run is complete, and either the folder it was written to, with the rows that sum up beside, or
 /// the tables as Arrow IPC streams and the captures as pcapng files. `raised` is `None`, or what ended the run early: a
 /// message, the exception and the kind of class that raised it. The message is empty unless a class of
-/// the user's own raised it. `advice` warns of what is hardly meant.
+/// the user's own raised it. `advice` warns of what is hardly meant. A scenario that is divided takes up to `threads` threads,
+/// without them one for each processor.
 #[pyfunction]
 #[pyo3(signature = (
     text, *, source_name = "<string>", base_dir = None, overrides = Vec::new(), seed = None,
     out = None, force = false, progress = None, tables = true, advice = true,
-    congestion_controls = None, handover_policies = None, allow_programs = false
+    congestion_controls = None, handover_policies = None, allow_programs = false, threads = None
 ))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub(crate) fn run<'py>(
@@ -42,6 +46,7 @@ pub(crate) fn run<'py>(
     congestion_controls: Option<&Bound<'py, PyDict>>,
     handover_policies: Option<&Bound<'py, PyDict>>,
     allow_programs: bool,
+    threads: Option<NonZero<usize>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     // As an override a seed out of range is a mistake like any other.
     overrides.extend(seed.map(|seed| format!("seed={seed}")));
@@ -54,6 +59,7 @@ pub(crate) fn run<'py>(
         force,
         tables,
         allow_programs,
+        threads,
     };
     let mut reporter = Reporter::new(progress);
     let mut own = Own::new(congestion_controls, handover_policies)?;
@@ -251,7 +257,12 @@ fn checked(
                 congestion: &mut |flow| controls.choose(flow),
                 policy: &mut |scenario| policies.choose(scenario),
             };
-            let built = fadeout_sim::build_with_own(&scenario, NullProbe, classes);
+            let built = match scenario.worlds {
+                Worlds::One => fadeout_sim::build_with_own(&scenario, NullProbe, classes).map(drop),
+                Worlds::ByCarrier => {
+                    fadeout_sim::Worlds::unobserved_with(&scenario, classes.congestion).map(drop)
+                }
+            };
             own.refusal()?;
             built.map_err(RunError::Build)?;
             Ok(scenario)
@@ -316,6 +327,8 @@ pub(crate) struct Request<'a> {
     pub(crate) tables: bool,
     /// Whether nodes may run programs of this machine.
     pub(crate) allow_programs: bool,
+    /// Most threads; one for each processor without.
+    pub(crate) threads: Option<NonZero<usize>>,
 }
 
 /// Why there is no run, or no result of it.
@@ -386,8 +399,8 @@ impl Request<'_> {
     }
 }
 
-/// Builds the simulation that is asked for.
-pub(crate) fn prepared(request: &Request<'_>, own: &mut Own) -> Result<Simulation, Failure> {
+/// The scenario that is asked for, where it may run.
+fn permitted(request: &Request<'_>, own: &Own) -> Result<Scenario, Failure> {
     let scenario = request.reading.scenario(own)?;
     let mut nodes = scenario.nodes.iter();
     if !request.allow_programs
@@ -399,6 +412,30 @@ pub(crate) fn prepared(request: &Request<'_>, own: &mut Own) -> Result<Simulatio
             node.name
         )));
     }
+    match request.threads.map(NonZero::get) {
+        Some(threads @ 2..) if scenario.worlds == Worlds::One => {
+            let reason = format!(
+                "{threads} threads for a scenario of one world, which takes one; expected `worlds = \"by-carrier\"` in it"
+            );
+            Err(Failure::Build(BuildError::Undivided(reason)))
+        }
+        _ => Ok(scenario),
+    }
+}
+
+/// The commit of this build.
+fn commit() -> Option<String> {
+    let commit = Some(env!("FADEOUT_COMMIT")).filter(|commit| !commit.is_empty());
+    commit.map(str::to_owned)
+}
+
+/// Builds the simulation that is asked for.
+pub(crate) fn prepared(request: &Request<'_>, own: &mut Own) -> Result<Simulation, Failure> {
+    let scenario = permitted(request, own)?;
+    built(scenario, request, own)
+}
+
+fn built(scenario: Scenario, request: &Request<'_>, own: &mut Own) -> Result<Simulation, Failure> {
     let destination = request.destination()?;
     let Own {
         controls, policies, ..
@@ -409,8 +446,20 @@ pub(crate) fn prepared(request: &Request<'_>, own: &mut Own) -> Result<Simulatio
     };
     let built = Simulation::with_own(scenario, destination, classes);
     own.refusal()?;
-    let commit = Some(env!("FADEOUT_COMMIT")).filter(|commit| !commit.is_empty());
-    Ok(built?.built_from(commit.map(str::to_owned)))
+    Ok(built?.built_from(commit()))
+}
+
+/// The same of a scenario that is divided.
+fn built_divided(
+    scenario: Scenario,
+    request: &Request<'_>,
+    own: &mut Own,
+) -> Result<DividedSimulation, Failure> {
+    let destination = request.destination()?;
+    let controls = &mut own.controls;
+    let built = DividedSimulation::with(scenario, destination, &mut |flow| controls.choose(flow));
+    own.refusal()?;
+    Ok(built?.built_from(commit()))
 }
 
 /// Runs the scenario; beside the outcome stands what a method of a user's class raised, which
@@ -420,7 +469,7 @@ fn simulate(
     own: &mut Own,
     reporter: &mut Reporter,
 ) -> Result<(RunResults, Option<Raised>), Failure> {
-    let simulation = prepared(request, own)?;
+    let scenario = permitted(request, own)?;
     let mut raised = None;
     let control = |progress: Progress| match reporter.report(&progress) {
         Answer::GoOn => Control::Continue,
@@ -431,7 +480,18 @@ fn simulate(
         }
     };
     // An interrupted run is written too: what was computed is not lost.
-    let outcome = simulation.run_unless(|| own.has_raised(), control)?;
+    let outcome = match scenario.worlds {
+        Worlds::One => {
+            let simulation = built(scenario, request, own)?;
+            simulation.run_unless(|| own.has_raised(), control)?
+        }
+        Worlds::ByCarrier => {
+            let processors =
+                || std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+            let threads = request.threads.unwrap_or_else(processors);
+            built_divided(scenario, request, own)?.run(threads.get(), control)?
+        }
+    };
     let raised = match (raised, own.take_raised()) {
         (Some(error), _) => Some(Raised::unnamed(error)),
         // KeyboardInterrupt and its like are no failure of the class: they pass as they are.

@@ -66,6 +66,7 @@ impl PySimulation {
             force,
             tables: true,
             allow_programs,
+            threads: None,
         };
         let mut own = Own::new(congestion_controls, handover_policies)?;
         let replay = request.replay();

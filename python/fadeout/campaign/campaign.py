@@ -221,6 +221,7 @@ class Campaign(Found):
             overrides=with_traces(*source, []),
             tables=False,
             advice=False,
+            threads=1,
         )
         return time.thread_time() - began
 

@@ -113,6 +113,8 @@ def do(context: Context, job: Job, may_go_on: MayGoOn) -> Outcome | None:
             advice=False,
             congestion_controls=context.makers,
             handover_policies=context.policy_makers,
+            # Processors have runs of their own.
+            threads=1,
         )
         if not found["complete"] and found["raised"] is None:
             if is_late:

@@ -67,6 +67,15 @@ def run(
             "program of this machine. What it says is kept as OUT/program-NODE.txt.",
         ),
     ] = False,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            "--threads",
+            min=1,
+            help="Most threads of a scenario that `worlds` divides; the results do not depend on "
+            "it. Default: one for each processor.",
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> None:
     """Run a scenario; write its tables and figures; print a summary."""
@@ -95,6 +104,7 @@ def run(
                 congestion_controls=classes,
                 handover_policies=policies,
                 allow_programs=programs,
+                threads=threads,
             )
         except OwnError as error:
             print_cause(error)

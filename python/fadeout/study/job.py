@@ -72,6 +72,8 @@ class Job:
             tables=self.with_tables,
             # A study tries on purpose what advice warns of.
             advice=False,
+            # Processors have runs of their own.
+            threads=1,
         )
         return Results.from_outcome(outcome)
 
