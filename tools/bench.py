@@ -281,7 +281,7 @@ def measure() -> list[Figure]:
         Figure("2,000 cars, 100 with flows, 20 units: a second", many_cars * 1e3, "ms", 2000),
         Figure("10 UEs a sector to 2, a packet", full.ns_per_packet / sparse.ns_per_packet, "x"),
     ]
-    return figures + measure_congestion_controls(bulk)
+    return figures + measure_worlds() + measure_congestion_controls(bulk)
 
 
 LENGTHS = {
@@ -291,6 +291,24 @@ LENGTHS = {
     "cars-2000": (1, 2),
 }
 """Scenarios that run for two times, in seconds, to take the building off."""
+
+
+def measure_worlds() -> list[Figure]:
+    """One large run in several worlds, on one thread and on two: wall time without building."""
+    file = str(SCENARIOS / "four-carriers.toml")
+    runs: dict[str, list[Run]] = {"1": [], "2": []}
+    for _ in range(REPEATS):
+        for threads, several in runs.items():
+            several.append(whole_run(["--threads", threads, "null", file]))
+    one, two = (median(run.run_wall_s for run in several) for several in runs.values())
+    simulated_s = runs["1"][0].simulated_s
+    peak_mb = max(run.peak_mb for run in runs["2"])
+    name = "10,000 UEs in 100 cells on four carriers"
+    return [
+        Figure(f"{name}: a second, two threads", two * 1e3 / simulated_s, "ms"),
+        Figure(f"{name}: two threads to one", two / one, "x", 1 / 1.6),
+        Figure(f"{name}: memory", peak_mb, "MB"),
+    ]
 
 
 def measure_congestion_controls(scenario: str) -> list[Figure]:

@@ -20,6 +20,8 @@ class Run:
     peak_mb: float
     data_packets: int
     simulated_s: float
+    run_wall_s: float
+    """Wall time without building; zero where something records."""
 
     @property
     def ns_per_packet(self) -> float:
@@ -45,4 +47,5 @@ def whole_run(arguments: list[str]) -> Run:
         peak_mb=usage.ru_maxrss / unit,
         data_packets=report["data_packets"],
         simulated_s=report["simulated_s"],
+        run_wall_s=report.get("run_wall_s", 0.0),
     )

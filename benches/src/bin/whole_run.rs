@@ -6,21 +6,35 @@
 use fadeout_core::table::{FieldSink, SummaryRow, SummarySink};
 use fadeout_core::{FlowRow, Time};
 use fadeout_record::{Destination, RunFolder};
-use fadeout_scenario::{Override, Scenario, Source};
-use fadeout_sim::{Control, Simulation, World, catalog};
+use fadeout_scenario::{self as scenario, Override, Scenario, Source};
+use fadeout_sim::{Control, DividedSimulation, Simulation, World, Worlds, catalog};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Instant;
 
-const USAGE: &str = "usage: whole_run null|memory|folder=PATH FILE [KEY=VALUE …]
+const USAGE: &str = "usage: whole_run [--threads N] null|memory|folder=PATH FILE [KEY=VALUE …]
        whole_run congestion-controls";
+
+/// Where a run goes on, and on how many threads where its scenario is divided.
+struct Place<'a> {
+    probe: &'a str,
+    threads: usize,
+}
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.as_slice() {
         [word] if word == "congestion-controls" => Ok(congestion_controls()),
+        [word, threads, probe, file, overrides @ ..] if word == "--threads" => {
+            let threads = threads.parse().map_err(|_| USAGE.to_owned());
+            threads.and_then(|threads| {
+                read(file, overrides).and_then(|scenario| run(&Place { probe, threads }, scenario))
+            })
+        }
         [probe, file, overrides @ ..] => {
-            read(file, overrides).and_then(|scenario| run(probe, scenario))
+            let place = Place { probe, threads: 1 };
+            read(file, overrides).and_then(|scenario| run(&place, scenario))
         }
         _ => Err(USAGE.to_owned()),
     };
@@ -53,15 +67,16 @@ fn read(file: &str, overrides: &[String]) -> Result<Scenario, String> {
         .map_err(|errors| errors.to_string())
 }
 
-fn run(probe: &str, scenario: Scenario) -> Result<Value, String> {
-    let (summary, events) = match probe {
-        "null" => return unobserved(&scenario),
-        "memory" => recorded(scenario, Destination::Memory)?,
+fn run(place: &Place<'_>, scenario: Scenario) -> Result<Value, String> {
+    let threads = place.threads;
+    let (summary, events) = match place.probe {
+        "null" => return unobserved(&scenario, threads),
+        "memory" => recorded(scenario, Destination::Memory, threads)?,
         _ => {
-            let path = probe.strip_prefix("folder=").ok_or(USAGE)?;
+            let path = place.probe.strip_prefix("folder=").ok_or(USAGE)?;
             let folder =
                 RunFolder::create(Path::new(path), true).map_err(|error| error.to_string())?;
-            recorded(scenario, Destination::Folder(folder))?
+            recorded(scenario, Destination::Folder(folder), threads)?
         }
     };
     let sent = summary["flows"]
@@ -103,10 +118,21 @@ impl FieldSink for Sent {
     fn none(&mut self, _: &'static str) {}
 }
 
-fn unobserved(scenario: &Scenario) -> Result<Value, String> {
-    let mut world = World::unobserved(scenario).map_err(|error| error.to_string())?;
-    let end = Time::ZERO.saturating_add(scenario.duration);
-    while world.run(end, u64::MAX) {}
+fn unobserved(scenario: &Scenario, threads: usize) -> Result<Value, String> {
+    let started = wall_clock();
+    let (world, built) = if scenario.worlds == scenario::Worlds::One {
+        let mut world = World::unobserved(scenario).map_err(|error| error.to_string())?;
+        let built = started.elapsed();
+        let end = Time::ZERO.saturating_add(scenario.duration);
+        while world.run(end, u64::MAX) {}
+        (world, built)
+    } else {
+        let mut worlds = Worlds::unobserved(scenario).map_err(|error| error.to_string())?;
+        let built = started.elapsed();
+        worlds.run(threads);
+        (worlds.into_world(), built)
+    };
+    let took = started.elapsed().saturating_sub(built);
     let mut sent = Sent::default();
     fadeout_sim::sum_up(scenario, &world, &mut sent);
     Ok(json!({
@@ -114,12 +140,31 @@ fn unobserved(scenario: &Scenario) -> Result<Value, String> {
         "events": world.events(),
         "simulated_s": world.now().as_secs_f64(),
         "fingerprint": world.fingerprint().to_string(),
+        "build_wall_s": built.as_secs_f64(),
+        "run_wall_s": took.as_secs_f64(),
     }))
 }
 
-fn recorded(scenario: Scenario, destination: Destination) -> Result<(Value, u64), String> {
-    let run = Simulation::new(scenario, destination)
-        .and_then(|simulation| simulation.run(|_| Control::Continue));
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a measurement is about wall time; nothing simulated is"
+)]
+fn wall_clock() -> Instant {
+    Instant::now()
+}
+
+fn recorded(
+    scenario: Scenario,
+    destination: Destination,
+    threads: usize,
+) -> Result<(Value, u64), String> {
+    let run = if scenario.worlds == scenario::Worlds::One {
+        Simulation::new(scenario, destination)
+            .and_then(|simulation| simulation.run(|_| Control::Continue))
+    } else {
+        DividedSimulation::with(scenario, destination, &mut |_| None)
+            .and_then(|simulation| simulation.run(threads, |_| Control::Continue))
+    };
     let outcome = run.map_err(|error| error.to_string())?;
     let summary =
         serde_json::from_str(&outcome.recorded.summary).map_err(|error| error.to_string())?;
