@@ -158,10 +158,7 @@ impl RadioAccess {
         out: &mut Vec<PacketId>,
         probe: &mut P,
     ) {
-        while self.wake_at() <= now {
-            let Some((now, event)) = self.service.stack.events.pop() else {
-                return;
-            };
+        while let Some((now, event)) = self.service.stack.events.pop_by(now) {
             self.handled += 1;
             let env = &mut Env {
                 now,

@@ -59,14 +59,10 @@ impl Agenda {
     /// is none.
     #[inline]
     pub(super) fn take(&mut self, until: Time) -> Option<Event> {
-        match self.events.next_at() {
-            Some(at) if at <= until => {}
-            _ => {
-                self.now = self.now.max(until);
-                return None;
-            }
-        }
-        let (at, event) = self.events.pop().expect("the queue has an earliest event");
+        let Some((at, event)) = self.events.pop_by(until) else {
+            self.now = self.now.max(until);
+            return None;
+        };
         debug_assert!(at >= self.now, "time does not go back");
         self.now = at;
         self.processed += 1;
