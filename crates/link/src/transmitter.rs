@@ -19,7 +19,7 @@ pub(crate) enum Transmitter {
 
 impl Transmitter {
     /// Queues a packet of `size` bytes that arrives at `now`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn transmit(&mut self, now: Time, size: u32) -> Transmission {
         match self {
             Transmitter::Fluid(fluid) => fluid.transmit(now, size),
@@ -129,7 +129,7 @@ impl Fluid {
         &self.pieces
     }
 
-    #[inline]
+    #[inline(always)]
     fn transmit(&mut self, now: Time, size: u32) -> Transmission {
         if self.free_at <= now {
             self.free_at = now;
@@ -173,7 +173,7 @@ impl Fluid {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn finish(&mut self, mut work: u64) -> Time {
         if work <= self.spare {
             self.spare -= work;

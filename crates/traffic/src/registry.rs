@@ -92,6 +92,7 @@ impl Application {
     }
 
     /// In-order bytes reached an end.
+    #[inline]
     pub fn on_delivered(&mut self, now: Time, at: FlowEnd, bytes: Bytes, asks: &mut Vec<Ask>) {
         each!(self, program => program.on_delivered(now, at, bytes, asks));
     }
@@ -115,11 +116,13 @@ impl Application {
     }
 
     /// When it wants [`Application::on_wake`]; [`Time::NEVER`] when only a delivery can move it.
+    #[inline]
     pub fn wake_at(&self) -> Time {
         each!(self, program => program.wake_at())
     }
 
     /// Bytes at the receiver after which the flow is complete; `None` when it never is.
+    #[inline]
     pub fn size(&self) -> Option<Bytes> {
         each!(self, program => program.size())
     }

@@ -28,9 +28,9 @@ impl<P: Probe> World<P> {
     }
 
     /// Passes on what an application asked for, and arms its wake-up.
+    #[inline]
     pub(super) fn after_application(&mut self, id: FlowId) {
         let flow = &mut self.flows[id.index()];
-        let (sender, receiver) = (flow.sender, flow.receiver);
         let at = match flow.is_woken {
             true => flow.application.wake_at(),
             false => Time::NEVER,
@@ -40,9 +40,16 @@ impl<P: Probe> World<P> {
             generation,
         };
         self.agenda.arm(&mut flow.wake, at, event);
-        if self.asks.is_empty() {
-            return;
+        if !self.asks.is_empty() {
+            self.pass_on(id);
         }
+    }
+
+    /// Passes on what an application asked for: not after each packet.
+    #[inline(never)]
+    fn pass_on(&mut self, id: FlowId) {
+        let flow = &self.flows[id.index()];
+        let (sender, receiver) = (flow.sender, flow.receiver);
         let mut asks = std::mem::take(&mut self.asks);
         for (end, request) in asks.drain(..) {
             let command = match request {
@@ -63,6 +70,7 @@ impl<P: Probe> World<P> {
 impl Flow {
     /// Takes what a step of its connection has for it: bytes in order, and what happened. `at` is the
     /// endpoint that stands for the connection.
+    #[inline]
     pub(super) fn hear(
         &mut self,
         (id, at): (FlowId, EndpointId),
@@ -84,6 +92,7 @@ impl Flow {
 
     /// In-order bytes reached an endpoint. What the receiver gets is the flow's data; what the
     /// sender gets are requests for it.
+    #[inline]
     pub(super) fn deliver(
         &mut self,
         (id, at): (FlowId, EndpointId),
@@ -100,6 +109,7 @@ impl Flow {
     }
 
     /// The flow's data reached its receiver.
+    #[inline]
     pub(super) fn count_delivered(
         &mut self,
         id: FlowId,

@@ -59,7 +59,7 @@ impl Links {
     }
 
     /// A packet enters a link.
-    #[inline]
+    #[inline(always)]
     pub(super) fn enter(
         &mut self,
         id: LinkId,
@@ -240,9 +240,10 @@ impl<P: Probe> World<P> {
         if self.tunnels.is_some() {
             super::tunnels::show_crossed(self, id, &arrivals);
         }
-        for packet in arrivals.drain(..) {
+        for &packet in &arrivals {
             self.forward(packet);
         }
+        arrivals.clear();
         self.arrivals = arrivals;
         self.links.arm(id, &mut self.agenda);
     }

@@ -32,7 +32,15 @@ impl TimerClock {
         if self.tick == 0 {
             return now.saturating_add(after);
         }
-        let ticks = after.as_nanos().div_ceil(self.tick);
+        self.fires_after(now, after.as_nanos().div_ceil(self.tick))
+    }
+
+    /// When a timer fires that is set at `now` to run for `ticks`.
+    #[inline]
+    pub(super) fn fires_after(&self, now: Time, ticks: u64) -> Time {
+        if self.tick == 0 {
+            return now.saturating_add(Span::from_nanos(ticks));
+        }
         let mut expires = now.as_nanos() / self.tick + ticks;
         let (mut level, mut reach) = (0, BUCKETS - 1);
         while ticks >= reach && level < LEVELS - 1 {
@@ -55,12 +63,6 @@ impl TimerClock {
     #[inline]
     pub(super) fn ticks(&self, span: Span) -> u64 {
         span.as_nanos().div_ceil(self.tick.max(1))
-    }
-
-    /// The length of `ticks`.
-    #[inline]
-    pub(super) fn span(&self, ticks: u64) -> Span {
-        Span::from_nanos(ticks.saturating_mul(self.tick.max(1)))
     }
 }
 

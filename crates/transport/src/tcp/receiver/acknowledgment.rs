@@ -271,12 +271,12 @@ impl AckPolicy {
                 delay = delay.min(longest).min(self.longest);
             }
             delay = delay.min(self.before_timeout);
-            let quarter = self.clock.span(delay / 4);
-            if !self.timer_at.is_never() && self.timer_at <= self.clock.fires_at(now, quarter) {
+            if !self.timer_at.is_never() && self.timer_at <= self.clock.fires_after(now, delay / 4)
+            {
                 return true;
             }
         }
-        let at = self.clock.fires_at(now, self.clock.span(delay));
+        let at = self.clock.fires_after(now, delay);
         self.timer_at = self.timer_at.min(at);
         if self.rule == AckRule::Linux {
             self.runs_out_at = self.timer_at;
