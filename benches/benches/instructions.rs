@@ -194,8 +194,9 @@ impl Carrier {
         };
         self.now += self.spacing;
         let now = self.now;
-        let (packet, slot) = self.pool.claim();
-        slot.send(Default::default(), now, Ecn::NotEct, &segment);
+        let packet = self
+            .pool
+            .send(Default::default(), now, Ecn::NotEct, &segment);
         self.link
             .on_packet(now, packet, &mut self.pool, &mut NullProbe);
         while self.link.wake_at() <= now {

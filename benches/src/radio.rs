@@ -157,8 +157,9 @@ impl RadioLoad {
             len,
             ..Segment::default()
         };
-        let (packet, slot) = self.pool.claim();
-        slot.send(Default::default(), at, Ecn::NotEct, &segment);
+        let packet = self
+            .pool
+            .send(Default::default(), at, Ecn::NotEct, &segment);
         self.access.on_packet(
             at,
             bearer,

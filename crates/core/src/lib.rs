@@ -1,5 +1,5 @@
 //! Parts that every layer of fadeout shares and nothing more: [`Time`] and units, ids, deterministic [`math`]
-//! and [`random`] streams, the [`EventQueue`], the [`Packet`] and its [`PacketPool`], the [`Probe`] with its
+//! and [`random`] streams, the [`EventQueue`], the [`Packet`] and the [`PacketPool`] of those [`UnderWay`], the [`Probe`] with its
 //! rows, the [`mod@registry`] of algorithms, the laws of queue management in [`aqm`], the limits that several
 //! layers keep in [`agreed`], and the [`Fingerprint`] of a run.
 //!
@@ -32,6 +32,7 @@ mod segment;
 pub mod table;
 mod time;
 mod tunnel;
+mod under_way;
 mod units;
 mod wake;
 
@@ -56,5 +57,6 @@ pub use segment::{
 };
 pub use time::{Span, Time};
 pub use tunnel::{Carried, InterfaceFrame, InterfacePdu, PdcpNumber, Tunnel, UserPlane};
+pub use under_way::UnderWay;
 pub use units::{Bytes, Dbm, Decibel, Hertz, Meters, Rate};
 pub use wake::Wake;

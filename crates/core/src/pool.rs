@@ -1,6 +1,8 @@
 //! The packets in flight, in recycled slots.
 
-use crate::Packet;
+use crate::under_way::{Content, UnderWay, Usual};
+use crate::{Ecn, EndpointId, FlowId, Packet, RouteId, Segment, Time};
+use std::borrow::Cow;
 
 /// A packet's slot in the pool, valid until it is freed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -14,18 +16,73 @@ impl PacketId {
     }
 }
 
-/// Slots that are allocated at once: a power of two. One list of all would be copied whenever it grows, with both
-/// copies there at a time.
-const PIECE: usize = 1024;
-
-/// Recycled storage for every packet between two hosts. Grows to the largest number ever in
-/// flight, then allocates nothing.
-#[derive(Debug, Default)]
-pub struct PacketPool {
-    pieces: Vec<Box<[Packet; PIECE]>>,
-    /// Slots that ever had a packet.
+/// Recycled storage. Grows to the largest number of items ever in it, then allocates nothing.
+///
+/// Room is made for a `PIECE` of items at once, a power of two. One list of all would be copied whenever it grows,
+/// with both copies there at a time.
+#[derive(Debug)]
+struct Recycled<T, const PIECE: usize> {
+    pieces: Vec<Box<[T; PIECE]>>,
+    /// Slots that ever had an item.
     slots: usize,
     free: Vec<u32>,
+}
+
+impl<T, const PIECE: usize> Default for Recycled<T, PIECE> {
+    fn default() -> Self {
+        Recycled {
+            pieces: Vec::new(),
+            slots: 0,
+            free: Vec::new(),
+        }
+    }
+}
+
+impl<T: Copy + Default + std::fmt::Debug, const PIECE: usize> Recycled<T, PIECE> {
+    /// A slot to write an item into; it still holds what was there before.
+    #[inline]
+    fn claim(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| self.grow())
+    }
+
+    #[inline]
+    fn free(&mut self, slot: u32) {
+        self.free.push(slot);
+    }
+
+    #[cold]
+    fn grow(&mut self) -> u32 {
+        let slot = u32::try_from(self.slots).expect("fewer than 2^32 packets are in flight");
+        if self.slots == self.pieces.len() * PIECE {
+            let piece = vec![T::default(); PIECE].into_boxed_slice();
+            self.pieces
+                .push(piece.try_into().expect("it has as many slots as a piece"));
+        }
+        self.slots += 1;
+        slot
+    }
+
+    fn len(&self) -> usize {
+        self.slots - self.free.len()
+    }
+
+    #[inline]
+    fn at(&self, slot: u32) -> &T {
+        &self.pieces[slot as usize / PIECE][slot as usize % PIECE]
+    }
+
+    #[inline]
+    fn at_mut(&mut self, slot: u32) -> &mut T {
+        &mut self.pieces[slot as usize / PIECE][slot as usize % PIECE]
+    }
+}
+
+/// Every packet between two hosts, in recycled slots.
+#[derive(Debug, Default)]
+pub struct PacketPool {
+    packets: Recycled<UnderWay, 1024>,
+    /// Segments with what few have.
+    beside: Recycled<Segment, 64>,
 }
 
 impl PacketPool {
@@ -37,52 +94,107 @@ impl PacketPool {
     /// Stores a packet.
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> PacketId {
-        let (id, slot) = self.claim();
-        *slot = packet;
-        id
+        self.store(UnderWay::beside_segment(&packet), &packet.segment)
     }
 
-    /// A slot to write a packet into; it still holds what was there before.
+    /// Stores a packet that sets out with a segment.
     #[inline]
-    pub fn claim(&mut self) -> (PacketId, &mut Packet) {
-        let slot = self.free.pop().unwrap_or_else(|| self.grow());
-        let id = PacketId(slot);
-        (id, &mut self[id])
+    pub fn send(
+        &mut self,
+        (flow, to, route): (FlowId, EndpointId, RouteId),
+        now: Time,
+        ecn: Ecn,
+        segment: &Segment,
+    ) -> PacketId {
+        let under_way = UnderWay {
+            flow,
+            to,
+            route,
+            ecn,
+            sent_at: now,
+            ..UnderWay::default()
+        };
+        self.store(under_way, segment)
+    }
+
+    /// Stores a packet that sets out with a numbered [`Packet::message`] of the network.
+    pub fn send_message(
+        &mut self,
+        (flow, route): (FlowId, RouteId),
+        now: Time,
+        (number, size): (u64, u32),
+    ) -> PacketId {
+        self.insert(Packet {
+            flow,
+            route,
+            sent_at: now,
+            ..Packet::message(number, size)
+        })
+    }
+
+    #[inline(always)]
+    fn store(&mut self, under_way: UnderWay, segment: &Segment) -> PacketId {
+        let content = match Usual::of(segment) {
+            Some(usual) => Content::Usual(usual),
+            None => self.put_beside(segment),
+        };
+        let slot = self.packets.claim();
+        *self.packets.at_mut(slot) = UnderWay {
+            headers: under_way.protocol.headers_of(segment) as u8,
+            content,
+            ..under_way
+        };
+        PacketId(slot)
+    }
+
+    #[inline(never)]
+    fn put_beside(&mut self, segment: &Segment) -> Content {
+        let at = self.beside.claim();
+        *self.beside.at_mut(at) = *segment;
+        Content::Beside {
+            at,
+            len: segment.len,
+        }
+    }
+
+    /// The segment of a packet.
+    #[inline]
+    pub fn segment(&self, id: PacketId) -> Cow<'_, Segment> {
+        match &self[id].content {
+            Content::Usual(usual) => Cow::Owned(usual.segment()),
+            Content::Beside { at, .. } => Cow::Borrowed(self.beside.at(*at)),
+        }
+    }
+
+    /// A packet, whole.
+    pub fn packet(&self, id: PacketId) -> Packet {
+        self[id].packet(*self.segment(id))
     }
 
     /// Frees a slot.
     #[inline]
     pub fn free(&mut self, id: PacketId) {
-        self.free.push(id.0);
+        if let Content::Beside { at, .. } = self[id].content {
+            self.beside.free(at);
+        }
+        self.packets.free(id.0);
     }
 
     /// Frees a slot and returns its packet.
-    #[inline]
     pub fn take(&mut self, id: PacketId) -> Packet {
+        let packet = self.packet(id);
         self.free(id);
-        self[id]
-    }
-
-    #[cold]
-    fn grow(&mut self) -> u32 {
-        let slot = u32::try_from(self.slots).expect("fewer than 2^32 packets are in flight");
-        if self.slots == self.pieces.len() * PIECE {
-            let piece = vec![Packet::default(); PIECE].into_boxed_slice();
-            self.pieces
-                .push(piece.try_into().expect("it has as many slots as a piece"));
-        }
-        self.slots += 1;
-        slot
+        packet
     }
 
     /// Whether a slot has a packet in it. It looks through all that are free: not for every packet.
     pub fn is_in_use(&self, id: PacketId) -> bool {
-        !self.free.contains(&id.0)
+        !self.packets.free.contains(&id.0)
     }
 
     /// Packets in flight.
     pub fn len(&self) -> usize {
-        self.slots - self.free.len()
+        self.packets.len()
     }
 
     /// Whether nothing is in flight.
@@ -92,23 +204,23 @@ impl PacketPool {
 }
 
 impl std::ops::Index<PacketId> for PacketPool {
-    type Output = Packet;
+    type Output = UnderWay;
     #[inline]
-    fn index(&self, id: PacketId) -> &Packet {
-        &self.pieces[id.index() / PIECE][id.index() % PIECE]
+    fn index(&self, id: PacketId) -> &UnderWay {
+        self.packets.at(id.0)
     }
 }
 impl std::ops::IndexMut<PacketId> for PacketPool {
     #[inline]
-    fn index_mut(&mut self, id: PacketId) -> &mut Packet {
-        &mut self.pieces[id.index() / PIECE][id.index() % PIECE]
+    fn index_mut(&mut self, id: PacketId) -> &mut UnderWay {
+        self.packets.at_mut(id.0)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::FlowId;
+    use crate::{AccurateEcnOption, Dss, Flags, MptcpOption, Protocol, SackBlock, SackList};
 
     #[test]
     fn a_freed_slot_is_used_again() {
@@ -127,7 +239,7 @@ mod tests {
     #[test]
     fn packets_keep_their_place_however_many_there_are() {
         let mut pool = PacketPool::new();
-        let count = 2 * PIECE as u32 + 1;
+        let count = 2 * 1024 + 1;
         let flow = |n| Packet {
             flow: FlowId(n),
             ..Packet::default()
@@ -140,5 +252,120 @@ mod tests {
             assert_eq!(pool.take(id).flow, FlowId(n));
         }
         assert!(pool.is_empty());
+    }
+
+    fn in_pool(segment: Segment) -> (PacketPool, PacketId) {
+        let mut pool = PacketPool::new();
+        let way = (FlowId(1), EndpointId(2), RouteId(3));
+        let id = pool.send(way, Time::from_nanos(4), Ecn::Ect0, &segment);
+        (pool, id)
+    }
+
+    fn assert_kept(segment: Segment, beside: usize) {
+        let (mut pool, id) = in_pool(segment);
+        assert_eq!(pool.beside.len(), beside, "{segment:?}");
+        assert_eq!(*pool.segment(id), segment);
+        assert_eq!(pool[id].wire_len(), segment.wire_len());
+        let packet = pool.take(id);
+        let expected = Packet {
+            flow: FlowId(1),
+            to: EndpointId(2),
+            route: RouteId(3),
+            sent_at: Time::from_nanos(4),
+            ecn: Ecn::Ect0,
+            segment,
+            ..Packet::default()
+        };
+        assert_eq!(format!("{packet:?}"), format!("{expected:?}"));
+        assert!(pool.is_empty() && pool.beside.len() == 0);
+    }
+
+    #[test]
+    fn a_usual_segment_comes_out_as_it_went_in() {
+        let usual = Segment {
+            seq: 1 << 40,
+            ack: u64::MAX,
+            window: u64::from(u32::MAX),
+            len: 1_448,
+            ts_value: 5,
+            ts_echo: 6,
+            flags: Flags::ACK | Flags::FIN,
+            ..Segment::default()
+        };
+        assert_kept(usual, 0);
+        for bits in 1..8 {
+            let segment = Segment {
+                has_timestamps: bits & 1 > 0,
+                is_expendable: bits & 2 > 0,
+                is_radio_loss: bits & 4 > 0,
+                ..usual
+            };
+            assert_kept(segment, 0);
+        }
+    }
+
+    #[test]
+    fn a_segment_with_what_few_have_comes_out_as_it_went_in() {
+        let segment = Segment {
+            len: 100,
+            has_timestamps: true,
+            ..Segment::default()
+        };
+        let mut sack = SackList::EMPTY;
+        assert!(sack.push(SackBlock { start: 1, end: 2 }));
+        for rare in [
+            Segment { sack, ..segment },
+            Segment {
+                mptcp: MptcpOption::Dss(Dss::default()),
+                ..segment
+            },
+            Segment {
+                accurate: AccurateEcnOption::new([1, 2, 3], 0, false),
+                ..segment
+            },
+            Segment {
+                ce_packets: 1,
+                ..segment
+            },
+            Segment { mss: 1, ..segment },
+            Segment {
+                window_scale: Some(0),
+                ..segment
+            },
+            Segment {
+                sack_permitted: true,
+                ..segment
+            },
+            Segment {
+                window: 1 << 32,
+                ..segment
+            },
+        ] {
+            assert_kept(rare, 1);
+        }
+    }
+
+    #[test]
+    fn a_message_has_nothing_of_what_was_in_its_slot() {
+        let (mut pool, id) = in_pool(Segment {
+            mss: 1,
+            ..Segment::default()
+        });
+        pool[id].hop = 3;
+        pool[id].protocol = Protocol::Udp;
+        pool.free(id);
+        let way = (FlowId(1), RouteId(2));
+        let message = pool.send_message(way, Time::from_nanos(4), (5, 972));
+        assert_eq!((message, pool[message].wire_len()), (id, 972));
+        let expected = Packet {
+            flow: FlowId(1),
+            route: RouteId(2),
+            sent_at: Time::from_nanos(4),
+            ..Packet::message(5, 972)
+        };
+        assert_eq!(
+            format!("{:?}", pool.packet(message)),
+            format!("{expected:?}")
+        );
     }
 }

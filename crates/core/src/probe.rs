@@ -36,6 +36,12 @@ pub trait Probe {
     /// In-order application bytes reached their receiver.
     #[inline]
     fn delivered(&mut self, _now: Time, _flow: FlowId, _bytes: u64) {}
+    /// Whether packets are wanted that hosts send and receive: [`Probe::sent`] and [`Probe::received`] are told of
+    /// them then alone.
+    #[inline]
+    fn wants_packets(&self) -> bool {
+        false
+    }
     /// A host handed a packet to its first link.
     #[inline]
     fn sent(&mut self, _now: Time, _packet: &Packet) {}

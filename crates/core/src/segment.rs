@@ -1,5 +1,7 @@
 //! TCP segments as metadata: no payload bytes, sequence numbers that do not wrap.
 
+use std::num::NonZero;
+
 /// Most SACK blocks that fit a segment without timestamps.
 ///
 /// Standard: RFC 2018 §3.
@@ -83,47 +85,59 @@ impl std::fmt::Debug for SackBlock {
     }
 }
 
-/// Up to four SACK blocks, most recently received first (RFC 2018; a DSACK leads, RFC 2883).
+/// Up to four SACK blocks, most recently received first (RFC 2018; a DSACK leads, RFC 2883). An empty list, as most
+/// segments have, is written as one word.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-#[repr(C)]
-pub struct SackList {
-    /// A word: a list without padding is copied as it was written.
-    len: u64,
+pub struct SackList(Option<Blocks>);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Blocks {
+    len: NonZero<u64>,
     blocks: [SackBlock; MAX_SACK_BLOCKS],
 }
 
 impl SackList {
     /// No blocks.
-    pub const EMPTY: SackList = SackList {
-        blocks: [SackBlock { start: 0, end: 0 }; MAX_SACK_BLOCKS],
-        len: 0,
-    };
+    pub const EMPTY: SackList = SackList(None);
 
     /// Appends a block; returns false when the list is full.
     pub fn push(&mut self, block: SackBlock) -> bool {
-        let room = self.as_slice().len() < MAX_SACK_BLOCKS;
-        if room {
-            self.blocks[self.len as usize] = block;
-            self.len += 1;
+        let len = self.as_slice().len();
+        let has_room = len < MAX_SACK_BLOCKS;
+        if has_room {
+            let blocks = self.0.map_or_else(Default::default, |it| it.blocks);
+            self.set(len + 1, blocks);
+            if let Some(Blocks { blocks, .. }) = &mut self.0 {
+                blocks[len] = block;
+            }
         }
-        room
+        has_room
     }
     /// Keeps the first `len` blocks.
     pub fn truncate(&mut self, len: usize) {
-        self.len = self.len.min(len as u64);
-        for block in &mut self.blocks[self.len as usize..] {
-            *block = SackBlock::default();
+        if let Some(Blocks { mut blocks, .. }) = self.0
+            && len < self.as_slice().len()
+        {
+            blocks[len..].fill(SackBlock::default());
+            self.set(len, blocks);
         }
+    }
+    fn set(&mut self, len: usize, blocks: [SackBlock; MAX_SACK_BLOCKS]) {
+        let len = NonZero::new(len as u64);
+        self.0 = len.map(|len| Blocks { len, blocks });
     }
     /// The blocks in order.
     #[inline]
     pub fn as_slice(&self) -> &[SackBlock] {
-        &self.blocks[..self.len as usize]
+        match &self.0 {
+            Some(Blocks { len, blocks }) => &blocks[..len.get() as usize],
+            None => &[],
+        }
     }
     /// Whether there is no block.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.0.is_none()
     }
 }
 
@@ -303,7 +317,7 @@ pub const SEGMENT_HEADERS: u32 = 40;
 /// Sequence numbers are 64-bit offsets: the SYN is 0, the first data byte 1. They never wrap, so
 /// PAWS (RFC 7323 section 5) has nothing to protect; captures write them modulo 2^32.
 ///
-/// Fields stand in the order in which they are needed; see [`Packet`](crate::Packet).
+/// Fields stand in the order in which they are needed.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[repr(C)]
 pub struct Segment {

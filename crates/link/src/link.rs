@@ -19,8 +19,8 @@ use crate::{
     LinkError, LinkStats, LossConfig, QueueConfig, RateConfig,
 };
 use fadeout_core::{
-    BlockageRow, Bytes, DropCause, DropRow, LinkId, Packet, PacketId, PacketPool, Probe, QueueRow,
-    Rate, Span, Time,
+    BlockageRow, Bytes, DropCause, DropRow, LinkId, PacketId, PacketPool, Probe, QueueRow, Rate,
+    Span, Time, UnderWay,
 };
 use sending::{check_for_arrivals, slowing, transmitter};
 
@@ -318,7 +318,7 @@ impl Link {
 
     /// Counts a packet that comes in; its size on the link.
     #[inline(always)]
-    fn count_in(&mut self, packet: &Packet) -> u32 {
+    fn count_in(&mut self, packet: &UnderWay) -> u32 {
         let size = packet.wire_len() + self.framing;
         self.stats.count_in(size);
         size

@@ -373,6 +373,10 @@ impl Probe for Recorder {
         }
     }
     #[inline]
+    fn wants_packets(&self) -> bool {
+        self.captures.is_some()
+    }
+    #[inline]
     fn sent(&mut self, now: Time, packet: &Packet) {
         if let Some(captures) = &mut self.captures {
             keep_first(&mut self.error, captures.on_sent(now, packet));

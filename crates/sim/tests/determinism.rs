@@ -146,6 +146,9 @@ impl Probe for Channel {
     fn wants_queue(&self, _: Time, _: LinkId) -> bool {
         true
     }
+    fn wants_packets(&self) -> bool {
+        true
+    }
     fn sent(&mut self, _: Time, packet: &Packet) {
         self.sent += u64::from(packet.to == EndpointId(1));
     }

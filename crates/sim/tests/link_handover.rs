@@ -28,6 +28,9 @@ impl Probe for Seen {
     fn dropped(&mut self, row: DropRow) {
         self.drops.push(row);
     }
+    fn wants_packets(&self) -> bool {
+        true
+    }
     fn sent(&mut self, now: Time, packet: &Packet) {
         if packet.segment.len > 0 {
             *self.sent.entry((now, packet.segment.seq)).or_default() += 1;

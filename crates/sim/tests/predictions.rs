@@ -217,6 +217,9 @@ fn heard(text: &str, until: Time) -> Vec<(Time, f64)> {
 struct Windows(Vec<(Time, f64)>);
 
 impl Probe for Windows {
+    fn wants_packets(&self) -> bool {
+        true
+    }
     fn sent(&mut self, now: Time, packet: &Packet) {
         if packet.to == EndpointId(0) {
             self.0.push((now, packet.segment.window as f64));

@@ -37,6 +37,9 @@ struct Watch {
 }
 
 impl Probe for Watch {
+    fn wants_packets(&self) -> bool {
+        true
+    }
     fn sent(&mut self, now: Time, packet: &Packet) {
         if packet.to != SENDER {
             return;

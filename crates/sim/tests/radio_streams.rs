@@ -65,6 +65,9 @@ struct Watch {
 }
 
 impl Probe for Watch {
+    fn wants_packets(&self) -> bool {
+        true
+    }
     fn sent(&mut self, now: Time, _: &Packet) {
         self.sent += 1;
         self.last_sent_at = now;

@@ -61,7 +61,7 @@ impl Managed for Biased {
             queued: arrival,
             is_gone: false,
         });
-        if effects.pool[arrival.packet].segment.is_expendable {
+        if effects.pool.segment(arrival.packet).is_expendable {
             self.expendable.push(number);
         }
         self.packets += 1;
@@ -126,8 +126,10 @@ mod tests {
         let mut biased = Biased::default();
         let mut packets = Vec::new();
         for &is_expendable in kinds {
-            let queued = rig.full(ms(0));
-            rig.pool[queued.packet].segment.is_expendable = is_expendable;
+            let mut queued = rig.full(ms(0));
+            let mut packet = rig.pool.take(queued.packet);
+            packet.segment.is_expendable = is_expendable;
+            queued.packet = rig.pool.insert(packet);
             packets.push(queued.packet);
             biased.enqueue(queued, &mut rig.effects());
         }

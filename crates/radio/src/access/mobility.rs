@@ -385,7 +385,7 @@ impl RadioAccess {
             | Backhaul::LegFailure { .. }
             | Backhaul::DeliveryStatus { .. }
             | Backhaul::UplinkPdu { .. } => {
-                let number = env.pool[packet].segment.seq;
+                let number = env.pool.segment(packet).seq;
                 env.pool.free(packet);
                 self.service.on_frame((what, number), env);
                 if self.service.secondary.are_known() {

@@ -16,7 +16,7 @@ pub(super) fn anew(
 ) -> Sdu {
     match &mut anchor.rohc {
         Some(rohc) if anchor.ledger.holds(sdu.serial) => {
-            let packet = &env.pool[sdu.packet];
+            let packet = &env.pool.packet(sdu.packet);
             let size = rohc.compress_again(env.now, sdu.serial, packet) + pdcp.header();
             Sdu { size, ..sdu }
         }

@@ -145,7 +145,7 @@ impl Travel<'_> {
         if let Some(copies) = self.copies()
             && copies.place == Place::Awaited
         {
-            let twin = copies.twins.entry(identity(&env.pool[packet]));
+            let twin = copies.twins.entry(identity(&env.pool.packet(packet)));
             twin.or_default().original = true;
         }
     }
@@ -166,7 +166,7 @@ impl Travel<'_> {
         };
         (copies.place, copies.bytes) = (Place::Away, 0);
         for packet in copies.waiting.drain(..) {
-            if let Some(twin) = copies.twins.get_mut(&identity(&env.pool[packet])) {
+            if let Some(twin) = copies.twins.get_mut(&identity(&env.pool.packet(packet))) {
                 twin.copied = false;
             }
             storage.lost.push(packet);
@@ -197,7 +197,10 @@ impl Travel<'_> {
                 RadioDropCause::BufferFull
             }
             place => {
-                let twin = copies.twins.entry(identity(&env.pool[packet])).or_default();
+                let twin = copies
+                    .twins
+                    .entry(identity(&env.pool.packet(packet)))
+                    .or_default();
                 twin.copied = true;
                 if place == Place::Awaited {
                     copies.bytes += size;

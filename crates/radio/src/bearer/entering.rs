@@ -52,9 +52,11 @@ impl Drb {
         let rlc = &mut self.legs.primary.ends[direction.index()].rlc;
         let anchor = &mut self.anchors[direction.index()];
         let size = match &mut anchor.rohc {
-            Some(rohc) if rlc.has_room(size + self.config.pdcp.header()) => {
-                rohc.compress(env.now, &env.pool[packet], anchor.ledger.first_serial())
-            }
+            Some(rohc) if rlc.has_room(size + self.config.pdcp.header()) => rohc.compress(
+                env.now,
+                &env.pool.packet(packet),
+                anchor.ledger.first_serial(),
+            ),
             // What does not fit is not compressed.
             _ => size,
         };

@@ -61,7 +61,7 @@ impl Transfer {
     ) {
         self.away.push_back(Away {
             packet,
-            identity: identity(&pool[packet]),
+            identity: identity(&pool.packet(packet)),
             numbered,
         });
         storage.forwarded.push(Forwarded {
@@ -78,7 +78,7 @@ impl Transfer {
     pub(super) fn count_dropped(&mut self, pool: &PacketPool) {
         let before = self.away.len();
         self.away.retain(|away| {
-            let is_it = identity(&pool[away.packet]) == away.identity;
+            let is_it = identity(&pool.packet(away.packet)) == away.identity;
             is_it && pool.is_in_use(away.packet)
         });
         self.counts.lost += (before - self.away.len()) as u64;
@@ -86,7 +86,7 @@ impl Transfer {
 
     /// Removes the record of a packet that was sent away.
     fn take_away(&mut self, packet: PacketId, pool: &PacketPool) -> Option<Away> {
-        let identity = identity(&pool[packet]);
+        let identity = identity(&pool.packet(packet));
         let is_it = |away: &Away| away.packet == packet && away.identity == identity;
         let place = self.away.iter().position(is_it)?;
         self.away.remove(place)

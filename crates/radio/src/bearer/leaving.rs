@@ -243,7 +243,7 @@ impl Travel<'_> {
                 // Some of them may have come to the target too.
                 Some(copies) if direction == Direction::Downlink => {
                     let lost = storage.lost.iter();
-                    lost.for_each(|&packet| copies.on_drop(&env.pool[packet]));
+                    lost.for_each(|&packet| copies.on_drop(&env.pool.packet(packet)));
                 }
                 _ => transfer.counts.lost += storage.lost.len() as u64,
             }

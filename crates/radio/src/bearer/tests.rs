@@ -121,7 +121,7 @@ fn what_a_block_carries_leaves_at_the_far_end_and_is_counted() {
     let block = rig.block(0, DOWN, 3000);
     rig.arrive(0, DOWN, &block);
     assert_eq!(rig.out, [first, second]);
-    let bytes = u64::from(rig.pool[first].segment.wire_len());
+    let bytes = u64::from(rig.pool[first].wire_len());
     let counters = rig.drb.counters(DOWN);
     assert_eq!(
         (counters.delivered_packets, counters.delivered_bytes),

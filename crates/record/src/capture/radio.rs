@@ -107,7 +107,7 @@ impl RadioCaptures {
         let start = self.frame.len();
         self.frame.extend(pdu.bytes);
         for part in pdu.packets {
-            let headers = hosts.headers(&pdu.pool[part.packet]);
+            let headers = hosts.headers(&pdu.pool.packet(part.packet));
             let (from, len) = (part.offset as usize, part.len as usize);
             let headers = headers.get(from..).unwrap_or_default();
             let headers = &headers[..headers.len().min(len)];

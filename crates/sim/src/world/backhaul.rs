@@ -144,8 +144,8 @@ impl<P: Probe> World<P> {
         route: RouteId,
         (flow, number, size): (FlowId, u64, u32),
     ) {
-        let (id, packet) = self.pool.claim();
-        packet.send_message((flow, route), self.agenda.now(), (number, size));
+        let now = self.agenda.now();
+        let id = self.pool.send_message((flow, route), now, (number, size));
         self.enter(self.routes.first(route), id);
     }
 

@@ -190,8 +190,8 @@ impl<P: Probe> Crossed<'_, P> {
     fn send_signal(&mut self, index: u16, signal: Signal, route: RouteId) {
         let flow = self.crossing(index).downs.first().map(|way| way.flow);
         let way = (flow.unwrap_or_default(), route);
-        let (id, packet) = self.pool.claim();
-        packet.send_message(way, self.agenda.now(), (0, signal.size()));
+        let now = self.agenda.now();
+        let id = self.pool.send_message(way, now, (0, signal.size()));
         self.enter(self.routes.first(route), id);
     }
 
@@ -332,17 +332,17 @@ impl<P: Probe> Crossed<'_, P> {
     /// A downlink packet is at a source that has stopped.
     fn turn_away(&mut self, index: u16, id: PacketId, was_waiting: bool) {
         let crossing = &mut self.crossings.list[usize::from(index)];
-        let packet = &mut self.pool[id];
         if let Data::Forwarded(route) = crossing.data {
             match was_waiting {
                 true => crossing.row.forwarded_waiting += 1,
                 false => crossing.row.forwarded_later += 1,
             }
+            let packet = &mut self.pool[id];
             (packet.route, packet.hop) = (route, 0);
             self.enter(self.routes.first(route), id);
             return;
         }
-        if self.crossings.copies.on_drop(packet) {
+        if self.crossings.copies.on_drop(&self.pool.packet(id)) {
             match was_waiting {
                 true => crossing.row.lost_waiting += 1,
                 false => crossing.row.lost_later += 1,
@@ -460,7 +460,7 @@ impl<P: Probe> Crossed<'_, P> {
         self.crossings.turns.retain(|_, turn| !is_own(turn));
         let mut copies = self.take_waiting(target[0]);
         for packet in copies.drain(..) {
-            self.crossings.copies.on_drop(&self.pool[packet]);
+            self.crossings.copies.on_drop(&self.pool.packet(packet));
             let (pool, probe) = (&mut *self.pool, &mut *self.probe);
             self.links
                 .lose(target[0], packet, true, self.agenda, pool, probe);
@@ -487,8 +487,9 @@ impl<P: Probe> Crossed<'_, P> {
                 Some(Turn::Detour(route)) => packet.route = route,
                 Some(Turn::Copy(route, index)) => {
                     self.crossings.list[usize::from(index)].row.bicast += 1;
-                    self.crossings.copies.on_copy(packet, index);
-                    let copy = Packet { route, ..*packet };
+                    let packet = self.pool.packet(id);
+                    self.crossings.copies.on_copy(&packet, index);
+                    let copy = Packet { route, ..packet };
                     let copy_of = self.pool.insert(copy);
                     if let Some(hop) = self.routes.at(route, copy.hop) {
                         self.enter(hop, copy_of);
@@ -502,7 +503,7 @@ impl<P: Probe> Crossed<'_, P> {
     /// A packet has reached its endpoint.
     pub(super) fn note_arrival(&mut self, id: PacketId) {
         let now = self.agenda.now();
-        let packet = &self.pool[id];
+        let packet = &self.pool.packet(id);
         let Some(arrival) = self.crossings.arrivals.get_mut(&packet.to) else {
             return;
         };

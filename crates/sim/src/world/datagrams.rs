@@ -13,8 +13,7 @@ impl<P: Probe> World<P> {
             return;
         };
         let datagram = udp.send(now, bytes.0 as u32);
-        let (id, packet) = self.pool.claim();
-        *packet = Packet {
+        let id = self.pool.insert(Packet {
             flow,
             to,
             route,
@@ -22,8 +21,8 @@ impl<P: Probe> World<P> {
             sent_at: now,
             segment: datagram.to_segment(),
             ..Packet::default()
-        };
-        self.probe.sent(now, packet);
+        });
+        self.show_sent(id);
         self.enter(self.routes.first(route), id);
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Event, Transport, World};
 use crate::hop::Hop;
-use fadeout_core::{EndpointId, FlowId, PacketId, Probe, RouteId, Time};
+use fadeout_core::{EndpointId, FlowId, PacketId, Probe, RouteId, Segment, Time};
 use fadeout_transport::tcp::{AppCommand, Outgoing};
 
 impl<P: Probe> World<P> {
@@ -63,24 +63,24 @@ impl<P: Probe> World<P> {
     /// A packet reached its endpoint, which reads it where it lies: most are never all read.
     pub(super) fn receive(&mut self, id: PacketId) {
         self.delivered_packets += 1;
-        let packet = &self.pool[id];
-        let segment = &packet.segment;
-        self.fingerprint
-            .mix(self.agenda.now(), segment.seq ^ segment.ack.rotate_left(24));
-        self.fingerprint.mix(
-            packet.sent_at,
-            u64::from(packet.to.0) ^ (segment.window << 16),
-        );
-        self.probe.received(self.agenda.now(), packet);
         if self.crossings.is_some() {
             self.cross(|it| it.note_arrival(id));
         }
+        let now = self.agenda.now();
         let packet = &self.pool[id];
-        let segment = &packet.segment;
-        let (to, now) = (packet.to, self.agenda.now());
+        let (to, ecn) = (packet.to, packet.ecn);
+        let segment = self.pool.segment(id);
+        let segment: &Segment = &segment;
+        self.fingerprint
+            .mix(now, segment.seq ^ segment.ack.rotate_left(24));
+        self.fingerprint
+            .mix(packet.sent_at, u64::from(to.0) ^ (segment.window << 16));
+        if self.probe.wants_packets() {
+            self.probe.received(now, &self.pool.packet(id));
+        }
         match &mut self.endpoints[to].transport {
             Transport::Tcp(tcp) => {
-                tcp.on_segment(now, segment, packet.ecn, &mut self.outbox, &mut self.probe);
+                tcp.on_segment(now, segment, ecn, &mut self.outbox, &mut self.probe);
                 self.pool.free(id);
                 self.after_endpoint(to);
             }
@@ -89,7 +89,7 @@ impl<P: Probe> World<P> {
                     now,
                     path,
                     segment,
-                    packet.ecn,
+                    ecn,
                     &mut self.path_outbox,
                     &mut self.probe,
                 );
@@ -200,19 +200,22 @@ impl<P: Probe> World<P> {
         route: RouteId,
         first: Hop,
     ) {
-        let (id, packet) = self.pool.claim();
-        packet.send(
-            (flow, to, route),
-            self.agenda.now(),
-            outgoing.ecn,
-            &outgoing.segment,
-        );
-        self.probe.sent(self.agenda.now(), packet);
+        let (now, way) = (self.agenda.now(), (flow, to, route));
+        let id = self.pool.send(way, now, outgoing.ecn, &outgoing.segment);
+        self.show_sent(id);
         if self.crossings.is_some() || (self.paths.as_ref()).is_some_and(|paths| paths.has_forks())
         {
             return self.depart(id);
         }
         self.enter(first, id);
+    }
+
+    /// A packet sets out: captures see it.
+    #[inline]
+    pub(super) fn show_sent(&mut self, id: PacketId) {
+        if self.probe.wants_packets() {
+            self.probe.sent(self.agenda.now(), &self.pool.packet(id));
+        }
     }
 
     /// A packet enters its route, which a handover may have turned.

@@ -84,8 +84,7 @@ impl Kernels {
                 (Protocol::Udp, sized)
             }
         };
-        let (packet_id, packet) = pool.claim();
-        *packet = Packet {
+        let packet = Packet {
             flow,
             to,
             route,
@@ -98,11 +97,11 @@ impl Kernels {
             },
             sent_at: now,
             protocol,
-            noted_len: None,
             segment,
         };
+        let packet_id = pool.insert(packet);
         self.keep(packet_id, frame, is_of_program);
-        probe.sent(now, packet);
+        probe.sent(now, &packet);
         Some(packet_id)
     }
 }

@@ -12,7 +12,7 @@ use crate::directory::Directory;
 use crate::hop::{Hop, Routes};
 use crate::routing::{Topology, backward};
 use fadeout_core::{
-    Direction, DrbId, EndpointId, FlowId, NodeId, Packet, PacketId, Probe, RouteId, UeId,
+    Direction, DrbId, EndpointId, FlowId, NodeId, Packet, PacketId, Probe, RouteId, UeId, UnderWay,
 };
 use fadeout_radio::access::{Backhaul, Move, Place};
 use std::collections::{BTreeMap, BTreeSet};
@@ -151,7 +151,7 @@ fn parting(routes: &Routes, one: RouteId, other: RouteId) -> usize {
 
 /// The base station at which a downlink packet arrives.
 pub(super) fn base_of(
-    packet: &Packet,
+    packet: &UnderWay,
     routes: &Routes,
     directory: &Directory,
     endpoints: &Endpoints,
@@ -420,8 +420,12 @@ impl UePaths {
         };
         let packet = &world.pool[id];
         if let Some(route) = paths.copied(packet.route, packet.hop) {
-            let copy = Packet { route, ..*packet };
-            let (copy_of, hop) = (world.pool.insert(copy), copy.hop);
+            let hop = packet.hop;
+            let copy = Packet {
+                route,
+                ..world.pool.packet(id)
+            };
+            let copy_of = world.pool.insert(copy);
             if let Some(hop) = world.routes.at(route, hop) {
                 world.enter(hop, copy_of);
             }

@@ -11,8 +11,8 @@ use crate::crossing::Signal;
 use crate::directory::Directory;
 use crate::hop::{Hop, Routes};
 use fadeout_core::{
-    Carried, Direction, DrbId, InterfaceFrame, LinkId, NodeId, PacketId, PacketPool, PdcpNumber,
-    Probe, Tunnel,
+    Carried, Direction, DrbId, InterfaceFrame, LinkId, NodeId, Packet, PacketId, PdcpNumber, Probe,
+    Tunnel,
 };
 use fadeout_radio::access::Backhaul;
 use std::collections::{BTreeMap, BTreeSet};
@@ -108,12 +108,11 @@ impl Tunnels {
     /// The packet as a link carries it, in its tunnel if any; none for messages.
     fn carried<'a>(
         &self,
-        (id, pool): (PacketId, &'a PacketPool),
-        frame: Option<&'a InterfaceFrame>,
+        (id, packet): (PacketId, &'a Packet),
+        frame: Option<(&'a InterfaceFrame, Option<&'a Packet>)>,
         routes: &Routes,
         directory: &Directory,
     ) -> Option<Carried<'a>> {
-        let packet = &pool[id];
         let stretch = Stretch::of(routes.hops(packet.route), usize::from(packet.hop));
         let nodes = stretch.nodes(directory);
         let [first, .., last] = nodes[..] else {
@@ -134,12 +133,11 @@ impl Tunnels {
         };
         let marker = |tunnel| Some(Carried::EndMarker(tunnel));
         let of_frame = |tunnel| {
-            let frame = frame?;
-            let packet = frame.pdu.as_ref().and_then(|pdu| pdu.packet);
+            let (frame, packet) = frame?;
             Some(Carried::Interface {
                 tunnel,
                 frame,
-                packet: packet.map(|id| &pool[id]),
+                packet,
             })
         };
         match stretch.after {
@@ -243,15 +241,17 @@ pub(super) fn show_crossed<P: Probe>(world: &mut World<P>, link: LinkId, arrived
     }
     let now = world.agenda.now();
     for &id in arrived {
-        let packet = &world.pool[id];
+        let packet = world.pool.packet(id);
         let frame = match (world.routes.hops(packet.route).last(), &world.radio) {
             (Some(&Hop::Backhaul(what)), Some(radio)) => {
                 radio.access.frame(what, packet.segment.seq)
             }
             _ => None,
         };
-        let (packet, frame) = ((id, &world.pool), frame.as_ref());
-        let carried = tunnels.carried(packet, frame, &world.routes, &world.directory);
+        let inside = frame.as_ref().and_then(|frame| frame.pdu.as_ref()?.packet);
+        let inside = inside.map(|id| world.pool.packet(id));
+        let frame = frame.as_ref().map(|frame| (frame, inside.as_ref()));
+        let carried = tunnels.carried((id, &packet), frame, &world.routes, &world.directory);
         if let Some(carried) = carried {
             world.probe.crossed(now, link, carried);
         }

@@ -236,7 +236,7 @@ fn every_packet_leaves_once_whole_or_with_a_cause() {
         assert!(rig.drb.ledger(DOWN).is_empty());
         assert_eq!(rig.out.len() + rig.drops.0.len(), put);
         let seqs: Vec<u64> = (rig.out.iter())
-            .map(|&packet| rig.pool[packet].segment.seq)
+            .map(|&packet| rig.pool.segment(packet).seq)
             .collect();
         assert!(seqs.is_sorted_by(|one, next| one < next));
         let causes = rig.causes();

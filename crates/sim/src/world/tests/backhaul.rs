@@ -78,7 +78,7 @@ fn a_message_takes_the_link_between_base_stations_or_goes_by_way_of_the_core() {
         hops.push(Hop::Backhaul(Backhaul::Message { ue: PHONE }));
         assert_eq!(hops_of_the_packet(&world), hops, "{preparation}");
         assert_eq!(inside(&world, expected[0]), 1);
-        let packet = &world.pool[only(&world)];
+        let packet = world.pool.packet(only(&world));
         assert_eq!((packet.segment.seq, packet.wire_len()), (7, 600));
     }
     let mut world = managed("x2");

@@ -25,6 +25,9 @@ struct Seen {
 }
 
 impl Probe for Seen {
+    fn wants_packets(&self) -> bool {
+        true
+    }
     fn sent(&mut self, now: Time, packet: &Packet) {
         self.sent.push((now, *packet));
     }

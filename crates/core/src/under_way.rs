@@ -1,0 +1,207 @@
+//! A packet as it is kept while it is under way.
+
+use crate::{Bytes, Ecn, EndpointId, Flags, FlowId, Packet, Protocol, RouteId, Segment, Time};
+
+/// A packet under way, in one cache line: all that links ask for, and all of a usual segment. A segment that has
+/// what few have stands beside the packets, whole.
+#[derive(Clone, Copy, Default, Debug)]
+#[repr(align(64))]
+pub struct UnderWay {
+    /// Connection it belongs to.
+    pub flow: FlowId,
+    /// Endpoint it goes to.
+    pub to: EndpointId,
+    /// Links it follows.
+    pub route: RouteId,
+    /// Position on the route: index of the link it is on.
+    pub hop: u8,
+    /// ECN field.
+    pub ecn: Ecn,
+    /// Protocol that it carries.
+    pub protocol: Protocol,
+    /// Bytes of its headers, options included.
+    pub(crate) headers: u8,
+    /// When the sending host handed it to its first link.
+    pub sent_at: Time,
+    pub(crate) content: Content,
+}
+
+/// The segment inside.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Content {
+    /// A usual one.
+    Usual(Usual),
+    /// The place of one that stands beside, and its payload.
+    Beside { at: u32, len: u32 },
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Content::Usual(Usual::default())
+    }
+}
+
+/// The fields that usual segments have.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Usual {
+    seq: u64,
+    ack: u64,
+    window: u32,
+    len: u32,
+    ts_value: u32,
+    ts_echo: u32,
+    flags: Flags,
+    has_timestamps: bool,
+    is_expendable: bool,
+    is_radio_loss: bool,
+}
+
+impl Usual {
+    /// A segment's fields; none of a segment that has others too.
+    #[inline]
+    pub(crate) fn of(segment: &Segment) -> Option<Usual> {
+        let &Segment {
+            seq,
+            ack,
+            window,
+            len,
+            ts_value,
+            ts_echo,
+            ce_packets,
+            flags,
+            mss,
+            window_scale,
+            sack_permitted,
+            has_timestamps,
+            is_expendable,
+            is_radio_loss,
+            accurate,
+            mptcp,
+            ref sack,
+        } = segment;
+        let of_syn = mss != 0 || window_scale.is_some() || sack_permitted;
+        let has_options = !sack.is_empty() || !mptcp.is_empty() || accurate.is_present();
+        if of_syn || has_options || ce_packets != 0 || window > u64::from(u32::MAX) {
+            return None;
+        }
+        Some(Usual {
+            seq,
+            ack,
+            window: window as u32,
+            len,
+            ts_value,
+            ts_echo,
+            flags,
+            has_timestamps,
+            is_expendable,
+            is_radio_loss,
+        })
+    }
+
+    /// The segment.
+    #[inline]
+    pub(crate) fn segment(&self) -> Segment {
+        let &Usual {
+            seq,
+            ack,
+            window,
+            len,
+            ts_value,
+            ts_echo,
+            flags,
+            has_timestamps,
+            is_expendable,
+            is_radio_loss,
+        } = self;
+        Segment {
+            seq,
+            ack,
+            window: u64::from(window),
+            len,
+            ts_value,
+            ts_echo,
+            flags,
+            has_timestamps,
+            is_expendable,
+            is_radio_loss,
+            ..Segment::default()
+        }
+    }
+}
+
+impl UnderWay {
+    /// What is kept of a packet beside its segment.
+    #[inline]
+    pub(crate) fn beside_segment(packet: &Packet) -> UnderWay {
+        let &Packet {
+            flow,
+            to,
+            route,
+            hop,
+            ecn,
+            protocol,
+            sent_at,
+            ..
+        } = packet;
+        UnderWay {
+            flow,
+            to,
+            route,
+            hop,
+            ecn,
+            protocol,
+            sent_at,
+            ..UnderWay::default()
+        }
+    }
+
+    /// The packet, with its segment.
+    #[inline]
+    pub(crate) fn packet(&self, segment: Segment) -> Packet {
+        let &UnderWay {
+            flow,
+            to,
+            route,
+            hop,
+            ecn,
+            protocol,
+            sent_at,
+            ..
+        } = self;
+        Packet {
+            flow,
+            to,
+            route,
+            hop,
+            ecn,
+            protocol,
+            sent_at,
+            segment,
+        }
+    }
+
+    /// Size on the wire as an IPv4 packet: headers, options and payload.
+    #[inline]
+    pub fn wire_len(&self) -> u32 {
+        let len = match self.content {
+            Content::Usual(Usual { len, .. }) | Content::Beside { len, .. } => len,
+        };
+        u32::from(self.headers) + len
+    }
+
+    /// Size on the wire as an IPv4 packet: headers, options and payload.
+    #[inline]
+    pub fn size(&self) -> Bytes {
+        Bytes(u64::from(self.wire_len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_under_way_takes_a_cache_line() {
+        assert_eq!(size_of::<UnderWay>(), 64);
+    }
+}
