@@ -204,7 +204,8 @@ pub(crate) fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes 
                             let at = now + case.core_delay;
                             later.push((at, Outside::AtBase(station, packet)));
                             if let Some(other) = second.filter(|&other| other != station) {
-                                let copy = pool.insert(pool[packet]);
+                                let whole = pool.packet(packet);
+                                let copy = pool.insert(whole);
                                 copied.push(number);
                                 later.push((at, Outside::AtBase(other, copy)));
                             }

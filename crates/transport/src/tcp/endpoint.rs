@@ -281,15 +281,6 @@ impl TcpEndpoint {
         &mut self.sender
     }
 
-    /// The receiving half, whose window is a multipath connection's.
-    pub(crate) fn receiver(&self) -> &Receiver {
-        &self.receiver
-    }
-    /// The receiving half, whose window is a multipath connection's.
-    pub(crate) fn receiver_mut(&mut self) -> &mut Receiver {
-        &mut self.receiver
-    }
-
     /// Sends what was offered, as far as the windows allow.
     pub(crate) fn push(&mut self, now: Time, out: &mut Outbox, probe: &mut impl Probe) {
         let from = out.segments.len();
@@ -483,6 +474,11 @@ impl TcpEndpoint {
 }
 
 /// Queues an acknowledgment without data; its other fields are stamped when it leaves.
+/// The receiving half of a subflow, whose window is its connection's.
+pub(crate) fn receiver_of(subflow: &mut TcpEndpoint) -> &mut Receiver {
+    &mut subflow.receiver
+}
+
 fn push_ack(sender: &Sender, out: &mut Outbox) {
     out.push(Segment {
         seq: sender.snd_nxt(),

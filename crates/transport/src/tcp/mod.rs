@@ -6,7 +6,7 @@
 
 mod accurate;
 mod config;
-mod endpoint;
+pub(crate) mod endpoint;
 mod expendable;
 mod info;
 mod outbox;

@@ -273,7 +273,9 @@ fn a_packet_that_nobody_sent_away_is_lost_even_with_the_id_of_one_that_was() {
     rig.stop(OVER_LINKS);
     rig.detach();
     // A link dropped it, and the pool gave its id to another.
-    rig.pool[packet].segment.seq = 77;
+    let mut other = rig.pool.take(packet);
+    other.segment.seq = 77;
+    assert_eq!(rig.pool.insert(other), packet);
     rig.on_forwarded(TARGET, packet);
     assert_eq!(rig.causes(), [RadioDropCause::Handover]);
     assert_eq!(rig.counts().lost, 1);

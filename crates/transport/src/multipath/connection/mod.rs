@@ -194,7 +194,7 @@ impl MultipathConnection {
             tcp.sender_mut().bind_first(false);
         });
         self.follow_handshake(now, index, segment, out);
-        self.bind_and_push(now, index, out, probe);
+        send::bind_and_push(self, now, index, out, probe);
         if let MptcpOption::AddAddress { path, is_echo } = segment.mptcp
             && (self.manager).on_announcement(now, usize::from(path), is_echo)
         {
@@ -214,7 +214,7 @@ impl MultipathConnection {
                 self.step(now, index, out, probe, |tcp, scratch, probe| {
                     tcp.on_wake(now, scratch, probe);
                 });
-                self.push_behind(now, index, out, probe);
+                send::push_behind(self, now, index, out, probe);
             }
             self.move_path(now, index, out, probe);
         }

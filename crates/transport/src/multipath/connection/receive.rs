@@ -5,7 +5,8 @@ use super::path::{Mapping, Path};
 use super::{MultipathConnection, PathManager};
 use crate::multipath::{PathId, PathOutbox};
 use crate::tcp::AppEvent;
-use crate::tcp::receiver::shared::OfConnection;
+use crate::tcp::endpoint::receiver_of;
+use crate::tcp::receiver::shared::{self, OfConnection};
 use fadeout_core::{Flags, MptcpOption, Segment, Time};
 
 impl MultipathConnection {
@@ -28,13 +29,13 @@ impl MultipathConnection {
                     let rcv_nxt = path.view().rcv_nxt;
                     let mut said = OfConnection::default();
                     if path.mappings.hold(mapping, rcv_nxt) {
-                        let held = path.tcp.receiver().held_with(segment);
+                        let held = shared::held_with(receiver_of(&mut path.tcp), segment);
                         let mss = path.advertised_mss();
                         said.grows = self.inbound.grow(index, segment.len, mss, held);
                         let (start, end) = (mapping.data_seq, mapping.data_end());
                         said.drains = self.inbound.is_drained_by(start, end);
                     }
-                    path.tcp.receiver_mut().hear_of(said);
+                    shared::tell(receiver_of(&mut path.tcp), said);
                 }
             }
             MptcpOption::RemoveAddress { path } => {
@@ -106,7 +107,7 @@ impl MultipathConnection {
         let mss = path.tcp.window().mss;
         segment.window = self.inbound.advertise(index, mss);
         if self.inbound.is_tight(mss) {
-            path.tcp.receiver_mut().hear_of_tightness();
+            shared::tell_of_tightness(receiver_of(&mut path.tcp));
         }
         if segment.flags.has(Flags::RST) && self.is_aborting {
             segment.mptcp = MptcpOption::FastClose;

@@ -73,68 +73,16 @@ impl MultipathConnection {
         }
     }
 
-    /// An acknowledgment came on path `index`: data that was written is bound as far as there is room by now, and what
-    /// waits on the path leaves; the writer goes on after that.
-    pub(super) fn bind_and_push(
-        &mut self,
-        now: Time,
-        index: usize,
-        out: &mut PathOutbox,
-        probe: &mut impl Probe,
-    ) {
-        let sight = Sight {
-            paths: &self.paths,
-            manager: &self.manager,
-        };
-        let Some(queues) = &mut self.queues else {
-            return;
-        };
-        queues.on_heard(now, index, &sight);
-        if !self.manager.is_closing() {
-            queues.bind(now, &self.outbound, &sight);
-        }
-        self.push_path(now, index, out, probe);
-        // The writer, which sleeps, runs after that.
-        self.find_room(index);
-        if let Some(queues) = &mut self.queues {
-            queues.take_fed(index);
-        }
-    }
-
-    /// After a timer of path `index`: what waits behind the piece that it let leave follows.
-    pub(super) fn push_behind(
-        &mut self,
-        now: Time,
-        index: usize,
-        out: &mut PathOutbox,
-        probe: &mut impl Probe,
-    ) {
-        if self.queues.is_some() {
-            self.push_path(now, index, out, probe);
-        }
-    }
-
     /// Sends what waits as far as the subflows' windows allow. Returns whether a send buffer has grown meanwhile, so that the
     /// writer may go on.
     fn push_waiting(&mut self, now: Time, out: &mut PathOutbox, probe: &mut impl Probe) -> bool {
         for index in 0..self.paths.len() {
             let queues = self.queues.as_mut();
             if queues.is_some_and(|queues| queues.take_fed(index)) {
-                self.push_path(now, index, out, probe);
+                push_path(self, now, index, out, probe);
             }
         }
         std::mem::take(&mut self.has_grown)
-    }
-
-    /// Sends what waits on path `index`, piece by piece, as far as its window allows.
-    fn push_path(&mut self, now: Time, index: usize, out: &mut PathOutbox, probe: &mut impl Probe) {
-        loop {
-            let run = self.waiting_run(index);
-            let sent = self.push(now, index, run, out, probe);
-            if sent < run.bytes || self.waiting_run(index).bytes == 0 {
-                return;
-            }
-        }
     }
 
     /// After all that a segment on path `index` has let leave: where the window has room, the send buffer grows (Linux
@@ -344,4 +292,62 @@ fn grow_buffer(connection: &mut MultipathConnection, index: usize) -> bool {
     };
     let queues = connection.queues.as_mut();
     queues.is_some_and(|queues| queues.on_room(index, &sight))
+}
+
+/// An acknowledgment came on path `index`: data that was written is bound as far as there is room by now, and what
+/// waits on the path leaves; the writer goes on after that.
+pub(super) fn bind_and_push(
+    connection: &mut MultipathConnection,
+    now: Time,
+    index: usize,
+    out: &mut PathOutbox,
+    probe: &mut impl Probe,
+) {
+    let sight = Sight {
+        paths: &connection.paths,
+        manager: &connection.manager,
+    };
+    let Some(queues) = &mut connection.queues else {
+        return;
+    };
+    queues.on_heard(now, index, &sight);
+    if !connection.manager.is_closing() {
+        queues.bind(now, &connection.outbound, &sight);
+    }
+    push_path(connection, now, index, out, probe);
+    // The writer, which sleeps, runs after that.
+    connection.find_room(index);
+    if let Some(queues) = &mut connection.queues {
+        queues.take_fed(index);
+    }
+}
+
+/// After a timer of path `index`: what waits behind the piece that it let leave follows.
+pub(super) fn push_behind(
+    connection: &mut MultipathConnection,
+    now: Time,
+    index: usize,
+    out: &mut PathOutbox,
+    probe: &mut impl Probe,
+) {
+    if connection.queues.is_some() {
+        push_path(connection, now, index, out, probe);
+    }
+}
+
+/// Sends what waits on path `index`, piece by piece, as far as its window allows.
+fn push_path(
+    connection: &mut MultipathConnection,
+    now: Time,
+    index: usize,
+    out: &mut PathOutbox,
+    probe: &mut impl Probe,
+) {
+    loop {
+        let run = connection.waiting_run(index);
+        let sent = connection.push(now, index, run, out, probe);
+        if sent < run.bytes || connection.waiting_run(index).bytes == 0 {
+            return;
+        }
+    }
 }

@@ -22,21 +22,21 @@ impl OfConnection {
     }
 }
 
-impl Receiver {
-    /// Memory that is taken here when `segment` comes: what waits behind a gap, and the segment where it leaves none.
-    pub(crate) fn held_with(&self, segment: &Segment) -> Held {
-        let fresh = segment.seq <= self.reassembly.next();
-        let alone = self.packets.alone(segment.len);
-        Held::Memory(self.packets.memory() + if fresh { alone } else { 0 })
-    }
+/// Memory that is taken in `receiver` when `segment` comes: what waits behind a gap, and the segment where it leaves none.
+pub(crate) fn held_with(receiver: &Receiver, segment: &Segment) -> Held {
+    let alone = match segment.seq <= receiver.reassembly.next() {
+        true => receiver.packets.alone(segment.len),
+        false => 0,
+    };
+    Held::Memory(receiver.packets.memory() + alone)
+}
 
-    /// Takes what the connection says of the next segment.
-    pub(crate) fn hear_of(&mut self, said: OfConnection) {
-        self.of_connection = Some(said);
-    }
+/// `receiver` is told what the connection says of the next segment.
+pub(crate) fn tell(receiver: &mut Receiver, said: OfConnection) {
+    receiver.of_connection = Some(said);
+}
 
-    /// Less than half of the connection's buffer is free.
-    pub(crate) fn hear_of_tightness(&mut self) {
-        self.policy.forgo_quick_acks();
-    }
+/// Less than half of the connection's buffer is free.
+pub(crate) fn tell_of_tightness(receiver: &mut Receiver) {
+    receiver.policy.forgo_quick_acks();
 }

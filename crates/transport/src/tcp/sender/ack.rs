@@ -128,7 +128,7 @@ impl Sender {
             self.after_probe_ack();
             if self.is_idle() {
                 self.note_idle();
-            } else if !self.binds_first {
+            } else if !self.of_connection.binds_first {
                 self.transmit(cx);
             }
             return;
@@ -200,7 +200,7 @@ impl Sender {
         self.statistics.max_cwnd = self.statistics.max_cwnd.max(self.window.cwnd);
         self.update_pacing_rate();
         self.repair(cx, repair);
-        if !self.binds_first {
+        if !self.of_connection.binds_first {
             self.transmit(cx);
         }
 

@@ -127,10 +127,8 @@ pub(crate) struct Sender {
     fin_sent: bool,
     /// A multipath connection has more data than it offers this subflow.
     holds_back: bool,
-    /// The window had room after a piece had left, since the connection of this subflow last asked; new data waits until that
-    /// has bound more.
-    had_room: bool,
-    binds_first: bool,
+    /// What the connection of this subflow asks of it.
+    of_connection: subflow::OfConnection,
     /// Advertised window, and the segment that last updated it (RFC 9293 SND.WND, WL1).
     snd_wnd: u64,
     snd_wl1: u64,
@@ -211,8 +209,7 @@ impl Sender {
             fin_queued: false,
             fin_sent: false,
             holds_back: false,
-            had_room: false,
-            binds_first: false,
+            of_connection: subflow::OfConnection::default(),
             snd_wnd: 0,
             snd_wl1: 0,
             state: RecoveryState::Open,

@@ -5,6 +5,15 @@ use crate::congestion::coupling::PathState;
 use crate::congestion::{Congestion, RecoveryState};
 use fadeout_core::{Span, Time};
 
+/// What a subflow keeps for its connection.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct OfConnection {
+    /// The window had room after a piece had left, since the connection last asked.
+    pub(super) had_room: bool,
+    /// What is new waits until the connection has bound more.
+    pub(super) binds_first: bool,
+}
+
 impl Sender {
     /// When MP_JOIN's third packet, which leaves now, goes again if nothing answers it: after two round trips (Linux
     /// `schedule_3rdack_retransmission`).
@@ -28,7 +37,7 @@ impl Sender {
     /// `mptcp_incoming_options`, which comes between `tcp_ack` and `tcp_data_snd_check`).
     #[inline]
     pub(crate) fn bind_first(&mut self, binds_first: bool) {
-        self.binds_first = binds_first;
+        self.of_connection.binds_first = binds_first;
     }
 
     /// Whether the window has room for a segment.
@@ -39,7 +48,7 @@ impl Sender {
 
     /// Whether the window had room after a piece had left, since this was last asked (Linux `tcp_event_new_data_sent`).
     pub(crate) fn take_had_room(&mut self) -> bool {
-        std::mem::take(&mut self.had_room)
+        std::mem::take(&mut self.of_connection.had_room)
     }
 
     /// Halves the window, and the threshold where slow start is over: the subflow holds the

@@ -101,7 +101,7 @@ impl Sender {
             }
             let count = self.send_burst(cx, quota);
             sent += count;
-            self.had_room |= self.has_room();
+            self.of_connection.had_room |= self.has_room();
             self.check_space(cx.now);
             self.grow_piece();
             if count == 0 || one {
