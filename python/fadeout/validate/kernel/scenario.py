@@ -45,9 +45,9 @@ KERNEL_SETTINGS = {
     "maximum-receive-window": 6_291_456 * WINDOW_SHARE // 256,
 }
 """What a guest has and the profile `linux` leaves open: ticks, Nagle's algorithm, memory for
-headers without wireless networks and tunnels (`MAX_TCP_HEADER`, and what `sk_buff`s have for them), and
-of what is received, the send
-buffer (`tcp_wmem`); and the share of the receive buffer (`tcp_rmem`) that is the largest window."""
+headers without wireless networks and tunnels (`MAX_TCP_HEADER`, and what a `sk_buff` has for
+them), and of what is received, the send buffer (`tcp_wmem`); and the share of the receive buffer
+(`tcp_rmem`) that is the largest window."""
 
 START_STEP_S = 0.0037
 """How far the starts of flows lie apart from seed to seed, modulo a tick."""

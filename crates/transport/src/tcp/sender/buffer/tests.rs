@@ -37,6 +37,14 @@ fn it_grows_with_the_window_and_never_shrinks() {
 #[test]
 fn a_piece_takes_its_headers_and_what_describes_it() {
     assert_eq!((buffer(256).overhead(), buffer(320).overhead()), (832, 896));
+    // A guest of 6.12.117 grows by 192 bytes of headers and allocates 256.
+    let guest = SendBuffer::new(SendBufferConfig {
+        header: 192,
+        head: 256,
+        ..SendBufferConfig::default()
+    });
+    assert_eq!(guest.overhead(), 832);
+    assert_eq!(memory_of_windows(2, 10, 1_460, 192), 46_080);
 }
 
 #[test]
