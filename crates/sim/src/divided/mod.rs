@@ -229,6 +229,9 @@ mod tests {
     }
 
     impl Probe for Failing {
+        fn wants_packets(&self) -> bool {
+            true
+        }
         fn received(&mut self, _: Time, packet: &Packet) {
             self.received += u32::from(packet.flow == FlowId(1));
             assert!(self.received < 100, "a hundred packets");

@@ -41,30 +41,30 @@ impl<P: Probe> World<P> {
         };
         self.agenda.arm(&mut flow.wake, at, event);
         if !self.asks.is_empty() {
-            self.pass_on(id);
+            pass_on(self, id);
         }
     }
+}
 
-    /// Passes on what an application asked for: not after each packet.
-    #[inline(never)]
-    fn pass_on(&mut self, id: FlowId) {
-        let flow = &self.flows[id.index()];
-        let (sender, receiver) = (flow.sender, flow.receiver);
-        let mut asks = std::mem::take(&mut self.asks);
-        for (end, request) in asks.drain(..) {
-            let command = match request {
-                Request::Write(bytes) => AppCommand::Write(bytes),
-                Request::WriteForever => AppCommand::WriteForever,
-                Request::Close => AppCommand::Close,
-            };
-            let endpoint = match end {
-                FlowEnd::Sender => sender,
-                FlowEnd::Receiver => receiver,
-            };
-            self.command(endpoint, command);
-        }
-        self.asks = asks;
+/// Passes on what an application asked for: not after each packet.
+#[inline(never)]
+fn pass_on<P: Probe>(world: &mut World<P>, id: FlowId) {
+    let flow = &world.flows[id.index()];
+    let (sender, receiver) = (flow.sender, flow.receiver);
+    let mut asks = std::mem::take(&mut world.asks);
+    for (end, request) in asks.drain(..) {
+        let command = match request {
+            Request::Write(bytes) => AppCommand::Write(bytes),
+            Request::WriteForever => AppCommand::WriteForever,
+            Request::Close => AppCommand::Close,
+        };
+        let endpoint = match end {
+            FlowEnd::Sender => sender,
+            FlowEnd::Receiver => receiver,
+        };
+        world.command(endpoint, command);
     }
+    world.asks = asks;
 }
 
 impl Flow {

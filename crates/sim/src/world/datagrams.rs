@@ -22,7 +22,7 @@ impl<P: Probe> World<P> {
             segment: datagram.to_segment(),
             ..Packet::default()
         });
-        self.show_sent(id);
+        super::endpoints::show_sent(self, id);
         self.enter(self.routes.first(route), id);
     }
 

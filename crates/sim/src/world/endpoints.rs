@@ -202,20 +202,12 @@ impl<P: Probe> World<P> {
     ) {
         let (now, way) = (self.agenda.now(), (flow, to, route));
         let id = self.pool.send(way, now, outgoing.ecn, &outgoing.segment);
-        self.show_sent(id);
+        show_sent(self, id);
         if self.crossings.is_some() || (self.paths.as_ref()).is_some_and(|paths| paths.has_forks())
         {
             return self.depart(id);
         }
         self.enter(first, id);
-    }
-
-    /// A packet sets out: captures see it.
-    #[inline]
-    pub(super) fn show_sent(&mut self, id: PacketId) {
-        if self.probe.wants_packets() {
-            self.probe.sent(self.agenda.now(), &self.pool.packet(id));
-        }
     }
 
     /// A packet enters its route, which a handover may have turned.
@@ -226,5 +218,13 @@ impl<P: Probe> World<P> {
         super::UePaths::copy_at_fork(self, id);
         let first = self.routes.first(self.pool[id].route);
         self.enter(first, id);
+    }
+}
+
+/// A packet sets out: captures see it.
+#[inline]
+pub(super) fn show_sent<P: Probe>(world: &mut World<P>, id: PacketId) {
+    if world.probe.wants_packets() {
+        world.probe.sent(world.agenda.now(), &world.pool.packet(id));
     }
 }
