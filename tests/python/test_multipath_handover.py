@@ -120,6 +120,7 @@ def test_both_interfaces_hand_over_by_themselves_and_keep_their_addresses():
 
 def test_a_new_interface_before_the_old_one_goes_spares_the_gap():
     silences = {}
+    round_trip_s = 0.0
     for scheduler in ("linux", "lowest-rtt"):
         for join_s in (BREAK_S - 1, BREAK_S + 0.5):
             results = run(scheduler, GONE, f', from = "{join_s} s"')
