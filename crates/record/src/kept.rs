@@ -192,3 +192,45 @@ impl Kept for RrcRow {
         config.probes.rrc && config.has_rrc
     }
 }
+
+/// What a probe with `due` and `tables` wants to be told: rows of tables that it has, when they are due.
+macro_rules! wanted_rows {
+    () => {
+        #[inline]
+        fn wants_congestion(&self, now: fadeout_core::Time, flow: fadeout_core::FlowId) -> bool {
+            self.due.congestion.is_due(now, flow.index())
+        }
+        #[inline]
+        fn wants_datagram(
+            &self,
+            now: fadeout_core::Time,
+            flow: fadeout_core::FlowId,
+            end: fadeout_core::FlowEnd,
+        ) -> bool {
+            self.due
+                .datagrams
+                .is_due(now, $crate::kept::end_index(flow, end))
+        }
+        #[inline]
+        fn wants_queue(&self, now: fadeout_core::Time, link: fadeout_core::LinkId) -> bool {
+            self.due.queues.is_due(now, link.index())
+        }
+        #[inline]
+        fn wants_transport_blocks(&self, _cell: fadeout_core::CellId) -> bool {
+            self.tables.transport_blocks.is_some()
+        }
+        #[inline]
+        fn wants_bearer(&self, now: fadeout_core::Time, bearer: fadeout_core::DrbId) -> bool {
+            self.tables.bearers.is_some() && self.due.bearers.is_due(now, bearer.index())
+        }
+        #[inline]
+        fn wants_radio_delay(&self, _bearer: fadeout_core::DrbId) -> bool {
+            self.tables.radio_delay.is_some()
+        }
+        #[inline]
+        fn wants_measurements(&self, _ue: fadeout_core::UeId) -> bool {
+            self.tables.measurements.is_some()
+        }
+    };
+}
+pub(crate) use wanted_rows;

@@ -4,13 +4,13 @@
 //! time that of the parts, of one part that in which it was told. So the tables do not depend on who was faster.
 
 use crate::RecorderConfig;
-use crate::kept::{Due, Kept, end_index};
+use crate::kept::{Due, Kept, wanted_rows};
 use fadeout_core::{
     BearerRow, BlockageRow, CongestionRow, DatagramRow, DropRow, FlowEventRow, HandoverRow,
     LinkHandoverRow, MeasurementRow, QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, RrcRow,
     SecondaryChangeRow, ThroughputRow, TimeoutRow, TransportBlockRow,
 };
-use fadeout_core::{CellId, DrbId, FlowEnd, FlowId, LinkId, Probe, Time, UeId, recorded_tables};
+use fadeout_core::{DrbId, FlowId, Probe, Time, UeId, recorded_tables};
 
 /// The numbers of UEs and bearers in the whole run, by those within the part; without any they are the same.
 #[derive(Debug, Clone, Default)]
@@ -164,35 +164,8 @@ macro_rules! keep_rows {
 
 impl Probe for PartRecorder {
     recorded_tables!(keep_rows);
+    wanted_rows!();
 
-    #[inline]
-    fn wants_congestion(&self, now: Time, flow: FlowId) -> bool {
-        self.due.congestion.is_due(now, flow.index())
-    }
-    #[inline]
-    fn wants_datagram(&self, now: Time, flow: FlowId, end: FlowEnd) -> bool {
-        self.due.datagrams.is_due(now, end_index(flow, end))
-    }
-    #[inline]
-    fn wants_queue(&self, now: Time, link: LinkId) -> bool {
-        self.due.queues.is_due(now, link.index())
-    }
-    #[inline]
-    fn wants_transport_blocks(&self, _cell: CellId) -> bool {
-        self.tables.transport_blocks.is_some()
-    }
-    #[inline]
-    fn wants_bearer(&self, now: Time, bearer: DrbId) -> bool {
-        self.tables.bearers.is_some() && self.due.bearers.is_due(now, bearer.index())
-    }
-    #[inline]
-    fn wants_radio_delay(&self, _bearer: DrbId) -> bool {
-        self.tables.radio_delay.is_some()
-    }
-    #[inline]
-    fn wants_measurements(&self, _ue: UeId) -> bool {
-        self.tables.measurements.is_some()
-    }
     #[inline]
     fn delivered(&mut self, now: Time, flow: FlowId, bytes: u64) {
         if let Some(delivered) = &mut self.delivered {
@@ -250,7 +223,7 @@ impl Merger {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fadeout_core::{DropCause, ProbeSettings, Span};
+    use fadeout_core::{DropCause, LinkId, ProbeSettings, Span};
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)

@@ -2,7 +2,7 @@
 
 use crate::capture::{Captures, Finished};
 use crate::columns::Names;
-use crate::kept::{Due, Kept, end_index};
+use crate::kept::{Due, Kept, wanted_rows};
 use crate::manifest::{CaptureEntry, Manifest, TableEntry, pretty};
 use crate::summary::{SummaryTable, stream_of_batch};
 use crate::summed::SummedUp;
@@ -11,13 +11,13 @@ use crate::{Destination, RecordError, RecorderConfig, RunFolder, RunInfo};
 use arrow_array::StringArray;
 use fadeout_core::table::{Row, Table};
 use fadeout_core::{
-    BearerRow, BlockageRow, CongestionRow, DatagramRow, DropRow, FlowEnd, FlowEventRow,
-    HandoverRow, LinkHandoverRow, MeasurementRow, QueueRow, RadioDelayRow, RadioDropRow,
-    RetransmitRow, RrcRow, SecondaryChangeRow, ThroughputRow, TimeoutRow, TransportBlockRow,
+    BearerRow, BlockageRow, CongestionRow, DatagramRow, DropRow, FlowEventRow, HandoverRow,
+    LinkHandoverRow, MeasurementRow, QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, RrcRow,
+    SecondaryChangeRow, ThroughputRow, TimeoutRow, TransportBlockRow,
 };
 use fadeout_core::{
-    Carried, CellId, DrbId, FlowId, LinkId, MacPdu, Packet, Probe, ProbeSettings,
-    SchedulingRequest, Time, UeId, recorded_tables,
+    Carried, CellId, FlowId, LinkId, MacPdu, Packet, Probe, ProbeSettings, SchedulingRequest, Time,
+    UeId, recorded_tables,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -308,23 +308,8 @@ macro_rules! keep_rows {
 
 impl Probe for Recorder {
     recorded_tables!(keep_rows);
+    wanted_rows!();
 
-    #[inline]
-    fn wants_congestion(&self, now: Time, flow: FlowId) -> bool {
-        self.due.congestion.is_due(now, flow.index())
-    }
-    #[inline]
-    fn wants_datagram(&self, now: Time, flow: FlowId, end: FlowEnd) -> bool {
-        self.due.datagrams.is_due(now, end_index(flow, end))
-    }
-    #[inline]
-    fn wants_queue(&self, now: Time, link: LinkId) -> bool {
-        self.due.queues.is_due(now, link.index())
-    }
-    #[inline]
-    fn wants_transport_blocks(&self, _cell: CellId) -> bool {
-        self.tables.transport_blocks.is_some()
-    }
     #[inline]
     fn wants_mac_pdus(&self, cell: CellId, ue: UeId) -> bool {
         let captures = self.captures.as_ref();
@@ -339,18 +324,6 @@ impl Probe for Recorder {
         if let Some(captures) = &mut self.captures {
             captures.on_request(request);
         }
-    }
-    #[inline]
-    fn wants_bearer(&self, now: Time, bearer: DrbId) -> bool {
-        self.tables.bearers.is_some() && self.due.bearers.is_due(now, bearer.index())
-    }
-    #[inline]
-    fn wants_radio_delay(&self, _bearer: DrbId) -> bool {
-        self.tables.radio_delay.is_some()
-    }
-    #[inline]
-    fn wants_measurements(&self, _ue: UeId) -> bool {
-        self.tables.measurements.is_some()
     }
     #[inline]
     fn delivered(&mut self, now: Time, flow: FlowId, bytes: u64) {

@@ -24,7 +24,7 @@ impl Link {
         &mut self,
         (now, until): (Time, Time),
         pool: &mut PacketPool,
-        mut give: impl FnMut(Time, &Packet),
+        mut give: impl FnMut(Time, Packet),
         probe: &mut impl Probe,
     ) {
         self.transit.leave_queue(now);
@@ -34,7 +34,7 @@ impl Link {
                 self.drop_packet(at, carried.packet, cause, pool, probe);
             } else {
                 self.stats.count_out(carried.size);
-                give(carried.arrives_at, &pool.take(carried.packet));
+                give(carried.arrives_at, pool.take(carried.packet));
             }
         }
     }

@@ -10,6 +10,7 @@ use crate::run::Control;
 use crate::world::{Mail, World, hand_over, take_over, work};
 use fadeout_core::{Probe, Span, Time};
 use std::any::Any;
+use std::cmp::Reverse;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -60,6 +61,15 @@ struct Window {
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
+/// What a world did in the latest window.
+#[derive(Debug, Clone, Default)]
+struct Latest {
+    index: usize,
+    cost: u64,
+    /// All that it has done so far.
+    work: u64,
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -101,7 +111,11 @@ impl<P: Probe + Send> Windows<P> {
     /// Where a world does.
     pub(super) fn run(&mut self, threads: usize, mut look: impl FnMut(&Self) -> Control) -> bool {
         let others = threads.clamp(1, self.worlds.len()) - 1;
-        let (mut start, mut costs) = (self.start, vec![0; self.worlds.len()]);
+        let mut start = self.start;
+        let mut latest = vec![Latest::default(); self.worlds.len()];
+        for (index, world) in latest.iter_mut().enumerate() {
+            world.index = index;
+        }
         let this = &*self;
         let is_whole = std::thread::scope(|scope| {
             for _ in 0..others {
@@ -109,7 +123,7 @@ impl<P: Probe + Send> Windows<P> {
             }
             let mut opened = 0;
             let is_whole = loop {
-                let Some(until) = this.open(start, &mut costs) else {
+                let Some(until) = this.open(start, &mut latest) else {
                     break true;
                 };
                 opened += 1;
@@ -141,7 +155,7 @@ impl<P: Probe + Send> Windows<P> {
 
     /// Opens the next window: it begins with what happens next and is as long as the lookahead. Its end; none when nothing
     /// happens any more.
-    fn open(&self, start: Time, costs: &mut [u64]) -> Option<Time> {
+    fn open(&self, start: Time, latest: &mut [Latest]) -> Option<Time> {
         let next_at = |report: &Report| report.next_at.load(Ordering::Relaxed);
         let next = self.reports.iter().map(next_at).min()?;
         let start = start.max(Time::from_nanos(next));
@@ -154,15 +168,13 @@ impl<P: Probe + Send> Windows<P> {
         window.until.store(until.as_nanos(), Ordering::Relaxed);
         window.number.fetch_add(1, Ordering::Relaxed);
         // As much as in the latest window is likely to be done in this one.
-        let mut order: [(u64, usize); 64] = [(0, 0); 64];
-        let count = order.len().min(costs.len());
-        for (index, place) in order[..count].iter_mut().enumerate() {
-            let work = self.reports[index].work.load(Ordering::Relaxed);
-            *place = (work - std::mem::replace(&mut costs[index], work), index);
+        for world in latest.iter_mut() {
+            let work = self.reports[world.index].work.load(Ordering::Relaxed);
+            world.cost = work - std::mem::replace(&mut world.work, work);
         }
-        order[..count].sort_unstable_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(&other.1)));
-        for (place, &(_, index)) in window.order.iter().zip(&order[..count]) {
-            place.store(index, Ordering::Relaxed);
+        latest.sort_unstable_by_key(|world| (Reverse(world.cost), world.index));
+        for (place, world) in window.order.iter().zip(latest.iter()) {
+            place.store(world.index, Ordering::Relaxed);
         }
         window.taken.store(0, Ordering::Relaxed);
         Some(until)

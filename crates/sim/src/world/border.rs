@@ -29,9 +29,9 @@ pub(crate) fn hand_over<P: Probe>(
         let link = world.links.get_mut(id);
         if link.next_arrival_at() <= until {
             earliest = earliest.min(link.next_arrival_at());
-            let give = |arrives_at, packet: &Packet| {
+            let give = |arrives_at, packet| {
                 let mail = Mail {
-                    packet: *packet,
+                    packet,
                     link: id,
                     arrives_at,
                 };
