@@ -193,7 +193,11 @@ def test_a_program_runs_only_where_it_is_allowed() -> None:
 
 
 def test_what_a_kernel_alone_can_do_needs_one() -> None:
-    for line, told in (('command = "true"', "command"), ("receive-offload = true", "receive-off")):
+    for line, told in (
+        ('command = "true"', "command"),
+        ("receive-offload = true", "receive-off"),
+        ('path-manager = "userspace"', "path-manager"),
+    ):
         text = SCENARIO.replace('kernel = "6.12"', line, 1).replace('kernel = "6.12"', "", 1)
         with pytest.raises(fadeout.ScenarioError, match=told):
             fadeout.check(text)
@@ -224,9 +228,8 @@ def test_a_program_cannot_change_files_of_this_machine(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
-@needs_kernel
-def test_a_flow_by_two_paths_is_the_kernels_multipath_tcp() -> None:
-    text = SCENARIO.replace(
+TWO_PATHS = (
+    SCENARIO.replace(
         "[flow.file]",
         """
 [link.other]
@@ -237,13 +240,31 @@ delay = "20 ms"
 queue = { limit = "100 packets" }
 [flow.file]""",
     ).replace("3 MB", "6 MB")
-    text += 'multipath = { paths = [["path"], ["other"]] }\n'
+    + 'multipath = { paths = [["path"], ["other"]] }\n'
+)
+
+
+@needs_kernel
+@pytest.mark.parametrize("manager", ["kernel", "userspace"])
+def test_a_flow_by_two_paths_is_the_kernels_multipath_tcp(manager: str) -> None:
+    text = TWO_PATHS.replace('kernel = "6.12"', f'kernel = "6.12"\npath-manager = "{manager}"')
     results = fadeout.run(text)
     assert results.flows.row(0, named=True)["delivered_bytes"] == 6_000_000
     rates = results.paths["goodput_mbps"].to_list()
     assert rates[0] == pytest.approx(19, rel=0.1)
     assert rates[1] == pytest.approx(4.7, rel=0.15)
     assert set(results.congestion["flow"].unique()) == {"file/0", "file/1"}
+
+
+@needs_kernel
+def test_a_path_manager_in_the_guest_opens_a_backup_as_the_kernel_does() -> None:
+    text = TWO_PATHS.replace('["other"]', '{ links = ["other"], backup = true }')
+    for manager in ("kernel", "userspace"):
+        told = text.replace('kernel = "6.12"', f'kernel = "6.12"\npath-manager = "{manager}"')
+        results = fadeout.run(told)
+        # The second path is there, as its state is told of, and carries no data.
+        assert set(results.congestion["flow"].unique()) == {"file/0", "file/1"}
+        assert results.paths["sent_segments"].to_list()[1] == 0
 
 
 @needs_kernel

@@ -42,9 +42,11 @@
 #define MPTCP_ADDRESSES_OPTION 3
 // The path manager's messages (include/uapi/linux/mptcp_pm.h), in names of our own: older headers do not
 // have them all.
-enum { PM_ADD = 1, PM_LIMITS = 5 };
-enum { PM_ADDRESS = 1, PM_ACCEPTED = 2, PM_SUBFLOWS = 3 };
-enum { PM_FAMILY = 1, PM_ADDR4 = 3, PM_FLAGS = 6, PM_INTERFACE = 7 };
+enum { PM_ADD = 1, PM_LIMITS = 5, PM_CREATE = 10 };
+enum { PM_ADDRESS = 1, PM_ACCEPTED = 2, PM_SUBFLOWS = 3, PM_TOKEN = 4, PM_REMOTE = 6 };
+enum { PM_FAMILY = 1, PM_ADDR4 = 3, PM_PORT = 5, PM_FLAGS = 6, PM_INTERFACE = 7 };
+enum { EVENT_ESTABLISHED = 2 };
+enum { EVENT_TOKEN = 1, EVENT_PEER4 = 7, EVENT_PEER_PORT = 10, EVENT_SERVER_SIDE = 18 };
 #define PM_SUBFLOW 2
 #define PM_BACKUP 4
 #define MOST_SUBFLOWS 8
@@ -110,7 +112,7 @@ static char data[CHUNK];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 // Numbers of what is waited for, beyond those of sockets.
-enum { CONTROL = MOST_SOCKETS, TICK, PONG, PROGRAM, READER };
+enum { CONTROL = MOST_SOCKETS, TICK, PONG, PROGRAM, READER, PATHS };
 static int program = -1;
 static int readers[2];
 static pid_t child;
@@ -198,8 +200,18 @@ static void add_address(uint32_t ip)
 struct generic {
     struct nlmsghdr head;
     struct genlmsghdr about;
-    char attributes[256];
+    char attributes[4096];
 };
+
+// Each attribute `a` from one place to another.
+#define EACH(a, from, to)                                                                            \
+    for (struct nlattr *a = (void *)(from); (char *)(a + 1) <= (char *)(to) && a->nla_len >= NLA_HDRLEN \
+         && (char *)a + a->nla_len <= (char *)(to); a = (void *)((char *)a + NLA_ALIGN(a->nla_len)))
+
+static void *value_of(struct nlattr *a)
+{
+    return (char *)a + NLA_HDRLEN;
+}
 
 static void put(struct generic *m, int type, const void *bytes, size_t len)
 {
@@ -238,50 +250,138 @@ static void start_message(struct generic *m, int type, int command, int version)
     m->about.version = version;
 }
 
-// Tells Multipath TCP's path manager of an address, or, without one, of how many subflows there may be.
-static void path_manager(uint32_t ip, uint32_t flags)
+// Multipath TCP's path manager: a socket to it, and the numbers of its messages and of its events.
+static int manager = -1, manager_family;
+static uint32_t manager_events;
+
+static int find_manager(void)
 {
-    static int s = -1, family;
     struct generic m;
-    if (s < 0) {
-        s = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
-        start_message(&m, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1);
-        m.head.nlmsg_flags = NLM_F_REQUEST;
-        put(&m, CTRL_ATTR_FAMILY_NAME, "mptcp_pm", 9);
-        int error = ask(s, &m);
-        // The answer is longer; the number comes first.
-        char *end = (char *)(&m + 1), *at = m.attributes;
-        while (!error && !family && at + NLA_HDRLEN <= end) {
-            struct nlattr *a = (void *)at;
-            if (a->nla_len < NLA_HDRLEN)
-                break;
-            if (a->nla_type == CTRL_ATTR_FAMILY_ID)
-                family = *(uint16_t *)(at + NLA_HDRLEN);
-            at += NLA_ALIGN(a->nla_len);
-        }
-        if (!family) {
-            errno = error ? error : ENOENT;
-            failed(0, "the path manager of Multipath TCP");
+    if (manager >= 0)
+        return manager_family;
+    manager = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
+    start_message(&m, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1);
+    m.head.nlmsg_flags = NLM_F_REQUEST;
+    put(&m, CTRL_ATTR_FAMILY_NAME, "mptcp_pm", 9);
+    int error = ask(manager, &m);
+    char *end = (char *)&m + (m.head.nlmsg_len < sizeof m ? m.head.nlmsg_len : sizeof m);
+    EACH(a, m.attributes, error ? m.attributes : end) {
+        if (a->nla_type == CTRL_ATTR_FAMILY_ID)
+            manager_family = *(uint16_t *)value_of(a);
+        if (a->nla_type != CTRL_ATTR_MCAST_GROUPS)
+            continue;
+        EACH(group, value_of(a), (char *)a + a->nla_len) {
+            int is_it = 0;
+            uint32_t id = 0;
+            EACH(b, value_of(group), (char *)group + group->nla_len) {
+                if (b->nla_type == CTRL_ATTR_MCAST_GRP_NAME)
+                    is_it = !strcmp(value_of(b), "mptcp_pm_events");
+                if (b->nla_type == CTRL_ATTR_MCAST_GRP_ID)
+                    id = *(uint32_t *)value_of(b);
+            }
+            if (is_it)
+                manager_events = id;
         }
     }
-    if (!family)
+    if (!manager_family) {
+        errno = error ? error : ENOENT;
+        failed(0, "the path manager of Multipath TCP");
+    }
+    return manager_family;
+}
+
+static void put_address(struct generic *m, int type, uint32_t ip, uint32_t flags, uint16_t port)
+{
+    uint16_t inet = AF_INET;
+    struct nlattr *whole = (void *)((char *)m + m->head.nlmsg_len);
+    put(m, type | NLA_F_NESTED, "", 0);
+    put(m, PM_FAMILY, &inet, sizeof inet);
+    put_u32(m, PM_ADDR4, ip);
+    if (port) {
+        put(m, PM_PORT, &port, sizeof port);
+    } else {
+        put_u32(m, PM_FLAGS, PM_SUBFLOW | flags);
+        put_u32(m, PM_INTERFACE, if_nametoindex("eth0"));
+    }
+    whole->nla_len = (char *)m + m->head.nlmsg_len - (char *)whole;
+}
+
+// Tells the path manager in the kernel of an address, or, without one, of how many subflows there may be.
+static void path_manager(uint32_t ip, uint32_t flags)
+{
+    struct generic m;
+    if (!find_manager())
         return;
-    start_message(&m, family, ip ? PM_ADD : PM_LIMITS, 1);
+    start_message(&m, manager_family, ip ? PM_ADD : PM_LIMITS, 1);
     if (ip) {
-        uint16_t inet = AF_INET;
-        struct nlattr *whole = (void *)((char *)&m + m.head.nlmsg_len);
-        put(&m, PM_ADDRESS | NLA_F_NESTED, "", 0);
-        put(&m, PM_FAMILY, &inet, sizeof inet);
-        put_u32(&m, PM_ADDR4, ip);
-        put_u32(&m, PM_FLAGS, PM_SUBFLOW | flags);
-        put_u32(&m, PM_INTERFACE, if_nametoindex("eth0"));
-        whole->nla_len = (char *)&m + m.head.nlmsg_len - (char *)whole;
+        put_address(&m, PM_ADDRESS, ip, flags, 0);
     } else {
         put_u32(&m, PM_ACCEPTED, MOST_SUBFLOWS);
         put_u32(&m, PM_SUBFLOWS, MOST_SUBFLOWS);
     }
-    if ((errno = ask(s, &m)))
+    if ((errno = ask(manager, &m)))
         failed(0, "the path manager of Multipath TCP");
+}
+
+// Where this program is the path manager: the addresses from which it opens subflows, and what the kernel
+// tells it of connections.
+static struct { uint32_t ip, flags; } further[MOST_SUBFLOWS];
+static unsigned further_count;
+static int events = -1;
+
+static void manage_paths(void)
+{
+    struct sockaddr_nl own = {.nl_family = AF_NETLINK};
+    if (events >= 0 || !find_manager())
+        return;
+    events = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
+    if (bind(events, (void *)&own, sizeof own) < 0
+        || setsockopt(events, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &manager_events, sizeof manager_events) < 0)
+        failed(0, "events of Multipath TCP");
+    watch(events, PATHS, EPOLLIN, EPOLL_CTL_ADD);
+}
+
+static void further_path(uint32_t ip, uint32_t flags)
+{
+    for (unsigned n = 0; n < further_count; n++)
+        if (further[n].ip == ip)
+            return;
+    if (further_count < MOST_SUBFLOWS) {
+        further[further_count].ip = ip;
+        further[further_count++].flags = flags;
+    }
+}
+
+// A connection that this machine opened has its first acknowledgment of data: it may have more subflows.
+static void on_paths(void)
+{
+    struct generic m;
+    ssize_t len;
+    while ((len = recv(events, &m, sizeof m, MSG_DONTWAIT)) > 0) {
+        uint32_t token = 0, peer = 0;
+        uint16_t port = 0;
+        int is_server = 0;
+        if (m.head.nlmsg_type != manager_family || m.about.cmd != EVENT_ESTABLISHED)
+            continue;
+        EACH(a, m.attributes, (char *)&m + len) {
+            if (a->nla_type == EVENT_TOKEN)
+                token = *(uint32_t *)value_of(a);
+            if (a->nla_type == EVENT_PEER4)
+                peer = *(uint32_t *)value_of(a);
+            if (a->nla_type == EVENT_PEER_PORT)
+                port = ntohs(*(uint16_t *)value_of(a));
+            if (a->nla_type == EVENT_SERVER_SIDE)
+                is_server = *(uint8_t *)value_of(a);
+        }
+        for (unsigned n = 0; n < further_count && peer && !is_server; n++) {
+            start_message(&m, manager_family, PM_CREATE, 1);
+            put_u32(&m, PM_TOKEN, token);
+            put_address(&m, PM_ADDRESS, further[n].ip, further[n].flags, 0);
+            put_address(&m, PM_REMOTE, peer, 0, port);
+            if ((errno = ask(manager, &m)))
+                failed(0, "a subflow");
+        }
+    }
 }
 
 static void set(char *assignment)
@@ -297,6 +397,8 @@ static void set(char *assignment)
         failed(0, path);
     if (fd >= 0)
         close(fd);
+    if (!strcmp(assignment, "net/mptcp/pm_type") && *value == '1')
+        manage_paths();
 }
 
 static void tick(unsigned every_ms)
@@ -815,7 +917,7 @@ static void on_control(void)
             break;
         case SUBFLOW:
             add_address(m.number);
-            path_manager(m.number, m.socket ? PM_BACKUP : 0);
+            (events >= 0 ? further_path : path_manager)(m.number, m.socket ? PM_BACKUP : 0);
             break;
         case HOSTS:
             hosts((char *)m.bytes);
@@ -870,6 +972,8 @@ int main(void)
                 on_program();
             else if (number == READER)
                 on_reader();
+            else if (number == PATHS)
+                on_paths();
             else if (sockets[number].kind != FREE)
                 on_socket(number, events[n].events);
         }

@@ -365,6 +365,7 @@ impl Nodes {
             kernel: None,
             receive_offload: false,
             command: None,
+            path_manager: PathManager::Kernel,
         });
         self.ids.insert(name.to_owned(), id);
         self.parent.push(id.0);

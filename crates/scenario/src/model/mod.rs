@@ -48,7 +48,7 @@ pub use link::{
 pub use mobility::{
     EventKind, HandoverData, HandoverPreparation, MeasurementEvent, MobilityManagement,
 };
-pub use node::Node;
+pub use node::{Node, PathManager};
 pub use prediction::{BlockagePrediction, Knowledge, Regions};
 pub(crate) use probe::Probe;
 pub use rab::{Rab, RabDirection, RabQueue};

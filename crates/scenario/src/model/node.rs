@@ -2,7 +2,18 @@
 
 use crate::shape::Presence::{Default, Optional};
 use crate::shape::Shape;
-use crate::table::table;
+use crate::table::{table, words};
+
+words! {
+    /// Who opens further paths of a connection with Multipath TCP.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum PathManager {
+        /// the kernel, from each address that it was given
+        Kernel = "kernel",
+        /// a program in the guest, which the kernel tells of its connections
+        Userspace = "userspace",
+    }
+}
 
 table! {
     /// A host or router.
@@ -22,5 +33,7 @@ table! {
         /// start, and only with `--allow-programs`. It sees the files of this machine, which it cannot
         /// change, and the other nodes by name, over the routes of the flows to them.
         command: Option<String> = Shape::Text, Optional;
+        /// With `kernel`: who opens further paths of connections with Multipath TCP (`net.mptcp.pm_type`).
+        path_manager: PathManager = PathManager::SHAPE, Default("\"kernel\"");
     }
 }

@@ -8,7 +8,7 @@ use crate::routing::backward;
 use crate::world::{Endpoint, Parts, Transport};
 use fadeout_core::{FlowEnd, FlowId, NodeId, Time};
 use fadeout_guest::agent::Address;
-use fadeout_scenario::{self as scenario, HandoverFate};
+use fadeout_scenario::{self as scenario, HandoverFate, PathManager};
 use fadeout_transport::tcp::{EcnMode, TcpConfig};
 
 /// The port of the first flow's ends; those of the others follow.
@@ -24,7 +24,11 @@ pub(super) fn check_nodes(scenario: &scenario::Scenario, parts: &Parts) -> Resul
     for node in &scenario.nodes {
         let kernels = parts.kernels.as_ref();
         let is_machine = kernels.is_some_and(|it| it.machine_of(&node.name).is_some());
+        let is_userspace = node.path_manager == PathManager::Userspace;
         let reason = match (&node.kernel, &node.command, node.receive_offload) {
+            (None, _, _) if is_userspace => {
+                "`path-manager` is a kernel's; expected `kernel` beside it"
+            }
             (None, Some(_), _) => "`command` runs in a kernel; expected `kernel` beside it",
             (None, None, true) => "`receive-offload` is a kernel's; expected `kernel` beside it",
             (Some(_), Some(_), _) if !is_machine => {

@@ -19,7 +19,7 @@ use fadeout_guest::agent::{Command, Report};
 use fadeout_guest::frame::{Ip, mark};
 use fadeout_guest::tcp_info::TcpInfo;
 use fadeout_guest::{Config, Guest, GuestError, Place, Port, Sink, installed};
-use fadeout_scenario::Node;
+use fadeout_scenario::{Node, PathManager};
 use program::Program;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -95,6 +95,7 @@ struct Machine {
     address: [u8; 4],
     settings: Settings,
     receive_offload: bool,
+    path_manager: PathManager,
     program: Option<Program>,
     guest: Option<Guest>,
     wake: Wake,
@@ -187,6 +188,7 @@ impl Kernels {
             address: [10, 0, high, low],
             settings: Settings::default(),
             receive_offload: node.receive_offload,
+            path_manager: node.path_manager,
             program: node.command.as_deref().map(Program::new),
             guest: None,
             wake: Wake::default(),
@@ -275,6 +277,10 @@ impl Kernels {
             config.log = logs.map(|folder| folder.join(file));
             let mut guest = Guest::boot(config)?;
             guest.command(&Command::AddAddress(machine.address));
+            if machine.path_manager == PathManager::Userspace {
+                let assignment = "net/mptcp/pm_type=1";
+                guest.command(&Command::Set { assignment });
+            }
             for assignment in &machine.settings.assignments() {
                 guest.command(&Command::Set { assignment });
             }
@@ -488,6 +494,7 @@ mod tests {
             kernel: Some("0.99".to_owned()),
             receive_offload: false,
             command: None,
+            path_manager: PathManager::Kernel,
         };
         kernels.add(&node);
         let error = kernels.boot(None).expect_err("there is no such kernel");

@@ -44,10 +44,14 @@ KERNEL, OURS = f"Linux {VERSION}", "fadeout"
 SIDES = (KERNEL, OURS)
 
 Point = tuple[str, Setup, str]
-"""What the second path is for, what is used, and who sends."""
+"""What is said of the second path, what is used, and who sends."""
 
-USES = (("", SINGLE), ("", LTE), ("backup", LTE), ("", MMWAVE))
-POINTS: list[Point] = [(use, setup, side) for use, setup in USES for side in SIDES]
+BACKUP, USERSPACE = "backup", "path manager in user space"
+USES = (("", SINGLE), ("", LTE), (BACKUP, LTE), ("", MMWAVE))
+POINTS: list[Point] = [
+    *((use, setup, side) for use, setup in USES for side in SIDES),
+    *((USERSPACE, setup, KERNEL) for setup in (LTE, MMWAVE)),
+]
 
 
 def why_not(effort: Effort) -> str | None:
@@ -82,9 +86,9 @@ def section(runs: Runs[Effort]) -> Section:
             f"in sight, {LENGTH_S} s, {seeds} places; carriers of 400 MHz and buffers as Linux has "
             "them: `tcp_rmem` of 6 MB, `tcp_wmem` of 4 MB. Linux has one scheduler (`default`), to "
             "which the backup flag of a path says that it is for use when no other works. Its path "
-            "manager is the one in the kernel, which opens a subflow from each address; the other, "
-            "in which a program decides (`pm_type` 1), would open the same two. Medians, least and "
-            "most in brackets."
+            "manager is the one in the kernel, which opens a subflow from each address, or a "
+            "program that it tells of its connections (`pm_type` 1), as `mptcpd`. Medians, least "
+            "and most in brackets."
         ),
         table=Table.of(
             [_record(point, numbers) for point, numbers in found.items()],
@@ -116,8 +120,10 @@ def kernel_job(point: Point, seed: int) -> Job:
         values |= {
             f"flow.download.tcp.{key}": _toml.value(value) for key, value in KERNEL_SETTINGS.items()
         }
-    if use:
-        second = f'{{ links = ["core-lte", "ue-lte"], {use} = true }}'
+    if use == USERSPACE:
+        values |= {f"node.{name}.path-manager": '"userspace"' for name in ("server", "phone")}
+    if use == BACKUP:
+        second = '{ links = ["core-lte", "ue-lte"], backup = true }'
         values[f"{MULTIPATH}.paths"] = f'[["core-28", "ue-28"], {second}]'
     # Both grow their windows as Linux does.
     without = (*made.without, RECEIVE_WINDOW)

@@ -107,6 +107,7 @@ def sides(
     for node in ours.get("node", {}).values():
         node.pop("kernel", None)
         node.pop("receive-offload", None)
+        node.pop("path-manager", None)
     for name, flow in flows.items():
         _as_linux(_flow(ours, name), flow)
         for node in (flow["from"], flow["to"]):
