@@ -297,7 +297,9 @@ impl TcpEndpoint {
         self.stamp(now, out, from);
     }
 
-    /// State of this subflow for its multipath connection.
+    /// State of this subflow for its multipath connection. Who asks mostly wants one or two of it: the rest is
+    /// not computed where this is inlined.
+    #[inline(always)]
     pub(crate) fn subflow_view(&self) -> SubflowView {
         let rtt = self.sender.rtt();
         SubflowView {

@@ -122,6 +122,7 @@ impl Path {
         }
     }
 
+    #[inline(always)]
     pub(super) fn view(&self) -> SubflowView {
         self.tcp.subflow_view()
     }
@@ -181,7 +182,7 @@ impl Paths for Sight<'_> {
     fn is_backup(&self, index: usize) -> bool {
         self.manager.is_backup(index)
     }
-    #[inline]
+    #[inline(always)]
     fn view(&self, index: usize) -> SubflowView {
         self.paths[index].view()
     }
