@@ -4,7 +4,9 @@ The neighbour is `benches/src/bin/neighbour.rs`, on another core of the machine.
 """
 
 import contextlib
+import math
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,10 +49,20 @@ class Case:
     overrides: tuple[str, ...] = ()
     lengths: tuple[int, int] | None = None
     """Run for two times, in seconds, to take the building off; otherwise once."""
+    cells: int | None = None
+    """The scenario with so many cells of its carrier, and as many UEs in each."""
 
     def value(self) -> float:
         """Of one run, or of a pair."""
-        path = str(SCENARIOS / f"{self.scenario}.toml")
+        path = SCENARIOS / f"{self.scenario}.toml"
+        if self.cells is None:
+            return self._value(str(path))
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".toml") as file:
+            file.write(with_cells(path.read_text(encoding="utf-8"), self.cells))
+            file.flush()
+            return self._value(file.name)
+
+    def _value(self, path: str) -> float:
         if self.lengths is None:
             run = whole_run(["null", path, *self.overrides])
             per_second = run.cpu_s * 1e3 / run.simulated_s
@@ -65,6 +77,24 @@ class Case:
         return cpu_s * 1e9 / packets if self.unit == "ns" else per_second
 
 
+def with_cells(text: str, number: int) -> str:
+    """`thousand-ues.toml` with so many cells, 500 m apart in a square, and 100 UEs for each."""
+    before, first, *_ = text.split("[cell.")
+    after = "[ue." + text.partition("[ue.")[2]
+    columns = math.ceil(math.sqrt(number))
+    half = 250 * (columns - 1)
+    cells = (
+        f"[cell.{first}".replace("[cell.c0]", f"[cell.c{n}]").replace(
+            '["0 m", "0 m"]', f'["{500 * (n % columns)} m", "{500 * (n // columns)} m"]'
+        )
+        for n in range(number)
+    )
+    after = after.replace("count = 1000", f"count = {100 * number}")
+    after = after.replace('["1000 m", "250 m"]', f'["{half} m", "{half} m"]')
+    after = after.replace('spread = "1000 m"', f'spread = "{half + 250} m"')
+    return before + "".join(cells) + after
+
+
 # 10,000 flows of 10 Mbit/s: each has so much of a link, with a queue of 5 ms.
 TEN_THOUSAND = (
     "flow.bulk.count=10000",
@@ -74,6 +104,7 @@ TEN_THOUSAND = (
 )
 CASES = (
     Case("one bulk flow, a data packet", "bulk", "ns", (150, None), lengths=(2, 12)),
+    Case("one bulk flow, three hops", "three-hops", "ns", (220, None), lengths=(2, 12)),
     Case("1,000 flows, a data packet", "thousand", "ns", (320, 420), lengths=(1, 2)),
     Case(
         "10,000 flows of 10 Mbit/s, a data packet",
@@ -87,6 +118,18 @@ CASES = (
     Case("one mmWave UE, clusters: a second", "mmwave-ue-clusters", "ms", (20, None), (), (2, 12)),
     Case("ten mmWave UEs: a second", "mmwave-ten-ues", "ms", (32, None), (), (2, 12)),
     Case("1,000 UEs in 10 cells: a second", "thousand-ues", "ms", (250, None), (), (1, 3)),
+    Case("one mmWave UE, as the peer's: a data packet", "mmwave-peer", "ns", lengths=(2, 6)),
+    *(
+        Case(
+            f"{100 * cells:,} UEs, cells of 100: a second",
+            "thousand-ues",
+            "ms",
+            (most, None),
+            lengths=(1, 2),
+            cells=cells,
+        )
+        for cells, most in ((1, None), (10, None), (30, 900), (100, 3500))
+    ),
     Case("1,000 managed UEs, 1 Mbit/s: a second", "managed-ues", "ms", (800, None), (), (1, 3)),
     Case("1,000 managed UEs, idle: a second", "managed-idle", "ms", (50, None), (), (2, 7)),
     Case("200 cars: a second", "cars-200", "ms", (1500, None), (), (1, 2)),
