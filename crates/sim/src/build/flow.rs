@@ -6,7 +6,7 @@ use crate::directory::{Directory, FlowEntry};
 use crate::hop::{Hop, MAX_HOPS};
 use crate::notices::{Notices, Outlook};
 use crate::routing::Topology;
-use crate::world::{Endpoint, Flow, Parts, Recipe, Transport};
+use crate::world::{Endpoint, Flow, Parts, Recipe, Transport, congestion};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
 use fadeout_core::{CellId, DrbId, EndpointId, FlowEnd, FlowId, Protocol, RouteId, Time, UeId};
@@ -281,9 +281,8 @@ impl<'a> Flows<'a> {
         recovery: LossRecovery,
         endpoint: EndpointId,
     ) -> Result<Congestion, BuildError> {
-        let (name, given) = control_of(flow, recovery);
-        let random = Stream::new(self.scenario.seed, "congestion", u64::from(endpoint.0));
-        Congestion::new(name, given, random).ok_or_else(|| unknown_control(flow, recovery))
+        congestion(control_of(flow, recovery), self.scenario.seed, endpoint)
+            .ok_or_else(|| unknown_control(flow, recovery))
     }
 
     /// The route over these hops.

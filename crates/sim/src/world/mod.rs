@@ -31,7 +31,7 @@ pub(crate) use gathering::gathered;
 pub(crate) use parts::{Endpoint, Endpoints, Flow, MultipathHost, Parts, Transport};
 pub(crate) use paths::{UePath, UePaths, reaches_all};
 pub use reroute::RouteError;
-pub(crate) use tcp_end::{Account, Recipe};
+pub(crate) use tcp_end::{Account, Recipe, congestion};
 pub(crate) use tunnels::Tunnels;
 pub(crate) use utran::Utran;
 

@@ -8,6 +8,16 @@ use fadeout_transport::congestion::{Congestion, Window};
 use fadeout_transport::tcp::{Calls, ConnectionState, SenderStatistics, TcpConfig, TcpEndpoint};
 use std::sync::Arc;
 
+/// The congestion control of an endpoint, by its name and its parameters; none where it is not a built-in one.
+pub(crate) fn congestion(
+    (name, given): (&str, &Parameters),
+    seed: u64,
+    endpoint: EndpointId,
+) -> Option<Congestion> {
+    let random = Stream::new(seed, "congestion", u64::from(endpoint.0));
+    Congestion::new(name, given, random)
+}
+
 /// What ends of connections are built from. Those of all flows that are alike share it.
 #[derive(Debug)]
 pub(crate) struct Recipe {
@@ -38,8 +48,7 @@ impl Recipe {
     }
 
     fn congestion(&self, endpoint: EndpointId) -> Option<Congestion> {
-        let random = Stream::new(self.seed, "congestion", u64::from(endpoint.0));
-        Congestion::new(&self.control.0, &self.control.1, random)
+        congestion((&self.control.0, &self.control.1), self.seed, endpoint)
     }
 
     /// One end of a flow, which is closed.
