@@ -356,31 +356,30 @@ static void further_path(uint32_t ip, uint32_t flags)
 static void on_paths(void)
 {
     struct generic m;
-    ssize_t len;
-    while ((len = recv(events, &m, sizeof m, MSG_DONTWAIT)) > 0) {
-        uint32_t token = 0, peer = 0;
-        uint16_t port = 0;
-        int is_server = 0;
-        if (m.head.nlmsg_type != manager_family || m.about.cmd != EVENT_ESTABLISHED)
-            continue;
-        EACH(a, m.attributes, (char *)&m + len) {
-            if (a->nla_type == EVENT_TOKEN)
-                token = *(uint32_t *)value_of(a);
-            if (a->nla_type == EVENT_PEER4)
-                peer = *(uint32_t *)value_of(a);
-            if (a->nla_type == EVENT_PEER_PORT)
-                port = ntohs(*(uint16_t *)value_of(a));
-            if (a->nla_type == EVENT_SERVER_SIDE)
-                is_server = *(uint8_t *)value_of(a);
-        }
-        for (unsigned n = 0; n < further_count && peer && !is_server; n++) {
-            start_message(&m, manager_family, PM_CREATE, 1);
-            put_u32(&m, PM_TOKEN, token);
-            put_address(&m, PM_ADDRESS, further[n].ip, further[n].flags, 0);
-            put_address(&m, PM_REMOTE, peer, 0, port);
-            if ((errno = ask(manager, &m)))
-                failed(0, "a subflow");
-        }
+    ssize_t len = recv(events, &m, sizeof m, 0);
+    uint32_t token = 0, peer = 0;
+    uint16_t port = 0;
+    int is_server = 0;
+    if (len < (ssize_t)(sizeof m - sizeof m.attributes) || m.head.nlmsg_type != manager_family
+        || m.about.cmd != EVENT_ESTABLISHED)
+        return;
+    EACH(a, m.attributes, (char *)&m + len) {
+        if (a->nla_type == EVENT_TOKEN)
+            token = *(uint32_t *)value_of(a);
+        if (a->nla_type == EVENT_PEER4)
+            peer = *(uint32_t *)value_of(a);
+        if (a->nla_type == EVENT_PEER_PORT)
+            port = ntohs(*(uint16_t *)value_of(a));
+        if (a->nla_type == EVENT_SERVER_SIDE)
+            is_server = *(uint8_t *)value_of(a);
+    }
+    for (unsigned n = 0; n < further_count && peer && !is_server; n++) {
+        start_message(&m, manager_family, PM_CREATE, 1);
+        put_u32(&m, PM_TOKEN, token);
+        put_address(&m, PM_ADDRESS, further[n].ip, further[n].flags, 0);
+        put_address(&m, PM_REMOTE, peer, 0, port);
+        if ((errno = ask(manager, &m)))
+            failed(0, "a subflow");
     }
 }
 
@@ -873,7 +872,8 @@ static void on_control(void)
 {
     struct message m;
     ssize_t len;
-    while ((len = recv(control, &m, sizeof m - 1, MSG_DONTWAIT)) >= 30) {
+    // One at a time: a call that fails takes a microsecond.
+    if ((len = recv(control, &m, sizeof m - 1, 0)) >= 30) {
         m.bytes[len - 30] = 0;
         uint32_t number = m.socket;
         struct connection *c = &sockets[number < MOST_SOCKETS ? number : 0];

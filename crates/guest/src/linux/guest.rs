@@ -26,6 +26,8 @@ const ORIGIN: u64 = 44 * SECOND;
 const TIME_OF_DAY: u64 = 1_577_836_800 * SECOND;
 /// How long a process of a guest takes to read its clock, ns (`TIMER_MULTIPLIER`).
 const CLOCK_READ: u64 = 256;
+/// How long a call of a process that fails takes, ns (`um_udelay(1)`).
+const FAILED_CALL: u64 = 1_000;
 /// How long only its clock is listened to, before its devices are too.
 const QUIET: Duration = Duration::from_millis(20);
 /// Rounds of a guest at one instant before it is held to spin.
@@ -229,9 +231,11 @@ impl Guest {
             }
             let run = self.clock.run(at);
             self.share_times()?;
-            let has_called = self.call()?;
-            // What a program does between two steps of the clock is not foreseen: it is asked.
-            let is_asked = self.config.has_programs;
+            // What a program does between two steps of the clock is not foreseen: it is asked. So is one that
+            // wants to run so soon that a call of its may have failed: it is not idle then.
+            let is_near = next.is_some_and(|next| next <= at.saturating_add(FAILED_CALL));
+            let is_asked = self.config.has_programs || is_near;
+            let has_called = self.call(is_asked)?;
             let is_woken =
                 has_called && (!is_asked || self.requested().is_some_and(|next| next <= at));
             if !is_woken && !is_due {
@@ -264,12 +268,11 @@ impl Guest {
 
     /// Gives it what waits, and tells it of the buffers that were used; whether there was anything to
     /// tell. The message is a signal for it, which it takes before it reads that it is to run: it then has
-    /// an interrupt to take now. One with programs answers, and has then left the time at which it wants
+    /// an interrupt to take now. One that is asked answers, and has then left the time at which it wants
     /// to run: now, unless it has an interrupt yet to take. A guest that is run at a time at which it has
     /// nothing to do stops.
-    fn call(&mut self) -> Result<bool, GuestError> {
+    fn call(&mut self, asks: bool) -> Result<bool, GuestError> {
         let mut any = false;
-        let asks = self.config.has_programs;
         let most = [self.config.receive_offload, true].map(|all| if all { usize::MAX } else { 1 });
         for (device, most) in self.devices.iter_mut().zip(most) {
             let Some(device) = device else { continue };
