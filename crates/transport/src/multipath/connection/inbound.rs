@@ -40,6 +40,8 @@ pub(super) struct Inbound {
     mss: u32,
     /// How much of it each subflow offers at most: that grows with what arrives on it.
     limits: [u64; MAX_PATHS],
+    /// As Linux has it, and not the papers' stack.
+    is_linux: bool,
     /// Payload of the largest segment that came on it.
     largest: [u32; MAX_PATHS],
     /// Data below was counted for the application.
@@ -48,13 +50,18 @@ pub(super) struct Inbound {
     is_finished: bool,
     is_reading: bool,
     unread: u64,
+    /// Bytes that the application reads once the segment that brought them is acknowledged.
+    fresh: u64,
     packet_memory: PacketMemory,
+    /// Short segments behind a gap: where they begin, and by how much they are short.
+    short: Vec<(u64, u64)>,
     /// The segment that came last is in the buffer when it is acknowledged: nobody has read it yet.
     is_fresh: bool,
 }
 
 impl Inbound {
-    pub(super) fn new(config: &TcpConfig) -> Inbound {
+    /// `is_linux`: as Linux has it, and not the papers' stack.
+    pub(super) fn new(config: &TcpConfig, is_linux: bool) -> Inbound {
         let mut reassembly = Reassembly::default();
         reassembly.begin(1);
         let mut config = config.clone();
@@ -65,6 +72,7 @@ impl Inbound {
         Inbound {
             reassembly,
             limits: [window.limit(); MAX_PATHS],
+            is_linux,
             largest: [0; MAX_PATHS],
             window,
             mss: config.mss,
@@ -73,7 +81,9 @@ impl Inbound {
             is_finished: false,
             is_reading: true,
             unread: 0,
+            fresh: 0,
             packet_memory: config.packet_memory,
+            short: Vec::new(),
             is_fresh: false,
         }
     }
@@ -147,7 +157,10 @@ impl Inbound {
             return Held::Payload(payload);
         }
         let PacketMemory { alone, joined } = self.packet_memory;
-        let segments = payload.div_ceil(u64::from(mss));
+        // A short segment takes the memory of a whole one.
+        let lacking: u64 = self.short.iter().map(|&(_, lacking)| lacking).sum();
+        let room = payload + lacking;
+        let segments = room.div_ceil(u64::from(mss));
         let packets = self.reassembly.runs() as u64 + segments / MOST_FRAGMENTS;
         let fresh = if self.is_fresh {
             u64::from(mss) + alone
@@ -155,7 +168,7 @@ impl Inbound {
             0
         };
         let beside = packets * (alone - joined) + segments * joined;
-        Held::Memory(payload + beside + fresh)
+        Held::Memory(room + beside + fresh)
     }
 
     /// The peer's DATA_FIN has the number `at`.
@@ -163,9 +176,14 @@ impl Inbound {
         self.fin_at = Some(at);
     }
 
-    /// Data from `start` to `end` is in order on its subflow.
-    pub(super) fn insert(&mut self, start: u64, end: u64) {
+    /// A segment of data from `start` to `end` is in order on its subflow, whose whole ones have `mss` bytes.
+    pub(super) fn insert(&mut self, start: u64, end: u64, mss: u32) {
         self.reassembly.insert(start, end);
+        let lacking = (start + u64::from(mss)).saturating_sub(end);
+        let is_behind_gap = start > self.reassembly.next();
+        if lacking > 0 && is_behind_gap && self.short.iter().all(|&(known, _)| known != start) {
+            self.short.push((start, lacking));
+        }
     }
 
     /// Hands on what was inserted; the last piece of it came on a subflow with segments of `mss`.
@@ -180,12 +198,17 @@ impl Inbound {
         let mut delivered = Delivered::default();
         self.is_fresh = self.is_reading && arrived > 0;
         if self.is_reading {
-            self.on_read(now, arrived, mss, measure);
+            if self.is_linux {
+                self.fresh += arrived;
+            } else {
+                self.on_read(now, arrived, mss, measure);
+            }
             delivered.bytes = arrived;
         } else {
             self.unread += arrived;
         }
         let next = self.reassembly.next();
+        self.short.retain(|&(start, _)| start > next);
         if self.fin_at == Some(next) {
             self.reassembly.insert(next, next + 1);
             self.is_finished = true;
@@ -193,6 +216,12 @@ impl Inbound {
         }
         self.counted_up_to = self.reassembly.next();
         delivered
+    }
+
+    /// The application reads what has arrived, once that is acknowledged: so the buffer grows after the acknowledgment.
+    pub(super) fn read_fresh(&mut self, now: Time, mss: u32, measure: impl FnOnce() -> Round) {
+        let bytes = std::mem::take(&mut self.fresh);
+        self.on_read(now, bytes, mss, measure);
     }
 
     /// The application read `bytes`. A round trip is that of the slowest subflow, looked up when the
@@ -211,7 +240,8 @@ impl Inbound {
                 self.window.forget_share();
             }
         }
-        self.window.on_read(now, bytes, bytes, mss);
+        let said = mss + MptcpOption::MAPPING_LEN;
+        self.window.on_read(now, bytes, bytes, said);
     }
 
     /// The application stops reading.
@@ -253,7 +283,12 @@ impl Inbound {
     pub(super) fn advertise(&mut self, path: usize, mss: u32) -> u64 {
         let held = self.held(mss);
         self.window.set_limit(self.limits[path]);
-        self.window.advertise(self.reassembly.next(), held, mss)
+        let next = self.reassembly.next();
+        if self.is_linux {
+            self.window.advertise_shared(next, held, mss)
+        } else {
+            self.window.advertise(next, held, mss)
+        }
     }
 }
 
@@ -268,7 +303,7 @@ mod tests {
         let mut inbound = Inbound::new(&TcpConfig {
             receive_window: ReceiveWindow::Fixed { bytes: 20_000 },
             ..TcpConfig::linux()
-        });
+        }, false);
         inbound.on_established(Time::ZERO);
         inbound
     }
@@ -284,14 +319,14 @@ mod tests {
     #[test]
     fn data_of_several_paths_is_put_in_order_and_counted_once() {
         let mut inbound = inbound();
-        inbound.insert(1_001, 2_001);
+        inbound.insert(1_001, 2_001, MSS);
         assert_eq!(deliver(&mut inbound), bytes(0));
         assert_eq!((inbound.next(), inbound.buffered()), (1, 1_000));
-        inbound.insert(1, 1_001);
-        inbound.insert(2_001, 2_501);
+        inbound.insert(1, 1_001, MSS);
+        inbound.insert(2_001, 2_501, MSS);
         assert_eq!(deliver(&mut inbound), bytes(2_500));
         assert_eq!((inbound.next(), inbound.buffered()), (2_501, 0));
-        inbound.insert(1_001, 2_001);
+        inbound.insert(1_001, 2_001, MSS);
         assert_eq!(deliver(&mut inbound), bytes(0));
     }
 
@@ -301,7 +336,7 @@ mod tests {
         inbound.on_data_fin(1_001);
         assert_eq!(deliver(&mut inbound), bytes(0));
         assert!(!inbound.is_finished());
-        inbound.insert(1, 1_001);
+        inbound.insert(1, 1_001, MSS);
         let all = Delivered {
             bytes: 1_000,
             fin: true,
@@ -319,7 +354,7 @@ mod tests {
         let whole = inbound.advertise(0, MSS);
         assert!(whole <= 20_000 && whole > 20_000 - (1_000 << scale));
         inbound.pause();
-        inbound.insert(1, 10_001);
+        inbound.insert(1, 10_001, MSS);
         assert_eq!(deliver(&mut inbound), bytes(0));
         assert_eq!(inbound.buffered(), 10_000);
         assert!(inbound.advertise(0, MSS) <= whole - 9_000);
@@ -329,7 +364,7 @@ mod tests {
         assert_eq!(inbound.resume(Time::ZERO, MSS, Round::default), (0, false));
         inbound.advertise(0, MSS);
         inbound.pause();
-        inbound.insert(10_001, 10_101);
+        inbound.insert(10_001, 10_101, MSS);
         deliver(&mut inbound);
         let resumed = inbound.resume(Time::ZERO, MSS, Round::default);
         assert_eq!(resumed, (100, false), "too little to speak of");
@@ -340,12 +375,12 @@ mod tests {
         // Small segments take more of the buffer than a SYN can know. The peer may use all of it on one path
         // and have nothing left to fill the hole of the other with.
         for mss in [150, 1_000, 9_000] {
-            let mut inbound = Inbound::new(&TcpConfig::linux());
+            let mut inbound = Inbound::new(&TcpConfig::linux(), false);
             let (offered, _) = inbound.syn_window();
             assert!(inbound.advertise(0, mss) >= offered, "{mss}");
             inbound.on_established(Time::ZERO);
             assert!(inbound.advertise(0, mss) >= offered, "{mss}");
-            inbound.insert(1 + u64::from(mss), 1 + offered);
+            inbound.insert(1 + u64::from(mss), 1 + offered, mss);
             inbound.grow(0, mss, mss, Held::Memory(0));
             inbound.deliver(Time::ZERO, mss, Round::default);
             let edge = inbound.next() + inbound.advertise(0, mss);
@@ -355,12 +390,12 @@ mod tests {
 
     #[test]
     fn the_subflows_are_looked_at_once_a_round_trip() {
-        let mut inbound = Inbound::new(&TcpConfig::linux());
+        let mut inbound = Inbound::new(&TcpConfig::linux(), false);
         let mut looks = Vec::new();
         for millis in [0, 1, 30, 49, 50, 51] {
             let now = Time::ZERO + Span::from_millis(millis);
             let next = inbound.next();
-            inbound.insert(next, next + 1_000);
+            inbound.insert(next, next + 1_000, MSS);
             inbound.deliver(now, MSS, || {
                 looks.push(millis);
                 Round {
@@ -378,7 +413,7 @@ mod tests {
             let mut inbound = Inbound::new(&TcpConfig {
                 mss,
                 ..TcpConfig::linux()
-            });
+            }, false);
             inbound.on_established(Time::ZERO);
             let grows = inbound.grow(0, len, MSS, Held::Memory(0));
             (inbound.limits[0], grows)
@@ -391,7 +426,7 @@ mod tests {
 
     #[test]
     fn a_subflow_offers_no_more_than_what_is_free_in_its_own_buffer() {
-        let mut inbound = Inbound::new(&TcpConfig::linux());
+        let mut inbound = Inbound::new(&TcpConfig::linux(), false);
         inbound.on_established(Time::ZERO);
         let before = inbound.limits[0];
         assert!(!inbound.grow(0, MSS, MSS, Held::Memory(128 << 10)));
@@ -403,9 +438,9 @@ mod tests {
         let mut inbound = inbound();
         assert!(inbound.is_drained_by(1, 1_001));
         assert!(!inbound.is_drained_by(1_001, 2_001), "nothing to read");
-        inbound.insert(1_001, 2_001);
+        inbound.insert(1_001, 2_001, MSS);
         assert!(inbound.is_drained_by(1, 1_001));
-        inbound.insert(3_001, 4_001);
+        inbound.insert(3_001, 4_001, MSS);
         assert!(!inbound.is_drained_by(1, 1_001));
         inbound.pause();
         assert!(!inbound.is_drained_by(1, 4_001));
@@ -413,14 +448,53 @@ mod tests {
 
     #[test]
     fn what_arrives_on_a_subflow_lets_that_one_offer_more() {
-        let mut inbound = Inbound::new(&TcpConfig::linux());
+        let mut inbound = Inbound::new(&TcpConfig::linux(), false);
         inbound.on_established(Time::ZERO);
-        inbound.insert(1, 30_001);
+        inbound.insert(1, 30_001, MSS);
         inbound.grow(1, MSS, MSS, Held::Memory(0));
         inbound.deliver(Time::ZERO, MSS, Round::default);
         let first = inbound.advertise(0, MSS);
         let second = inbound.advertise(1, MSS);
         assert!(second > first, "{second}");
         assert!(inbound.advertise(0, MSS) >= second, "it stays offered");
+    }
+
+    #[test]
+    fn a_short_segment_behind_a_gap_takes_the_memory_of_a_whole_one() {
+        let memory = |len: u64| {
+            let mut inbound = Inbound::new(&TcpConfig::linux(), true);
+            inbound.window.measure_share(MSS);
+            inbound.insert(1_001, 1_001 + len, MSS);
+            inbound.insert(1_001, 1_001 + len, MSS);
+            deliver(&mut inbound);
+            let held = inbound.held(MSS);
+            inbound.insert(1, 1_001, MSS);
+            deliver(&mut inbound);
+            inbound.is_fresh = false;
+            assert_eq!(inbound.held(MSS), Held::Memory(0), "{len}");
+            held
+        };
+        assert_eq!(memory(100), memory(1_000));
+    }
+
+    #[test]
+    fn in_linux_the_buffer_grows_once_what_was_read_is_acknowledged() {
+        let mut inbound = Inbound::new(&TcpConfig::linux(), true);
+        inbound.on_established(Time::ZERO);
+        let measure = || Round {
+            slowest: Some(Span::from_millis(1)),
+            all_carried: true,
+        };
+        let whole = |inbound: &Inbound| inbound.window.preview(Held::Memory(0), MSS);
+        inbound.window.set_limit(1 << 24);
+        inbound.insert(1, 60_001, MSS);
+        let now = Time::ZERO + Span::from_millis(50);
+        assert_eq!(inbound.deliver(now, MSS, measure), bytes(60_000));
+        let before = whole(&inbound);
+        inbound.read_fresh(now, MSS, measure);
+        let after = whole(&inbound);
+        assert!(after > before, "{before} {after}");
+        inbound.read_fresh(now, MSS, || unreachable!("it was read"));
+        assert_eq!(whole(&inbound), after);
     }
 }

@@ -101,7 +101,7 @@ impl MultipathConnection {
             paths,
             manager: PathManager::new(configs, config.join_delay, config.tcp.maximum_retries),
             outbound: Outbound::new(&config.tcp),
-            inbound: Inbound::new(&config.tcp),
+            inbound: Inbound::new(&config.tcp, config.path_scheduler.is_upstream()),
             queues: waits.then(|| {
                 let of_subflow = SendBufferConfig {
                     maximum: config.maximum_send_buffer.0,
@@ -193,6 +193,7 @@ impl MultipathConnection {
             tcp.on_segment(now, segment, ecn, scratch, probe);
             tcp.sender_mut().bind_first(false);
         });
+        self.take_data_ack(index, segment);
         self.follow_handshake(now, index, segment, out);
         send::bind_and_push(self, now, index, out, probe);
         if let MptcpOption::AddAddress { path, is_echo } = segment.mptcp

@@ -66,6 +66,8 @@ struct PathQueue {
     silent_expiries: u32,
     /// Left out until it is heard.
     is_stale: bool,
+    /// The connection's window for what was bound since the path last acted.
+    window: u64,
 }
 
 impl PathQueue {
@@ -181,6 +183,11 @@ impl SendQueues {
                 + pieces * memory_beside(self.of_subflow.head),
             pace: queue.pace,
         }
+    }
+
+    /// The connection's window for what was bound to path `index` since this was last asked.
+    pub(super) fn take_window(&mut self, index: usize) -> u64 {
+        std::mem::take(&mut self.paths[index].window)
     }
 
     /// As long as the longest of the timers of subflows that are heard (`mptcp_timeout_from_subflow`).
@@ -315,6 +322,7 @@ impl SendQueues {
         }
         let path = &mut self.paths[index];
         path.pace = queue.averaged(rate, BURST.min(room.max(burst)));
+        path.window = path.window.max(room);
         let data = Waiting {
             start: self.bound,
             end: self.bound + burst,

@@ -7,6 +7,7 @@ use crate::multipath::{PathId, PathOutbox};
 use crate::tcp::AppEvent;
 use crate::tcp::endpoint::receiver_of;
 use crate::tcp::receiver::shared::{self, OfConnection};
+use crate::tcp::sender::subflow;
 use fadeout_core::{Flags, MptcpOption, Segment, Time};
 
 impl MultipathConnection {
@@ -14,7 +15,9 @@ impl MultipathConnection {
     pub(super) fn take_option(&mut self, index: usize, segment: &Segment, out: &mut PathOutbox) {
         match segment.mptcp {
             MptcpOption::Dss(dss) => {
-                self.outbound.on_data_ack(dss.data_ack, segment.window);
+                if self.queues.is_none() {
+                    self.outbound.on_data_ack(dss.data_ack, segment.window);
+                }
                 if dss.data_fin {
                     let end = dss.data_seq + u64::from(dss.data_len);
                     self.inbound.on_data_fin(end - 1);
@@ -56,6 +59,17 @@ impl MultipathConnection {
         }
     }
 
+    /// Once the subflow of path `index` has taken a segment: what that acknowledges, and the window that the subflow has now. A duplicate
+    /// ACK that brings a new DATA_ACK offers the window of the one before it behind that (Linux `ack_update_msk`).
+    pub(super) fn take_data_ack(&mut self, index: usize, segment: &Segment) {
+        if self.queues.is_some()
+            && let MptcpOption::Dss(dss) = segment.mptcp
+        {
+            let window = subflow::offered_window(self.paths[index].tcp.sender());
+            self.outbound.on_data_ack(dss.data_ack, window);
+        }
+    }
+
     /// The subflow of path `index` has more in order: hands it to the connection.
     pub(super) fn take_arrived(
         &mut self,
@@ -68,7 +82,7 @@ impl MultipathConnection {
         let rcv_nxt = path.view().rcv_nxt;
         let mss = path.tcp.window().mss;
         while let Some(mapping) = path.mappings.take_in_order(rcv_nxt) {
-            (self.inbound).insert(mapping.data_seq, mapping.data_end());
+            (self.inbound).insert(mapping.data_seq, mapping.data_end(), mss);
         }
         if arrived > 0 {
             path.statistics.arrived_bytes += arrived;
@@ -126,6 +140,13 @@ impl MultipathConnection {
         });
         segment.mptcp = MptcpOption::Dss(self.outbound.signal(next, data));
     }
+}
+
+/// The application reads what has just been acknowledged on path `index`.
+pub(super) fn read(connection: &mut MultipathConnection, now: Time, index: usize) {
+    let mss = connection.paths[index].tcp.window().mss;
+    let measure = || measure(&connection.paths, &connection.manager);
+    connection.inbound.read_fresh(now, mss, measure);
 }
 
 /// Round-trip times of the subflows that carry data.

@@ -3,8 +3,10 @@
 use super::allocator::{Decision, Run, Source};
 use super::path::{Mapping, Paths, Sight};
 use super::queues::SendQueues;
+use super::receive;
 use super::{MultipathConnection, PathOutbox};
 use crate::multipath::{MAX_PATHS, PathId};
+use crate::tcp::sender::subflow;
 use crate::tcp::{Outbox, Outgoing, TcpEndpoint};
 use arrayvec::ArrayVec;
 use fadeout_core::{Probe, Time};
@@ -165,6 +167,9 @@ impl MultipathConnection {
             (_, queues) => queues.is_none() && unsent > 0,
         };
         let path = &mut self.paths[index];
+        if let Some(queues) = &mut self.queues {
+            subflow::raise_window(path.tcp.sender_mut(), queues.take_window(index));
+        }
         path.tcp.sender_mut().offer(run.bytes, holds_back);
         let before = path.view().snd_nxt;
         act(&mut path.tcp, &mut scratch, probe);
@@ -188,6 +193,7 @@ impl MultipathConnection {
             self.stamp(index, &mut outgoing.segment);
             out.segments.push((PathId(index as u8), outgoing));
         }
+        receive::read(self, now, index);
         let path = &mut self.paths[index];
         let snd_una = path.view().snd_una;
         path.mappings.forget_acknowledged(snd_una);

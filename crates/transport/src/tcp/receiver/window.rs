@@ -45,6 +45,8 @@ pub(crate) struct AdvertisedWindow {
     beside: u64,
     /// Size of the buffer, in payload.
     buffer: u64,
+    /// That, when the buffer last grew, by the share of then (Linux `window_clamp`).
+    clamp: u64,
     /// Upper limit of the advertised window (Linux `rcv_ssthresh`).
     threshold: u64,
     /// The window last offered (Linux `rcv_wnd`).
@@ -87,6 +89,7 @@ impl AdvertisedWindow {
             share: FIRST_SHARE,
             beside: config.packet_memory.alone,
             buffer,
+            clamp: LARGEST_WINDOW,
             threshold: buffer,
             last: buffer,
             right_edge: 0,
@@ -260,6 +263,15 @@ impl AdvertisedWindow {
         self.last.min(LARGEST_UNSCALED << self.scale)
     }
 
+    /// The window of a segment that leaves now on a subflow of Linux: less than another one has offered becomes that, and of it only
+    /// what is rounded down can be said (`mptcp_set_rwin`; a subflow keeps to no edge of its own).
+    pub(crate) fn advertise_shared(&mut self, next: u64, held: Held, mss: u32) -> u64 {
+        let window = self.preview(held, mss);
+        self.right_edge = self.right_edge.max(next + window);
+        self.last = self.right_edge - next;
+        self.last.min(LARGEST_UNSCALED << self.scale) >> self.scale << self.scale
+    }
+
     /// The first segment of this many bytes arrived, the largest so far: it shows how much of the
     /// memory is payload.
     pub(crate) fn measure_share(&mut self, len: u32) {
@@ -295,16 +307,25 @@ impl AdvertisedWindow {
     /// Data of `len` bytes was received: offer more of the buffer, in which `held` is.
     /// Returns whether more is offered.
     pub(crate) fn grow(&mut self, len: u32, mss: u32, held: impl Into<Held>) -> bool {
-        let room = self.free(held.into()).saturating_sub(self.threshold);
+        let cost = u64::from(len) + self.beside;
+        let free = self.free(held.into());
+        self.grow_at(free, cost, u64::from(len), (mss, mss))
+    }
+
+    /// The same for a segment that takes `cost` bytes of memory where so much is `free`, with the sizes of segments that are said and
+    /// that arrive.
+    fn grow_at(&mut self, free: u64, cost: u64, len: u64, sizes: (u32, u32)) -> bool {
+        let room = free.saturating_sub(self.threshold);
         if room == 0 {
             return false;
         }
-        let step = self.growth(u64::from(len), u64::from(mss));
+        let step = self.growth(cost, len, sizes);
         self.threshold += room.min(step);
         step > 0
     }
 
-    /// The same where the largest segments have `largest` bytes, and so another share of payload in their memory.
+    /// The same where the largest segments have `largest` bytes, and so another share of payload in their memory, of which a short
+    /// one takes as much.
     pub(crate) fn grow_with_segments(
         &mut self,
         largest: u32,
@@ -314,25 +335,28 @@ impl AdvertisedWindow {
     ) -> bool {
         let share = self.share;
         self.measure_share(largest);
-        let grows = self.grow(len, mss, held);
+        let cost = u64::from(largest) + self.beside;
+        let free = self.free(held).min(self.clamp);
+        let grows = self.grow_at(free, cost, u64::from(len), (mss, largest));
         if self.counts_memory() {
             self.set_share(share);
         }
         grows
     }
 
-    /// By how much a segment of `len` bytes lets the window grow: small ones cost more memory than
-    /// they bring payload, and a window for them grows less far (Linux `__tcp_grow_window`).
-    fn growth(&self, len: u64, mss: u64) -> u64 {
-        let mut cost = (len + self.beside) * self.share / WHOLE;
+    /// By how much a segment of `len` bytes lets the window grow, which takes `cost` bytes of memory: small ones cost more memory
+    /// than they bring payload, and a window for them grows less far, and by what arrives, not what is said (Linux
+    /// `__tcp_grow_window`).
+    fn growth(&self, cost: u64, len: u64, (said, arriving): (u32, u32)) -> u64 {
+        let mut cost = cost * self.share / WHOLE;
         if !self.rounds || cost <= len {
-            return 2 * mss.max(len);
+            return 2 * u64::from(said).max(len);
         }
         let mut bound = self.maximum / 2;
         cost /= 2;
         while self.threshold <= bound {
             if cost <= len {
-                return 2 * mss.max(len);
+                return 2 * u64::from(arriving).max(len);
             }
             cost /= 2;
             bound /= 2;
@@ -368,6 +392,7 @@ impl AdvertisedWindow {
                     .memory
                     .max(wanted.min(self.maximum) * WHOLE / self.share);
                 self.buffer = (self.memory * self.share / WHOLE).min(self.maximum);
+                self.clamp = self.buffer;
             }
             self.space = copied;
         }

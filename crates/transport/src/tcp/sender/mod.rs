@@ -34,7 +34,7 @@ mod recovery;
 mod resilience;
 mod retransmit;
 mod sack;
-mod subflow;
+pub(crate) mod subflow;
 mod timeout;
 mod transmit;
 mod undo;

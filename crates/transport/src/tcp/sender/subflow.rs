@@ -84,6 +84,17 @@ impl Sender {
     }
 }
 
+/// The window that the peer offers on this subflow, as it was last taken: an ACK that repeats the one before does not narrow it.
+pub(crate) fn offered_window(sender: &Sender) -> u64 {
+    sender.snd_wnd
+}
+
+/// The window is at least what the connection's allows for the data that is bound to this subflow (Linux
+/// `mptcp_check_allowed_size`).
+pub(crate) fn raise_window(sender: &mut Sender, to: u64) {
+    sender.snd_wnd = sender.snd_wnd.max(to);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,5 +143,15 @@ mod tests {
         let expected = format!("{:?}", Congestion::Coupled(expected));
         assert_ne!(before, expected);
         assert_eq!(format!("{:?}", sender.congestion), expected);
+    }
+
+    #[test]
+    fn the_window_of_a_subflow_is_raised_and_not_narrowed_to_the_connections() {
+        let mut sender = coupled();
+        sender.snd_wnd = 5_000;
+        for (to, window) in [(4_000, 5_000), (7_000, 7_000), (0, 7_000)] {
+            raise_window(&mut sender, to);
+            assert_eq!(offered_window(&sender), window, "{to}");
+        }
     }
 }

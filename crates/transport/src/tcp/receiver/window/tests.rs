@@ -225,14 +225,49 @@ fn a_share_is_measured_by_autotuning_as_linux_does_alone() {
 fn the_smaller_the_segments_the_sooner_growth_ends() {
     let mut window = listening();
     window.share = 158;
+    let beside = window.beside;
+    let growth = |window: &AdvertisedWindow, len, sizes| window.growth(len + beside, len, sizes);
     for (len, part) in [(500, 2), (200, 4), (128, 8)] {
         window.threshold = window.maximum / part;
-        assert_eq!(window.growth(len, MSS.into()), 2 * u64::from(MSS), "{len}");
+        let sizes = (2 * MSS, MSS);
+        let by_what_arrives = 2 * u64::from(MSS);
+        assert_eq!(growth(&window, len, sizes), by_what_arrives, "{len}");
         window.threshold += 1;
-        assert_eq!(window.growth(len, MSS.into()), 0, "{len}");
+        assert_eq!(growth(&window, len, sizes), 0, "{len}");
     }
     // Large ones cost no more than they bring.
-    assert_eq!(window.growth(2_000, MSS.into()), 4_000);
+    assert_eq!(growth(&window, 2_000, (MSS, MSS)), 4_000);
+    assert_eq!(growth(&window, 2_000, (3_000, MSS)), 6_000);
+}
+
+#[test]
+fn a_subflow_offers_no_more_than_the_buffer_was_by_the_share_of_when_it_last_grew() {
+    let mut window = listening();
+    window.memory = 400_000;
+    window.clamp = window.threshold + 100;
+    assert!(window.grow_with_segments(MSS, MSS, MSS, Held::Memory(0)));
+    assert_eq!(window.threshold, window.clamp);
+    assert!(!window.grow_with_segments(MSS, MSS, MSS, Held::Memory(0)));
+}
+
+#[test]
+fn a_subflow_says_what_another_one_offered_rounded_down() {
+    let mut window = listening();
+    let held = Held::Memory(0);
+    let unit = 1 << window.scale();
+    window.right_edge = 0;
+    window.threshold = 30_000;
+    let edge = 1 + window.advertise_shared(1, held, MSS);
+    assert_eq!(edge - 1, 30_000_u64.next_multiple_of(unit));
+    // The other one offers less of its own.
+    window.threshold = 10_000;
+    for next in [1_001, 2_001, 3_001] {
+        let said = window.advertise_shared(next, held, MSS);
+        assert_eq!(said, (edge - next) / unit * unit, "{next}");
+    }
+    window.threshold = 30_000;
+    let said = window.advertise_shared(3_001, held, MSS);
+    assert_eq!(said, 30_000_u64.next_multiple_of(unit));
 }
 
 #[test]
