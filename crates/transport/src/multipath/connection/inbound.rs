@@ -42,6 +42,8 @@ pub(super) struct Inbound {
     limits: [u64; MAX_PATHS],
     /// As Linux has it, and not the papers' stack.
     is_linux: bool,
+    /// The window that each last offered (`rcv_wnd`).
+    offered: [u64; MAX_PATHS],
     /// Payload of the largest segment that came on it.
     largest: [u32; MAX_PATHS],
     /// Data below was counted for the application.
@@ -73,6 +75,7 @@ impl Inbound {
             reassembly,
             limits: [window.limit(); MAX_PATHS],
             is_linux,
+            offered: [0; MAX_PATHS],
             largest: [0; MAX_PATHS],
             window,
             mss: config.mss,
@@ -126,6 +129,15 @@ impl Inbound {
         let next = self.reassembly.next();
         let is_next = start <= next && next < end;
         is_next && self.is_reading && self.unread == 0 && self.reassembly.is_whole_with(end)
+    }
+
+    /// Whether data that ends at `end` is there already, all of it, and `path` could offer less than it last did (Linux).
+    pub(super) fn has_all_of(&mut self, path: usize, end: u64, mss: u32) -> bool {
+        if !self.is_linux || end > self.reassembly.next() {
+            return false;
+        }
+        self.window.set_limit(self.limits[path]);
+        self.window.preview(self.held(mss), mss) < self.offered[path]
     }
 
     /// Whether less than half of the buffer is free, the peer sending segments of `mss`.
@@ -218,10 +230,18 @@ impl Inbound {
         delivered
     }
 
-    /// The application reads what has arrived, once that is acknowledged: so the buffer grows after the acknowledgment.
-    pub(super) fn read_fresh(&mut self, now: Time, mss: u32, measure: impl FnOnce() -> Round) {
+    /// The application reads what has arrived, once that is acknowledged: so the buffer grows after the acknowledgment. Returns
+    /// whether nothing is left, where it was something.
+    pub(super) fn read_fresh(
+        &mut self,
+        now: Time,
+        mss: u32,
+        measure: impl FnOnce() -> Round,
+    ) -> Option<bool> {
         let bytes = std::mem::take(&mut self.fresh);
         self.on_read(now, bytes, mss, measure);
+        self.is_fresh = false;
+        (bytes > 0).then(|| self.buffered() == 0)
     }
 
     /// The application read `bytes`. A round trip is that of the slowest subflow, looked up when the
@@ -285,7 +305,9 @@ impl Inbound {
         self.window.set_limit(self.limits[path]);
         let next = self.reassembly.next();
         if self.is_linux {
-            self.window.advertise_shared(next, held, mss)
+            let window = self.window.advertise_shared(next, held, mss);
+            self.offered[path] = self.window.last();
+            window
         } else {
             self.window.advertise(next, held, mss)
         }
@@ -300,10 +322,13 @@ mod tests {
     const MSS: u32 = 1_000;
 
     fn inbound() -> Inbound {
-        let mut inbound = Inbound::new(&TcpConfig {
-            receive_window: ReceiveWindow::Fixed { bytes: 20_000 },
-            ..TcpConfig::linux()
-        }, false);
+        let mut inbound = Inbound::new(
+            &TcpConfig {
+                receive_window: ReceiveWindow::Fixed { bytes: 20_000 },
+                ..TcpConfig::linux()
+            },
+            false,
+        );
         inbound.on_established(Time::ZERO);
         inbound
     }
@@ -410,10 +435,13 @@ mod tests {
     #[test]
     fn a_subflow_offers_more_with_what_arrives_and_keeps_room_for_a_segment() {
         let limit = |mss, len| {
-            let mut inbound = Inbound::new(&TcpConfig {
-                mss,
-                ..TcpConfig::linux()
-            }, false);
+            let mut inbound = Inbound::new(
+                &TcpConfig {
+                    mss,
+                    ..TcpConfig::linux()
+                },
+                false,
+            );
             inbound.on_established(Time::ZERO);
             let grows = inbound.grow(0, len, MSS, Held::Memory(0));
             (inbound.limits[0], grows)
@@ -491,10 +519,27 @@ mod tests {
         let now = Time::ZERO + Span::from_millis(50);
         assert_eq!(inbound.deliver(now, MSS, measure), bytes(60_000));
         let before = whole(&inbound);
-        inbound.read_fresh(now, MSS, measure);
+        assert_eq!(inbound.read_fresh(now, MSS, measure), Some(true));
         let after = whole(&inbound);
         assert!(after > before, "{before} {after}");
-        inbound.read_fresh(now, MSS, || unreachable!("it was read"));
+        let again = inbound.read_fresh(now, MSS, || unreachable!("it was read"));
+        assert_eq!(again, None);
         assert_eq!(whole(&inbound), after);
+    }
+
+    #[test]
+    fn what_is_there_already_is_nothing_new_where_less_can_be_offered_than_was() {
+        let mut inbound = Inbound::new(&TcpConfig::linux(), true);
+        inbound.on_established(Time::ZERO);
+        inbound.insert(1, 1_001, MSS);
+        deliver(&mut inbound);
+        inbound.read_fresh(Time::ZERO, MSS, Round::default);
+        inbound.advertise(0, MSS);
+        assert!(!inbound.has_all_of(0, 1_001, MSS), "as much as was");
+        inbound.offered[0] += 1 << 20;
+        assert!(inbound.has_all_of(0, 1_001, MSS));
+        assert!(!inbound.has_all_of(0, 1_002, MSS));
+        inbound.is_linux = false;
+        assert!(!inbound.has_all_of(0, 1_001, MSS));
     }
 }

@@ -37,6 +37,8 @@ impl MultipathConnection {
                         said.grows = self.inbound.grow(index, segment.len, mss, held);
                         let (start, end) = (mapping.data_seq, mapping.data_end());
                         said.drains = self.inbound.is_drained_by(start, end);
+                        let whole = path.tcp.window().mss;
+                        said.is_old = self.inbound.has_all_of(index, end, whole);
                     }
                     shared::tell(receiver_of(&mut path.tcp), said);
                 }
@@ -142,11 +144,25 @@ impl MultipathConnection {
     }
 }
 
-/// The application reads what has just been acknowledged on path `index`.
-pub(super) fn read(connection: &mut MultipathConnection, now: Time, index: usize) {
+/// The application reads what has just been acknowledged on path `index`. What is due on other paths for more than
+/// a segment is acknowledged then, too, and ends of bursts where that was all there is.
+pub(super) fn read(
+    connection: &mut MultipathConnection,
+    now: Time,
+    index: usize,
+    out: &mut PathOutbox,
+) {
     let mss = connection.paths[index].tcp.window().mss;
     let measure = || measure(&connection.paths, &connection.manager);
-    connection.inbound.read_fresh(now, mss, measure);
+    let Some(leaves_nothing) = connection.inbound.read_fresh(now, mss, measure) else {
+        return;
+    };
+    for other in (0..connection.paths.len()).filter(|&other| other != index) {
+        let receiver = receiver_of(&mut connection.paths[other].tcp);
+        if shared::answers_reading(receiver, leaves_nothing) {
+            connection.acknowledge(now, other, out);
+        }
+    }
 }
 
 /// Round-trip times of the subflows that carry data.

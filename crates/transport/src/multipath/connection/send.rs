@@ -215,7 +215,7 @@ impl MultipathConnection {
             self.stamp(index, &mut outgoing.segment);
             out.segments.push((PathId(index as u8), outgoing));
         }
-        receive::read(self, now, index);
+        receive::read(self, now, index, out);
         let path = &mut self.paths[index];
         let snd_una = path.view().snd_una;
         path.mappings.forget_acknowledged(snd_una);

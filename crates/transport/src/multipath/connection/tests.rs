@@ -4,6 +4,7 @@ mod paths;
 
 use super::*;
 use crate::multipath::scheduler::{PATH_SCHEDULERS, PathSchedulerKind};
+use crate::tcp::sender::subflow;
 use crate::tcp::{Outgoing, ReceiveWindow, TcpConfig};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
@@ -245,6 +246,25 @@ impl Net {
 
     fn reinjected(&self, path: u8) -> u64 {
         self.ends[0].statistics(PathId(path)).reinjected_bytes
+    }
+}
+
+#[test]
+fn a_window_that_a_repeated_ack_does_not_narrow_moves_on_with_the_data_ack() {
+    for (scheduler, edge) in [("linux", 5_001), ("lowest-rtt", 1)] {
+        let pipes = [pipe(100, 10), pipe(100, 10)];
+        let mut sender = connection(&config(scheduler), &pipes);
+        subflow::raise_window(sender.paths[0].tcp.sender_mut(), 5_000);
+        let segment = Segment {
+            window: 1_000,
+            mptcp: MptcpOption::Dss(fadeout_core::Dss {
+                data_ack: 1,
+                ..fadeout_core::Dss::default()
+            }),
+            ..Segment::default()
+        };
+        sender.take_data_ack(0, &segment);
+        assert_eq!(sender.outbound.window_end(), edge, "{scheduler}");
     }
 }
 

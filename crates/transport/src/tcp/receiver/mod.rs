@@ -392,7 +392,7 @@ impl Receiver {
         };
         let cx = Unacknowledged {
             next: self.reassembly.next(),
-            is_full: is_full && has_room(),
+            is_full: is_full && has_room() && !self.brings_nothing(),
             has_sack: self.has_sack,
             // Thinning alone asks for it.
             rtt: if urgency == Urgency::OutOfOrder {
@@ -428,6 +428,7 @@ impl Receiver {
         let ends_burst = self.pushes > 1 || (self.pushes > 0 && !self.policy.is_interactive());
         self.policy.rule() == AckRule::Linux
             && self.policy.is_pending()
+            && !self.brings_nothing()
             && (self.is_more_than_a_segment_unacknowledged()
                 || (bytes > 0 && is_drained && ends_burst))
     }

@@ -3,7 +3,7 @@
 
 use super::Receiver;
 use super::packets::Held;
-use crate::tcp::config::{ReceiveWindow, TcpConfig};
+use crate::tcp::config::{AckRule, ReceiveWindow, TcpConfig};
 use fadeout_core::Segment;
 
 /// What the connection says of the segment that comes next.
@@ -11,6 +11,9 @@ use fadeout_core::Segment;
 pub(crate) struct OfConnection {
     /// It lets the window grow: quick ACKs go on (Linux `tcp_grow_window`).
     pub(crate) grows: bool,
+    /// It is data that the connection has already, all of it, and less can be offered than was: an acknowledgment of more than a
+    /// segment waits (Linux `subflow_data_ready`, which asks for it where there is something new).
+    pub(crate) is_old: bool,
     /// The application reads it and has nothing left to read, over all paths (`mptcp_cleanup_rbuf`).
     pub(crate) drains: bool,
 }
@@ -19,6 +22,13 @@ impl OfConnection {
     /// For a receiver of `config`, where its window is a connection's.
     pub(super) fn of(config: &TcpConfig) -> Option<OfConnection> {
         (config.receive_window == ReceiveWindow::Shared).then(OfConnection::default)
+    }
+}
+
+impl Receiver {
+    /// Whether the segment under way is nothing new to the connection.
+    pub(super) fn brings_nothing(&self) -> bool {
+        self.of_connection.is_some_and(|said| said.is_old)
     }
 }
 
@@ -39,4 +49,16 @@ pub(crate) fn tell(receiver: &mut Receiver, said: OfConnection) {
 /// Less than half of the connection's buffer is free.
 pub(crate) fn tell_of_tightness(receiver: &mut Receiver) {
     receiver.policy.forgo_quick_acks();
+}
+
+/// Whether `receiver` owes an acknowledgment that leaves when the application has read something, on whatever path that came: of more than
+/// a segment, or, where nothing is left to read or behind a gap, of the end of a burst (Linux `mptcp_cleanup_rbuf`).
+pub(crate) fn answers_reading(receiver: &Receiver, leaves_nothing: bool) -> bool {
+    let ends_burst =
+        receiver.pushes > 1 || (receiver.pushes > 0 && !receiver.policy.is_interactive());
+    let is_drained = receiver.packets.unread() == 0 && receiver.reassembly.buffered() == 0;
+    receiver.policy.rule() == AckRule::Linux
+        && receiver.policy.is_pending()
+        && (receiver.is_more_than_a_segment_unacknowledged()
+            || (leaves_nothing && ends_burst && is_drained))
 }

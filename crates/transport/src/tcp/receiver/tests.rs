@@ -358,6 +358,31 @@ fn a_reader_that_empties_the_buffer_lets_an_ack_go_after_a_burst() {
 }
 
 #[test]
+fn what_another_path_completes_lets_an_ack_of_a_bursts_end_go() {
+    // Linux `mptcp_cleanup_rbuf`.
+    let answers = |change: fn(&mut Receiver)| {
+        let mut b = Bench::new(&linux());
+        b.receiver.policy.forgo_quick_acks();
+        b.receiver.policy.schedule();
+        b.receiver.pushes = 1;
+        change(&mut b.receiver);
+        shared::answers_reading(&b.receiver, true)
+    };
+    assert!(answers(|_| ()));
+    assert!(!answers(|receiver| receiver.pushes = 0));
+    // More than a segment.
+    assert!(answers(|receiver| {
+        receiver.pushes = 0;
+        receiver.reassembly.insert(1, 3_001);
+    }));
+    assert!(!answers(|receiver| receiver.expect_reply()));
+    assert!(!answers(|receiver| receiver.policy.on_ack_sent()));
+    assert!(!answers(|receiver| {
+        receiver.reassembly.insert(2_001, 3_001);
+    }));
+}
+
+#[test]
 fn another_mark_needs_an_ack_of_what_was_received_before() {
     // RFC 8257 section 3.2.
     let mut b = Bench::with_ecn(&linux(), EcnFeedback::Dctcp);
