@@ -37,16 +37,22 @@ impl Sender {
             || self.is_resuming()
     }
 
+    /// What a rate and a window count for a segment: of a subflow with the option's bytes, which Linux's size of a segment knows
+    /// nothing of (`mss_cache`).
+    pub(super) fn counted_mss(&self) -> u64 {
+        let option = if self.config.is_linux_subflow {
+            MptcpOption::MAPPING_LEN
+        } else {
+            0
+        };
+        u64::from(self.window.mss + option)
+    }
+
     /// Linux `tcp_update_pacing_rate`: twice the window per round trip in slow start, 1.2 times
     /// after it; or what the congestion control asks for.
     pub(super) fn update_pacing_rate(&mut self) {
         let mss = f64::from(self.window.mss);
-        // What a rate counts for a segment.
-        let counted = if self.config.is_linux_subflow {
-            mss + f64::from(MptcpOption::MAPPING_LEN)
-        } else {
-            mss
-        };
+        let counted = self.counted_mss() as f64;
         if let Some(mut rate) = self.congestion.pacing_rate() {
             if counted > mss {
                 let bits = rate.as_bits_per_sec() as f64 * counted / mss;

@@ -127,21 +127,28 @@ impl Sender {
     pub(super) fn defers(&self, now: Time, quota: u32, burst: u32) -> Option<bool> {
         let mss = u64::from(self.window.mss);
         let unsent = self.unsent();
+        // The pacer's clock stands at the time from which more may leave (Linux `tcp_wstamp_ns`).
+        let last_left = if self.config.is_linux_subflow {
+            self.last_sent_at.max(self.pacer.next_at)
+        } else {
+            self.last_sent_at
+        };
         if !self.config.tso_bursts
             || unsent <= mss
             || matches!(self.state, RecoveryState::Recovery | RecoveryState::Loss)
-            || now.since(self.last_sent_at) > Span::from_millis(1)
+            || now.since(last_left) > Span::from_millis(1)
         {
             return None;
         }
-        let congestion_room = u64::from(quota) * mss;
+        let counted = self.counted_mss();
+        let congestion_room = u64::from(quota) * counted;
         let receiver_room = self.window_end() - self.snd_nxt;
         let room = congestion_room.min(receiver_room);
-        if room >= u64::from(burst) * mss {
+        if room >= u64::from(burst) * counted {
             return None;
         }
         let head = self.board.head()?;
-        let window = self.snd_wnd.min(self.window.cwnd as u64 * mss);
+        let window = self.snd_wnd.min(self.window.cwnd as u64 * counted);
         let enough = window / u64::from(self.config.burst_window_divisor.max(1));
         let (rest_of_piece, is_last_piece) = match &self.buffer {
             Some(buffer) => buffer.head(self.snd_nxt),
@@ -250,6 +257,15 @@ mod tests {
         let idle =
             |idle| waits(|b| b.sender.last_sent_at = Time::from_nanos(b.now.as_nanos() - idle));
         assert_eq!((idle(1_000_000), idle(1_000_001)), (Some(true), None));
+        // Of a paced sender it counts from when more may leave.
+        let paced = |late| {
+            waits(|b| {
+                b.sender.config_mut().is_linux_subflow = true;
+                b.sender.last_sent_at = Time::ZERO;
+                b.sender.pacer.next_at = Time::from_nanos(b.now.as_nanos() - late);
+            })
+        };
+        assert_eq!((paced(1_000_000), paced(1_000_001)), (Some(true), None));
         // The ACK is due in a millisecond.
         let due = |micros: u64| {
             waits(|b| {
@@ -260,6 +276,22 @@ mod tests {
         assert_eq!((due(1000), due(1001)), (Some(true), None));
         // The peer's window is what makes it wait.
         assert_eq!(waits(|b| b.sender.snd_wnd = 11_500), Some(false));
+    }
+
+    #[test]
+    fn a_subflow_counts_a_segment_with_the_options_bytes() {
+        // Room for two segments is room for a piece of a little more.
+        let waits = |is_linux_subflow| {
+            let mut b = waiting(60);
+            b.sender.config_mut().is_linux_subflow = is_linux_subflow;
+            b.sender.holds_back = true;
+            let unsent = 2 * u64::from(b.sender.window.mss) + 40;
+            b.sender.offer(unsent, true);
+            b.sender.buffer = None;
+            b.sender.pieces.end = b.sender.snd_nxt + unsent;
+            b.sender.defers(b.now, 2, 10)
+        };
+        assert_eq!((waits(true), waits(false)), (None, Some(true)));
     }
 
     #[test]
