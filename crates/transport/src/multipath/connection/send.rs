@@ -2,7 +2,7 @@
 
 use super::allocator::{Decision, Run, Source};
 use super::path::{Mapping, Paths, Sight};
-use super::queues::{Filled, SendQueues};
+use super::queues::SendQueues;
 use super::receive;
 use super::{MultipathConnection, PathOutbox};
 use crate::multipath::{MAX_PATHS, PathId};
@@ -60,7 +60,6 @@ impl MultipathConnection {
         if self.manager.is_closing() {
             return;
         }
-        let mut last = None;
         loop {
             let sight = Sight {
                 paths: &self.paths,
@@ -69,34 +68,10 @@ impl MultipathConnection {
             let Some(queues) = &mut self.queues else {
                 return;
             };
-            // A path sends what was bound to it before another one is turned to (Linux `mptcp_push_release`).
-            match queues.fill(now, &self.outbound, &sight) {
-                Filled::Bound(index) => {
-                    if let Some(before) = last.replace(index)
-                        && before != index
-                    {
-                        self.push_fed(now, before, out, probe);
-                    }
-                }
-                Filled::Call => {
-                    self.push_waiting(now, out, probe);
-                    last = None;
-                }
-                Filled::Whole => {
-                    last = None;
-                    if !self.push_waiting(now, out, probe) {
-                        return;
-                    }
-                }
+            queues.fill(now, &self.outbound, &sight);
+            if !self.push_waiting(now, out, probe) {
+                return;
             }
-        }
-    }
-
-    /// Sends what waits on path `index`, where something was bound to it since it was given the chance.
-    fn push_fed(&mut self, now: Time, index: usize, out: &mut PathOutbox, probe: &mut impl Probe) {
-        let queues = self.queues.as_mut();
-        if queues.is_some_and(|queues| queues.take_fed(index)) {
-            push_path(self, now, index, out, probe);
         }
     }
 
@@ -104,7 +79,10 @@ impl MultipathConnection {
     /// writer may go on.
     fn push_waiting(&mut self, now: Time, out: &mut PathOutbox, probe: &mut impl Probe) -> bool {
         for index in 0..self.paths.len() {
-            self.push_fed(now, index, out, probe);
+            let queues = self.queues.as_mut();
+            if queues.is_some_and(|queues| queues.take_fed(index)) {
+                push_path(self, now, index, out, probe);
+            }
         }
         std::mem::take(&mut self.has_grown)
     }
