@@ -128,7 +128,7 @@ CASES = (
             lengths=(1, 2),
             cells=cells,
         )
-        for cells, most in ((1, None), (10, None), (30, 900), (100, 3500))
+        for cells, most in ((1, None), (30, 900), (100, 3500))
     ),
     Case("1,000 managed UEs, 1 Mbit/s: a second", "managed-ues", "ms", (800, None), (), (1, 3)),
     Case("1,000 managed UEs, idle: a second", "managed-idle", "ms", (50, None), (), (2, 7)),

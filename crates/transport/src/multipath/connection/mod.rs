@@ -193,7 +193,7 @@ impl MultipathConnection {
             tcp.on_segment(now, segment, ecn, scratch, probe);
             tcp.sender_mut().bind_first(false);
         });
-        self.take_data_ack(index, segment);
+        receive::take_data_ack(self, index, segment);
         self.follow_handshake(now, index, segment, out);
         send::bind_and_push(self, now, index, out, probe);
         if let MptcpOption::AddAddress { path, is_echo } = segment.mptcp

@@ -61,17 +61,6 @@ impl MultipathConnection {
         }
     }
 
-    /// Once the subflow of path `index` has taken a segment: what that acknowledges, and the window that the subflow has now. A duplicate
-    /// ACK that brings a new DATA_ACK offers the window of the one before it behind that (Linux `ack_update_msk`).
-    pub(super) fn take_data_ack(&mut self, index: usize, segment: &Segment) {
-        if self.queues.is_some()
-            && let MptcpOption::Dss(dss) = segment.mptcp
-        {
-            let window = subflow::offered_window(self.paths[index].tcp.sender());
-            self.outbound.on_data_ack(dss.data_ack, window);
-        }
-    }
-
     /// The subflow of path `index` has more in order: hands it to the connection.
     pub(super) fn take_arrived(
         &mut self,
@@ -141,6 +130,17 @@ impl MultipathConnection {
             (data_seq, segment.len)
         });
         segment.mptcp = MptcpOption::Dss(self.outbound.signal(next, data));
+    }
+}
+
+/// Once the subflow of path `index` has taken a segment: what that acknowledges, and the window that the subflow has now. A duplicate
+/// ACK that brings a new DATA_ACK offers the window of the one before it behind that (Linux `ack_update_msk`).
+pub(super) fn take_data_ack(connection: &mut MultipathConnection, index: usize, segment: &Segment) {
+    if connection.queues.is_some()
+        && let MptcpOption::Dss(dss) = segment.mptcp
+    {
+        let window = subflow::offered_window(connection.paths[index].tcp.sender());
+        connection.outbound.on_data_ack(dss.data_ack, window);
     }
 }
 

@@ -263,7 +263,7 @@ fn a_window_that_a_repeated_ack_does_not_narrow_moves_on_with_the_data_ack() {
             }),
             ..Segment::default()
         };
-        sender.take_data_ack(0, &segment);
+        receive::take_data_ack(&mut sender, 0, &segment);
         assert_eq!(sender.outbound.window_end(), edge, "{scheduler}");
     }
 }

@@ -425,12 +425,11 @@ impl Receiver {
         let is_drained = self.packets.unread() == 0
             && self.reassembly.buffered() == 0
             && self.of_connection.is_none_or(|said| said.drains);
-        let ends_burst = self.pushes > 1 || (self.pushes > 0 && !self.policy.is_interactive());
         self.policy.rule() == AckRule::Linux
             && self.policy.is_pending()
             && !self.brings_nothing()
             && (self.is_more_than_a_segment_unacknowledged()
-                || (bytes > 0 && is_drained && ends_burst))
+                || (bytes > 0 && is_drained && shared::ends_burst(self)))
     }
 
     /// Whether thinned ACKs must leave before `segment` is taken, because the ACK after it could not

@@ -51,14 +51,17 @@ pub(crate) fn tell_of_tightness(receiver: &mut Receiver) {
     receiver.policy.forgo_quick_acks();
 }
 
+/// Whether `receiver` owes an acknowledgment of the end of a burst.
+pub(super) fn ends_burst(receiver: &Receiver) -> bool {
+    receiver.pushes > 1 || (receiver.pushes > 0 && !receiver.policy.is_interactive())
+}
+
 /// Whether `receiver` owes an acknowledgment that leaves when the application has read something, on whatever path that came: of more than
 /// a segment, or, where nothing is left to read or behind a gap, of the end of a burst (Linux `mptcp_cleanup_rbuf`).
 pub(crate) fn answers_reading(receiver: &Receiver, leaves_nothing: bool) -> bool {
-    let ends_burst =
-        receiver.pushes > 1 || (receiver.pushes > 0 && !receiver.policy.is_interactive());
     let is_drained = receiver.packets.unread() == 0 && receiver.reassembly.buffered() == 0;
     receiver.policy.rule() == AckRule::Linux
         && receiver.policy.is_pending()
         && (receiver.is_more_than_a_segment_unacknowledged()
-            || (leaves_nothing && ends_burst && is_drained))
+            || (leaves_nothing && ends_burst(receiver) && is_drained))
 }
