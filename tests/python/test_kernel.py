@@ -268,6 +268,23 @@ def test_a_path_manager_in_the_guest_opens_a_backup_as_the_kernel_does() -> None
 
 
 @needs_kernel
+@pytest.mark.parametrize("manager", ["kernel", "userspace"])
+def test_connections_of_one_machine_share_its_further_addresses(manager: str) -> None:
+    text = TWO_PATHS.replace('kernel = "6.12"', f'kernel = "6.12"\npath-manager = "{manager}"')
+    text += """
+[flow.second]
+from = "server"
+to = "client"
+start = "0.2 s"
+application = { kind = "transfer", size = "2 MB" }
+multipath = { paths = [["path"], ["other"]] }
+"""
+    results = fadeout.run(text)
+    assert results.flows["delivered_bytes"].to_list() == [6_000_000, 2_000_000]
+    assert all(sent > 100 for sent in results.paths["sent_segments"])
+
+
+@needs_kernel
 def test_the_same_run_again_is_the_same_to_the_printed_digits() -> None:
     one, other = (fadeout.run(SCENARIO).flows.row(0, named=True) for _ in range(2))
     for key in ("delivered_bytes", "retransmitted_segments", "max_cwnd_segments", "sent_segments"):

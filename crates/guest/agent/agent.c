@@ -343,9 +343,6 @@ static void manage_paths(void)
 
 static void further_path(uint32_t ip, uint32_t flags)
 {
-    for (unsigned n = 0; n < further_count; n++)
-        if (further[n].ip == ip)
-            return;
     if (further_count < MOST_SUBFLOWS) {
         further[further_count].ip = ip;
         further[further_count++].flags = flags;

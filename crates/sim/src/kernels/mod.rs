@@ -96,6 +96,8 @@ struct Machine {
     settings: Settings,
     receive_offload: bool,
     path_manager: PathManager,
+    /// Addresses from which its connections open further paths. They are the machine's, and of no connection alone.
+    further: Vec<[u8; 4]>,
     program: Option<Program>,
     guest: Option<Guest>,
     wake: Wake,
@@ -189,6 +191,7 @@ impl Kernels {
             settings: Settings::default(),
             receive_offload: node.receive_offload,
             path_manager: node.path_manager,
+            further: Vec::new(),
             program: node.command.as_deref().map(Program::new),
             guest: None,
             wake: Wake::default(),
@@ -331,6 +334,15 @@ impl Kernels {
     pub(crate) fn command(&mut self, machine: u32, command: &Command<'_>) {
         if let Some(guest) = &mut self.machines[machine as usize].guest {
             guest.command(command);
+        }
+    }
+
+    /// Lets the connections of a machine open further paths from an address, as it is known from the first of them.
+    pub(crate) fn open_from(&mut self, machine: u32, address: [u8; 4], is_backup: bool) {
+        let further = &mut self.machines[machine as usize].further;
+        if !further.contains(&address) {
+            further.push(address);
+            self.command(machine, &Command::Subflow { address, is_backup });
         }
     }
 

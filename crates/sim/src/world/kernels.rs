@@ -7,7 +7,6 @@ use fadeout_core::{
     DATAGRAM_HEADERS, Ecn, EndpointId, FlowEnd, Packet, PacketId, PacketPool, Probe, Protocol,
     Segment, Time,
 };
-use fadeout_guest::agent::Command;
 use fadeout_guest::frame::Ip;
 use fadeout_transport::tcp::{AppCommand, AppEvent};
 use std::path::Path;
@@ -25,7 +24,7 @@ impl Kernels {
     pub(super) fn ask(&mut self, end: &KernelEnd, command: AppCommand, agenda: &mut Agenda) {
         if command == AppCommand::Connect {
             for &(address, is_backup) in end.other_paths() {
-                self.command(end.machine, &Command::Subflow { address, is_backup });
+                self.open_from(end.machine, address, is_backup);
             }
         }
         if let Some(told) = end.command(command) {
