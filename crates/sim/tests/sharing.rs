@@ -10,6 +10,10 @@ use std::path::PathBuf;
 
 /// Summaries of long flows that start half a second apart.
 fn flows(controls: &[&str], limit: u32, duration_s: u32) -> Vec<Value> {
+    flows_started(controls, limit, duration_s, 500)
+}
+
+fn flows_started(controls: &[&str], limit: u32, duration_s: u32, between_ms: usize) -> Vec<Value> {
     let mut text = format!(
         "duration = \"{duration_s} s\"\n[link.path]\nfrom = \"a\"\nto = \"b\"\n\
          rate = \"20 Mbit/s\"\ndelay = \"25 ms\"\nqueue = {{ limit = \"{limit} packets\" }}\n"
@@ -19,7 +23,7 @@ fn flows(controls: &[&str], limit: u32, duration_s: u32) -> Vec<Value> {
             text,
             "[flow.f{number}]\nfrom = \"a\"\nto = \"b\"\nstart = \"{} ms\"\n\
              congestion-control = {control}\n",
-            500 * number
+            between_ms * number
         )
         .expect("a string takes any text");
     }
@@ -151,8 +155,18 @@ fn copa_holds_its_own_against_a_flow_that_fills_the_queue_when_it_competes() {
 #[test]
 fn copa_flows_alone_take_each_other_for_fillers_within_five_round_trips() {
     // The paper's patience is the period of their own swing: a start that takes longer to drain
-    // sends them to compete, and without losses they go on. Twice the patience avoids it.
-    let delay = |control: &str| numbers(&flows(&[control; 4], 1_000, 30), "mean_srtt_s")[0];
-    assert!(delay("\"copa\"") > 0.1);
-    assert!(delay("{ name = \"copa\", empty-within = 10 }") < 0.06);
+    // sends them to compete, and without losses they go on. Whether they do is a matter of when
+    // they start, so that of five starts the median counts. Four times the patience avoids it in
+    // 12 of 15 starts that were tried, twice in one or none.
+    let delay = |control: &str| {
+        let mut of_starts = [430, 450, 480, 500, 520].map(|between_ms| {
+            let flows = flows_started(&[control; 4], 1_000, 30, between_ms);
+            numbers(&flows, "mean_srtt_s")[0]
+        });
+        of_starts.sort_by(f64::total_cmp);
+        of_starts
+    };
+    assert!(delay("\"copa\"")[0] > 0.1);
+    assert!(delay("{ name = \"copa\", empty-within = 20 }")[2] < 0.06);
+    assert!(delay("{ name = \"copa\", competes = false }")[4] < 0.06);
 }

@@ -128,11 +128,7 @@ impl Sender {
         let mss = u64::from(self.window.mss);
         let unsent = self.unsent();
         // The pacer's clock stands at the time from which more may leave (Linux `tcp_wstamp_ns`).
-        let last_left = if self.config.is_linux_subflow {
-            self.last_sent_at.max(self.pacer.next_at)
-        } else {
-            self.last_sent_at
-        };
+        let last_left = self.last_sent_at.max(self.pacer.next_at);
         if !self.config.tso_bursts
             || unsent <= mss
             || matches!(self.state, RecoveryState::Recovery | RecoveryState::Loss)
@@ -260,7 +256,6 @@ mod tests {
         // Of a paced sender it counts from when more may leave.
         let paced = |late| {
             waits(|b| {
-                b.sender.config_mut().is_linux_subflow = true;
                 b.sender.last_sent_at = Time::ZERO;
                 b.sender.pacer.next_at = Time::from_nanos(b.now.as_nanos() - late);
             })
