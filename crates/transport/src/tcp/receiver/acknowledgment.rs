@@ -75,7 +75,9 @@ pub(super) struct AckPolicy {
     duplicates: u32,
     duplicates_at: u64,
     compressed: u32,
+    /// When they leave by their own timer, and when the last of them was held back.
     compressed_at: Time,
+    last_compressed_at: Time,
 }
 
 impl AckPolicy {
@@ -99,6 +101,7 @@ impl AckPolicy {
             duplicates_at: 0,
             compressed: 0,
             compressed_at: Time::NEVER,
+            last_compressed_at: Time::ZERO,
         }
     }
 
@@ -248,6 +251,7 @@ impl AckPolicy {
             return false;
         }
         self.compressed += 1;
+        self.last_compressed_at = now;
         if self.runs_out_at <= now {
             self.runs_out_at = Time::NEVER;
         }
@@ -296,6 +300,16 @@ impl AckPolicy {
         self.timer_at = Time::NEVER;
         self.compressed = 0;
         self.compressed_at = Time::NEVER;
+    }
+
+    /// The time that an ACK which leaves now says of itself. The timer of thinned ACKs does not look at the
+    /// clock, so that theirs is when the last of them was held back (Linux `tcp_compressed_ack_kick`).
+    pub(super) fn stamped_at(&self, now: Time) -> Time {
+        if self.compressed > 0 && self.compressed_at <= now {
+            self.last_compressed_at
+        } else {
+            now
+        }
     }
 
     pub(super) fn wake_at(&self) -> Time {

@@ -474,7 +474,7 @@ impl Receiver {
         }
         if self.timestamps.is_on() {
             segment.has_timestamps = true;
-            segment.ts_value = now.as_millis() as u32;
+            segment.ts_value = self.policy.stamped_at(now).as_millis() as u32;
             segment.ts_echo = self.timestamps.recent();
         }
         if self.has_sack && self.reassembly.has_blocks() {
