@@ -304,7 +304,7 @@ impl Receiver {
     /// New data: what it tells of the peer's segments and of the round-trip time, and the window
     /// that it lets grow (Linux `tcp_event_data_recv`, `tcp_data_queue_ofo`).
     /// RCV.NXT was `next`, and `held` was in the buffer where the segment leaves a gap. What it puts in
-    /// order is still held when it is decided whether the window grows.
+    /// order is no matter yet: RCV.NXT and the window are looked at before (`tcp_ofo_queue` comes last).
     fn take_news(
         &mut self,
         now: Time,
@@ -317,13 +317,13 @@ impl Receiver {
         if segment.len > 0 {
             self.measure_segments(segment);
         }
+        let start = segment.seq.max(next);
+        let end = segment.seq + u64::from(segment.len);
         if is_in_order && segment.len > 0 {
-            self.window.measure_round(now, self.reassembly.next());
+            self.window.measure_round(now, end);
             self.policy
                 .on_data(now, rto, self.window.last(), self.peer_mss);
         }
-        let start = segment.seq.max(next);
-        let end = segment.seq + u64::from(segment.len);
         if start < end && is_in_order {
             self.packets.push(start, end);
         } else if start < end && self.packets.insert(start, end) && self.window.counts_memory() {
@@ -343,6 +343,9 @@ impl Receiver {
             if grows {
                 self.policy.on_window_growth();
             }
+        }
+        if is_in_order {
+            self.packets.put_in_order(end);
         }
     }
 

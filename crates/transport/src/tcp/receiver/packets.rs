@@ -182,18 +182,16 @@ impl Packets {
         self.out_of_order.insert(packet, self.of_packets)
     }
 
-    /// Takes a segment that begins at RCV.NXT, and what it puts in order.
+    /// Takes a segment that begins at RCV.NXT. What it puts in order waits for `put_in_order`.
     #[inline]
     pub(super) fn push(&mut self, start: u64, end: u64) {
         let packet = Packet::of(start, end, self.of_packets);
         self.unread.push(packet, self.of_packets);
-        if !self.out_of_order.packets.is_empty() {
-            self.put_in_order(end);
-        }
     }
 
     /// Data that waited for RCV.NXT to reach `next` can be read.
-    fn put_in_order(&mut self, mut next: u64) {
+    #[inline]
+    pub(super) fn put_in_order(&mut self, mut next: u64) {
         while let Some(mut packet) = self.out_of_order.take(next) {
             if packet.end > next {
                 // What came twice is read once.
@@ -272,6 +270,11 @@ mod tests {
         packets
     }
 
+    fn push(packets: &mut Packets, start: u64, end: u64) {
+        packets.push(start, end);
+        packets.put_in_order(end);
+    }
+
     #[test]
     fn segments_that_touch_cost_one_overhead() {
         assert_eq!(held([1, 2, 3]).memory(), 3 * LEN + PACKET_OVERHEAD);
@@ -304,7 +307,7 @@ mod tests {
         // What is put in order joins what was read last, and frees all that it took.
         let mut packets = held_in(memory, [1, 2, 4]);
         let (start, end) = segment(0);
-        packets.push(start, end);
+        push(&mut packets, start, end);
         assert_eq!(packets.memory_behind_a_gap(), LEN + 728);
         assert_eq!(packets.memory(), 3 * (LEN + 472) + 256 + LEN + 728);
         packets.read(3 * LEN);
@@ -315,13 +318,13 @@ mod tests {
     fn what_a_repair_puts_in_order_is_read_as_one_packet() {
         let mut packets = held([1, 2, 4]);
         let (start, end) = segment(0);
-        packets.push(start, end);
+        push(&mut packets, start, end);
         assert_eq!(packets.unread(), 3 * LEN);
         assert_eq!(packets.memory(), 4 * LEN + 2 * PACKET_OVERHEAD);
         assert_eq!(packets.read(3 * LEN), 3 * LEN);
         assert_eq!(packets.memory(), LEN + PACKET_OVERHEAD);
         let mut long = held(1..30);
-        long.push(start, end);
+        push(&mut long, start, end);
         assert_eq!(long.read(30 * LEN), LEN, "a full packet takes no more");
     }
 
@@ -333,7 +336,7 @@ mod tests {
         packets.insert(1 + LEN, 1 + 4 * LEN + LEN / 2);
         let covers = 3 * LEN + LEN / 2 + 2 * LEN + 2 * PACKET_OVERHEAD;
         assert_eq!(packets.memory(), covers);
-        packets.push(1, 1 + LEN);
+        push(&mut packets, 1, 1 + LEN);
         assert_eq!(packets.unread(), 6 * LEN);
         packets.read(6 * LEN);
         assert_eq!(packets.memory(), 0);
@@ -342,8 +345,8 @@ mod tests {
     #[test]
     fn a_part_that_is_read_frees_its_part_of_the_memory() {
         let mut packets = Packets::default();
-        packets.push(1, 1 + LEN);
-        packets.push(1 + LEN, 1 + 2 * LEN);
+        push(&mut packets, 1, 1 + LEN);
+        push(&mut packets, 1 + LEN, 1 + 2 * LEN);
         assert_eq!(packets.read(LEN), LEN);
         assert_eq!(packets.unread(), LEN);
         assert_eq!(packets.memory(), (2 * LEN + PACKET_OVERHEAD) / 2);
@@ -379,11 +382,11 @@ mod tests {
         // is the seventeenth, and nothing is left to put in order.
         let mut packets = Packets::default();
         for (start, end) in (0..16).map(segment) {
-            packets.push(start, end);
+            push(&mut packets, start, end);
         }
         packets.insert(segment(17).0, segment(17).1);
         assert_eq!(packets.memory_behind_a_gap(), LEN + PACKET_OVERHEAD);
-        packets.push(segment(16).0, segment(17).1);
+        push(&mut packets, segment(16).0, segment(17).1);
         assert_eq!(packets.memory(), 18 * LEN + PACKET_OVERHEAD);
         assert_eq!(
             (packets.memory_behind_a_gap(), packets.unread()),
@@ -395,7 +398,7 @@ mod tests {
     fn what_joins_the_last_of_several_packets_leaves_the_first_as_it_was() {
         let mut packets = Packets::default();
         for (start, end) in (0..19).map(segment) {
-            packets.push(start, end);
+            push(&mut packets, start, end);
         }
         assert_eq!(packets.memory(), 19 * LEN + 2 * PACKET_OVERHEAD);
         assert_eq!(packets.read(19 * LEN), 17 * LEN);
