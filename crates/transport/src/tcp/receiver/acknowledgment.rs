@@ -127,6 +127,12 @@ impl AckPolicy {
         self.is_pending
     }
 
+    /// The handshake is complete: the first data's spacing is from here (`tcp_finish_connect`,
+    /// `tcp_create_openreq_child`).
+    pub(super) fn on_established(&mut self, now: Time) {
+        self.last_data_at = now;
+    }
+
     /// Data arrived in order: adapt the delay to its spacing.
     pub(super) fn on_data(&mut self, now: Time, rto: Span, window: u64, mss: u32) {
         if self.rule != AckRule::Linux {

@@ -135,6 +135,7 @@ impl Receiver {
         self.has_sack = agreed.sack;
         self.window.on_established(now, mss);
         self.marks.on_established(agreed.ecn);
+        self.policy.on_established(now);
     }
 
     /// Takes the peer's SYN.
