@@ -3,8 +3,8 @@
 
 use super::testing::{Pipe, ack, congestion, window};
 use super::{
-    AckSample, CONGESTION_CONTROLS, Congestion, CongestionControl, CongestionKind, RateSample,
-    RecoveryState, Window,
+    AckArrival, AckSample, CONGESTION_CONTROLS, Congestion, CongestionControl, CongestionKind,
+    RateSample, RecoveryState, Window,
 };
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, ParameterKind, Parameters, Value};
@@ -139,8 +139,13 @@ impl Sender {
                     state: self.state,
                     ..ack(self.now, acked)
                 };
-                self.control
-                    .on_ack_arrival(self.now, self.una, self.window.mss);
+                self.control.on_ack_arrival(&AckArrival {
+                    now: self.now,
+                    snd_una: self.una,
+                    mss: self.window.mss,
+                    rtt: sample.rtt,
+                    is_plain: acked > 0 && !marked,
+                });
                 self.control.on_ack(&mut self.window, &sample);
             }
             Step::Congestion(kind) => self.congest(kind),

@@ -124,6 +124,21 @@ impl RateSample {
     }
 }
 
+/// An ACK before loss detection and recovery have run.
+#[derive(Debug, Clone, Copy)]
+pub struct AckArrival {
+    /// When the ACK arrived.
+    pub now: Time,
+    /// First byte not acknowledged, this ACK included.
+    pub snd_una: u64,
+    /// Payload of a full segment, bytes.
+    pub mss: u32,
+    /// Round-trip time of this ACK, never from an ambiguous retransmission (Karn).
+    pub rtt: Option<Span>,
+    /// It advances and says nothing else: no other window, SACK or echo of a mark (Linux's fast path).
+    pub is_plain: bool,
+}
+
 /// An ACK as congestion controls see it, after loss detection and recovery have run.
 #[derive(Debug, Clone, Copy)]
 pub struct AckSample {
@@ -277,9 +292,8 @@ pub trait CongestionControl {
         window.ssthresh = window.ssthresh.max(prior.ssthresh);
     }
 
-    /// An ACK arrived that acknowledges up to `snd_una`; recovery has not looked at it yet (Linux
-    /// `in_ack_event`).
-    fn on_ack_arrival(&mut self, _now: Time, _snd_una: u64, _mss: u32) {}
+    /// An ACK arrived; recovery has not looked at it yet (Linux `in_ack_event`).
+    fn on_ack_arrival(&mut self, _arrival: &AckArrival) {}
 
     /// The retransmission timer expired, in an episode that was reported or not (Linux `set_state`);
     /// `lost` segments have been lost since the connection began. The window is one segment more than

@@ -2,7 +2,7 @@
 //! registry entry.
 
 use super::coupling::Coupled;
-use super::{AckSample, CongestionControl, CongestionEvent, EcnFeedback, Window};
+use super::{AckArrival, AckSample, CongestionControl, CongestionEvent, EcnFeedback, Window};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Settings;
 use fadeout_core::{LinkInfo, Rate, Span, Time};
@@ -99,8 +99,8 @@ impl CongestionControl for Congestion {
     fn on_spurious(&mut self, window: &mut Window, prior: &Window, now: Time) {
         dispatch!(self, control => control.on_spurious(window, prior, now));
     }
-    fn on_ack_arrival(&mut self, now: Time, snd_una: u64, mss: u32) {
-        dispatch!(self, control => control.on_ack_arrival(now, snd_una, mss));
+    fn on_ack_arrival(&mut self, arrival: &AckArrival) {
+        dispatch!(self, control => control.on_ack_arrival(arrival));
     }
     fn on_timeout(&mut self, now: Time, lost: u64) {
         dispatch!(self, control => control.on_timeout(now, lost));
@@ -194,7 +194,7 @@ mod tests {
         fn on_spurious(&mut self, _: &mut Window, _: &Window, _: Time) {
             self.note("spurious");
         }
-        fn on_ack_arrival(&mut self, _: Time, _: u64, _: u32) {
+        fn on_ack_arrival(&mut self, _: &AckArrival) {
             self.note("arrival");
         }
         fn on_timeout(&mut self, _: Time, _: u64) {
@@ -241,7 +241,13 @@ mod tests {
         let (mut w, now) = (window(10.0, 5.0), at_ms(1));
         control.on_ecn_agreed(EcnFeedback::Classic);
         control.on_established(&mut w, now, None);
-        control.on_ack_arrival(now, 1, 1448);
+        control.on_ack_arrival(&AckArrival {
+            now,
+            snd_una: 1,
+            mss: 1448,
+            rtt: None,
+            is_plain: true,
+        });
         control.on_ack(&mut w, &ack(now, 1));
         let kind = super::super::CongestionKind::Rto;
         control.on_congestion(&mut w, &congestion(now, kind, 1));

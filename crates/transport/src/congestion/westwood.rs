@@ -13,7 +13,7 @@
 
 use super::linux::{AckCounter, HZ, Jiffies, half};
 use super::registry::constant;
-use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
+use super::{AckArrival, AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, choice, span};
 use fadeout_core::{Span, Time};
@@ -91,19 +91,16 @@ impl CongestionControl for Westwood {
         }
     }
 
-    fn on_ack_arrival(&mut self, now: Time, snd_una: u64, mss: u32) {
+    fn on_ack_arrival(&mut self, arrival: &AckArrival) {
         if let Estimate::Kernel(kernel) = &mut self.estimate {
-            kernel.on_ack(now, snd_una, mss.into());
+            kernel.on_ack(arrival);
         }
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
-        match &mut self.estimate {
-            Estimate::Kernel(kernel) => kernel.learn(ack),
-            Estimate::Paper(paper) => {
-                let bytes = u64::from(ack.delivered_now) * u64::from(window.mss);
-                paper.on_ack(ack, bytes);
-            }
+        if let Estimate::Paper(paper) = &mut self.estimate {
+            let bytes = u64::from(ack.delivered_now) * u64::from(window.mss);
+            paper.on_ack(ack, bytes);
         }
         if ack.may_grow {
             self.acked.reno(window, ack);
@@ -182,17 +179,24 @@ impl Kernel {
         }
     }
 
-    /// Counts before it learns this ACK's round-trip time, and before a recovery ends with it, as the
-    /// kernel does.
-    fn on_ack(&mut self, now: Time, una: u64, mss: u64) {
-        let now = self.jiffies.at(now);
+    /// Learns this ACK's round-trip time and counts before a recovery ends with it, as the kernel does.
+    fn on_ack(&mut self, arrival: &AckArrival) {
+        if let Some(rtt) = arrival.rtt {
+            self.rtt = self.jiffies.of(rtt);
+        }
+        let now = self.jiffies.at(arrival.now);
         let elapsed = now - self.window_start;
         if self.rtt > 0 && elapsed > self.rtt.max(self.jiffies.hz() / 20) {
             self.filter(elapsed);
             self.bytes = 0;
             self.window_start = now;
         }
-        self.bytes += self.count(una, mss);
+        self.bytes += if arrival.is_plain {
+            let before = self.una.replace(arrival.snd_una);
+            arrival.snd_una - before.unwrap_or(arrival.snd_una)
+        } else {
+            self.count(arrival.snd_una, arrival.mss.into())
+        };
         if self.must_reset_min {
             self.rtt_min = self.rtt;
             self.must_reset_min = false;
@@ -201,13 +205,8 @@ impl Kernel {
         }
     }
 
-    fn learn(&mut self, ack: &AckSample) {
-        if let Some(rtt) = ack.rtt {
-            self.rtt = self.jiffies.of(rtt);
-        }
-    }
-
-    /// Bytes that an ACK up to `una` stands for: a segment where it does not advance, whatever it SACKs.
+    /// Bytes that an ACK up to `una` stands for which is not plain: a segment where it does not advance,
+    /// whatever it SACKs.
     fn count(&mut self, una: u64, mss: u64) -> u64 {
         let before = self.una.replace(una).unwrap_or(una);
         let advanced = una - before;
@@ -335,11 +334,11 @@ mod tests {
     fn a_sample_takes_at_least_50_ms() {
         let mut kernel = Kernel::new(1000);
         kernel.rtt = 20;
-        kernel.on_ack(at_ms(0), 1, 1000);
-        kernel.on_ack(at_ms(50), 2001, 1000);
+        kernel.on_ack(&arrival(0, 1, None, false));
+        kernel.on_ack(&arrival(50, 2001, None, false));
         assert_eq!(kernel.bandwidth, 0);
         // A duplicate ACK counted a segment, then 2000 bytes less that segment.
-        kernel.on_ack(at_ms(51), 2001, 1000);
+        kernel.on_ack(&arrival(51, 2001, None, false));
         assert_eq!(kernel.bandwidth, 2000 / 51);
     }
 
@@ -417,20 +416,40 @@ mod tests {
         }
     }
 
+    fn arrival(ms: u64, snd_una: u64, rtt_ms: Option<u64>, is_plain: bool) -> AckArrival {
+        AckArrival {
+            now: at_ms(ms),
+            snd_una,
+            mss: 1000,
+            rtt: rtt_ms.map(Span::from_millis),
+            is_plain,
+        }
+    }
+
     #[test]
-    fn the_kernel_counts_from_the_handshake_and_learns_after_it_has_counted() {
+    fn the_kernel_counts_from_the_handshake_and_learns_before_it_counts() {
         let (mut control, mut w) = (build::<Westwood>(&[]), window(100.0, 50.0));
         control.on_established(&mut w, at_ms(1_000), None);
-        control.on_ack_arrival(at_ms(1_000), 1, 1000);
-        control.on_ack(&mut w, &ack_with_rtt(at_ms(1_000), 1, 20.0));
-        control.on_ack_arrival(at_ms(1_010), 10_001, 1000);
-        control.on_ack_arrival(at_ms(1_051), 10_001, 1000);
+        control.on_ack_arrival(&arrival(1_000, 1, None, false));
+        control.on_ack_arrival(&arrival(1_010, 10_001, None, false));
+        control.on_ack_arrival(&arrival(1_051, 10_001, Some(20), false));
         let Estimate::Kernel(kernel) = &control.estimate else {
             panic!("the default is the kernel's");
         };
         // 51 ms, in which the first ACK counted a segment and the second 10,000 bytes less that one.
         assert_eq!((kernel.bandwidth, kernel.rtt_min), (10_000 / 51, 20));
         assert_eq!((kernel.window_start, kernel.bytes), (1_051, 1_000));
+    }
+
+    #[test]
+    fn a_plain_ack_counts_all_of_its_advance_whatever_duplicates_counted() {
+        let mut kernel = Kernel::new(1000);
+        for (una, is_plain) in [(1, true), (1, false), (3_001, true)] {
+            kernel.on_ack(&arrival(1, una, Some(100), is_plain));
+        }
+        assert_eq!((kernel.bytes, kernel.accounted), (4_000, 1_000));
+        kernel.on_ack(&arrival(1, 5_001, None, false));
+        assert_eq!((kernel.bytes, kernel.accounted), (5_000, 0));
     }
 
     #[test]

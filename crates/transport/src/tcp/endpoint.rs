@@ -171,7 +171,7 @@ impl TcpEndpoint {
         let mut segment = segment;
         if let Some(accurate) = &mut self.accurate {
             let delivery = || self.sender.preview_delivery(segment);
-            let next = self.receiver.next();
+            let next = self.receiver.rcv_nxt();
             decoded = accurate.decode(self.life.state(), segment, ecn, next, delivery);
             segment = &decoded;
         }
@@ -391,7 +391,7 @@ impl TcpEndpoint {
         if segment.flags.has(Flags::RST) {
             // RFC 5961 section 3.2: only the next sequence number resets; what is merely within
             // the window is questioned.
-            let next = self.receiver.next();
+            let next = self.receiver.rcv_nxt();
             if segment.seq == next {
                 self.abort(out);
             } else if self.receiver.is_within_window(segment.seq) {
@@ -400,7 +400,7 @@ impl TcpEndpoint {
             return;
         }
         if segment.flags.has(Flags::SYN) {
-            let (snd_nxt, next) = (self.sender.snd_nxt(), self.receiver.next());
+            let (snd_nxt, next) = (self.sender.snd_nxt(), self.receiver.rcv_nxt());
             if self.life.state() != ConnectionState::SynReceived {
                 push_ack(&self.sender, out);
             } else if self.opening.is_crossed_answer(segment, snd_nxt, next) {
@@ -472,15 +472,20 @@ impl TcpEndpoint {
                 outgoing.segment.ts_echo = self.receiver.ts_recent();
             }
         }
+        if self.receiver.take_update() {
+            let from = out.segments.len();
+            push_ack(&self.sender, out);
+            self.stamp(now, out, from);
+        }
     }
 }
 
-/// Queues an acknowledgment without data; its other fields are stamped when it leaves.
 /// The receiving half of a subflow, whose window is its connection's.
 pub(crate) fn receiver_of(subflow: &mut TcpEndpoint) -> &mut Receiver {
     &mut subflow.receiver
 }
 
+/// Queues an acknowledgment without data; its other fields are stamped when it leaves.
 fn push_ack(sender: &Sender, out: &mut Outbox) {
     out.push(Segment {
         seq: sender.snd_nxt(),

@@ -5,8 +5,8 @@
 //! recovers more gently, so results are near to its, not equal.
 
 use super::super::{
-    AckSample, CongestionControl, CongestionEvent, CongestionKind, RateSample, RecoveryState,
-    Window,
+    AckArrival, AckSample, CongestionControl, CongestionEvent, CongestionKind, RateSample,
+    RecoveryState, Window,
 };
 use fadeout_core::{Rate, Span, Time};
 use std::collections::VecDeque;
@@ -302,8 +302,13 @@ impl<C: CongestionControl> Sender<'_, C> {
                 RecoveryState::Open
             },
         };
-        let (una, mss) = (ack.snd_una * u64::from(self.window.mss), self.window.mss);
-        self.control.on_ack_arrival(ack.now, una, mss);
+        self.control.on_ack_arrival(&AckArrival {
+            now: ack.now,
+            snd_una: ack.snd_una * u64::from(self.window.mss),
+            mss: self.window.mss,
+            rtt: ack.rtt,
+            is_plain: !in_recovery && !is_marked,
+        });
         self.control.on_ack(&mut self.window, &ack);
         rtt
     }

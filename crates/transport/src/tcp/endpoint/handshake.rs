@@ -11,7 +11,7 @@ impl TcpEndpoint {
     /// Fields of the next SYN that come from the two halves.
     fn syn_contents(&self) -> SynContents {
         SynContents {
-            next: self.receiver.next(),
+            next: self.receiver.rcv_nxt(),
             window: self.receiver.initial_window(),
             window_scale: self.receiver.window_scale(),
             unsent: self.sender.awaited(),

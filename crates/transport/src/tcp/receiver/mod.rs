@@ -59,6 +59,8 @@ pub(crate) struct Receiver {
     /// When data came that the application reads as soon as the ACK that is due has left: the kernel
     /// sends it before the application runs.
     reads_since: Option<Time>,
+    /// It has read then, and the window has doubled.
+    owes_update: bool,
     /// Unacknowledged data ends a burst or is less than a full segment, once or more often (Linux
     /// `ICSK_ACK_PUSHED`, `ICSK_ACK_PUSHED2`).
     pushes: u8,
@@ -113,6 +115,7 @@ impl Receiver {
             fin_at: None,
             is_reading: true,
             reads_since: None,
+            owes_update: false,
             pushes: 0,
             is_answered: false,
             resilience: config.resilience,
@@ -410,12 +413,15 @@ impl Receiver {
         if !self.is_reading {
             return leaves_first;
         }
-        if leaves_first && bytes > 0 && self.window.counts_memory() && !self.is_closing(held) {
+        if !self.window.counts_memory() {
+            self.take_out(now, bytes);
+            return leaves_first || self.is_answered_read(bytes);
+        }
+        if leaves_first && bytes > 0 {
             self.reads_since = Some(now);
             return true;
         }
-        self.take_out(now, bytes);
-        leaves_first || self.is_answered_read(bytes)
+        self.read(now, bytes) || leaves_first
     }
 
     fn is_more_than_a_segment_unacknowledged(&self) -> bool {
@@ -492,7 +498,7 @@ impl Receiver {
             self.policy.on_data_sent(now);
         }
         self.on_acknowledged();
-        self.read_what_waits();
+        self.owes_update |= self.read_what_waits();
     }
 
     /// The application is likely to answer what comes: its data will carry the ACK.
@@ -538,13 +544,8 @@ impl Receiver {
 
     /// Whether `seq` is beyond RCV.NXT and within what was offered.
     pub(super) fn is_within_window(&self, seq: u64) -> bool {
-        let next = self.next();
+        let next = self.rcv_nxt();
         seq > next && seq <= next + self.window.offered(next)
-    }
-
-    /// RCV.NXT.
-    pub(super) fn next(&self) -> u64 {
-        self.reassembly.next()
     }
 
     /// When a delayed ACK is due.

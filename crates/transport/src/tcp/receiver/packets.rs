@@ -238,11 +238,6 @@ impl Packets {
     pub(super) fn memory(&self) -> u64 {
         self.out_of_order.memory + self.unread.memory
     }
-
-    /// Memory of what waits behind a gap.
-    pub(super) fn memory_behind_a_gap(&self) -> u64 {
-        self.out_of_order.memory
-    }
 }
 
 #[cfg(test)]
@@ -308,7 +303,7 @@ mod tests {
         let mut packets = held_in(memory, [1, 2, 4]);
         let (start, end) = segment(0);
         push(&mut packets, start, end);
-        assert_eq!(packets.memory_behind_a_gap(), LEN + 728);
+        assert_eq!(packets.out_of_order.memory, LEN + 728);
         assert_eq!(packets.memory(), 3 * (LEN + 472) + 256 + LEN + 728);
         packets.read(3 * LEN);
         assert_eq!(packets.memory(), LEN + 728);
@@ -385,11 +380,11 @@ mod tests {
             push(&mut packets, start, end);
         }
         packets.insert(segment(17).0, segment(17).1);
-        assert_eq!(packets.memory_behind_a_gap(), LEN + PACKET_OVERHEAD);
+        assert_eq!(packets.out_of_order.memory, LEN + PACKET_OVERHEAD);
         push(&mut packets, segment(16).0, segment(17).1);
         assert_eq!(packets.memory(), 18 * LEN + PACKET_OVERHEAD);
         assert_eq!(
-            (packets.memory_behind_a_gap(), packets.unread()),
+            (packets.out_of_order.memory, packets.unread()),
             (0, 18 * LEN)
         );
     }

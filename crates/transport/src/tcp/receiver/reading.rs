@@ -23,22 +23,16 @@ impl Receiver {
         self.window.on_read(now, bytes, first, self.mss);
     }
 
-    /// The application reads what it did not get to before an ACK left.
+    /// The application reads what it did not get to before an ACK left. Returns whether another leaves.
     #[inline]
-    pub(super) fn read_what_waits(&mut self) {
-        if let Some(at) = self.reads_since.take() {
-            self.advertised = None;
-            self.take_out(at, self.packets.unread());
-        }
+    pub(super) fn read_what_waits(&mut self) -> bool {
+        let since = self.reads_since.take();
+        since.is_some_and(|at| self.read(at, self.packets.unread()))
     }
 
-    /// Whether the window is so small with `held` in the buffer that reading it sends another ACK at
-    /// once: one is enough.
-    #[inline]
-    pub(super) fn is_closing(&self, held: Held) -> bool {
-        let next = self.reassembly.next();
-        let behind = Held::Memory(self.packets.memory_behind_a_gap());
-        self.window.may_double(next, held, behind, self.peer_mss)
+    /// Whether it has read so after an ACK left, and another leaves.
+    pub(in crate::tcp) fn take_update(&mut self) -> bool {
+        std::mem::take(&mut self.owes_update)
     }
 
     /// The application stops or resumes reading. Returns whether a window update should leave.
@@ -62,14 +56,18 @@ impl Receiver {
         after >= before + u64::from(self.mss).min(after / 2)
     }
 
-    /// The application takes up to `bytes` out of the buffer while it is not reading by itself.
-    /// Returns whether an ACK should leave: one that is due, or for a window that doubles.
+    /// The application takes up to `bytes` out of the buffer. Returns whether an ACK should leave: one that
+    /// is due, or for a window that doubles (Linux `__tcp_cleanup_rbuf`).
+    #[inline]
     pub(in crate::tcp) fn read(&mut self, now: Time, bytes: u64) -> bool {
         self.advertised = None;
         let bytes = bytes.min(self.packets.unread());
         let before = self.window.offered(self.reassembly.next());
         self.take_out(now, bytes);
-        let after = self.window.preview(self.held(), self.peer_mss);
-        self.is_answered_read(bytes) || (bytes > 0 && after > 0 && after >= 2 * before)
+        let doubles = || {
+            let goes_on = bytes > 0 && !self.has_received_fin();
+            goes_on && self.window.doubles(before, self.held(), self.peer_mss)
+        };
+        self.is_answered_read(bytes) || doubles()
     }
 }

@@ -172,7 +172,7 @@ fn data_on_a_syn_is_taken_without_an_ack_of_its_own() {
             fin: has_fin,
         };
         assert_eq!(received, expected);
-        assert_eq!(receiver.next(), 701 + u64::from(has_fin));
+        assert_eq!(receiver.rcv_nxt(), 701 + u64::from(has_fin));
         assert_eq!(receiver.packets.unread(), unread);
     }
 }
@@ -515,7 +515,7 @@ fn a_number_is_in_the_window_above_the_next_up_to_its_edge() {
     b.data(1001, 500);
     assert!(b.receiver.is_within_window(11_001), "the edge stays");
     assert!(!b.receiver.is_within_window(11_002));
-    assert_eq!(b.receiver.next(), 1501);
+    assert_eq!(b.receiver.rcv_nxt(), 1501);
 }
 
 #[test]

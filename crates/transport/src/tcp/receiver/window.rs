@@ -230,18 +230,17 @@ impl AdvertisedWindow {
         }
     }
 
-    /// Whether reading all but `behind` could at once double the window, `held` being in the buffer and
-    /// RCV.NXT `next`.
+    /// Whether twice the `offered` can be offered with `held` in the buffer, the peer sending segments of
+    /// `mss` (Linux `__tcp_cleanup_rbuf`).
     #[inline]
-    pub(crate) fn may_double(&self, next: u64, held: Held, behind: Held, mss: u32) -> bool {
+    pub(crate) fn doubles(&self, offered: u64, held: Held, mss: u32) -> bool {
         // No window is larger than this one.
         let most = self.threshold.next_multiple_of(1 << self.scale);
-        let offered = self.offered(next);
-        if 2 * offered > most {
+        if 2 * offered > most.min(self.clamp) {
             return false;
         }
-        let window = self.preview(held, mss).max(offered);
-        self.preview(behind, mss) >= 2 * window
+        let window = self.preview(held, mss);
+        window > 0 && window >= 2 * offered
     }
 
     /// The window of a segment that leaves now.

@@ -3,7 +3,7 @@
 use super::recovery::Repair;
 use super::sack::SackNews;
 use super::{Sender, Step};
-use crate::congestion::{AckSample, CongestionControl, RecoveryState};
+use crate::congestion::{AckArrival, AckSample, CongestionControl, RecoveryState};
 use crate::tcp::outbox::AppEvent;
 use crate::tcp::scoreboard::Tags;
 use crate::tcp::sender::TimerKind;
@@ -80,7 +80,7 @@ impl Sender {
             ece,
             ..AckFlags::default()
         };
-        let was_closed = self.snd_wnd == 0;
+        let prior_wnd = self.snd_wnd;
         // What lies below it and arrives now was overtaken; what this ACK itself SACKs above the
         // data that it acknowledges overtook nothing.
         let prior_fack = self.fack_or_una();
@@ -114,7 +114,17 @@ impl Sender {
         };
         self.rate.delivered_ce += delivered_ce;
         let is_news = flags.una_advanced || flags.data_sacked;
-        let resumes = self.ends_outage(cx, is_news, was_closed && self.snd_wnd > 0);
+        let resumes = self.ends_outage(cx, is_news, prior_wnd == 0 && self.snd_wnd > 0);
+        if !is_old {
+            let is_same = segment.window == prior_wnd && segment.sack.is_empty() && !flags.ece;
+            self.congestion.on_ack_arrival(&AckArrival {
+                now: cx.now,
+                snd_una: self.snd_una,
+                mss: self.window.mss,
+                rtt: self.fresh_rtt(&flags),
+                is_plain: flags.una_advanced && is_same,
+            });
+        }
         if !had_outstanding {
             // It may tell that the last recovery was not needed.
             if flags.dsack && !self.is_suspended() {
@@ -133,8 +143,6 @@ impl Sender {
             }
             return;
         }
-        self.congestion
-            .on_ack_arrival(cx.now, self.snd_una, self.window.mss);
         self.adapt_reordering_window();
         if flags.una_advanced {
             self.end_ncr_episode();

@@ -386,37 +386,37 @@ fn what_is_free_is_the_share_of_the_memory_that_is_left() {
 }
 
 #[test]
-fn a_window_may_double_where_half_of_it_is_used_and_reading_brings_twice_as_much() {
+fn a_window_doubles_where_half_of_it_is_used_and_reading_brings_twice_as_much() {
     // A buffer of 64 kB of payload, half of its memory, and no scale.
-    let may = |edge, held, behind| {
-        let mut window = listening();
-        window.scale = 0;
-        window.memory = 128_000;
-        window.share = 128;
-        window.buffer = 64_000;
-        window.threshold = 64_000;
-        window.last = 64_000;
-        window.right_edge = edge;
-        window.may_double(1, Held::Memory(held), Held::Memory(behind), 1_000)
+    let doubles_below = |clamp| {
+        move |offered, held| {
+            let mut window = listening();
+            window.scale = 0;
+            window.memory = 128_000;
+            window.share = 128;
+            window.buffer = 64_000;
+            window.clamp = clamp;
+            window.threshold = 64_000;
+            window.last = 64_000;
+            window.doubles(offered, Held::Memory(held), 1_000)
+        }
     };
-    // Half of the largest window is on offer, or less, and nothing is left of the buffer.
-    assert!(may(32_001, 128_000, 0));
-    assert!(!may(32_002, 128_000, 0), "more than half");
-    assert!(may(1_001, 128_000, 0));
-    // Behind the gap as much is held as lets the window not double.
-    assert!(may(20_001, 128_000, 48_000) && !may(20_001, 128_000, 50_000));
-    // What is free already counts as window.
-    assert!(!may(1_001, 20_000, 0));
+    let doubles = doubles_below(64_000);
+    // Half of the largest window is on offer, or less, and nothing is left in the buffer.
+    assert!(doubles(32_000, 0));
+    assert!(!doubles(32_001, 0), "more than half");
+    assert!(doubles(1_000, 0));
+    // Behind a gap as much is held as lets the window not double.
+    assert!(doubles(20_000, 48_000) && !doubles(20_000, 50_000));
+    // The clamp is what is compared, where it is less (`window_clamp`).
+    assert!(!doubles_below(40_000)(20_001, 0));
 }
 
 #[test]
 fn a_closed_window_doubles_once_anything_can_be_offered() {
-    let mut window = listening();
-    window.last = 0;
-    window.right_edge = 1;
-    assert_eq!(window.offered(1), 0);
-    let full = Held::Memory(window.memory);
-    assert!(window.may_double(1, full, Held::Memory(0), MSS));
+    let window = listening();
+    assert!(window.doubles(0, Held::Memory(0), MSS));
+    assert!(!window.doubles(0, Held::Memory(window.memory), MSS));
 }
 
 #[test]
