@@ -95,7 +95,7 @@ pub(super) struct Received {
 impl Receiver {
     pub(super) fn new(config: &TcpConfig) -> Receiver {
         Receiver {
-            reassembly: Reassembly::default(),
+            reassembly: Reassembly::new(config.ack_rule == AckRule::Linux),
             packets: Packets::new(config.packet_memory),
             policy: AckPolicy::new(config),
             window: AdvertisedWindow::new(config),

@@ -32,9 +32,18 @@ pub(crate) struct Reassembly {
     recent_len: usize,
     /// A duplicate to report once (RFC 2883).
     duplicate: Option<SackBlock>,
+    /// A block that is not among the recent ones any more begins anew with the newest arrival (Linux
+    /// `tcp_sack_new_ofo_skb`); otherwise all that touches that arrival is reported.
+    begins_anew: bool,
 }
 
 impl Reassembly {
+    pub(crate) fn new(begins_anew: bool) -> Reassembly {
+        Reassembly {
+            begins_anew,
+            ..Reassembly::default()
+        }
+    }
     pub(crate) fn begin(&mut self, next: u64) {
         self.next = next;
     }
@@ -131,7 +140,7 @@ impl Reassembly {
             let range = self.ranges[last];
             if range.start <= start && end <= range.end {
                 self.duplicate = Some(SackBlock { start, end });
-                self.touch(range);
+                self.touch(SackBlock { start, end }, range);
                 return Arrival::HeldAlready;
             }
             self.extend_duplicate(range.start.max(start), range.end.min(end));
@@ -150,7 +159,7 @@ impl Reassembly {
             }
             self.ranges.insert(first, merged);
         }
-        self.touch(merged);
+        self.touch(SackBlock { start, end }, merged);
         Arrival::OutOfOrder
     }
 
@@ -178,8 +187,20 @@ impl Reassembly {
         }
     }
 
-    /// Moves `block` to the front of the recent ones, in place of those it swallowed.
-    fn touch(&mut self, block: SackBlock) {
+    /// Puts the block of what has `arrived`, which is a part of the range `whole`, before the recent ones, in
+    /// place of those it swallows.
+    fn touch(&mut self, arrived: SackBlock, whole: SackBlock) {
+        let mut block = whole;
+        if self.begins_anew {
+            block = arrived;
+            // Two that touch became one when they did, so that this sees all that it reaches.
+            for old in &self.recent[..self.recent_len] {
+                if old.start <= block.end && block.start <= old.end {
+                    block.start = block.start.min(old.start);
+                    block.end = block.end.max(old.end);
+                }
+            }
+        }
         let mut kept = [SackBlock::default(); 4];
         kept[0] = block;
         let mut len = 1;
@@ -284,6 +305,29 @@ mod tests {
         // Beside a block, nothing came twice.
         assert_eq!(reassembly.insert(50, 60), Arrival::OutOfOrder);
         assert_eq!(blocks(&mut reassembly), [(20, 60)]);
+    }
+
+    #[test]
+    fn a_block_that_linux_has_forgotten_begins_anew_with_what_arrived() {
+        for (begins_anew, first) in [(false, (20, 35)), (true, (30, 35))] {
+            let mut reassembly = Reassembly::new(begins_anew);
+            // Four later blocks push the first out.
+            for start in [20, 40, 60, 80, 100] {
+                reassembly.insert(start, start + 10);
+            }
+            reassembly.insert(30, 35);
+            assert_eq!(blocks(&mut reassembly)[..2], [first, (100, 110)]);
+            // What is remembered grows together, from what is forgotten nothing comes back.
+            reassembly.insert(35, 40);
+            let (start, end) = if begins_anew { (30, 40) } else { (20, 50) };
+            assert_eq!(blocks(&mut reassembly)[0], (start, end));
+            reassembly.insert(90, 100);
+            assert_eq!(blocks(&mut reassembly)[..2], [(80, 110), (start, end)]);
+            // A duplicate of what is held counts too.
+            assert_eq!(reassembly.insert(22, 24), Arrival::HeldAlready);
+            let again = if begins_anew { (22, 24) } else { (20, 50) };
+            assert_eq!(blocks(&mut reassembly)[..2], [(22, 24), again]);
+        }
     }
 
     #[test]
