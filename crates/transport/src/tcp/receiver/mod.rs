@@ -443,7 +443,8 @@ impl Receiver {
     }
 
     /// Whether thinned ACKs must leave before `segment` is taken, because the ACK after it could not
-    /// repeat the block that they would have reported twice (Linux `tcp_sack_new_ofo_skb`).
+    /// repeat the block that they would have reported twice (Linux `tcp_sack_new_ofo_skb`, which extends a
+    /// block before).
     fn ends_compression(&self, segment: &Segment) -> bool {
         self.policy.holds_compressed()
             && segment.seq > self.reassembly.next()
@@ -460,6 +461,9 @@ impl Receiver {
             return false;
         }
         self.is_answered = self.ends_compression(segment);
+        if self.is_answered {
+            self.reassembly.extend(segment.seq, segment.end_seq());
+        }
         self.is_answered || self.reassembly.next() > self.acked_up_to && self.marks.ends_run(ecn)
     }
 

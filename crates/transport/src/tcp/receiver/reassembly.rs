@@ -82,6 +82,15 @@ impl Reassembly {
         recent.iter().position(touches).unwrap_or(recent.len())
     }
 
+    /// Extends the recent block that `start..end` touches where it is in their order, before that range is taken.
+    pub(super) fn extend(&mut self, start: u64, end: u64) {
+        let at = self.recency(start, end);
+        if let Some(block) = self.recent[..self.recent_len].get_mut(at) {
+            block.start = block.start.min(start);
+            block.end = block.end.max(end);
+        }
+    }
+
     /// Takes the range `start..end`.
     ///
     /// Standard: RFC 9293 §3.10.7.4; RFC 2018 §4.
@@ -338,6 +347,9 @@ mod tests {
         assert_eq!(reassembly.recency(50, 60), 0);
         assert_eq!(reassembly.recency(30, 35), 1);
         assert_eq!(reassembly.recency(60, 70), 2, "a new block");
+        reassembly.extend(30, 35);
+        reassembly.extend(60, 70);
+        assert_eq!(blocks(&mut reassembly), [(40, 50), (20, 35)]);
     }
 
     #[test]
