@@ -101,7 +101,7 @@ fn read_options(mut options: &[u8], peer: &Numbers, segment: &mut Segment) {
                 }
                 segment.sack = list;
             }
-            (30, 2..) => segment.mptcp = multipath_option(body),
+            (30, 2..) => segment.mptcp = multipath_option(body, segment.seq),
             (8, 8) => {
                 segment.has_timestamps = true;
                 segment.ts_value = word(0);
@@ -113,10 +113,11 @@ fn read_options(mut options: &[u8], peer: &Numbers, segment: &mut Segment) {
     }
 }
 
-/// The option of Multipath TCP with this body, as far as its size and its mapping go.
+/// The option of Multipath TCP with this body in the segment from `seq` on, as far as its size and its mapping
+/// go. A mapping may be of several segments that a kernel sends as one; here it is what it is from this one on.
 ///
 /// Standard: RFC 8684 §3.
-fn multipath_option(body: &[u8]) -> MptcpOption {
+fn multipath_option(body: &[u8], seq: u64) -> MptcpOption {
     let number = |at: usize, len: usize| {
         let bytes = body.get(at..at + len).unwrap_or_default();
         bytes
@@ -133,15 +134,20 @@ fn multipath_option(body: &[u8]) -> MptcpOption {
             let ack_len = [0, 4, 0, 8][usize::from(flags & 3)];
             let seq_len = [0, 4, 0, 8][usize::from(flags >> 2 & 3)];
             let has_mapping = flags & 4 != 0;
-            let len_at = 2 + ack_len + seq_len + 4;
+            let subflow_at = 2 + ack_len + seq_len;
+            let mapped = match has_mapping {
+                true => number(subflow_at + 4, 2) as u16,
+                false => 0,
+            };
+            let begins = number(subflow_at, 4);
+            let before = match (begins, seq.checked_sub(begins)) {
+                (1.., Some(before)) if before < mapped.into() => before,
+                _ => 0,
+            };
             MptcpOption::Dss(Dss {
                 data_ack: number(2, ack_len),
-                data_seq: number(2 + ack_len, seq_len),
-                data_len: if has_mapping {
-                    number(len_at, 2) as u16
-                } else {
-                    0
-                },
+                data_seq: number(2 + ack_len, seq_len).wrapping_add(before),
+                data_len: mapped - before as u16,
                 data_fin: flags & 0x10 != 0,
             })
         }
@@ -221,6 +227,26 @@ mod tests {
         let segment = read(&ack, &mut own, &peer, &mut 0);
         let block = segment.sack.as_slice()[0];
         assert_eq!((segment.ack, block.start, block.end), (1000, 2000, 3000));
+    }
+
+    #[test]
+    fn of_a_mapping_of_several_segments_each_has_the_rest_from_it_on() {
+        // DATA_ACK of 4 bytes, data sequence number of 4, from byte 2849 of the subflow on 31,328 bytes.
+        let mut body = vec![0x20, 0x05, 0, 0, 0, 9, 0, 0, 0x10, 0];
+        body.extend(2_849_u32.to_be_bytes());
+        body.extend(31_328_u16.to_be_bytes());
+        let mapping = |seq| {
+            let MptcpOption::Dss(dss) = multipath_option(&body, seq) else {
+                panic!("a data sequence signal");
+            };
+            (dss.data_ack, dss.data_seq, dss.data_len)
+        };
+        assert_eq!(mapping(2_849), (9, 0x1000, 31_328));
+        assert_eq!(mapping(4_273), (9, 0x1000 + 1_424, 31_328 - 1_424));
+        // What lies outside of it is none of its bytes: it stays as it is.
+        for seq in [1, 2_849 + 31_328] {
+            assert_eq!(mapping(seq), (9, 0x1000, 31_328));
+        }
     }
 
     #[test]
