@@ -113,8 +113,9 @@ pub(super) struct SendQueues {
     /// a sliver with each ACK, so that whole segments are bound.
     to_the_byte: bool,
     written: Written,
-    /// Next data sequence number to be bound.
+    /// Next data sequence number to be bound, and whether it went back.
     bound: u64,
+    is_anew: bool,
     /// First data sequence number that never was.
     unbound: u64,
     /// How long the connection's timer runs. It is measured when a path is sought for data, and stays
@@ -131,6 +132,7 @@ impl SendQueues {
             to_the_byte: nagle,
             written: Written::default(),
             bound: 1,
+            is_anew: false,
             unbound: 1,
             timer: SHORTEST_TIMER,
         }
@@ -243,6 +245,7 @@ impl SendQueues {
 
     /// Everything not acknowledged is bound anew (`__mptcp_retransmit_pending_data`).
     fn bind_anew(&mut self, una: u64) {
+        self.is_anew = true;
         self.bound = una.min(self.written.taken());
     }
 
@@ -262,15 +265,16 @@ impl SendQueues {
         self.bound = self.bound.max(una);
         let mut writes =
             self.written.on_acknowledged(una, buffer) && self.written.taken() < data.end();
-        loop {
+        // What was written before is bound where a call goes on, or with an acknowledgment: a buffer of a
+        // path that grows alone lets nothing leave.
+        let mut binds = std::mem::take(&mut self.is_anew) || writes;
+        while binds {
             if writes {
                 let is_open = self.bound < self.written.taken();
                 writes = self.written.write(una, data.end(), buffer, is_open);
             }
             while self.bind_burst(now, data, paths) {}
-            if !writes {
-                return;
-            }
+            binds = writes;
         }
     }
 
