@@ -57,7 +57,8 @@ pub(super) struct Inbound {
     packet_memory: PacketMemory,
     /// Short segments behind a gap: where they begin, and by how much they are short.
     short: Vec<(u64, u64)>,
-    /// The segment that came last is in the buffer when it is acknowledged: nobody has read it yet.
+    /// The segment that came last, and what it put in order, is in the buffer when it is acknowledged: nobody
+    /// has read it yet.
     is_fresh: bool,
 }
 
@@ -140,6 +141,34 @@ impl Inbound {
         self.window.preview(self.held(mss), mss) < self.offered[path]
     }
 
+    /// Whether `path` could offer less than it last did while nobody has read data from `start` to `end`, of which `bytes` are
+    /// put in order on it (Linux).
+    pub(super) fn is_crowded_by(
+        &mut self,
+        path: usize,
+        (start, end): (u64, u64),
+        bytes: u64,
+        mss: u32,
+    ) -> bool {
+        let next = self.reassembly.next();
+        if !self.is_linux || !self.window.counts_memory() || start > next || end <= next {
+            return false;
+        }
+        self.window.set_limit(self.limits[path]);
+        let Held::Memory(held) = self.held(mss) else {
+            return false;
+        };
+        let held = Held::Memory(held + self.memory_of(bytes, mss));
+        self.window.preview(held, mss) < self.offered[path]
+    }
+
+    /// Memory of `bytes` in order, in segments of `mss`.
+    fn memory_of(&self, bytes: u64, mss: u32) -> u64 {
+        let PacketMemory { alone, joined } = self.packet_memory;
+        let segments = bytes.div_ceil(mss.into());
+        bytes + segments * joined + segments.div_ceil(MOST_FRAGMENTS) * (alone - joined)
+    }
+
     /// Whether less than half of the buffer is free, the peer sending segments of `mss`.
     pub(super) fn is_tight(&self, mss: u32) -> bool {
         self.window.is_tight(self.held(mss))
@@ -174,13 +203,11 @@ impl Inbound {
         let room = payload + lacking;
         let segments = room.div_ceil(u64::from(mss));
         let packets = self.reassembly.runs() as u64 + segments / MOST_FRAGMENTS;
-        let fresh = if self.is_fresh {
-            u64::from(mss) + alone
-        } else {
-            0
-        };
-        let beside = packets * (alone - joined) + segments * joined;
-        Held::Memory(room + beside + fresh)
+        let mut held = room + packets * (alone - joined) + segments * joined;
+        if self.is_fresh {
+            held += self.memory_of(self.fresh.max(mss.into()), mss);
+        }
+        Held::Memory(held)
     }
 
     /// The peer's DATA_FIN has the number `at`.

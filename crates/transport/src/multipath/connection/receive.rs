@@ -39,6 +39,9 @@ impl MultipathConnection {
                         said.drains = self.inbound.is_drained_by(start, end);
                         let whole = path.tcp.window().mss;
                         said.is_old = self.inbound.has_all_of(index, end, whole);
+                        let in_order = shared::in_order_with(receiver_of(&mut path.tcp), segment);
+                        said.is_crowded =
+                            (self.inbound).is_crowded_by(index, (start, end), in_order, whole);
                     }
                     shared::tell(receiver_of(&mut path.tcp), said);
                 }

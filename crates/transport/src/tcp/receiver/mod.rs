@@ -399,7 +399,7 @@ impl Receiver {
         };
         let cx = Unacknowledged {
             next: self.reassembly.next(),
-            is_full: is_full && has_room() && !self.brings_nothing(),
+            is_full: is_full && has_room() && !shared::is_held_up(self),
             has_sack: self.has_sack,
             // Thinning alone asks for it.
             rtt: if urgency == Urgency::OutOfOrder {

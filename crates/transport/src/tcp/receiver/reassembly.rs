@@ -65,6 +65,14 @@ impl Reassembly {
             .back()
             .is_none_or(|last| last.end <= end || (self.ranges.len() == 1 && last.start <= end))
     }
+    /// RCV.NXT once all from it to `end` is there.
+    pub(super) fn next_with(&self, end: u64) -> u64 {
+        let reached = |next: u64, range: &SackBlock| match range.start <= next {
+            true => next.max(range.end),
+            false => next,
+        };
+        self.ranges.iter().fold(self.next.max(end), reached)
+    }
     /// Ranges that touch no other.
     pub(crate) fn runs(&self) -> usize {
         self.ranges.len()
@@ -359,6 +367,10 @@ mod tests {
         reassembly.insert(30, 40);
         assert_eq!(reassembly.insert(0, 10), Arrival::InOrder);
         assert_eq!((reassembly.next(), reassembly.has_gap()), (20, true));
+        assert_eq!(
+            [10, 29, 30, 50].map(|end| reassembly.next_with(end)),
+            [20, 29, 40, 50]
+        );
         assert_eq!(reassembly.insert(15, 30), Arrival::FilledLastGap);
         assert_eq!((reassembly.next(), reassembly.buffered()), (40, 0));
         assert_eq!(blocks(&mut reassembly), [(15, 20)]);

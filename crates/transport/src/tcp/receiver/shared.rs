@@ -14,6 +14,9 @@ pub(crate) struct OfConnection {
     /// It is data that the connection has already, all of it, and less can be offered than was: an acknowledgment of more than a
     /// segment waits (Linux `subflow_data_ready`, which asks for it where there is something new).
     pub(crate) is_old: bool,
+    /// Less can be offered than was while it is not read: an acknowledgment of more than a segment waits, where there is something
+    /// to read (Linux `__tcp_ack_snd_check`).
+    pub(crate) is_crowded: bool,
     /// The application reads it and has nothing left to read, over all paths (`mptcp_cleanup_rbuf`).
     pub(crate) drains: bool,
 }
@@ -32,13 +35,29 @@ impl Receiver {
     }
 }
 
-/// Memory that is taken in `receiver` when `segment` comes: what waits behind a gap, and the segment where it leaves none.
+/// Whether an acknowledgment of more than a segment waits, by what the connection says.
+pub(super) fn is_held_up(receiver: &Receiver) -> bool {
+    let said = receiver.of_connection;
+    said.is_some_and(|said| said.is_old || said.is_crowded)
+}
+
+/// Memory that is taken in `receiver` when `segment` comes: what waits behind a gap, and the segment where it leaves none. A short
+/// one takes as much as a whole one.
 pub(crate) fn held_with(receiver: &Receiver, segment: &Segment) -> Held {
     let alone = match segment.seq <= receiver.reassembly.next() {
-        true => receiver.packets.alone(segment.len),
+        true => receiver.packets.alone(segment.len.max(receiver.peer_mss)),
         false => 0,
     };
     Held::Memory(receiver.packets.memory() + alone)
+}
+
+/// Bytes that `segment` puts in order in `receiver`.
+pub(crate) fn in_order_with(receiver: &Receiver, segment: &Segment) -> u64 {
+    let next = receiver.reassembly.next();
+    if segment.seq > next {
+        return 0;
+    }
+    receiver.reassembly.next_with(segment.end_seq()) - next
 }
 
 /// `receiver` is told what the connection says of the next segment.
