@@ -29,6 +29,8 @@ impl Tags {
     pub(super) const PUSHED: Tags = Tags(128);
     /// Left in one piece with the segment before it (one `sk_buff` in Linux).
     pub(super) const JOINED: Tags = Tags(256);
+    /// Begins a mapping of a multipath connection, and is never one with what is before it.
+    pub(super) const BEGINS: Tags = Tags(512);
     /// Still in the list of segments by transmission time.
     const LISTED: Tags = Tags(64);
 
@@ -211,12 +213,13 @@ impl Scoreboard {
     }
 
     /// Segment `number` was SACKed: it leaves its piece, and joins what is SACKED before it (Linux
-    /// `tcp_shift_skb_data`).
+    /// `tcp_shift_skb_data`), of the same mapping (`mptcp_skb_can_collapse`).
     pub(super) fn regroup_sacked(&mut self, number: u64) {
         let is_sacked = |at: u64| self.ring[at].tags.has(Tags::SACKED);
-        let joins = number > self.ring.first() && is_sacked(number - 1);
+        let begins = |at: u64| self.ring[at].tags.has(Tags::BEGINS);
+        let joins = number > self.ring.first() && is_sacked(number - 1) && !begins(number);
         let next = number + 1;
-        let fills_hole = joins && next < self.ring.end() && is_sacked(next);
+        let fills_hole = joins && next < self.ring.end() && is_sacked(next) && !begins(next);
         self.set_joined(number, joins);
         if next < self.ring.end() {
             self.set_joined(next, fills_hole);

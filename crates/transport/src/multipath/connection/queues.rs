@@ -103,6 +103,17 @@ impl PathQueue {
     }
 }
 
+/// What was done when data was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Filled {
+    /// A burst was bound to this path.
+    Bound(usize),
+    /// What a call wrote is bound as far as it can be, and another one follows.
+    Call,
+    /// There is nothing more to write, or no room.
+    Whole,
+}
+
 /// Send queues of a connection.
 #[derive(Debug)]
 pub(super) struct SendQueues {
@@ -113,6 +124,9 @@ pub(super) struct SendQueues {
     /// a sliver with each ACK, so that whole segments are bound.
     to_the_byte: bool,
     written: Written,
+    /// What a call wrote is being bound, and whether another one follows.
+    is_in_call: bool,
+    calls_follow: bool,
     /// Next data sequence number to be bound, and whether it went back.
     bound: u64,
     is_anew: bool,
@@ -131,6 +145,8 @@ impl SendQueues {
             of_subflow,
             to_the_byte: nagle,
             written: Written::default(),
+            is_in_call: false,
+            calls_follow: false,
             bound: 1,
             is_anew: false,
             unbound: 1,
@@ -252,38 +268,47 @@ impl SendQueues {
     /// Binds to paths what the socket has taken, as far as the peer's window has room by now.
     pub(super) fn bind(&mut self, now: Time, data: &Outbound, paths: &impl Paths) {
         self.bound = self.bound.max(data.una().min(self.written.taken()));
-        while self.bind_burst(now, data, paths) {}
+        while self.bind_burst(now, data, paths).is_some() {}
     }
 
-    /// Takes what the application wrote as far as the buffer goes, and binds it to paths.
-    pub(super) fn fill(&mut self, now: Time, data: &Outbound, paths: &impl Paths) {
+    /// Takes what the application writes, a call at a time as far as the buffer goes, and binds a burst of it to a path at a time.
+    pub(super) fn fill(&mut self, now: Time, data: &Outbound, paths: &impl Paths) -> Filled {
         // One that is joined counts before it may carry data (`mptcp_finish_join`).
         let open = (0..self.paths.len()).filter(|&index| paths.view(index).may_send);
         let buffers: u64 = open.map(|index| self.paths[index].send_buffer).sum();
         let buffer = SMALLEST_BUFFER + buffers;
         let una = data.una().min(self.written.taken());
         self.bound = self.bound.max(una);
-        let mut writes =
-            self.written.on_acknowledged(una, buffer) && self.written.taken() < data.end();
-        // What was written before is bound where a call goes on, or with an acknowledgment: a buffer of a
-        // path that grows alone lets nothing leave.
-        let mut binds = std::mem::take(&mut self.is_anew) || writes;
-        while binds {
+        if !self.is_in_call {
+            let writes =
+                self.written.on_acknowledged(una, buffer) && self.written.taken() < data.end();
             if writes {
                 let is_open = self.bound < self.written.taken();
-                writes = self.written.write(una, data.end(), buffer, is_open);
+                self.calls_follow = self.written.write(una, data.end(), buffer, is_open);
             }
-            while self.bind_burst(now, data, paths) {}
-            binds = writes;
+            // What was written before is bound where a call goes on, or with an acknowledgment: a buffer
+            // of a path that grows alone lets nothing leave.
+            if !std::mem::take(&mut self.is_anew) && !writes {
+                return Filled::Whole;
+            }
+            self.is_in_call = true;
+        }
+        if let Some(index) = self.bind_burst(now, data, paths) {
+            return Filled::Bound(index);
+        }
+        self.is_in_call = false;
+        match std::mem::take(&mut self.calls_follow) {
+            true => Filled::Call,
+            false => Filled::Whole,
         }
     }
 
-    /// Binds a burst to the path whose queue drains soonest; false when there is nothing to bind or
+    /// Binds a burst to the path whose queue drains soonest, which it returns; none when there is nothing to bind or
     /// no place for it.
-    fn bind_burst(&mut self, now: Time, data: &Outbound, paths: &impl Paths) -> bool {
+    fn bind_burst(&mut self, now: Time, data: &Outbound, paths: &impl Paths) -> Option<usize> {
         let left = self.written.taken() - self.bound;
         if left == 0 {
-            return false;
+            return None;
         }
         if data.window_end() > self.bound {
             self.timer = self.longest_timer(now, paths);
@@ -293,14 +318,12 @@ impl SendQueues {
         let candidates = active
             .filter(|&index| paths.is_backup(index) == backups)
             .map(|index| (index, self.queue(index, paths)));
-        let Some(index) = soonest_drained(candidates) else {
-            return false;
-        };
+        let index = soonest_drained(candidates)?;
         let mut queue = self.queue(index, paths);
         let path = &self.paths[index];
         let path_room = path.send_buffer.saturating_sub(queue.memory);
         if path_room == 0 {
-            return false;
+            return None;
         }
         let mss = u64::from(paths.window(index).mss);
         let room = data.window_end().saturating_sub(self.bound);
@@ -318,7 +341,7 @@ impl SendQueues {
         }
         let burst = self.burst(end, path_room);
         if burst == 0 {
-            return false;
+            return None;
         }
         let rate = paths.view(index).pacing_rate.as_bits_per_sec();
         if queue.pace == 0 {
@@ -336,7 +359,7 @@ impl SendQueues {
         path.wait(data, paths.view(index).piece);
         self.bound += burst;
         self.unbound = self.unbound.max(self.bound);
-        true
+        Some(index)
     }
 
     /// Bytes of the next burst, which ends at `end` at the latest: whole fragments until there are enough, or there is no room on

@@ -2,7 +2,7 @@
 
 use super::allocator::{Decision, Run, Source};
 use super::path::{Mapping, Paths, Sight};
-use super::queues::SendQueues;
+use super::queues::{Filled, SendQueues};
 use super::receive;
 use super::{MultipathConnection, PathOutbox};
 use crate::multipath::{MAX_PATHS, PathId};
@@ -60,6 +60,7 @@ impl MultipathConnection {
         if self.manager.is_closing() {
             return;
         }
+        let mut last = None;
         loop {
             let sight = Sight {
                 paths: &self.paths,
@@ -68,10 +69,34 @@ impl MultipathConnection {
             let Some(queues) = &mut self.queues else {
                 return;
             };
-            queues.fill(now, &self.outbound, &sight);
-            if !self.push_waiting(now, out, probe) {
-                return;
+            // A path sends what was bound to it before another one is turned to (Linux `mptcp_push_release`).
+            match queues.fill(now, &self.outbound, &sight) {
+                Filled::Bound(index) => {
+                    if let Some(before) = last.replace(index)
+                        && before != index
+                    {
+                        self.push_fed(now, before, out, probe);
+                    }
+                }
+                Filled::Call => {
+                    self.push_waiting(now, out, probe);
+                    last = None;
+                }
+                Filled::Whole => {
+                    last = None;
+                    if !self.push_waiting(now, out, probe) {
+                        return;
+                    }
+                }
             }
+        }
+    }
+
+    /// Sends what waits on path `index`, where something was bound to it since it was given the chance.
+    fn push_fed(&mut self, now: Time, index: usize, out: &mut PathOutbox, probe: &mut impl Probe) {
+        let queues = self.queues.as_mut();
+        if queues.is_some_and(|queues| queues.take_fed(index)) {
+            push_path(self, now, index, out, probe);
         }
     }
 
@@ -79,10 +104,7 @@ impl MultipathConnection {
     /// writer may go on.
     fn push_waiting(&mut self, now: Time, out: &mut PathOutbox, probe: &mut impl Probe) -> bool {
         for index in 0..self.paths.len() {
-            let queues = self.queues.as_mut();
-            if queues.is_some_and(|queues| queues.take_fed(index)) {
-                push_path(self, now, index, out, probe);
-            }
+            self.push_fed(now, index, out, probe);
         }
         std::mem::take(&mut self.has_grown)
     }
@@ -168,6 +190,8 @@ impl MultipathConnection {
         };
         let path = &mut self.paths[index];
         if let Some(queues) = &mut self.queues {
+            let begins = queues.first(index).is_some_and(|data| !data.is_mapped);
+            subflow::begin_mapping(path.tcp.sender_mut(), begins);
             subflow::raise_window(path.tcp.sender_mut(), queues.take_window(index));
         }
         path.tcp.sender_mut().offer(run.bytes, holds_back);

@@ -168,4 +168,13 @@ fn what_is_sacked_side_by_side_becomes_one_piece() {
     assert_eq!(sack(4), 2);
     assert_eq!(sack(0), 3);
     assert_eq!(sack(1), 1);
+    // Where a mapping begins nothing is joined.
+    let mut board = in_pieces(&[3, 3]);
+    board.get_mut(3).tags.set(Tags::BEGINS);
+    for number in [1, 2, 3, 4, 5, 0] {
+        board.mark_sacked(number);
+        board.regroup_sacked(number);
+    }
+    assert_eq!(board.pieces, 3);
+    assert!(board.counts_agree());
 }

@@ -12,6 +12,8 @@ pub(super) struct OfConnection {
     pub(super) had_room: bool,
     /// What is new waits until the connection has bound more.
     pub(super) binds_first: bool,
+    /// Where the mapping of what is offered begins, if it does there.
+    pub(super) begins_at: Option<u64>,
 }
 
 impl Sender {
@@ -82,6 +84,11 @@ impl Sender {
             coupled.see(on, paths);
         }
     }
+}
+
+/// Whether what is offered next begins a mapping.
+pub(crate) fn begin_mapping(sender: &mut Sender, begins: bool) {
+    sender.of_connection.begins_at = begins.then_some(sender.snd_nxt);
 }
 
 /// The window that the peer offers on this subflow, as it was last taken: an ACK that repeats the one before does not narrow it.

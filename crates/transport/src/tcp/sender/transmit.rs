@@ -231,6 +231,9 @@ impl Sender {
         if matches!(place, Place::Within | Place::End) {
             sent.tags.set(Tags::JOINED);
         }
+        if self.of_connection.begins_at == Some(sent.seq) {
+            sent.tags.set(Tags::BEGINS);
+        }
         let was_empty = self.board.is_empty();
         self.rate.on_send(cx.now, was_empty, in_flight, &mut sent);
         self.board.push(sent);

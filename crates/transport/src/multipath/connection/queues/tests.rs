@@ -46,6 +46,30 @@ fn waiting(start: u64, end: u64, is_again: bool) -> Option<Waiting> {
     })
 }
 
+/// Takes all that there is room for.
+fn fill(queues: &mut SendQueues, now: Time, data: &Outbound, paths: &Vec<FakePath>) {
+    while queues.fill(now, data, paths) != Filled::Whole {}
+}
+
+#[test]
+fn a_call_is_bound_burst_by_burst_before_the_next_one_writes() {
+    let paths = vec![path(10), path(10)];
+    let mut queues = queues(&paths);
+    let data = written(1_000_000);
+    // A call of 128 KiB is four fragments and a rest.
+    for filled in [Filled::Bound(0), Filled::Bound(1)] {
+        assert_eq!(queues.fill(at(0), &data, &paths), filled);
+        assert_eq!(queues.written.taken(), 1 + (128 << 10));
+    }
+    let bound = queues.fill(at(0), &data, &paths);
+    assert!(matches!(bound, Filled::Bound(_)), "{bound:?}");
+    assert_eq!(queues.bound, 1 + (128 << 10));
+    assert_eq!(queues.fill(at(0), &data, &paths), Filled::Call);
+    assert_eq!(queues.written.taken(), 1 + (128 << 10));
+    fill(&mut queues, at(0), &data, &paths);
+    assert!(queues.written.taken() > 1 + (128 << 10));
+}
+
 #[test]
 fn bursts_wait_on_the_path_that_drains_soonest() {
     let mut paths = vec![path(10), path(10)];
@@ -53,7 +77,7 @@ fn bursts_wait_on_the_path_that_drains_soonest() {
     let mut queues = queues(&paths);
     // The sum of two windows of ten segments each, and the connection's own.
     let buffer = 2 * 2 * 10 * SEGMENT_MEMORY + SMALLEST_BUFFER;
-    queues.fill(at(0), &written(1_000_000), &paths);
+    fill(&mut queues, at(0), &written(1_000_000), &paths);
     // Two fragments are the least that makes a burst.
     let burst = 2 * FRAGMENT;
     assert_eq!(queues.first(0), waiting(1, 1 + burst, false));
@@ -74,7 +98,7 @@ fn a_full_buffer_is_filled_again_once_a_third_is_free() {
     let mut queues = queues(&paths);
     let buffer = 2 * 10 * SEGMENT_MEMORY + SMALLEST_BUFFER;
     let mut data = written(1_000_000);
-    queues.fill(at(0), &data, &paths);
+    fill(&mut queues, at(0), &data, &paths);
     // Three fragments, each with 40 bytes of memory beside its data.
     let taken = 1 + 3 * FRAGMENT;
     assert_eq!(queues.written.taken(), taken);
@@ -82,10 +106,10 @@ fn a_full_buffer_is_filled_again_once_a_third_is_free() {
     // The first of them is acknowledged by then.
     let third_free = taken + 2 * 40 - 2 * buffer / 3;
     data.on_data_ack(third_free - 2, 1 << 30);
-    queues.fill(at(1), &data, &paths);
+    fill(&mut queues, at(1), &data, &paths);
     assert_eq!(queues.written.taken(), taken);
     data.on_data_ack(third_free + 2, 1 << 30);
-    queues.fill(at(2), &data, &paths);
+    fill(&mut queues, at(2), &data, &paths);
     assert!(queues.written.taken() > taken);
 }
 
@@ -96,7 +120,7 @@ fn a_buffer_grows_with_the_window_when_it_is_what_holds_the_path_back() {
     let first = queues.paths[0].send_buffer;
     paths[0].window.cwnd = 30.0;
     assert!(!queues.on_room(0, &paths), "nobody waits");
-    queues.fill(at(1), &written(1_000_000), &paths);
+    fill(&mut queues, at(1), &written(1_000_000), &paths);
     queues.on_heard(at(2), 0, &paths);
     assert_eq!(queues.paths[0].send_buffer, first, "the window is full");
     assert!(queues.on_room(0, &paths));
@@ -114,17 +138,17 @@ fn the_peers_window_bounds_what_is_bound_to_the_byte() {
     let mut data = Outbound::new(&TcpConfig::linux());
     data.write(1_000_000);
     data.on_data_ack(1, 2_500);
-    queues.fill(at(0), &data, &paths);
+    fill(&mut queues, at(0), &data, &paths);
     assert_eq!(queues.first(0), waiting(1, 2_501, false));
     let mut whole = SendQueues::new(1, of_subflow(), false);
     whole.on_heard(at(0), 0, &paths);
-    whole.fill(at(0), &data, &paths);
+    fill(&mut whole, at(0), &data, &paths);
     assert_eq!(whole.first(0), waiting(1, 2_001, false), "no slivers");
     let mut closed = SendQueues::new(1, of_subflow(), true);
     closed.on_heard(at(0), 0, &paths);
     let mut data = Outbound::new(&TcpConfig::linux());
     data.write(1_000_000);
-    closed.fill(at(0), &data, &paths);
+    fill(&mut closed, at(0), &data, &paths);
     assert_eq!(closed.first(0), waiting(1, 1_001, false), "a probe");
 }
 
@@ -133,11 +157,11 @@ fn backups_get_data_while_no_regular_path_is_usable() {
     let mut paths = vec![path(10), path(10)];
     paths[1].is_backup = true;
     let mut first = queues(&paths);
-    first.fill(at(0), &written(10_000), &paths);
+    fill(&mut first, at(0), &written(10_000), &paths);
     assert_eq!((first.bytes(0), first.bytes(1)), (10_000, 0));
     paths[0].is_usable = false;
     let mut second = queues(&paths);
-    second.fill(at(0), &written(10_000), &paths);
+    fill(&mut second, at(0), &written(10_000), &paths);
     assert_eq!((second.bytes(0), second.bytes(1)), (0, 10_000));
 }
 
@@ -146,18 +170,18 @@ fn what_a_lost_path_had_is_bound_anew() {
     let mut paths = vec![path(10), path(10)];
     let mut queues = queues(&paths);
     let mut data = written(10_000);
-    queues.fill(at(0), &data, &paths);
+    fill(&mut queues, at(0), &data, &paths);
     assert_eq!(queues.bytes(0), 10_000);
     data.on_sent(4_001);
     data.on_data_ack(2_001, 1 << 30);
     paths[0].is_usable = false;
     queues.drop_path(0, data.una());
     assert_eq!((queues.first(0), queues.bytes(0)), (None, 0));
-    queues.fill(at(1), &data, &paths);
+    fill(&mut queues, at(1), &data, &paths);
     assert_eq!(queues.first(1), waiting(2_001, 10_001, true));
     // What was written since was never bound.
     data.write(500);
-    queues.fill(at(2), &data, &paths);
+    fill(&mut queues, at(2), &data, &paths);
     assert_eq!(queues.bytes(1), 8_500);
     queues.leave(1, 8_000);
     assert_eq!(queues.first(1), waiting(10_001, 10_501, false));
@@ -168,7 +192,7 @@ fn a_path_silent_for_five_expiries_is_left_out_until_it_is_heard() {
     let mut paths = vec![path(10), path(10)];
     let mut queues = queues(&paths);
     let mut data = written(10_000);
-    queues.fill(at(0), &data, &paths);
+    fill(&mut queues, at(0), &data, &paths);
     data.on_sent(10_001);
     queues.leave(0, 10_000);
     paths[0].view.snd_nxt = 10_001;
@@ -181,7 +205,7 @@ fn a_path_silent_for_five_expiries_is_left_out_until_it_is_heard() {
         queues.leave(1, 10_000);
     }
     assert!(queues.paths[0].is_stale);
-    queues.fill(at(1_100), &data, &paths);
+    fill(&mut queues, at(1_100), &data, &paths);
     assert_eq!((queues.bytes(0), queues.bytes(1)), (0, 10_000));
     queues.on_heard(at(1_200), 0, &paths);
     assert!(!queues.paths[0].is_stale);
@@ -214,7 +238,7 @@ fn an_idle_backup_carries_the_head_of_the_line_after_two_silent_expiries() {
     paths[1].is_backup = true;
     let mut queues = queues(&paths);
     let mut data = written(80_000);
-    queues.fill(at(0), &data, &paths);
+    fill(&mut queues, at(0), &data, &paths);
     queues.leave(0, 80_000);
     data.on_sent(80_001);
     data.on_data_ack(FRAGMENT + 2, 1 << 30);
@@ -234,10 +258,10 @@ fn the_timer_is_the_longest_of_the_subflows_that_are_heard() {
     paths[1].view.timer_at = Some(at(500));
     let mut queues = queues(&paths);
     assert_eq!(queues.timer(), SHORTEST_TIMER);
-    queues.fill(at(100), &written(1_000), &paths);
+    fill(&mut queues, at(100), &written(1_000), &paths);
     assert_eq!(queues.timer(), Span::from_millis(400));
     queues.paths[1].silent_expiries = 1;
-    queues.fill(at(100), &written(2_000), &paths);
+    fill(&mut queues, at(100), &written(2_000), &paths);
     assert_eq!(queues.timer(), Span::from_millis(200));
     paths[0].is_usable = false;
     paths[1].is_usable = false;
@@ -250,9 +274,9 @@ fn what_follows_what_waits_waits_with_it() {
     let paths = vec![path(10)];
     let mut queues = queues(&paths);
     let mut data = written(5_000);
-    queues.fill(at(0), &data, &paths);
+    fill(&mut queues, at(0), &data, &paths);
     data.write(5_000);
-    queues.fill(at(0), &data, &paths);
+    fill(&mut queues, at(0), &data, &paths);
     assert_eq!(queues.first(0), waiting(1, 10_001, false));
 }
 
@@ -262,12 +286,12 @@ fn a_closed_window_is_probed_once() {
     let mut queues = queues(&paths);
     let mut data = Outbound::new(&TcpConfig::linux());
     data.write(10_000);
-    queues.fill(at(0), &data, &paths);
-    queues.fill(at(0), &data, &paths);
+    fill(&mut queues, at(0), &data, &paths);
+    fill(&mut queues, at(0), &data, &paths);
     assert_eq!(queues.first(0), waiting(1, 1_001, false));
     queues.leave(0, 1_000);
     data.on_sent(1_001);
-    queues.fill(at(0), &data, &paths);
+    fill(&mut queues, at(0), &data, &paths);
     assert_eq!(queues.first(0), None, "the probe is outstanding");
 }
 
@@ -276,11 +300,11 @@ fn data_that_is_bound_again_and_new_data_are_told_apart() {
     let mut paths = vec![path(10), path(10)];
     let mut queues = queues(&paths);
     let mut data = written(10_000);
-    queues.fill(at(0), &data, &paths);
+    fill(&mut queues, at(0), &data, &paths);
     paths[0].is_usable = false;
     queues.drop_path(0, data.una());
     data.write(500);
-    queues.fill(at(1), &data, &paths);
+    fill(&mut queues, at(1), &data, &paths);
     assert_eq!(queues.first(1), waiting(1, 10_001, true));
     queues.leave(1, 10_000);
     assert_eq!(queues.first(1), waiting(10_001, 10_501, false));
@@ -291,7 +315,7 @@ fn the_last_byte_of_a_fragment_is_sent_again_alone() {
     let mut paths = vec![path(10), path(10)];
     let mut queues = queues(&paths);
     let mut data = written(80_000);
-    queues.fill(at(0), &data, &paths);
+    fill(&mut queues, at(0), &data, &paths);
     queues.leave(0, 2 * FRAGMENT);
     queues.leave(1, 80_000 - 2 * FRAGMENT);
     data.on_sent(80_001);
@@ -308,17 +332,17 @@ fn what_is_bound_behind_a_piece_that_has_begun_to_leave_is_a_piece_of_its_own() 
     paths[0].view.piece = 3_000;
     let mut queues = queues(&paths);
     let mut data = written(2_000);
-    queues.fill(at(0), &data, &paths);
+    fill(&mut queues, at(0), &data, &paths);
     assert_eq!(queues.first(0), waiting(1, 2_001, false));
     data.write(2_000);
-    queues.fill(at(0), &data, &paths);
+    fill(&mut queues, at(0), &data, &paths);
     // A piece is filled up before another begins.
     assert_eq!(queues.first(0), waiting(1, 3_001, false));
     queues.leave(0, 3_000);
     assert_eq!(queues.first(0), waiting(3_001, 4_001, false));
     queues.leave(0, 600);
     data.write(1_000);
-    queues.fill(at(0), &data, &paths);
+    fill(&mut queues, at(0), &data, &paths);
     assert_eq!(
         queues.first(0).map(|data| (data.start, data.end)),
         Some((3_601, 4_001))
@@ -335,7 +359,7 @@ fn pieces_of_memory_count_beside_their_bytes() {
     for (pieces, bound) in [(20, 2 * FRAGMENT), (80, 0)] {
         paths[0].view.pieces = pieces;
         let mut queues = queues(&paths);
-        queues.fill(at(0), &written(100_000), &paths);
+        fill(&mut queues, at(0), &written(100_000), &paths);
         assert_eq!(queues.bytes(0), bound, "{pieces}");
     }
 }
