@@ -16,7 +16,7 @@ pub(crate) mod receiver;
 mod rtt;
 mod scoreboard;
 pub(crate) mod sender;
-mod timer;
+pub(crate) mod timer;
 
 pub use accurate::AccurateCounters;
 pub use config::{

@@ -13,13 +13,13 @@ const LEVELS: u32 = 9;
 
 /// The clock that timers run on.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TimerClock {
+pub(crate) struct TimerClock {
     /// Length of a tick, ns; 0 when timers are exact.
     tick: u64,
 }
 
 impl TimerClock {
-    pub(super) fn new(config: &TcpConfig) -> TimerClock {
+    pub(crate) fn new(config: &TcpConfig) -> TimerClock {
         let tick = config.timer_tick.as_nanos();
         TimerClock {
             tick: if config.timer_wheel { tick } else { 0 },
@@ -28,7 +28,7 @@ impl TimerClock {
 
     /// When a timer fires that is set at `now` to run for `after`.
     #[inline]
-    pub(super) fn fires_at(&self, now: Time, after: Span) -> Time {
+    pub(crate) fn fires_at(&self, now: Time, after: Span) -> Time {
         if self.tick == 0 {
             return now.saturating_add(after);
         }
@@ -59,6 +59,14 @@ impl TimerClock {
         (now.as_nanos() / tick).saturating_sub(earlier.as_nanos() / tick)
     }
 
+    /// How long a timer that fires at `at` was set to run from `now` on: whole ticks, less the one by which it fires later.
+    pub(crate) fn runs_from(&self, now: Time, at: Time) -> Span {
+        match self.tick {
+            0 => at.since(now),
+            tick => Span::from_nanos(self.ticks_between(now, at).saturating_sub(1) * tick),
+        }
+    }
+
     /// `span` in whole ticks, rounded up.
     #[inline]
     pub(super) fn ticks(&self, span: Span) -> u64 {
@@ -69,6 +77,21 @@ impl TimerClock {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_timer_was_set_for_is_told_from_when_it_fires() {
+        for tick in [0, 4_000_000] {
+            let clock = TimerClock { tick };
+            let now = Time::from_nanos(103_700_000);
+            let fires = clock.fires_at(now, Span::from_millis(200));
+            assert_eq!(
+                clock.runs_from(now, fires),
+                Span::from_millis(200),
+                "{tick}"
+            );
+            assert_eq!(clock.runs_from(fires, now), Span::ZERO);
+        }
+    }
 
     #[test]
     fn ticks_are_counted_by_their_numbers() {

@@ -107,7 +107,7 @@ impl MultipathConnection {
                     maximum: config.maximum_send_buffer.0,
                     ..config.tcp.send_buffer.unwrap_or_default()
                 };
-                SendQueues::new(count, of_subflow, config.tcp.nagle)
+                SendQueues::new(count, of_subflow, &config.tcp)
             }),
             has_grown: false,
             allocator: Allocator::new(

@@ -151,15 +151,15 @@ impl Outbound {
         self.timer_at
     }
 
-    /// Lets the timer run while something is not acknowledged: for `wait`, if anything, from when
-    /// something last was.
-    pub(super) fn arm(&mut self, now: Time, wait: impl FnOnce() -> Option<Span>) {
+    /// Lets the timer run while something is not acknowledged, from when something last was: until what
+    /// `fires_at` says, if anything.
+    pub(super) fn arm(&mut self, fires_at: impl FnOnce() -> Option<Time>) {
         let sent = self.nxt + u64::from(self.fin_sent);
         if self.una >= sent {
             self.timer_at = Time::NEVER;
         } else if self.timer_at.is_never() || self.una != self.una_then {
             self.una_then = self.una;
-            self.timer_at = wait().map_or(Time::NEVER, |wait| now.saturating_add(wait));
+            self.timer_at = fires_at().unwrap_or(Time::NEVER);
         }
     }
 
@@ -200,10 +200,6 @@ mod tests {
 
     fn at(millis: u64) -> Time {
         Time::ZERO + Span::from_millis(millis)
-    }
-
-    fn wait() -> Option<Span> {
-        Some(Span::from_millis(300))
     }
 
     /// A thousand bytes were written, and so many sent.
@@ -281,42 +277,42 @@ mod tests {
     #[test]
     fn the_timer_runs_from_the_last_progress_while_anything_is_outstanding() {
         let mut outbound = outbound(0);
-        outbound.arm(at(0), wait);
+        outbound.arm(|| Some(at(300)));
         assert!(outbound.wake_at().is_never());
         outbound.on_sent(501);
-        outbound.arm(at(10), || None);
+        outbound.arm(|| None);
         assert!(outbound.wake_at().is_never(), "no path to wait for");
-        outbound.arm(at(10), wait);
+        outbound.arm(|| Some(at(310)));
         assert_eq!(outbound.wake_at(), at(310));
-        outbound.arm(at(20), wait);
+        outbound.arm(|| Some(at(320)));
         assert_eq!(outbound.wake_at(), at(310));
         outbound.on_data_ack(101, 0);
-        outbound.arm(at(30), wait);
+        outbound.arm(|| Some(at(330)));
         assert_eq!(outbound.wake_at(), at(330));
         outbound.set_timer(at(400));
-        outbound.arm(at(40), wait);
+        outbound.arm(|| Some(at(340)));
         assert_eq!(outbound.wake_at(), at(400));
         outbound.on_data_ack(501, 0);
-        outbound.arm(at(50), wait);
+        outbound.arm(|| Some(at(350)));
         assert!(outbound.wake_at().is_never());
     }
 
     #[test]
     fn an_expiry_tells_progress_from_a_fin_and_from_data_that_is_stuck() {
         let mut outbound = outbound(1_000);
-        outbound.arm(at(0), wait);
+        outbound.arm(|| Some(at(300)));
         assert_eq!(outbound.on_timer(), Expiry::Stalled);
         assert!(outbound.wake_at().is_never());
-        outbound.arm(at(0), wait);
+        outbound.arm(|| Some(at(300)));
         outbound.on_data_ack(11, 0);
         assert_eq!(outbound.on_timer(), Expiry::Progress);
         let mut closed = outbound_closed();
-        closed.arm(at(0), wait);
+        closed.arm(|| Some(at(300)));
         assert_eq!(closed.on_timer(), Expiry::Stalled);
         outbound.on_data_ack(1_001, 0);
         outbound.finish();
         outbound.signal(0, None);
-        outbound.arm(at(0), wait);
+        outbound.arm(|| Some(at(300)));
         assert_eq!(outbound.wake_at(), at(300), "the fin is outstanding");
         assert_eq!(outbound.on_timer(), Expiry::FinOutstanding);
     }

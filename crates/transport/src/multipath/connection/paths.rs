@@ -194,7 +194,8 @@ impl MultipathConnection {
                 };
                 if let Some(queues) = &mut self.queues {
                     if let Some(again) = queues.on_timer(now, &self.outbound, &sight) {
-                        self.outbound.set_timer(now + again);
+                        let at = queues.fires_at(now, again);
+                        self.outbound.set_timer(at);
                     }
                 } else {
                     self.allocator.on_stalled(self.outbound.una(), &sight);

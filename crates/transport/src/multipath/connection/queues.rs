@@ -17,8 +17,9 @@ mod written;
 use super::outbound::Outbound;
 use super::path::Paths;
 use crate::multipath::scheduler::linux::{BURST, Queue, soonest_drained};
-use crate::tcp::SendBufferConfig;
 use crate::tcp::sender::buffer::memory_beside;
+use crate::tcp::timer::TimerClock;
+use crate::tcp::{SendBufferConfig, TcpConfig};
 use fadeout_core::{Span, Time};
 use std::collections::VecDeque;
 use written::Written;
@@ -132,18 +133,24 @@ pub(super) struct SendQueues {
     is_anew: bool,
     /// First data sequence number that never was.
     unbound: u64,
+    clock: TimerClock,
     /// How long the connection's timer runs. It is measured when a path is sought for data, and stays
     /// while the peer's window is full.
     timer: Span,
 }
 
 impl SendQueues {
-    /// Empty queues of `paths` paths with such send buffers. `nagle`: small segments wait.
-    pub(super) fn new(paths: usize, of_subflow: SendBufferConfig, nagle: bool) -> SendQueues {
+    /// Empty queues of `paths` paths with such send buffers, and subflows of `config`.
+    pub(super) fn new(
+        paths: usize,
+        of_subflow: SendBufferConfig,
+        config: &TcpConfig,
+    ) -> SendQueues {
         SendQueues {
+            clock: TimerClock::new(config),
             paths: (0..paths).map(|_| PathQueue::default()).collect(),
             of_subflow,
-            to_the_byte: nagle,
+            to_the_byte: config.nagle,
             written: Written::default(),
             is_in_call: false,
             calls_follow: false,
@@ -163,6 +170,11 @@ impl SendQueues {
     /// How long the connection's timer runs.
     pub(super) fn timer(&self) -> Span {
         self.timer
+    }
+
+    /// When the connection's timer fires that is set at `now` for `span`.
+    pub(super) fn fires_at(&self, now: Time, span: Span) -> Time {
+        self.clock.fires_at(now, span)
     }
 
     /// The first data that waits on a path.
@@ -214,7 +226,7 @@ impl SendQueues {
             .filter(|&index| self.is_active(index, paths))
             .filter(|&index| self.paths[index].silent_expiries == 0)
             .filter_map(|index| paths.view(index).timer_at)
-            .map(|at| at.since(now));
+            .map(|at| self.clock.runs_from(now, at));
         timers
             .max()
             .filter(|span| !span.is_zero())

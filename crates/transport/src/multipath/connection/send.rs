@@ -290,9 +290,10 @@ impl MultipathConnection {
             manager: &self.manager,
         };
         let queues = self.queues.as_ref();
-        self.outbound.arm(now, || {
+        self.outbound.arm(|| {
             let longest = sight.longest_rto()?;
-            Some(queues.map_or(longest, |queues| queues.timer()))
+            let fires_at = |queues: &SendQueues| queues.fires_at(now, queues.timer());
+            Some(queues.map_or(now.saturating_add(longest), fires_at))
         });
     }
 

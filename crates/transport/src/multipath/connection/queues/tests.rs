@@ -21,8 +21,18 @@ fn of_subflow() -> SendBufferConfig {
     }
 }
 
+/// Subflows whose timers are exact. `nagle`: small segments wait.
+fn of_queues(paths: usize, nagle: bool) -> SendQueues {
+    let config = TcpConfig {
+        nagle,
+        timer_wheel: false,
+        ..TcpConfig::linux()
+    };
+    SendQueues::new(paths, of_subflow(), &config)
+}
+
 fn queues(paths: &Vec<FakePath>) -> SendQueues {
-    let mut queues = SendQueues::new(paths.len(), of_subflow(), true);
+    let mut queues = of_queues(paths.len(), true);
     for index in 0..paths.len() {
         queues.on_heard(at(0), index, paths);
     }
@@ -140,11 +150,11 @@ fn the_peers_window_bounds_what_is_bound_to_the_byte() {
     data.on_data_ack(1, 2_500);
     fill(&mut queues, at(0), &data, &paths);
     assert_eq!(queues.first(0), waiting(1, 2_501, false));
-    let mut whole = SendQueues::new(1, of_subflow(), false);
+    let mut whole = of_queues(1, false);
     whole.on_heard(at(0), 0, &paths);
     fill(&mut whole, at(0), &data, &paths);
     assert_eq!(whole.first(0), waiting(1, 2_001, false), "no slivers");
-    let mut closed = SendQueues::new(1, of_subflow(), true);
+    let mut closed = of_queues(1, true);
     closed.on_heard(at(0), 0, &paths);
     let mut data = Outbound::new(&TcpConfig::linux());
     data.write(1_000_000);
