@@ -111,10 +111,11 @@ impl MultipathConnection {
 
     /// After all that a segment on path `index` has let leave: where the window has room, the send buffer grows (Linux
     /// `tcp_data_snd_check`).
-    fn find_room(&mut self, index: usize) {
+    fn find_room(&mut self, now: Time, index: usize) {
         let waits = self.queues.as_ref().is_some_and(SendQueues::is_full);
         if waits && self.paths[index].tcp.sender().has_room() {
             grow_buffer(self, index);
+            subflow::stamp_usage(self.paths[index].tcp.sender_mut(), now);
         }
     }
 
@@ -191,7 +192,7 @@ impl MultipathConnection {
         let path = &mut self.paths[index];
         if let Some(queues) = &mut self.queues {
             let begins = queues.first(index).is_some_and(|data| !data.is_mapped);
-            subflow::begin_mapping(path.tcp.sender_mut(), begins);
+            subflow::tell_of_offer(path.tcp.sender_mut(), begins, queues.is_full());
             subflow::raise_window(path.tcp.sender_mut(), queues.take_window(index));
         }
         path.tcp.sender_mut().offer(run.bytes, holds_back);
@@ -347,7 +348,7 @@ pub(super) fn bind_and_push(
     }
     push_path(connection, now, index, out, probe);
     // The writer, which sleeps, runs after that.
-    connection.find_room(index);
+    connection.find_room(now, index);
     if let Some(queues) = &mut connection.queues {
         queues.take_fed(index);
     }

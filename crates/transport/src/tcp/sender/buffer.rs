@@ -43,6 +43,11 @@ pub(crate) fn memory_of_windows(factor: u64, segments: u64, largest_mss: u64, he
         .saturating_mul(factor * segment)
 }
 
+/// Whether the writer waits for room in the buffer of `sender`.
+pub(super) fn makes_wait(sender: &Sender) -> bool {
+    sender.buffer.as_ref().is_some_and(|buffer| buffer.waits)
+}
+
 /// The buffer of one connection, and the writer at its end.
 #[derive(Debug, Clone)]
 pub(super) struct SendBuffer {

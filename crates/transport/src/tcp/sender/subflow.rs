@@ -12,6 +12,8 @@ pub(super) struct OfConnection {
     pub(super) had_room: bool,
     /// What is new waits until the connection has bound more.
     pub(super) binds_first: bool,
+    /// The connection's writer waits for room.
+    pub(super) writer_waits: bool,
     /// Where the mapping of what is offered begins, if it does there.
     pub(super) begins_at: Option<u64>,
 }
@@ -86,9 +88,15 @@ impl Sender {
     }
 }
 
-/// Whether what is offered next begins a mapping.
-pub(crate) fn begin_mapping(sender: &mut Sender, begins: bool) {
+/// The send buffer has grown: how much of the window is used is measured anew (Linux `tcp_new_space`).
+pub(crate) fn stamp_usage(sender: &mut Sender, now: Time) {
+    sender.usage.stamp(now);
+}
+
+/// Whether what is offered next begins a mapping, and whether the connection's writer waits for room.
+pub(crate) fn tell_of_offer(sender: &mut Sender, begins: bool, writer_waits: bool) {
     sender.of_connection.begins_at = begins.then_some(sender.snd_nxt);
+    sender.of_connection.writer_waits = writer_waits;
 }
 
 /// The window that the peer offers on this subflow, as it was last taken: an ACK that repeats the one before does not narrow it.

@@ -1,7 +1,7 @@
 //! Whether the window limits the sender (RFC 2861, Linux `tcp_cwnd_validate`), and what becomes
 //! of the window when it does not.
 
-use super::Sender;
+use super::{Sender, buffer};
 use crate::congestion::{CongestionControl, RecoveryState, Window};
 use fadeout_core::{Span, Time};
 
@@ -61,9 +61,11 @@ impl Sender {
         }
     }
 
-    /// The application filled less than the window for a timeout: half of the unused part goes.
+    /// The application filled less than the window for a timeout: half of the unused part goes, unless it waits
+    /// for room to write (`tcp_cwnd_application_limited`).
     fn shrink_to_usage(&mut self, now: Time) {
-        if self.state == RecoveryState::Open {
+        let waits = self.of_connection.writer_waits || buffer::makes_wait(self);
+        if self.state == RecoveryState::Open && !waits {
             let used = f64::from(self.usage.most_used.max(self.config.initial_window));
             if used < self.window.cwnd {
                 self.window.ssthresh = self.current_ssthresh();
