@@ -57,6 +57,8 @@ struct PathQueue {
     is_fed: bool,
     /// Memory for what waits or is not acknowledged, bytes.
     send_buffer: u64,
+    /// What it has of itself counts while it is being opened, as a buffer has grown since (`__mptcp_sync_sndbuf`).
+    is_counted: bool,
     /// Average pacing rate, bits per second.
     pace: u64,
     /// When the last segment arrived on it.
@@ -261,7 +263,26 @@ impl SendQueues {
         let buffer = &mut self.paths[index].send_buffer;
         let grows = *buffer < wanted;
         *buffer = wanted.max(*buffer);
+        if grows {
+            for (index, queue) in self.paths.iter_mut().enumerate() {
+                queue.is_counted = paths.view(index).snd_nxt > 0 && !paths.is_gone(index);
+            }
+        }
         grows
+    }
+
+    /// Memory that the connection's socket may take: what its subflows may.
+    fn buffer(&self, paths: &impl Paths) -> u64 {
+        let of_path = |(index, queue): (usize, &PathQueue)| {
+            // One that is joined counts before it may carry data (`mptcp_finish_join`).
+            let is_open = paths.view(index).may_send;
+            match queue.is_counted && !is_open && queue.send_buffer == 0 {
+                true => self.of_subflow.initial,
+                false if is_open => queue.send_buffer,
+                false => 0,
+            }
+        };
+        SMALLEST_BUFFER + self.paths.iter().enumerate().map(of_path).sum::<u64>()
     }
 
     /// A path went: nothing waits on it, and everything not acknowledged is bound anew.
@@ -285,10 +306,7 @@ impl SendQueues {
 
     /// Takes what the application writes, a call at a time as far as the buffer goes, and binds a burst of it to a path at a time.
     pub(super) fn fill(&mut self, now: Time, data: &Outbound, paths: &impl Paths) -> Filled {
-        // One that is joined counts before it may carry data (`mptcp_finish_join`).
-        let open = (0..self.paths.len()).filter(|&index| paths.view(index).may_send);
-        let buffers: u64 = open.map(|index| self.paths[index].send_buffer).sum();
-        let buffer = SMALLEST_BUFFER + buffers;
+        let buffer = self.buffer(paths);
         let una = data.una().min(self.written.taken());
         self.bound = self.bound.max(una);
         if !self.is_in_call {
