@@ -127,6 +127,8 @@ pub(super) struct SendQueues {
     /// a sliver with each ACK, so that whole segments are bound.
     to_the_byte: bool,
     written: Written,
+    /// Paths that have been opened.
+    opened: usize,
     /// What a call wrote is being bound, and whether another one follows.
     is_in_call: bool,
     calls_follow: bool,
@@ -154,6 +156,7 @@ impl SendQueues {
             of_subflow,
             to_the_byte: config.nagle,
             written: Written::default(),
+            opened: 0,
             is_in_call: false,
             calls_follow: false,
             bound: 1,
@@ -309,6 +312,13 @@ impl SendQueues {
         let buffer = self.buffer(paths);
         let una = data.una().min(self.written.taken());
         self.bound = self.bound.max(una);
+        let open = (0..self.paths.len()).filter(|&index| paths.view(index).may_send);
+        let opened = open.count();
+        if opened > self.opened {
+            // A subflow that changes its state wakes all who sleep on the connection's socket (`subflow_state_change`).
+            self.written.wake(una, buffer);
+        }
+        self.opened = opened;
         if !self.is_in_call {
             let writes =
                 self.written.on_acknowledged(una, buffer) && self.written.taken() < data.end();

@@ -67,6 +67,11 @@ impl Written {
         !self.is_waiting
     }
 
+    /// Something else wakes the writer: it goes on where there is any room.
+    pub(super) fn wake(&mut self, una: u64, buffer: u64) {
+        self.is_waiting &= self.memory(una) >= buffer;
+    }
+
     /// Memory of what is not acknowledged (`sk_wmem_queued`).
     fn memory(&self, una: u64) -> u64 {
         self.taken - una + self.ends.len() as u64 * HEAD
@@ -148,6 +153,12 @@ mod tests {
         assert!(written.on_acknowledged(third_free + 2, 50_000));
         assert!(!written.write(third_free, 1_000_000, 50_000, false));
         assert_eq!(written.taken(), 1 + 3 * (PAGE - HEAD));
+        // It sleeps again, until it is woken with any room.
+        let memory = written.memory(third_free);
+        written.wake(third_free, memory);
+        assert!(written.is_waiting());
+        written.wake(third_free, memory + 1);
+        assert!(!written.is_waiting());
     }
 
     #[test]
