@@ -74,17 +74,23 @@ struct PathQueue {
 }
 
 impl PathQueue {
+    /// Bytes from `start` on that the last piece takes in yet, of at most `most` bytes.
+    fn room_of_last(&self, start: u64, is_again: bool, most: u64) -> u64 {
+        let last = self.waiting.back();
+        let last =
+            last.filter(|last| last.end == start && last.is_again == is_again && !last.is_mapped);
+        last.map_or(0, |last| most.saturating_sub(last.end - last.start))
+    }
+
     /// Puts data behind what waits, in pieces of `most` bytes.
     fn wait(&mut self, mut data: Waiting, most: u64) {
         self.bytes += data.end - data.start;
         self.is_fed = true;
-        if let Some(last) = self.waiting.back_mut()
-            && last.end == data.start
-            && last.is_again == data.is_again
-            && !last.is_mapped
-        {
-            last.end = data.end.min(last.start + most).max(last.end);
-            data.start = last.end;
+        let room = self.room_of_last(data.start, data.is_again, most);
+        if let Some(last) = self.waiting.back_mut() {
+            let taken = room.min(data.end - data.start);
+            last.end += taken;
+            data.start += taken;
         }
         while data.start < data.end {
             let end = data.end.min(data.start + most.max(1));
@@ -379,7 +385,12 @@ impl SendQueues {
         if is_again {
             end = end.min(self.unbound);
         }
-        let burst = self.burst(end, path_room);
+        let piece = paths.view(index).piece;
+        let open = path.room_of_last(self.bound, is_again, piece);
+        let head = memory_beside(self.of_subflow.head);
+        let burst = self.burst(end, path_room, |bytes| {
+            bytes + bytes.saturating_sub(open).div_ceil(piece.max(1)) * head
+        });
         if burst == 0 {
             return None;
         }
@@ -396,19 +407,21 @@ impl SendQueues {
             is_again,
             is_mapped: false,
         };
-        path.wait(data, paths.view(index).piece);
+        path.wait(data, piece);
         self.bound += burst;
         self.unbound = self.unbound.max(self.bound);
         Some(index)
     }
 
-    /// Bytes of the next burst, which ends at `end` at the latest: whole fragments until there are enough, or there is no room on
-    /// the path.
-    fn burst(&self, end: u64, path_room: u64) -> u64 {
-        let enough = BURST.min(path_room).min(end - self.bound);
-        let mut ends = self.written.ends_beyond(self.bound);
-        let last = ends.find(|&fragment| fragment - self.bound >= enough);
-        last.map_or(0, |last| last.min(end) - self.bound)
+    /// Bytes of the next burst, which ends at `end` at the latest: whole fragments until there are enough, or their `memory`
+    /// uses up the room on the path.
+    fn burst(&self, end: u64, path_room: u64, memory: impl Fn(u64) -> u64) -> u64 {
+        let most = end - self.bound;
+        let fragments = self.written.ends_beyond(self.bound);
+        fragments
+            .map(|end| (end - self.bound).min(most))
+            .find(|&bytes| bytes >= BURST.min(most) || memory(bytes) >= path_room)
+            .unwrap_or_default()
     }
 
     /// The connection's timer expired: counts silent expiries, and sends the head of the line on a
