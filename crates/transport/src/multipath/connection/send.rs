@@ -75,7 +75,7 @@ impl MultipathConnection {
                     if let Some(before) = last.replace(index)
                         && before != index
                     {
-                        self.push_fed(now, before, out, probe);
+                        push_fed(self, now, before, out, probe);
                     }
                 }
                 Filled::Call => {
@@ -92,19 +92,11 @@ impl MultipathConnection {
         }
     }
 
-    /// Sends what waits on path `index`, where something was bound to it since it was given the chance.
-    fn push_fed(&mut self, now: Time, index: usize, out: &mut PathOutbox, probe: &mut impl Probe) {
-        let queues = self.queues.as_mut();
-        if queues.is_some_and(|queues| queues.take_fed(index)) {
-            push_path(self, now, index, out, probe);
-        }
-    }
-
     /// Sends what waits as far as the subflows' windows allow. Returns whether a send buffer has grown meanwhile, so that the
     /// writer may go on.
     fn push_waiting(&mut self, now: Time, out: &mut PathOutbox, probe: &mut impl Probe) -> bool {
         for index in 0..self.paths.len() {
-            self.push_fed(now, index, out, probe);
+            push_fed(self, now, index, out, probe);
         }
         std::mem::take(&mut self.has_grown)
     }
@@ -313,6 +305,20 @@ impl MultipathConnection {
             states.push(path.tcp.sender().coupled_state(view.srtt));
         }
         self.paths[index].tcp.sender_mut().see_paths(on, &states);
+    }
+}
+
+/// Sends what waits on path `index`, where something was bound to it since it was given the chance.
+fn push_fed(
+    connection: &mut MultipathConnection,
+    now: Time,
+    index: usize,
+    out: &mut PathOutbox,
+    probe: &mut impl Probe,
+) {
+    let queues = connection.queues.as_mut();
+    if queues.is_some_and(|queues| queues.take_fed(index)) {
+        push_path(connection, now, index, out, probe);
     }
 }
 

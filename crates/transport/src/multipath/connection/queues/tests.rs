@@ -373,3 +373,69 @@ fn pieces_of_memory_count_beside_their_bytes() {
         assert_eq!(queues.bytes(0), bound, "{pieces}");
     }
 }
+
+#[test]
+fn the_pieces_of_a_burst_use_up_the_buffer_as_their_bytes_do() {
+    // 50,000 bytes are free: two fragments' data are more, one and the heads of its pieces of 1,000 bytes, too.
+    for (piece, bound) in [(1_000_000, 2 * FRAGMENT), (1_000, FRAGMENT)] {
+        let mut paths = vec![path(10)];
+        paths[0].view.piece = piece;
+        let mut queues = queues(&paths);
+        let taken = queues.paths[0].send_buffer - 50_000;
+        paths[0].view.snd_nxt = 1 + taken;
+        queues.fill(at(0), &written(100_000), &paths);
+        assert_eq!(queues.bytes(0), bound, "{piece}");
+    }
+}
+
+#[test]
+fn a_subflow_that_is_being_opened_counts_once_another_ones_buffer_grows() {
+    let mut paths = vec![path(10), path(10)];
+    paths[1].view.may_send = false;
+    let buffers = |paths: &Vec<FakePath>| {
+        let mut queues = of_queues(2, true);
+        queues.on_heard(at(0), 0, paths);
+        queues.buffer(paths) - SMALLEST_BUFFER - queues.paths[0].send_buffer
+    };
+    assert_eq!(buffers(&paths), of_subflow().initial);
+    paths[1].view.snd_nxt = 0;
+    assert_eq!(buffers(&paths), 0, "its SYN has not left");
+    paths[1].view.snd_nxt = 1;
+    paths[1].is_gone = true;
+    assert_eq!(buffers(&paths), 0);
+}
+
+#[test]
+fn a_subflow_that_opens_wakes_the_writer_where_there_is_any_room() {
+    let mut paths = vec![path(10), path(10)];
+    paths[1].view.may_send = false;
+    let mut queues = of_queues(2, true);
+    queues.on_heard(at(0), 0, &paths);
+    let data = written(1_000_000);
+    fill(&mut queues, at(0), &data, &paths);
+    let taken = queues.written.taken();
+    assert!(queues.is_full());
+    paths[1].view.may_send = true;
+    queues.on_heard(at(1), 1, &paths);
+    fill(&mut queues, at(1), &data, &paths);
+    assert!(queues.written.taken() > taken);
+    assert!(queues.is_full(), "it sleeps again");
+}
+
+#[test]
+fn a_buffer_that_grows_binds_nothing_before_an_acknowledgment() {
+    let mut paths = vec![path(10)];
+    let mut queues = queues(&paths);
+    // What is in flight takes all of the path's buffer.
+    (paths[0].view.snd_nxt, paths[0].view.pieces) = (20_001, 80);
+    let data = written(1_000_000);
+    fill(&mut queues, at(0), &data, &paths);
+    let bound = queues.bound;
+    assert!(bound < queues.written.taken());
+    paths[0].window.cwnd = 15.0;
+    assert!(queues.on_room(0, &paths));
+    assert_eq!(queues.fill(at(1), &data, &paths), Filled::Whole);
+    assert_eq!(queues.bound, bound);
+    queues.bind(at(1), &data, &paths);
+    assert!(queues.bound > bound);
+}

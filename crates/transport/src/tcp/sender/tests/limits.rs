@@ -90,3 +90,21 @@ fn a_subflow_whose_connection_has_more_is_not_limited_by_the_application() {
         assert_eq!(found, is_limited, "{holds_back}");
     }
 }
+
+#[test]
+fn a_window_that_is_not_used_shrinks_unless_the_writer_waits_for_room() {
+    for (waits, window) in [(false, 25.0), (true, 40.0)] {
+        let mut b = Bench::new(&linux());
+        b.write(3);
+        b.sender.window.cwnd = 40.0;
+        b.sender.of_connection.writer_waits = waits;
+        let later = b.now + Span::from_secs(10);
+        b.sender.validate_window(later, false);
+        assert_eq!(b.sender.window.cwnd, window);
+        // It is measured anew from then on either way.
+        b.sender.of_connection.writer_waits = false;
+        b.sender
+            .validate_window(later + Span::from_millis(1), false);
+        assert_eq!(b.sender.window.cwnd, window);
+    }
+}
