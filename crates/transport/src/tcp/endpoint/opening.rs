@@ -370,6 +370,7 @@ impl Opening {
             peer_window: segment.window,
             handshake_rtt,
             starts_from_one,
+            is_crossed: self.is_crossed(),
         }
     }
 

@@ -138,7 +138,9 @@ impl Receiver {
         self.has_sack = agreed.sack;
         self.window.on_established(now, mss);
         self.marks.on_established(agreed.ecn);
-        self.policy.on_established(now);
+        if !agreed.is_crossed {
+            self.policy.on_established(now);
+        }
     }
 
     /// Takes the peer's SYN.
@@ -426,20 +428,6 @@ impl Receiver {
 
     fn is_more_than_a_segment_unacknowledged(&self) -> bool {
         self.reassembly.next() - self.acked_up_to > u64::from(self.peer_mss)
-    }
-
-    /// Whether the application, having read `bytes`, lets an ACK leave that is due: for more than a
-    /// segment, or for the end of a burst after which the buffer is empty (Linux
-    /// `tcp_cleanup_rbuf`).
-    fn is_answered_read(&self, bytes: u64) -> bool {
-        let is_drained = self.packets.unread() == 0
-            && self.reassembly.buffered() == 0
-            && self.of_connection.is_none_or(|said| said.drains);
-        self.policy.rule() == AckRule::Linux
-            && self.policy.is_pending()
-            && !self.brings_nothing()
-            && (self.is_more_than_a_segment_unacknowledged()
-                || (bytes > 0 && is_drained && shared::ends_burst(self)))
     }
 
     /// Whether thinned ACKs must leave before `segment` is taken, because the ACK after it could not

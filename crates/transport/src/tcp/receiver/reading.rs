@@ -1,7 +1,7 @@
 //! Contents of the receive buffer, and how the application reads them.
 
-use super::Receiver;
 use super::packets::Held;
+use super::{Receiver, shared};
 use crate::tcp::config::AckRule;
 use fadeout_core::Time;
 
@@ -54,6 +54,20 @@ impl Receiver {
         let after = self.window.preview(self.held(), self.peer_mss);
         // RFC 9293 section 3.8.6.2.2: announce an opening worth a segment or half the buffer.
         after >= before + u64::from(self.mss).min(after / 2)
+    }
+
+    /// Whether the application, having read `bytes`, lets an ACK leave that is due: for more than a
+    /// segment, or for the end of a burst after which the buffer is empty (Linux
+    /// `tcp_cleanup_rbuf`).
+    pub(super) fn is_answered_read(&self, bytes: u64) -> bool {
+        let is_drained = self.packets.unread() == 0
+            && self.reassembly.buffered() == 0
+            && self.of_connection.is_none_or(|said| said.drains);
+        self.policy.rule() == AckRule::Linux
+            && self.policy.is_pending()
+            && !self.brings_nothing()
+            && (self.is_more_than_a_segment_unacknowledged()
+                || (bytes > 0 && is_drained && shared::ends_burst(self)))
     }
 
     /// The application takes up to `bytes` out of the buffer. Returns whether an ACK should leave: one that

@@ -26,6 +26,7 @@ fn agreed(config: &TcpConfig, ecn: EcnFeedback) -> Agreed {
         peer_window: 64_000,
         handshake_rtt: None,
         starts_from_one: false,
+        is_crossed: false,
     }
 }
 

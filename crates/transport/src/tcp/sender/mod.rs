@@ -586,6 +586,8 @@ pub(super) struct Agreed {
     pub(super) handshake_rtt: Option<Span>,
     /// SYNs were lost: the window is one segment.
     pub(super) starts_from_one: bool,
+    /// Both ends opened, and their SYNs crossed.
+    pub(super) is_crossed: bool,
 }
 
 /// Whether the connection goes on after a timer.

@@ -157,6 +157,7 @@ impl Bench {
             peer_window: bench.peer_window,
             handshake_rtt: Some(ms(100)),
             starts_from_one: false,
+            is_crossed: false,
         };
         bench.sender.on_established(bench.now, agreed);
         bench
