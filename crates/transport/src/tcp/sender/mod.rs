@@ -22,6 +22,7 @@
 //! - [`usage`]: whether the window limits the sender, idle restarts
 
 mod ack;
+mod agreed;
 pub(crate) mod buffer;
 mod classic;
 mod early;
@@ -39,6 +40,8 @@ mod timeout;
 mod transmit;
 mod undo;
 mod usage;
+
+pub(super) use agreed::Agreed;
 
 use super::config::TcpConfig;
 use super::info::TcpInfo;
@@ -572,22 +575,6 @@ impl Sender {
             ssthresh_segments: self.window.ssthresh,
         });
     }
-}
-
-/// Options negotiated in the handshake.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Agreed {
-    /// Payload of a full segment.
-    pub(super) mss: u32,
-    pub(super) sack: bool,
-    pub(super) timestamps: bool,
-    pub(super) ecn: EcnFeedback,
-    pub(super) peer_window: u64,
-    pub(super) handshake_rtt: Option<Span>,
-    /// SYNs were lost: the window is one segment.
-    pub(super) starts_from_one: bool,
-    /// Both ends opened, and their SYNs crossed.
-    pub(super) is_crossed: bool,
 }
 
 /// Whether the connection goes on after a timer.
