@@ -122,10 +122,32 @@ fn a_slow_start_that_fills_a_deep_buffer_holds_up_the_other_path() {
     let quick = run(", coupling = { name = \"coupled-cubic\", hystart = true }");
     let filled = run(", coupling = \"coupled-cubic\"");
     let lia = run(", coupling = \"lia\"");
-    // 200 Mbit/s less headers are 186; 16 MB in 3.2 s are 40.
+    // 200 Mbit/s less headers are 186; 16 MB in 3.2 s are 40. What a call wrote leaves before the next call
+    // writes, so that less waits behind the slow path than when all calls were bound before (0.65 and 0.48).
     assert!(quick > 150.0, "{quick} Mbit/s");
-    assert!(filled < 0.7 * quick, "{filled} against {quick} Mbit/s");
+    assert!(filled < 0.8 * quick, "{filled} against {quick} Mbit/s");
     assert!(lia < 0.7 * quick, "{lia} against {quick} Mbit/s");
+}
+
+#[test]
+fn a_slow_start_of_reno_over_a_deep_buffer_holds_up_the_other_path_as_in_linux() {
+    // Two kernels 6.12.117 over these links in 10 s: Reno 34 to 62 Mbit/s, CUBIC with HyStart 158 to 188
+    // (five runs each): 0.3 times. What a guest has of itself is what `fadeout validate kernel` gives ours.
+    let run = |control: &str| {
+        let of_guests = "timer-tick = \"10 ms\", nagle = true, header-memory = 192, head-memory = 256, \
+                         packet-memory = 728, joined-packet-memory = 472, \
+                         maximum-send-buffer = 4194304, maximum-receive-window = 4177920";
+        let paths = two_paths([(200, 10, 500), (5, 20, 1400)]);
+        let text = paths + &multipath(", path-scheduler = \"linux\"");
+        let text = text.replace("maximum-receive-window = 33554432", of_guests);
+        goodput(&flow(
+            &format!("{text}congestion-control = \"{control}\"\n"),
+            10,
+        ))
+    };
+    let (reno, cubic) = (run("reno"), run("cubic"));
+    assert!(cubic > 150.0, "{cubic} Mbit/s");
+    assert!(reno < 0.45 * cubic, "{reno} against {cubic} Mbit/s");
 }
 
 #[test]
