@@ -267,7 +267,14 @@ fn acks_of_data_out_of_order_are_thinned_after_three() {
     assert_eq!(policy.wake_at(), soon, "a twentieth of the round trip");
     assert!(!policy.on_wake(at(0), Span::from_secs(1)));
     assert!(policy.on_wake(soon, Span::from_secs(1)));
+    // They say when the last of them was held back; an ACK that leaves before says what time it is.
+    let before = Time::ZERO + Span::from_micros(500);
+    assert_eq!(
+        [soon, before].map(|at| policy.stamped_at(at)),
+        [at(0), before]
+    );
     policy.on_ack_sent();
+    assert_eq!(policy.stamped_at(soon), soon);
     assert!(!policy.holds_compressed() && policy.wake_at().is_never());
     assert!(is_thinned(&mut policy, 7, 100), "the same gap");
     let latest = at(1) + COMPRESSION_SLACK;
