@@ -137,8 +137,7 @@ impl Inbound {
         if !self.is_linux || end > self.reassembly.next() {
             return false;
         }
-        self.window.set_limit(self.limits[path]);
-        self.window.preview(self.held(mss), mss) < self.offered[path]
+        self.offers_less(path, self.held(mss), mss)
     }
 
     /// Whether `path` could offer less than it last did while nobody has read data from `start` to `end`, of which `bytes` are
@@ -151,14 +150,18 @@ impl Inbound {
         mss: u32,
     ) -> bool {
         let next = self.reassembly.next();
-        if !self.is_linux || !self.window.counts_memory() || start > next || end <= next {
+        if !self.is_linux || start > next || end <= next {
             return false;
         }
-        self.window.set_limit(self.limits[path]);
         let Held::Memory(held) = self.held(mss) else {
             return false;
         };
-        let held = Held::Memory(held + self.memory_of(bytes, mss));
+        self.offers_less(path, Held::Memory(held + self.memory_of(bytes, mss)), mss)
+    }
+
+    /// Whether `path` could offer less than it last did with `held` in the buffer.
+    fn offers_less(&mut self, path: usize, held: Held, mss: u32) -> bool {
+        self.window.set_limit(self.limits[path]);
         self.window.preview(held, mss) < self.offered[path]
     }
 

@@ -315,17 +315,17 @@ impl SendQueues {
 
     /// Takes what the application writes, a call at a time as far as the buffer goes, and binds a burst of it to a path at a time.
     pub(super) fn fill(&mut self, now: Time, data: &Outbound, paths: &impl Paths) -> Filled {
-        let buffer = self.buffer(paths);
         let una = data.una().min(self.written.taken());
         self.bound = self.bound.max(una);
-        let open = (0..self.paths.len()).filter(|&index| paths.view(index).may_send);
-        let opened = open.count();
-        if opened > self.opened {
-            // A subflow that changes its state wakes all who sleep on the connection's socket (`subflow_state_change`).
-            self.written.wake(una, buffer);
-        }
-        self.opened = opened;
         if !self.is_in_call {
+            let buffer = self.buffer(paths);
+            let open = (0..self.paths.len()).filter(|&index| paths.view(index).may_send);
+            let opened = open.count();
+            if opened > self.opened {
+                // A subflow that changes its state wakes all who sleep on the connection's socket (`subflow_state_change`).
+                self.written.wake(una, buffer);
+            }
+            self.opened = opened;
             let writes =
                 self.written.on_acknowledged(una, buffer) && self.written.taken() < data.end();
             if writes {

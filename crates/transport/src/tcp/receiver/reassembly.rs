@@ -67,11 +67,14 @@ impl Reassembly {
     }
     /// RCV.NXT once all from it to `end` is there.
     pub(super) fn next_with(&self, end: u64) -> u64 {
-        let reached = |next: u64, range: &SackBlock| match range.start <= next {
-            true => next.max(range.end),
-            false => next,
-        };
-        self.ranges.iter().fold(self.next.max(end), reached)
+        let mut next = self.next.max(end);
+        for range in &self.ranges {
+            if range.start > next {
+                break;
+            }
+            next = next.max(range.end);
+        }
+        next
     }
     /// Ranges that touch no other.
     pub(crate) fn runs(&self) -> usize {

@@ -227,7 +227,7 @@ impl Sender {
     /// the writer waits no longer (Linux `tcp_check_space`).
     #[inline]
     pub(super) fn check_space(&mut self, now: Time) {
-        if !self.buffer.as_ref().is_some_and(|buffer| buffer.waits) {
+        if !makes_wait(self) {
             return;
         }
         if self.has_room() {
