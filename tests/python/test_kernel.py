@@ -14,6 +14,7 @@ import pytest
 import fadeout
 from conftest import kernel_link, needs_kernel
 from fadeout import kernel
+from fadeout.kernel.build import free_clock
 
 SCENARIO = (
     kernel_link(rate="20 Mbit/s", limit=100)
@@ -112,6 +113,25 @@ def test_an_archive_that_is_not_linux_is_refused(tmp_path: Path) -> None:
         kernel.build(source=archive)
     with pytest.raises(fadeout.FadeoutError, match="no such file"):
         kernel.build(source=tmp_path / "missing.tar")
+
+
+def test_a_reading_of_the_clock_takes_as_long_as_the_guest_is_told(tmp_path: Path) -> None:
+    source = tmp_path / "arch/um/kernel/time.c"
+    header = tmp_path / "arch/um/include/linux/time-internal.h"
+    assert not free_clock(tmp_path), "no Linux at all"
+    for file, text in (
+        (source, "static u64 timer_read(x)\n{ time_travel_update_time_rel(TIMER_MULTIPLIER); }\n"),
+        (header, "#define TIMER_MULTIPLIER 512\n"),
+    ):
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+    assert not free_clock(tmp_path), "one that counts otherwise is left as it is"
+    assert "clock_costs" not in source.read_text()
+    header.write_text("#define TIMER_MULTIPLIER 256\n")
+    assert free_clock(tmp_path)
+    assert header.read_text() == "#define TIMER_MULTIPLIER 1\n"
+    assert "rel(clock_costs)" in source.read_text()
+    assert source.read_text().index("clock-costs=") < source.read_text().index("timer_read(x)")
 
 
 def test_a_kernel_at_one_end_alone_is_a_mistake() -> None:

@@ -12,7 +12,9 @@ from conftest import kernel_link, needs_kernel
 from fadeout.cli.app import app
 from fadeout.validate.kernel import Compared, cases, compare, figure, matrix, sides
 from fadeout.validate.kernel.measured import at_instants, measured
+from packets import packets
 
+EXAMPLES = Path(__file__).parents[2] / "scenarios"
 SCENARIO = (
     kernel_link(rate="10 Mbit/s", limit=30)
     + """
@@ -181,6 +183,23 @@ def test_a_plain_link_is_the_same_on_both_sides():
     (flow,) = compare(SCENARIO, seeds=[1, 2])
     assert flow.misses() == []
     assert flow.rows()[0].quantity.key == "goodput_mbps"
+
+
+@needs_kernel
+def test_in_a_cell_both_send_the_same_packets(tmp_path: Path):
+    # Until the congestion window no longer limits; hundreds of packets come at one instant.
+    both = sides(EXAMPLES / "mmwave-walk.toml")
+    wanted = [*both.settings(2), 'duration="0.6 s"', 'probe.capture=["server", "phone"]']
+    captures = [tmp_path / side / "captures" for side in ("kernel", "ours")]
+    for capture, text in zip(captures, (both.kernel, both.ours), strict=True):
+        fadeout.run(text, seed=2, set=wanted, out=capture.parent)
+    for node in ("server", "phone"):
+        sides_sent = [packets(capture / f"{node}.pcapng") for capture in captures]
+        # A capture does not tell in what order an ACK comes and data leaves at one instant.
+        for end in (0, 1):
+            kernel, ours = ([one for one in sent if one.ports[end] == 5201] for sent in sides_sent)
+            assert len(kernel) > 10_000
+            assert kernel == ours
 
 
 @needs_kernel

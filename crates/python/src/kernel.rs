@@ -27,6 +27,12 @@ pub(crate) fn kernel_agent() -> &'static str {
     fadeout_guest::agent::SOURCE
 }
 
+/// What is put into a guest's kernel in front of `timer_read` of `arch/um/kernel/time.c`.
+#[pyfunction]
+pub(crate) fn kernel_clock() -> &'static str {
+    fadeout_guest::agent::CLOCK
+}
+
 /// The name of that program's file beside a kernel.
 #[pyfunction]
 pub(crate) fn kernel_agent_file() -> String {

@@ -30,7 +30,9 @@ mod _native {
     #[pymodule_export]
     use crate::errors::{EngineBug, FadeoutError, ResultError, ScenarioError};
     #[pymodule_export]
-    use crate::kernel::{check_kernel, kernel_agent, kernel_agent_file, kernel_folder, kernels};
+    use crate::kernel::{
+        check_kernel, kernel_agent, kernel_agent_file, kernel_clock, kernel_folder, kernels,
+    };
     #[pymodule_export]
     use crate::packetdrill::packetdrill;
     #[pymodule_export]

@@ -24,8 +24,11 @@ const LONGEST_BOOT: u64 = 40 * SECOND;
 const ORIGIN: u64 = 44 * SECOND;
 /// 2020-01-01, ns: the time of day of a guest is the same in every run.
 const TIME_OF_DAY: u64 = 1_577_836_800 * SECOND;
-/// How long a process of a guest takes to read its clock, ns (`TIMER_MULTIPLIER`).
+/// How long a program of a guest takes to read its clock, ns.
 const CLOCK_READ: u64 = 256;
+/// How soon a timer fires whose time had passed when it was set, ns (`TIMER_MIN_DELTA`, and one to
+/// round up).
+const LATE_TIMER: u64 = 501;
 /// How long a call of a process that fails takes, ns (`um_udelay(1)`).
 const FAILED_CALL: u64 = 1_000;
 /// How long only its clock is listened to, before its devices are too.
@@ -112,8 +115,10 @@ impl Guest {
         let page = page_file.try_clone().and_then(Mapped::whole);
         let page = page.map_err(machine("shared memory"))?;
         let [network, control] = [0, 1].map(|n: usize| doors[n].path());
+        let clock_read = if config.has_programs { CLOCK_READ } else { 0 };
         let arguments = arguments(
             config.memory_mb,
+            clock_read,
             &door.path(),
             [&network, &control],
             &archive,
@@ -223,19 +228,22 @@ impl Guest {
             // Only a guest that has something to do then may be told of a time.
             let next = self.requested();
             let is_due = next.is_some_and(|next| next <= at);
-            // One that reads its clock takes no interrupt: frames wait until it has read it.
-            let is_reading = next.is_some_and(|next| next <= at.saturating_add(CLOCK_READ));
+            let within = |span| next.is_some_and(|next| next <= at.saturating_add(span));
+            // One whose timer came late is idle. Who else wants to run so soon has had a call that failed: what
+            // came waits until that is over. What a program does between two steps of the clock is not
+            // foreseen and may have no end: it is interrupted, but when it reads its clock.
+            let is_late = next == Some(at.saturating_add(LATE_TIMER));
+            let (takes, is_asked) = match self.config.has_programs {
+                true => (is_due || !within(CLOCK_READ), true),
+                false => (is_late || !within(FAILED_CALL), is_late),
+            };
             let mut devices = self.devices.iter().flatten();
-            if !is_due && (is_reading || !devices.any(|device| device.device.has_something())) {
+            if !is_due && !(takes && devices.any(|device| device.device.has_something())) {
                 return Ok(());
             }
             let run = self.clock.run(at);
             self.share_times()?;
-            // What a program does between two steps of the clock is not foreseen: it is asked. So is one that
-            // wants to run so soon that a call of its may have failed: it is not idle then.
-            let is_near = next.is_some_and(|next| next <= at.saturating_add(FAILED_CALL));
-            let is_asked = self.config.has_programs || is_near;
-            let has_called = self.call(is_asked)?;
+            let has_called = takes && self.call(is_asked)?;
             let is_woken =
                 has_called && (!is_asked || self.requested().is_some_and(|next| next <= at));
             if !is_woken && !is_due {
@@ -243,9 +251,9 @@ impl Guest {
                 return self.share_times();
             }
             let run = run.write();
-            if !is_due && !is_asked {
+            if is_woken && !is_asked {
                 // It was idle: it finds that it has an interrupt to take now, and rests once more to be
-                // told that it is now. One that has something else to do may have one to take yet.
+                // told that it is now.
                 self.clock.run_ahead();
                 self.send([run, run].as_flattened())?;
             } else {

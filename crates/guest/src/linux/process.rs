@@ -79,9 +79,10 @@ impl Drop for Process {
     }
 }
 
-/// The arguments of user-mode Linux on our clock with our devices.
+/// The arguments of user-mode Linux on our clock, which takes `clock_read` ns to read, with our devices.
 pub(super) fn arguments(
     memory_mb: u32,
+    clock_read: u64,
     clock: &str,
     devices: [&str; 2],
     init: &File,
@@ -89,6 +90,7 @@ pub(super) fn arguments(
     let mut arguments = vec![
         format!("mem={memory_mb}M"),
         format!("time-travel=ext:1:{clock}"),
+        format!("clock-costs={clock_read}"),
         format!("initrd={}", path_of(init)),
         "rdinit=/init".to_owned(),
         // Sent segments are the wire's at once: there is no queue in the device that would free them
