@@ -7,6 +7,7 @@
 //!
 //! Source: Linux 6.12 `tcp_sendmsg_locked`, `tcp_sndbuf_expand`, `sk_stream_write_space`.
 
+use super::transmit::Push;
 use super::{Sender, Step};
 use crate::congestion::CongestionControl;
 use crate::tcp::config::SendBufferConfig;
@@ -250,10 +251,10 @@ impl Sender {
             // It closed before the handshake was complete: the FIN leaves with the data.
             self.fin_queued |= is_last && self.snd_nxt == 1;
             self.end_piece(!self.has_more || self.lacks_push(self.write_end));
-            self.push_out(cx, false);
+            self.push_out(cx, Push::Pending);
             if is_last && !self.fin_queued {
                 self.fin_queued = true;
-                self.push_out(cx, false);
+                self.push_out(cx, Push::Pending);
             }
         }
     }
@@ -323,9 +324,9 @@ impl Sender {
             }
             if self.lacks_push(end) {
                 self.end_piece(true);
-                self.push_out(cx, false);
+                self.push_out(cx, Push::Forced);
             } else if is_head {
-                self.push_out(cx, true);
+                self.push_out(cx, Push::One);
             }
         }
     }
@@ -338,7 +339,7 @@ impl Sender {
         buffer.waits = true;
         if buffer.has_copied {
             self.end_piece(true);
-            self.push_out(cx, false);
+            self.push_out(cx, Push::Forced);
         }
         let sleeps = self.is_full();
         self.writing().waits = sleeps;

@@ -9,6 +9,18 @@ use crate::tcp::outbox::Outgoing;
 use crate::tcp::scoreboard::{SentSegment, Tags};
 use fadeout_core::{Ecn, Flags, Probe, Segment};
 
+/// How much of what the socket has is to leave, and whether a small segment of it waits (`push_one` and
+/// `nonagle` of Linux `tcp_write_xmit`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Push {
+    /// All, as Nagle's rule has it.
+    Pending,
+    /// All, however small: the writer waits for room, or has written half a window.
+    Forced,
+    /// One piece, however small: it is full and the first.
+    One,
+}
+
 impl Sender {
     pub(in crate::tcp) fn has_new_data(&self) -> bool {
         self.unsent() > 0 || (self.fin_queued && !self.fin_sent)
@@ -57,7 +69,7 @@ impl Sender {
         let is_writing =
             |sender: &Sender| sender.buffer.as_ref().is_some_and(SendBuffer::is_writing);
         if !is_writing(self) {
-            self.push_out(cx, false);
+            self.push_out(cx, Push::Pending);
             self.check_space(cx.now);
         }
         if is_writing(self) {
@@ -65,9 +77,8 @@ impl Sender {
         }
     }
 
-    /// Sends what the socket has, as far as the windows allow; of it `one` piece, or all (Linux
-    /// `tcp_write_xmit`).
-    pub(super) fn push_out<P: Probe>(&mut self, cx: &mut Step<'_, P>, one: bool) {
+    /// Sends what the socket has, as far as the windows allow (Linux `tcp_write_xmit`).
+    pub(super) fn push_out<P: Probe>(&mut self, cx: &mut Step<'_, P>, push: Push) {
         if self.is_suspended() {
             return;
         }
@@ -88,23 +99,25 @@ impl Sender {
             if room == 0 || !self.has_sendable_new_data() {
                 break;
             }
-            if self.holds_small_segment() {
+            if self.holds_small_segment(push) {
                 break;
             }
             let quota = room.min((cwnd / 2).max(1)).min(burst);
             if let Some(buffer) = &mut self.buffer {
                 buffer.grow_head(self.snd_nxt, u64::from(quota) * u64::from(self.window.mss));
             }
-            if !one && let Some(waits_for_window) = self.defers(cx.now, room, burst) {
+            if push != Push::One
+                && let Some(waits_for_window) = self.defers(cx.now, room, burst)
+            {
                 is_cwnd_limited = waits_for_window;
                 break;
             }
-            let count = self.send_burst(cx, quota);
+            let count = self.send_burst(cx, quota, push);
             sent += count;
             self.of_connection.had_room |= self.has_room();
             self.check_space(cx.now);
             self.grow_piece();
-            if count == 0 || one {
+            if count == 0 || push == Push::One {
                 break;
             }
         }
@@ -144,52 +157,59 @@ impl Sender {
     /// rule, as Linux has it: RFC 9293 section 3.7.4 would wait for full segments too.
     ///
     /// Standard: RFC 9293 §3.7.4.
-    pub(super) fn holds_small_segment(&self) -> bool {
-        let is_small = self.unsent() < u64::from(self.window.mss)
-            && !self.fin_queued
-            && self
-                .records
-                .front()
-                .is_none_or(|end| *end >= self.write_end);
+    pub(super) fn holds_small_segment(&self, push: Push) -> bool {
+        self.unsent() < u64::from(self.window.mss) && !self.fin_queued && self.holds_tail(push)
+    }
+
+    /// Whether a small segment at the end of the data has to wait.
+    fn holds_tail(&self, push: Push) -> bool {
         // What ends short with more behind it that does not continue it is pushed.
-        is_small
-            && !self.holds_back
-            && !self.pushes_small
+        let continues = self
+            .records
+            .front()
+            .is_none_or(|end| *end >= self.write_end);
+        continues && !self.holds_back && !self.pushes_small && self.waits_when_small(push)
+    }
+
+    /// Whether a small segment has to wait for another one's acknowledgment, or for more data.
+    fn waits_when_small(&self, push: Push) -> bool {
+        push == Push::Pending
             && (self.is_corked || (self.config.nagle && self.small_end > self.snd_una))
     }
 
     /// Whether a small segment may fill the receiver's window up with more behind it. A subflow is given
     /// what the connection's window allows, in whole segments.
-    fn fills_window(&self) -> bool {
-        let waits = self.is_corked || (self.config.nagle && self.small_end > self.snd_una);
-        self.config.tso_bursts && !self.config.multipath && !waits
+    fn fills_window(&self, push: Push) -> bool {
+        self.config.tso_bursts && !self.config.multipath && !self.waits_when_small(push)
+    }
+
+    /// How many segments leave in one piece, of `limit`, and the last of them may be small: one that the end
+    /// of the data cuts short, or the receiver's window behind whole ones (Linux `tcp_mss_split_point`).
+    fn burst_len(&self, limit: u32, push: Push) -> u32 {
+        let mss = u64::from(self.window.mss);
+        let (queued, is_last) = match &self.buffer {
+            Some(buffer) => buffer.head(self.snd_nxt),
+            None => (self.unsent(), true),
+        };
+        let window = self.window_end() - self.snd_nxt;
+        let room = queued.min(window);
+        let is_cut = room < queued && room > mss && self.fills_window(push);
+        let is_held = (is_last || window < u64::from(limit) * mss) && self.holds_tail(push);
+        let has_tail = !room.is_multiple_of(mss) && (is_cut || room == queued && !is_held);
+        let whole = (room / mss) as u32 + u32::from(has_tail);
+        whole.min(limit).max(1)
     }
 
     /// Sends up to `limit` segments in one piece; returns how many. The last of several carries
     /// PSH, as the kernel forces it on segmentation-offload packets.
-    fn send_burst<P: Probe>(&mut self, cx: &mut Step<'_, P>, limit: u32) -> u32 {
-        let mss = u64::from(self.window.mss);
-        let queued = match &self.buffer {
-            Some(buffer) => buffer.head(self.snd_nxt).0,
-            None => self.unsent(),
-        };
-        let room = queued.min(self.window_end() - self.snd_nxt);
-        // A segment that the end of the data cuts short is sent, and behind whole ones one that the
-        // receiver's window does (Linux `tcp_mss_split_point`).
-        let is_cut = room < queued && room > mss && self.fills_window();
-        let has_tail = !room.is_multiple_of(mss) && (room == queued || is_cut);
-        let whole = (room / mss) as u32 + u32::from(has_tail);
-        let count = whole.min(limit).max(1);
+    fn send_burst<P: Probe>(&mut self, cx: &mut Step<'_, P>, limit: u32, push: Push) -> u32 {
+        let count = self.burst_len(limit, push);
         let mut wire = 0;
         for n in 1..=count {
             let mut payload = self.next_payload() as u32;
             if n > 1 {
                 // One that is filled up from the next piece stays within the window too.
                 payload = payload.min((self.window_end() - self.snd_nxt) as u32);
-            }
-            if n > 1 && self.holds_small_segment() {
-                self.pace(cx.now, wire);
-                return n - 1;
             }
             let place = match n {
                 _ if !self.config.tso_bursts || count == 1 => Place::Alone,

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::tcp::scoreboard::Tags;
+use crate::tcp::sender::transmit::Push;
 use fadeout_core::Rate;
 
 /// Segments that leave together, and a peer whose window is `window` bytes.
@@ -154,6 +155,39 @@ fn a_small_segment_that_must_wait_ends_a_burst_before_it() {
 }
 
 #[test]
+fn a_burst_that_ends_before_a_small_segment_is_pushed() {
+    let mut b = reducing();
+    b.write_bytes(2_500);
+    let pushes = b.left().into_iter();
+    let pushes: Vec<bool> = pushes
+        .map(|left| left.segment.flags.has(Flags::PSH))
+        .collect();
+    assert_eq!(pushes, [false, true]);
+}
+
+#[test]
+fn what_a_writer_pushes_as_it_waits_or_as_a_full_piece_is_first_leaves_however_small() {
+    // Linux calls `tcp_write_xmit` with TCP_NAGLE_PUSH for both.
+    for (push, last) in [
+        (Push::Pending, None),
+        (Push::Forced, Some(500)),
+        (Push::One, Some(500)),
+    ] {
+        let mut b = reducing();
+        b.sender.write_end += 2_500;
+        b.step(|sender, cx| sender.push_out(cx, push));
+        let expected: Vec<u32> = [1_000, 1_000].into_iter().chain(last).collect();
+        assert_eq!(lengths(&mut b), expected, "{push:?}");
+        // And so it is where the peer's window cuts it.
+        let mut b = facing(2_500, |config| config.nagle = true);
+        b.sender.small_end = b.sender.snd_una + 1;
+        b.sender.write_end += 20_000;
+        b.step(|sender, cx| sender.push_out(cx, push));
+        assert_eq!(lengths(&mut b), expected, "{push:?}");
+    }
+}
+
+#[test]
 fn a_burst_that_ends_before_a_small_segment_is_paced_by_what_it_sent() {
     let mut b = reducing();
     b.sender.config_mut().pacing = crate::tcp::config::Pacing::On;
@@ -187,7 +221,11 @@ fn a_record_that_ends_within_what_is_written_lets_small_segments_go() {
         assert_eq!(b.sender.small_end, 101);
         b.sender.write_end = 201;
         b.sender.records.extend(record);
-        assert_eq!(b.sender.holds_small_segment(), holds, "{record:?}");
+        assert_eq!(
+            b.sender.holds_small_segment(Push::Pending),
+            holds,
+            "{record:?}"
+        );
     }
 }
 
