@@ -3,7 +3,7 @@
 //! Standard: RFC 8684 §3.3.
 
 use crate::multipath::MAX_PATHS;
-use crate::tcp::receiver::packets::{Held, MOST_FRAGMENTS};
+use crate::tcp::receiver::packets::{Held, MOST_FRAGMENTS, OutOfOrder};
 use crate::tcp::receiver::reassembly::Reassembly;
 use crate::tcp::receiver::window::AdvertisedWindow;
 use crate::tcp::{PacketMemory, TcpConfig};
@@ -55,8 +55,8 @@ pub(super) struct Inbound {
     /// Bytes that the application reads once the segment that brought them is acknowledged.
     fresh: u64,
     packet_memory: PacketMemory,
-    /// Short segments behind a gap: where they begin, and by how much they are short.
-    short: Vec<(u64, u64)>,
+    /// Packets of data behind a gap.
+    behind: OutOfOrder,
     /// The segment that came last, and what it put in order, is in the buffer when it is acknowledged: nobody
     /// has read it yet.
     is_fresh: bool,
@@ -87,7 +87,7 @@ impl Inbound {
             unread: 0,
             fresh: 0,
             packet_memory: config.packet_memory,
-            short: Vec::new(),
+            behind: OutOfOrder::default(),
             is_fresh: false,
         }
     }
@@ -193,20 +193,12 @@ impl Inbound {
         self.is_finished
     }
 
-    /// What of the buffer is taken, the peer sending segments of `mss`. Data behind a gap is a packet for each run
-    /// of it, to which segments are joined as far as it has room.
+    /// What of the buffer is taken, the peer sending segments of `mss`.
     fn held(&self, mss: u32) -> Held {
-        let payload = self.buffered();
         if !self.window.counts_memory() {
-            return Held::Payload(payload);
+            return Held::Payload(self.buffered());
         }
-        let PacketMemory { alone, joined } = self.packet_memory;
-        // A short segment takes the memory of a whole one.
-        let lacking: u64 = self.short.iter().map(|&(_, lacking)| lacking).sum();
-        let room = payload + lacking;
-        let segments = room.div_ceil(u64::from(mss));
-        let packets = self.reassembly.runs() as u64 + segments / MOST_FRAGMENTS;
-        let mut held = room + packets * (alone - joined) + segments * joined;
+        let mut held = self.behind.memory() + self.memory_of(self.unread, mss);
         if self.is_fresh {
             held += self.memory_of(self.fresh.max(mss.into()), mss);
         }
@@ -221,10 +213,10 @@ impl Inbound {
     /// A segment of data from `start` to `end` is in order on its subflow, whose whole ones have `mss` bytes.
     pub(super) fn insert(&mut self, start: u64, end: u64, mss: u32) {
         self.reassembly.insert(start, end);
-        let lacking = (start + u64::from(mss)).saturating_sub(end);
-        let is_behind_gap = start > self.reassembly.next();
-        if lacking > 0 && is_behind_gap && self.short.iter().all(|&(known, _)| known != start) {
-            self.short.push((start, lacking));
+        if start > self.reassembly.next() {
+            // A short segment takes the memory of a whole one.
+            let lacking = (start + u64::from(mss)).saturating_sub(end);
+            self.behind.hold(start, end, lacking, self.packet_memory);
         }
     }
 
@@ -250,7 +242,7 @@ impl Inbound {
             self.unread += arrived;
         }
         let next = self.reassembly.next();
-        self.short.retain(|&(start, _)| start > next);
+        self.behind.forget_below(next);
         if self.fin_at == Some(next) {
             self.reassembly.insert(next, next + 1);
             self.is_finished = true;

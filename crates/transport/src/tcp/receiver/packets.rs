@@ -74,14 +74,31 @@ impl Packet {
     }
 }
 
-/// Data behind a gap (Linux `out_of_order_queue`).
+/// Data behind a gap, of a subflow or of a connection by several (Linux `out_of_order_queue`).
 #[derive(Debug, Default)]
-struct OutOfOrder {
+pub(crate) struct OutOfOrder {
     packets: VecDeque<Packet>,
     memory: u64,
 }
 
 impl OutOfOrder {
+    /// Takes a segment from `start` to `end` in memory for one that has `lacking` bytes more.
+    pub(crate) fn hold(&mut self, start: u64, end: u64, lacking: u64, of_packets: PacketMemory) {
+        let mut packet = Packet::of(start, end, of_packets);
+        packet.beside += lacking;
+        self.insert(packet, of_packets);
+    }
+
+    /// What is below `next` is behind no gap any more.
+    pub(crate) fn forget_below(&mut self, next: u64) {
+        while self.take(next).is_some() {}
+    }
+
+    /// Memory of all that is held.
+    pub(crate) fn memory(&self) -> u64 {
+        self.memory
+    }
+
     /// Takes a segment. Returns whether it was joined to a packet.
     fn insert(&mut self, packet: Packet, of_packets: PacketMemory) -> bool {
         let mut at = self.packets.len();

@@ -76,10 +76,6 @@ impl Reassembly {
         }
         next
     }
-    /// Ranges that touch no other.
-    pub(crate) fn runs(&self) -> usize {
-        self.ranges.len()
-    }
     /// Bytes held out of order.
     pub(crate) fn buffered(&self) -> u64 {
         self.buffered
