@@ -3,7 +3,7 @@
 //! Standard: RFC 8684 §3.3.
 
 use crate::multipath::MAX_PATHS;
-use crate::tcp::receiver::packets::{Held, MOST_FRAGMENTS, OutOfOrder};
+use crate::tcp::receiver::packets::{Held, Kind, MOST_FRAGMENTS, OutOfOrder};
 use crate::tcp::receiver::reassembly::Reassembly;
 use crate::tcp::receiver::window::AdvertisedWindow;
 use crate::tcp::{PacketMemory, TcpConfig};
@@ -215,8 +215,11 @@ impl Inbound {
         self.reassembly.insert(start, end);
         if start > self.reassembly.next() {
             // A short segment takes the memory of a whole one.
-            let lacking = (start + u64::from(mss)).saturating_sub(end);
-            self.behind.hold(start, end, lacking, self.packet_memory);
+            let kind = Kind {
+                lacking: (start + u64::from(mss)).saturating_sub(end),
+                ..Kind::default()
+            };
+            self.behind.hold(start, end, kind, self.packet_memory);
         }
     }
 

@@ -127,17 +127,17 @@ impl Outbound {
     }
 
     /// The data sequence signal of a segment that acknowledges `data_ack` and carries `data`: its first
-    /// number, and how many bytes.
-    pub(super) fn signal(&mut self, data_ack: u64, data: Option<(u64, u32)>) -> Dss {
+    /// number, how many bytes, and how many from there on are of one mapping.
+    pub(super) fn signal(&mut self, data_ack: u64, data: Option<(u64, u32, u64)>) -> Dss {
         let mut dss = Dss {
             data_ack,
             ..Dss::default()
         };
         let ends_at_fin = |end: u64| self.fin_queued && end == self.end;
-        if let Some((data_seq, len)) = data {
+        if let Some((data_seq, len, rest)) = data {
             dss.data_seq = data_seq;
             dss.data_fin = ends_at_fin(data_seq + u64::from(len));
-            dss.data_len = len as u16 + u16::from(dss.data_fin);
+            dss.data_len = rest.max(len.into()) as u16 + u16::from(dss.data_fin);
         } else if ends_at_fin(self.nxt) && self.una <= self.end {
             dss.data_seq = self.end;
             dss.data_len = 1;
@@ -252,16 +252,19 @@ mod tests {
     #[test]
     fn a_fin_rides_on_the_last_data_or_leaves_by_itself() {
         let mut outbound = outbound(500);
-        assert!(!outbound.signal(7, Some((901, 100))).data_fin, "not closed");
+        assert!(
+            !outbound.signal(7, Some((901, 100, 0))).data_fin,
+            "not closed"
+        );
         outbound.finish();
         assert!(!outbound.owes_fin());
-        let part = outbound.signal(7, Some((501, 400)));
+        let part = outbound.signal(7, Some((501, 400, 0)));
         assert_eq!((part.data_seq, part.data_len, part.data_ack), (501, 400, 7));
         assert!(!part.data_fin);
         assert!(!outbound.signal(7, None).data_fin);
         outbound.on_sent(1_001);
         assert!(outbound.owes_fin());
-        let last = outbound.signal(7, Some((901, 100)));
+        let last = outbound.signal(7, Some((901, 100, 0)));
         assert_eq!((last.data_len, last.data_fin), (101, true));
         assert!(!outbound.owes_fin() && !outbound.is_fin_acknowledged());
         let alone = outbound.signal(8, None);

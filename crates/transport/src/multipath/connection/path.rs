@@ -16,6 +16,8 @@ pub(super) struct Mapping {
     pub(super) data_seq: u64,
     /// Bytes.
     pub(super) len: u64,
+    /// Bytes from there to the end of the piece that was mapped at once.
+    pub(super) rest: u64,
 }
 
 impl Mapping {
@@ -49,11 +51,12 @@ impl Mappings {
         self.sent.iter()
     }
 
-    /// The data sequence number of a byte sent on the subflow.
-    pub(super) fn data_seq_of(&self, seq: u64) -> Option<u64> {
+    /// The data sequence number of a byte sent on the subflow, and how many bytes from there on were mapped at once.
+    pub(super) fn data_seq_of(&self, seq: u64) -> Option<(u64, u64)> {
         let after = self.sent.partition_point(|mapping| mapping.seq <= seq);
         let mapping = self.sent.get(after.checked_sub(1)?)?;
-        (seq < mapping.end()).then(|| mapping.data_seq + (seq - mapping.seq))
+        let inside = seq - mapping.seq;
+        (seq < mapping.end()).then(|| (mapping.data_seq + inside, mapping.rest - inside))
     }
 
     /// The mapping that carries a data sequence number and is not acknowledged.
@@ -283,7 +286,12 @@ mod tests {
     use super::*;
 
     fn mapping(seq: u64, data_seq: u64, len: u64) -> Mapping {
-        Mapping { seq, data_seq, len }
+        Mapping {
+            seq,
+            data_seq,
+            len,
+            rest: len,
+        }
     }
 
     #[test]
@@ -299,7 +307,8 @@ mod tests {
             (150, Some(950)),
             (151, None),
         ] {
-            assert_eq!(mappings.data_seq_of(seq), data_seq, "{seq}");
+            let found = mappings.data_seq_of(seq).map(|(data_seq, _)| data_seq);
+            assert_eq!(found, data_seq, "{seq}");
         }
         for (data_seq, seq) in [
             (500, None),

@@ -27,10 +27,17 @@ impl MultipathConnection {
                         seq: segment.seq,
                         data_seq: dss.data_seq,
                         len: u64::from(segment.len),
+                        rest: u64::from(segment.len),
                     };
                     let path = &mut self.paths[index];
                     let rcv_nxt = path.view().rcv_nxt;
-                    let mut said = OfConnection::default();
+                    let mut said = OfConnection {
+                        mapping_end: dss.data_seq + u64::from(dss.data_len)
+                            - u64::from(dss.data_fin),
+                        ..OfConnection::default()
+                    };
+                    // In which packet the segment lies hangs on it.
+                    shared::tell(receiver_of(&mut path.tcp), said);
                     if path.mappings.hold(mapping, rcv_nxt) {
                         let held = shared::held_with(receiver_of(&mut path.tcp), segment);
                         let mss = path.advertised_mss();
@@ -129,8 +136,8 @@ impl MultipathConnection {
         }
         let data = (segment.len > 0).then(|| {
             let data_seq = path.mappings.data_seq_of(segment.seq);
-            let data_seq = data_seq.expect("a segment that leaves has a mapping");
-            (data_seq, segment.len)
+            let (data_seq, rest) = data_seq.expect("a segment that leaves has a mapping");
+            (data_seq, segment.len, rest)
         });
         segment.mptcp = MptcpOption::Dss(self.outbound.signal(next, data));
     }

@@ -200,6 +200,7 @@ impl MultipathConnection {
                     seq: segment.seq,
                     data_seq: run.start + sent,
                     len: u64::from(segment.len),
+                    rest: run.bytes - sent,
                 });
                 sent += u64::from(segment.len);
             }

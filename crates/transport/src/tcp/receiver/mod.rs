@@ -15,7 +15,7 @@ use super::expendable;
 use super::sender::Agreed;
 use acknowledgment::{AckPolicy, Unacknowledged, Urgency};
 use fadeout_core::{Ecn, Flags, LinkInfo, MptcpOption, Segment, Span, Time};
-use packets::{Held, Packets};
+use packets::{Held, Kind, Packets};
 use reassembly::{Arrival, Reassembly};
 use shared::OfConnection;
 use timestamps::Timestamps;
@@ -263,7 +263,7 @@ impl Receiver {
         self.reassembly.insert(segment.seq, end);
         let fin = self.has_received_fin();
         let bytes = self.reassembly.next() - next - u64::from(fin);
-        self.packets.push(next, next + bytes);
+        self.packets.push(next, next + bytes, Kind::default());
         if self.is_reading {
             self.take_out(now, bytes);
         }
@@ -330,9 +330,13 @@ impl Receiver {
             self.policy
                 .on_data(now, rto, self.window.last(), self.peer_mss);
         }
+        let kind = self.kind_of(segment);
         if start < end && is_in_order {
-            self.packets.push(start, end);
-        } else if start < end && self.packets.insert(start, end) && self.window.counts_memory() {
+            self.packets.push(start, end, kind);
+        } else if start < end
+            && self.packets.insert(start, end, kind)
+            && self.window.counts_memory()
+        {
             // What is joined to a packet is charged to the buffer at once, a packet of its own behind
             // this (Linux `skb_set_owner_r`).
             held = None;
@@ -352,6 +356,14 @@ impl Receiver {
         }
         if is_in_order {
             self.packets.put_in_order(end);
+        }
+    }
+
+    /// What beside its place decides in which packet a segment lies.
+    fn kind_of(&self, segment: &Segment) -> Kind {
+        Kind {
+            mapping_end: self.of_connection.map_or(0, |said| said.mapping_end),
+            lacking: self.peer_mss.saturating_sub(segment.len).into(),
         }
     }
 

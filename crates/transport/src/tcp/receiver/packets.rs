@@ -29,6 +29,16 @@ impl From<u64> for Held {
     }
 }
 
+/// What beside its place decides in which packet a segment lies, and how much memory it takes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Kind {
+    /// Where the mapping of a connection ends: on a subflow only what is of one is joined
+    /// (`mptcp_skb_can_collapse`).
+    pub(crate) mapping_end: u64,
+    /// Bytes by which it is shorter than a whole one, as much memory as which it takes in a device's buffer.
+    pub(crate) lacking: u64,
+}
+
 #[derive(Debug, Clone, Copy, Default)]
 struct Packet {
     start: u64,
@@ -36,20 +46,23 @@ struct Packet {
     fragments: u64,
     /// Memory beside the payload.
     beside: u64,
+    mapping_end: u64,
 }
 
 impl Packet {
     #[inline]
-    fn of(start: u64, end: u64, memory: PacketMemory) -> Packet {
-        let mut fragments = 1;
+    fn of(start: u64, end: u64, kind: Kind, memory: PacketMemory) -> Packet {
+        let (mut fragments, mut lacking) = (1, kind.lacking);
         if memory.joined == 0 {
+            lacking = 0;
             fragments += end.saturating_sub(2) / PAGE - start.saturating_sub(1) / PAGE;
         }
         Packet {
             start,
             end,
             fragments,
-            beside: memory.alone,
+            beside: memory.alone + lacking,
+            mapping_end: kind.mapping_end,
         }
     }
 
@@ -63,7 +76,7 @@ impl Packet {
         let fragments = self.fragments + next.fragments;
         // The first of the device's buffers is the packet's own.
         let most = MOST_FRAGMENTS + u64::from(memory.joined > 0);
-        if self.end != next.start || fragments > most {
+        if self.end != next.start || fragments > most || self.mapping_end != next.mapping_end {
             return None;
         }
         let saved = memory.alone - memory.joined;
@@ -82,11 +95,9 @@ pub(crate) struct OutOfOrder {
 }
 
 impl OutOfOrder {
-    /// Takes a segment from `start` to `end` in memory for one that has `lacking` bytes more.
-    pub(crate) fn hold(&mut self, start: u64, end: u64, lacking: u64, of_packets: PacketMemory) {
-        let mut packet = Packet::of(start, end, of_packets);
-        packet.beside += lacking;
-        self.insert(packet, of_packets);
+    /// Takes a segment from `start` to `end`.
+    pub(crate) fn hold(&mut self, start: u64, end: u64, kind: Kind, of_packets: PacketMemory) {
+        self.insert(Packet::of(start, end, kind, of_packets), of_packets);
     }
 
     /// What is below `next` is behind no gap any more.
@@ -99,12 +110,25 @@ impl OutOfOrder {
         self.memory
     }
 
-    /// Takes a segment. Returns whether it was joined to a packet.
-    fn insert(&mut self, packet: Packet, of_packets: PacketMemory) -> bool {
+    /// Where a packet that begins at `start` belongs.
+    fn place_of(&self, start: u64) -> usize {
         let mut at = self.packets.len();
-        while at > 0 && self.packets[at - 1].start > packet.start {
+        while at > 0 && self.packets[at - 1].start > start {
             at -= 1;
         }
+        at
+    }
+
+    /// Memory that a segment takes if it is joined to a packet.
+    fn joined(&self, packet: Packet, of_packets: PacketMemory) -> Option<u64> {
+        let before = self.place_of(packet.start).checked_sub(1)?;
+        let saved = self.packets[before].clone().join(&packet, of_packets)?;
+        Some(packet.memory() - saved)
+    }
+
+    /// Takes a segment. Returns whether it was joined to a packet.
+    fn insert(&mut self, packet: Packet, of_packets: PacketMemory) -> bool {
+        let mut at = self.place_of(packet.start);
         if let Some(before) = at.checked_sub(1) {
             let before = &mut self.packets[before];
             if packet.end <= before.end {
@@ -194,15 +218,15 @@ impl Packets {
     }
 
     /// Takes a segment out of order. Returns whether it was joined to a packet.
-    pub(super) fn insert(&mut self, start: u64, end: u64) -> bool {
-        let packet = Packet::of(start, end, self.of_packets);
+    pub(super) fn insert(&mut self, start: u64, end: u64, kind: Kind) -> bool {
+        let packet = Packet::of(start, end, kind, self.of_packets);
         self.out_of_order.insert(packet, self.of_packets)
     }
 
     /// Takes a segment that begins at RCV.NXT. What it puts in order waits for `put_in_order`.
     #[inline]
-    pub(super) fn push(&mut self, start: u64, end: u64) {
-        let packet = Packet::of(start, end, self.of_packets);
+    pub(super) fn push(&mut self, start: u64, end: u64, kind: Kind) {
+        let packet = Packet::of(start, end, kind, self.of_packets);
         self.unread.push(packet, self.of_packets);
     }
 
@@ -246,6 +270,14 @@ impl Packets {
         self.unread.bytes
     }
 
+    /// Memory that a segment behind a gap takes at once, as it is joined to a packet: one of its own is
+    /// charged behind the look at the window (Linux `skb_set_owner_r`).
+    pub(super) fn joined(&self, start: u64, end: u64, kind: Kind) -> u64 {
+        let packet = Packet::of(start, end, kind, self.of_packets);
+        let joined = self.out_of_order.joined(packet, self.of_packets);
+        joined.unwrap_or_default()
+    }
+
     /// Memory of a packet of `len` bytes that is joined to no other.
     pub(super) fn alone(&self, len: u32) -> u64 {
         self.of_packets.alone + u64::from(len)
@@ -277,13 +309,13 @@ mod tests {
         let mut packets = Packets::new(memory);
         for number in numbers {
             let (start, end) = segment(number);
-            packets.insert(start, end);
+            packets.insert(start, end, Kind::default());
         }
         packets
     }
 
     fn push(packets: &mut Packets, start: u64, end: u64) {
-        packets.push(start, end);
+        packets.push(start, end, Kind::default());
         packets.put_in_order(end);
     }
 
@@ -345,7 +377,7 @@ mod tests {
         let mut packets = held([2, 2, 4, 5]);
         assert_eq!(packets.memory(), 3 * LEN + 2 * PACKET_OVERHEAD);
         // Over a whole packet and the begin of the next.
-        packets.insert(1 + LEN, 1 + 4 * LEN + LEN / 2);
+        packets.insert(1 + LEN, 1 + 4 * LEN + LEN / 2, Kind::default());
         let covers = 3 * LEN + LEN / 2 + 2 * LEN + 2 * PACKET_OVERHEAD;
         assert_eq!(packets.memory(), covers);
         push(&mut packets, 1, 1 + LEN);
@@ -373,10 +405,10 @@ mod tests {
         for first in [false, true] {
             let mut packets = held(first.then_some(0));
             let before = packets.memory();
-            packets.insert(start, end);
-            packets.insert(start, end - LEN / 2);
+            packets.insert(start, end, Kind::default());
+            packets.insert(start, end - LEN / 2, Kind::default());
             assert_eq!(packets.memory() - before, LEN + PACKET_OVERHEAD);
-            packets.insert(start, end + LEN / 2);
+            packets.insert(start, end + LEN / 2, Kind::default());
             assert_eq!(packets.memory() - before, LEN + LEN / 2 + PACKET_OVERHEAD);
         }
     }
@@ -384,7 +416,7 @@ mod tests {
     #[test]
     fn a_packet_that_is_covered_to_its_end_is_held_no_more() {
         let mut packets = held([3]);
-        packets.insert(segment(2).0, segment(3).1);
+        packets.insert(segment(2).0, segment(3).1, Kind::default());
         assert_eq!(packets.memory(), 2 * LEN + PACKET_OVERHEAD);
     }
 
@@ -396,7 +428,7 @@ mod tests {
         for (start, end) in (0..16).map(segment) {
             push(&mut packets, start, end);
         }
-        packets.insert(segment(17).0, segment(17).1);
+        packets.insert(segment(17).0, segment(17).1, Kind::default());
         assert_eq!(packets.out_of_order.memory, LEN + PACKET_OVERHEAD);
         push(&mut packets, segment(16).0, segment(17).1);
         assert_eq!(packets.memory(), 18 * LEN + PACKET_OVERHEAD);

@@ -9,6 +9,8 @@ use fadeout_core::Segment;
 /// What the connection says of the segment that comes next.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct OfConnection {
+    /// Data sequence number at which its mapping ends.
+    pub(crate) mapping_end: u64,
     /// It lets the window grow: quick ACKs go on (Linux `tcp_grow_window`).
     pub(crate) grows: bool,
     /// It is data that the connection has already, all of it, and less can be offered than was: an acknowledgment of more than a
@@ -41,14 +43,15 @@ pub(super) fn is_held_up(receiver: &Receiver) -> bool {
     said.is_some_and(|said| said.is_old || said.is_crowded)
 }
 
-/// Memory that is taken in `receiver` when `segment` comes: what waits behind a gap, and the segment where it leaves none. A short
-/// one takes as much as a whole one.
+/// Memory that is taken in `receiver` when `segment` comes: what waits behind a gap, and the segment where it leaves none, or is
+/// joined to what does. A short one takes as much as a whole one.
 pub(crate) fn held_with(receiver: &Receiver, segment: &Segment) -> Held {
-    let alone = match segment.seq <= receiver.reassembly.next() {
-        true => receiver.packets.alone(segment.len.max(receiver.peer_mss)),
-        false => 0,
+    let packets = &receiver.packets;
+    let own = match segment.seq <= receiver.reassembly.next() {
+        true => packets.alone(segment.len.max(receiver.peer_mss)),
+        false => packets.joined(segment.seq, segment.end_seq(), receiver.kind_of(segment)),
     };
-    Held::Memory(receiver.packets.memory() + alone)
+    Held::Memory(packets.memory() + own)
 }
 
 /// Bytes that `segment` puts in order in `receiver`.

@@ -337,7 +337,7 @@ fn a_reader_that_empties_the_buffer_lets_an_ack_go_after_a_burst() {
         b.receiver.reassembly.insert(1, 11);
         b.receiver.policy.schedule();
         b.receiver.pushes = pushes;
-        b.receiver.packets.push(1, 1 + unread);
+        b.receiver.packets.push(1, 1 + unread, Default::default());
         if is_interactive {
             b.receiver.expect_reply();
         }

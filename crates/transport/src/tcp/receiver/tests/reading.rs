@@ -306,7 +306,7 @@ fn behind_a_gap_a_packet_of_its_own_is_charged_after_the_window_has_grown() {
             let receiver = &mut by_hand.receiver;
             receiver.measure_segments(&data(seq, 1000));
             let before = receiver.held();
-            let joins = receiver.packets.insert(seq, seq + 1000);
+            let joins = receiver.packets.insert(seq, seq + 1000, Default::default());
             let held = if joins { receiver.held() } else { before };
             receiver.window.grow(1000, receiver.mss, held);
             assert_eq!(b.receiver.held(), receiver.held(), "{seq}");
