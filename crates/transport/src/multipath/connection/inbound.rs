@@ -3,7 +3,7 @@
 //! Standard: RFC 8684 §3.3.
 
 use crate::multipath::MAX_PATHS;
-use crate::tcp::receiver::packets::{Held, Kind, MOST_FRAGMENTS, OutOfOrder};
+use crate::tcp::receiver::packets::{Held, Kind, MOST_FRAGMENTS, Packets};
 use crate::tcp::receiver::reassembly::Reassembly;
 use crate::tcp::receiver::window::AdvertisedWindow;
 use crate::tcp::{PacketMemory, TcpConfig};
@@ -55,8 +55,11 @@ pub(super) struct Inbound {
     /// Bytes that the application reads once the segment that brought them is acknowledged.
     fresh: u64,
     packet_memory: PacketMemory,
-    /// Packets of data behind a gap.
-    behind: OutOfOrder,
+    /// The packets in which data lies that is behind a gap or not read.
+    packets: Packets,
+    /// Where what is in order ends, but for what the last segments put in order (Linux does that last,
+    /// `__mptcp_ofo_queue`).
+    packed_to: u64,
     /// The segment that came last, and what it put in order, is in the buffer when it is acknowledged: nobody
     /// has read it yet.
     is_fresh: bool,
@@ -87,7 +90,8 @@ impl Inbound {
             unread: 0,
             fresh: 0,
             packet_memory: config.packet_memory,
-            behind: OutOfOrder::default(),
+            packets: Packets::new(config.packet_memory),
+            packed_to: 1,
             is_fresh: false,
         }
     }
@@ -198,9 +202,9 @@ impl Inbound {
         if !self.window.counts_memory() {
             return Held::Payload(self.buffered());
         }
-        let mut held = self.behind.memory() + self.memory_of(self.unread, mss);
-        if self.is_fresh {
-            held += self.memory_of(self.fresh.max(mss.into()), mss);
+        let mut held = self.packets.memory();
+        if self.is_fresh && !self.is_linux {
+            held += self.memory_of(mss.into(), mss);
         }
         Held::Memory(held)
     }
@@ -213,13 +217,16 @@ impl Inbound {
     /// A segment of data from `start` to `end` is in order on its subflow, whose whole ones have `mss` bytes.
     pub(super) fn insert(&mut self, start: u64, end: u64, mss: u32) {
         self.reassembly.insert(start, end);
-        if start > self.reassembly.next() {
-            // A short segment takes the memory of a whole one.
-            let kind = Kind {
-                lacking: (start + u64::from(mss)).saturating_sub(end),
-                ..Kind::default()
-            };
-            self.behind.hold(start, end, kind, self.packet_memory);
+        // A short segment takes the memory of a whole one.
+        let kind = Kind {
+            lacking: (start + u64::from(mss)).saturating_sub(end),
+            ..Kind::default()
+        };
+        if start > self.packed_to {
+            self.packets.insert(start, end, kind);
+        } else if end > self.packed_to {
+            self.packets.push(self.packed_to, end, kind);
+            self.packed_to = end;
         }
     }
 
@@ -232,6 +239,8 @@ impl Inbound {
         measure: impl FnOnce() -> Round,
     ) -> Delivered {
         let arrived = self.reassembly.next() - self.counted_up_to;
+        self.packets.put_in_order(self.packed_to);
+        self.packed_to = self.reassembly.next();
         let mut delivered = Delivered::default();
         self.is_fresh = self.is_reading && arrived > 0;
         if self.is_reading {
@@ -245,7 +254,6 @@ impl Inbound {
             self.unread += arrived;
         }
         let next = self.reassembly.next();
-        self.behind.forget_below(next);
         if self.fin_at == Some(next) {
             self.reassembly.insert(next, next + 1);
             self.is_finished = true;
@@ -285,6 +293,7 @@ impl Inbound {
                 self.window.forget_share();
             }
         }
+        self.packets.read(bytes);
         let said = mss + MptcpOption::MAPPING_LEN;
         self.window.on_read(now, bytes, bytes, said);
     }

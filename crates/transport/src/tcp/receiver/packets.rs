@@ -87,29 +87,14 @@ impl Packet {
     }
 }
 
-/// Data behind a gap, of a subflow or of a connection by several (Linux `out_of_order_queue`).
+/// Data behind a gap (Linux `out_of_order_queue`).
 #[derive(Debug, Default)]
-pub(crate) struct OutOfOrder {
+struct OutOfOrder {
     packets: VecDeque<Packet>,
     memory: u64,
 }
 
 impl OutOfOrder {
-    /// Takes a segment from `start` to `end`.
-    pub(crate) fn hold(&mut self, start: u64, end: u64, kind: Kind, of_packets: PacketMemory) {
-        self.insert(Packet::of(start, end, kind, of_packets), of_packets);
-    }
-
-    /// What is below `next` is behind no gap any more.
-    pub(crate) fn forget_below(&mut self, next: u64) {
-        while self.take(next).is_some() {}
-    }
-
-    /// Memory of all that is held.
-    pub(crate) fn memory(&self) -> u64 {
-        self.memory
-    }
-
     /// Where a packet that begins at `start` belongs.
     fn place_of(&self, start: u64) -> usize {
         let mut at = self.packets.len();
@@ -200,9 +185,9 @@ impl Unread {
     }
 }
 
-/// Data received and not read.
+/// Data received and not read, on a subflow or of a connection by several.
 #[derive(Debug, Default)]
-pub(super) struct Packets {
+pub(crate) struct Packets {
     of_packets: PacketMemory,
     out_of_order: OutOfOrder,
     unread: Unread,
@@ -210,7 +195,7 @@ pub(super) struct Packets {
 
 impl Packets {
     /// Nothing is held yet.
-    pub(super) fn new(of_packets: PacketMemory) -> Packets {
+    pub(crate) fn new(of_packets: PacketMemory) -> Packets {
         Packets {
             of_packets,
             ..Packets::default()
@@ -218,21 +203,21 @@ impl Packets {
     }
 
     /// Takes a segment out of order. Returns whether it was joined to a packet.
-    pub(super) fn insert(&mut self, start: u64, end: u64, kind: Kind) -> bool {
+    pub(crate) fn insert(&mut self, start: u64, end: u64, kind: Kind) -> bool {
         let packet = Packet::of(start, end, kind, self.of_packets);
         self.out_of_order.insert(packet, self.of_packets)
     }
 
     /// Takes a segment that begins at RCV.NXT. What it puts in order waits for `put_in_order`.
     #[inline]
-    pub(super) fn push(&mut self, start: u64, end: u64, kind: Kind) {
+    pub(crate) fn push(&mut self, start: u64, end: u64, kind: Kind) {
         let packet = Packet::of(start, end, kind, self.of_packets);
         self.unread.push(packet, self.of_packets);
     }
 
     /// Data that waited for RCV.NXT to reach `next` can be read.
     #[inline]
-    pub(super) fn put_in_order(&mut self, mut next: u64) {
+    pub(crate) fn put_in_order(&mut self, mut next: u64) {
         while let Some(mut packet) = self.out_of_order.take(next) {
             if packet.end > next {
                 // What came twice is read once.
@@ -248,7 +233,7 @@ impl Packets {
     /// The application reads `bytes`, of which the first packet's are returned; what was read of a
     /// packet frees its memory in proportion.
     #[inline]
-    pub(super) fn read(&mut self, bytes: u64) -> u64 {
+    pub(crate) fn read(&mut self, bytes: u64) -> u64 {
         let unread = &mut self.unread;
         let bytes = bytes.min(unread.bytes);
         let first = unread.first.min(bytes);
@@ -266,25 +251,25 @@ impl Packets {
     }
 
     /// Bytes in order that were not read.
-    pub(super) fn unread(&self) -> u64 {
+    pub(crate) fn unread(&self) -> u64 {
         self.unread.bytes
     }
 
     /// Memory that a segment behind a gap takes at once, as it is joined to a packet: one of its own is
     /// charged behind the look at the window (Linux `skb_set_owner_r`).
-    pub(super) fn joined(&self, start: u64, end: u64, kind: Kind) -> u64 {
+    pub(crate) fn joined(&self, start: u64, end: u64, kind: Kind) -> u64 {
         let packet = Packet::of(start, end, kind, self.of_packets);
         let joined = self.out_of_order.joined(packet, self.of_packets);
         joined.unwrap_or_default()
     }
 
     /// Memory of a packet of `len` bytes that is joined to no other.
-    pub(super) fn alone(&self, len: u32) -> u64 {
+    pub(crate) fn alone(&self, len: u32) -> u64 {
         self.of_packets.alone + u64::from(len)
     }
 
     /// Memory of all that is held.
-    pub(super) fn memory(&self) -> u64 {
+    pub(crate) fn memory(&self) -> u64 {
         self.out_of_order.memory + self.unread.memory
     }
 }

@@ -31,6 +31,7 @@ fn send(path: &mut FakePath, start: u64, bytes: u64) {
         seq: start,
         data_seq: start,
         len: bytes,
+        rest: bytes,
     });
     path.view.in_flight += 1;
 }
