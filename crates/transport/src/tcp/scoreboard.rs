@@ -212,17 +212,41 @@ impl Scoreboard {
         self.split_before(self.ring.first());
     }
 
-    /// Segment `number` was SACKed: it leaves its piece, and joins what is SACKED before it (Linux
-    /// `tcp_shift_skb_data`), of the same mapping (`mptcp_skb_can_collapse`).
-    pub(super) fn regroup_sacked(&mut self, number: u64) {
-        let is_sacked = |at: u64| self.ring[at].tags.has(Tags::SACKED);
-        let begins = |at: u64| self.ring[at].tags.has(Tags::BEGINS);
-        let joins = number > self.ring.first() && is_sacked(number - 1) && !begins(number);
+    /// Segment `number` was SACKed by a block up to `end`: it leaves its piece, but for what of that the block
+    /// covers too, and joins what is SACKED before it (Linux `tcp_shift_skb_data`), where that is of the same
+    /// mapping (`mptcp_skb_can_collapse`) and of segments as long.
+    pub(super) fn regroup_sacked(&mut self, number: u64, end: u64) {
+        let has = |at: u64, tag| self.ring[at].tags.has(tag);
+        let goes_on = |at: u64| has(at, Tags::SACKED) && !has(at, Tags::BEGINS);
+        let len = |at: u64| self.ring[at].len;
         let next = number + 1;
-        let fills_hole = joins && next < self.ring.end() && is_sacked(next) && !begins(next);
+        let has_next = next < self.ring.end();
+        let follows = number > self.ring.first() && has(number - 1, Tags::SACKED);
+        let joins = follows
+            && (has(number, Tags::JOINED)
+                || !has(number, Tags::BEGINS) && self.whole_len(number - 1) == len(number));
+        let stays = has_next
+            && has(next, Tags::JOINED)
+            && !has(next, Tags::SACKED)
+            && self.ring[next].end_seq() <= end;
+        let whole = if joins {
+            self.whole_len(number - 1).max(len(number))
+        } else {
+            0
+        };
+        let fills_hole = joins && has_next && goes_on(next) && len(next) == whole;
         self.set_joined(number, joins);
-        if next < self.ring.end() {
+        if has_next && !stays {
             self.set_joined(next, fills_hole);
+        }
+    }
+
+    /// Length of the whole segments of the piece that `number` ends, of which the last may be short.
+    fn whole_len(&self, number: u64) -> u32 {
+        let segment = &self.ring[number];
+        match segment.tags.has(Tags::JOINED) {
+            true => segment.len.max(self.ring[number - 1].len),
+            false => segment.len,
         }
     }
 

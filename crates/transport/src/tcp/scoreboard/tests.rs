@@ -156,7 +156,8 @@ fn what_is_sacked_side_by_side_becomes_one_piece() {
     let mut board = in_pieces(&[6]);
     let mut sack = |number| {
         board.mark_sacked(number);
-        board.regroup_sacked(number);
+        let end = board.get(number).end_seq();
+        board.regroup_sacked(number, end);
         assert!(board.counts_agree());
         board.pieces
     };
@@ -173,8 +174,36 @@ fn what_is_sacked_side_by_side_becomes_one_piece() {
     board.get_mut(3).tags.set(Tags::BEGINS);
     for number in [1, 2, 3, 4, 5, 0] {
         board.mark_sacked(number);
-        board.regroup_sacked(number);
+        let end = board.get(number).end_seq();
+        board.regroup_sacked(number, end);
     }
     assert_eq!(board.pieces, 3);
     assert!(board.counts_agree());
+}
+
+#[test]
+fn a_short_end_of_a_piece_is_joined_by_a_block_that_covers_both_alone() {
+    // Linux joins what has segments of one length, and leaves a piece whole that a block covers.
+    let pieces = |blocks: &[&[u64]]| {
+        let mut board = in_pieces(&[1, 2]);
+        board.get_mut(2).len = 40;
+        for block in blocks {
+            let end = board.get(block[block.len() - 1]).end_seq();
+            for &number in *block {
+                board.mark_sacked(number);
+                board.regroup_sacked(number, end);
+                assert!(board.counts_agree());
+            }
+        }
+        board.pieces
+    };
+    assert_eq!(pieces(&[&[0, 1, 2]]), 1);
+    assert_eq!(pieces(&[&[0], &[1, 2]]), 1);
+    assert_eq!(pieces(&[&[0, 1], &[2]]), 2);
+    assert_eq!(pieces(&[&[2], &[0, 1]]), 2);
+    assert_eq!(
+        pieces(&[&[1], &[0], &[2]]),
+        3,
+        "before it nothing was SACKed"
+    );
 }

@@ -122,7 +122,7 @@ impl Sender {
                     self.board.clear_retransmitted(number);
                 }
                 self.board.mark_sacked(number);
-                self.board.regroup_sacked(number);
+                self.board.regroup_sacked(number, block.end);
                 self.rate.delivered += 1;
                 self.rate.on_delivered(now, &segment);
                 self.fack = self.fack.max(segment.end_seq());
