@@ -5,8 +5,8 @@
 use crate::multipath::MAX_PATHS;
 use crate::tcp::receiver::packets::{Held, Kind, MOST_FRAGMENTS, Packets};
 use crate::tcp::receiver::reassembly::Reassembly;
-use crate::tcp::receiver::window::AdvertisedWindow;
-use crate::tcp::{PacketMemory, TcpConfig};
+use crate::tcp::receiver::window::{self, AdvertisedWindow};
+use crate::tcp::{PacketMemory, ReceiveWindow, TcpConfig};
 use fadeout_core::{MptcpOption, Span, Time};
 
 /// Smallest payload that lets the window grow, as in `tcp_grow_window`.
@@ -71,7 +71,19 @@ impl Inbound {
         let mut reassembly = Reassembly::default();
         reassembly.begin(1);
         let mut config = config.clone();
-        config.packet_memory = config.packet_memory.beside_less(MptcpOption::MAPPING_LEN);
+        let option = MptcpOption::MAPPING_LEN;
+        let packet_memory = config.packet_memory.beside_less(option);
+        config.multipath = false;
+        let mss = config.effective_mss();
+        if let ReceiveWindow::Autotuned { max_bytes } = &mut config.receive_window
+            && is_linux
+        {
+            // The largest buffer is so much memory, of which the option takes a share.
+            let share = window::share_of(mss, config.packet_memory.alone);
+            let less = window::share_of(mss.saturating_sub(option), packet_memory.alone);
+            *max_bytes = *max_bytes * less / share;
+        }
+        config.packet_memory = packet_memory;
         let mut window = AdvertisedWindow::new(&config);
         // What the SYN says counts from here.
         window.begin(1, None);

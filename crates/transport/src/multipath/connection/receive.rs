@@ -154,6 +154,12 @@ pub(super) fn take_data_ack(connection: &mut MultipathConnection, index: usize, 
     }
 }
 
+/// Whether it is reading that asks for the ACK which leaves on path `index` (Linux `mptcp_cleanup_rbuf`).
+pub(super) fn has_read_first(connection: &mut MultipathConnection, index: usize) -> bool {
+    let receiver = receiver_of(&mut connection.paths[index].tcp);
+    shared::take_has_read_first(receiver)
+}
+
 /// The application reads what has just been acknowledged on path `index`. What is due on other paths for more than
 /// a segment is acknowledged then, too, and ends of bursts where that was all there is.
 pub(super) fn read(

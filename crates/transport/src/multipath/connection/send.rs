@@ -207,6 +207,9 @@ impl MultipathConnection {
         }
         self.on_run_sent(index, run, sent);
         self.take_arrived(now, index, scratch.delivered_bytes, out);
+        if receive::has_read_first(self, index) {
+            receive::read(self, now, index, out);
+        }
         for mut outgoing in scratch.segments.drain(..) {
             self.stamp(index, &mut outgoing.segment);
             out.segments.push((PathId(index as u8), outgoing));

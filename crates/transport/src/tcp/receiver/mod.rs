@@ -56,6 +56,8 @@ pub(crate) struct Receiver {
     /// Sequence number of the peer's FIN.
     fin_at: Option<u64>,
     is_reading: bool,
+    /// The ACK that leaves is one that reading asks for.
+    has_read_first: bool,
     /// When data came that the application reads as soon as the ACK that is due has left: the kernel
     /// sends it before the application runs.
     reads_since: Option<Time>,
@@ -114,6 +116,7 @@ impl Receiver {
             acked_up_to: 0,
             fin_at: None,
             is_reading: true,
+            has_read_first: false,
             reads_since: None,
             owes_update: false,
             pushes: 0,
@@ -429,7 +432,8 @@ impl Receiver {
         }
         if !self.window.counts_memory() {
             self.take_out(now, bytes);
-            return leaves_first || self.is_answered_read(bytes);
+            self.has_read_first = !leaves_first && self.is_answered_read(bytes);
+            return leaves_first || self.has_read_first;
         }
         if leaves_first && bytes > 0 {
             self.reads_since = Some(now);

@@ -68,6 +68,11 @@ pub(crate) fn tell(receiver: &mut Receiver, said: OfConnection) {
     receiver.of_connection = Some(said);
 }
 
+/// Whether the ACK that leaves `receiver` is one that reading asks for: the buffer is empty of what came.
+pub(crate) fn take_has_read_first(receiver: &mut Receiver) -> bool {
+    std::mem::take(&mut receiver.has_read_first)
+}
+
 /// Less than half of the connection's buffer is free.
 pub(crate) fn tell_of_tightness(receiver: &mut Receiver) {
     receiver.policy.forgo_quick_acks();

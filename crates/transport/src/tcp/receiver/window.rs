@@ -26,6 +26,13 @@ const FIRST_SHARE: u64 = WHOLE / 2;
 /// Segments that the application is taken to read in the first round trip (`TCP_INIT_CWND`).
 const FIRST_ROUND_SEGMENTS: u64 = 10;
 
+/// Payload's share of 256 parts of memory in packets of `len` bytes, with `beside` in memory beside each (Linux
+/// `scaling_ratio`).
+pub(crate) fn share_of(len: u32, beside: u64) -> u64 {
+    let len = u64::from(len);
+    (len * WHOLE / (len + beside)).max(1)
+}
+
 #[derive(Debug)]
 pub(crate) struct AdvertisedWindow {
     is_autotuned: bool,
@@ -277,8 +284,7 @@ impl AdvertisedWindow {
         if !self.counts_memory() {
             return;
         }
-        let len = u64::from(len);
-        self.set_share((len * WHOLE / (len + self.beside)).max(1));
+        self.set_share(share_of(len, self.beside));
     }
 
     /// The share of payload is not known any more.
