@@ -20,6 +20,8 @@ pub(super) struct Round {
     pub(super) slowest: Option<Span>,
     /// All carried data.
     pub(super) all_carried: bool,
+    /// Which subflows there are, a bit for each: their buffers grow.
+    pub(super) present: u32,
 }
 
 /// Result of inserting data that arrived.
@@ -31,6 +33,21 @@ pub(super) struct Delivered {
     pub(super) fin: bool,
 }
 
+/// What a subflow offers of the connection's buffer, by its own socket in Linux.
+#[derive(Debug, Clone, Copy, Default)]
+struct Subflow {
+    /// The most that it offers: that grows with what arrives on it (`rcv_ssthresh`).
+    limit: u64,
+    /// The window that it last offered (`rcv_wnd`).
+    offered: u64,
+    /// Payload of the largest segment that came on it.
+    largest: u32,
+    /// Its buffer, which grows with the connection's while it is there (`sk_rcvbuf`), and the window
+    /// that this allowed when it grew (`window_clamp`).
+    memory: u64,
+    clamp: u64,
+}
+
 /// The receiving half of a connection.
 #[derive(Debug)]
 pub(super) struct Inbound {
@@ -38,14 +55,9 @@ pub(super) struct Inbound {
     window: AdvertisedWindow,
     /// What this end says in its SYN (Linux `advmss`, before the options of a segment are taken off).
     mss: u32,
-    /// How much of it each subflow offers at most: that grows with what arrives on it.
-    limits: [u64; MAX_PATHS],
+    subflows: [Subflow; MAX_PATHS],
     /// As Linux has it, and not the papers' stack.
     is_linux: bool,
-    /// The window that each last offered (`rcv_wnd`).
-    offered: [u64; MAX_PATHS],
-    /// Payload of the largest segment that came on it.
-    largest: [u32; MAX_PATHS],
     /// Data below was counted for the application.
     counted_up_to: u64,
     fin_at: Option<u64>,
@@ -89,10 +101,13 @@ impl Inbound {
         window.begin(1, None);
         Inbound {
             reassembly,
-            limits: [window.limit(); MAX_PATHS],
+            subflows: [Subflow {
+                limit: window.limit(),
+                memory: window.memory(),
+                clamp: u64::MAX,
+                ..Subflow::default()
+            }; MAX_PATHS],
             is_linux,
-            offered: [0; MAX_PATHS],
-            largest: [0; MAX_PATHS],
             window,
             mss: config.mss,
             counted_up_to: 1,
@@ -111,13 +126,19 @@ impl Inbound {
     /// The peer's SYN is answered, by an end whose full segments have `mss` bytes without the option.
     pub(super) fn answer(&mut self, mss: u32) {
         self.window.begin(1, Some(mss));
-        self.limits = [self.window.limit(); MAX_PATHS];
+        self.set_limits();
     }
 
     /// The first subflow is established.
     pub(super) fn on_established(&mut self, now: Time) {
         self.window.on_established(now, self.mss);
-        self.limits = [self.window.limit(); MAX_PATHS];
+        self.set_limits();
+    }
+
+    fn set_limits(&mut self) {
+        for subflow in &mut self.subflows {
+            subflow.limit = self.window.limit();
+        }
     }
 
     /// A segment of `len` bytes that was not there came on a subflow, in order on it or not.
@@ -132,12 +153,16 @@ impl Inbound {
         } else {
             Held::Payload(0)
         };
-        let largest = &mut self.largest[path];
-        *largest = len.max(*largest);
-        self.window.set_limit(self.limits[path]);
         // A subflow's own share of payload is known as soon as it has carried something.
-        let grows = (self.window).grow_with_segments(*largest, len, advertised_mss, held);
-        self.limits[path] = self.window.limit();
+        let own = &mut self.subflows[path];
+        if len > own.largest {
+            own.largest = len;
+            own.clamp = self.window.in_payload(own.memory, len);
+        }
+        self.window.set_limit(own.limit);
+        let (lengths, room) = ((own.largest, len), (own.memory, own.clamp));
+        let grows = (self.window).grow_with_segments(lengths, advertised_mss, held, room);
+        own.limit = self.window.limit();
         grows
     }
 
@@ -177,8 +202,8 @@ impl Inbound {
 
     /// Whether `path` could offer less than it last did with `held` in the buffer.
     fn offers_less(&mut self, path: usize, held: Held, mss: u32) -> bool {
-        self.window.set_limit(self.limits[path]);
-        self.window.preview(held, mss) < self.offered[path]
+        self.window.set_limit(self.subflows[path].limit);
+        self.window.preview(held, mss) < self.subflows[path].offered
     }
 
     /// Memory of `bytes` in order, in segments of `mss`.
@@ -295,8 +320,10 @@ impl Inbound {
         if bytes == 0 {
             return;
         }
+        let mut present = 0;
         if self.window.is_round_over(now) {
             let round = measure();
+            present = round.present;
             self.window.set_rtt(round.slowest);
             // The share of payload is the least of the subflows', and a half on one that carried none.
             if round.all_carried {
@@ -307,7 +334,15 @@ impl Inbound {
         }
         self.packets.read(bytes);
         let said = mss + MptcpOption::MAPPING_LEN;
+        let before = self.window.memory();
         self.window.on_read(now, bytes, bytes, said);
+        if self.window.memory() > before {
+            let there = |(index, _): &(usize, _)| present & 1 << index != 0;
+            for (_, own) in self.subflows.iter_mut().enumerate().filter(there) {
+                own.memory = self.window.memory();
+                own.clamp = self.window.clamp();
+            }
+        }
     }
 
     /// The application stops reading.
@@ -329,7 +364,7 @@ impl Inbound {
             return (0, false);
         }
         let before = self.window.offered(self.reassembly.next());
-        let widest = self.limits.iter().copied().max();
+        let widest = self.subflows.iter().map(|own| own.limit).max();
         self.window.set_limit(widest.unwrap_or_default());
         self.on_read(now, unread, mss, measure);
         let after = self.window.preview(self.reassembly.buffered(), mss);
@@ -348,11 +383,11 @@ impl Inbound {
     /// one offered stays offered.
     pub(super) fn advertise(&mut self, path: usize, mss: u32) -> u64 {
         let held = self.held(mss);
-        self.window.set_limit(self.limits[path]);
+        self.window.set_limit(self.subflows[path].limit);
         let next = self.reassembly.next();
         if self.is_linux {
             let window = self.window.advertise_shared(next, held, mss);
-            self.offered[path] = self.window.last();
+            self.subflows[path].offered = self.window.last();
             window
         } else {
             self.window.advertise(next, held, mss)

@@ -160,6 +160,11 @@ impl PathManager {
         stage == Stage::Usable || is_opening
     }
 
+    /// Whether a path was opened, and is not gone.
+    pub(super) fn is_there(&self, index: usize) -> bool {
+        !matches!(self.paths[index].stage, Stage::Idle | Stage::Gone)
+    }
+
     pub(super) fn is_gone(&self, index: usize) -> bool {
         self.paths[index].stage == Stage::Gone
     }

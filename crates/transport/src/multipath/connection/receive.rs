@@ -192,5 +192,8 @@ fn measure(paths: &[Path], manager: &PathManager) -> Round {
         all_carried: usable
             .map(|path| path.statistics.arrived_bytes)
             .all(|bytes| bytes > 0),
+        present: (0..paths.len())
+            .filter(|&index| manager.is_there(index))
+            .fold(0, |present, index| present | 1 << index),
     }
 }

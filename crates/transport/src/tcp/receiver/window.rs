@@ -329,24 +329,46 @@ impl AdvertisedWindow {
         step > 0
     }
 
-    /// The same where the largest segments have `largest` bytes, and so another share of payload in their memory, of which a short
-    /// one takes as much.
+    /// The same for a segment of `len` bytes on a subflow whose largest have `largest`, and so another share of payload in their memory,
+    /// of which a short one takes as much. Of its own buffer, `memory`, it offers up to `clamp`.
     pub(crate) fn grow_with_segments(
         &mut self,
-        largest: u32,
-        len: u32,
+        (largest, len): (u32, u32),
         mss: u32,
         held: Held,
+        (memory, clamp): (u64, u64),
     ) -> bool {
-        let share = self.share;
-        self.measure_share(largest);
+        let (share, of_all) = (self.share, self.memory);
+        if self.counts_memory {
+            self.memory = memory;
+            self.measure_share(largest);
+        }
         let cost = u64::from(largest) + self.beside;
-        let free = self.free(held).min(self.clamp);
+        let free = self.free(held).min(clamp);
         let grows = self.grow_at(free, cost, u64::from(len), (mss, largest));
-        if self.counts_memory() {
+        if self.counts_memory {
+            self.memory = of_all;
             self.set_share(share);
         }
         grows
+    }
+
+    /// Size of the buffer in memory.
+    pub(crate) fn memory(&self) -> u64 {
+        self.memory
+    }
+
+    /// The window that a buffer of `memory` allows with segments of `len` bytes, where that counts.
+    pub(crate) fn in_payload(&self, memory: u64, len: u32) -> u64 {
+        match self.counts_memory {
+            true => memory * share_of(len, self.beside) / WHOLE,
+            false => u64::MAX,
+        }
+    }
+
+    /// The window that the buffer allowed when it last grew.
+    pub(crate) fn clamp(&self) -> u64 {
+        self.clamp
     }
 
     /// By how much a segment of `len` bytes lets the window grow, which takes `cost` bytes of memory: small ones cost more memory

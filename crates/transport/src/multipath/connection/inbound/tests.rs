@@ -108,6 +108,7 @@ fn the_subflows_are_looked_at_once_a_round_trip() {
             Round {
                 slowest: Some(Span::from_millis(50)),
                 all_carried: true,
+                present: u32::MAX,
             }
         });
     }
@@ -126,7 +127,7 @@ fn a_subflow_offers_more_with_what_arrives_and_keeps_room_for_a_segment() {
         );
         inbound.on_established(Time::ZERO);
         let grows = inbound.grow(0, len, MSS, Held::Memory(0));
-        (inbound.limits[0], grows)
+        (inbound.subflows[0].limit, grows)
     };
     let (before, _) = limit(1_460, 127);
     assert_eq!(before, 65_536 - 1_460, "small ones do not count");
@@ -138,9 +139,9 @@ fn a_subflow_offers_more_with_what_arrives_and_keeps_room_for_a_segment() {
 fn a_subflow_offers_no_more_than_what_is_free_in_its_own_buffer() {
     let mut inbound = Inbound::new(&TcpConfig::linux(), false);
     inbound.on_established(Time::ZERO);
-    let before = inbound.limits[0];
+    let before = inbound.subflows[0].limit;
     assert!(!inbound.grow(0, MSS, MSS, Held::Memory(128 << 10)));
-    assert_eq!(inbound.limits[0], before);
+    assert_eq!(inbound.subflows[0].limit, before);
 }
 
 #[test]
@@ -247,6 +248,7 @@ fn in_linux_the_buffer_grows_once_what_was_read_is_acknowledged() {
     let measure = || Round {
         slowest: Some(Span::from_millis(1)),
         all_carried: true,
+        present: u32::MAX,
     };
     let whole = |inbound: &Inbound| inbound.window.preview(Held::Memory(0), MSS);
     inbound.window.set_limit(1 << 24);
@@ -271,7 +273,7 @@ fn what_is_there_already_is_nothing_new_where_less_can_be_offered_than_was() {
     inbound.read_fresh(Time::ZERO, MSS, Round::default);
     inbound.advertise(0, MSS);
     assert!(!inbound.has_all_of(0, 1_001, MSS), "as much as was");
-    inbound.offered[0] += 1 << 20;
+    inbound.subflows[0].offered += 1 << 20;
     assert!(inbound.has_all_of(0, 1_001, MSS));
     assert!(!inbound.has_all_of(0, 1_002, MSS));
     inbound.is_linux = false;

@@ -241,13 +241,20 @@ fn the_smaller_the_segments_the_sooner_growth_ends() {
 }
 
 #[test]
-fn a_subflow_offers_no_more_than_the_buffer_was_by_the_share_of_when_it_last_grew() {
+fn a_subflow_offers_no_more_than_its_own_buffer_allows() {
     let mut window = listening();
     window.memory = 400_000;
-    window.clamp = window.threshold + 100;
-    assert!(window.grow_with_segments(MSS, MSS, MSS, Held::Memory(0)));
-    assert_eq!(window.threshold, window.clamp);
-    assert!(!window.grow_with_segments(MSS, MSS, MSS, Held::Memory(0)));
+    let limit = window.threshold + 100;
+    let grow = |window: &mut AdvertisedWindow, room| {
+        window.grow_with_segments((MSS, MSS), MSS, Held::Memory(0), room)
+    };
+    assert!(grow(&mut window, (400_000, limit)));
+    assert_eq!(window.threshold, limit);
+    assert!(!grow(&mut window, (400_000, limit)));
+    // The connection's buffer has grown, its own has not.
+    assert!(!grow(&mut window, (limit, 400_000)));
+    assert_eq!(window.memory, 400_000);
+    assert!(grow(&mut window, (400_000, 400_000)));
 }
 
 #[test]
