@@ -160,9 +160,13 @@ impl PathManager {
         stage == Stage::Usable || is_opening
     }
 
-    /// Whether a path was opened, and is not gone.
+    /// Whether a path has a socket: who opened it from its SYN on, the other once it is complete.
     pub(super) fn is_there(&self, index: usize) -> bool {
-        !matches!(self.paths[index].stage, Stage::Idle | Stage::Gone)
+        match self.paths[index].stage {
+            Stage::Idle | Stage::Gone => false,
+            Stage::Opening | Stage::Confirming => self.is_opener,
+            Stage::Usable => true,
+        }
     }
 
     pub(super) fn is_gone(&self, index: usize) -> bool {
