@@ -33,6 +33,15 @@ pub(super) struct Delivered {
     pub(super) fin: bool,
 }
 
+/// What reading did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct HasRead {
+    /// Nothing is left, where it was something.
+    pub(super) leaves_nothing: bool,
+    /// Twice as much is free as was last offered, on whatever path.
+    pub(super) makes_room: bool,
+}
+
 /// What a subflow offers of the connection's buffer, by its own socket in Linux.
 #[derive(Debug, Clone, Copy, Default)]
 struct Subflow {
@@ -56,6 +65,8 @@ pub(super) struct Inbound {
     /// What this end says in its SYN (Linux `advmss`, before the options of a segment are taken off).
     mss: u32,
     subflows: [Subflow; MAX_PATHS],
+    /// The window that was last offered, on whatever path (`old_wspace`).
+    last_offered: u64,
     /// As Linux has it, and not the papers' stack.
     is_linux: bool,
     /// Data below was counted for the application.
@@ -107,6 +118,7 @@ impl Inbound {
                 clamp: u64::MAX,
                 ..Subflow::default()
             }; MAX_PATHS],
+            last_offered: window.limit(),
             is_linux,
             window,
             mss: config.mss,
@@ -300,18 +312,20 @@ impl Inbound {
         delivered
     }
 
-    /// The application reads what has arrived, once that is acknowledged: so the buffer grows after the acknowledgment. Returns
-    /// whether nothing is left, where it was something.
+    /// The application reads what has arrived, once that is acknowledged: so the buffer grows after the acknowledgment.
     pub(super) fn read_fresh(
         &mut self,
         now: Time,
         mss: u32,
         measure: impl FnOnce() -> Round,
-    ) -> Option<bool> {
+    ) -> Option<HasRead> {
         let bytes = std::mem::take(&mut self.fresh);
         self.on_read(now, bytes, mss, measure);
         self.is_fresh = false;
-        (bytes > 0).then(|| self.buffered() == 0)
+        (bytes > 0).then(|| HasRead {
+            leaves_nothing: self.buffered() == 0,
+            makes_room: self.window.has_twice(self.last_offered, self.held(mss)),
+        })
     }
 
     /// The application read `bytes`. A round trip is that of the slowest subflow, looked up when the
@@ -388,6 +402,7 @@ impl Inbound {
         if self.is_linux {
             let window = self.window.advertise_shared(next, held, mss);
             self.subflows[path].offered = self.window.last();
+            self.last_offered = self.window.last();
             window
         } else {
             self.window.advertise(next, held, mss)

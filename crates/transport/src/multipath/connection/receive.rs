@@ -170,12 +170,12 @@ pub(super) fn read(
 ) {
     let mss = connection.paths[index].tcp.window().mss;
     let measure = || measure(&connection.paths, &connection.manager);
-    let Some(leaves_nothing) = connection.inbound.read_fresh(now, mss, measure) else {
+    let Some(has_read) = connection.inbound.read_fresh(now, mss, measure) else {
         return;
     };
     for other in (0..connection.paths.len()).filter(|&other| other != index) {
         let receiver = receiver_of(&mut connection.paths[other].tcp);
-        if shared::answers_reading(receiver, leaves_nothing) {
+        if shared::answers_reading(receiver, has_read.leaves_nothing, has_read.makes_room) {
             connection.acknowledge(now, other, out);
         }
     }

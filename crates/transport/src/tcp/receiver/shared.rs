@@ -84,11 +84,12 @@ pub(super) fn ends_burst(receiver: &Receiver) -> bool {
 }
 
 /// Whether `receiver` owes an acknowledgment that leaves when the application has read something, on whatever path that came: of more than
-/// a segment, or, where nothing is left to read or behind a gap, of the end of a burst (Linux `mptcp_cleanup_rbuf`).
-pub(crate) fn answers_reading(receiver: &Receiver, leaves_nothing: bool) -> bool {
+/// a segment, or of the end of a burst, where that leaves nothing to read or makes room for twice what was offered, and nothing is
+/// behind a gap of its own (Linux `mptcp_cleanup_rbuf`).
+pub(crate) fn answers_reading(receiver: &Receiver, leaves_nothing: bool, makes_room: bool) -> bool {
     let is_drained = receiver.packets.unread() == 0 && receiver.reassembly.buffered() == 0;
     receiver.policy.rule() == AckRule::Linux
         && receiver.policy.is_pending()
         && (receiver.is_more_than_a_segment_unacknowledged()
-            || (leaves_nothing && ends_burst(receiver) && is_drained))
+            || ((leaves_nothing || makes_room) && ends_burst(receiver) && is_drained))
 }

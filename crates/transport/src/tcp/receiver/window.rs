@@ -250,6 +250,12 @@ impl AdvertisedWindow {
         window > 0 && window >= 2 * offered
     }
 
+    /// Whether twice the `offered` is free with `held` in the buffer (Linux `mptcp_cleanup_rbuf`).
+    pub(crate) fn has_twice(&self, offered: u64, held: Held) -> bool {
+        let free = self.free(held);
+        free > 0 && free >= 2 * offered
+    }
+
     /// The window of a segment that leaves now.
     pub(crate) fn advertise(&mut self, next: u64, held: impl Into<Held>, mss: u32) -> u64 {
         let current = self.right_edge.saturating_sub(next);
