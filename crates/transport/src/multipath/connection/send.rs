@@ -184,6 +184,9 @@ impl MultipathConnection {
         let path = &mut self.paths[index];
         if let Some(queues) = &mut self.queues {
             let begins = queues.first(index).is_some_and(|data| !data.is_mapped);
+            if begins {
+                subflow::begin(path.tcp.sender_mut(), now);
+            }
             subflow::tell_of_offer(path.tcp.sender_mut(), begins, queues.is_full());
             subflow::raise_window(path.tcp.sender_mut(), queues.take_window(index));
         }

@@ -367,7 +367,7 @@ fn what_another_path_completes_lets_an_ack_of_a_bursts_end_go() {
         b.receiver.policy.schedule();
         b.receiver.pushes = 1;
         change(&mut b.receiver);
-        shared::answers_reading(&b.receiver, true)
+        shared::answers_reading(&b.receiver, true, false)
     };
     assert!(answers(|_| ()));
     assert!(!answers(|receiver| receiver.pushes = 0));

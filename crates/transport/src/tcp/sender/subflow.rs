@@ -110,6 +110,14 @@ pub(crate) fn raise_window(sender: &mut Sender, to: u64) {
     sender.snd_wnd = sender.snd_wnd.max(to);
 }
 
+/// Data is bound to `sender` in a piece of its own: one that has nothing on its way may have been idle for so long that its
+/// window is not taken on trust (Linux `tcp_skb_entail`).
+pub(crate) fn begin(sender: &mut Sender, now: Time) {
+    if sender.board.is_empty() {
+        sender.restart_after_idle(now);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
