@@ -238,7 +238,8 @@ impl Guest {
                 false => (is_late || !within(FAILED_CALL), is_late),
             };
             let mut devices = self.devices.iter().flatten();
-            if !is_due && !(takes && devices.any(|device| device.device.has_something())) {
+            let has_more = takes && devices.any(|device| device.device.has_something());
+            if !is_due && !has_more {
                 return Ok(());
             }
             let run = self.clock.run(at);
