@@ -98,16 +98,22 @@ impl Inbound {
         let packet_memory = config.packet_memory.beside_less(option);
         config.multipath = false;
         let mss = config.effective_mss();
+        let mut most_memory = None;
         if let ReceiveWindow::Autotuned { max_bytes } = &mut config.receive_window
             && is_linux
         {
             // The largest buffer is so much memory, of which the option takes a share.
             let share = window::share_of(mss, config.packet_memory.alone);
             let less = window::share_of(mss.saturating_sub(option), packet_memory.alone);
+            most_memory = Some(*max_bytes * window::WHOLE / share);
             *max_bytes = *max_bytes * less / share;
         }
         config.packet_memory = packet_memory;
         let mut window = AdvertisedWindow::new(&config);
+        // While a path has carried nothing a half of it is payload, and a window for more is not had.
+        if let Some(memory) = most_memory {
+            window.limit_memory(memory);
+        }
         // What the SYN says counts from here.
         window.begin(1, None);
         Inbound {

@@ -20,7 +20,7 @@ const LARGEST_UNSCALED: u64 = 65_535;
 /// Standard: RFC 7323 §2.3.
 const LARGEST_WINDOW: u64 = 65_535 << 14;
 /// The share of payload is counted in parts of this (`TCP_RMEM_TO_WIN_SCALE`).
-const WHOLE: u64 = 256;
+pub(crate) const WHOLE: u64 = 256;
 /// The share assumed at first (`TCP_DEFAULT_SCALING_RATIO`).
 const FIRST_SHARE: u64 = WHOLE / 2;
 /// Segments that the application is taken to read in the first round trip (`TCP_INIT_CWND`).
@@ -45,8 +45,9 @@ pub(crate) struct AdvertisedWindow {
     /// Window scale shift (RFC 7323 section 2).
     scale: u8,
     maximum: u64,
-    /// Size of the buffer in memory (`sk_rcvbuf`), and the share of payload in it.
+    /// Size of the buffer in memory (`sk_rcvbuf`), how large it may become, and the share of payload in it.
     memory: u64,
+    most_memory: u64,
     share: u64,
     /// Memory of a packet beside its payload.
     beside: u64,
@@ -93,6 +94,7 @@ impl AdvertisedWindow {
             scale: scale_of(if is_autotuned { 2 * maximum } else { maximum }),
             maximum,
             memory: buffer * WHOLE / FIRST_SHARE,
+            most_memory: u64::MAX,
             share: FIRST_SHARE,
             beside: config.packet_memory.alone,
             buffer,
@@ -359,6 +361,11 @@ impl AdvertisedWindow {
         grows
     }
 
+    /// The buffer is at most `memory` large, whatever share of it is payload.
+    pub(crate) fn limit_memory(&mut self, memory: u64) {
+        self.most_memory = memory;
+    }
+
     /// Size of the buffer in memory.
     pub(crate) fn memory(&self) -> u64 {
         self.memory
@@ -421,9 +428,8 @@ impl AdvertisedWindow {
         if copied > self.space {
             let wanted = autotuned_buffer(copied, self.space, mss);
             if wanted > self.buffer {
-                self.memory = self
-                    .memory
-                    .max(wanted.min(self.maximum) * WHOLE / self.share);
+                let wanted = wanted.min(self.maximum) * WHOLE / self.share;
+                self.memory = self.memory.max(wanted.min(self.most_memory));
                 self.buffer = (self.memory * self.share / WHOLE).min(self.maximum);
                 self.clamp = self.buffer;
             }

@@ -441,3 +441,19 @@ fn as_much_as_in_the_round_trip_before_lets_the_buffer_be() {
     window.on_read(at(20), space + 1, space + 1, MSS);
     assert!(window.buffer > 20_000);
 }
+
+#[test]
+fn a_buffer_grows_no_larger_than_its_memory_may_whatever_the_share_of_payload() {
+    let grown = |limit: Option<u64>| {
+        let mut window = listening();
+        limit
+            .into_iter()
+            .for_each(|limit| window.limit_memory(limit));
+        window.rtt = Some(Span::from_millis(1));
+        let read = 1 << 20;
+        window.on_read(Time::ZERO + Span::from_secs(1), read, read, MSS);
+        window.memory
+    };
+    assert!(grown(None) > 1 << 20);
+    assert_eq!(grown(Some(300_000)), 300_000);
+}
