@@ -172,6 +172,22 @@ def test_every_byte_arrives_and_the_tables_are_filled() -> None:
 
 
 @needs_kernel
+def test_kernels_of_two_versions_talk_to_each_other() -> None:
+    releases = sorted({one.release for one in kernel.installed()})
+    if len(releases) < 2:
+        pytest.skip("one version was built; fadeout kernel build --source makes another")
+    for server, client in (releases[:2], releases[1::-1]):
+        text = SCENARIO
+        for node, release in (("server", server), ("client", client)):
+            named = f'[node.{node}]\nkernel = "6.12"'
+            assert named in text
+            text = text.replace(named, f'[node.{node}]\nkernel = "{release}"')
+        flow = fadeout.run(text).flows.row(0, named=True)
+        assert flow["delivered_bytes"] == 3_000_000
+        assert flow["completed_at_s"] is not None
+
+
+@needs_kernel
 def test_a_killed_run_leaves_no_guest_and_no_socket(tmp_path: Path) -> None:
     file = tmp_path / "long.toml"
     file.write_text(SCENARIO.replace("4 s", "4000 s").replace("3 MB", "1 GB"))
