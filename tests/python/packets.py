@@ -28,7 +28,7 @@ def packets(capture: Path) -> list[Packet]:
     first: dict[tuple[int, int], int] = {}
     found = []
     for packet in map(_segment, _frames(capture.read_bytes())):
-        ports, back = packet.ports, packet.ports[::-1]
+        ports, back = packet.ports, (packet.ports[1], packet.ports[0])
         if packet.flags & SYN:
             first[ports] = packet.seq
             continue
