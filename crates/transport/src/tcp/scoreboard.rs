@@ -229,12 +229,10 @@ impl Scoreboard {
             && has(next, Tags::JOINED)
             && !has(next, Tags::SACKED)
             && self.ring[next].end_seq() <= end;
-        let whole = if joins {
-            self.whole_len(number - 1).max(len(number))
-        } else {
-            0
-        };
-        let fills_hole = joins && has_next && goes_on(next) && len(next) == whole;
+        let fills_hole = joins
+            && has_next
+            && goes_on(next)
+            && len(next) == self.whole_len(number - 1).max(len(number));
         self.set_joined(number, joins);
         if has_next && !stays {
             self.set_joined(next, fills_hole);

@@ -83,8 +83,7 @@ pub(super) struct Inbound {
     /// Where what is in order ends, but for what the last segments put in order (Linux does that last,
     /// `__mptcp_ofo_queue`).
     packed_to: u64,
-    /// The segment that came last, and what it put in order, is in the buffer when it is acknowledged: nobody
-    /// has read it yet.
+    /// In the papers' stack the segment that came last is in the buffer when it is acknowledged.
     is_fresh: bool,
 }
 
@@ -258,7 +257,7 @@ impl Inbound {
             return Held::Payload(self.buffered());
         }
         let mut held = self.packets.memory();
-        if self.is_fresh && !self.is_linux {
+        if self.is_fresh {
             held += self.memory_of(mss.into(), mss);
         }
         Held::Memory(held)
@@ -297,7 +296,7 @@ impl Inbound {
         self.packets.put_in_order(self.packed_to);
         self.packed_to = self.reassembly.next();
         let mut delivered = Delivered::default();
-        self.is_fresh = self.is_reading && arrived > 0;
+        self.is_fresh = !self.is_linux && self.is_reading && arrived > 0;
         if self.is_reading {
             if self.is_linux {
                 self.fresh += arrived;
