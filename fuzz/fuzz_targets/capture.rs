@@ -2,7 +2,7 @@
 
 #![no_main]
 
-#[path = "../../crates/record/tests/captures/anything.rs"]
+#[path = "../../crates/record/tests/all/captures/anything.rs"]
 mod anything;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| anything::check_captures(data));

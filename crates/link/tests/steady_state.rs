@@ -1,5 +1,6 @@
 //! A link that has reached its largest backlog allocates nothing more.
 
+#[path = "all/common/mod.rs"]
 mod common;
 
 use common::mbps;

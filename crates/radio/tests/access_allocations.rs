@@ -1,5 +1,6 @@
 //! The steady state allocates nothing.
 
+#[path = "all/common/mod.rs"]
 mod common;
 
 use common::AtRest;

@@ -5,6 +5,7 @@
 //! start of a flow, every slow start and the first blockages in it, and the rest, with most of
 //! the blockages, timeouts and losses, must do with what there is.
 
+#[path = "all/common/mod.rs"]
 mod common;
 
 use common::{end, examples, name, parse, part, read, run_to, world};

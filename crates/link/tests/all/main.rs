@@ -1,0 +1,12 @@
+//! All integration tests of this crate, in one binary: what they share is compiled and linked once.
+
+mod blocks;
+mod capacity;
+mod changes;
+mod closed_loop;
+mod common;
+mod link;
+mod managed;
+mod slow_model;
+mod traces;
+mod yielding;

@@ -1,0 +1,12 @@
+//! All integration tests of this crate, in one binary: what they share is compiled and linked once.
+
+mod access_aggregation;
+mod access_cross_link;
+mod access_goodput;
+mod access_legs;
+mod access_properties;
+mod access_sub_bands;
+mod access_timing;
+mod access_wideband;
+mod common;
+mod handover;

@@ -1,0 +1,251 @@
+//! UEs that are idle at the start, from the scenario file to rows.
+
+use crate::common::rows::Rows;
+use crate::common::{parse, run_with};
+use fadeout_core::{HandoverOutcome, Procedure, RadioDropCause, RadioDropRow, RrcEvent};
+use fadeout_record::Destination;
+use fadeout_sim::{Control, Simulation, advice};
+
+/// UEs between two cells, with a server behind the core.
+fn scenario(radio: &str, ues: &str, flows: &str) -> String {
+    let link = |name: &str, from: &str, to: &str, delay: &str| {
+        format!(
+            "[link.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"1 Gbit/s\"\ndelay = \"{delay}\"\n"
+        )
+    };
+    let cell = |name: &str, x: &str| {
+        format!(
+            "[cell.{name}]\nradio = \"{radio}\"\ncarrier = \"2 GHz\"\nbandwidth = \"20 MHz\"\n\
+             position = [\"{x}\", \"0 m\"]\ntx-power = \"40 dBm\"\n\
+             channel = {{ path-loss = \"uma\", line-of-sight = \"obstructed\" }}\n"
+        )
+    };
+    [
+        "duration = \"8 s\"\nseed = 3\n",
+        &link("internet", "server", "core", "10 ms"),
+        &link("s1-west", "core", "west", "5 ms"),
+        &link("s1-east", "core", "east", "5 ms"),
+        &cell("west", "0 m"),
+        &cell("east", "500 m"),
+        ues,
+        flows,
+        "[mobility-management]\nsignalling = \"links\"\npreparation = \"s1\"\ncore = \"core\"\n",
+    ]
+    .concat()
+}
+
+fn run(text: &str) -> (Rows, u64) {
+    run_with(&parse(text, ".".into(), &[]), Rows::default())
+}
+
+fn times(rows: &Rows, event: RrcEvent) -> Vec<f64> {
+    let steps = rows.steps.iter().filter(|row| row.event == event);
+    steps.map(|row| row.time_s.as_secs_f64()).collect()
+}
+
+const PHONE: &str = "[ue.phone]\nposition = [\"60 m\", \"40 m\"]\nattach-at = \"1 s\"\n";
+
+/// Over S1 of 1 Gbit/s and 5 ms a message of 150 bytes takes 1.2 us more, one of 350 2.8 us; none has a rate towards
+/// the core.
+#[test]
+fn messages_take_the_times_of_the_links() {
+    let flow = "[flow.up]\nfrom = \"phone\"\nto = \"server\"\n";
+    for radio in ["lte", "nr"] {
+        let (rows, delivered) = run(&scenario(radio, PHONE, flow));
+        assert!(delivered > 1000, "{delivered}");
+        let first = |event| times(&rows, event).first().copied().unwrap_or(f64::NAN);
+        let took = |one, other| first(other) - first(one);
+        let near = |span: f64, expected: f64| {
+            assert!((span - expected).abs() < 1e-9, "{radio}: {span} {expected}");
+        };
+        near(
+            took(RrcEvent::SetupComplete, RrcEvent::AuthenticationRequest),
+            0.005,
+        );
+        near(
+            took(RrcEvent::ContextSetupRequest, RrcEvent::SecurityCommand),
+            0.005_002_8,
+        );
+        near(
+            took(RrcEvent::CompleteReceived, RrcEvent::PathSwitched),
+            0.005,
+        );
+        if radio == "nr" {
+            near(
+                took(RrcEvent::SessionSetupRequest, RrcEvent::ReconfigurationSent),
+                0.005_002_8,
+            );
+        }
+        let [row] = &rows.handovers[..] else {
+            panic!("{:?}", rows.handovers);
+        };
+        let is_well = row.outcome == HandoverOutcome::Success;
+        assert!(row.procedure == Procedure::Attach && is_well, "{row:?}");
+        near(row.triggered_s, 1.0);
+        near(row.switched_s, first(RrcEvent::PathSwitched));
+        // What the UE sent before waited for its bearer.
+        assert!(rows.drops.is_empty(), "{:?}", rows.drops[0]);
+    }
+}
+
+#[test]
+fn the_core_drops_what_comes_for_a_ue_that_has_not_attached() {
+    let stream =
+        "application = { kind = \"packet-stream\", size = \"972 B\", rate = \"1 Mbit/s\" }";
+    let flow = format!("[flow.down]\nfrom = \"server\"\nto = \"phone\"\n{stream}\n");
+    let (rows, delivered) = run(&scenario("lte", PHONE, &flow));
+    let switched = times(&rows, RrcEvent::PathSwitched)[0];
+    let is_of_core = |row: &RadioDropRow| row.cause == RadioDropCause::NotAttached;
+    assert!(rows.drops.iter().all(is_of_core));
+    // 128.6 a second that passed the core, 10 ms from the server, before the path was there.
+    let expected = (switched - 0.010) * 1e6 / 8.0 / 972.0;
+    assert!(
+        (rows.drops.len() as f64 - expected).abs() < 2.0,
+        "{expected}"
+    );
+    let last = rows.drops.last().expect("some").time_s.as_secs_f64();
+    assert!(last < switched && switched - last < 0.01);
+    let all = 8.0 * 1e6 / 8.0 / 972.0;
+    let missing = all - delivered as f64 - rows.drops.len() as f64;
+    assert!((0.0..8.0).contains(&missing), "{missing}");
+}
+
+#[test]
+fn a_crowd_that_attaches_at_once_is_served_and_the_same_each_time() {
+    let ues = "[ue.phone]\ncount = 30\nposition = [\"60 m\", \"40 m\"]\nspread = \"30 m\"\nattach-at = \"1 s\"\n";
+    let flow = "[flow.up]\nfrom = \"phone\"\nto = \"server\"\napplication = { kind = \"transfer\", size = \"20 kB\" }\n";
+    let text = scenario("lte", ues, flow);
+    let (rows, delivered) = run(&text);
+    assert_eq!(times(&rows, RrcEvent::Attached).len(), 30);
+    assert!(!times(&rows, RrcEvent::ContentionLost).is_empty());
+    assert_eq!(delivered % 30, 0, "each whole: {delivered}");
+    let (again, _) = run(&text);
+    assert_eq!(rows.steps, again.steps);
+    // Spread over time they hardly meet.
+    let (apart, _) = run(&text.replace(
+        "attach-at = \"1 s\"",
+        "attach-at = \"1 s\"\nattach-within = \"4 s\"",
+    ));
+    assert_eq!(times(&apart, RrcEvent::Attached).len(), 30);
+    let begun = times(&apart, RrcEvent::AttachBegun);
+    let (first, last) = (begun[0], begun[29]);
+    assert!(
+        (1.0..2.0).contains(&first) && (4.0..5.0).contains(&last),
+        "{first} {last}"
+    );
+    let lost = |rows: &Rows| times(rows, RrcEvent::ContentionLost).len();
+    assert!(lost(&apart) < lost(&rows));
+}
+
+const UP: &str = "[flow.up]\nfrom = \"phone\"\nto = \"server\"\n";
+
+/// What is said before the run, and what at its end.
+fn said(ues: &str, overrides: &[&str]) -> (Vec<String>, Vec<String>) {
+    let flow = match ues.contains("count") {
+        true => UP.replace("\"phone\"", "\"phone-0\""),
+        false => UP.to_owned(),
+    };
+    let scenario = parse(&scenario("lte", ues, &flow), ".".into(), overrides);
+    // That a UE has no neighbour, or a buffer is small, is not of here.
+    let mut before = advice(&scenario);
+    before.retain(|what| what.contains("attach"));
+    let simulation = Simulation::new(scenario, Destination::Nowhere).expect("it is right");
+    let results = simulation.run(|_| Control::Continue);
+    (before, results.expect("it runs").remarks)
+}
+
+#[test]
+fn ues_that_never_attach_are_named_with_the_reason() {
+    assert_eq!(said(PHONE, &[]), (Vec::new(), Vec::new()));
+    let none: Vec<String> = Vec::new();
+    let one = |found: &(Vec<String>, Vec<String>), parts: [&str; 2]| {
+        let (before, after) = found;
+        assert!(before.is_empty(), "{before:?}");
+        let [remark] = &after[..] else {
+            panic!("{after:?}");
+        };
+        let has = |part: &&str| remark.contains(*part);
+        assert!(parts.iter().all(has), "{remark}");
+    };
+    let phone = "UE \"phone\": not attached by the end of the run: ";
+    let weak = said(PHONE, &["mobility-management.q-rx-lev-min=\"-40 dBm\""]);
+    one(&weak, [phone, "is not above `q-rx-lev-min` of -40 dBm"]);
+    assert!(weak.1[0].contains("the strongest, \"west\", has an RSRP of -"));
+    let unread = said(PHONE, &["mobility-management.q-in=\"50 dB\""]);
+    one(
+        &unread,
+        [
+            phone,
+            "the strongest, \"west\", whose downlink is below `q-in`",
+        ],
+    );
+    // Nothing that the core asks comes, however often it is sent again; T3410 ends after 15 s.
+    let lost = said(
+        PHONE,
+        &["link.s1-west.loss={ probability = 1 }", "duration=\"20 s\""],
+    );
+    one(
+        &lost,
+        [phone, "1 attempt failed, the latest after RRC's setup"],
+    );
+    // 8 s are over before it has done.
+    let late = PHONE.replace("1 s", "7.9 s");
+    one(&said(&late, &[]), [phone, "the first attempt is under way"]);
+    // Of thirty that begin within 14 s half are late.
+    let many = PHONE.replace(
+        "at = \"1 s\"",
+        "at = \"1 s\"\nattach-within = \"14 s\"\ncount = 30",
+    );
+    let (before, after) = said(&many, &[]);
+    assert_eq!(before, none);
+    let begins = after.iter().find(|what| what.contains("it begins at"));
+    let begins = begins.expect("some begin later");
+    assert!(
+        begins.contains("(`attach-within`)") && begins.contains(" more: "),
+        "{begins}"
+    );
+}
+
+#[test]
+fn what_lets_no_ue_attach_is_said_before_the_run() {
+    let (before, after) = said(&PHONE.replace("1 s", "8 s"), &[]);
+    let late = "UE \"phone\": `attach-at` of 8 s is not before the end of the run at 8 s, so there is no connection";
+    assert_eq!((before, after), (vec![late.to_owned()], Vec::new()), "once");
+    // 3 + 6 + 6 ms from the preamble to RRC's setup.
+    let (before, after) = said(PHONE, &["mobility-management.t300=\"15 ms\""]);
+    assert!(
+        before[0].contains("`t300` of 15 ms ends before RRC's setup can come, 15 ms"),
+        "{before:?}"
+    );
+    assert!(
+        after[0].contains("1 attempt failed, the latest in random access, by `t300`"),
+        "{after:?}"
+    );
+    // With the way to an occasion, 10 ms at most, the shortest that is enough.
+    let enough = said(PHONE, &["mobility-management.t300=\"26 ms\""]);
+    assert_eq!(enough, (Vec::new(), Vec::new()));
+}
+
+/// With the handovers of all procedures afterwards.
+#[test]
+fn whoever_has_attached_is_handed_over_as_any_other() {
+    let ues = "[ue.phone]\nposition = [\"60 m\", \"40 m\"]\nattach-at = \"1 s\"\n\
+               mobility = { model = \"line\", x-speed = 60 }\n";
+    let flows = "[flow.down]\nfrom = \"server\"\nto = \"phone\"\n[flow.up]\nfrom = \"phone\"\nto = \"server\"\n";
+    for (radio, procedure, kind) in [
+        ("lte", "plain", Procedure::Handover),
+        ("nr", "conditional", Procedure::Conditional),
+        ("nr", "daps", Procedure::Daps),
+    ] {
+        let text = scenario(radio, ues, flows).replace(
+            "preparation = \"s1\"\n",
+            &format!("procedure = \"{procedure}\"\n"),
+        ) + "[link.x2]\nfrom = \"west\"\nto = \"east\"\nrate = \"1 Gbit/s\"\ndelay = \"5 ms\"\n\
+               reverse = { rate = \"1 Gbit/s\" }\n";
+        let (rows, delivered) = run(&text);
+        let kinds: Vec<Procedure> = rows.handovers.iter().map(|row| row.procedure).collect();
+        assert_eq!(kinds.first(), Some(&Procedure::Attach), "{procedure}");
+        assert!(kinds.contains(&kind), "{procedure}: {kinds:?}");
+        assert!(delivered > 1000, "{procedure}: {delivered}");
+    }
+}

@@ -1,0 +1,106 @@
+//! Connections that nothing answers, or that are given up, as a run's remarks tell of them.
+
+use crate::common::parse;
+use fadeout_record::Destination;
+use fadeout_sim::{Control, Simulation};
+
+/// Two links between `a` and `b`: what each loses there and back, and how long the run is.
+fn scenario(duration: &str, losses: [&str; 2], flows: &str) -> String {
+    let link = |name: &str, [there, back]: [&str; 2]| {
+        format!(
+            "[link.{name}]\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n\
+             loss = {{ probability = {there} }}\nreverse = {{ loss = {{ probability = {back} }} }}\n"
+        )
+    };
+    [
+        &format!("duration = \"{duration}\"\n"),
+        &link("one", losses),
+        &link("two", ["0", "0"]),
+        flows,
+    ]
+    .concat()
+}
+
+const TCP: &str = "[flow.file]\nfrom = \"a\"\nto = \"b\"\nroute = [\"one\"]\n";
+
+/// What is said at the end of a run.
+fn said(text: &str) -> Vec<String> {
+    let scenario = parse(text, ".".into(), &[]);
+    let simulation = Simulation::new(scenario, Destination::Nowhere).expect("it is right");
+    let results = simulation.run(|_| Control::Continue).expect("it runs");
+    results.remarks
+}
+
+#[test]
+fn a_connection_that_nothing_answers_is_told_with_its_syns() {
+    // Linux: the first four timeouts are a second each (tcp_syn_linear_timeouts), six more double (tcp_syn_retries).
+    let given_up = said(&scenario("200 s", ["1", "0"], TCP));
+    assert_eq!(
+        given_up,
+        [
+            "flow \"file\": never connected: no answer to 11 SYNs from 0.000 to 68.096 s; it was given up"
+        ]
+    );
+    let under_way = said(&scenario("2 s", ["1", "0"], TCP));
+    assert_eq!(
+        under_way,
+        ["flow \"file\": never connected: no answer to 2 SYNs from 0.000 to 1.024 s"]
+    );
+    // The end of the run may come before any answer can.
+    assert!(said(&scenario("10 ms", ["0", "0"], TCP)).is_empty());
+    assert!(said(&scenario("2 s", ["0", "0"], TCP)).is_empty());
+}
+
+#[test]
+fn a_way_back_that_is_lost_is_told_apart() {
+    let [remark] = &said(&scenario("2 s", ["0", "1"], TCP))[..] else {
+        panic!("one remark");
+    };
+    assert!(
+        remark.ends_with("s; the other end heard it, and what that sent was lost"),
+        "{remark}"
+    );
+}
+
+#[test]
+fn many_connections_are_told_in_one_sentence() {
+    let many = TCP.replace("route", "count = 5\nroute");
+    let [remark] = &said(&scenario("2 s", ["1", "0"], &many))[..] else {
+        panic!("one remark");
+    };
+    assert!(
+        remark.starts_with(
+            "flows \"file-0\", \"file-1\" and 3 more: never connected, of the first: no answer to 2 SYNs"
+        ),
+        "{remark}"
+    );
+}
+
+#[test]
+fn a_first_path_that_goes_before_an_answer_takes_the_connection_along() {
+    let paths = "[flow.file]\nfrom = \"a\"\nto = \"b\"\nmultipath = { paths = [{ links = [\"one\"], \
+                 until = \"3 s\" }, [\"two\"]] }\n";
+    let gone = said(&scenario("9 s", ["1", "0"], paths));
+    assert_eq!(
+        gone,
+        [
+            "flow \"file\": never connected: no answer to 3 SYNs from 0.000 to 2.048 s on its first path, without \
+             which no other joins; it was given up"
+        ]
+    );
+}
+
+#[test]
+fn a_connection_that_is_given_up_later_is_told_with_what_arrived() {
+    // From one second on nothing crosses; RFC 1122's R2 is some 15 minutes in Linux.
+    let cut = "[blockage.cut]\nlink = \"one\"\nschedule = { period = \"3000 s\", duration = \"2999 s\", \
+               phase = \"1 s\" }\neffect = \"dropped-on-arrival\"\n";
+    let [remark] = &said(&scenario("1500 s", ["0", "0"], &[TCP, cut].concat()))[..] else {
+        panic!("one remark");
+    };
+    assert!(
+        remark.starts_with("flow \"file\": the connection was given up at ")
+            && remark.ends_with(" B had arrived"),
+        "{remark}"
+    );
+}

@@ -1,0 +1,63 @@
+//! Handovers during which the source serves on, from the scenario file to rows.
+
+use crate::common::rows::Rows;
+use crate::common::{parse, run_with};
+use fadeout_core::{CellId, Direction, HandoverOutcome, Procedure, RrcEvent};
+
+/// The project's example with these overrides.
+fn run(overrides: &[&str]) -> Rows {
+    let text = include_str!("../../../../scenarios/daps.toml");
+    run_with(&parse(text, ".".into(), overrides), Rows::with_blocks()).0
+}
+
+#[test]
+fn a_stream_goes_on_while_the_phone_enters_the_target() {
+    let plain = run(&["mobility-management.procedure=\"plain\""]);
+    let gap_s = plain.only().downlink_gap_s;
+    assert!((0.040..0.080).contains(&gap_s), "{gap_s} s");
+    let rows = run(&[]);
+    let row = rows.only();
+    assert_eq!(row.procedure, Procedure::Daps);
+    assert!(row.downlink_gap_s < 0.010, "{row:?}");
+    assert!(rows.drops.is_empty() && row.lost_packets == 0);
+    // The source hears of it one way behind the last message, and its answer is there one way later.
+    let step = |event| {
+        let mut steps = rows.steps.iter();
+        let found = steps.find(|step| step.event == event);
+        found.map(|step| step.time_s).expect("it happens")
+    };
+    let success = step(RrcEvent::HandoverSuccess);
+    let complete = step(RrcEvent::CompleteReceived);
+    let release = step(RrcEvent::SourceReleased);
+    // 100 bytes at 1 Gbit/s.
+    assert_eq!(success.since(complete).as_nanos(), 5_000_800);
+    let told = release.since(success).as_nanos();
+    assert!((5_000_800..20_000_000).contains(&told), "{told} ns");
+    // Both cells send while both serve.
+    let cells = [CellId(0), CellId(1)].map(|cell| {
+        let blocks = rows.blocks.iter();
+        let blocks = blocks.filter(|block| block.direction == Direction::Downlink);
+        let during = blocks.filter(|block| block.time_s >= complete && block.time_s < release);
+        during.filter(|block| block.cell == cell).count()
+    });
+    assert!(cells.iter().all(|&blocks| blocks > 0), "{cells:?}");
+    // 10 Mbit/s in packets of 1200 bytes, from the command to the source's knowledge.
+    let expected =
+        (success.since(step(RrcEvent::CommandSent)).as_secs_f64() * 1e7 / 9_600.0) as u32;
+    let copies = row.forwarded_numbered;
+    assert!(
+        (expected..expected + 40).contains(&copies),
+        "{copies} and {expected}"
+    );
+}
+
+#[test]
+fn a_target_that_is_not_reached_in_time_leaves_the_phone_where_it_is() {
+    let rows = run(&["mobility-management.t304=\"20 ms\""]);
+    let failed = rows.handovers.iter();
+    let failed = failed.filter(|row| row.outcome == HandoverOutcome::Failed);
+    assert!(failed.count() > 3);
+    let count = |event| rows.steps.iter().filter(|step| step.event == event).count();
+    let back = count(RrcEvent::SourceResumed);
+    assert!(back > 3 && back <= count(RrcEvent::AccessFailure));
+}

@@ -1,0 +1,215 @@
+//! The same bits every time: in another process, in another thread, with or without optimisation.
+//!
+//! `fingerprints.csv` pins the trajectory of every example scenario. When a change of behaviour
+//! is meant, `UPDATE_FINGERPRINTS=1 cargo test -p fadeout-sim --test determinism` writes it anew,
+//! and `CHANGELOG.md` says so under "Results change". With `--release` the same test compares the
+//! optimised build.
+
+use crate::common::{examples, name, read, run_to, world};
+use fadeout_core::{
+    BlockageRow, DropCause, DropRow, EndpointId, Fingerprint, FlowId, LinkId, Packet, Probe, Span,
+    Time,
+};
+use fadeout_sim::{RESULTS_VERSION, World, build};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Long enough for several blockages and recoveries, short enough for builds without
+/// optimisation.
+const LENGTH: Span = Span::from_secs(12);
+/// An example whose point comes later.
+const LATER: [(&str, Span); 3] = [
+    // Its second change of cell.
+    ("handover", Span::from_secs(24)),
+    // Its handover at 90 s, and what TCP makes of it.
+    ("inter-rat", Span::from_secs(95)),
+    // Its handover to 3G at 15 s.
+    ("to-3g", Span::from_secs(24)),
+];
+const SEEDS: [u64; 2] = [1, 2];
+const HEADER: &str = "scenario,seed,duration_s,fingerprint";
+
+fn file() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fingerprints.csv")
+}
+
+fn length(path: &Path) -> Span {
+    let later = LATER.iter().find(|(of, _)| name(path) == *of);
+    later.map_or(LENGTH, |&(_, length)| length)
+}
+
+fn fingerprint(path: &Path, seed: u64) -> String {
+    let scenario = read(path, &[&format!("seed={seed}")]);
+    let mut world = world(&scenario);
+    run_to(&mut world, Time::ZERO + length(path));
+    world.fingerprint().to_string()
+}
+
+fn table() -> String {
+    let mut table = format!("{HEADER}\n");
+    for path in examples() {
+        for seed in SEEDS {
+            let print = fingerprint(&path, seed);
+            let length = length(&path).as_secs_f64();
+            writeln!(table, "{},{seed},{length},{print}", name(&path)).expect("text grows");
+        }
+    }
+    table
+}
+
+/// `RESULTS_VERSION`, and the digest of the pinned trajectories that have it.
+const PINNED: (u32, &str) = (1, "43143417d6d18e18");
+
+#[test]
+fn the_version_of_the_results_is_raised_when_the_pinned_trajectories_change() {
+    let pinned = std::fs::read_to_string(file()).expect("fingerprints.csv is beside this test");
+    let mut digest = Fingerprint::default();
+    for byte in pinned.bytes().filter(|byte| *byte != b'\r') {
+        digest.mix(Time::ZERO, byte.into());
+    }
+    assert_eq!(
+        (RESULTS_VERSION, digest.to_string().as_str()),
+        PINNED,
+        "raise RESULTS_VERSION once for what changed since the last release of it, and write both here"
+    );
+}
+
+#[test]
+fn every_example_takes_the_trajectory_that_is_pinned() {
+    let found = table();
+    if std::env::var_os("UPDATE_FINGERPRINTS").is_some() {
+        std::fs::write(file(), &found).expect("the file can be written");
+    }
+    let pinned = std::fs::read_to_string(file()).expect("fingerprints.csv is beside this test");
+    for (pinned, found) in pinned.lines().zip(found.lines()) {
+        assert_eq!(
+            found,
+            pinned,
+            "results changed; if that is meant, see the top of {}",
+            file!()
+        );
+    }
+    assert_eq!(pinned.lines().count(), found.lines().count());
+}
+
+#[test]
+fn runs_side_by_side_do_not_touch_each_other() {
+    let examples = examples();
+    let path = examples
+        .iter()
+        .find(|path| name(path) == "lossy-link")
+        .expect("the example exists");
+    let alone = fingerprint(path, 1);
+    std::thread::scope(|scope| {
+        let runs: Vec<_> = (0..8)
+            .map(|_| scope.spawn(|| fingerprint(path, 1)))
+            .collect();
+        for run in runs {
+            assert_eq!(run.join().expect("the run ends"), alone);
+        }
+    });
+}
+
+#[test]
+fn a_run_in_pieces_is_the_run_in_one() {
+    let path = &examples()[0];
+    let scenario = read(path, &[]);
+    let mut world = world(&scenario);
+    let until = Time::ZERO + LENGTH;
+    while world.run(until, 777) {}
+    assert_eq!(world.fingerprint().to_string(), fingerprint(path, 1));
+}
+
+#[test]
+fn a_probe_that_looks_at_everything_changes_nothing() {
+    for path in examples().iter().take(2) {
+        let world = channel(path, &[]);
+        assert_eq!(world.fingerprint().to_string(), fingerprint(path, 1));
+    }
+}
+
+/// What the channel did, in terms that do not depend on when packets come.
+#[derive(Default)]
+struct Channel {
+    blockages: Vec<(Time, Time)>,
+    sent: u64,
+    /// Which packets of the first link were lost at random, by their number.
+    lost: Vec<u64>,
+}
+
+impl Probe for Channel {
+    fn wants_congestion(&self, _: Time, _: FlowId) -> bool {
+        true
+    }
+    fn wants_queue(&self, _: Time, _: LinkId) -> bool {
+        true
+    }
+    fn wants_packets(&self) -> bool {
+        true
+    }
+    fn sent(&mut self, _: Time, packet: &Packet) {
+        self.sent += u64::from(packet.to == EndpointId(1));
+    }
+    fn dropped(&mut self, row: DropRow) {
+        if row.cause == DropCause::Random && row.link == LinkId(0) {
+            self.lost.push(self.sent);
+        }
+    }
+    fn blockage(&mut self, row: BlockageRow) {
+        self.blockages.push((row.start_s, row.end_s));
+    }
+}
+
+fn channel(path: &Path, overrides: &[&str]) -> World<Channel> {
+    let scenario = read(path, overrides);
+    let mut world = build(&scenario, Channel::default()).expect("a checked scenario");
+    while world.run(Time::ZERO + LENGTH, u64::MAX) {}
+    world
+}
+
+fn example(wanted: &str) -> PathBuf {
+    let mut all = examples();
+    all.retain(|path| name(path) == wanted);
+    all.pop().expect("the example exists")
+}
+
+#[test]
+fn blockages_do_not_depend_on_the_congestion_control() {
+    let path = example("mmwave-vehicle");
+    let cubic = channel(&path, &[]);
+    let newreno = channel(&path, &["flow.bulk.congestion-control=newreno"]);
+    assert!(!cubic.probe().blockages.is_empty());
+    assert_eq!(cubic.probe().blockages, newreno.probe().blockages);
+    assert_ne!(cubic.fingerprint(), newreno.fingerprint());
+}
+
+#[test]
+fn the_same_packets_are_lost_whatever_the_congestion_control() {
+    let path = example("lossy-link");
+    let cubic = channel(&path, &[]);
+    let newreno = channel(&path, &["flow.download.congestion-control=newreno"]);
+    assert_ne!(cubic.fingerprint(), newreno.fingerprint());
+    let common = cubic.probe().sent.min(newreno.probe().sent);
+    let lost = |world: &World<Channel>| -> Vec<u64> {
+        let lost = world.probe().lost.iter().copied();
+        lost.filter(|&number| number <= common).collect()
+    };
+    assert!(lost(&cubic).len() > 10);
+    assert_eq!(lost(&cubic), lost(&newreno));
+}
+
+#[test]
+fn the_seed_changes_what_is_random_and_nothing_else() {
+    let path = example("mmwave-vehicle");
+    let (one, two) = (channel(&path, &["seed=1"]), channel(&path, &["seed=2"]));
+    assert_ne!(one.probe().blockages, two.probe().blockages);
+    for file in ["lossy-link", "on-off"] {
+        let path = example(file);
+        assert_ne!(fingerprint(&path, 1), fingerprint(&path, 2), "{file}");
+    }
+    // Nothing in these is drawn.
+    for file in ["clean-link", "competing-flows", "blockage"] {
+        let path = example(file);
+        assert_eq!(fingerprint(&path, 1), fingerprint(&path, 2), "{file}");
+    }
+}

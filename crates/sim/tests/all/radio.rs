@@ -1,0 +1,416 @@
+//! Whole scenarios over cells: from a server through a base station to user equipment and back.
+
+use crate::common::{end, parse, run_to, world};
+use fadeout_sim::World;
+use serde_json::Value;
+
+/// A server, a core link and a cell; tests add UEs and flows.
+fn scenario(cell: &str, rest: &str) -> String {
+    format!(
+        "duration = \"2 s\"\n\
+         [link.core]\nfrom = \"server\"\nto = \"base\"\nrate = \"10 Gbit/s\"\ndelay = \"5 ms\"\n\
+         [cell.base]\n{cell}\n{rest}\n"
+    )
+}
+
+const LTE: &str = "radio = \"lte\"\ncarrier = \"2 GHz\"\nbandwidth = \"20 MHz\"\n\
+                   channel = { path-loss = \"uma\" }";
+const NR: &str = "radio = \"nr\"\ncarrier = \"28 GHz\"\nbandwidth = \"400 MHz\"\n\
+                  channel = { path-loss = \"umi\" }";
+const DOWNLOAD: &str = "[flow.bulk]\nfrom = \"server\"\nto = \"phone\"\n";
+
+fn summary(text: &str, overrides: &[&str]) -> Value {
+    let scenario = parse(text, ".".into(), overrides);
+    let mut world = world(&scenario);
+    run_to(&mut world, end(&scenario));
+    fadeout_sim::summary(&scenario, &world)
+}
+
+fn refused(text: &str) -> String {
+    let scenario = parse(text, ".".into(), &[]);
+    World::unobserved(&scenario)
+        .err()
+        .unwrap_or_else(|| panic!("accepted:\n{text}"))
+        .to_string()
+}
+
+/// Goodput of the flow of this position in Mbit/s.
+fn goodput(summary: &Value, flow: usize) -> f64 {
+    summary["flows"][flow]["goodput_mbps"]
+        .as_f64()
+        .expect("a rate")
+}
+
+/// A vehicle in front of the phone from 1 to 1.5 s; behind it nothing is received, as the power is low.
+#[test]
+fn behind_a_passing_vehicle_a_reflected_path_goes_on() {
+    let run = |channel: &str| {
+        let channel = format!(
+            "channel = {{ path-loss = \"umi\", line-of-sight = \"clear\", shadowing = false, \
+             fading = \"none\", ue-antenna = {{ kind = \"beam\", width = 30, height = 30 }}, \
+             beam-tracking = \"20 ms\", {channel} }}"
+        );
+        let cell = format!(
+            "radio = \"nr\"\ncarrier = \"38 GHz\"\nbandwidth = \"400 MHz\"\nheight = \"5 m\"\n\
+             tx-power = \"0 dBm\"\nantenna = {{ kind = \"beam\" }}\n{channel}"
+        );
+        let ue = "[ue.phone]\nposition = [\"50 m\", \"0 m\"]\nheight = \"1 m\"\n\
+                  rlc = { mode = \"am\", buffer = \"20 MB\" }\n";
+        let text = scenario(&cell, &format!("{ue}{DOWNLOAD}"));
+        goodput(&summary(&text, &["duration=3 s"]), 0)
+    };
+    let vehicle = "blockage = { model = \"passing\", phase = \"fixed\", first = \"1 s\", \
+                   duration = \"500 ms\", nearest = 0.5, farthest = 0.5 }";
+    let (clear, blocked) = (run("oxygen = true"), run(vehicle));
+    let reflected = run(&format!("{vehicle}, reflected-path = \"8 dB\""));
+    // The vehicle is there for a sixth of the time, and TCP grows again after it.
+    assert!(
+        blocked < clear * 0.9 && blocked > clear * 0.6,
+        "{blocked} of {clear} Mbit/s"
+    );
+    // Found after at most 80 ms, and 8 dB cost less than half of the rate.
+    assert!(
+        reflected > blocked && reflected < clear,
+        "{reflected} of {blocked} and {clear} Mbit/s"
+    );
+}
+
+#[test]
+fn a_given_sinr_gives_the_rate_of_its_blocks() {
+    // MCS 28 with 100 resource blocks: 75,376 bit a millisecond (TS 36.213 Table 7.1.7.2.1-1).
+    let cell = "radio = { kind = \"lte\", adaptation = \"fixed-mcs\", mcs = 28 }\n\
+                carrier = \"2 GHz\"\nbandwidth = \"20 MHz\"\nchannel = { path-loss = \"uma\" }";
+    // A buffer that no window fills: a hole at the end would keep back what arrived.
+    let ue = "[ue.phone]\ndownlink-sinr = \"40 dB\"\nuplink-sinr = \"40 dB\"\n\
+              rlc = { mode = \"am\", buffer = \"20 MB\" }\n";
+    let text = scenario(cell, &format!("{ue}{DOWNLOAD}"));
+    let rate = goodput(&summary(&text, &["duration=10 s"]), 0);
+    // 1448 of 1500 bytes are payload; RLC, MAC and PDCP headers take about 0.3 %, slow start the
+    // first 0.2 s.
+    let most = 75.376 * 1448.0 / 1500.0;
+    assert!(rate < most && rate > 0.97 * most, "{rate} of {most} Mbit/s");
+}
+
+/// Megabits a second of payload that 64QAM's highest scheme carries in every symbol of 264 resource
+/// blocks at 120 kHz: 948/1024 of 6 bit (TS 38.214 table 5.1.3.1-1), 8 slots a millisecond.
+const NR_SYMBOLS: f64 = 6.0 * 948.0 / 1024.0 * (264 * 12 * 14 * 8) as f64 / 1e3 * PAYLOAD;
+/// MCS 28 with 100 resource blocks (TS 36.213 table 7.1.7.2.1-1), a transport block a millisecond.
+const LTE_BLOCKS: f64 = 75.376 * PAYLOAD;
+/// Of a packet's 1500 bytes.
+const PAYLOAD: f64 = 1448.0 / 1500.0;
+
+#[test]
+fn both_generations_and_directions_carry_what_their_resources_hold() {
+    let upload = "[flow.bulk]\nfrom = \"phone\"\nto = \"server\"\n";
+    for (cell, flow, (least, most)) in [
+        // Slow start takes 0.2 of 5 s, RLC, MAC and PDCP headers 0.3 %.
+        (LTE, DOWNLOAD, (0.955 * LTE_BLOCKS, LTE_BLOCKS)),
+        // A round trip with request and grant is up to twice as long, and so is slow start.
+        (LTE, upload, (0.917 * LTE_BLOCKS, LTE_BLOCKS)),
+        // One direction at a time: a slot of TCP's and RLC's acknowledgments for one of data at
+        // worst. A symbol of control each way leaves 12 of 14.
+        (NR, DOWNLOAD, (NR_SYMBOLS / 2.0, NR_SYMBOLS * 12.0 / 14.0)),
+        // The grant takes a slot too, and so do acknowledgments and what they ask for.
+        (NR, upload, (NR_SYMBOLS / 4.0, NR_SYMBOLS / 2.0)),
+    ] {
+        let ue = "[ue.phone]\ndownlink-sinr = \"40 dB\"\nuplink-sinr = \"40 dB\"\n\
+                  rlc = { mode = \"am\", buffer = \"20 MB\" }\n";
+        let text = scenario(cell, &format!("{ue}{flow}"));
+        let rate = goodput(&summary(&text, &["duration=5 s"]), 0);
+        assert!(
+            (least..most).contains(&rate),
+            "{cell}\n{flow}{rate} of {least} to {most} Mbit/s"
+        );
+    }
+}
+
+#[test]
+fn soft_states_and_values_of_the_place_reach_the_channel() {
+    let cell = "radio = \"nr\"\ncarrier = \"28 GHz\"\nbandwidth = \"400 MHz\"\n\
+                channel = { path-loss = \"umi\" }";
+    let ue = "[ue.phone]\nposition = [\"60 m\", \"0 m\"]\n\
+              mobility = { model = \"line\", y-speed = 10 }\n";
+    let text = scenario(cell, &format!("{ue}{DOWNLOAD}"));
+    let run = |fading: &str, given: &[&str]| {
+        let fading = format!("cell.base.channel.fading={fading}");
+        let overrides: Vec<&str> = [fading.as_str()]
+            .into_iter()
+            .chain(given.iter().copied())
+            .collect();
+        goodput(&summary(&text, &overrides), 0)
+    };
+    for (fading, given) in [
+        ("rician", "cell.base.channel.k-factor=9 dB"),
+        ("clusters", "cell.base.channel.k-factor=9 dB"),
+        ("tdl-a", "cell.base.channel.delay-spread=100 ns"),
+        ("clusters", "cell.base.channel.delay-spread=100 ns"),
+        ("tdl-a", "cell.base.channel.line-of-sight=soft"),
+    ] {
+        let (plain, changed) = (run(fading, &[]), run(fading, &[given]));
+        assert!(changed > 1.0, "{fading}, {given}: {changed} Mbit/s");
+        assert_ne!(plain, changed, "{fading}, {given} changes nothing");
+    }
+}
+
+#[test]
+fn an_idle_crowd_costs_nothing() {
+    let idle = "[ue.crowd]\ncount = 1000\nspread = \"300 m\"\n[ue.phone]\n\
+                position = [\"50 m\", \"0 m\"]\n[flow.one]\nfrom = \"server\"\nto = \"phone\"\n\
+                application = { kind = \"transfer\", size = \"1 kB\" }\n";
+    let summary = summary(&scenario(LTE, idle), &[]);
+    let events = summary["events"].as_u64().expect("a count");
+    assert!(events < 200, "{events} events");
+}
+
+#[test]
+fn a_node_with_two_radio_interfaces_uses_both() {}
+
+/// Two uploads of a phone: `first` on a bearer that comes first, `second` on the default one.
+fn two_bearers(default: &str) -> [f64; 2] {
+    let rest = format!(
+        "[ue.phone]\ncell = \"base\"\nposition = [\"50 m\", \"0 m\"]\n\
+         [ue.phone.drb.first]\npriority = 1\nprioritised-bit-rate = \"1 Mbit/s\"\n\
+         [ue.phone.drb.last]\npriority = 16\n{default}\n\
+         [flow.first]\nfrom = \"phone\"\nto = \"server\"\nroute = [\"phone/first\", \"core\"]\n\
+         [flow.last]\nfrom = \"phone\"\nto = \"server\"\nroute = [\"phone/last\", \"core\"]\n"
+    );
+    let summary = summary(&scenario(LTE, &rest), &["cell.base.channel.fading=none"]);
+    [goodput(&summary, 0), goodput(&summary, 1)]
+}
+
+#[test]
+fn the_bearer_of_the_higher_priority_leaves_the_other_its_prioritised_rate() {
+    // The second bearer's share is 3 Mbit/s of RLC bytes; headers take 4 %, and what the first
+    // leaves unused while it starts adds some.
+    let [first, last] = two_bearers("prioritised-bit-rate = \"3 Mbit/s\"");
+    assert!((2.8..4.5).contains(&last), "{last}");
+    assert!(first > 5.0 * last, "{first} and {last}");
+    let [_, starved] = two_bearers("prioritised-bit-rate = \"8 kbit/s\"");
+    assert!(starved < 0.6, "{starved}");
+}
+
+#[test]
+fn the_strongest_cell_serves_a_ue_that_names_none() {
+    // The far cell's node has no link to the server: only the near one can carry the flow.
+    let far = "[cell.far]\nposition = [\"5000 m\", \"0 m\"]\nradio = \"lte\"\ncarrier = \"2 GHz\"\n\
+               bandwidth = \"20 MHz\"\nchannel = { path-loss = \"uma\" }\n\
+               [ue.phone]\nposition = [\"100 m\", \"0 m\"]\n";
+    let summary = summary(&scenario(LTE, &format!("{far}{DOWNLOAD}")), &[]);
+    assert!(goodput(&summary, 0) > 1.0);
+    let away = refused(&scenario(
+        LTE,
+        &format!("{}{DOWNLOAD}", far.replace("100 m", "4900 m")),
+    ));
+    assert_eq!(away, "flow \"bulk\": no links connect its ends");
+}
+
+#[test]
+fn an_rlc_buffer_below_the_bandwidth_delay_product_is_pointed_out() {
+    let advice = |buffer: &str| {
+        let ue = format!("[ue.phone]\nrlc = {{ mode = \"am\", buffer = \"{buffer}\" }}\n");
+        let text = scenario(LTE, &format!("{ue}{DOWNLOAD}"));
+        fadeout_sim::advice(&parse(&text, ".".into(), &[]))
+    };
+    // 80 Mbit/s by TS 38.306, 10 ms of links there and back: 100 kB.
+    assert_eq!(advice("200 kB"), Vec::<String>::new());
+    let sentences = advice("10 kB");
+    assert_eq!(sentences.len(), 1);
+    assert!(
+        sentences[0].starts_with("UE \"phone\": the RLC buffer of 10 kB is below the 100 kB"),
+        "{sentences:?}"
+    );
+}
+
+#[test]
+fn a_bearer_that_cuts_no_packet_is_pointed_out() {
+    for (mode, count) in [("um", 0), ("tm", 1)] {
+        let ue = format!("[ue.phone]\nrlc = {{ mode = \"{mode}\", buffer = \"200 kB\" }}\n");
+        let text = scenario(LTE, &format!("{ue}{DOWNLOAD}"));
+        let sentences = fadeout_sim::advice(&parse(&text, ".".into(), &[]));
+        let named = sentences.iter().filter(|it| it.contains("cuts no packet"));
+        assert_eq!((named.count(), sentences.len()), (count, count), "{mode}");
+    }
+}
+
+#[test]
+fn a_scenario_in_which_nothing_can_pass_is_named() {
+    let advice = |rate: &str, limit: &str, flow: &str| {
+        let text = format!(
+            "duration = \"2 s\"\n[link.a]\nfrom = \"x\"\nto = \"y\"\nrate = \"{rate}\"\n\
+             delay = \"1 ms\"\nqueue.limit = \"{limit}\"\n{flow}"
+        );
+        fadeout_sim::advice(&parse(&text, ".".into(), &[]))
+    };
+    let flow = "[flow.f]\nfrom = \"x\"\nto = \"y\"\n";
+    assert_eq!(
+        advice("10 Mbit/s", "10 packets", flow),
+        Vec::<String>::new()
+    );
+    for (rate, limit, flow, said) in [
+        ("10 Mbit/s", "10 packets", "", "no flow"),
+        ("10 Mbit/s", "1 B", flow, "holds no full packet"),
+        ("1 bit/s", "10 packets", flow, "longer than the run"),
+    ] {
+        let sentences = advice(rate, limit, flow);
+        assert_eq!(sentences.len(), 1, "{sentences:?}");
+        assert!(sentences[0].contains(said), "{sentences:?}");
+    }
+}
+
+#[test]
+fn advice_on_a_ue_that_names_no_cell_is_about_the_one_it_hears_best() {
+    let advice = |position: &str| {
+        let rest = format!(
+            "[cell.far]\nradio = \"lte\"\ncarrier = \"2.1 GHz\"\nbandwidth = \"5 MHz\"\n\
+             position = [\"2 km\", \"0 m\"]\nchannel = {{ path-loss = \"uma\" }}\n\
+             [link.backhaul]\nfrom = \"server\"\nto = \"far\"\nrate = \"10 Gbit/s\"\n\
+             delay = \"5 ms\"\n[ue.phone]\nposition = [\"{position}\", \"0 m\"]\n\
+             rlc = {{ mode = \"am\", buffer = \"50 kB\" }}\n{DOWNLOAD}"
+        );
+        fadeout_sim::advice(&parse(&scenario(LTE, &rest), ".".into(), &[]))
+    };
+    // 20 MHz ask for 100 kB, as above, and the 5 MHz of the other cell for a quarter.
+    assert_eq!(advice("10 m").len(), 1);
+    assert_eq!(advice("1990 m"), Vec::<String>::new());
+}
+
+#[test]
+fn an_rlc_window_shorter_than_t_status_prohibit_is_named() {
+    let advice = |tti: &str, rlc: &str| {
+        let cell = LTE.replace("\"lte\"", &format!("{{ kind = \"lte\", tti = \"{tti}\" }}"));
+        let ue = format!("[ue.phone]\nrlc = {rlc}\n");
+        let text = scenario(&cell, &format!("{ue}{DOWNLOAD}"));
+        fadeout_sim::advice(&parse(&text, ".".into(), &[]))
+    };
+    // 512 PDUs, one an interval: 51 ms, and 60 ms from one status report to the next.
+    let sentences = advice("0.1 ms", "\"am\"");
+    assert_eq!(sentences.len(), 1, "{sentences:?}");
+    assert!(
+        sentences[0].starts_with(
+            "UE \"phone\": RLC's window of 512 PDUs lasts 51 ms at the peak rate of the cell, and \
+             t-StatusProhibit lets acknowledgements follow each other after 60 ms"
+        ),
+        "{sentences:?}"
+    );
+    let shorter = "{ mode = \"am\", t-status-prohibit = \"50 ms\" }";
+    for (tti, rlc) in [
+        ("0.1 ms", shorter),
+        ("0.1 ms", "\"um\""),
+        ("1 ms", "\"am\""),
+    ] {
+        assert_eq!(advice(tti, rlc), Vec::<String>::new(), "{tti} {rlc}");
+    }
+}
+
+#[test]
+fn a_short_queue_of_the_senders_interface_is_pointed_out() {
+    let advice = |limit: &str| {
+        let text = scenario(LTE, &format!("[ue.phone]\n{DOWNLOAD}"));
+        let set = format!("link.core.queue.limit={limit}");
+        fadeout_sim::advice(&parse(&text, ".".into(), &[&set]))
+    };
+    // As above: 100 kB may wait for an acknowledgment, and 67 packets are 100.5 kB.
+    assert_eq!(advice("67 packets"), Vec::<String>::new());
+    let sentences = advice("66 packets");
+    assert_eq!(sentences.len(), 1);
+    let expected = "link \"core\": the queue of 66 packets in front of it is below the 100 kB";
+    assert!(sentences[0].starts_with(expected), "{sentences:?}");
+}
+
+#[test]
+fn hard_places_end_a_run_in_order() {
+    // At the antenna itself, under it, and beyond every reach.
+    for (position, height) in [("0 m", "10 m"), ("0 m", "1.5 m"), ("900 km", "1.5 m")] {
+        let ue =
+            format!("[ue.phone]\nposition = [\"{position}\", \"0 m\"]\nheight = \"{height}\"\n");
+        for cell in [LTE, NR] {
+            let summary = summary(&scenario(cell, &format!("{ue}{DOWNLOAD}")), &[]);
+            let is_near = position == "0 m";
+            assert_eq!(goodput(&summary, 0) > 1.0, is_near, "{position}");
+            let events = summary["events"].as_u64().expect("a count");
+            assert!(is_near || events < 1000, "{events} events");
+        }
+    }
+}
+
+#[test]
+fn what_no_cell_can_be_is_refused_by_name() {
+    let phone = format!("[ue.phone]\n{DOWNLOAD}");
+    let odd = scenario(&LTE.replace("20 MHz", "17 MHz"), &phone);
+    let error = refused(&odd);
+    assert!(
+        error.starts_with("cell \"base\": no LTE channel of 17 MHz") && error.contains("20 MHz"),
+        "{error}"
+    );
+    let period = "radio = { kind = \"lte\", sr-period = 7 }";
+    let error = refused(&scenario(&LTE.replace("radio = \"lte\"", period), &phone));
+    assert!(
+        error.starts_with("cell \"base\": ") && error.contains('5'),
+        "{error}"
+    );
+    let zero = "[ue.phone]\nrlc = { mode = \"am\", t-reassembly = \"33 ms\" }\n";
+    let error = refused(&scenario(LTE, &format!("{zero}{DOWNLOAD}")));
+    assert_eq!(
+        error,
+        "UE \"phone\": t-Reordering is 33 ms; the nearest allowed value is 35 ms"
+    );
+}
+
+#[test]
+fn a_ue_that_names_no_cell_may_find_one_of_either_generation() {
+    let small = "[cell.small]\nradio = \"nr\"\ncarrier = \"3.5 GHz\"\nbandwidth = \"20 MHz\"\n\
+                 channel = { path-loss = \"umi\", line-of-sight = \"clear\" }\n\
+                 position = [\"2 km\", \"0 m\"]\n\
+                 [link.backhaul]\nfrom = \"server\"\nto = \"small\"\nrate = \"1 Gbit/s\"\n\
+                 delay = \"1 ms\"\n";
+    for (position, cell) in [("100 m", "base"), ("1.95 km", "small")] {
+        let phone = format!("[ue.phone]\nposition = [\"{position}\", \"0 m\"]\n{DOWNLOAD}");
+        let text = scenario(LTE, &format!("{small}{phone}"));
+        let summary = summary(&text, &[]);
+        assert_eq!(summary["interfaces"][0]["cell"], cell);
+        assert!(goodput(&summary, 0) > 5.0, "{position}");
+    }
+}
+
+#[test]
+fn what_no_radio_can_do_is_refused_with_what_it_could() {
+    let phone = "[ue.phone]\nposition = [\"50 m\", \"0 m\"]\n";
+    let of = |cell: &str, phone: &str| refused(&scenario(cell, &format!("{phone}{DOWNLOAD}")));
+    let with = |radio: &str| {
+        NR.replace(
+            "radio = \"nr\"",
+            &format!("radio = {{ kind = \"nr\", {radio} }}"),
+        )
+    };
+    let array = format!(
+        "{NR}\nantenna = {{ kind = \"array\", rows = 8, columns = 8, element = \"tr38901\" }}"
+    );
+    let odd_band = NR.replace("400 MHz", "333 MHz");
+    let fdd = NR
+        .replace("28 GHz", "3.5 GHz")
+        .replace("400 MHz", "100 MHz");
+    let fdd = fdd.replace(
+        "radio = \"nr\"",
+        "radio = { kind = \"nr\", cross-link-interference = true }",
+    );
+    for (cell, parts) in [
+        (array, &["spacing", "at least 0.71 wavelengths", "5.0"][..]),
+        (with("layers = 8"), &["layers", "two for each element"]),
+        (with("resource-blocks = 1000"), &["resource-blocks", "264"]),
+        (odd_band, &["333 MHz", "400 MHz", "resource-blocks"]),
+        (fdd, &["cross-link-interference", "FDD"]),
+    ] {
+        let cell = match parts[0] {
+            // An antenna of one element at the UE.
+            "layers" => cell.replace(
+                "channel = {",
+                "channel = { ue-antenna = { kind = \"element\" },",
+            ),
+            _ => cell,
+        };
+        let error = of(&cell, phone);
+        for part in parts {
+            assert!(error.contains(part), "{part}: {error}");
+        }
+    }
+}
