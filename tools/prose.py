@@ -67,9 +67,11 @@ NO_WORDS = re.compile(
     r"(`+)[^`](?:.|\n)*?\1|\$\$?[^$]+\$\$?|!\[[^\]]*\]\([^)]*\)|(?<=\])(?:\([^)]*\)|\[[^\]]*\])|"
     r"https?://\S+|&#?\w+;"
 )
+# Names in a row are as easy to read as one.
+CODE_LIST = re.compile(r"Code(?:,? (?:and |or )?Code)+")
 SENTENCE_END = re.compile(r"""[.!?][)\]"'*_]*\s+(?=\W*[A-Z0-9])""")
 ABBREVIATION = re.compile(
-    r"(?:^|[\s(])(?:e\.g|i\.e|cf|figs?|eqs?|sec|vs|al|no|vol|pp?|[A-Z])\.\W*$", re.I
+    r"(?:^|[\s(])(?:e\.g|i\.e|cf|figs?|eqs?|sec|vs|al|no|vol|pp?|(?-i:[A-Z]))\.\W*$", re.I
 )
 LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+|    \*{0,2}[\w`, *]+: (?=\w)")
 FENCE = re.compile(r"\s*(?:`{3,}|~{3,})")
@@ -193,7 +195,7 @@ def broken_rules(sentence: str, is_first: bool) -> Iterator[str]:
         yield "pronoun"
     if OF.search(sentence):
         yield "of"
-    words = CITATION.sub("", sentence).split()
+    words = CODE_LIST.sub("Code", CITATION.sub("", sentence)).split()
     length = sum(any(c.isalnum() for c in word) for word in words)
     if ";" in sentence and length > MOST_JOINED:
         yield "semicolon"
