@@ -4,10 +4,11 @@
     python tools/prose.py FILE ...        print every finding in these files
     python tools/prose.py --counts        print the findings of the tree by file and rule
     python tools/prose.py --accept        record lower counts; no count ever rises
-    python tools/prose.py --move OLD NEW ...  give the counts of moved text to its new files
+    python tools/prose.py --move OLD NEW ...  give counts that OLD needs no more to its new parts
 
 Covers Markdown, comments and doc comments of Rust and Python, and descriptions of JSON schemas.
-Code, tables, headings and `Standard:` paragraphs are not prose.
+Code, tables, headings and `Standard:` paragraphs are not prose. Counts of a file that is gone pass
+to new files, so a renamed file needs no option.
 """
 
 import io
@@ -18,7 +19,7 @@ import sys
 import textwrap
 import tokenize
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -259,26 +260,37 @@ def write_baseline(recorded: Counts) -> None:
     BASELINE.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
 
 
+def allowed(recorded: Counts, now: Counts, files: Collection[str]) -> Counts:
+    """Returns the record after the counts of files that are gone went to new files in need."""
+    gone = [name for name in recorded if name not in files]
+    spare = sum((Counter(recorded[name]) for name in gone), Counter())
+    result = {name: rules for name, rules in recorded.items() if name in files}
+    for name in sorted(now.keys() - recorded.keys()):
+        taken = spare & Counter(now[name])
+        spare -= taken
+        result[name] = dict(taken)
+    return result
+
+
 def lowered(recorded: Counts, now: Counts) -> Counts:
     """Returns the smaller of both counts for each file and rule, without zeros."""
-    return {
-        name: {rule: min(n, now[name][rule]) for rule, n in rules.items() if rule in now[name]}
-        for name, rules in recorded.items()
-        if name in now
-    }
+    least = {name: Counter(rules) & Counter(now.get(name, {})) for name, rules in recorded.items()}
+    return {name: dict(sorted(rules.items())) for name, rules in sorted(least.items()) if rules}
 
 
 def check(found: dict[str, list[Finding]]) -> int:
     """Compares the tree with the baseline and returns the exit status."""
-    recorded, now = read_baseline(), counts(found)
+    now = counts(found)
+    recorded = read_baseline()
+    limits = allowed(recorded, now, found)
     raised = 0
     for name, rules in now.items():
         for rule, number in rules.items():
-            allowed = recorded.get(name, {}).get(rule, 0)
-            if number > allowed:
+            limit = limits.get(name, {}).get(rule, 0)
+            if number > limit:
                 raised += 1
                 show(name, [finding for finding in found[name] if finding.rule == rule])
-                print(f"{name}: {number} of {rule}, the baseline has {allowed} ({RULES[rule]})")
+                print(f"{name}: {number} of {rule}, the baseline has {limit} ({RULES[rule]})")
     if raised:
         return 1
     if lowered(recorded, now) != recorded:
@@ -311,8 +323,10 @@ def main(arguments: list[str]) -> int:
                 print(f"{sum(rules.values()):5} {name} {rules}")
             print(f"{total.total():5} in all {dict(total)}")
         case ["--accept"]:
-            now = counts(tree())
-            write_baseline(lowered(read_baseline(), now) if BASELINE.exists() else now)
+            found = tree()
+            now = counts(found)
+            record = allowed(read_baseline(), now, found) if BASELINE.exists() else now
+            write_baseline(lowered(record, now))
         case ["--move", old, *new] if new:
             write_baseline(moved(read_baseline(), counts(tree()), old, new))
         case [*files] if not any(file.startswith("-") for file in files):

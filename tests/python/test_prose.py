@@ -139,6 +139,13 @@ def test_the_record_never_rises(prose: ModuleType):
     assert prose.lowered(recorded, now) == {"a.md": {"what": 1, "long": 1}}
 
 
+def test_a_renamed_file_keeps_its_counts_and_gets_no_more(prose: ModuleType):
+    recorded = {"old.rs": {"what": 2, "long": 1}, "kept.rs": {"what": 1}}
+    now = {"new.rs": {"what": 3, "long": 1}, "kept.rs": {"what": 1}}
+    limits = prose.allowed(recorded, now, {"new.rs", "kept.rs"})
+    assert limits == {"new.rs": {"what": 2, "long": 1}, "kept.rs": {"what": 1}}
+
+
 def test_moved_text_takes_its_counts_and_no_more(prose: ModuleType):
     recorded = {"a.rs": {"what": 5, "long": 1}, "b.rs": {"what": 1}}
     now = {"b.rs": {"what": 3}, "c.rs": {"what": 9, "of": 1}}
