@@ -10,23 +10,23 @@
 
 `kind` is `local` (processes of this machine), or one of dask-jobqueue (`slurm`, `pbs`, `sge`,
 `lsf`, `htcondor`, `oar`), whose other keys are arguments of its class; `address` connects to a
-scheduler that runs. What leaves the machine is encrypted (TLS), and there is no dashboard. Workers
-need the same build of fadeout and the files that scenarios name; they write nothing: what they
-found comes back and is written here.
+scheduler that runs. Every connection is TLS with keys of its own, also on one machine, which has
+other users; there is no dashboard and no web server. Workers need the same build of fadeout and the
+files that scenarios name; they write nothing: what they found comes back and is written here.
 """
 
 import os
 import shutil
 import signal
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from socket import gethostname
-from tempfile import mkdtemp
+from tempfile import gettempdir, mkdtemp
 from time import monotonic
 from typing import Any
 
@@ -61,6 +61,18 @@ QUEUES = {
 }
 
 
+KEYS = {
+    "local": ("memory_limit",),
+    "address": ("address", "tls_ca_file", "tls_client_cert", "tls_client_key"),
+}
+"""The keys of these kinds; those of batch systems are Dask's."""
+
+SCRATCH = (
+    'export DASK_TEMPORARY_DIRECTORY="$(mktemp -d)"',
+    "trap 'rm -rf \"$DASK_TEMPORARY_DIRECTORY\"' EXIT",
+)
+"""Lines of a job that give its worker a folder of its own: Dask imports what lies there."""
+
 ROLES = ("client", "scheduler", "worker")
 """Who has a key."""
 
@@ -82,6 +94,10 @@ def read_cluster(given: str | PathLike[str]) -> "Cluster":
     if workers is not None and (type(workers) is not int or workers < 1):
         raise ScenarioError(f"{path}: maximum-jobs is {workers!r}; expected a whole number above 0")
     options = {key.replace("-", "_"): value for key, value in document.items()}
+    for key in options:
+        if key not in KEYS.get(kind, options):
+            known = [each.replace("_", "-") for each in ("maximum_jobs", *KEYS[kind])]
+            raise ScenarioError(f"{path}: {_names.unknown('key', key.replace('_', '-'), known)}")
     return Cluster(kind, workers, options)
 
 
@@ -120,40 +136,50 @@ class Cluster:
         distributed = _distributed()
         import dask
 
-        # A run that kills its workers is found out here, not by Dask.
-        quiet = {
-            "distributed.scheduler.allowed-failures": DEATHS - 1,
-            "distributed.comm.timeouts.connect": "60s",
-            "distributed.admin.system-monitor.gil.enabled": False,
-        }
-        with (
-            dask.config.set(quiet),  # pyright: ignore[reportPrivateImportUsage]
-            self._cluster(distributed) as cluster,
-            distributed.Client(cluster, set_as_default=False) as client,
-        ):
+        from fadeout.campaign import nodes
+
+        with _own_folder(Path(gettempdir()), ".fadeout-dask.") as scratch:
+            settings = {
+                # A run that kills its workers is found out here, not by Dask.
+                "distributed.scheduler.allowed-failures": DEATHS - 1,
+                "distributed.comm.timeouts.connect": "60s",
+                "distributed.admin.system-monitor.gil.enabled": False,
+                # Dask imports what lies there, and its own place may be another user's.
+                "temporary-directory": str(scratch),
+                **nodes.NO_ROUTES,
+            }
+            with (
+                dask.config.set(settings),  # pyright: ignore[reportPrivateImportUsage]
+                self._connected(distributed, scratch) as client,
+            ):
+                yield client
+
+    @contextmanager
+    def _connected(self, distributed: Any, scratch: Path) -> Iterator[Any]:  # noqa: ANN401
+        if self.kind == "address":
+            address = self._address()
+            keys = {key: value for key, value in self.options.items() if key.startswith("tls_")}
+            security = distributed.Security(require_encryption=True, **keys)
+            with distributed.Client(address, security=security, set_as_default=False) as client:
+                yield client
+            return
+        if self.kind == "local":
+            from fadeout.campaign.nodes import LocalCluster
+
+            workers = self.workers or os.cpu_count() or 1
+            cluster = LocalCluster(workers, _keys(distributed), scratch, **self.options)
+        else:
+            cluster = self._batch(distributed)
+        with cluster as started, distributed.Client(started, set_as_default=False) as client:
             yield client
 
     @contextmanager
-    def _cluster(self, distributed: Any) -> Iterator[Any]:  # noqa: ANN401 - an optional module
-        if self.kind == "address":
-            yield self._address(distributed)
-            return
-        if self.kind == "local":
-            cluster = distributed.LocalCluster(
-                n_workers=self.workers,
-                threads_per_worker=1,
-                processes=True,
-                host="127.0.0.1",
-                dashboard_address=None,
-                worker_dashboard_address=None,
-                silence_logs=50,
-                **self.options,
-            )
-            with cluster:
-                yield cluster
-            return
+    def _batch(self, distributed: Any) -> Iterator[Any]:  # noqa: ANN401 - an optional module
+        from fadeout.campaign.nodes import WORKER_CLASS, SilentScheduler
+
         options = dict(self.options)
-        with _key_folder(Path(options.pop("shared_temp_directory", Path.cwd()))) as keys:
+        place = Path(options.pop("shared_temp_directory", Path.cwd()))
+        with _own_folder(place, ".fadeout-keys.") as keys:
             # Its import takes these signals for itself; Ctrl-C is to remain what it is.
             handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
             try:
@@ -163,9 +189,15 @@ class Cluster:
             for each, handler in handlers.items():
                 signal.signal(each, handler)
             cls = getattr(dask_jobqueue, QUEUES[self.kind])
+            given = _given(self.kind, options, "worker-extra-args")
+            options["worker_extra_args"] = [*given, "--worker-class", WORKER_CLASS]
+            if "local_directory" not in options:
+                given = _given(self.kind, options, "job-script-prologue")
+                options["job_script_prologue"] = [*SCRATCH, *given]
             cluster = cls(
                 protocol="tls://",
                 security=_security(distributed, keys),
+                scheduler_cls=SilentScheduler,
                 scheduler_options={"dashboard": False},
                 **options,
             )
@@ -176,19 +208,16 @@ class Cluster:
             with cluster:
                 yield cluster
 
-    def _address(self, distributed: Any) -> Any:  # noqa: ANN401 - an optional module
+    def _address(self) -> str:
+        """The address of a scheduler that runs."""
         address = str(self.options["address"])
-        is_near = any(host in address for host in ("//127.0.0.1:", "//[::1]:", "//localhost:"))
-        if not is_near and not address.startswith("tls://"):
+        if not address.startswith("tls://"):
             raise ScenarioError(
-                f"{address}: a scheduler on another machine takes no connection without TLS; "
-                "expected tls://HOST:PORT with tls-ca-file, tls-client-cert and tls-client-key"
+                f"{address}: no connection to a scheduler without TLS, whose port every user of "
+                "the machine may reach; expected tls://HOST:PORT with tls-ca-file, "
+                "tls-client-cert and tls-client-key"
             )
-        if is_near and not address.startswith("tls://"):
-            return address
-        keys = {k: v for k, v in self.options.items() if k.startswith("tls_")}
-        security = distributed.Security(require_encryption=True, **keys)
-        return distributed.Client(address, security=security, set_as_default=False).cluster
+        return address
 
 
 class _Driver:
@@ -220,7 +249,7 @@ class _Driver:
 
     def _revive(self) -> None:
         """Start local workers that are gone: one that dies while it starts is not started again."""
-        from distributed import LocalCluster
+        from fadeout.campaign.nodes import LocalCluster
 
         cluster = self._client.cluster
         if isinstance(cluster, LocalCluster) and len(cluster.workers) < len(cluster.worker_spec):
@@ -294,32 +323,48 @@ def do_chunk(context: Any, jobs: list[Any]) -> tuple[list[Outcome], list[Any]]: 
 
 
 @contextmanager
-def _key_folder(place: Path) -> Iterator[Path]:
-    """Where the keys of this driver lie while it runs: jobs read them there.
+def _own_folder(place: Path, prefix: str) -> Iterator[Path]:
+    """A folder in `place` that only this user may open, while the driver runs.
 
     What a driver that was killed left is removed by the next.
     """
     own = f".{gethostname()}-{os.getpid()}{SUFFIX}"
-    for left in place.glob(f".fadeout-keys.*.{gethostname()}-*{SUFFIX}"):
+    for left in place.glob(f"{prefix}*.{gethostname()}-*{SUFFIX}"):
         if not left.name.endswith(own) and is_left(left):
             shutil.rmtree(left, ignore_errors=True)
-    # Of this user alone, and so is what is in it.
-    folder = Path(mkdtemp(prefix=".fadeout-keys.", suffix=own, dir=place))
+    # Made with the mode 700.
+    folder = Path(mkdtemp(prefix=prefix, suffix=own, dir=place))
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _given(kind: str, options: Mapping[str, Any], key: str) -> Sequence[str]:
+    """The list of the cluster's file, else that of Dask's own settings."""
+    import dask
+
+    usual = dask.config.get(f"jobqueue.{kind}.{key}", None)  # pyright: ignore[reportPrivateImportUsage]
+    return options.get(key.replace("-", "_"), usual) or ()
+
+
 def _security(distributed: Any, folder: Path) -> Any:  # noqa: ANN401 - an optional module
     """New keys for this driver and its workers, as files in `folder`."""
-    keys = distributed.Security.temporary()
+    keys = _keys(distributed)
     paths = {}
     for name in ("ca_file", *(f"{who}_{what}" for who in ROLES for what in ("cert", "key"))):
         path = (folder / f"{name}.pem").resolve()
         path.write_text(getattr(keys, f"tls_{name}"))
         paths[f"tls_{name}"] = str(path)
     return distributed.Security(require_encryption=True, **paths)
+
+
+def _keys(distributed: Any) -> Any:  # noqa: ANN401 - an optional module
+    """New keys, in memory."""
+    try:
+        return distributed.Security.temporary()
+    except ImportError:
+        raise _missing("cryptography") from None
 
 
 def _distributed() -> Any:  # noqa: ANN401 - an optional module

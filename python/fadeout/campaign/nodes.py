@@ -1,0 +1,74 @@
+"""Dask's scheduler and workers without web servers, and a cluster of this machine's processes.
+
+Dask's own ones listen for HTTP also where no dashboard is asked for, and whoever reaches the port
+reads what runs. This module needs `fadeout[cluster]`.
+"""
+
+from logging import CRITICAL
+from pathlib import Path
+from typing import Any
+
+from distributed import Nanny, Scheduler, Security, SpecCluster, Worker
+
+WORKER_CLASS = f"{__name__}.SilentWorker"
+"""The worker's class, as the command line of Dask's worker takes it."""
+
+NO_ROUTES = {
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+}
+"""Dask's settings without what its web servers would load."""
+
+
+class SilentScheduler(Scheduler):
+    """A scheduler that answers no HTTP."""
+
+    def start_http_server(self, *_args: Any, **_settings: Any) -> None:  # noqa: ANN401
+        """Start nothing."""
+
+
+class SilentWorker(Worker):
+    """A worker that answers no HTTP."""
+
+    def start_http_server(self, *_args: Any, **_settings: Any) -> None:  # noqa: ANN401
+        """Start nothing."""
+
+
+class LocalCluster(SpecCluster):
+    """Workers of one thread each in processes of this machine.
+
+    Every connection is TLS in both directions with keys of this cluster alone. Ports of the
+    loopback are open to each user of the machine, and who talks to a scheduler runs code by it.
+    """
+
+    def __init__(
+        self,
+        workers: int,
+        security: Security,
+        folder: Path,
+        memory_limit: str | float | None = None,
+    ) -> None:
+        """`folder` is of this user alone: workers import what lies in it.
+
+        `memory_limit` is in bytes or a text such as "4 GB"; without it workers share the memory.
+        """
+        place = {"protocol": "tls://", "host": "127.0.0.1", "security": security}
+        worker = {
+            "cls": Nanny,
+            "options": {
+                **place,
+                "worker_class": SilentWorker,
+                "nthreads": 1,
+                "memory_limit": 1 / workers if memory_limit is None else memory_limit,
+                "local_directory": str(folder),
+                "silence_logs": CRITICAL,
+                "dashboard": False,
+            },
+        }
+        super().__init__(
+            scheduler={"cls": SilentScheduler, "options": {**place, "port": 0, "dashboard": False}},
+            worker=worker,
+            workers=dict.fromkeys(range(workers), worker),
+            security=security,
+            silence_logs=CRITICAL,  # pyright: ignore[reportArgumentType]
+        )
