@@ -27,7 +27,7 @@ extensions = [
 ]
 myst_enable_extensions = ["amsmath", "attrs_inline", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
-# Those below generated/ are included by other pages.
+# Other pages include the ones below generated/.
 exclude_patterns = [
     "_build",
     "generated/headline.md",

@@ -7,7 +7,7 @@ from sphinx.ext.napoleon import GoogleDocstring
 def mark_examples(
     _app: Sphinx, _what: str, _name: str, _obj: object, _options: object, lines: list[str]
 ) -> None:
-    """Say of indented blocks after an empty line that they are literal."""
+    """Marks indented blocks after an empty line as literal."""
     marked: list[str] = []
     text = "."
     for line in lines:
@@ -21,8 +21,8 @@ def mark_examples(
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Read docstrings before napoleon does."""
+    """Reads docstrings before napoleon does."""
     app.connect("autodoc-process-docstring", mark_examples, priority=400)
-    # An attribute has its type in the code: what stands before a colon in its docstring is text.
+    # The type of an attribute is in the code, so text before a colon in its docstring is text.
     GoogleDocstring._parse_attribute_docstring = GoogleDocstring._consume_to_end
     return {"parallel_read_safe": True, "parallel_write_safe": True}

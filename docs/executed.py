@@ -1,4 +1,4 @@
-"""Sphinx directives that carry out what a page shows, and show what came of it."""
+"""Sphinx directives that run the blocks of a page and show their output."""
 
 import shutil
 import tempfile
@@ -17,7 +17,7 @@ LANGUAGES = {".toml": "toml", ".py": "python", ".txt": "text"}
 
 
 class Executed(SphinxDirective):
-    """A block that is carried out when its page is read."""
+    """A block that runs when its page is read."""
 
     has_content = True
     optional_arguments = 1
@@ -30,7 +30,7 @@ class Executed(SphinxDirective):
     }
 
     def run(self) -> list[nodes.Node]:
-        """Carry the block out and make what is shown."""
+        """Runs the block and returns its nodes."""
         argument = self.arguments[0] if self.arguments else ""
         body = "\n".join(self.content) + "\n"
         block = Block(self.name, argument, body, self.options.get("exit", 0))
@@ -48,7 +48,7 @@ class Executed(SphinxDirective):
             folder = Path(tempfile.mkdtemp(prefix="fadeout-docs-"))
             prepare(folder)
             session = data["session"] = Session(folder)
-        # What a page shows is of the program as it is built.
+        # A page is stale when the program changed.
         self.env.note_dependency(_native.__file__)
         return session
 
@@ -97,14 +97,14 @@ class Executed(SphinxDirective):
 
 
 def tidy(app: Sphinx, _doctree: nodes.document) -> None:
-    """Remove the folder of the page that has been read."""
+    """Removes the folder of the page that has been read."""
     session = app.env.current_document.get("session")
     if session is not None:
         shutil.rmtree(session.folder, ignore_errors=True)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Add the directives."""
+    """Adds the directives."""
     for kind in KINDS:
         app.add_directive(kind, Executed)
     app.connect("doctree-read", tidy)

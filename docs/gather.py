@@ -1,15 +1,9 @@
-"""Pages that are put together: what is not modelled, the gallery, the Python reference."""
+"""Pages that are put together: the limits of each layer, and the gallery."""
 
-import inspect
 import re
-import sys
 from pathlib import Path
-from types import ModuleType
-
-from sphinx.pycode import ModuleAnalyzer
 
 import fadeout
-from fadeout import campaign, congestion, plot, predictions, study
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -41,10 +35,38 @@ LAYERS = {
     ],
     "Captures": ["radio-captures"],
 }
-"""The pages that say what they leave out, from top to bottom."""
+"""The pages with a section on limits, from the top layer to the bottom."""
 
 LIMITS = re.compile(r"^## (?:(?:What is n|N)ot modelled|Limits)\n(.*?)(?=^## |\Z)", re.M | re.S)
 TITLE = re.compile(r"^# (.+)$", re.M)
+
+ORDER = (
+    "clean-link",
+    "lossy-link",
+    "competing-flows",
+    "on-off",
+    "blockage",
+    "multipath-wifi-lte",
+    "multipath-outage",
+    "inter-rat",
+    "hspa-download",
+    "lte-download",
+    "drive-test",
+    "mmwave-walk",
+    "mmwave-vehicle",
+    "city-download",
+    "handover",
+    "interruption",
+    "daps",
+    "ltm",
+    "to-3g",
+    "attach",
+    "dual-connectivity",
+    "en-dc",
+    "motorway",
+    "street-canyon",
+)
+"""The scenarios from simple to rich: links, one cell, several cells, several legs, vehicles."""
 
 FIGURES = {
     "city-download": ["map", "completions"],
@@ -59,10 +81,10 @@ FIGURES = {
     "multipath-wifi-lte": ["throughput"],
     "street-canyon": ["map", "sinr"],
 }
-"""Figures of the scenarios that say most in another than the overview."""
+"""Figures of the scenarios whose point is in another figure than the overview."""
 
 STUDIES = {
-    "blockage": ("curve", "What a blockage costs, by its length"),
+    "blockage": ("curve", "Cost of a blockage, by its length"),
     "calibration": ("tr38901", "Coupling loss and geometry beside 3GPP's calibration"),
     "congestion-controls": ("overview", "Congestion controls on five links"),
     "fallback": ("silence", "Remedies of a broken 38 GHz beam, by the length of blockages"),
@@ -75,11 +97,11 @@ STUDIES = {
     "slow-start": ("table1", "Downloads over LTE with short intervals"),
     "vehicular": ("throughput", "Cars under 28 GHz: throughput of several senders over load"),
 }
-"""A figure of each study, and what it shows."""
+"""A figure of each study, and its caption."""
 
 
 def limits() -> str:
-    """What each layer leaves out, from the layers' own pages."""
+    """Returns the limits of each layer, from the layers' own pages."""
     parts = []
     for layer, pages in LAYERS.items():
         parts.append(f"## {layer}")
@@ -92,13 +114,13 @@ def limits() -> str:
 
 
 def left_out(page: str) -> list[str]:
-    """The section of `page` on what is not modelled, as a section of its own."""
+    """Returns the section on limits of `page`, as a section of its own."""
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     title, found = TITLE.search(text), LIMITS.search(text)
     if title is None or found is None:
         if page.startswith("algorithms/"):
             return []
-        raise ValueError(f"{page}.md does not say what is not modelled")
+        raise ValueError(f"{page}.md has no section on its limits")
     folder = page.rpartition("/")[0]
     # Links of the page start from its folder.
     body = re.sub(r"\]\((?![a-z]+:|#|\.\./)", f"]({folder}/" if folder else "](", found[1].strip())
@@ -107,15 +129,15 @@ def left_out(page: str) -> list[str]:
 
 
 def gallery(folder: Path) -> str:
-    """Every scenario of the repository with its figures, drawn anew into `folder`."""
+    """Returns every scenario of the repository with its figures, drawn anew into `folder`."""
     parts = [
         "# Gallery",
-        "Every figure with what makes it. Those of the scenarios were drawn when the documentation "
-        "was built; those of the studies take minutes to hours, and are from the runs that the "
-        "study's page shows.",
+        "Every figure with its command, from simple scenarios to rich ones. The figures of the "
+        "scenarios were drawn when the documentation was built. The figures of the studies take "
+        "minutes to hours, and are from the runs on the study's page.",
         "## Scenarios",
         GRID,
-        *(scenario(path, folder / "gallery") for path in sorted(SCENARIOS.glob("*.toml"))),
+        *(scenario(path, folder / "gallery") for path in ordered()),
         "::::::",
         "## Studies",
         GRID,
@@ -125,8 +147,17 @@ def gallery(folder: Path) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def ordered() -> list[Path]:
+    """Returns the scenario files in the order of the gallery."""
+    there = {path.stem: path for path in SCENARIOS.glob("*.toml")}
+    if there.keys() != set(ORDER):
+        wrong = ", ".join(sorted(there.keys() ^ set(ORDER)))
+        raise ValueError(f"docs/gather.py: ORDER and scenarios/ differ in {wrong}")
+    return [there[name] for name in ORDER]
+
+
 def scenario(path: Path, folder: Path) -> str:
-    """A card of the gallery: the question, the figures, the command, the file."""
+    """Returns a card of the gallery: the question, the figures, the command, the file."""
     text = path.read_text(encoding="utf-8")
     comment = re.match(r"(?:#.*\n)+", text)
     lines = [line.lstrip("# ") for line in comment[0].splitlines()] if comment else []
@@ -141,7 +172,7 @@ def scenario(path: Path, folder: Path) -> str:
             f":::::{{grid-item-card}} {title}",
             question,
             *figures,
-            f"```console\n$ fadeout run scenarios/{path.name}\n```",
+            f"```console\n$ fadeout new {path.stem}\n$ fadeout run {path.name}\n```",
             f"::::{{dropdown}} scenarios/{path.name}\n{source}\n::::",
             ":::::",
         ]
@@ -149,64 +180,9 @@ def scenario(path: Path, folder: Path) -> str:
 
 
 def study_card(name: str, figure: str, text: str) -> str:
-    """A card of the gallery for a study."""
+    """Returns a card of the gallery for a study."""
     return (
         f":::::{{grid-item-card}} [{text}](../studies/{name}.md)\n\n"
         f"![{text}](../studies/results/{name}/figures/{figure}.png)\n\n"
         f"```console\n$ fadeout study {name}\n```\n:::::"
     )
-
-
-def api() -> str:
-    """The Python reference, from the docstrings of everything public."""
-    parts = [
-        "# Python reference",
-        "Everything public, from its docstrings. Tables of results are attributes of `Results`; "
-        "their columns are on [a page of their own](tables.md). Names that begin with an "
-        "underscore may change at any time.",
-        "## fadeout",
-        *members(fadeout, fadeout.__all__),
-        "## Figures",
-        "`results.plot` is one of these.",
-        *members(plot, plot.__all__),
-        "## Predictions",
-        "When paths of a run will be cut, from what its cars reported.",
-        *members(predictions, predictions.__all__),
-        "## Campaigns",
-        *members(campaign, [n for n in campaign.__all__ if n not in fadeout.__all__]),
-        "## What a congestion control sees",
-        *members(congestion, [n for n in congestion.__all__ if n not in fadeout.__all__]),
-        "## Studies",
-        "[Writing a study](../studies/writing.md) shows how they fit together.",
-        *members(study, study.__all__),
-    ]
-    return "\n\n".join(parts) + "\n"
-
-
-def members(module: ModuleType, names: list[str]) -> list[str]:
-    """Directives for what `module` exports under `names`."""
-    found = []
-    for name in names:
-        if name.startswith("__"):
-            continue
-        value = getattr(module, name)
-        where, options = module.__name__, ""
-        if inspect.isclass(value):
-            kind = "autoexception" if issubclass(value, BaseException) else "autoclass"
-            options = "\n   :members:"
-        elif callable(value):
-            kind = "autofunction"
-        elif inspect.ismodule(value):
-            kind, options = "automodule", "\n   :members:"
-        else:
-            kind, where, options = "autodata", described_in(where, name), "\n   :no-value:"
-        found.append(f"```{{eval-rst}}\n.. {kind}:: {where}.{name}{options}\n```")
-    return found
-
-
-def described_in(package: str, name: str) -> str:
-    """The module of `package` that says what its constant `name` is."""
-    for module in [package, *(key for key in sys.modules if key.startswith(f"{package}."))]:
-        if ("", name) in ModuleAnalyzer.for_module(module).find_attr_docs():
-            return module
-    raise ValueError(f"{package}.{name} has no docstring")

@@ -6,6 +6,7 @@ from statistics import median
 from typing import Any
 
 import gather
+import reference
 from fadeout import _native
 from fadeout._columns import all_table_docs
 from fadeout._schema import nested, resolve, shape
@@ -26,7 +27,7 @@ DRAWN = (
 
 
 def write_all(folder: Path) -> None:
-    """Write every generated page into `folder`."""
+    """Writes every generated page into `folder`."""
     folder.mkdir(exist_ok=True)
     catalog = json.loads(_native.catalog())
     pages = {
@@ -36,7 +37,8 @@ def write_all(folder: Path) -> None:
     }
     rows = linux.compare_all()
     pages |= {"headline": headline(rows), "validation": validation_page(rows, folder)}
-    pages |= {"limits": gather.limits(), "gallery": gather.gallery(folder), "api": gather.api()}
+    pages |= {"limits": gather.limits(), "gallery": gather.gallery(folder)}
+    pages |= reference.pages()
     for name, text in pages.items():
         path = folder / f"{name}.md"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
@@ -44,14 +46,14 @@ def write_all(folder: Path) -> None:
 
 
 def tables_page() -> str:
-    """The tables of a run's folder."""
+    """Returns the page of the tables in a run's folder."""
     parts = [
         "# Tables of results",
-        "What sums up a run is always there: the whole run and its radio access in `summary.json`, "
-        "flows, links and whatever else there are several of in a Parquet file a table. Of the "
-        "tables over time the scenario's `probe` says which are written, and how often. In Python "
-        "each is an attribute of `Results`, a frame. `Results.doc(table)` and "
-        "`fadeout list tables TABLE` print the same as below.",
+        "Every run has its summary: the whole run and its radio access in `summary.json`, and a "
+        "Parquet file for each table of flows, links and the like. The scenario's `probe` selects "
+        "the tables over time and their interval. In Python each table is an attribute of "
+        "`Results`, a frame. `Results.doc(table)` and `fadeout list tables TABLE` print the text "
+        "below.",
     ]
     for name, table in all_table_docs().items():
         rows = [
@@ -64,7 +66,7 @@ def tables_page() -> str:
 
 
 def place_of(name: str, table: dict[str, Any]) -> str:
-    """Where the rows of a table lie."""
+    """Returns the place of a table's rows."""
     if table["of"] == "scenario":
         return f"Known without a run: `fadeout.{name}(scenario)`."
     key = table["key"]
@@ -75,10 +77,10 @@ def place_of(name: str, table: dict[str, Any]) -> str:
 
 
 def catalog_page(kinds: list[dict[str, Any]]) -> str:
-    """What a scenario may name."""
+    """Returns the page of the names that a scenario may use."""
     parts = [
         "# Names and parameters",
-        "What a scenario may name, from the registries that the program itself uses. `fadeout "
+        "All names that a scenario may use, from the registries of the program itself. `fadeout "
         "list` prints the same.",
     ]
     for kind in kinds:
@@ -101,7 +103,7 @@ def catalog_page(kinds: list[dict[str, Any]]) -> str:
 
 
 def validation_page(rows: list[linux.Row], folder: Path) -> str:
-    """Our runs beside the kernel's, from simulations made for this page."""
+    """Returns our runs beside the kernel's, from simulations made for this page."""
     parts = [
         "## Every row",
         markdown(list(linux.COLUMNS), [row.cells() for row in rows]),
@@ -122,7 +124,7 @@ def validation_page(rows: list[linux.Row], folder: Path) -> str:
 
 
 def headline(rows: list[linux.Row]) -> str:
-    """What the table below comes to; the README says the same, or the build fails."""
+    """Returns the totals of the table below. The README has the same text, or the build fails."""
     whole = sum(not row.misses() for row in rows)
     shares = {
         q.key: median(abs(row.error(q.key)) for row in rows if q in row.compared())
@@ -140,76 +142,98 @@ def headline(rows: list[linux.Row]) -> str:
 
 
 def is_shared(entries: list[dict[str, Any]]) -> bool:
-    """Whether several entries all take the same parameters."""
+    """True if several entries all take the same parameters."""
     first = entries[0]["parameters"]
     return len(entries) > 1 and bool(first) and all(e["parameters"] == first for e in entries)
 
 
 def parameters(listed: list[dict[str, Any]]) -> str:
-    """A table of parameters."""
+    """Returns a table of parameters."""
     rows = [[code(p["name"]), str(p["default"]), p.get("unit") or "", p["doc"]] for p in listed]
-    return markdown(["parameter", "default", "unit", "what it does"], rows)
+    return markdown(["parameter", "default", "unit", "effect"], rows)
 
 
 def scenario_page(schema: dict[str, Any]) -> str:
-    """Every key of a scenario, from its JSON Schema."""
-    definitions = schema.get("$defs", {})
+    """Returns the page of every key of a scenario, from its JSON Schema."""
     parts = [
         "# Scenario reference",
         "Every key, from the JSON Schema that `fadeout schema` prints. Quantities are strings with "
-        'a unit: `"20 ms"`, `"38 GHz"`, `"807 Mbit/s"`, `"1.4 m"`. What `congestion-control`, '
-        "`application`, `discipline`, `tcp`, `radio`, `antenna`, `rlc` and the like take is under "
-        "[Names and parameters](catalog.md).",
+        'a unit: `"20 ms"`, `"38 GHz"`, `"807 Mbit/s"`, `"1.4 m"`. [Names and '
+        "parameters](catalog.md) has the parameters of `congestion-control`, `application`, "
+        "`discipline`, `tcp`, `radio`, `antenna`, `rlc` and the like.",
     ]
-    parts += table_section("", schema, definitions, level=2)
+    parts += ScenarioTables(schema.get("$defs", {})).section("", schema, level=2)
     return "\n\n".join(parts) + "\n"
 
 
-def table_section(
-    path: str, schema: dict[str, Any], definitions: dict[str, Any], level: int
-) -> list[str]:
-    """A heading, the keys of one table, and the sections of the tables below it."""
-    heading = f"`[{path}]`" if path else "The file"
-    parts = [f"{'#' * min(level, 5)} {heading}"]
-    if path and "description" in schema:
-        parts.append(schema["description"])
-    rows, below = [], []
-    required = schema.get("required", [])
-    for key, entry in schema.get("properties", {}).items():
-        entry = resolve(entry, definitions)
-        here = f"{path}.{key}" if path else key
-        need = "required" if key in required else default_of(entry)
-        rows.append(
-            [code(key), shape(entry, definitions, code), need, entry.get("description", "")]
-        )
-        below += nested(here, entry, definitions)
-    if rows:
-        parts.append(markdown(["key", "value", "default", "meaning"], rows))
-    else:
-        parts.append("No keys.")
-    for here, child in below:
-        parts += table_section(here, child, definitions, level + 1)
-    return parts
+class ScenarioTables:
+    """Sections of the scenario's tables. A table that several paths share has one section."""
+
+    def __init__(self, definitions: dict[str, Any]) -> None:
+        self.definitions = definitions
+        self.heading_of: dict[str, str] = {}
+        """The heading of the section of each table, by the table's keys."""
+
+    def section(
+        self, path: str, schema: dict[str, Any], level: int, heading: str = "The file"
+    ) -> list[str]:
+        """Returns a heading, the keys of one table, and the sections of the tables below it."""
+        self.heading_of[keys_of(schema)] = heading
+        parts = [f"{'#' * min(level, 5)} {heading}"]
+        if path and "description" in schema:
+            parts.append(schema["description"])
+        rows, below = [], []
+        required = schema.get("required", [])
+        for key, entry in schema.get("properties", {}).items():
+            entry = resolve(entry, self.definitions)
+            here = f"{path}.{key}" if path else key
+            need = "required" if key in required else default_of(entry)
+            value = shape(entry, self.definitions, code)
+            rows.append([code(key), value, need, entry.get("description", "")])
+            below += nested(here, entry, self.definitions)
+        table = markdown(["key", "value", "default", "meaning"], rows) if rows else "No keys."
+        parts.append(table)
+        return [*parts, *self.below(below, level + 1)]
+
+    def below(self, tables: list[tuple[str, dict[str, Any]]], level: int) -> list[str]:
+        """Returns the sections of these tables, and a line for each that has one already."""
+        shared, parts = {}, []
+        paths = [path for path, _ in tables]
+        for path, table in tables:
+            name = f"`[{path}]`"
+            if paths.count(path) > 1:
+                name += f" with {', '.join(map(code, table['required']))}"
+            other = self.heading_of.get(keys_of(table))
+            if other is None:
+                parts += self.section(path, table, level, name)
+            else:
+                shared[name] = f"- {name} is as {other}."
+        return [*(["\n".join(shared.values())] if shared else []), *parts]
+
+
+def keys_of(table: dict[str, Any]) -> str:
+    """Returns the keys of a table as text, the same for tables with the same keys."""
+    return json.dumps([table.get("properties", {}), table.get("required", [])], sort_keys=True)
 
 
 def default_of(entry: dict[str, Any]) -> str:
-    """The default as a scenario would write it."""
+    """Returns the default in the notation of a scenario."""
     if "default" not in entry:
         return ""
     return code(json.dumps(entry["default"], ensure_ascii=False))
 
 
 def code(text: str) -> str:
-    """Text in monospace."""
+    """Returns text in monospace."""
     return f"`{text}`"
 
 
 def markdown(columns: list[str], rows: list[list[str]]) -> str:
-    """A table in Markdown."""
+    """Returns a table in Markdown."""
     lines = [columns, ["---"] * len(columns), *([cell(c) for c in row] for row in rows)]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def cell(text: str) -> str:
-    """Text that cannot break a table."""
+    """Returns text that cannot break a table."""
     return text.replace("|", "\\|").replace("\n", " ")

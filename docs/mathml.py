@@ -13,24 +13,24 @@ UPRIGHT = re.compile(r'(?:<mi mathvariant="normal">[^<]</mi>){2,}')
 
 
 SIZED = re.compile(r"\\[Bb]ig([lr])(?![a-z])")
-"""Brackets of a given size, which few browsers draw well; they grow with what they hold instead."""
+"""Brackets of a given size. Few browsers draw them well, so they grow with their content."""
 
 
 def mathml(text: str, display: str) -> str:
-    """LaTeX as a MathML element."""
+    """Returns LaTeX as a MathML element."""
     text = SIZED.sub(lambda size: r"\left" if size[1] == "l" else r"\right", text.strip())
     found = convert(text, display=display)
     return UPRIGHT.sub(lambda word: f"<mi>{re.sub('<[^>]*>', '', word[0])}</mi>", found)
 
 
 def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
-    """Write a formula within a line."""
+    """Writes a formula within a line."""
     self.body.append(mathml(node.astext(), "inline"))
     raise nodes.SkipNode
 
 
 def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
-    """Write a formula on lines of its own, with its number if it has one."""
+    """Writes a formula on lines of its own, with its number if it has one."""
     self.body.append(self.starttag(node, "div", CLASS="math"))
     if node["number"]:
         number = get_node_equation_number(self, node)
@@ -44,6 +44,6 @@ def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Add the renderer."""
+    """Adds the renderer."""
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

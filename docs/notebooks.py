@@ -21,7 +21,7 @@ os.chdir(tempfile.mkdtemp(prefix="fadeout-"))"""
 
 
 def notebook(page: Path) -> str:
-    """The page as a notebook."""
+    """Returns the page as a notebook."""
     text = page.read_text(encoding="utf-8")
     cells = [cell("markdown", heading(text)), cell("code", START)]
     done = text.index("\n", text.index("# ")) + 1
@@ -44,13 +44,13 @@ def notebook(page: Path) -> str:
 
 
 def heading(text: str) -> str:
-    """The page's title, and where the notebook comes from."""
+    """Returns the page's title, with the source of the notebook."""
     (title,) = re.findall(r"^# .*$", text, re.MULTILINE)[:1]
     return f"{title}\n\nA step of fadeout's tutorial; its page in the documentation says the same."
 
 
 def prose(text: str) -> Iterator[dict[str, Any]]:
-    """A cell of text, with links that lead somewhere from the notebook."""
+    """Yields a cell of text, with links that work in the notebook."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*generated/[^)]*\)", r"\1", text)
     text = text.replace("](../", "](../docs/")
     text = re.sub(r"\]\((\d-\w+)\.md", r"](\1.ipynb", text)
@@ -59,7 +59,7 @@ def prose(text: str) -> Iterator[dict[str, Any]]:
 
 
 def code(block: session.Block) -> Iterator[dict[str, Any]]:
-    """What a block does, as a notebook does it."""
+    """Yields the cells of a block that runs."""
     if block.kind == "file":
         yield cell("code", f"%%writefile {block.argument}\n{block.body.rstrip()}")
     elif block.kind == "console":
@@ -74,13 +74,13 @@ def code(block: session.Block) -> Iterator[dict[str, Any]]:
 
 
 def cell(kind: str, text: str) -> dict[str, Any]:
-    """A cell of a notebook."""
+    """Returns a cell of a notebook."""
     found = {"cell_type": kind, "metadata": {}, "source": text.splitlines(keepends=True)}
     return found | ({"execution_count": None, "outputs": []} if kind == "code" else {})
 
 
 def write_all() -> None:
-    """Write the notebooks anew."""
+    """Writes the notebooks anew."""
     NOTEBOOKS.mkdir(exist_ok=True)
     for page in sorted(TUTORIAL.glob("[1-9]*.md")):
         (NOTEBOOKS / f"{page.stem}.ipynb").write_text(notebook(page), encoding="utf-8")

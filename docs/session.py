@@ -1,4 +1,4 @@
-"""The blocks of a page that are carried out, one after another in a folder of its own.
+"""The blocks of a page that run, one after another in a folder of its own.
 
 A page is Markdown. These fenced blocks of it do something; all others are text:
 
@@ -41,22 +41,22 @@ FENCE = re.compile(
 
 
 class Failed(Exception):
-    """A block did not do what the page says."""
+    """A block failed, or its result differs from the page."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block that does something."""
+    """A fenced block that runs."""
 
     kind: str
     argument: str
     body: str
     exit: int = 0
-    """Exit status that the last command of a console block has."""
+    """Expected exit status of the last command of a console block."""
 
 
 def blocks(page: str) -> list[Block]:
-    """The blocks of a page, in order."""
+    """Returns the blocks of a page, in order."""
     found = []
     for match in FENCE.finditer(page):
         options = dict(re.findall(r"^:([\w-]+):[ ]*([^\n]*)$", match["options"], re.MULTILINE))
@@ -66,21 +66,21 @@ def blocks(page: str) -> list[Block]:
 
 
 def commands(body: str) -> Iterator[str]:
-    """The commands of a console block, without the prompt; continued lines are joined."""
+    """Yields the commands of a console block, without the prompt. Continued lines are joined."""
     for line in re.sub(r"\\\n\s*", "", body).splitlines():
         if line.startswith("$ "):
             yield line[2:]
 
 
 class Session:
-    """Carries out the blocks of one page in `folder`."""
+    """Runs the blocks of one page in `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._names: dict[str, Any] = {"__name__": "__page__"}
 
     def run(self, block: Block) -> str:
-        """Carry out `block`; return what it printed."""
+        """Runs `block` and returns its output."""
         with self._inside():
             if block.kind == "file":
                 Path(block.argument).parent.mkdir(parents=True, exist_ok=True)
@@ -106,7 +106,7 @@ class Session:
         return "".join(printed)
 
     def _python(self, text: str) -> str:
-        """Run Python as a notebook does: the value of a last expression is printed."""
+        """Runs Python as a notebook does: the value of a last expression is printed."""
         tree = ast.parse(textwrap.dedent(text))
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         with contextlib.redirect_stdout(io.StringIO()) as printed, frames_without_frame():
@@ -131,7 +131,7 @@ class Session:
 
 @contextlib.contextmanager
 def frames_without_frame() -> Iterator[None]:
-    """Polars prints frames narrowly."""
+    """Makes polars print narrow frames."""
     with pl.Config(
         tbl_formatting="NOTHING",
         tbl_hide_dataframe_shape=True,
@@ -145,7 +145,7 @@ def frames_without_frame() -> Iterator[None]:
 
 
 def call(command: str) -> tuple[str, int]:
-    """What a command prints, both streams, and its exit status. `fadeout` runs in this process."""
+    """Returns a command's output and exit status. `fadeout` runs in this process."""
     words = shlex.split(command)
     if words[0] == "fadeout":
         done = CliRunner().invoke(app, words[1:], prog_name="fadeout")
@@ -157,7 +157,7 @@ def call(command: str) -> tuple[str, int]:
 
 
 def carry_out(page: Path, folder: Path) -> None:
-    """Carry out a whole page in `folder`, where the repository's scenarios are too."""
+    """Runs a whole page in `folder`, which also has the repository's scenarios."""
     prepare(folder)
     session = Session(folder)
     for block in blocks(page.read_text(encoding="utf-8")):
@@ -165,5 +165,5 @@ def carry_out(page: Path, folder: Path) -> None:
 
 
 def prepare(folder: Path) -> None:
-    """Put into `folder` what a clone has and pages use."""
+    """Links the files of a clone that pages use into `folder`."""
     (folder / "scenarios").symlink_to(ROOT / "scenarios")

@@ -125,7 +125,8 @@ def python_comments(text: str) -> Iterator[list[Line]]:
                 block = []
             block.append(Line(number, token.string.lstrip("#: ")))
         elif token.type == tokenize.STRING and before in (tokenize.NEWLINE, tokenize.INDENT):
-            first, _, rest = token.string.strip("rRbB\"'").partition("\n")
+            quoted = re.sub(r"""^\w*("{3}|'{3}|"|')|("{3}|'{3}|"|')$""", "", token.string)
+            first, _, rest = quoted.partition("\n")
             lines = [first, *textwrap.dedent(rest).splitlines()]
             yield [Line(number + i, line) for i, line in enumerate(lines)]
         if token.type not in (tokenize.NL, tokenize.COMMENT, tokenize.DEDENT):

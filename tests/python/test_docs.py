@@ -1,5 +1,6 @@
-"""What the documentation shows is carried out: its pages are tests."""
+"""The pages of the documentation are tests: their blocks run here."""
 
+import json
 import re
 from pathlib import Path
 
@@ -7,9 +8,12 @@ import pytest
 
 import fadeout
 import gather
+import generate
 import notebooks
+import reference
 import session
 from conftest import ROOT
+from fadeout import _native
 from session import Block, Failed, Session
 
 DOCS = ROOT / "docs"
@@ -43,9 +47,24 @@ def test_the_first_page_leads_to_every_kind_of_page():
 
 
 def test_the_reference_has_everything_public():
-    page = gather.api()
+    pages = "".join(reference.pages().values())
     for name in set(fadeout.__all__) - {"__version__"}:
-        assert re.search(rf"auto\w+:: fadeout[\w.]*\.{re.escape(name)}$", page, re.M), name
+        found = re.findall(rf"auto\w+:: fadeout[\w.]*\.{re.escape(name)}$", pages, re.M)
+        assert len(found) == 1, name
+
+
+def test_the_gallery_goes_from_a_link_to_streets():
+    names = [path.stem for path in gather.ordered()]
+    assert names[0] == "clean-link"
+    assert names[-1] == "street-canyon"
+
+
+def test_every_entry_of_the_scenario_reference_has_a_heading_of_its_own():
+    page = generate.scenario_page(json.loads(_native.schema()))
+    headings = re.findall(r"^#+ .*", page, re.M)
+    assert len(headings) == len(set(headings))
+    assert "#### `[link.NAME.rate]` with `steps`" in headings
+    assert "- `[link.NAME.reverse.queue]` is as `[link.NAME.queue]`." in page
 
 
 @pytest.mark.parametrize("folder", ["models", "algorithms"])
