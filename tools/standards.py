@@ -410,9 +410,10 @@ def page(found: dict[str, dict[str, list[str]]], notes: dict[str, dict[str, str 
     """The page of all documents."""
     parts = [
         "# Standards",
-        "What of each standard is implemented, and where: from the lines `Standard:` in the doc "
-        "comments of the source, by `tools/standards.py`. What is left out, and why, is said by "
-        "hand in `docs/standards.toml`. A clause that is not listed is not implemented as such.",
+        "This page lists the implemented clauses of each standard, with their place in the source. "
+        "`tools/standards.py` makes it from the lines `Standard:` in doc comments. The parts that "
+        "are left out, with reasons, are from `docs/standards.toml`, which is written by hand. A "
+        "clause that is not listed is not implemented as such.",
     ]
     for kind in FAMILIES:
         documents = sorted((d for d in found if d.startswith(kind)), key=natural)
@@ -421,8 +422,9 @@ def page(found: dict[str, dict[str, list[str]]], notes: dict[str, dict[str, str 
         for document in documents:
             note = notes[document]
             parts.append(f"### {document}: {note['title']}")
-            mark = " (not checked against the document)" if note.get("from-memory") else ""
-            parts.append(f"Left out{mark}: {note['left-out']}")
+            parts.append(f"Left out: {note['left-out']}")
+            if note.get("from-memory"):
+                parts.append("This note was not checked against the document.")
             rows = ["| clause | where |", "| --- | --- |"]
             for place, links in sorted(found[document].items(), key=lambda row: natural(row[0])):
                 rows.append(f"| {place or 'the whole'} | {', '.join(links)} |")
@@ -430,10 +432,10 @@ def page(found: dict[str, dict[str, list[str]]], notes: dict[str, dict[str, str 
     cited = sorted((d for d in notes if d not in found), key=by_family)
     parts.append("## Cited only")
     parts.append(
-        "Named in the source for a value, a word or a history; no function implements a clause "
-        "of them."
+        "The source names these documents for a value, a word or their history. No function "
+        "implements a clause from them."
     )
-    rows = ["| document | what for |", "| --- | --- |"]
+    rows = ["| document | use |", "| --- | --- |"]
     rows += [f"| {one}: {notes[one]['title']} | {notes[one]['cited']} |" for one in cited]
     parts.append("\n".join(rows))
     return "\n\n".join(parts) + "\n"
