@@ -6,9 +6,9 @@
     python tools/prose.py --accept        record lower counts; no count ever rises
     python tools/prose.py --move OLD NEW ...  give counts that OLD needs no more to its new parts
 
-Covers Markdown, comments and doc comments of Rust and Python, and descriptions of JSON schemas.
-Code, tables, headings and `Standard:` paragraphs are not prose. Counts of a file that is gone pass
-to new files, so a renamed file needs no option.
+Covers Markdown, comments and doc comments of Rust and Python, comments of the example scenarios,
+and descriptions of JSON schemas. Code, tables, headings and `Standard:` paragraphs are not prose.
+Counts of a file that is gone pass to new files, so a renamed file needs no option.
 """
 
 import io
@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 BASELINE = ROOT / "tools" / "prose-baseline.json"
-PATTERNS = ("*.md", "*.rs", "*.py", "schemas/*.json")
+PATTERNS = ("*.md", "*.rs", "*.py", "schemas/*.json", "python/fadeout/scenarios/*.toml")
 MOST_WORDS = 25
 MOST_JOINED = 15
 MOST_COLUMNS = 100
@@ -149,7 +149,28 @@ def page(text: str) -> Iterator[list[Line]]:
     yield [Line(number, line) for number, line in enumerate(text.splitlines(), 1)]
 
 
-READERS = {".md": page, ".rs": rust_comments, ".py": python_comments, ".json": descriptions}
+def hash_comments(text: str) -> Iterator[list[Line]]:
+    """Yields each comment of a scenario; neighbouring lines are one."""
+    block: list[Line] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        whole = re.match(r"#(?: (.*)|$)", line)
+        if whole is not None:
+            block.append(Line(number, whole[1] or ""))
+            continue
+        yield block
+        block = []
+        if trailing := re.search(r"""\s# ([^"']*)$""", line):
+            yield [Line(number, trailing[1])]
+    yield block
+
+
+READERS = {
+    ".md": page,
+    ".toml": hash_comments,
+    ".rs": rust_comments,
+    ".py": python_comments,
+    ".json": descriptions,
+}
 
 
 def paragraphs(lines: list[Line]) -> Iterator[list[Line]]:
@@ -209,7 +230,7 @@ def findings(text: str, suffix: str) -> Iterator[Finding]:
     """Yields every finding in the text of a file with this suffix."""
     for comment in READERS[suffix](text):
         for block in paragraphs(comment):
-            if block and not block[0].text.startswith("Standard: "):
+            if block and not block[0].text.startswith(("Standard: ", "Try: ")):
                 for index, (number, sentence) in enumerate(sentences(block)):
                     for rule in broken_rules(sentence, is_first=index == 0):
                         yield Finding(number, rule, sentence)

@@ -133,6 +133,22 @@ def test_a_description_of_the_schema_counts_once(prose: ModuleType):
     assert rules(prose, line * 3, ".json") == ["opener"]
 
 
+def test_the_comments_of_a_scenario_are_read_but_for_its_commands(prose: ModuleType):
+    scenario = """\
+# It blocks the link.
+#
+# Try:  --set what=of
+#       --set of=what
+#
+# What is left counts.
+
+duration = "10 s"  # of what
+rate = "#; what"
+"""
+    found = [(f.line, f.rule) for f in prose.findings(scenario, ".toml")]
+    assert found == [(1, "pronoun"), (6, "opener"), (8, "opener")]
+
+
 def test_the_record_never_rises(prose: ModuleType):
     recorded = {"a.md": {"what": 3, "long": 1}, "gone.md": {"what": 1}}
     now = {"a.md": {"what": 1, "long": 4, "of": 2}, "new.md": {"what": 5}}
