@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::source::{Token, files, tokens};
+
 /// The crates whose rooms must not use each other in a circle.
 const CRATES: [&str; 8] = [
     "channel",
@@ -107,18 +109,6 @@ fn source(name: &str) -> PathBuf {
         .join("src")
 }
 
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    let entries = fs::read_dir(folder).expect("the sources can be read");
-    for entry in entries {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            files(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-}
-
 /// The path of the module that a file is.
 fn module(file: &Path, root: &Path) -> Vec<String> {
     let relative = file.strip_prefix(root).expect("a file of the crate");
@@ -136,84 +126,10 @@ fn module(file: &Path, root: &Path) -> Vec<String> {
     module
 }
 
-/// Words and signs of Rust, without comments, strings and characters.
-fn tokens(source: &str) -> Vec<String> {
-    let text: Vec<char> = source.chars().collect();
-    let at = |index: usize| text.get(index).copied().unwrap_or('\0');
-    let mut tokens = Vec::new();
-    let mut i = 0;
-    while i < text.len() {
-        let from = i;
-        match (at(i), at(i + 1)) {
-            ('/', '/') => {
-                while i < text.len() && at(i) != '\n' {
-                    i += 1;
-                }
-            }
-            ('/', '*') => {
-                i += 2;
-                while i < text.len() && (at(i), at(i + 1)) != ('*', '/') {
-                    i += 1;
-                }
-                i += 2;
-            }
-            ('r', '"' | '#') if raw_string(&text, i).is_some() => {
-                i = raw_string(&text, i).unwrap_or(i + 1);
-            }
-            ('"', _) => {
-                i += 1;
-                while i < text.len() && at(i) != '"' {
-                    i += if at(i) == '\\' { 2 } else { 1 };
-                }
-                i += 1;
-            }
-            ('\'', '\\') => {
-                i += 3;
-                while i < text.len() && at(i) != '\'' {
-                    i += 1;
-                }
-                i += 1;
-            }
-            ('\'', _) if at(i + 2) == '\'' => i += 3,
-            (letter, _) if letter.is_alphanumeric() || letter == '_' => {
-                while at(i).is_alphanumeric() || at(i) == '_' {
-                    i += 1;
-                }
-                tokens.push(text[from..i].iter().collect());
-            }
-            (':', ':') => {
-                tokens.push("::".to_owned());
-                i += 2;
-            }
-            (space, _) if space.is_whitespace() => i += 1,
-            (sign, _) => {
-                tokens.push(sign.to_string());
-                i += 1;
-            }
-        }
-    }
-    tokens
-}
-
-/// The end of the raw string that begins at `from`, where one does.
-fn raw_string(text: &[char], from: usize) -> Option<usize> {
-    let hashes = text[from + 1..].iter().take_while(|&&c| c == '#').count();
-    let quote = from + 1 + hashes;
-    if text.get(quote) != Some(&'"') {
-        return None;
-    }
-    let ends = |at: usize| {
-        text[at] == '"' && text[at + 1..].iter().take_while(|&&c| c == '#').count() >= hashes
-    };
-    (quote + 1..text.len())
-        .find(|&at| ends(at))
-        .map(|at| at + 1 + hashes)
-}
-
 /// The first names behind `crate` that the paths of a file have. `module` is the module it is.
 fn first_names(source: &str, module: &[String]) -> BTreeSet<String> {
     let tokens = tokens(source);
-    let token = |index: usize| tokens.get(index).map_or("", String::as_str);
+    let token = |index: usize| tokens.get(index).map_or("", |token| &token.text);
     let mut names = BTreeSet::new();
     // Modules in the file that are open, with the depth of their braces.
     let mut inside: Vec<(String, usize)> = Vec::new();
@@ -251,14 +167,14 @@ fn first_names(source: &str, module: &[String]) -> BTreeSet<String> {
 }
 
 /// The first names of what follows a `::`: one, or several in braces.
-fn trees(tokens: &[String], from: usize, names: &mut BTreeSet<String>) {
-    if tokens[from] != "{" {
-        names.insert(tokens[from].clone());
+fn trees(tokens: &[Token], from: usize, names: &mut BTreeSet<String>) {
+    if tokens[from].text != "{" {
+        names.insert(tokens[from].text.clone());
         return;
     }
     let mut depth = 0;
     for i in from..tokens.len() {
-        match tokens[i].as_str() {
+        match tokens[i].text.as_str() {
             "{" => depth += 1,
             "}" => {
                 depth -= 1;
@@ -267,7 +183,7 @@ fn trees(tokens: &[String], from: usize, names: &mut BTreeSet<String>) {
                 }
             }
             "," => {}
-            name if depth == 1 && matches!(tokens[i - 1].as_str(), "{" | ",") => {
+            name if depth == 1 && matches!(tokens[i - 1].text.as_str(), "{" | ",") => {
                 names.insert(name.to_owned());
             }
             _ => {}
@@ -279,7 +195,7 @@ fn trees(tokens: &[String], from: usize, names: &mut BTreeSet<String>) {
 fn uses(name: &str) -> BTreeSet<Use> {
     let root = source(name);
     let mut found = Vec::new();
-    files(&root, &mut found);
+    files(&root, "rs", &mut found);
     let floors: BTreeMap<&str, &[&str]> = FLOORS.into_iter().collect();
     let floors = floors.get(name).copied().unwrap_or_default();
     let mut uses = BTreeSet::new();
