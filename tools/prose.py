@@ -70,7 +70,7 @@ NO_WORDS = re.compile(
 )
 # Names in a row are as easy to read as one.
 CODE_LIST = re.compile(r"Code(?:,? (?:and |or )?Code)+")
-SENTENCE_END = re.compile(r"""[.!?][)\]"'*_]*\s+(?=\W*[A-Z0-9])""")
+SENTENCE_END = re.compile(r"""[.!?][)\]"'*_]*\s+(?=\W*(?:[A-Z0-9]|fadeout\b))""")
 ABBREVIATION = re.compile(
     r"(?:^|[\s(])(?:e\.g|i\.e|cf|figs?|eqs?|sec|vs|al|no|vol|pp?|(?-i:[A-Z]))\.\W*$", re.I
 )
