@@ -7,7 +7,6 @@ BIN    := $(VENV)/bin
 SHELL  := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.NOTPARALLEL:
 
 export PATH := $(if $(CARGO_HOME),$(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
@@ -36,14 +35,17 @@ $(VENV)/.maturin: | $(BIN)/python
 	$(BIN)/python -m pip install --quiet 'maturin>=1.9,<2'
 	@touch $@
 
+# Extras beside those of development, as `.ci/run` sets them.
+FADEOUT_EXTRAS ?=
+
 $(VENV)/.tools: pyproject.toml tools/requirements.py | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --requirement <($(BIN)/python tools/requirements.py dev docs)
+	$(BIN)/python -m pip install --quiet --requirement <($(BIN)/python tools/requirements.py dev docs $(FADEOUT_EXTRAS))
 	@touch $@
 
 .PHONY: build
 build: $(VENV)/.maturin ## Build the native module and install the package into .venv
 	$(call say,build)
-	$(BIN)/maturin develop --release --quiet
+	$(BIN)/maturin develop --quiet
 
 # --- for users ------------------------------------------------------------------------------
 
@@ -60,45 +62,81 @@ wheel: $(VENV)/.maturin ## Build a wheel into dist/, for machines without Rust
 
 # --- checks ---------------------------------------------------------------------------------
 
+# A crate to check alone: `make check CRATE=radio`, `make test CRATE=radio`.
+CRATE ?=
+PACKAGE := $(if $(CRATE),--package fadeout-$(CRATE),--workspace)
+# Benchmarks have no tests. Their dependencies would change the features of those of `make build`,
+# and have half of them compiled twice.
+TESTED := $(if $(CRATE),--package fadeout-$(CRATE),--workspace --exclude fadeout-benches)
+
+.PHONY: check
+check: $(VENV)/.tools check-format check-lint check-prose check-types ## Format, lint, prose, types; CRATE=radio for one crate
+
+# The stages that need no Rust test run beside those that do: on two cores the one fills the
+# pauses of the other. `tools/stages.py` prints the time of each and stops at the first failure.
 .PHONY: test
-test: $(VENV)/.tools check-format check-lint check-rust build check-types check-docs check-python ## Run every check
+ifeq ($(CRATE),)
+test: $(VENV)/.tools ## Run every check; CRATE=radio for the Rust tests of one crate
+	$(BIN)/python tools/stages.py
+else
+test: $(BIN)/python
+	cargo test --package fadeout-$(CRATE) --locked --quiet
+endif
 
 .PHONY: check-format
 check-format: $(VENV)/.tools
-	$(call say,format)
 	cargo fmt --all --check
 	$(BIN)/ruff format --check --quiet python tests/python tools docs
 
 .PHONY: check-lint
 check-lint: $(VENV)/.tools
-	$(call say,lint)
-	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	cargo clippy $(PACKAGE) --all-targets --locked --quiet -- -D warnings
 	$(BIN)/ruff check --quiet python tests/python tools docs
-	@if cargo deny --version >/dev/null 2>&1; then cargo deny --log-level error check; \
-	else echo "skipped: cargo deny (licences and advisories) is not installed: cargo install cargo-deny"; fi
+
+.PHONY: check-prose
+check-prose: $(VENV)/.tools
+	$(BIN)/python tools/prose.py
+
+.PHONY: check-commits
+check-commits: $(BIN)/python
+	$(BIN)/python tools/commit_form.py --history
+
+# The version whose output and configuration `deny.toml` is for.
+CARGO_DENY := 0.20.2
+
+.PHONY: check-licences
+check-licences:
+	@cargo deny --version 2>/dev/null | grep -q ' $(CARGO_DENY)$$' \
+		|| cargo install --quiet --locked --debug cargo-deny --version $(CARGO_DENY)
+	cargo deny --log-level error check licenses bans sources
+	@if cargo deny --log-level error fetch db >/dev/null 2>&1; \
+	then cargo deny --log-level error check --disable-fetch advisories; \
+	else echo "skipped: security advisories (their database cannot be reached)"; fi
 
 .PHONY: check-rust
 check-rust: $(BIN)/python
-	$(call say,Rust tests)
-	cargo test --workspace --locked --quiet
-	$(call say,Rust documentation)
+	cargo test $(TESTED) --locked --quiet
+
+.PHONY: check-rust-docs
+check-rust-docs: $(BIN)/python
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 
 .PHONY: check-types
 check-types: $(VENV)/.tools
-	$(call say,types)
 	$(BIN)/pyright --warnings
 
 .PHONY: check-docs
 check-docs: $(VENV)/.tools
-	$(call say,documentation)
-	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -t check -b html docs docs/_build/check
 
 .PHONY: check-python
 check-python: $(VENV)/.tools
-	$(call say,Python tests)
-	@command -v tshark >/dev/null || echo "skipped: tests that decode captures (tshark is not installed)"
 	FADEOUT_PACKAGING=1 $(BIN)/python -m pytest --quiet --numprocesses auto --dist worksteal
+
+.PHONY: hooks
+hooks: ## Install the hook that checks the form of commit messages
+	git config core.hooksPath tools/hooks
+	@echo "installed: git runs tools/hooks/commit-msg on each commit"
 
 # --- the rest -------------------------------------------------------------------------------
 
@@ -144,7 +182,8 @@ bench-accept: bench-tools ## Make the instruction counts of now the accepted one
 	$(BIN)/python tools/bench.py --accept
 
 .PHONY: docs
-docs: build $(VENV)/.tools check-docs ## Build the documentation
+docs: build $(VENV)/.tools ## Build the documentation: pages are carried out, figures drawn
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
 	@echo "documentation: docs/_build/html/index.html"
 
 .PHONY: notebooks

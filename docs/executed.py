@@ -36,7 +36,7 @@ class Executed(SphinxDirective):
         block = Block(self.name, argument, body, self.options.get("exit", 0))
         session = self._session()
         try:
-            printed = session.run(block)
+            printed = session.run(block) if self.config.executed_runs else ""
         except Exception as error:
             raise self.error(f"{block.kind}: {type(error).__name__}: {error}") from error
         return getattr(self, f"_{block.kind}")(session, block, printed)
@@ -69,6 +69,8 @@ class Executed(SphinxDirective):
         return []
 
     def _drawn(self, session: Session, block: Block, _printed: str) -> list[nodes.Node]:
+        if not self.config.executed_runs:
+            return []
         page = self.env.docname.replace("/", "-")
         name = f"{page}-{block.argument.replace('/', '-')}"
         target = Path(self.env.srcdir) / "generated" / "pages" / name
@@ -104,7 +106,8 @@ def tidy(app: Sphinx, _doctree: nodes.document) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Adds the directives."""
+    """Adds the directives, and the setting that says whether they carry their blocks out."""
+    app.add_config_value("executed_runs", True, "env")
     for kind in KINDS:
         app.add_directive(kind, Executed)
     app.connect("doctree-read", tidy)

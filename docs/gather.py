@@ -128,8 +128,8 @@ def left_out(page: str) -> list[str]:
     return [f"### [{title[1]}]({page}.md)", body.replace("](../", "](")]
 
 
-def gallery(folder: Path) -> str:
-    """Returns every scenario of the repository with its figures, drawn anew into `folder`."""
+def gallery(folder: Path | None) -> str:
+    """Returns every scenario of the repository, with figures drawn into `folder` if given."""
     parts = [
         "# Gallery",
         "Every figure with its command, from simple scenarios to rich ones. The figures of the "
@@ -137,7 +137,7 @@ def gallery(folder: Path) -> str:
         "minutes to hours, and are from the runs on the study's page.",
         "## Scenarios",
         GRID,
-        *(scenario(path, folder / "gallery") for path in ordered()),
+        *(scenario(path, folder) for path in ordered()),
         "::::::",
         "## Studies",
         GRID,
@@ -156,16 +156,20 @@ def ordered() -> list[Path]:
     return [there[name] for name in ORDER]
 
 
-def scenario(path: Path, folder: Path) -> str:
+def scenario(path: Path, folder: Path | None) -> str:
     """Returns a card of the gallery: the question, the figures, the command, the file."""
     text = path.read_text(encoding="utf-8")
     comment = re.match(r"(?:#.*\n)+", text)
     lines = [line.lstrip("# ") for line in comment[0].splitlines()] if comment else []
     question = " ".join(lines).split(" Try:")[0].strip()
-    results = fadeout.run(path)
-    title = results.manifest["scenario"]["title"]
-    drawn = results.plot.save(folder / path.stem, FIGURES.get(path.stem, ["overview"]))
-    figures = [f"![{title}: {file.stem}](gallery/{path.stem}/{file.name})" for file in drawn]
+    if folder is None:
+        title, figures = path.stem, []
+    else:
+        results = fadeout.run(path)
+        title = results.manifest["scenario"]["title"]
+        shown = FIGURES.get(path.stem, ["overview"])
+        drawn = results.plot.save(folder / "gallery" / path.stem, shown)
+        figures = [f"![{title}: {file.stem}](gallery/{path.stem}/{file.name})" for file in drawn]
     source = f"```{{literalinclude}} ../../scenarios/{path.name}\n:language: toml\n```"
     return "\n\n".join(
         [

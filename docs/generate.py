@@ -26,8 +26,12 @@ DRAWN = (
 """Recorded runs whose windows the validation page shows."""
 
 
-def write_all(folder: Path) -> None:
-    """Writes every generated page into `folder`."""
+def write_all(folder: Path, *, runs: bool = True) -> None:
+    """Writes every generated page into `folder`.
+
+    Without `runs` nothing is simulated: the gallery has no figures of scenarios, and the page of
+    the validation has no table.
+    """
     folder.mkdir(exist_ok=True)
     catalog = json.loads(_native.catalog())
     pages = {
@@ -35,9 +39,13 @@ def write_all(folder: Path) -> None:
         "tables": tables_page(),
         "catalog": catalog_page(catalog["kinds"]),
     }
-    rows = linux.compare_all()
-    pages |= {"headline": headline(rows), "validation": validation_page(rows, folder)}
-    pages |= {"limits": gather.limits(), "gallery": gather.gallery(folder)}
+    if runs:
+        rows = linux.compare_all()
+        pages |= {"headline": headline(rows), "validation": validation_page(rows, folder)}
+    else:
+        pages |= dict.fromkeys(("headline", "validation"), "The tests compare with Linux.\n")
+    gallery = gather.gallery(folder if runs else None)
+    pages |= {"limits": gather.limits(), "gallery": gallery}
     pages |= reference.pages()
     for name, text in pages.items():
         path = folder / f"{name}.md"

@@ -1,6 +1,8 @@
 """What several tests use."""
 
 import dataclasses
+import os
+import shutil
 import sys
 import textwrap
 from collections.abc import Callable
@@ -10,10 +12,38 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from fadeout import kernel
+from fadeout import _traces, kernel
 from fadeout.study import studies
 
 ROOT = Path(__file__).parents[2]
+
+TOOLS = ("tshark is not installed", "SUMO is not installed", "Chromium is not installed")
+"""Reasons of skips that `.ci/run` does not accept, because it installs the tools itself."""
+
+
+def needs_tool(name: str) -> Any:
+    """Returns a mark that skips a test where a program is missing: for tshark, SUMO, Chromium."""
+    found = {
+        "tshark": lambda: shutil.which("tshark"),
+        "SUMO": _traces.find_sumo,
+        "Chromium": lambda: shutil.which("chromium") or shutil.which("chromium-browser"),
+    }
+    reason = f"{name} is not installed"
+    assert reason in TOOLS
+    return pytest.mark.skipif(found[name]() is None, reason=reason)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
+    """Makes a skip for want of a tool a failure where `FADEOUT_REQUIRE_TOOLS` is set."""
+    outcome = yield
+    report = outcome.get_result()
+    if report.skipped and "FADEOUT_REQUIRE_TOOLS" in os.environ:
+        reason = str(report.longrepr[2])
+        if any(tool in reason for tool in TOOLS):
+            report.outcome = "failed"
+            report.longrepr = f"{item.nodeid}: {reason}, and FADEOUT_REQUIRE_TOOLS is set"
+
 
 SCENARIO = textwrap.dedent(
     """

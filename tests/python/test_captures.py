@@ -1,7 +1,6 @@
 """Captures of real runs, as tshark reads them."""
 
 import os
-import shutil
 import subprocess
 from itertools import pairwise
 from pathlib import Path
@@ -10,10 +9,10 @@ import polars as pl
 import pytest
 
 import fadeout
-from conftest import ROOT
+from conftest import ROOT, needs_tool
 from fadeout import _native
 
-tshark_wanted = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+tshark_wanted = needs_tool("tshark")
 
 LOSSY = """
 duration = "2 s"

@@ -1,6 +1,5 @@
 """UDP: streams and echoes, their tables, figures and captures."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import polars as pl
 import pytest
 
 import fadeout
+from conftest import needs_tool
 
 SCENARIO = """
 duration = "10 s"
@@ -111,7 +111,7 @@ def test_the_overview_shows_them(results):
     assert "jitter" in results._repr_html_()
 
 
-@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+@needs_tool("tshark")
 def test_captured_datagrams_have_right_checksums(results):
     capture = results.folder / "captures" / "phone.pcapng"
 

@@ -118,8 +118,8 @@ def few_points(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
 
 
 def test_the_blockage_study_answers_its_questions(cli: CliRunner, monkeypatch: pytest.MonkeyPatch):
-    # What is asked of here is run as ever, and few points of the rest.
-    few_points(monkeypatch, cell_seeds=2, duration_s=10)
+    # One period of the blockages, which has each of them once, and few points of each table.
+    few_points(monkeypatch, cell_seeds=2, duration_s=5)
     command = ["study", "blockage", "--quick", "--out", "study"]
     result = cli.invoke(app, command)
     assert result.exit_code == 0, result.output
@@ -132,6 +132,10 @@ def test_the_blockage_study_answers_its_questions(cli: CliRunner, monkeypatch: p
     # Over both levels a second in five takes about its share; shorter ones depend on the phase.
     for level in ("link_nothing_passes", "full_stack_nothing_passes"):
         assert 15 < found["table"][-1][f"{level}_mean_pct"] < 35, level
+    assert len(found["senders"]) == 2 * len(SENDERS)
+    assert len(found["fine"]) == 4
+    assert len(found["length"]) == 2 * len(knee.LENGTH_SETUPS)
+    assert [row["published"] for row in found["checks"]][:3] == [10, 50, 52]
     report = Path("study/report.md").read_text()
     for figure in Path("study/figures").glob("*.png"):
         assert figure.stat().st_size > 5_000
@@ -139,15 +143,3 @@ def test_the_blockage_study_answers_its_questions(cli: CliRunner, monkeypatch: p
     refused = cli.invoke(app, command)
     assert refused.exit_code == 1
     assert "--force" in refused.stderr
-
-
-def test_the_study_writes_all_its_tables(cli: CliRunner, monkeypatch: pytest.MonkeyPatch):
-    # That they are written is what is tested.
-    few_points(monkeypatch, duration_s=1)
-    result = cli.invoke(app, ["study", "blockage", "--quick", "--out", "study"])
-    assert result.exit_code == 0, result.output
-    found = json.loads(Path("study/results.json").read_text())
-    assert len(found["senders"]) == 2 * len(SENDERS)
-    assert len(found["fine"]) == 4
-    assert len(found["length"]) == 2 * len(knee.LENGTH_SETUPS)
-    assert [row["published"] for row in found["checks"]][:3] == [10, 50, 52]

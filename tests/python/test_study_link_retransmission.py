@@ -86,7 +86,7 @@ def test_files_are_compared_with_the_long_transfer():
 
 
 def test_the_study_writes_all_its_tables(cli: CliRunner, spend: Callable[..., None]):
-    spend("link-retransmission", seeds=2, swept_seeds=1, delay_seeds=1, duration_s=1)
+    spend("link-retransmission", seeds=2, swept_seeds=1, delay_seeds=1, duration_s=0.5)
     command = ["study", "link-retransmission", "--quick", "--out", "study"]
     result = cli.invoke(app, command)
     assert result.exit_code == 0, result.output

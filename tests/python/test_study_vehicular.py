@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import fadeout
+from conftest import needs_tool
 from fadeout import _traces
 from fadeout.cli.app import app
 from fadeout.studies.vehicular import between_cars, city, failures, load, today
@@ -186,7 +187,7 @@ def test_a_city_that_is_left_out_says_why(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.filterwarnings("ignore:mobility-management")
-@pytest.mark.skipif(_traces.find_sumo() is None, reason="SUMO is not installed")
+@needs_tool("SUMO")
 def test_the_city_has_its_vehicles_for_a_minute():
     assert city.why_not(STUDY.full) is None
     tracks = fadeout.tracks(city.SCENARIO, every="15 s")

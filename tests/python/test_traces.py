@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import fadeout
+from conftest import needs_tool
 from fadeout import _traces
 
 SCENARIO = """
@@ -22,7 +23,7 @@ channel = { path-loss = "v2x-urban" }
 vehicles = "seen"
 """
 
-needs_sumo = pytest.mark.skipif(_traces.find_sumo() is None, reason="SUMO is not installed")
+needs_sumo = needs_tool("SUMO")
 
 
 @pytest.fixture(autouse=True)

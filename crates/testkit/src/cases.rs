@@ -40,6 +40,18 @@ impl Cases {
         }
     }
 
+    /// Keeps the first `most` cases of a usual run, for tests whose cases take seconds each.
+    ///
+    /// `make soak` still runs as many as it was told. Such a usual run is not
+    /// [whole](Cases::is_whole): claims on how often something was seen wait for the soak.
+    #[must_use]
+    pub fn first(mut self, most: u64) -> Cases {
+        if variable(CASES).is_none() {
+            self.count = self.count.min(most);
+        }
+        self
+    }
+
     /// How many there are.
     pub fn count(self) -> u64 {
         self.count

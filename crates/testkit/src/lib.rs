@@ -8,9 +8,11 @@ mod adversary;
 mod allocations;
 mod cases;
 mod notation;
+mod tools;
 pub mod vectors;
 
 pub use adversary::{Adversary, Arrivals, Blockage, Mischief};
 pub use allocations::{CountingAllocator, allocations};
 pub use cases::Cases;
 pub use notation::Notation;
+pub use tools::skip_without;

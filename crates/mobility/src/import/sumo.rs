@@ -5,8 +5,8 @@ use super::{MAX_METRES, MAX_SECONDS, TraceError, TracedVehicle, Tracks, number, 
 use crate::Leg;
 use crate::vehicle::Pose;
 use fadeout_core::{Point, Span, Time, Vector, math};
-use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
 use std::collections::BTreeMap;
 
 /// A place of a vehicle at a time step.
@@ -162,7 +162,7 @@ fn attribute(tag: &BytesStart<'_>, name: &str, line: usize) -> Result<Option<Str
     let broken = |error: &dyn std::fmt::Display| TraceError::new(line, format!("not XML: {error}"));
     match tag.try_get_attribute(name) {
         Ok(None) => Ok(None),
-        Ok(Some(found)) => match found.unescape_value() {
+        Ok(Some(found)) => match found.normalized_value(XmlVersion::Implicit1_0) {
             Ok(value) => Ok(Some(value.into_owned())),
             Err(error) => Err(broken(&error)),
         },

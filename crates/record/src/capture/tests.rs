@@ -403,7 +403,7 @@ fn files_of_nodes_with_awkward_names_do_not_collide() {
 fn tshark_decodes_a_capture_without_complaint() {
     let tool = std::process::Command::new("tshark");
     let Some(lines) = tshark(tool, &exchange(0, Some(9))) else {
-        eprintln!("skipped: tshark is not installed");
+        fadeout_testkit::skip_without("tshark");
         return;
     };
     assert_eq!(lines.len(), 7, "{lines:?}");

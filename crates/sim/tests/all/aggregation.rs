@@ -1,10 +1,10 @@
 //! Carrier aggregation under mobility management, from the scenario file to rows: a download through it.
 
+use crate::common::build;
 use crate::common::rows::Rows;
 use crate::common::{parse, run_with};
 use fadeout_core::{CellId, MeasurementRow, RrcEvent, RrcRow, Time};
 use fadeout_scenario::Scenario;
-use fadeout_sim::build;
 
 /// The project's example with a second cell at each site, and these overrides.
 fn example(overrides: &[&str]) -> Scenario {

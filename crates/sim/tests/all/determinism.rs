@@ -5,12 +5,13 @@
 //! and `CHANGELOG.md` says so under "Results change". With `--release` the same test compares the
 //! optimised build.
 
+use crate::common::build;
 use crate::common::{examples, name, read, run_to, world};
 use fadeout_core::{
     BlockageRow, DropCause, DropRow, EndpointId, Fingerprint, FlowId, LinkId, Packet, Probe, Span,
     Time,
 };
-use fadeout_sim::{RESULTS_VERSION, World, build};
+use fadeout_sim::RESULTS_VERSION;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -160,7 +161,7 @@ impl Probe for Channel {
     }
 }
 
-fn channel(path: &Path, overrides: &[&str]) -> World<Channel> {
+fn channel(path: &Path, overrides: &[&str]) -> crate::common::Observed<Channel> {
     let scenario = read(path, overrides);
     let mut world = build(&scenario, Channel::default()).expect("a checked scenario");
     while world.run(Time::ZERO + LENGTH, u64::MAX) {}
@@ -190,7 +191,7 @@ fn the_same_packets_are_lost_whatever_the_congestion_control() {
     let newreno = channel(&path, &["flow.download.congestion-control=newreno"]);
     assert_ne!(cubic.fingerprint(), newreno.fingerprint());
     let common = cubic.probe().sent.min(newreno.probe().sent);
-    let lost = |world: &World<Channel>| -> Vec<u64> {
+    let lost = |world: &crate::common::Observed<Channel>| -> Vec<u64> {
         let lost = world.probe().lost.iter().copied();
         lost.filter(|&number| number <= common).collect()
     };

@@ -1,8 +1,8 @@
 //! What DRX does to measurements, to the discovery of a failing link and to delay.
 
+use crate::common::build;
 use crate::common::parse;
 use fadeout_core::{MeasurementRow, Probe, RrcEvent, RrcRow, Time, UeId};
-use fadeout_sim::{World, build};
 
 #[derive(Default)]
 struct Rows {
@@ -37,7 +37,8 @@ fn run(radio: &str, flow: &str) -> Rows {
          [mobility-management]\n[flow.data]\nfrom = \"server\"\nto = \"phone\"\napplication = {flow}\n"
     );
     let scenario = parse(&text, ".".into(), &[]);
-    let mut world: World<Rows> = build(&scenario, Rows::default()).expect("a world");
+    let mut world: crate::common::Observed<Rows> =
+        build(&scenario, Rows::default()).expect("a world");
     while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
     world.into_probe()
 }

@@ -1,10 +1,10 @@
 //! Handover from the scenario file to rows: TCP runs through it.
 
+use crate::common::build;
 use crate::common::rows::Rows;
 use crate::common::{parse, run_with};
 use fadeout_core::{HandoverOutcome, HandoverRow, Procedure, RadioDropCause, RadioDropRow};
 use fadeout_scenario::{Override, Scenario, Source};
-use fadeout_sim::build;
 
 /// The project's example with these overrides.
 fn example(overrides: &[&str]) -> Scenario {

@@ -1,12 +1,13 @@
 //! What flows over UEs that change cells are told, and the ways that they name.
 
+use crate::common::build;
 use crate::common::rows::Rows;
 use fadeout_core::{HandoverRow, LinkInfo, NullProbe, Time};
 use fadeout_scenario::{Override, Scenario, Source};
+use fadeout_sim::build_with;
 use fadeout_sim::congestion::{
     AckSample, Congestion, CongestionControl, CongestionEvent, Custom, Window,
 };
-use fadeout_sim::{World, build, build_with};
 use std::sync::{Arc, Mutex};
 
 const SHORT: &str = "duration=\"20 s\"";
@@ -161,7 +162,8 @@ fn a_flow_that_asks_is_told_rates_and_x_tcp_follows_them() {
     let run = |control: &str, more: &[&str]| {
         let control = format!("flow.download.congestion-control=\"{control}\"");
         let scenario = example("", &[&[&control[..]], more].concat());
-        let mut world: World<Rows> = build(&scenario, Rows::default()).expect("a world");
+        let mut world: crate::common::Observed<Rows> =
+            build(&scenario, Rows::default()).expect("a world");
         while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
         let delivered = world.delivered_packets();
         (world.into_probe(), delivered)
@@ -193,7 +195,8 @@ fn freeze_tcp_and_tcp_f_know_of_a_handover() {
         let long = "mobility-management.interruption=\"600 ms\"";
         let run = |overrides: &[&str]| {
             let scenario = example("", overrides);
-            let mut world: World<Rows> = build(&scenario, Rows::default()).expect("a world");
+            let mut world: crate::common::Observed<Rows> =
+                build(&scenario, Rows::default()).expect("a world");
             while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
             let delivered = world.delivered_packets();
             (world.into_probe(), delivered)
@@ -228,7 +231,8 @@ fn multipath_tcp_keeps_its_paths_through_a_handover() {
     let paths = "flow.download.multipath={ paths = [{ links = [\"internet\", \"s1-west\", \"phone\"] }, \
                  { links = [\"internet\", \"wifi\"] }] }";
     let scenario = example(more, &[paths, "ue.phone.cell=\"west\""]);
-    let mut world: World<Rows> = build(&scenario, Rows::default()).expect("a world");
+    let mut world: crate::common::Observed<Rows> =
+        build(&scenario, Rows::default()).expect("a world");
     let mut at = [0; 2];
     for (delivered, until_s) in at.iter_mut().zip([17, 20]) {
         while world.run(Time::from_nanos(until_s * 1_000_000_000), u64::MAX) {}

@@ -1,10 +1,11 @@
 //! Header compression of bearers, from the scenario file to rows and tables.
 
+use crate::common::build;
 use crate::common::rows::Rows;
 use crate::common::{end, parse};
 use fadeout_core::{HandoverOutcome, HandoverRow, RadioDropCause, RadioDropRow};
 use fadeout_scenario::{Override, Source};
-use fadeout_sim::{build, catalog, summary};
+use fadeout_sim::{catalog, summary};
 use serde_json::Value;
 
 impl Rows {

@@ -1,11 +1,12 @@
 //! Handover from one link to another: where every packet goes, beside times and counts worked out by
 //! hand.
 
+use crate::common::build;
 use crate::common::parse;
 use fadeout_core::{
     DropCause, DropRow, HandoverOutcome, LinkHandoverRow, Packet, Probe, Span, Time, random::Stream,
 };
-use fadeout_sim::{World, build, summary};
+use fadeout_sim::summary;
 use fadeout_testkit::Cases;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -68,7 +69,7 @@ fn handover(data: &str) -> String {
 
 fn run(text: &str) -> (Seen, serde_json::Value) {
     let scenario = parse(text, PathBuf::from("."), &[]);
-    let mut world: World<Seen> =
+    let mut world: crate::common::Observed<Seen> =
         build(&scenario, Seen::default()).unwrap_or_else(|error| panic!("{error}"));
     while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
     let summary = summary(&scenario, &world);

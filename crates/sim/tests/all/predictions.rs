@@ -1,9 +1,10 @@
 //! Blockages that base stations predict from what UEs report, and what senders make of it.
 
+use crate::common::build;
 use crate::common::{end, parse};
 use fadeout_core::{CellId, Direction, EndpointId, Packet, Probe, Span, Time, TransportBlockRow};
 use fadeout_sim::prediction::{Division, Predictor, Report, Settings};
-use fadeout_sim::{World, build, summary};
+use fadeout_sim::{World, summary};
 use serde_json::Value;
 
 /// A car drives past a unit at 20 m/s, behind a wall for a while, one every 5 s. All are on one street.

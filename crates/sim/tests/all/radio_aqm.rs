@@ -1,10 +1,10 @@
 //! Queue management at the RLC over whole scenarios.
 
+use crate::common::build;
 use crate::common::parse;
 use fadeout_core::{
     Direction, DrbId, Probe, RadioDelayRow, RadioDropCause, RadioDropRow, Span, Time,
 };
-use fadeout_sim::build;
 use serde_json::Value;
 
 /// A server 5 ms from an LTE cell whose phone gets 38 Mbit/s, with a buffer of 4 MB: 0.8 s.

@@ -100,7 +100,7 @@ fn tshark(folder: &Path, fields: &[&str]) -> Option<Vec<Vec<String>>> {
         .args(fields.iter().flat_map(|field| ["-e", field]))
         .output();
     let Ok(output) = output else {
-        eprintln!("skipped: tshark is not installed");
+        fadeout_testkit::skip_without("tshark");
         return None;
     };
     let complaint = String::from_utf8_lossy(&output.stderr);

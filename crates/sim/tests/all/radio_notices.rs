@@ -1,8 +1,9 @@
 //! Flows that a radio hop tells of its blockages.
 
+use crate::common::build;
 use crate::common::{end, parse};
 use fadeout_core::{EndpointId, Packet, Probe, Span, Time, TimeoutRow};
-use fadeout_sim::{World, build};
+use fadeout_sim::World;
 
 /// Every two seconds, from two on, the phone is behind something for half a second.
 const PERIOD: Span = Span::from_secs(2);

@@ -4,12 +4,13 @@
 //!
 //! One that fails prints the line that runs it again, with its scenario.
 
+use crate::common::build;
 use crate::common::parse;
 use fadeout_core::random::Stream;
 use fadeout_core::{
     DropRow, EndpointId, FlowId, MptcpOption, Packet, Probe, RadioDropRow, Span, Time,
 };
-use fadeout_sim::{World, build, summary};
+use fadeout_sim::summary;
 use fadeout_testkit::Cases;
 use std::collections::BTreeMap;
 
@@ -327,7 +328,7 @@ impl Case {
     }
 
     /// Runs it to its end; whether it was given up with that, or takes longer.
-    fn run(&self) -> (World<Watch>, bool) {
+    fn run(&self) -> (crate::common::Observed<Watch>, bool) {
         let scenario = parse(&self.text, ".".into(), &[]);
         let watch = Watch {
             is_multipath: self.is_multipath,

@@ -1,11 +1,12 @@
 //! One car forwards for another over a link between them.
 
+use crate::common::build;
 use crate::common::{end, parse};
 use fadeout_core::random::Stream;
 use fadeout_core::{BlockageRow, Probe, Span, Time};
 use fadeout_radio::channel::blockage::Deafness;
 use fadeout_scenario::Scenario;
-use fadeout_sim::{World, build, summary};
+use fadeout_sim::{World, summary};
 use serde_json::Value;
 
 /// A unit serves one car, which forwards for another; `more` says what is in the way.

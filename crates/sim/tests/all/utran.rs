@@ -1,5 +1,6 @@
 //! Handover to a cell of 3G and back, by measurement.
 
+use crate::common::build;
 use crate::common::rows::Rows;
 use crate::common::{parse, run_with};
 use fadeout_core::math::to_db;
@@ -7,7 +8,7 @@ use fadeout_core::{
     HandoverOutcome, HandoverRow, Procedure, RadioDropCause, RadioDropRow, RrcEvent, RrcRow, Time,
 };
 use fadeout_scenario::Scenario;
-use fadeout_sim::{World, build, summary};
+use fadeout_sim::{World, summary};
 
 fn example(overrides: &[&str]) -> Scenario {
     let text = include_str!("../../../../scenarios/to-3g.toml");

@@ -1,10 +1,11 @@
 //! One run in several worlds: the same bits on any number of threads, and each flow, link and UE as in one world.
 
+use crate::common::build;
 use crate::common::parse;
 use fadeout_record::{Destination, Recorded};
 use fadeout_scenario::Scenario;
 use fadeout_sim::{
-    BuildError, Control, DividedSimulation, RunResults, Simulation, World, Worlds, build, summary,
+    BuildError, Control, DividedSimulation, RunResults, Simulation, World, Worlds, summary,
 };
 use serde_json::Value;
 use std::fmt::Write as _;

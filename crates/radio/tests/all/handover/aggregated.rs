@@ -103,7 +103,7 @@ fn seen(outcomes: &Outcomes) -> [usize; 4] {
 fn with_acknowledgments_and_forwarding_only_a_lost_connection_loses_anything() {
     let mut sums = [0; 4];
     // A case costs some 80 ms.
-    let cases = Cases::new(60);
+    let cases = Cases::new(60).first(20);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.aggregated", 0);
         let is_nr = random.chance(0.5);
@@ -125,7 +125,7 @@ fn with_acknowledgments_and_forwarding_only_a_lost_connection_loses_anything() {
 #[test]
 fn without_acknowledgments_every_loss_has_its_cause() {
     let (mut changes, mut lost) = (0, 0);
-    let cases = Cases::new(40);
+    let cases = Cases::new(40).first(15);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.aggregated.lossy", 0);
         let is_nr = random.chance(0.5);

@@ -334,7 +334,7 @@ fn a_ue_that_the_core_knows_is_not_asked_who_it_is() {
 fn walks_of_ues_that_attach_lose_each_packet_under_a_cause() {
     let (mut attached, mut failed, mut handovers) = (0, 0, 0);
     // A case costs some 60 ms.
-    let cases = Cases::new(60);
+    let cases = Cases::new(60).first(20);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "attach.walks", 0);
         let is_nr = random.chance(0.5);

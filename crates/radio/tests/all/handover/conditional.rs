@@ -79,7 +79,7 @@ impl Seen {
 fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order() {
     let mut seen = Seen::default();
     // A case costs some 60 ms.
-    let cases = Cases::new(60);
+    let cases = Cases::new(60).first(20);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.conditional", 0);
         let is_nr = random.chance(0.5);
@@ -116,7 +116,7 @@ fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order
 #[test]
 fn every_loss_has_its_cause() {
     let mut seen = Seen::default();
-    let cases = Cases::new(40);
+    let cases = Cases::new(40).first(15);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.conditional-lossy", 0);
         let is_nr = random.chance(0.5);

@@ -75,7 +75,7 @@ fn daps_case(random: &mut Stream, is_acknowledged: bool) -> Case {
 fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order() {
     let mut seen = Seen::default();
     // A case costs some 60 ms.
-    let cases = Cases::new(80);
+    let cases = Cases::new(80).first(25);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.daps", 0);
         let case = daps_case(&mut random, true);
@@ -95,7 +95,7 @@ fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order
 #[test]
 fn every_loss_has_its_cause() {
     let mut seen = Seen::default();
-    let cases = Cases::new(60);
+    let cases = Cases::new(60).first(20);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.daps-lossy", 0);
         let is_acknowledged = random.chance(0.5);

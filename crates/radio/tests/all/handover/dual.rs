@@ -121,7 +121,7 @@ fn only_a_lost_connection_loses_anything_and_the_secondary_leg_goes_with_the_fir
     // Legs that went are counted no more.
     let mut copied = Copied::default();
     // A case costs some 60 ms.
-    let cases = Cases::new(80);
+    let cases = Cases::new(80).first(25);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.dual", 0);
         let case = two_legs(&mut random);
@@ -153,7 +153,7 @@ fn only_a_lost_connection_loses_anything_and_the_secondary_leg_goes_with_the_fir
 #[test]
 fn without_forwarding_every_loss_has_its_cause() {
     let mut lost = 0;
-    let cases = Cases::new(40);
+    let cases = Cases::new(40).first(15);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.dual-lossy", 0);
         let mut case = two_legs(&mut random);

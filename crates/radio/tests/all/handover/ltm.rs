@@ -77,7 +77,7 @@ impl Seen {
 fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order() {
     let mut seen = Seen::default();
     // A case costs some 60 ms.
-    let cases = Cases::new(60);
+    let cases = Cases::new(60).first(20);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.ltm", 0);
         let plain = case(&mut random, rlc(true, true), true);
@@ -112,7 +112,7 @@ fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order
 #[test]
 fn without_acknowledgments_every_loss_has_its_cause() {
     let mut seen = Seen::default();
-    let cases = Cases::new(30);
+    let cases = Cases::new(30).first(10);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.ltm-lossy", 0);
         let plain = case(&mut random, rlc(true, false), true);

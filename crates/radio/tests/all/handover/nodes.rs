@@ -139,7 +139,7 @@ fn only_a_lost_connection_loses_anything_while_secondary_nodes_come_and_go() {
     let (mut well, mut ordered, mut failures, mut unentered) = (0, 0, 0, 0);
     let mut copied = Copied::default();
     // A case costs some 300 ms.
-    let cases = Cases::new(100);
+    let cases = Cases::new(100).first(30);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.nodes", 0);
         let case = nodes(&mut random);
@@ -186,7 +186,7 @@ fn only_a_lost_connection_loses_anything_while_secondary_nodes_come_and_go() {
 fn with_messages_and_frames_lost_every_loss_has_its_cause_and_nobody_waits_for_ever() {
     let (mut expired, mut added) = (0, 0);
     let mut copied = Copied::default();
-    let cases = Cases::new(60);
+    let cases = Cases::new(60).first(20);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.nodes-lossy", 0);
         let mut case = nodes(&mut random);
@@ -213,7 +213,7 @@ fn with_messages_and_frames_lost_every_loss_has_its_cause_and_nobody_waits_for_e
 fn legs_that_fail_come_back_and_nothing_is_lost() {
     let (mut failures, mut released, mut restored, mut changed) = (0, 0, 0, 0);
     let mut copied = Copied::default();
-    let cases = Cases::new(100);
+    let cases = Cases::new(100).first(30);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.nodes-back", 0);
         let mut case = nodes(&mut random);

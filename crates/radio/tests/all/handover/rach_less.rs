@@ -11,7 +11,7 @@ use fadeout_testkit::Cases;
 fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order() {
     let (mut skipped, mut by_access, mut failed, mut ordered) = (0, 0, 0, 0);
     // A case costs some 60 ms.
-    let cases = Cases::new(60);
+    let cases = Cases::new(60).first(20);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.rach-less", 0);
         let is_nr = random.chance(0.5);

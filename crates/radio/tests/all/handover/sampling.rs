@@ -317,7 +317,7 @@ fn outcome(seed: u64, sampling: Sampling) -> (String, Vec<Told>, [usize; 3]) {
 fn measuring_where_needed_gives_what_measuring_every_cell_gives() {
     let mut counts = [0; 3];
     // A case costs some 0.1 s.
-    let cases = Cases::new(40);
+    let cases = Cases::new(40).first(15);
     cases.run(|seed| {
         let needed = outcome(seed, Sampling::WhereNeeded);
         let every = outcome(seed, Sampling::Every);

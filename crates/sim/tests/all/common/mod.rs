@@ -2,11 +2,15 @@
 
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub(crate) mod observed;
 pub(crate) mod rows;
+
+#[allow(unused_imports, reason = "each test file uses a part")]
+pub(crate) use observed::{Observed, build};
 
 use fadeout_core::{NullProbe, Probe, Span, Time};
 use fadeout_scenario::{Override, Scenario, Source};
-use fadeout_sim::{World, build, catalog};
+use fadeout_sim::{World, catalog};
 use std::path::{Path, PathBuf};
 
 /// Every file in `scenarios/`, sorted by name.
@@ -47,7 +51,7 @@ pub(crate) fn parse(text: &str, base_dir: PathBuf, overrides: &[&str]) -> Scenar
 }
 
 /// Runs a scenario to its end. What the probe saw, and the packets that applications were given.
-pub(crate) fn run_with<P: Probe>(scenario: &Scenario, probe: P) -> (P, u64) {
+pub(crate) fn run_with<P: Probe + 'static>(scenario: &Scenario, probe: P) -> (P, u64) {
     let mut world = build(scenario, probe).expect("a checked scenario makes a world");
     while world.run(end(scenario), u64::MAX) {}
     let delivered = world.delivered_packets();

@@ -1,0 +1,111 @@
+"""Runs every check of the project in two lanes, and prints the time that each stage took.
+
+The first lane runs cargo. The second waits for the built module and checks Python and the
+documentation. On two cores the lanes fill each other's pauses. A failure ends both.
+"""
+
+import os
+import resource
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+RUST = ("check-format", "check-commits", "check-licences", "build", "check-lint", "check-rust")
+"""Stages that cargo does, in order. `build` comes early: the other lane waits for it."""
+
+PYTHON = ("check-prose", "check-types", "check-docs", "check-python", "check-rust-docs")
+"""Stages that need the built module, in order, but for the first two."""
+
+AFTER_BUILD = {"check-docs", "check-python"}
+
+
+class Lane:
+    """Stages that run one after another, with the time of each."""
+
+    def __init__(
+        self, stages: tuple[str, ...], built: threading.Event, stop: threading.Event
+    ) -> None:
+        self.stages = stages
+        self.failed: str | None = None
+        self._built = built
+        self._stop = stop
+
+    def run(self) -> None:
+        """Runs the stages until one fails or the other lane stops."""
+        for stage in self.stages:
+            while stage in AFTER_BUILD and not self._built.wait(0.2):
+                if self._stop.is_set():
+                    return
+            if self._stop.is_set():
+                return
+            if not self._run(stage):
+                self.failed = stage
+                self._stop.set()
+                return
+            if stage == "build":
+                self._built.set()
+
+    def _run(self, stage: str) -> bool:
+        began = time.monotonic()
+        make = subprocess.Popen(
+            ["make", "--no-print-directory", stage],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        output = bytearray()
+        reader = threading.Thread(target=lambda: output.extend(make.stdout.read()))
+        reader.start()
+        while make.poll() is None:
+            if self._stop.wait(0.2):
+                os.killpg(make.pid, 15)
+                make.wait()
+                return True
+        reader.join()
+        took = time.monotonic() - began
+        say(stage, took, output.decode(errors="replace"), failed=make.returncode != 0)
+        return make.returncode == 0
+
+
+PRINTING = threading.Lock()
+
+
+def say(stage: str, took: float, output: str, *, failed: bool) -> None:
+    """Prints the time of a stage and its output."""
+    with PRINTING:
+        mark = "FAILED" if failed else "passed"
+        print(f"== {stage}: {mark} after {took:.0f} s", flush=True)
+        if output.strip():
+            print(output.rstrip(), flush=True)
+
+
+def main() -> int:
+    """Runs both lanes and returns the exit status."""
+    began = time.monotonic()
+    built, stop = threading.Event(), threading.Event()
+    lanes = [Lane(RUST, built, stop), Lane(PYTHON, built, stop)]
+    threads = [threading.Thread(target=lane.run) for lane in lanes]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    failed = [lane.failed for lane in lanes if lane.failed]
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    minutes = (time.monotonic() - began) / 60
+    cpu = (used.ru_utime + used.ru_stime) / 60
+    print(f"== all stages: {minutes:.1f} minutes, {cpu:.1f} minutes of a processor")
+    if failed:
+        print(f"failed: {', '.join(failed)}. `make {failed[0]}` runs it alone.")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
