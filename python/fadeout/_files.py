@@ -1,13 +1,21 @@
 """Files of the user's, read with care: devices and pipes may have no end."""
 
 import errno
+import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from fadeout._native import ScenarioError
+from fadeout._native import ResultError, ScenarioError
 
 LARGEST = 64 << 20
 """Bytes of the largest text that is read whole: far above any that a person or a script writes."""
+
+DEEPEST = 64
+"""Lists and tables that may lie in each other: far more than a campaign or a run has."""
+
+TOO_DEEP = f"its lists and tables lie in each other more than {DEEPEST} deep"
 
 
 def read_text(path: Path, what: str, *, largest: int = LARGEST) -> str:
@@ -22,6 +30,55 @@ def read_text(path: Path, what: str, *, largest: int = LARGEST) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise not_utf8(path, data, error.start, what) from None
+
+
+def read_toml(path: Path, what: str) -> dict[str, Any]:
+    """The tables of the TOML file at `path`; see `read_text`.
+
+    Raises:
+        ScenarioError: it is no TOML, or nested too deeply.
+    """
+    import tomllib
+
+    text = read_text(path, what)
+    try:
+        document = tomllib.loads(text)
+        check_depth(document)
+        return document
+    except tomllib.TOMLDecodeError as error:
+        raise ScenarioError(f"{path}: {error}") from None
+    except RecursionError:
+        raise ScenarioError(f"{path}: {TOO_DEEP}") from None
+
+
+def read_json(path: Path, what: str, *, largest: int = LARGEST) -> dict[str, Any]:
+    """The object of the JSON file at `path`, a file that fadeout wrote; see `read_text`.
+
+    Raises:
+        ResultError: it is no JSON, nested too deeply, or no object.
+    """
+    try:
+        document = json.loads(read_bytes(path, what, largest=largest))
+        check_depth(document)
+    except RecursionError:
+        raise ResultError(f"{path}: {TOO_DEEP}") from None
+    except ValueError as error:
+        raise ResultError(f"{path}: {error}") from None
+    if not isinstance(document, dict):
+        raise ResultError(f"{path}: expected an object, found {type(document).__name__}")
+    return document
+
+
+def check_depth(document: object) -> None:
+    """Raise RecursionError if lists and tables lie deeper in each other than any are meant to."""
+    level = [document]
+    for _ in range(DEEPEST):
+        tables = [each.values() for each in level if isinstance(each, Mapping)]
+        lists = [each for each in level if isinstance(each, list | tuple)]
+        level = [each for inner in (*tables, *lists) for each in inner]
+        if not level:
+            return
+    raise RecursionError
 
 
 def read_bytes(path: Path, what: str, *, largest: int = LARGEST) -> bytes:

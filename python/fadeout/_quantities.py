@@ -20,6 +20,18 @@ def seconds(span: str | float) -> float:
     return number
 
 
+_BYTES = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+_SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([A-Za-z]+)\s*")
+
+
+def byte_count(size: str) -> int:
+    """Bytes in text such as "2 GB"."""
+    match = _SIZE.fullmatch(size)
+    if match is None or match[2] not in _BYTES:
+        raise ValueError(f"expected a size such as '2 GB', not {size!r}")
+    return int(float(match[1]) * _BYTES[match[2]])
+
+
 _METERS = {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "km": 1e3}
 _LENGTH = re.compile(r"\s*([-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*([a-z]+)\s*")
 

@@ -86,6 +86,19 @@ def overrides(text: str, name: str, base_dir: str | None, given: Sequence[str]) 
     return found
 
 
+def runs_a_program(text: str, given: Sequence[str]) -> bool:
+    """True if `overrides` would run SUMO."""
+    return any(road.format == "sumo" for road in _roads(text, None, given))
+
+
+def files_named(text: str, given: Sequence[str]) -> list[str]:
+    """The files that `overrides` and `with_buildings` read, as the scenario names them."""
+    maps = [table["file"] for _, table in _maps(text, given)]
+    roads = [_road_table(table, group, given) for group, table in _tables(text, "vehicles")]
+    named = [road[key] for road in roads for key in ("file", "streets") if key in road]
+    return [name for name in (*maps, *named) if isinstance(name, str)]
+
+
 def _maps(text: str, given: Sequence[str]) -> Iterable[tuple[str, dict[str, Any]]]:
     """The buildings of a scenario that stand for those of a file."""
     for building, table in _tables(text, "building"):
@@ -99,7 +112,7 @@ def _tables(text: str, kind: str) -> Iterable[tuple[str, dict[str, Any]]]:
     """The named tables of a kind; a scenario that is no TOML has none."""
     try:
         tables = tomllib.loads(text).get(kind)
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return
     for name, table in tables.items() if isinstance(tables, dict) else ():
         yield name, table if isinstance(table, dict) else {}
@@ -114,7 +127,7 @@ def _set(given: Sequence[str], table: str) -> dict[str, Any]:
         if match:
             try:
                 values[match[1]] = tomllib.loads(f"x = {value}")["x"]
-            except tomllib.TOMLDecodeError:
+            except (tomllib.TOMLDecodeError, RecursionError):
                 values[match[1]] = value.strip()
     return values
 
@@ -185,8 +198,7 @@ def _street_tables(
 ) -> Iterable[str]:
     """Tables in place of the extracts whose streets vehicles drive on."""
     for group, table in _tables(text, "vehicles"):
-        road = table.get("road")
-        road = (road if isinstance(road, dict) else {}) | _set(given, f"vehicles.{group}.road")
+        road = _road_table(table, group, given)
         named = road.get("streets")
         if not isinstance(named, str) or not named.endswith((".osm", ".pbf")):
             continue
@@ -228,11 +240,16 @@ class _TraceError(Exception):
 def _roads(text: str, base_dir: str | None, given: Sequence[str]) -> Iterable[_Road]:
     """The vehicles whose traces are to be made."""
     for group, table in _tables(text, "vehicles"):
-        road = table.get("road")
-        road = (road if isinstance(road, dict) else {}) | _set(given, f"vehicles.{group}.road")
+        road = _road_table(table, group, given)
         if road.get("format") in FORMATS and isinstance(road.get("file"), str):
             file = Path(base_dir or ".") / road["file"]
             yield _Road(group, file.absolute(), road["format"], "types" in table)
+
+
+def _road_table(table: Mapping[str, Any], group: str, given: Sequence[str]) -> dict[str, Any]:
+    """The table `road` of a group of vehicles."""
+    road = table.get("road")
+    return (road if isinstance(road, dict) else {}) | _set(given, f"vehicles.{group}.road")
 
 
 def find_sumo() -> Path | None:

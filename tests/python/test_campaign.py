@@ -473,11 +473,47 @@ def test_an_unknown_parameter_is_found_before_anything_runs(lossy: Path, tmp_pat
         ({"sample": {"points": 4, "a": {"uniform": ["1 ms", "2 s"]}}}, "one unit"),
         ({"sample": {"points": 0, "a": {"uniform": [1, 2]}}}, "how many points"),
         ({"congestion-controls": {"mine": "nowhere.py:Mine"}}, "no file"),
+        ({"congestion-controls": {"a=b": "own.py:Mine"}}, "equals sign"),
+        ({"scenario": []}, "no scenario"),
+        ({"metrics": 7}, "`metrics` is 7"),
+        ({"tables": 1.5}, "`tables` is no list"),
+        ({"tables": [1.5]}, "`tables` is no list"),
+        ({"exclude": True}, "`exclude` is no list"),
+        ({"exclude": [1]}, "`exclude` is no list"),
+        ({"point": "a"}, "`point` is no list"),
+        ({"seeds": 1.5}, "`seeds` is 1.5"),
+        ({"seeds": 10**30}, "too many"),
+        ({"seeds": "1..1000000000"}, "1,000,000,000 seeds are too many"),
+        ({"grid": {"a": None}}, "`a` is None"),
+        ({"run-timeout": [1]}, "`run-timeout` is"),
+        ({"run-timeout": "soon"}, "`run-timeout` is"),
+        ({"sample": {"points": 4, "method": [{}], "a": {"uniform": [1, 2]}}}, "unknown method"),
     ],
 )
 def test_a_mistake_is_named(document: dict[str, Any], message: str):
     with pytest.raises(ScenarioError, match=message):
         read({"scenario": LOSSY, **document})
+
+
+def test_a_value_that_no_scenario_has_is_a_mistake():
+    for value in (None, [None]):
+        with pytest.raises(ScenarioError, match="cannot hold a NoneType"):
+            Planner(read({"scenario": LOSSY, "grid": {"flow.profile": [value]}}))
+    with pytest.raises(ScenarioError, match="duration"):
+        Planner(read({"scenario": LOSSY, "grid": {"duration": [10**30]}}))
+
+
+def test_a_long_range_takes_no_memory():
+    axes = read({"scenario": LOSSY, "grid": {"a": "1..1000000000"}}).axes
+    assert (axes.count(), axes.grid["a"][999_999_999]) == (10**9, 10**9)
+
+
+def test_a_file_that_is_nested_deeply_is_a_mistake(tmp_path: Path):
+    file = tmp_path / "campaign.toml"
+    for text in ("a = " + "[" * 100_000, "a = " + "[" * 100 + "]" * 100, "scenario = '\xff'"):
+        file.write_text(text, encoding="latin-1")
+        with pytest.raises(ScenarioError, match=r"campaign\.toml"):
+            read_file(file)
 
 
 def test_an_unknown_key_of_a_file_is_shown_with_its_line(tmp_path: Path, lossy: Path):

@@ -5,17 +5,14 @@ the user's, the results, the versions of everything, checksums and a citation. T
 gives the same bytes, but for the environment it was made in.
 """
 
-import contextlib
 import datetime
 import hashlib
 import importlib.metadata
 import io
 import json
 import platform
-import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -25,12 +22,11 @@ import polars as pl
 from fadeout import _native
 from fadeout._native import ResultError, ScenarioError
 from fadeout._version import __version__
-from fadeout.campaign import spec as spec_module
 from fadeout.campaign.campaign import Campaign
-from fadeout.campaign.engine import Executor
 from fadeout.campaign.jobs import Planner
 from fadeout.campaign.parts import write_whole
 from fadeout.campaign.spec import SCENARIO
+from fadeout.campaign.unpack import LARGEST, SUMS
 
 FORMAT = 1
 
@@ -49,10 +45,21 @@ a row a run, `campaign.json` what was run, `files/` the scenarios and what they 
 To see whether it comes out the same elsewhere:
 
     pip install fadeout=={version}
-    fadeout campaign repeat {name}
+    fadeout campaign repeat {name}{options}
 
-`sha256sum --check SHA256SUMS` checks the files. Please cite it as `CITATION.cff` says.
+{remark}`sha256sum --check SHA256SUMS` checks the files. Please cite it as `CITATION.cff` says.
 """
+
+
+CODE_REMARK = """The Python files of `files/own/` run then, with your rights: look at them first.
+
+"""
+
+OWN = "files/own/"
+"""Where the user's Python files are in the archive."""
+
+SPARE = 1 << 20
+"""Bytes for README and checksums."""
 
 
 def archive(campaign: Campaign, path: str | PathLike[str], *, author: str = "") -> Path:
@@ -67,16 +74,9 @@ def archive(campaign: Campaign, path: str | PathLike[str], *, author: str = "") 
     if status.left:
         raise ResultError(f"{campaign.folder}: {status.left:,} runs are not done yet")
     frame = campaign.frame()
-    files = dict(_files(campaign))
+    files = dict(_content(campaign))
     title = campaign.spec.title or f"Campaign {campaign.folder.name}"
     files |= {
-        "README.md": README.format(
-            title=title,
-            version=__version__,
-            points=status.points,
-            runs=status.done,
-            name=path.name,
-        ),
         "CITATION.cff": _citation(title, author),
         "environment.json": _json(_environment()),
         "frame.parquet": _parquet(frame),
@@ -85,8 +85,22 @@ def archive(campaign: Campaign, path: str | PathLike[str], *, author: str = "") 
         "failures.csv": campaign.failures.write_csv(),
     }
     content = {name: c.encode() if isinstance(c, str) else c for name, c in files.items()}
+    has_code = any(name.startswith(OWN) for name in content)
+    size = sum(map(len, content.values()))
+    options = " --allow-code" * has_code
+    # With room for what describes the archive itself.
+    options += f" --largest {size // 10**9 + 1}GB" * (size > LARGEST - SPARE)
+    content["README.md"] = README.format(
+        title=title,
+        version=__version__,
+        points=status.points,
+        runs=status.done,
+        name=path.name,
+        options=options,
+        remark=CODE_REMARK * has_code,
+    ).encode()
     sums = (f"{hashlib.sha256(content[name]).hexdigest()}  {name}\n" for name in sorted(content))
-    content["SHA256SUMS"] = "".join(sums).encode()
+    content[SUMS] = "".join(sums).encode()
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
         for name in sorted(content):
@@ -96,7 +110,7 @@ def archive(campaign: Campaign, path: str | PathLike[str], *, author: str = "") 
     return path
 
 
-def _files(campaign: Campaign) -> Iterator[tuple[str, str | bytes]]:
+def _content(campaign: Campaign) -> Iterator[tuple[str, str | bytes]]:
     """What the runs read, and the campaign's document with its paths in the archive."""
     spec = campaign.spec
     document = dict(spec.document)
@@ -144,78 +158,10 @@ def _own(what: str, place: Any, own: dict[str, bytes]) -> str:  # noqa: ANN401 -
         raise ScenarioError(f"{what} is of a program, not of a file: name it FILE.py:NAME")
     path, _, name = place.rpartition(":")
     content = Path(path).read_bytes()
-    inside = f"files/own/{Path(path).name}"
+    inside = f"{OWN}{Path(path).name}"
     if own.setdefault(inside, content) != content:
         raise ScenarioError(f"{what}: there is another file called {Path(path).name}")
     return f"{inside}:{name}"
-
-
-@dataclass(frozen=True)
-class Repeated:
-    """What came of running an archive again."""
-
-    campaign: Campaign
-    same: int
-    """Runs with the fingerprint of the archive."""
-    different: int
-    missing: int
-    """Runs of the archive that were not found again: their content has another name here."""
-
-    @property
-    def is_same(self) -> bool:
-        """Whether every run came out as it was."""
-        return self.different == 0 and self.missing == 0
-
-
-def repeat(
-    path: str | PathLike[str],
-    out: str | PathLike[str],
-    *,
-    jobs: int | None = None,
-    executor: Executor | None = None,
-    progress: Any = None,  # noqa: ANN401 - as in `Campaign.run`
-) -> Repeated:
-    """Run the campaign of an archive in `out`, and compare every run with the archive's.
-
-    Raises:
-        ResultError: the file is no archive, or its checksums do not fit.
-    """
-    with _unpacked(Path(path)) as folder:
-        stored = json.loads((folder / "campaign.json").read_text(encoding="utf-8"))
-        if stored.get("format") != FORMAT:
-            raise ResultError(
-                f"{path} was written by fadeout {stored.get('version')}: another format"
-            )
-        campaign = Campaign(spec_module.read(stored["document"], base=folder), out)
-        campaign.run(jobs=jobs, executor=executor, progress=progress, may_be_large=True)
-        before = pl.read_parquet((folder / "frame.parquet").read_bytes())
-    keys = ["index", "seed"]
-    before = before.with_columns(index=pl.col("point").rle_id()).select(*keys, "fingerprint")
-    after = campaign.frame().with_columns(index=pl.col("point").rle_id())
-    after = after.select(*keys, pl.col("fingerprint").alias("again"))
-    both = before.join(after, on=keys, how="left")
-    same = int((both["fingerprint"] == both["again"]).sum())
-    missing = both["again"].null_count()
-    return Repeated(campaign, same, len(both) - same - missing, missing)
-
-
-@contextlib.contextmanager
-def _unpacked(path: Path) -> Iterator[Path]:
-    """The archive's files in a folder for a while, after their checksums were checked."""
-    try:
-        with zipfile.ZipFile(path) as file, tempfile.TemporaryDirectory() as folder:
-            content = {name: file.read(name) for name in file.namelist()}
-            for line in content.get("SHA256SUMS", b"").decode().splitlines():
-                digest, _, name = line.partition("  ")
-                if hashlib.sha256(content.get(name, b"")).hexdigest() != digest:
-                    raise ResultError(f"{path}: {name} is not what its checksum says")
-            if "campaign.json" not in content:
-                raise ResultError(f"{path} is no archive of a campaign: campaign.json is missing")
-            # Names that lead out of the folder are made harmless by `extract`.
-            file.extractall(folder)
-            yield Path(folder)
-    except zipfile.BadZipFile as error:
-        raise ResultError(f"{path} is no archive of a campaign: {error}") from None
 
 
 def _citation(title: str, author: str) -> str:

@@ -32,24 +32,31 @@ LARGEST_RANGE = 10**9
 """Values of a range, at most: more were never meant."""
 
 
-def parse_values(text: str) -> list[Value]:
+def parse_values(text: str) -> Sequence[Value]:
     """The values in the command line's form: `cubic,bbr3`, `5 ms,20 ms`, `10..100:10 Mbit/s`.
 
     A comma inside quotes, brackets or braces parts nothing. `A..B` counts by one, `A..B:STEP` by
     STEP; B is included where a step meets it, and a unit behind is of every value.
     """
-    values: list[Value] = []
-    for part in _split(text):
-        found = _RANGE.fullmatch(part.strip())
-        values += _range(*found.groups()) if found else [parse_value(part.strip())]
-    return values
+    parts = [_part(part.strip()) for part in _split(text)]
+    # A range alone stays one: it may be longer than memory.
+    if len(parts) == 1:
+        return parts[0]
+    if (count := sum(map(len, parts))) > LARGEST_RANGE:
+        raise mistake(f"{count:,} values are too many", expected="a larger step")
+    return [value for part in parts for value in part]
+
+
+def _part(text: str) -> Sequence[Value]:
+    found = _RANGE.fullmatch(text)
+    return _range(*found.groups()) if found else [parse_value(text)]
 
 
 def parse_value(text: str) -> Value:
     """One value: TOML where it is, otherwise a text."""
     try:
         document = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return text
     return document["value"] if len(document) == 1 else text
 
@@ -307,16 +314,25 @@ def _column(key: str, values: list[Value]) -> "pl.Series":
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {bool}:
         return pl.Series(key, values, dtype=pl.Boolean)
-    if kinds <= {int}:
+    if kinds <= {int} and all(abs(value or 0) < 2**63 for value in values):
         return pl.Series(key, values, dtype=pl.Int64)
     if kinds <= {int, float}:
         return pl.Series(key, values, dtype=pl.Float64)
-    from fadeout import _toml
-
     texts = [
-        value if isinstance(value, str) or value is None else _toml.value(value) for value in values
+        value if isinstance(value, str) or value is None else toml_text(key, value)
+        for value in values
     ]
     return pl.Series(key, texts, dtype=pl.String)
+
+
+def toml_text(key: str, value: Value) -> str:
+    """The value of `key` as a scenario writes it."""
+    from fadeout import _toml
+
+    try:
+        return _toml.value(value)
+    except TypeError as error:
+        raise mistake(f"`{key}`: {error}") from None
 
 
 def numbers_of(column: "pl.Series") -> "pl.Series":

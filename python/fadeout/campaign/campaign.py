@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from fadeout import _names, _native
+from fadeout import _files, _names, _native
 from fadeout._native import ResultError
 from fadeout._run import ScenarioText, Source, with_traces
 from fadeout._version import __version__
@@ -37,6 +37,9 @@ MANY = 100_000
 
 MOST = 10_000_000
 """More runs than these are several campaigns: each takes about 1 kB of memory."""
+
+LARGEST = 1 << 30
+"""Bytes of `campaign.json`, which has the text of every scenario."""
 
 CountCallback = Callable[[int, int], None]
 
@@ -309,13 +312,11 @@ class Campaign(Found):
     def _stored(self) -> dict[str, Any]:
         path = self.folder / "campaign.json"
         try:
-            document = json.loads(path.read_text(encoding="utf-8"))
+            document = _files.read_json(path, "a campaign", largest=LARGEST)
         except FileNotFoundError:
             raise ResultError(
                 f"{self.folder} is not the folder of a campaign: {path.name} is missing"
             ) from None
-        except ValueError as error:
-            raise ResultError(f"{path}: {error}") from error
         if document.get("format") != FORMAT:
             raise ResultError(
                 f"{self.folder} was written by fadeout {document.get('version')} in format "

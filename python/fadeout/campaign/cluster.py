@@ -18,7 +18,6 @@ files that scenarios name; they write nothing: what they found comes back and is
 import os
 import shutil
 import signal
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -30,7 +29,7 @@ from tempfile import gettempdir, mkdtemp
 from time import monotonic
 from typing import Any
 
-from fadeout import _names
+from fadeout import _files, _names
 from fadeout._native import FadeoutError, ScenarioError
 from fadeout.campaign.engine import TICK_S, Work
 from fadeout.campaign.parts import SUFFIX, is_left
@@ -82,10 +81,7 @@ def read_cluster(given: str | PathLike[str]) -> "Cluster":
     if str(given) == "local":
         return Cluster()
     path = Path(given)
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise ScenarioError(f"{path}: {error}") from None
+    document = _files.read_toml(path, "a cluster's file")
     kind = document.pop("kind", "address" if "address" in document else None)
     kinds = ("local", "address", *QUEUES)
     if kind not in kinds:

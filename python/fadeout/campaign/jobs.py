@@ -12,7 +12,7 @@ from fadeout import _native, _toml, congestion, handover_policy
 from fadeout._native import ScenarioError
 from fadeout._own import OPTION, POLICY_OPTION, load_classes
 from fadeout._run import ScenarioText, with_traces
-from fadeout.campaign.axes import Value, Values
+from fadeout.campaign.axes import Value, Values, toml_text
 from fadeout.campaign.metrics import file_digest, source_digest
 from fadeout.campaign.mistakes import mistake, placed
 from fadeout.campaign.spec import SCENARIO, Control, Spec
@@ -53,6 +53,7 @@ class Planner:
 
     def __init__(self, spec: Spec) -> None:
         self._scenarios = spec.scenarios
+        self._foreign = spec.foreign
         self._makers = congestion.makers(load_controls(spec.controls))
         self._policy_makers = handover_policy.makers(load_controls(spec.policies, POLICY_OPTION))
         self._controls, self._policies = (
@@ -104,6 +105,8 @@ class Planner:
     def _resolve(self, scenario: str, overrides: Sequence[str], seed: int) -> dict[str, Any]:
         """Everything that the results of a run depend on, but its seed."""
         source = self._scenarios[scenario]
+        if self._foreign is not None:
+            self._foreign.check_scenario(source.text, overrides)
         found = json.loads(
             _native.resolve(
                 source.text,
@@ -141,6 +144,8 @@ class Planner:
 
     def _file(self, source: ScenarioText, path: str) -> str:
         """The digest of a file's content; read again when it has changed."""
+        if self._foreign is not None:
+            self._foreign.check_file("the scenario", path)
         self._named[source.base_dir, path] = None
         full = Path(source.base_dir or ".") / path
         about = full.stat()
@@ -163,7 +168,7 @@ def _policy_of(resolved: Mapping[str, Any]) -> str:
 def override_texts(*given: Mapping[str, Value]) -> tuple[str, ...]:
     """Values in the form of overrides; later ones replace earlier ones."""
     merged = {key: value for values in given for key, value in values.items() if key != SCENARIO}
-    return tuple(f"{key}={_toml.value(value)}" for key, value in merged.items())
+    return tuple(f"{key}={toml_text(key, value)}" for key, value in merged.items())
 
 
 def load_controls(controls: Mapping[str, Control], option: str = OPTION) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import inspect
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,6 +19,7 @@ from fadeout._columns import table_docs
 from fadeout._native import ResultError
 from fadeout._own import load_class
 from fadeout.campaign.mistakes import mistake
+from fadeout.campaign.trust import Foreign
 from fadeout.results import Results, summary_types
 
 NUMBER = "float64"
@@ -138,20 +139,27 @@ def _aggregate(column: pl.Series, how: str) -> Any:  # noqa: ANN401 - a value of
     return column.quantile(float(how[1:]) / 100, interpolation="linear")
 
 
-def read_metrics(given: Any, base: Path | None = None) -> tuple[Metric, ...]:  # noqa: ANN401
+def read_metrics(
+    given: Any,  # noqa: ANN401 - whatever the file has
+    base: Path | None = None,
+    foreign: Foreign | None = None,
+) -> tuple[Metric, ...]:
     """The metrics that a file, the command line or a program names; all are checked.
 
     `given` is a list of names, or a dict of columns to names, to functions, or to `FILE.py:NAME`.
+    `foreign` says what a file of somebody else's may name.
     """
     if given is None:
         return ()
     if isinstance(given, str):
         given = [given]
-    if not isinstance(given, Mapping):
+    if isinstance(given, Mapping):
+        pairs = list(given.items())
+    elif isinstance(given, Iterable):
         pairs = [_named(each) for each in given]
     else:
-        pairs = list(given.items())
-    metrics = tuple(_metric(name, what, base) for name, what in pairs)
+        raise mistake(f"`metrics` is {given!r}", expected=f"a list of metrics: {FORM}")
+    metrics = tuple(_metric(name, what, base, foreign) for name, what in pairs)
     if len({metric.name for metric in metrics}) < len(metrics):
         raise mistake(
             "two metrics have one name", expected="NAME=FILE.py:FUNCTION with another name"
@@ -170,13 +178,20 @@ def _named(each: Any) -> tuple[str, Any]:  # noqa: ANN401
     return (each.rpartition(":")[2] if ".py:" in each else each), each
 
 
-def _metric(name: str, what: Any, base: Path | None) -> Metric:  # noqa: ANN401
+def _metric(
+    name: str,
+    what: Any,  # noqa: ANN401 - whatever the file has
+    base: Path | None,
+    foreign: Foreign | None,
+) -> Metric:
     if callable(what):
         return Metric(name, function=what, digest=source_digest(what))
     if not isinstance(what, str):
         raise mistake(f"metric `{name}` is {what!r}", expected=FORM)
     if ".py:" in what:
         path, _, function = what.rpartition(":")
+        if foreign is not None:
+            foreign.check_code(f"its metric `{name}`", path)
         full = (base or Path()) / path
         place = f"{full}:{function}"
         load_function(place)

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from fadeout import _names
-from fadeout.campaign.axes import parse_values
+from fadeout.campaign.axes import LARGEST_RANGE, parse_values
 from fadeout.campaign.intervals import FEWEST, mean_interval
 from fadeout.campaign.mistakes import mistake
+
+LONGEST_LIST = 10_000_000
+"""Seeds that are listed one by one, at most: a campaign has no more runs."""
 
 FORM = 'a number of seeds, a list, "1..20", or { min, max, metric, half-width, confidence }'
 
@@ -111,10 +114,20 @@ def read_seeds(given: Any) -> Seeds:  # noqa: ANN401 - whatever the file has
     if isinstance(given, int):
         if given < 1:
             raise mistake(f"{given} seeds are none", expected=FORM)
+        if given > LARGEST_RANGE:
+            raise mistake(f"{given:,} seeds are too many", expected=f"at most {LARGEST_RANGE:,}")
         return Seeds(fixed=range(1, given + 1))
     if isinstance(given, Mapping):
         return _until_narrow(given)
-    values = parse_values(given) if isinstance(given, str) else list(given)
+    values = parse_values(given) if isinstance(given, str) else given
+    if not isinstance(values, Sequence):
+        try:
+            # An array of numpy, for one.
+            values = list(values)
+        except TypeError:
+            raise mistake(f"`seeds` is {given!r}", expected=FORM) from None
+    if len(values) > LONGEST_LIST:
+        raise mistake(f"{len(values):,} seeds are too many", expected=f"at most {LONGEST_LIST:,}")
     if not values or any(type(seed) is not int or seed < 0 for seed in values):
         raise mistake(f"`seeds` has {given!r}", expected=FORM)
     if len(set(values)) < len(values):

@@ -1,14 +1,13 @@
 """What a campaign is to run: its file, or the same from the command line or a program."""
 
 import json
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from fadeout import _names
+from fadeout import _files, _names
 from fadeout._columns import table_docs
 from fadeout._native import ScenarioError
 from fadeout._own import OPTION, POLICY_OPTION, load_classes
@@ -18,6 +17,7 @@ from fadeout.campaign.axes import METHODS, Axes, Sample, Value, check_distributi
 from fadeout.campaign.metrics import Metric, read_metrics
 from fadeout.campaign.mistakes import mistake, placed
 from fadeout.campaign.seeds import Seeds, read_seeds
+from fadeout.campaign.trust import Foreign
 
 SCENARIO = "scenario"
 """The key of the grid whose values are files of scenarios."""
@@ -65,6 +65,8 @@ class Spec:
     """The file that it was read from."""
     document: Mapping[str, Any] = field(default_factory=dict)
     """What it was read from, with what cannot be written down left out."""
+    foreign: Foreign | None = None
+    """What it may name, if it came from somebody else."""
 
     def count_runs(self) -> int:
         """How many runs there are at most, before any point is excluded."""
@@ -74,11 +76,7 @@ class Spec:
 def read_file(path: str | PathLike[str]) -> Spec:
     """The campaign that a TOML file describes."""
     path = Path(path)
-    text = path.read_text(encoding="utf-8")
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ScenarioError(f"{path}: {error}") from None
+    document = _files.read_toml(path, "a campaign's file")
     for key in document:
         if key not in KEYS:
             raise mistake(
@@ -100,15 +98,26 @@ def _nearest(key: str) -> str | None:
 
 
 def read(
-    document: Mapping[str, Any], *, base: Path | None = None, source: Path | None = None
+    document: Mapping[str, Any],
+    *,
+    base: Path | None = None,
+    source: Path | None = None,
+    foreign: Foreign | None = None,
 ) -> Spec:
-    """The campaign of a document with the keys of a campaign's file; its paths start at `base`."""
+    """The campaign of a document with the keys of a campaign's file; its paths start at `base`.
+
+    `foreign` says what a document of somebody else's may name.
+    """
     base = base or Path()
+    try:
+        _files.check_depth(document)
+    except RecursionError:
+        raise mistake(f"the campaign: {_files.TOO_DEEP}") from None
     if SCENARIO not in document and SCENARIO not in document.get("grid", {}):
         raise mistake("the campaign has no scenario", expected='scenario = "FILE.toml"')
     grid = {key: _list(key, values) for key, values in _table(document, "grid").items()}
     files = grid.pop(SCENARIO, None) or document[SCENARIO]
-    scenarios = _scenarios(files, base)
+    scenarios = _scenarios(files, base, foreign)
     if len(scenarios) > 1:
         grid = {SCENARIO: list(scenarios), **grid}
     zipped = {key: _list(key, values) for key, values in _table(document, "zip").items()}
@@ -116,27 +125,33 @@ def read(
         lengths = ", ".join(f"{key} {len(values)}" for key, values in zipped.items())
         raise mistake(f"the lists of the zip have different lengths: {lengths}")
     points = document.get("point", [])
-    if not isinstance(points, Sequence) or any(not isinstance(each, Mapping) for each in points):
+    if not _is_list(points) or not all(isinstance(each, Mapping) for each in points):
         raise mistake("`point` is no list of tables", expected="[[point]] with a value a key")
     rules = document.get("exclude", [])
+    if isinstance(rules, str | Mapping):
+        rules = [rules]
+    if not _is_list(rules) or not all(isinstance(rule, str | Mapping) for rule in rules):
+        raise mistake("`exclude` is no list of rules", expected="SQL expressions, or values by key")
     axes = Axes(
         grid=grid,
         zip=zipped,
         points=[_flat(point) for point in points],
         sample=_sample(_table(document, "sample")),
-        exclude=[rules] if isinstance(rules, str | Mapping) else list(rules),
+        exclude=list(rules),
     )
     _no_key_twice(axes)
     timeout = document.get("run-timeout")
-    tables = tuple(document.get("tables", ()))
+    tables = document.get("tables", ())
+    if not _is_list(tables) or not all(isinstance(table, str) for table in tables):
+        raise mistake("`tables` is no list of names", expected='tables = ["throughput"]')
     recorded = [name for name, each in table_docs().items() if not each["always"]]
     for table in tables:
         if table not in recorded:
             raise mistake(f"tables: {_names.unknown('table over time', table, recorded)}")
-    metrics = read_metrics(document.get("metrics"), base)
+    metrics = read_metrics(document.get("metrics"), base, foreign)
     seeds = read_seeds(document.get("seeds", 1))
     if seeds.metric is not None and seeds.metric not in {metric.name for metric in metrics}:
-        metrics = (*metrics, *read_metrics([seeds.metric], base))
+        metrics = (*metrics, *read_metrics([seeds.metric], base, foreign))
         seeds = replace(seeds, metric=metrics[-1].name)
     return Spec(
         scenarios=scenarios,
@@ -144,14 +159,27 @@ def read(
         set=_flat(_table(document, "set")),
         seeds=seeds,
         metrics=metrics,
-        tables=tables,
-        controls=_controls(_table(document, "congestion-controls"), base, OPTION),
-        policies=_controls(_table(document, "handover-policies"), base, POLICY_OPTION),
-        run_timeout_s=None if timeout is None else seconds(timeout),
+        tables=tuple(tables),
+        controls=_controls(document, "congestion-controls", base, OPTION, foreign),
+        policies=_controls(document, "handover-policies", base, POLICY_OPTION, foreign),
+        run_timeout_s=None if timeout is None else _timeout(timeout),
         title=str(document.get("title", "")),
         source=source,
         document=_written(document),
+        foreign=foreign,
     )
+
+
+def _is_list(given: Any) -> bool:  # noqa: ANN401 - whatever the file has
+    """True if `given` has items one after the other and is no text."""
+    return isinstance(given, Sequence) and not isinstance(given, str | bytes)
+
+
+def _timeout(given: Any) -> float:  # noqa: ANN401 - whatever the file has
+    try:
+        return seconds(given)
+    except (TypeError, ValueError):
+        raise mistake(f"`run-timeout` is {given!r}", expected="a time such as '10 min'") from None
 
 
 def _table(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -177,19 +205,33 @@ def _list(key: str, values: Any) -> Sequence[Value]:  # noqa: ANN401 - whatever 
     if isinstance(values, bool | int | float):
         values = [values]
     if not isinstance(values, Sequence):
-        values = list(values)
+        try:
+            # An array of numpy, for one.
+            values = list(values)
+        except TypeError:
+            raise mistake(f"`{key}` is {values!r}", expected="a list of values") from None
     if len(values) == 0:
         raise mistake(f"`{key}` has no values", expected="a list with at least one")
     return values
 
 
-def _scenarios(given: Any, base: Path) -> dict[str, ScenarioText]:  # noqa: ANN401
+def _scenarios(
+    given: Any,  # noqa: ANN401 - whatever the file has
+    base: Path,
+    foreign: Foreign | None,
+) -> dict[str, ScenarioText]:
     sources: Sequence[Source] = (
         given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
     )
+    if len(sources) == 0:
+        raise mistake("the campaign has no scenario", expected='scenario = "FILE.toml"')
     found: dict[str, ScenarioText] = {}
     for source in sources:
-        if isinstance(source, ScenarioText):
+        if foreign is not None:
+            path = base / foreign.check_file("its scenario", source)
+            foreign.check_scenario(_files.read_text(path, "a scenario"))
+            each = read_source(path)
+        elif isinstance(source, ScenarioText):
             each = source
         elif isinstance(source, str) and "\n" not in source and "=" not in source:
             each = read_source(base / source)
@@ -234,11 +276,17 @@ def _no_key_twice(axes: Axes) -> None:
             raise mistake(f"`{key}` is varied twice", expected="each key in one place")
 
 
-def _controls(table: Mapping[str, Any], base: Path, option: str) -> dict[str, Control]:
+def _controls(
+    document: Mapping[str, Any], key: str, base: Path, option: str, foreign: Foreign | None
+) -> dict[str, Control]:
     controls: dict[str, Control] = {}
-    for name, what in table.items():
+    for name, what in _table(document, key).items():
+        if "=" in name:
+            raise mistake(f"{key}: `{name}` has an equals sign", expected="another name")
         if isinstance(what, str):
             path, _, cls = what.rpartition(":")
+            if foreign is not None:
+                foreign.check_code(f"`{name}` of its {key}", path)
             what = f"{base / path}:{cls}"
             load_classes([f"{name}={what}"], option)
         controls[name] = what

@@ -158,7 +158,7 @@ def read_range(key: str, given: str | Sequence[Value]) -> Over:
     is_log = text.endswith(":log")
     first, dots, last = text.removesuffix(":log").partition("..")
     if not dots:
-        values = parse_values(text)
+        values = list(parse_values(text))
         if len(values) < 2:
             raise mistake(f"`{key}` has one value, {text}", expected=SEARCHED)
         return values

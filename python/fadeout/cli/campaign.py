@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fadeout import ResultError
+from fadeout import ResultError, ScenarioError
 from fadeout.cli.console import out
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import ClusterFile, Jobs, cluster_of, examples
@@ -89,7 +89,10 @@ def register(app: typer.Typer) -> None:
     )(reports_errors(archive))
     group.command(
         "repeat",
-        epilog=examples("fadeout campaign repeat results.zip --out again/"),
+        epilog=examples(
+            "fadeout campaign repeat results.zip --out again/",
+            note="The archive may come from anybody: without --allow-code, none of its code runs.",
+        ),
     )(reports_errors(repeat))
     app.add_typer(group)
 
@@ -217,20 +220,52 @@ def repeat(
     folder: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder. Default: out/ and the file's name.")
     ] = None,
+    allow_code: Annotated[
+        bool,
+        typer.Option(
+            "--allow-code",
+            help="Run the archive's own Python files (metrics, congestion controls, policies of "
+            "handover), which have your rights. Without it, an archive with such files is refused.",
+        ),
+    ] = False,
+    largest: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Refuse an archive with more bytes than this, unpacked. Default: 1 GiB.",
+        ),
+    ] = None,
     jobs: Jobs = None,
     cluster: ClusterFile = None,
     quiet: Quiet = False,
 ) -> None:
-    """Run the campaign of an archive, and compare every run with the archive's."""
-    from fadeout.campaign.archive import repeat as run_again
+    """Run the campaign of an archive, and compare every run with the archive's.
 
+    Nothing runs unless the archive has exactly the files of its SHA256SUMS.
+    """
+    from fadeout._quantities import byte_count
+    from fadeout.campaign.repeat import repeat as run_again
+    from fadeout.campaign.unpack import LARGEST
+
+    try:
+        most = LARGEST if largest is None else byte_count(largest)
+    except ValueError as error:
+        raise ScenarioError(f"--largest: {error}") from None
     folder = folder or Path("out") / file.stem
     with count_progress(f"repeat {file.stem}", quiet=quiet) as progress:
         executor = cluster_of(cluster, jobs)
-        found = run_again(file, folder, jobs=jobs, executor=executor, progress=progress)
+        found = run_again(
+            file,
+            folder,
+            allow_code=allow_code,
+            largest=most,
+            jobs=jobs,
+            executor=executor,
+            progress=progress,
+        )
     out().print(f"{found.same:,} runs came out the same", markup=False, highlight=False)
     if not found.is_same:
         raise ResultError(
-            f"{found.different:,} runs came out differently, and {found.missing:,} not at all: "
-            f"{folder}"
+            f"{found.different:,} runs came out differently, {found.missing:,} not at all, and "
+            f"{found.added:,} are not in the archive: {folder}"
         )

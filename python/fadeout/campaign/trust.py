@@ -1,0 +1,59 @@
+"""Limits on a campaign that came in a file from somebody else."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PureWindowsPath
+
+from fadeout._native import ResultError
+from fadeout._run import MAPS
+
+
+def is_below(name: str) -> bool:
+    """True if the path `name` leads nowhere but below the folder that it starts from.
+
+    The rules of both families of systems hold, as an archive may come from either.
+    """
+    path = PureWindowsPath(name)
+    return not path.anchor and ".." not in path.parts and bool(path.parts) and "\0" not in name
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """An archive of somebody else's: its campaign names files of the archive alone."""
+
+    file: Path
+    """The archive, for errors."""
+    allow_code: bool = False
+    """True if its Python files may run."""
+
+    def check_file(self, what: str, name: object) -> str:
+        """Returns the name of the file that `what` names, which is below the archive's folder."""
+        if not isinstance(name, str) or not is_below(name):
+            raise ResultError(
+                f"{self.file}: {what} names {name!r}; expected a file of the archive, by its name "
+                "below the archive's folder"
+            )
+        return name
+
+    def check_code(self, what: str, name: str) -> None:
+        """Raise unless the Python file that `what` names is the archive's and may run."""
+        self.check_file(what, name)
+        if not self.allow_code:
+            raise ResultError(
+                f"{self.file}: {what} is code of the archive, {name}, which would run with your "
+                "rights; expected --allow-code (in Python allow_code=True), if you trust it"
+            )
+
+    def check_scenario(self, text: str, overrides: Sequence[str] = ()) -> None:
+        """Raise if what is made before the scenario is read needs a program, or another file."""
+        if not any(word in each for each in (text, *overrides) for word in ("sumo", *MAPS)):
+            return
+        from fadeout import _traces
+
+        if _traces.runs_a_program(text, overrides):
+            raise ResultError(
+                f"{self.file}: the scenario runs SUMO with a file of the archive, which may write "
+                'where it likes; expected the trace that SUMO wrote, with `format = "sumo-csv"`'
+            )
+        for name in _traces.files_named(text, overrides):
+            self.check_file("the scenario", name)
