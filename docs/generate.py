@@ -1,6 +1,8 @@
 """Writes the reference pages from the program: scenario keys, tables, algorithms."""
 
+import base64
 import json
+import re
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -25,6 +27,11 @@ DRAWN = (
 )
 """Recorded runs whose windows the validation page shows."""
 
+EMPTY_PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
+)
+"""A transparent picture of one pixel."""
+
 
 def write_all(folder: Path, *, runs: bool = True) -> None:
     """Writes every generated page into `folder`.
@@ -44,6 +51,7 @@ def write_all(folder: Path, *, runs: bool = True) -> None:
         pages |= {"headline": headline(rows), "validation": validation_page(rows, folder)}
     else:
         pages |= dict.fromkeys(("headline", "validation"), "The tests compare with Linux.\n")
+        draw_placeholders(folder)
     gallery = gather.gallery(folder if runs else None)
     pages |= {"limits": gather.limits(), "gallery": gallery}
     pages |= reference.pages()
@@ -51,6 +59,18 @@ def write_all(folder: Path, *, runs: bool = True) -> None:
         path = folder / f"{name}.md"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
+
+
+def draw_placeholders(folder: Path) -> None:
+    """Writes an empty picture for each drawn one that a page shows, where none was drawn."""
+    for page in folder.parent.rglob("*.md"):
+        for name in re.findall(
+            r"generated/((?:gallery|validation)/[^)\s]+\.png)", page.read_text("utf-8")
+        ):
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.exists():
+                path.write_bytes(EMPTY_PNG)
 
 
 def tables_page() -> str:

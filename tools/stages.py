@@ -6,8 +6,10 @@ documentation. On two cores the lanes fill each other's pauses. A failure ends b
 
 import os
 import resource
+import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -51,24 +53,23 @@ class Lane:
 
     def _run(self, stage: str) -> bool:
         began = time.monotonic()
-        make = subprocess.Popen(
-            ["make", "--no-print-directory", stage],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        output = bytearray()
-        reader = threading.Thread(target=lambda: output.extend(make.stdout.read()))
-        reader.start()
-        while make.poll() is None:
-            if self._stop.wait(0.2):
-                os.killpg(make.pid, 15)
-                make.wait()
-                return True
-        reader.join()
+        with tempfile.TemporaryFile() as output:
+            make = subprocess.Popen(
+                ["make", "--no-print-directory", stage],
+                cwd=ROOT,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            while make.poll() is None:
+                if self._stop.wait(0.2):
+                    os.killpg(make.pid, signal.SIGTERM)
+                    make.wait()
+                    return True
+            output.seek(0)
+            printed = output.read().decode(errors="replace")
         took = time.monotonic() - began
-        say(stage, took, output.decode(errors="replace"), failed=make.returncode != 0)
+        say(stage, took, printed, failed=make.returncode != 0)
         return make.returncode == 0
 
 
