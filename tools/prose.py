@@ -230,7 +230,7 @@ def findings(text: str, suffix: str) -> Iterator[Finding]:
     """Yields every finding in the text of a file with this suffix."""
     for comment in READERS[suffix](text):
         for block in paragraphs(comment):
-            if block and not block[0].text.startswith(("Standard: ", "Try: ")):
+            if block and not block[0].text.startswith(("Standard: ", "Try: ", "noqa: ")):
                 for index, (number, sentence) in enumerate(sentences(block)):
                     for rule in broken_rules(sentence, is_first=index == 0):
                         yield Finding(number, rule, sentence)
