@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from fadeout.cli.app import app
-from fadeout.studies.blockage import STUDY, checks, knee, search
-from fadeout.studies.blockage.assumptions import NO_GUARD, SENDERS, candidates
+from fadeout.studies.blockage import STUDY, checks, knee, link, search, study
+from fadeout.studies.blockage.assumptions import CHANGES, NO_GUARD, SENDERS, candidates
 from fadeout.studies.blockage.cell_assumptions import CELL_CHANGES, DEPTHS, MODEL_B_DB
 from fadeout.studies.blockage.paper import PUBLISHED
 from fadeout.studies.blockage.runs import CELL, Found
@@ -109,6 +109,8 @@ def few_points(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
     monkeypatch.setattr(knee, "ROUND_TRIPS_MS", (30, 42))
     monkeypatch.setattr(knee, "WINDOWS_MB", (4.7, 67.1))
     monkeypatch.setattr(search, "candidates", lambda: list(candidates())[:2])
+    for module in (link, study):
+        monkeypatch.setattr(module, "CHANGES", CHANGES[:3])
     small = replace(
         STUDY.quick,
         seeds=2, knee_seeds=1, fine_seeds=1, lengths_s=(1, 2), refined=1, refined_seeds=1,

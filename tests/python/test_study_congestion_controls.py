@@ -48,7 +48,7 @@ def test_jains_index_of_two():
 
 
 def test_the_study_compares_all_on_all_links(cli: CliRunner, spend: Callable[..., None]):
-    spend("congestion-controls", seeds=2, duration_s=0.5)
+    spend("congestion-controls", seeds=2, duration_s=1)
     command = ["study", "congestion-controls", "--quick", "--out", "study"]
     result = cli.invoke(app, command)
     assert result.exit_code == 0, result.output
