@@ -57,8 +57,13 @@ def read_json(path: Path, what: str, *, largest: int = LARGEST) -> dict[str, Any
     Raises:
         ResultError: it is no JSON, nested too deeply, or no object.
     """
+    return parse_json(read_bytes(path, what, largest=largest), path)
+
+
+def parse_json(content: bytes, path: Path) -> dict[str, Any]:
+    """The object that `content`, of the file at `path`, is as JSON; see `read_json`."""
     try:
-        document = json.loads(read_bytes(path, what, largest=largest))
+        document = json.loads(content)
         check_depth(document)
     except RecursionError:
         raise ResultError(f"{path}: {TOO_DEEP}") from None

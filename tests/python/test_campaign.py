@@ -15,7 +15,7 @@ import fadeout
 from conftest import SCENARIO
 from fadeout import Campaign, ResultError, ScenarioError, _native, sweep
 from fadeout._run import read_source
-from fadeout.campaign import parts
+from fadeout.campaign import parts, seal
 from fadeout.campaign.axes import parse_value
 from fadeout.campaign.engine import Engine
 from fadeout.campaign.jobs import Planner, Point
@@ -557,11 +557,17 @@ def test_a_folder_of_something_else_is_not_touched(lossy: Path, tmp_path: Path):
         Campaign.open(other)
 
 
+def write_document(out: Path, document: dict[str, Any]) -> None:
+    """Replace what a campaign's folder says of it."""
+    text = json.dumps({**document, seal.KEY: seal.BLANK})
+    (out / "campaign.json").write_bytes(seal.seal(text.encode()))
+
+
 def test_a_folder_of_another_version_is_refused(lossy: Path, tmp_path: Path):
     out = tmp_path / "c"
     sweep(lossy, out=out)
     document = json.loads((out / "campaign.json").read_text())
-    (out / "campaign.json").write_text(json.dumps({**document, "format": 99, "version": "9.9"}))
+    write_document(out, {**document, "format": 99, "version": "9.9"})
     with pytest.raises(ResultError, match=r"written by fadeout 9\.9 in format 99"):
         Campaign.open(out)
     with pytest.raises(ResultError, match="format 99"):
@@ -573,11 +579,12 @@ def test_runs_of_another_build_are_used_only_if_they_come_out_the_same(lossy: Pa
     sweep(lossy, seeds=2, out=out)
     path = out / "campaign.json"
     document = json.loads(path.read_text())
-    path.write_text(json.dumps({**document, "build": "another"}))
+    write_document(out, {**document, "build": "another"})
     assert Campaign({"scenario": str(lossy), "seeds": 3}, out=out).run().done_now == 1
     for part in (out / "runs").iterdir():
-        pl.read_parquet(part).with_columns(fingerprint=pl.lit("0")).write_parquet(part)
-    path.write_text(json.dumps({**document, "build": "another"}))
+        changed = pl.read_parquet(part).with_columns(fingerprint=pl.lit("0"))
+        part.write_bytes(seal.parquet(changed))
+    write_document(out, {**document, "build": "another"})
     with pytest.raises(ResultError, match="comes out differently"):
         Campaign({"scenario": str(lossy), "seeds": 4}, out=out).run()
 

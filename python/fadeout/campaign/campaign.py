@@ -5,6 +5,7 @@ import json
 import os
 import time
 import tomllib
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,7 @@ from fadeout import _files, _names, _native
 from fadeout._native import ResultError
 from fadeout._run import ScenarioText, Source, with_traces
 from fadeout._version import __version__
+from fadeout.campaign import seal
 from fadeout.campaign import spec as spec_module
 from fadeout.campaign.axes import numbers_of, quantity, values_frame
 from fadeout.campaign.engine import Engine, Executor, Threads
@@ -29,8 +31,14 @@ from fadeout.campaign.seeds import Seeds, read_seeds
 from fadeout.campaign.spec import SCENARIO, Spec
 from fadeout.campaign.work import Context
 
-FORMAT = 1
-"""Of the folder; raised when older versions could not read it."""
+FORMAT = 2
+"""The format of the folder; raised where an older version could not keep it up."""
+
+UNSEALED = 1
+"""The format of folders whose files have no checksums."""
+
+WRITTEN = ("*s/part-*.parquet", "tables/*/*/*.parquet", "points.parquet", "plan.parquet")
+"""What a campaign writes beside `campaign.json`, as patterns below its folder."""
 
 MANY = 100_000
 """More runs than these need a yes."""
@@ -312,17 +320,36 @@ class Campaign(Found):
     def _stored(self) -> dict[str, Any]:
         path = self.folder / "campaign.json"
         try:
-            document = _files.read_json(path, "a campaign", largest=LARGEST)
+            content = _files.read_bytes(path, "a campaign", largest=LARGEST)
         except FileNotFoundError:
             raise ResultError(
                 f"{self.folder} is not the folder of a campaign: {path.name} is missing"
             ) from None
-        if document.get("format") != FORMAT:
+        if seal.is_sealed(content):
+            seal.check(content, path)
+        document = _files.parse_json(content, path)
+        written = document.get("format")
+        if written not in (UNSEALED, FORMAT):
             raise ResultError(
                 f"{self.folder} was written by fadeout {document.get('version')} in format "
-                f"{document.get('format')}; this is {__version__}, which reads format {FORMAT}"
+                f"{written}; this is {__version__}, which reads formats {UNSEALED} and {FORMAT}"
             )
+        if written != UNSEALED:
+            seal.check(content, path)
         return document
+
+    @cached_property
+    def _is_sealed(self) -> bool:
+        if not (self.folder / "campaign.json").is_file():
+            return True
+        if self._stored_document.get("format") != UNSEALED:
+            return True
+        warnings.warn(
+            f"{self.folder}: an older version wrote its files without checksums, so damage may go "
+            "unnoticed; fadeout campaign run adds them",
+            stacklevel=2,
+        )
+        return False
 
     @cached_property
     def _stored_document(self) -> dict[str, Any]:
@@ -333,6 +360,7 @@ class Campaign(Found):
         if path.is_file():
             # Which build the runs are of is asked after this is replaced.
             self.__dict__["_stored_document"] = self._stored()
+            self._seal()
         else:
             self.__dict__["_stored_document"] = {}
         document = {
@@ -350,8 +378,20 @@ class Campaign(Found):
                 for name, each in spec.scenarios.items()
             },
             "document": spec.document,
+            # Behind everything that is somebody else's text.
+            seal.KEY: seal.BLANK,
         }
-        write_whole(path, (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
+        text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+        write_whole(path, seal.seal(text.encode()))
+
+    def _seal(self) -> None:
+        """Give the files of a folder their checksums, if an older version wrote them without."""
+        if self._stored_document["format"] == UNSEALED:
+            written = [self.folder.glob(each) for each in WRITTEN]
+            for path in sorted(path for paths in written for path in paths):
+                if (content := seal.seal_parquet(path)) is not None:
+                    write_whole(path, content)
+        self.__dict__["_is_sealed"] = True
 
     @staticmethod
     def _identity_of(spec: Spec) -> str:
@@ -394,11 +434,7 @@ class Campaign(Found):
         self._write("plan", pl.DataFrame(rows, schema=schema, orient="row"))
 
     def _write(self, name: str, frame: pl.DataFrame) -> None:
-        import io
-
-        buffer = io.BytesIO()
-        frame.write_parquet(buffer)
-        write_whole(self.folder / f"{name}.parquet", buffer.getvalue())
+        write_whole(self.folder / f"{name}.parquet", seal.parquet(frame))
 
 
 def sweep(

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import polars as pl
 
+from fadeout.campaign import seal
 from fadeout.campaign.jobs import Job, Planner, Point
 from fadeout.campaign.parts import FAILED, KEPT, Parts, write_whole
 from fadeout.campaign.seeds import Seeds
@@ -296,9 +297,7 @@ class Engine:
         frame = pl.read_ipc_stream(BytesIO(stream)).with_columns(
             pl.lit(job.run).alias("run"), pl.lit(job.seed, pl.Int64).alias("seed")
         )
-        buffer = BytesIO()
-        frame.write_parquet(buffer)
-        write_whole(folder / f"{job.run}.parquet", buffer.getvalue())
+        write_whole(folder / f"{job.run}.parquet", seal.parquet(frame))
 
     def _take_note(self, frame: pl.DataFrame) -> None:
         """Finished runs of a part: those that have every metric that is asked for."""

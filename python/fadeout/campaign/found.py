@@ -11,6 +11,7 @@ import polars as pl
 
 from fadeout import _names
 from fadeout._native import ResultError
+from fadeout.campaign import seal
 from fadeout.campaign.intervals import Interval, mean_interval, too_few
 from fadeout.campaign.metrics import default_columns
 from fadeout.campaign.mistakes import mistake
@@ -57,6 +58,11 @@ class Found:
     @property
     def _asked(self) -> list[str]:
         """The metrics that were asked for."""
+        raise NotImplementedError
+
+    @cached_property
+    def _is_sealed(self) -> bool:
+        """True if every file of the folder has a checksum."""
         raise NotImplementedError
 
     @property
@@ -112,14 +118,14 @@ class Found:
             path = folder / f"point={values[0]}" / f"{run}.parquet"
             if path.is_file():
                 row = dict(zip(frame.columns[1:], values, strict=True))
-                table = pl.read_parquet(path).drop("run", "seed")
+                table = self._read(path).drop("run", "seed")
                 parts.append(table.select(*(pl.lit(v).alias(k) for k, v in row.items()), pl.all()))
         return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame()
 
     @property
     def failures(self) -> pl.DataFrame:
         """The runs that failed, with their reason."""
-        failed = Parts(self.folder / "failures").frame()
+        failed = self._parts("failures").frame()
         if "kind" not in failed.columns:
             return pl.DataFrame(schema={"run": pl.String, "kind": pl.String, "reason": pl.String})
         plan = self._parquet("plan").select("run", "index", "seed")
@@ -256,7 +262,7 @@ class Found:
     @cached_property
     def _runs(self) -> pl.DataFrame:
         """The finished runs of the folder, each once, with every metric that is asked for."""
-        frame = Parts(self.folder / "runs").frame()
+        frame = self._parts("runs").frame()
         if "metrics" not in frame.columns:
             return pl.DataFrame(schema=KEPT)
         identity = self._identity
@@ -281,4 +287,10 @@ class Found:
         path = self.folder / f"{name}.parquet"
         if not path.is_file():
             raise ResultError(f"{self.folder}: the campaign was not run yet")
-        return pl.read_parquet(path.read_bytes())
+        return self._read(path)
+
+    def _parts(self, name: str) -> Parts:
+        return Parts(self.folder / name, must_be_sealed=self._is_sealed)
+
+    def _read(self, path: Path) -> pl.DataFrame:
+        return seal.read_parquet(path, must_be_sealed=self._is_sealed)

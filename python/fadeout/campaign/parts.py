@@ -1,15 +1,15 @@
 """Finished runs on disk: files that appear whole or not at all, and nothing beside them.
 
 A part holds some runs, a row each. It is written under another name, flushed to the disk and
-renamed, so whatever ends a campaign, a part is there with all of its rows or is not there. What the
-parts hold is what is done: no list, no database and no lock says so too. A run that stands in two
-parts, because two campaigns did it at once, is the same run; one of them is read.
+renamed, so whatever ends a campaign, a part is there with all of its rows or is not there. It is
+sealed (see `fadeout.campaign.seal`), so one that was damaged later is an error. What the parts hold
+is what is done: no list, no database and no lock says so too. A run that stands in two parts,
+because two campaigns did it at once, is the same run; one of them is read.
 """
 
 import contextlib
 import errno
 import hashlib
-import io
 import os
 import socket
 import time
@@ -20,6 +20,7 @@ from typing import Any
 import polars as pl
 
 from fadeout._native import ResultError
+from fadeout.campaign import seal
 from fadeout.campaign.metrics import default_type
 
 KEPT: dict[str, Any] = {
@@ -53,8 +54,10 @@ MERGED_ABOVE = 16
 class Parts:
     """The parts of a folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, must_be_sealed: bool = True) -> None:
+        """`must_be_sealed` is False where a version without checksums wrote them."""
         self.folder = folder
+        self._must_be_sealed = must_be_sealed
         self._read: dict[str, pl.DataFrame] = {}
 
     def begin(self) -> None:
@@ -70,7 +73,7 @@ class Parts:
         frame = pl.DataFrame(values, schema=schema)
         names = "".join(sorted(row["run"] + row.get("metrics", "") for row in rows))
         name = f"part-{hashlib.blake2b(names.encode(), digest_size=10).hexdigest()}.parquet"
-        write_whole(self.folder / name, _parquet(frame))
+        write_whole(self.folder / name, seal.parquet(frame))
         self._read[name] = frame
         return name
 
@@ -125,7 +128,7 @@ class Parts:
         frame = frame.unique(keys, keep="first", maintain_order=True).sort(keys)
         text = "".join(names)
         merged = f"part-{hashlib.blake2b(text.encode(), digest_size=10).hexdigest()}.parquet"
-        write_whole(self.folder / merged, _parquet(frame))
+        write_whole(self.folder / merged, seal.parquet(frame))
         for name in names:
             if name != merged:
                 (self.folder / name).unlink(missing_ok=True)
@@ -141,10 +144,7 @@ class Parts:
     def _load(self, name: str) -> pl.DataFrame:
         if name not in self._read:
             path = self.folder / name
-            try:
-                self._read[name] = pl.read_parquet(path.read_bytes())
-            except pl.exceptions.PolarsError as error:
-                raise ResultError(f"{path} is no part of a campaign: {error}") from error
+            self._read[name] = seal.read_parquet(path, must_be_sealed=self._must_be_sealed)
         return self._read[name]
 
 
@@ -180,12 +180,6 @@ def write_whole(path: Path, content: bytes) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
-
-
-def _parquet(frame: pl.DataFrame) -> bytes:
-    buffer = io.BytesIO()
-    frame.write_parquet(buffer, statistics=False)
-    return buffer.getvalue()
 
 
 def remove_left(folder: Path) -> None:
