@@ -3,13 +3,13 @@
 use fadeout_core::{Span, Time};
 use std::ops::Div;
 
-/// Unit that a window is counted in: time or rounds.
+/// Unit of a window: time or rounds.
 pub(crate) trait Clock: Copy + PartialEq {
-    /// Between two instants.
+    /// Distance between two instants.
     type Length: Copy + PartialOrd + Div<u64, Output = Self::Length>;
-    /// Where it begins.
+    /// First instant.
     const BEGIN: Self;
-    /// The way from `earlier` to this instant.
+    /// Returns the distance from `earlier` to this instant.
     fn since(self, earlier: Self) -> Self::Length;
 }
 
@@ -22,7 +22,7 @@ impl Clock for Time {
     }
 }
 
-/// Rounds.
+/// Number of a round.
 impl Clock for u64 {
     type Length = u64;
     const BEGIN: u64 = 0;
@@ -32,18 +32,18 @@ impl Clock for u64 {
     }
 }
 
-/// A windowed minimum by the three-sample estimate of Kathleen Nichols that Linux uses too
-/// (lib/win_minmax.c): the best, the best since then, and the best since that one. It forgets sooner than
-/// an exact window: the second choice is taken anew after a quarter of the window, the third after half of
-/// it, so what came before them is lost when the best one leaves. The minimum of [`std::cmp::Reverse`] is a
-/// maximum.
+/// Windowed minimum by the three-sample estimate of Kathleen Nichols, as in Linux
+/// (lib/win_minmax.c). The samples are the best, the best since then, and the best since that one.
+/// The filter forgets sooner than an exact window. The second choice is taken anew after a quarter
+/// of the window, the third after half of it. So earlier samples are lost when the best one leaves.
+/// The minimum of [`std::cmp::Reverse`] is a maximum.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MinFilter<T, C = Time> {
     best: [(C, T); 3],
 }
 
 impl<T: Copy + Ord, C: Clock> MinFilter<T, C> {
-    /// With `first` in it, which any value should be below.
+    /// Returns a filter with the value `first`, which any sample should be below.
     pub(crate) fn new(first: T) -> Self {
         MinFilter {
             best: [(C::BEGIN, first); 3],
@@ -55,7 +55,7 @@ impl<T: Copy + Ord, C: Clock> MinFilter<T, C> {
         self.best[0].1
     }
 
-    /// Takes `value`; those of more than `window` ago leave.
+    /// Adds `value`. Samples from more than `window` ago leave.
     #[inline]
     pub(crate) fn update(&mut self, now: C, value: T, window: C::Length) {
         let sample = (now, value);
@@ -113,11 +113,11 @@ mod tests {
 
     #[test]
     fn when_the_smallest_leaves_the_smallest_of_a_later_part_of_the_window_follows() {
-        // Kathleen Nichols' estimate: a second choice is taken from the last three quarters of the window, a
-        // third from its second half. Values only grow here, so that nothing but age moves them.
+        // Kathleen Nichols' estimate: a second choice is taken from the last three quarters of the
+        // window, a third from its second half. Values only grow here, so that only age moves them.
         let window = Span::from_millis(100);
         for (times, at_end) in [
-            // After a quarter and a half of the window: what was seen at 26 is left.
+            // The sample at 26 is left after a quarter and a half of the window.
             (&[0, 26, 51, 101][..], 26),
             // A quarter and a half themselves are too early.
             (&[0, 25, 50, 101], 50),

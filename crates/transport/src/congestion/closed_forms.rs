@@ -1,8 +1,8 @@
-//! Mean windows under periodic loss beside the algorithms' published response functions.
+//! Mean windows under periodic loss, compared with the algorithms' published response functions.
 //!
-//! The link never queues, every n-th packet is lost. The pipe's window does not grow during the
-//! round trip of a recovery and falls to its target at once, which the closed forms leave out:
-//! that costs up to a round trip in each cycle of a few dozen.
+//! The link never queues, and every n-th packet is lost. The pipe's window does not grow during the
+//! round trip of a recovery, and falls to its target at once. The closed forms leave this out. The
+//! difference is up to a round trip in each cycle of a few dozen.
 
 use super::Congestion;
 use super::testing::{Pipe, choice};
@@ -10,8 +10,8 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::{Parameters, Value};
 use fadeout_core::{Rate, Span, math};
 
-/// The mean window of `name` when every `every`-th packet is lost at a round-trip time of 100 ms,
-/// over the second half of a run: slow start has passed then.
+/// Returns the mean window of `name` when every `every`-th packet is lost at a round-trip time of
+/// 100 ms. The mean is over the second half of a run, after slow start.
 fn mean_window(name: &str, parameters: &[(&str, Value)], every: u64) -> f64 {
     let pipe = Pipe {
         rate: Rate::from_bits_per_sec(100_000_000_000),
@@ -66,9 +66,9 @@ fn reno_follows_the_square_root_law() {
 
 #[test]
 fn cubic_follows_the_response_function_of_rfc_9438() {
-    // Section 5.1: W = 1.054 (RTT / p)^0.75, where the cubic rules. Linux's whole segments make
-    // the plateau last from 1.4 s before K on: a loss in it finds W_max again, so that windows
-    // above the fixed point hardly sink to it.
+    // Section 5.1: W = 1.054 (RTT / p)^0.75, where the cubic rules. Linux's whole segments make the
+    // plateau last from 1.4 s before K on. A loss in it finds W_max again, so that windows above
+    // the fixed point hardly sink to it.
     for (variant, bound) in [("rfc9438", RECOVERY), ("linux", 0.12)] {
         let parameters = [
             ("variant", choice(variant)),
@@ -96,10 +96,10 @@ fn highspeed_follows_the_response_function_of_rfc_3649() {
 #[test]
 fn bbr_keeps_no_more_than_two_products_and_its_bursts_in_flight() {
     // 20 Mbit/s, a frame of 1514 bytes each 0.6056 ms, 50 ms: 83.6 segments. The filters may
-    // overrate bandwidth by what a segment's rounding makes of a round's count, 2 %. BBRv1 adds
-    // three bursts of two segments, rounds up to an even number and adds two more when it probes
-    // (Linux `bbr_quantization_budget`); BBRv3 probes with 2.25 products
-    // (draft-ietf-ccwg-bbr section 5.6.1).
+    // overrate bandwidth by the rounding of a round's count to a segment, 2 %. BBRv1 adds three
+    // bursts of two segments, rounds up to an even number and adds two more when it probes (Linux
+    // `bbr_quantization_budget`). BBRv3 probes with 2.25 products (draft-ietf-ccwg-bbr section
+    // 5.6.1).
     let product = 50.6056 / 0.6056;
     for (name, gain, extra) in [("bbr", 2.0, 10.0), ("bbr3", 2.25, 2.0)] {
         let pipe = Pipe {
@@ -113,7 +113,7 @@ fn bbr_keeps_no_more_than_two_products_and_its_bursts_in_flight() {
         let bound = gain * product * 1.02 + extra;
         let most = f64::from(report.late_in_flight);
         assert!(most <= bound, "{name}: {most} of {bound}");
-        // It does probe above one product.
+        // BBR does probe above one product.
         assert!(most > 1.1 * product, "{name}: {most}");
         assert!(report.received_mbps > 18.0, "{name}: {report:?}");
     }

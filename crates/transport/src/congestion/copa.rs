@@ -1,25 +1,26 @@
-//! Copa: steer the rate to one over the queueing delay.
+//! Copa: steers the rate to one over the queueing delay.
 //!
-//! The queueing delay `dq` is the smallest round-trip time of the last half smoothed one (the
-//! standing one) less the smallest of 10 s. The target is `1 / (delta dq)` segments per second.
-//! Each segment acknowledged moves the window by `v / (delta cwnd)`: up while the rate, the
-//! window over the standing round-trip time, is at most the target, otherwise down. The velocity
-//! `v` is one; once the window has gone the same way for three rounds it doubles every round,
-//! until the direction changes: at the end of a round, or at once where the rate crosses the target,
-//! as in mvfst (the paper looks once a round). Slow start lasts until the rate exceeds the target. Segments are
-//! paced at twice the rate. A loss changes nothing.
+//! The queueing delay `dq` is the standing round-trip time less the smallest of 10 s. The standing
+//! one is the smallest of the last half smoothed round-trip time. The target is `1 / (delta dq)`
+//! segments per second. Each segment acknowledged moves the window by `v / (delta cwnd)`. The
+//! window rises while the rate, the window over the standing round-trip time, is at most the
+//! target. Otherwise it falls. The velocity `v` starts at one. After three rounds in one direction
+//! it doubles every round, until the direction changes. The direction changes at the end of a
+//! round, or at once where the rate crosses the target, as in mvfst. The paper checks only once a
+//! round. Slow start lasts until the rate exceeds the target. Segments are paced at twice the rate.
+//! A loss changes nothing.
 //!
-//! Where senders of Copa are alone the queue is nearly empty once in five round trips: `dq` is
-//! below a tenth of the largest round-trip time of the last four less the smallest. When that
-//! stays out, somebody fills the queue, and `1 / delta` competes: it grows by one a round, a loss
-//! halves it, and it is never below its default.
+//! With only Copa senders the queue is nearly empty once in five round trips. Nearly empty: `dq` is
+//! below a tenth of the largest round-trip time of the last four less the smallest. Otherwise
+//! another sender fills the queue, and `1 / delta` competes. It grows by one a round, a loss halves
+//! it, and it is never below its default.
 //!
 //! Source: Arun and Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the
-//! Internet", NSDI 2018, sections 2.1 and 2.2. The paper leaves open, and here: a round trip of
-//! the mode's clock is a smoothed one; the velocity goes no further than doubling the window in a
-//! round; the window is at least two segments; a timeout starts over with slow start; the window
-//! grows only when it is what limits the sender; delays count in the mode from the end of slow
-//! start on; at no variation at all the queue is empty.
+//! Internet", NSDI 2018, sections 2.1 and 2.2. The paper leaves some rules open. Here a round trip
+//! of the mode's clock is a smoothed one. The velocity at most doubles the window in a round. The
+//! window is at least two segments. A timeout starts over with slow start. The window grows only
+//! when it limits the sender. Delays count in the mode from the end of slow start on. Without any
+//! variation the queue counts as empty.
 
 use super::registry::constant;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};
@@ -33,7 +34,8 @@ use std::cmp::Reverse;
 const MIN_WINDOW: f64 = 2.0;
 /// Rounds in one direction before the velocity doubles.
 const STEADY_ROUNDS: u32 = 3;
-/// Round trips that the largest delay is taken from, and the part of it that is nearly empty.
+/// Number of round trips that the largest delay is taken from, and the share of it that counts as
+/// nearly empty.
 const VARIATION_OVER: u64 = 4;
 const NEARLY_EMPTY: f64 = 0.1;
 
@@ -137,7 +139,7 @@ impl CongestionControl for Copa {
             return;
         };
         let standing = self.standing_rtt.value().as_secs_f64();
-        // The rate is at most the target, multiplied out so that no delay is divided by.
+        // Tests that the rate is at most the target, multiplied out to avoid a division by a delay.
         let is_below = window.cwnd * self.delta * queueing <= standing;
         let has_round_ended = ack.snd_una > self.round_end;
         if self.is_starting {
@@ -198,7 +200,8 @@ impl CongestionControl for Copa {
 }
 
 impl Copa {
-    /// Takes the ACK's round-trip time; the queueing delay in seconds once there is one.
+    /// Takes the ACK's round-trip time. Returns the queueing delay in seconds. `None` before the
+    /// first sample.
     fn queueing_delay(&mut self, ack: &AckSample) -> Option<f64> {
         if let Some(rtt) = ack.rtt {
             self.min_rtt.update(ack.now, rtt, self.min_rtt_window);
@@ -212,7 +215,7 @@ impl Copa {
 
     fn leave_slow_start(&mut self, window: &mut Window, now: Time) {
         self.is_starting = false;
-        // Nobody else is to take this for slow start either.
+        // Other code must not take this for slow start either.
         window.ssthresh = MIN_WINDOW;
         self.nearly_empty_at = now;
         self.velocity = 1.0;
@@ -235,12 +238,12 @@ impl Copa {
         }
     }
 
-    /// Competes with `inverse` for 1 / delta, at least that of the default.
+    /// Competes with `inverse` as 1 / delta, which is at least the default's.
     fn set_inverse_delta(&mut self, inverse: f64) {
         self.delta = (1.0 / inverse).min(self.default_delta);
     }
 
-    /// Once a round: the velocity, by where the window went.
+    /// Updates the velocity once a round, by the direction of the window.
     fn turn(&mut self, window: &Window) {
         if window.cwnd == self.round_cwnd {
             return;
@@ -260,8 +263,9 @@ impl Copa {
 
     /// Moves the window for the segments that the ACK delivers.
     fn step(&mut self, window: &mut Window, ack: &AckSample, is_below: bool) {
-        // The target is on the other side now. What was gathered on the way to it would carry the window
-        // as far past it, and the round trip until the queue tells would do so again.
+        // The target is on the other side now. The gathered velocity would carry the window as far
+        // past the target. During the round trip until the queue shows it, the same would happen
+        // again.
         if is_below != self.is_rising && self.velocity > 1.0 {
             self.is_rising = is_below;
             self.rounds_in_direction = 0;
@@ -277,7 +281,7 @@ impl Copa {
         }
     }
 
-    /// Twice the window in a round trip, so that pacing breaks up bursts and never limits.
+    /// Paces at twice the window in a round trip, so that pacing breaks up bursts and never limits.
     fn pace(&mut self, window: &Window, rtt: Span) {
         self.mss = f64::from(window.mss);
         let rtt = rtt.max(Span::from_micros(1)).as_secs_f64();
@@ -363,7 +367,7 @@ mod tests {
         let (mut copa, mut w) = (build::<Copa>(&[]), window(10.0, f64::INFINITY));
         take(&mut copa, &mut w, 0, 100.0);
         assert_eq!((w.cwnd, copa.phase()), (11.0, "slow-start"));
-        // 11 segments in 122 ms exceed 1 / (0.5 · 22 ms) = 91 per second; in 120 ms they do not
+        // 11 segments in 122 ms exceed 1 / (0.5 · 22 ms) = 91 per second. In 120 ms they do not
         // exceed 100 per second.
         take(&mut copa, &mut w, 1_000, 120.0);
         assert_eq!((w.cwnd, copa.phase()), (12.0, "slow-start"));
@@ -394,8 +398,8 @@ mod tests {
     #[test]
     fn a_queue_that_never_empties_is_competed_for() {
         let (mut copa, mut w) = settled(&[], 20.0);
-        // 50 ms of queue that vary by little; the smoothed round-trip time of the samples is
-        // 100 ms, so five are over after 500 ms.
+        // 50 ms of queue that vary by little. The smoothed round-trip time of the samples is 100
+        // ms, so five are over after 500 ms.
         let mut una = 1;
         let mut round = |copa: &mut Copa, w: &mut Window, ms: u64, rtt_ms: f64| {
             let ack = AckSample {
@@ -426,8 +430,8 @@ mod tests {
 
     #[test]
     fn alone_it_keeps_about_one_over_delta_segments_queued() {
-        // The rate is the link's, so dq is 1 / (delta rate): 1 / delta segments. The window
-        // swings around that; 20 Mbit/s send a segment in 0.61 ms, and every path has it once.
+        // The rate is the link's, so dq is 1 / (delta rate): 1 / delta segments. The window swings
+        // around that. 20 Mbit/s send a segment in 0.61 ms, which every path has once.
         for (delta, low, high) in [(0.5, 0.5, 6.0), (0.1, 5.0, 20.0), (0.05, 10.0, 40.0)] {
             let mut copa = build::<Copa>(&[("delta", Value::Number(delta))]);
             let pipe = Pipe {

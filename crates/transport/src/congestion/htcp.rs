@@ -1,17 +1,17 @@
 //! H-TCP: an increase that grows with the time since the last congestion.
 //!
-//! With `D` seconds since the last congestion ended, a round trip adds `alpha` segments: 1 while
-//! `D <= D_L`, then `1 + 10 (D - D_L) + ((D - D_L) / 2)^2`, scaled by the round-trip time over
-//! 100 ms, no less than 1, all times `2 (1 - beta)`. A loss keeps `beta = RTT_min / RTT_max` of the
-//! window, between 0.5 and 0.8, or half when the throughput before this loss differs by more than a
-//! fifth from that before the last.
+//! `D` is the number of seconds since the last congestion ended. A round trip adds `alpha`
+//! segments, which is 1 while `D <= D_L`. Then `alpha` is `1 + 10 (D - D_L) + ((D - D_L) / 2)^2`,
+//! scaled by the round-trip time over 100 ms. The result is at least 1, and is multiplied by `2 (1
+//! - beta)`. A loss keeps `beta = RTT_min / RTT_max` of the window, between 0.5 and 0.8. It keeps
+//! half if the throughput before this loss differs by more than a fifth from that before the last.
 //!
-//! Source: Shorten and Leith, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet
-//! 2004, in the arithmetic of net/ipv4/tcp_htcp.c (Linux 6.12): round trips in whole jiffies, `alpha`
-//! and `beta` in 128ths, `alpha` set anew when the window grows; the throughput filter of 3/4 over a
-//! window, anew in the first three round trips of an epoch; the largest round-trip time, which rises by
-//! at most 20 ms at once and loses 5 % of its distance from the smallest with each congestion; half
-//! instead of the ratio up to 10 ms.
+//! Source: Shorten and Leith, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004,
+//! in the arithmetic of net/ipv4/tcp_htcp.c (Linux 6.12). Round trips are in whole jiffies, `alpha`
+//! and `beta` in 128ths, and `alpha` is set anew when the window grows. The throughput filter of
+//! 3/4 runs over a window, and starts anew in the first three round trips of an epoch. The largest
+//! round-trip time rises by at most 20 ms at once. With each congestion it loses 5 % of its
+//! distance from the smallest. Up to 10 ms a loss halves the window in place of the ratio.
 
 use super::linux::{HZ, Jiffies, slow_start, whole};
 use super::registry::constant;
@@ -22,7 +22,7 @@ use fadeout_core::{Span, Time};
 
 /// One, in the fixed point of `alpha` and `beta`.
 const ONE: u64 = 128;
-/// Up to this round-trip time a loss halves.
+/// Longest round-trip time with which a loss halves the window.
 const SHORTEST: Span = Span::from_millis(10);
 const LARGEST_RISE: Span = Span::from_millis(20);
 /// Rounds of an epoch before delays and throughput count.
@@ -32,7 +32,7 @@ const SETTLING_ROUNDS: u64 = 3;
 #[derive(Debug, Clone)]
 pub struct Htcp {
     jiffies: Jiffies,
-    /// In jiffies.
+    /// Time `D_L`, jiffies.
     delta_l: u64,
     scales_by_rtt: bool,
     watches_throughput: bool,
@@ -41,15 +41,15 @@ pub struct Htcp {
 
     alpha: u64,
     beta: u64,
-    /// Whether an epoch has passed since the ratio was last distrusted.
+    /// True if an epoch has passed since the ratio was last distrusted.
     trusts_ratio: bool,
     epoch: Epoch,
-    /// The epoch before a congestion that is not over, in case it is spurious.
+    /// Epoch before the present congestion, in case it is spurious. `None` outside congestion.
     saved: Option<Epoch>,
     /// Smallest round-trip time in jiffies, 0 before the first.
     rtt_min: u64,
     state: RecoveryState,
-    /// Segments that the next ACK counts for.
+    /// Number of segments that the next ACK counts for.
     acked: u64,
     /// Segments counted since the window grew.
     count: u64,
@@ -58,7 +58,7 @@ pub struct Htcp {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Epoch {
-    /// The end of the last congestion, or its begin while it lasts, in jiffies.
+    /// End of the last congestion, or its begin while it lasts, in jiffies.
     start: u64,
     /// Largest round-trip time, in jiffies.
     rtt_max: u64,
@@ -70,7 +70,7 @@ struct Epoch {
 struct Meter {
     filtered: u64,
     max: u64,
-    /// When counting began, in jiffies; not yet before the first window.
+    /// Start of the counting, in jiffies. `None` before the first window.
     since: Option<u64>,
     segments: u64,
 }
@@ -204,7 +204,7 @@ impl Htcp {
         self.epoch.start = self.jiffies.at(now);
     }
 
-    /// 128ths of a segment that a round trip adds from `now` on.
+    /// Returns the 128ths of a segment that a round trip adds from `now` on.
     fn alpha_at(&self, now: u64) -> u64 {
         let hz = self.jiffies.hz();
         let mut factor = 1;
@@ -225,7 +225,7 @@ impl Htcp {
         }
     }
 
-    /// The 128ths of the window that a loss now leaves.
+    /// Returns the 128ths of the window that a loss now leaves.
     fn kept(&mut self) -> u64 {
         if self.watches_throughput {
             let (max, last) = (self.meter.max, self.epoch.last_max_throughput);
@@ -244,7 +244,7 @@ impl Htcp {
         }
     }
 
-    /// Takes an ACK in the state that it found.
+    /// Processes an ACK in the state before it.
     fn measure(&mut self, window: &Window, ack: &AckSample) {
         let is_open = self.state == RecoveryState::Open;
         if is_open {
@@ -280,7 +280,7 @@ impl Htcp {
         }
         if is_open {
             let largest = self.epoch.rtt_max.max(self.rtt_min);
-            // A longer jump is not this path's queue.
+            // A longer jump does not come from this path's queue.
             let may_rise = rtt <= largest + self.jiffies.of(LARGEST_RISE);
             self.epoch.rtt_max = if may_rise { largest.max(rtt) } else { largest };
         }
@@ -409,8 +409,8 @@ mod tests {
 
     #[test]
     fn a_window_takes_as_many_segments_as_alpha_goes_into_it() {
-        // An ACK counts for what it acknowledged; the one that finds a window counted adds a segment, and alpha is
-        // that of the time.
+        // An ACK counts for the segments that it acknowledged. The ACK that finds a whole window
+        // counted adds a segment, and sets alpha for the time.
         for (alpha, acks) in [(ONE, 6), (2 * ONE, 4), (ONE / 2, 11)] {
             let (mut htcp, mut w) = (unscaled(), window(10.0, 5.0));
             htcp.alpha = alpha;
@@ -501,7 +501,7 @@ mod tests {
                 (htcp.meter.segments, htcp.meter.since),
                 (segments, Some(since))
             );
-            // Only in the Open state an ACK counts for what it acknowledged.
+            // An ACK counts for its acknowledged segments only in the Open state.
             assert_eq!(htcp.acked, if state == RecoveryState::Open { 4 } else { 1 });
         }
         let mut unwatched = build::<Htcp>(&[("bandwidth-switch", Value::Bool(false))]);

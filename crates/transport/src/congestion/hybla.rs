@@ -1,14 +1,14 @@
 //! Hybla: the rate of a short path on a long one.
 //!
-//! With `rho = max(RTT / RTT0, 1)`, a connection starts with a window of `rho` segments, and each ACK
-//! adds `2^rho - 1` in slow start and `rho^2 / cwnd` in avoidance, which gives every path the rate growth
-//! of one with the round-trip time RTT0. Outside the Open state it is Reno. A loss halves. `rho` is from
-//! the smallest smoothed round-trip time.
+//! With `rho = max(RTT / RTT0, 1)`, a connection starts with a window of `rho` segments. Each ACK
+//! adds `2^rho - 1` in slow start and `rho^2 / cwnd` in avoidance. So every path gets the rate
+//! growth of one with the round-trip time RTT0. Outside the Open state it is Reno. A loss halves.
+//! `rho` is from the smallest smoothed round-trip time.
 //!
 //! Source: Caini and Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks",
-//! International Journal of Satellite Communications and Networking 22, 2004; the bounds, Reno
-//! outside the Open state and the arithmetic (eighths of rho, 128ths of a segment) from
-//! net/ipv4/tcp_hybla.c (Linux 6.12). Not modelled: the paper's pacing and bandwidth estimate.
+//! International Journal of Satellite Communications and Networking 22, 2004. From
+//! net/ipv4/tcp_hybla.c (Linux 6.12): the bounds, Reno outside the Open state and the arithmetic
+//! (eighths of rho, 128ths of a segment). Not modelled: the paper's pacing and bandwidth estimate.
 
 use super::linux::{AckCounter, half, whole};
 use super::registry::constant;
@@ -18,7 +18,7 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, integer, span};
 use fadeout_core::{Span, Time};
 
-/// Beyond this exponent the growth of slow start has no meaning; the kernel's bound too.
+/// Largest exponent of the growth of slow start, which is the kernel's bound too.
 const EXPONENT_MAX: u64 = 16;
 /// A segment, in the fixed point of the growth.
 const SEGMENT: u64 = 128;
@@ -29,9 +29,9 @@ pub struct Hybla {
     reference: Span,
     max_window: f64,
     shortest: Span,
-    /// In eighths.
+    /// Ratio of the round-trip times, in eighths.
     rho: u64,
-    /// 128ths of a segment that the window has grown by and does not show yet.
+    /// Growth of the window that it does not show yet, in 128ths of a segment.
     rest: u64,
     /// Reno's counter, which also counts ACKs that grew by less than a segment.
     acked: AckCounter,

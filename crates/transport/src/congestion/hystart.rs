@@ -1,14 +1,15 @@
-//! HyStart: leaving slow start before it overflows the queue.
+//! HyStart: leaves slow start before it overflows the queue.
 //!
-//! A round ends when the data outstanding at its start is acknowledged; the next begins with the next
-//! ACK of slow start. Kernels before 6.14 and 6.12.13 ("tcp_cubic: fix incorrect HyStart round start
-//! detection") looked only at windows from the low one on, so that the first round of interest began
-//! in the middle of one. Two signs end slow start
-//! at the present window (`ssthresh = cwnd`):
-//! - ACK train: ACKs no more than 2 ms apart have gone on for longer than the smallest delay
-//!   (half of it when the sender does not pace), plus an allowance for aggregation;
+//! A round ends when the data outstanding at its start is acknowledged. The next round begins with
+//! the next ACK of slow start. Kernels before 6.14 and 6.12.13 watched only windows from the low
+//! one on, so that the first round of interest began in the middle of one ("tcp_cubic: fix
+//! incorrect HyStart round start detection"). Two signs end slow start at the present window
+//! (`ssthresh = cwnd`):
+//! - ACK train: ACKs no more than 2 ms apart have gone on for longer than a limit. The limit is the
+//! smallest delay (half of it when the sender does not pace), plus an allowance for aggregation.
+//!
 //! - delay: the smallest round-trip time of the round, after 8 samples, exceeds the smallest ever
-//!   by more than an eighth of it, at least 4 and at most 16 ms.
+//! by more than a limit. The limit is an eighth of the smallest, at least 4 and at most 16 ms.
 //!
 //! Source: Ha and Rhee, "Taming the elephants", Computer Networks 55 (2011), as in
 //! net/ipv4/tcp_cubic.c of Linux 6.12.
@@ -24,7 +25,7 @@ const DELAY_MAX_US: u64 = 16_000;
 /// Largest burst that segmentation offload builds (`sk_gso_max_size`).
 const BURST_BYTES: f64 = 65_536.0;
 
-/// The detector.
+/// Detector of the end of slow start.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct HyStart {
     low_window: f64,
@@ -60,7 +61,7 @@ fadeout_core::choices! {
     }
 }
 
-/// Its parameters, for the algorithms that use it.
+/// Parameters of HyStart, for the algorithms that use it.
 pub(super) const PARAMETERS: [Parameter; 4] = [
     number(
         "hystart-low-window",
@@ -89,7 +90,8 @@ pub(super) const PARAMETERS: [Parameter; 4] = [
 ];
 
 impl Default for HyStart {
-    /// The detector with the defaults of [`PARAMETERS`], for an algorithm that does not offer them.
+    /// Returns the detector with the defaults of [`PARAMETERS`], for an algorithm that does not
+    /// offer them.
     fn default() -> Self {
         HyStart {
             low_window: 16.0,
@@ -121,7 +123,7 @@ impl HyStart {
         }
     }
 
-    /// Takes one round-trip time of slow start; sets `ssthresh` when it is time to leave.
+    /// Processes one round-trip time of slow start. Sets `ssthresh` when slow start must end.
     pub(crate) fn on_sample(
         &mut self,
         window: &mut Window,
@@ -177,14 +179,14 @@ impl HyStart {
         self.samples = 0;
     }
 
-    /// After a timeout slow start is watched again.
+    /// Watches slow start again after a timeout.
     pub(crate) fn on_timeout(&mut self, now: Time, snd_nxt: u64) {
         self.has_found = false;
         self.start_round(now, snd_nxt);
     }
 }
 
-/// The time that four of the largest bursts take at the pacing rate, at most 1 ms.
+/// Returns the time that four of the largest bursts take at the pacing rate, at most 1 ms.
 fn aggregation_us(ack: &AckSample) -> u64 {
     let rate = ack.pacing_rate.as_bytes_per_sec_f64();
     if rate > 0.0 {
@@ -244,7 +246,7 @@ mod tests {
             let given = Parameters(vec![("hystart-rounds".to_string(), choice)]);
             let mut hystart = HyStart::from_settings(&Settings::new(entry, &given));
             let mut w = window(10.0, f64::INFINITY);
-            // An ACK every 4 ms, each for two segments; the fourth finds a window of 16.
+            // An ACK every 4 ms, each for two segments. The fourth finds a window of 16.
             for n in 0..4 {
                 let ack = AckSample {
                     snd_una: 1 + 2 * n,
@@ -313,7 +315,8 @@ mod tests {
         for n in 1..=8 {
             assert_eq!(ends_with(n, 50_000), (false, n as u32));
         }
-        // Data that was sent when the round began is still of it; what comes behind is of the next.
+        // Data sent up to the start of the round still belongs to it. Data sent later belongs to
+        // the next.
         assert_eq!(ends_with(100, 44_000), (false, 8));
         assert_eq!(ends_with(101, 50_000), (false, 1));
     }

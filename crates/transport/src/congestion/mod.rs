@@ -1,4 +1,5 @@
-//! Congestion control: the trait, what the stack tells an algorithm, and the closed set of them.
+//! Congestion control: the trait, the information that the stack gives an algorithm, and the closed
+//! set of algorithms.
 //!
 //! Windows are in segments of one maximum segment size, as in the Linux kernel and in the papers'
 //! formulas. The stack owns the [`Window`]: proportional rate reduction, undo and the response to
@@ -51,17 +52,18 @@ use fadeout_core::{LinkInfo, Rate, Span, Time};
 /// The congestion window that the stack and the algorithm share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
-    /// Congestion window in segments. The stack sends while the whole part exceeds what is in
+    /// Congestion window in segments. The stack sends while the whole part exceeds the segments in
     /// flight.
     pub cwnd: f64,
-    /// Slow-start threshold in segments; infinite until the first congestion event.
+    /// Slow-start threshold in segments. Infinite until the first congestion event.
     pub ssthresh: f64,
     /// Maximum segment size (payload bytes).
     pub mss: u32,
 }
 
 impl Window {
-    /// Whether the sender is in slow start (RFC 5681 section 3.1; at equality Linux avoids).
+    /// Returns true if the sender is in slow start (RFC 5681 section 3.1; at equality
+    /// Linux is in congestion avoidance).
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
@@ -85,7 +87,7 @@ pub enum RecoveryState {
 }
 
 impl RecoveryState {
-    /// The name in results files.
+    /// Returns the name in results files.
     pub const fn name(self) -> &'static str {
         match self {
             RecoveryState::Open => "open",
@@ -100,24 +102,25 @@ impl RecoveryState {
 /// A delivery-rate sample (draft-ietf-ccwg-bbr section 4.1; Linux `struct rate_sample`).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RateSample {
-    /// Segments delivered over `interval`; meaningless when `interval` is `None`.
+    /// Segments delivered over `interval`. Meaningless when `interval` is `None`.
     pub delivered: u64,
-    /// Over how long they were delivered: the longer of the send and the ACK interval.
+    /// Time over which the segments were delivered, the longer of the send and the ACK interval.
+    /// `None` if the sample is not valid.
     pub interval: Option<Span>,
     /// Connection's delivered count when the newest segment acknowledged was sent.
     pub prior_delivered: u64,
-    /// Whether that segment was sent while the application limited the sender.
+    /// True if that segment was sent while the application limited the sender.
     pub is_app_limited: bool,
     /// Segments in flight when that segment was sent, itself included.
     pub tx_in_flight: u32,
     /// Segments marked lost since that segment was sent.
     pub lost: u32,
-    /// Of those delivered, how many carried congestion-experienced marks.
+    /// Number of delivered segments that carried congestion-experienced marks.
     pub delivered_ce: u32,
 }
 
 impl RateSample {
-    /// The rate in segments per second.
+    /// Returns the rate in segments per second. `None` without an interval.
     pub fn segments_per_sec(&self) -> Option<f64> {
         let secs = self.interval?.as_secs_f64();
         (secs > 0.0).then(|| self.delivered as f64 / secs)
@@ -127,33 +130,37 @@ impl RateSample {
 /// An ACK before loss detection and recovery have run.
 #[derive(Debug, Clone, Copy)]
 pub struct AckArrival {
-    /// When the ACK arrived.
+    /// Arrival time of the ACK.
     pub now: Time,
-    /// First byte not acknowledged, this ACK included.
+    /// First byte not acknowledged, after this ACK.
     pub snd_una: u64,
     /// Payload of a full segment, bytes.
     pub mss: u32,
-    /// Round-trip time of this ACK, never from an ambiguous retransmission (Karn).
+    /// Round-trip time of this ACK. `None` if it would come from an ambiguous retransmission
+    /// (Karn).
     pub rtt: Option<Span>,
-    /// It advances and says nothing else: no other window, SACK or echo of a mark (Linux's fast path).
+    /// True if the ACK advances SND.UNA and changes nothing else: no window, SACK or echo of a mark
+    /// (Linux's fast path).
     pub is_plain: bool,
 }
 
 /// An ACK as congestion controls see it, after loss detection and recovery have run.
 #[derive(Debug, Clone, Copy)]
 pub struct AckSample {
-    /// When the ACK arrived.
+    /// Arrival time of the ACK.
     pub now: Time,
     /// Segments newly acknowledged cumulatively.
     pub acked: u32,
     /// Segments newly acknowledged, cumulatively or selectively.
     pub delivered_now: u32,
-    /// Of those, how many the receiver reports as marked congestion-experienced. With classic
-    /// feedback (one echo bit) all of an ACK that carries the echo; exact with accurate feedback.
+    /// Number of delivered segments that the receiver reports as marked congestion-experienced.
+    /// With classic feedback (one echo bit) all segments of an ACK that carries the echo. Exact
+    /// with accurate feedback.
     pub delivered_ce_now: u32,
     /// Segments newly marked lost.
     pub lost_now: u32,
-    /// Round-trip time of this ACK, never from an ambiguous retransmission (Karn).
+    /// Round-trip time of this ACK. `None` if it would come from an ambiguous retransmission
+    /// (Karn).
     pub rtt: Option<Span>,
     /// Smoothed round-trip time, zero before the first sample.
     pub srtt: Span,
@@ -173,31 +180,31 @@ pub struct AckSample {
     pub lost: u64,
     /// Delivery-rate sample.
     pub rate: RateSample,
-    /// Whether the window, not the application or the receiver, limited the sender.
+    /// True if the window, not the application or the receiver, limited the sender.
     pub is_cwnd_limited: bool,
-    /// Whether the algorithm may raise the window: not in recovery and progress was made.
+    /// True if the algorithm may raise the window, because progress was made outside recovery.
     pub may_grow: bool,
-    /// Whether the ACK carried an ECN echo.
+    /// True if the ACK carried an ECN echo.
     pub ece: bool,
-    /// Whether the sender paces.
+    /// True if the sender paces.
     pub is_paced: bool,
-    /// The stack's pacing rate when the sender paces or would (Linux `sk_pacing_rate`).
+    /// Pacing rate of the stack when the sender paces or would pace (Linux `sk_pacing_rate`).
     pub pacing_rate: Rate,
-    /// Time until pacing lets the next segment go; zero when it may go now.
+    /// Time until pacing lets the next segment leave. Zero if it may leave now.
     pub departs_in: Span,
     /// Recovery state after this ACK.
     pub state: RecoveryState,
 }
 
 impl AckSample {
-    /// Whether an algorithm that probes for bandwidth may raise its window on this ACK.
+    /// Returns true if an algorithm that probes for bandwidth may raise its window on this ACK.
     #[inline]
     pub fn is_growth_due(&self) -> bool {
         self.may_grow && self.is_cwnd_limited
     }
 }
 
-/// Why the window must shrink. Reported once per episode.
+/// Reason to shrink the window. Reported once per episode.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum CongestionKind {
     /// Loss inferred from acknowledgments: fast recovery begins.
@@ -213,7 +220,7 @@ pub enum CongestionKind {
 /// A congestion event.
 #[derive(Debug, Clone, Copy)]
 pub struct CongestionEvent {
-    /// When it was detected.
+    /// Time of detection.
     pub now: Time,
     /// Kind of the event.
     pub kind: CongestionKind,
@@ -228,8 +235,8 @@ pub struct CongestionEvent {
 }
 
 impl CongestionEvent {
-    /// The flight size that a reduction starts from, in segments: what limited transmit and late
-    /// detection put out beyond the window does not count.
+    /// Returns the flight size that a reduction starts from, in segments. Segments sent beyond the
+    /// window by limited transmit or late detection do not count.
     ///
     /// Standard: RFC 5681 §3.2, step 2.
     pub fn flight_within(&self, window: &Window) -> f64 {
@@ -237,28 +244,28 @@ impl CongestionEvent {
     }
 }
 
-/// A segment with data that left, new or again.
+/// A segment with data that left, new or retransmitted.
 #[derive(Debug, Clone, Copy)]
 pub struct SentSample {
-    /// When it left.
+    /// Departure time.
     pub now: Time,
-    /// Its first sequence number.
+    /// First sequence number.
     pub seq: u64,
-    /// Its payload in bytes.
+    /// Payload, bytes.
     pub len: u32,
-    /// Segments in flight, this one included.
+    /// Segments in flight, including this one.
     pub in_flight: u32,
-    /// Whether it was sent before.
+    /// True if the segment was sent before.
     pub is_retransmission: bool,
 }
 
-/// How the peer reports congestion marks.
+/// Form in which the peer reports congestion marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EcnFeedback {
-    /// Not at all.
+    /// No reports.
     #[default]
     None,
-    /// One echo a window (RFC 3168): how many segments were marked stays unknown.
+    /// One echo per window (RFC 3168). The number of marked segments stays unknown.
     Classic,
     /// The mark of each segment (RFC 8257 section 3.2).
     Dctcp,
@@ -269,84 +276,88 @@ pub enum EcnFeedback {
 /// A congestion control algorithm.
 ///
 /// The stack measures round-trip times and delivery rates, detects losses, recovers, paces and
-/// undoes; the algorithm only decides how large the window, and if it wishes the rate, should be.
+/// undoes. The algorithm only decides the size of the window, and the rate if it controls that.
 pub trait CongestionControl {
-    /// The handshake is complete; `srtt` is its round-trip time when it was measured.
+    /// Begins after the handshake. `srtt` is its round-trip time. `None` if it was not measured.
     fn on_established(&mut self, _window: &mut Window, _now: Time, _srtt: Option<Span>) {}
 
-    /// An ACK was processed. Called once for every ACK that acknowledges something new, after
-    /// recovery has run, in every state.
+    /// Processes an ACK after recovery has run. Called in every state, once for every ACK that
+    /// acknowledges new data.
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample);
 
-    /// The network is congested, once per episode: set `window.ssthresh` to the target. The stack
-    /// then brings `cwnd` there (by rate reduction) or to the loss window (after a timeout).
+    /// Reacts to congestion, once per episode: sets `window.ssthresh` to the target. The stack then
+    /// brings `cwnd` there (by rate reduction) or to the loss window (after a timeout).
     fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent);
 
-    /// Recovery ended without undo; `cwnd` already is what the stack made it.
+    /// Reacts to the end of recovery without undo. The stack has already set `cwnd`.
     fn on_recovered(&mut self, _window: &mut Window, _now: Time) {}
 
-    /// The reduction was spurious. `prior` is the window before it. The default is Linux's:
-    /// neither `cwnd` nor `ssthresh` stays below what it was.
+    /// Reacts to a spurious reduction. `prior` is the window before it. The default is Linux's:
+    /// neither `cwnd` nor `ssthresh` stays below its prior value.
     fn on_spurious(&mut self, window: &mut Window, prior: &Window, _now: Time) {
         window.cwnd = window.cwnd.max(prior.cwnd);
         window.ssthresh = window.ssthresh.max(prior.ssthresh);
     }
 
-    /// An ACK arrived; recovery has not looked at it yet (Linux `in_ack_event`).
+    /// Processes an ACK before recovery does (Linux `in_ack_event`).
     fn on_ack_arrival(&mut self, _arrival: &AckArrival) {}
 
-    /// The retransmission timer expired, in an episode that was reported or not (Linux `set_state`);
-    /// `lost` segments have been lost since the connection began. The window is one segment more than
-    /// what is in flight.
+    /// Reacts to the retransmission timer, whether or not the episode was reported (Linux
+    /// `set_state`). `lost` segments have been lost since the connection began. The window is one
+    /// segment more than the segments in flight.
     fn on_timeout(&mut self, _now: Time, _lost: u64) {}
 
-    /// Sending starts again after everything was acknowledged, `idle` after the last send.
+    /// Reacts to sending again after everything was acknowledged, `idle` after the last send.
     fn on_idle_restart(&mut self, _window: &mut Window, _now: Time, _idle: Span) {}
 
-    /// A segment with data left. Only a [`Custom`] algorithm is told: no built-in one looks.
+    /// Reacts to a segment with data that left. Only a [`Custom`] algorithm is called, because no
+    /// built-in one needs it.
     fn on_sent(&mut self, _window: &mut Window, _sent: &SentSample) {}
 
-    /// The ECN feedback that the algorithm is made for; naming it switches that on. One that is
-    /// made for accurate feedback also sends ECT(1) when it gets it.
+    /// Returns the ECN feedback that the algorithm needs, which switches that feedback on. An
+    /// algorithm for accurate feedback also sends ECT(1) when both ends agree on it.
     ///
     /// Standard: RFC 9331 §4.1.
     fn needs_ecn(&self) -> EcnFeedback {
         EcnFeedback::None
     }
 
-    /// The handshake agreed on `feedback`. Called before [`CongestionControl::on_established`].
+    /// Records that the handshake agreed on `feedback`. Called before
+    /// [`CongestionControl::on_established`].
     fn on_ecn_agreed(&mut self, _feedback: EcnFeedback) {}
 
-    /// A link on the path tells something of itself.
+    /// Processes information from a link on the path.
     fn on_link_info(&mut self, _window: &mut Window, _now: Time, _info: &LinkInfo) {}
 
-    /// Whether a loss found at `now` belongs to an outage that window and timer, which is `rto`
-    /// without backoff, sit out unchanged.
+    /// Returns true if a loss found at `now` belongs to an outage during which window and timer
+    /// stay unchanged. `rto` is the timeout without backoff.
     fn holds(&self, _now: Time, _rto: Span) -> bool {
         false
     }
 
-    /// How long the response to a loss waits for the link layer, in smoothed round-trip times.
+    /// Returns the time that the response to a loss waits for the link layer, in smoothed
+    /// round-trip times. `None` for no wait.
     fn loss_delay_rtts(&self) -> Option<f64> {
         None
     }
 
-    /// Whether the algorithm sets `cwnd` in every state itself; no rate reduction by the stack.
+    /// Returns true if the algorithm itself sets `cwnd` in every state, without rate reduction by
+    /// the stack.
     fn controls_window(&self) -> bool {
         false
     }
 
-    /// The rate to pace at; `None` leaves pacing to the connection's configuration.
+    /// Returns the rate to pace at. `None` leaves pacing to the connection's configuration.
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
 
-    /// Windows that the send buffer holds (Linux `sndbuf_expand`).
+    /// Returns the number of windows that the send buffer holds (Linux `sndbuf_expand`).
     fn buffered_windows(&self) -> u32 {
         2
     }
 
-    /// The algorithm's own state in a word, for traces; empty when it has none.
+    /// Returns the algorithm's own state in a word, for traces. Empty if it has none.
     fn phase(&self) -> &'static str {
         ""
     }

@@ -1,18 +1,18 @@
 //! TCP Prague: scalable congestion control for low-latency queues (L4S).
 //!
 //! Alpha is DCTCP's filter of the marked fraction, once a round trip, frozen until the first mark.
-//! A mark takes `alpha / 2` of a fractional window, at most once a round trip; every unmarked
+//! A mark takes `alpha / 2` of a fractional window, at most once a round trip. Every unmarked
 //! segment acknowledged adds `increase / cwnd`, in reduction too, but not during a repair of
-//! losses. A loss takes half. The window follows the fractional one by a segment an ACK, and the
-//! sender paces at the window per round trip, twice that in the first half of slow start.
+//! losses. A loss takes half. The window follows the fractional one by a segment an ACK. The sender
+//! paces at the window per round trip, and at twice that in the first half of slow start.
 //!
-//! After 500 rounds paths shorter than 25 ms behave as if theirs were that long: the increase is
-//! scaled by `(srtt / 25 ms)^2`, and a reduction happens once in 25 ms.
+//! After 500 rounds paths shorter than 25 ms behave as if their round-trip time were 25 ms. The
+//! increase is scaled by `(srtt / 25 ms)^2`, and a reduction happens once in 25 ms.
 //!
 //! Source: draft-briscoe-iccrg-prague-congestion-control and the L4S team's tcp_prague.c 0.6.
 //! Asks for accurate ECN feedback and ECT(1). With a peer that gives classic feedback alone, an
-//! echo takes half of the window, as Reno does. Not modelled: finding out that a queue on the path
-//! marks in the classic way.
+//! echo takes half of the window, as Reno does. Detection of a queue that marks in the classic way
+//! is not modelled.
 
 use super::registry::constant;
 use super::{
@@ -32,19 +32,20 @@ pub struct Prague {
     target_rtt: Span,
     settling_rounds: u32,
     alpha: f64,
-    /// The window with its fraction.
+    /// Window with its fraction.
     fraction: f64,
     has_seen_mark: bool,
     rounds: u32,
     round_end: u64,
     delivered: u64,
     marked: u64,
-    /// No second reduction before this is acknowledged or this long has passed.
+    /// Sequence number until whose acknowledgment no second reduction follows. On a scaled path
+    /// `reduced_at` decides.
     reduced_until: u64,
     reduced_at: Option<Time>,
     prior_fraction: f64,
     pacing_rate: f64,
-    /// The peer tells only that something was marked.
+    /// True if the peer only reports that a packet was marked.
     is_classic: bool,
 }
 
@@ -183,7 +184,7 @@ impl Prague {
         self.marked = 0;
     }
 
-    /// Whether the path is short and the flow old enough to act as on a longer one.
+    /// Returns true if the path is short and the flow old enough to act as on a longer one.
     fn is_scaled(&self, srtt: Span) -> bool {
         self.rounds >= self.settling_rounds && srtt < self.target_rtt
     }
@@ -217,8 +218,8 @@ impl Prague {
         self.fraction += unmarked * increase / self.fraction;
     }
 
-    /// The window in whole segments moves toward the fractional one by one segment an ACK, except
-    /// in slow start.
+    /// Moves the window in whole segments toward the fractional one by one segment an ACK. In slow
+    /// start the window follows at once.
     fn follow(&self, window: &mut Window) {
         let target = self.fraction.ceil();
         let is_slow = window.in_slow_start();
@@ -402,7 +403,8 @@ mod tests {
 
     #[test]
     fn a_short_path_reacts_once_in_25_ms() {
-        // Settled, at 10 ms: by the time since the last reduction; else by the data sent before it.
+        // Settled, at 10 ms: the time since the last reduction decides. Otherwise the data sent
+        // before it.
         for (rounds, srtt_ms, ms, una, has_reacted) in [
             (500, 10, 24, 999, false),
             (500, 10, 25, 0, true),

@@ -1,22 +1,25 @@
-//! RTW-TCP: CUBIC that knows a blockage from congestion.
+//! RTW-TCP: CUBIC that separates a blockage from congestion.
 //!
-//! On a loss while a blockage is predicted or under way, with `T_b` its predicted length:
-//! - `T_b <= RTO`: hold. Window, threshold, timeout and CUBIC's clock stay; the head is sent again
-//!   at each timeout, without backoff, until the link is back.
+//! The rule is for a loss while a blockage is predicted or under way, with `T_b` its predicted
+//! length:
+//!
+//! - `T_b <= RTO`: hold. Window, threshold, timeout and CUBIC's clock stay. The head is
+//! retransmitted at each timeout, without backoff, until the link is back.
+//!
 //! - `T_b > RTO`, or unknown: CUBIC's reduction.
 //!
-//! Losses by a blockage show only afterwards, so a loss found within a timeout of its end still counts as
-//! its. One found more than a timeout before a predicted beginning is congestion, and so is one found when a
-//! predicted blockage is over that never began.
+//! Losses by a blockage show only afterwards. So a loss found within a timeout of its end still
+//! counts as the blockage's. A loss is congestion if it is found more than a timeout before a
+//! predicted beginning. The same holds after the end of a predicted blockage that never began.
 //!
 //! Without a blockage a loss is congestion. A slow vehicle (`speed < low-speed`) first waits a
 //! round-trip time for the link layer, as TCP-DCR does, because its losses come in longer fades.
 //!
 //! Source: Na et al., "Congestion control vs. link failure: TCP behavior in mmWave connected
-//! vehicular networks", section 3.2.5. The paper gives the rule in words. Left open there and
-//! chosen here: the timeout as the bound between short and long (its footnote has no number that
-//! fits all paths), the reduction (CUBIC's own), the wait of a slow vehicle and what is slow. Not
-//! here: the map of channel quality, which `[blockage-prediction]` has.
+//! vehicular networks", section 3.2.5. The paper gives the rule in words and leaves some points
+//! open. The timeout is the bound between short and long, because the footnote has no number that
+//! fits all paths. The reduction is CUBIC's own. The wait of a slow vehicle and the limit of slow
+//! are chosen here. The map of channel quality is not here but in `[blockage-prediction]`.
 
 use super::cubic::Cubic;
 use super::{AckSample, CongestionControl, CongestionEvent, Window};
@@ -28,9 +31,10 @@ use fadeout_core::{LinkInfo, Span, Time};
 #[derive(Debug, Clone)]
 pub struct RtwTcp {
     cubic: Cubic,
-    /// The blockage ahead or under way.
+    /// Blockage ahead or under way. `None` if there is none.
     blockage: Option<Blockage>,
-    /// When the last blockage ended, and how long it was said to last.
+    /// Time at which the last blockage ended, and its predicted length. `None` before the first
+    /// end.
     past: Option<(Time, Span)>,
     is_slow: bool,
 }
@@ -38,7 +42,7 @@ pub struct RtwTcp {
 /// A blockage ahead or under way.
 #[derive(Debug, Clone, Copy)]
 struct Blockage {
-    /// When it is to begin, and for how long; `None` when it was not predicted.
+    /// Predicted start and length of the blockage. `None` if it was not predicted.
     predicted: Option<(Time, Span)>,
     has_begun: bool,
 }
@@ -48,7 +52,7 @@ impl Blockage {
         self.predicted.map(|(_, length)| length)
     }
 
-    /// Whether a loss that is found now may be its.
+    /// Returns true if the blockage may have caused a loss that is found now.
     fn is_due(&self, now: Time, rto: Span) -> bool {
         let is_near = |(starts_at, lasts): (Time, Span)| {
             starts_at.saturating_sub(rto) <= now

@@ -1,14 +1,17 @@
-//! Westwood: after a loss, as much window as the measured bandwidth needs without a queue.
+//! Westwood: after a loss, the window that the measured bandwidth needs without a queue.
 //!
-//! Growth is Reno's. The threshold is `bandwidth * RTT_min`, applied when recovery is over (until
-//! then the stack reduces toward Reno's half) and at a timeout. Three filters:
-//! - `linux`: a sample per round trip (at least 50 ms), through two filters of 7/8, in bytes per
-//!   jiffy with round-trip times rounded up to jiffies: net/ipv4/tcp_westwood.c (Linux 6.12);
-//! - `westwood+`: a sample per round trip, `0.9 b + 0.1 sample` (Grieco and Mascolo, CCR 34(2), 2004);
+//! Growth is Reno's. The threshold is `bandwidth * RTT_min`, applied at a timeout and when recovery
+//! is over. Until then the stack reduces toward Reno's half. Three filters:
+//! - `linux`: a sample per round trip (at least 50 ms), through two filters of 7/8. Units are bytes
+//! per jiffy, with round-trip times rounded up to jiffies: net/ipv4/tcp_westwood.c (Linux 6.12).
+//!
+//! - `westwood+`: a sample per round trip, `0.9 b + 0.1 sample` (Grieco and Mascolo, CCR 34(2),
+//! 2004).
+//!
 //! - `westwood`: a sample per ACK through a Tustin filter of 0.5 s (Mascolo et al., MobiCom 2001).
 //!
-//! Acknowledged bytes are those delivered, cumulatively or selectively, which is what the
-//! kernel's counting of duplicate ACKs estimates. The two papers' filters end a recovery at their
+//! Acknowledged bytes are those delivered, cumulatively or selectively. The kernel's counting of
+//! duplicate ACKs estimates the same number. The two papers' filters end a recovery at their
 //! threshold just as the kernel does.
 
 use super::linux::{AckCounter, HZ, Jiffies, half};
@@ -23,7 +26,7 @@ use fadeout_core::{Span, Time};
 pub struct Westwood {
     estimate: Estimate,
     acked: AckCounter,
-    /// Whether the present episode began with a timeout, which applied the threshold at once.
+    /// True if the present episode began with a timeout, which applied the threshold at once.
     is_after_timeout: bool,
 }
 
@@ -130,7 +133,8 @@ impl CongestionControl for Westwood {
 }
 
 impl Westwood {
-    /// Segments that the measured bandwidth keeps under way in the smallest round-trip time.
+    /// Returns the number of segments that the measured bandwidth keeps in flight in the smallest
+    /// round-trip time.
     fn pipe_size(&self, mss: u32) -> f64 {
         let bytes = match &self.estimate {
             Estimate::Kernel(kernel) => (kernel.bandwidth * kernel.rtt_min) as f64,
@@ -151,9 +155,9 @@ struct Kernel {
     bandwidth: u64,
     window_start: u64,
     bytes: u64,
-    /// First byte not acknowledged, as of the last ACK; none before the first.
+    /// First byte not acknowledged, as of the last ACK. `None` before the first ACK.
     una: Option<u64>,
-    /// Bytes that duplicate ACKs have counted, which the next cumulative one is not to count again.
+    /// Bytes that duplicate ACKs have counted. The next cumulative ACK must not count them again.
     accounted: u64,
     rtt: u64,
     rtt_min: u64,
@@ -179,7 +183,8 @@ impl Kernel {
         }
     }
 
-    /// Learns this ACK's round-trip time and counts before a recovery ends with it, as the kernel does.
+    /// Records this ACK's round-trip time and bytes before a recovery ends with it, as in the
+    /// kernel.
     fn on_ack(&mut self, arrival: &AckArrival) {
         if let Some(rtt) = arrival.rtt {
             self.rtt = self.jiffies.of(rtt);
@@ -205,8 +210,8 @@ impl Kernel {
         }
     }
 
-    /// Bytes that an ACK up to `una` stands for which is not plain: a segment where it does not advance,
-    /// whatever it SACKs.
+    /// Returns the bytes that an ACK up to `una` stands for if it is not plain. An ACK that does
+    /// not advance counts as one segment, with any SACKs.
     fn count(&mut self, una: u64, mss: u64) -> u64 {
         let before = self.una.replace(una).unwrap_or(una);
         let advanced = una - before;
@@ -368,8 +373,8 @@ mod tests {
 
     #[test]
     fn the_papers_estimates_are_bytes_over_time() {
-        // Ten segments of 1448 bytes every 100 ms. With a time constant of 500 ms, and 2 * 500 / 100 = 10,
-        // the filter of 2001 is (9 b + x + x') / 11.
+        // Ten segments of 1448 bytes every 100 ms. With a time constant of 500 ms, and 2 * 500 /
+        // 100 = 10, the filter of 2001 is (9 b + x + x') / 11.
         let x = 144_800.0;
         let smoothed = [0.0, x / 11.0, (9.0 / 11.0 + 2.0) * x / 11.0];
         for (filter, expected) in [("westwood+", [0.0, x, x]), ("westwood", smoothed)] {
@@ -400,7 +405,7 @@ mod tests {
         ] {
             let (mut control, mut w) = (of_the_papers(filter), window(100.0, 50.0));
             for (ms, is_sampled) in [0, 99, 100].into_iter().zip(samples) {
-                // Of one instant only the first ACK makes a sample.
+                // Only the first ACK of an instant makes a sample.
                 control.on_ack(&mut w, &ack_with_rtt(at_ms(ms), 10, 80.0));
                 let Estimate::Paper(paper) = &control.estimate else {
                     panic!("{filter} is of a paper");
@@ -436,7 +441,7 @@ mod tests {
         let Estimate::Kernel(kernel) = &control.estimate else {
             panic!("the default is the kernel's");
         };
-        // 51 ms, in which the first ACK counted a segment and the second 10,000 bytes less that one.
+        // 51 ms, in which the first ACK counted a segment and the second the rest of 10,000 bytes.
         assert_eq!((kernel.bandwidth, kernel.rtt_min), (10_000 / 51, 20));
         assert_eq!((kernel.window_start, kernel.bytes), (1_051, 1_000));
     }
@@ -458,7 +463,7 @@ mod tests {
         for una in [1, 1, 1, 1, 1] {
             kernel.count(una, 1000);
         }
-        // 5000 bytes are counted; 2000 of them now are one segment, and 3000 stay.
+        // 5000 bytes are counted. 2000 of them now are one segment, and 3000 stay.
         assert_eq!((kernel.count(2001, 1000), kernel.accounted), (1000, 3000));
         assert_eq!((kernel.count(7001, 1000), kernel.accounted), (2000, 0));
     }

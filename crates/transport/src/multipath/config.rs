@@ -10,21 +10,21 @@ use fadeout_core::{Bytes, MptcpOption, Span, Time};
 pub struct MultipathConfig {
     /// Configuration that its subflows share.
     pub tcp: TcpConfig,
-    /// Which path carries the next data.
+    /// Scheduler, which chooses the path of the next data.
     pub path_scheduler: PathSchedulerKind,
-    /// From the connection's establishment to the first MP_JOIN.
+    /// Time from the connection's establishment to the first MP_JOIN.
     pub join_delay: Span,
-    /// Whether the head of the line is sent again on a faster path when the window is full
+    /// True if the head of the line is retransmitted on a faster path when the window is full
     /// (Raiciu et al., NSDI 2012, section 4.2).
     pub opportunistic_retransmission: bool,
-    /// Whether the slower path's window is then halved.
+    /// True if that retransmission halves the slower path's window.
     pub penalisation: bool,
-    /// Most that a subflow's send buffer grows to under Linux's scheduler (`tcp_wmem[2]`).
+    /// Largest send buffer of a subflow under Linux's scheduler (`tcp_wmem[2]`).
     pub maximum_send_buffer: Bytes,
 }
 
 impl MultipathConfig {
-    /// Configuration of a subflow: its window is the connection's.
+    /// Returns the configuration of a subflow, whose window is the connection's.
     pub(super) fn subflow(&self) -> TcpConfig {
         TcpConfig {
             receive_window: ReceiveWindow::Shared,
@@ -40,15 +40,15 @@ impl MultipathConfig {
 /// One path of a connection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathConfig {
-    /// For use only while no regular path works (RFC 8684 section 3.3.8).
+    /// True if the path is used only while no regular path works (RFC 8684 section 3.3.8).
     pub backup: bool,
-    /// When that turns to the other, in order of time; the peer is told by MP_PRIO.
+    /// Times at which `backup` changes, in order. The peer is notified by MP_PRIO.
     pub backup_changes: Vec<Time>,
-    /// Whether the opening end joins it only once the other end announces it (ADD_ADDR).
+    /// True if the opening end joins the path only once the other end announces it (ADD_ADDR).
     pub announced: bool,
-    /// When it comes up; the first path's connection opens when the application says so.
+    /// Time at which the path comes up. The application opens the first path's connection.
     pub from: Time,
-    /// When it goes away for good.
+    /// Time at which the path goes away for good.
     pub until: Time,
 }
 
@@ -65,12 +65,12 @@ fadeout_core::parameters! {
 }
 
 impl PathConfig {
-    /// The parameters of a path that a scenario may give.
+    /// Parameters of a path that a scenario may give.
     pub const PARAMETERS: &'static [Parameter] = Keys::PARAMETERS;
 }
 
 impl Default for PathConfig {
-    /// A regular path that both ends know, from the start on and for good.
+    /// Returns a regular path that both ends know, from the start on and for good.
     fn default() -> Self {
         let keys = Keys::default();
         PathConfig {

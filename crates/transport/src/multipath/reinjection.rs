@@ -1,15 +1,15 @@
-//! Data to be sent again on another path.
+//! Data to be retransmitted on another path.
 //!
-//! A subflow repairs its own losses itself, with the same mapping. What waits here is data whose
-//! path stopped working: the first copy to arrive counts, and the receiver drops the other by its
-//! data sequence number.
+//! A subflow repairs its own losses with the same mapping. This queue holds data whose path stopped
+//! working. The first copy to arrive counts, and the receiver drops the other by its data sequence
+//! number.
 //!
 //! Standard: RFC 8684 §3.3.6.
 
 use super::PathId;
 use std::collections::VecDeque;
 
-/// A range of data sequence numbers with the path that it was sent on first.
+/// Range of data sequence numbers, with the path that it was first sent on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stranded {
     pub(super) start: u64,
@@ -29,7 +29,7 @@ impl Reinjection {
     }
 
     /// Adds a range. Ranges come in the order of their path's mappings, so neighbours are nearly
-    /// always joined at the back; what another path already strands is left as it is.
+    /// always joined at the back. A range that another path already strands stays unchanged.
     pub(super) fn add(&mut self, range: Stranded) {
         let at = self
             .ranges
@@ -46,7 +46,8 @@ impl Reinjection {
         }
     }
 
-    /// The first range above `una` that `path` did not send before; its index with it.
+    /// Returns the first range above `una` that `path` did not send before, with its index. `None`
+    /// if there is none.
     pub(super) fn next_for(&mut self, path: PathId, una: u64) -> Option<(usize, Stranded)> {
         while self.ranges.front().is_some_and(|range| range.end <= una) {
             self.ranges.pop_front();
@@ -58,7 +59,7 @@ impl Reinjection {
         Some((index, *range))
     }
 
-    /// `bytes` of range number `index` left.
+    /// Removes `bytes` that left from the range at `index`.
     pub(super) fn on_sent(&mut self, index: usize, bytes: u64) {
         let range = &mut self.ranges[index];
         range.start += bytes;
@@ -67,7 +68,7 @@ impl Reinjection {
         }
     }
 
-    /// `path` works again and repairs its own losses.
+    /// Removes the ranges of `path`, which works again and repairs its own losses.
     pub(super) fn forget(&mut self, path: PathId) {
         self.ranges.retain(|range| range.from != path);
     }
@@ -160,7 +161,7 @@ mod tests {
         assert_eq!(queue.ranges, [range(340, 400, 0)]);
         assert_eq!(queue.next_for(PathId(1), 400), None);
         assert!(queue.is_empty());
-        // Behind one that is left for others, what is acknowledged is passed over.
+        // Acknowledged data is skipped, even behind a range that is left for others.
         queue.add(range(500, 900, 1));
         queue.add(range(600, 700, 0));
         assert_eq!(queue.next_for(PathId(1), 700), None);

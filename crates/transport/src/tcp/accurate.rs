@@ -1,6 +1,6 @@
-//! Accurate ECN as it is on the wire: the handshake's three flags, the three-bit counter, the option
-//! and what guards against paths that spoil them (Linux `tcp_ecn.h`). Simulations leave it out: there
-//! segments carry whole counts.
+//! Accurate ECN on the wire: the handshake's three flags, the three-bit counter, the option, and
+//! guards against paths that spoil them (Linux `tcp_ecn.h`). Simulations leave all this out,
+//! because their segments carry whole counts.
 //!
 //! Standard: RFC 9768 §3.
 
@@ -11,21 +11,22 @@ use super::ConnectionState;
 use super::config::AccurateEcn;
 use fadeout_core::{AccurateEcnOption, Ecn, Flags, Segment};
 
-/// Where the three-bit counter starts.
+/// Initial value of the three-bit counter.
 ///
 /// Standard: RFC 9768 §3.2.1.
 const FIRST_ACE: u32 = 5;
-/// Most marks that the three-bit counter tells apart from none.
+/// Largest number of marks that the three-bit counter can report.
 const MOST_MARKS: u32 = 7;
-/// Fraction bits and weight of the average of packets that an ACK delivers.
+/// Fraction bits and weight of the average number of packets that an ACK delivers.
 const AVERAGE_BITS: u32 = 6;
-/// Where the byte counters of ECT(1), CE and ECT(0) start.
+/// Initial values of the byte counters of ECT(1), CE and ECT(0).
 ///
 /// Standard: RFC 9768 §3.2.1.
 const FIRST_BYTES: [u32; 3] = [1, 0, 1];
 /// Bytes that a header has for options.
 const OPTION_ROOM: u32 = 40;
-/// SYNs and SYN-ACKs that ask for accurate ECN; the path may drop them.
+/// SYNs and SYN-ACKs that ask for accurate ECN. Later ones do not, because the path may drop such
+/// packets.
 ///
 /// Standard: RFC 9768 §3.1.4.1.
 const MOST_ASKING: u32 = 2;
@@ -34,12 +35,12 @@ const MOST_ASKING: u32 = 2;
 /// Standard: RFC 9768 §3.2.3.2.1.
 const MOST_WITH_OPTION: u32 = 1;
 
-/// Bytes and packets of one direction, as `tcp_info` tells them.
+/// Bytes and packets of one direction, as in `tcp_info`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AccurateCounters {
     /// Marked packets.
     pub ce: u32,
-    /// Bytes that came as ECT(1), CE and ECT(0).
+    /// Bytes received as ECT(1), CE and ECT(0).
     pub bytes: [u32; 3],
 }
 
@@ -48,7 +49,7 @@ pub struct AccurateCounters {
 pub(super) struct Delivery {
     pub(super) packets: u32,
     pub(super) bytes: u64,
-    /// Something was acknowledged for the first time.
+    /// True if data was acknowledged for the first time.
     pub(super) is_progress: bool,
     pub(super) mss: u32,
 }
@@ -56,26 +57,26 @@ pub(super) struct Delivery {
 #[derive(Debug)]
 pub(super) struct Accurate {
     rules: AccurateEcn,
-    /// Agreed on.
+    /// True if both ends agreed on accurate ECN.
     is_on: bool,
     /// IP field of the peer's newest SYN or SYN-ACK, which the next segment must reflect.
     syn_field: Ecn,
     reflects: bool,
-    /// A SYN came without the flags: the answer carries no option.
+    /// True if a SYN was repeated. The answer then carries no option.
     was_repeated: bool,
-    /// The flags do not come through: nothing is sent as ECN-capable.
+    /// True if the path clears the flags. No segment is then sent as ECN-capable.
     is_bleached: bool,
-    /// The peer has sent the option.
+    /// True if the peer has sent the option.
     has_option: bool,
-    /// The last segment that came twice; and one came three times, so that the option that
-    /// acknowledged it is likely to be what the path drops.
+    /// Range of the last segment received twice. Then a flag that is true if a segment came three
+    /// times, which suggests that the path drops the option on its acknowledgment.
     repeated: (u64, u64),
     is_dropped: bool,
     received: AccurateCounters,
-    /// Fields that the next option needs at least.
+    /// Smallest number of fields that the next option needs.
     least_fields: u8,
     delivered: AccurateCounters,
-    /// Packets that an ACK delivers, with [`AVERAGE_BITS`].
+    /// Average number of packets that an ACK delivers, with [`AVERAGE_BITS`] fraction bits.
     average: u64,
     latest_ts: u32,
 }
@@ -107,8 +108,9 @@ impl Accurate {
         self.delivered
     }
 
-    /// Takes a segment that comes to a connection in `state` while `next` is expected, and writes the
-    /// whole count of marks into it. `delivery` is what it delivers, should it be an ACK.
+    /// Processes a segment for a connection in `state` with RCV.NXT `next`. Returns the segment
+    /// with the whole count of marks. `delivery` returns the packets that it delivers if it is an
+    /// ACK.
     #[cold]
     pub(super) fn decode(
         &mut self,
@@ -142,7 +144,7 @@ impl Accurate {
         decoded
     }
 
-    /// Bytes of options that full segments leave room for.
+    /// Returns the bytes of options that full segments leave room for.
     pub(super) fn room(&self) -> u32 {
         if self.sends_option() { 12 } else { 0 }
     }
@@ -151,7 +153,7 @@ impl Accurate {
         self.is_on && self.rules.sends_option && self.has_option && !self.is_dropped
     }
 
-    /// The peer's SYN came, perhaps again.
+    /// Processes the peer's SYN or its repeat.
     fn on_syn(&mut self, segment: &Segment, field: Ecn, is_first: bool) {
         self.syn_field = field;
         if !is_first {
@@ -160,7 +162,8 @@ impl Accurate {
         }
     }
 
-    /// Flags of a SYN (`asks`) or SYN-ACK, where both ends may do it: after a few losses none.
+    /// Returns the flags of a SYN (`asks`) or SYN-ACK when both ends support accurate ECN. No flag
+    /// is set after a few losses.
     pub(super) fn syn_flags(&self, asks: bool, number: u32) -> Flags {
         if number > MOST_ASKING {
             Flags::default()
@@ -171,7 +174,7 @@ impl Accurate {
         }
     }
 
-    /// The option of the `number`th SYN-ACK.
+    /// Returns the option of the `number`th SYN-ACK.
     pub(super) fn syn_option(&self, number: u32) -> AccurateEcnOption {
         if self.rules.sends_option && !self.was_repeated && number <= MOST_WITH_OPTION {
             AccurateEcnOption::new(FIRST_BYTES, 3, false)
@@ -180,12 +183,12 @@ impl Accurate {
         }
     }
 
-    /// The SYN-ACK agreed on it, or the peer's ACK completes the handshake.
+    /// Records that both ends agreed, by the SYN-ACK or by the ACK that completes the handshake.
     pub(super) fn agree(&mut self) {
         self.is_on = true;
     }
 
-    /// A SYN-ACK came: the answer reflects its field.
+    /// Processes a SYN-ACK, whose IP field the answer reflects.
     fn on_syn_ack(&mut self, segment: &Segment, field: Ecn, is_first: bool) {
         self.syn_field = field;
         self.reflects = true;
@@ -195,21 +198,22 @@ impl Accurate {
         }
     }
 
-    /// The ACK of the SYN-ACK, which reflects the SYN-ACK's field (Linux `tcp_accecn_third_ack`).
+    /// Processes the ACK of the SYN-ACK, which reflects the SYN-ACK's field (Linux
+    /// `tcp_accecn_third_ack`).
     fn on_third_ack(&mut self, segment: &Segment) {
         self.latest_ts = segment.ts_value;
         match ace(segment) {
             0 => self.is_bleached = true,
             1 | 5 | 7 => {}
             _ if segment.len > 0 => {}
-            // The SYN-ACK left without ECN: any other field came about on the path.
+            // The SYN-ACK left without ECN. So the path changed any other field.
             told if self.rules.validates && told != 2 => self.is_bleached = true,
             6 => self.delivered.ce += 1,
             _ => {}
         }
     }
 
-    /// Counts what came, SYNs apart.
+    /// Counts a received segment that is no SYN.
     fn on_received(&mut self, segment: &Segment, field: Ecn) {
         self.has_option |= segment.accurate.is_present();
         let index = match field {
@@ -226,7 +230,7 @@ impl Accurate {
         }
     }
 
-    /// A segment came while `next` is expected: the same one more than twice ends the option.
+    /// Detects a segment that is repeated more than once, which ends the option. `next` is RCV.NXT.
     ///
     /// Standard: RFC 9768 §3.2.3.2.2.
     fn notice_repetition(&mut self, segment: &Segment, next: u64) {
@@ -237,7 +241,8 @@ impl Accurate {
         }
     }
 
-    /// Takes the counters of an ACK. Returns how many marked packets the peer has reported so far.
+    /// Processes the counters of an ACK. Returns the number of marked packets that the peer has
+    /// reported so far.
     fn on_ack(&mut self, segment: &Segment, delivery: &Delivery) -> u32 {
         let ticks = segment.ts_value.wrapping_sub(self.latest_ts) as i32;
         let is_later = segment.has_timestamps && ticks > 0;
@@ -264,8 +269,9 @@ impl Accurate {
         self.delivered.ce
     }
 
-    /// Marks that an ACK reports: what the three bits say, and where it covers so many packets that
-    /// they may have wrapped, what is safe to assume (Linux `__tcp_accecn_process`).
+    /// Returns the number of marks that an ACK reports in its three bits. If the ACK covers so many
+    /// packets that the bits may have wrapped, returns a number that is safe to assume (Linux
+    /// `__tcp_accecn_process`).
     ///
     /// Standard: RFC 9768 §3.2.2.5.
     fn marks(&mut self, segment: &Segment, delivery: &Delivery, bytes: Option<u32>) -> u32 {
@@ -285,7 +291,7 @@ impl Accurate {
         }
         let safe = packets - (packets.wrapping_sub(least) & 7);
         let Some(bytes) = bytes else {
-            // ACKs that cover so much are the rule here.
+            // ACKs that cover many packets are usual here.
             let is_usual = self.average > u64::from(MOST_MARKS) << AVERAGE_BITS;
             return if is_usual { least } else { safe };
         };
@@ -304,8 +310,8 @@ impl Accurate {
         }
     }
 
-    /// Writes the counters into a segment that leaves, `ecn` its field. Of a connection that
-    /// `is_over` nothing is counted any more.
+    /// Writes the counters into a departing segment, whose IP field is `ecn`. `is_over`: true if
+    /// the connection is over and no longer counts.
     pub(super) fn stamp(&mut self, segment: &mut Segment, ecn: &mut Ecn, is_over: bool) {
         if !self.is_on || segment.flags.has(Flags::RST) {
             return;
@@ -330,8 +336,8 @@ impl Accurate {
         }
     }
 
-    /// Adds the option with as many counters as there is room for, and those that changed at least;
-    /// a SACK block may make room (Linux `tcp_options_fit_accecn`).
+    /// Adds the option with as many counters as fit, and at least those that changed. A SACK block
+    /// may make room (Linux `tcp_options_fit_accecn`).
     fn add_option(&mut self, segment: &mut Segment) {
         let mut counters = FIRST_BYTES;
         for (counter, bytes) in counters.iter_mut().zip(self.received.bytes) {
@@ -356,7 +362,7 @@ impl Accurate {
     }
 }
 
-/// The three flags as a number.
+/// Returns the three flags as a number.
 fn ace(segment: &Segment) -> u32 {
     let bit = |flag: Flags, value: u32| if segment.flags.has(flag) { value } else { 0 };
     bit(Flags::ECE, 1) | bit(Flags::CWR, 2) | bit(Flags::AE, 4)
@@ -372,7 +378,7 @@ fn flags(ace: u32) -> Flags {
     flags
 }
 
-/// How the handshake tells the IP field of a SYN or SYN-ACK.
+/// Returns the flags by which the handshake reports the IP field of a SYN or SYN-ACK.
 ///
 /// Standard: RFC 9768 §3.1.1, Table 2.
 fn reflection(field: Ecn) -> Flags {
@@ -384,8 +390,8 @@ fn reflection(field: Ecn) -> Flags {
     })
 }
 
-/// Whether a SYN-ACK agrees: all flags and none are the answers of old and broken peers, ECE alone
-/// that of RFC 3168.
+/// Returns true if a SYN-ACK agrees. All flags and no flags are the answers of old and broken
+/// peers, ECE alone that of RFC 3168.
 ///
 /// Standard: RFC 9768 §3.1.1, Table 2.
 pub(super) fn is_agreed_by(segment: &Segment) -> bool {

@@ -4,7 +4,7 @@ use super::profile::Profile;
 use fadeout_core::registry::{Parameters, choice, integer, number, span};
 use fadeout_core::{MptcpOption, Rate, Span};
 
-/// How losses are found and repaired.
+/// Method of detecting and repairing losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LossRecovery {
     /// RACK on the SACK scoreboard (RFC 8985), as Linux does it.
@@ -20,7 +20,7 @@ pub enum LossRecovery {
 }
 
 impl LossRecovery {
-    /// Whether the scoreboard is driven by SACK blocks.
+    /// Returns true if SACK blocks drive the scoreboard.
     pub fn uses_sack(self) -> bool {
         matches!(self, LossRecovery::Rack | LossRecovery::Sack)
     }
@@ -86,7 +86,7 @@ fadeout_core::choices! {
     }
 }
 
-/// How the receive window is chosen.
+/// Rule for the size of the receive window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReceiveWindow {
     /// Linux's receive-buffer autotuning: from 64 kB up to `max_bytes` of window.
@@ -99,8 +99,8 @@ pub enum ReceiveWindow {
         /// Size, bytes.
         bytes: u64,
     },
-    /// The window of the multipath connection that this endpoint is a subflow of; the
-    /// connection writes it into what leaves.
+    /// The window of the multipath connection that owns this subflow. The connection writes it into
+    /// each departing segment.
     Shared,
 }
 
@@ -116,21 +116,21 @@ fadeout_core::choices! {
     }
 }
 
-/// The memory of a socket for what is written and not yet acknowledged.
+/// Memory of a socket for written data that is not acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SendBufferConfig {
-    /// Before the handshake is complete, bytes (Linux `tcp_wmem[1]`).
+    /// Size before the handshake is complete, bytes (Linux `tcp_wmem[1]`).
     pub initial: u64,
-    /// At most, bytes (`tcp_wmem[2]`).
+    /// Largest size, bytes (`tcp_wmem[2]`).
     pub maximum: u64,
-    /// Memory for the headers of a piece of the stream, bytes (`MAX_TCP_HEADER`).
+    /// Memory for the headers of one sk_buff, bytes (`MAX_TCP_HEADER`).
     pub header: u64,
-    /// What is there for them once a piece is allocated, bytes (`SKB_SMALL_HEAD_HEADROOM`).
+    /// Headroom for headers in an allocated sk_buff, bytes (`SKB_SMALL_HEAD_HEADROOM`).
     pub head: u64,
 }
 
 impl Default for SendBufferConfig {
-    /// Linux with wireless networks, without a limit.
+    /// Returns the buffer of Linux with wireless networks, without a limit.
     fn default() -> SendBufferConfig {
         SendBufferConfig {
             initial: 16_384,
@@ -144,14 +144,15 @@ impl Default for SendBufferConfig {
 /// The memory that a receive buffer counts for a packet beside its payload, bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PacketMemory {
-    /// By itself.
+    /// Memory of a packet that has its own sk_buff.
     pub alone: u64,
-    /// Joined to the one before it.
+    /// Memory of a packet that is merged into the sk_buff before it.
     pub joined: u64,
 }
 
 impl PacketMemory {
-    /// A packet whose payload is smaller by `option` bytes takes the same memory.
+    /// Returns the overhead of packets with `option` bytes of options more. The payload shrinks by
+    /// as much, so the whole packet takes the same memory.
     pub(crate) fn beside_less(self, option: u32) -> PacketMemory {
         let option = u64::from(option);
         let joined = match self.joined {
@@ -166,8 +167,8 @@ impl PacketMemory {
 }
 
 impl Default for PacketMemory {
-    /// What a 64-bit Linux keeps of a packet that segmentation in software made: its descriptor
-    /// (`sk_buff`, 256 bytes) and a small head (640 bytes).
+    /// Returns the overhead on 64-bit Linux of a packet from software segmentation. The descriptor
+    /// (`sk_buff`) has 256 bytes and the small head 640 bytes.
     fn default() -> PacketMemory {
         PacketMemory {
             alone: 896,
@@ -265,43 +266,44 @@ fadeout_core::parameters! {
     }
 }
 
-/// How accurate ECN stands on the wire.
+/// Format and checks of accurate ECN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccurateEcn {
-    /// Whether the option is sent (Linux `tcp_ecn_option`).
+    /// True if the option is sent (Linux `tcp_ecn_option`).
     pub sends_option: bool,
-    /// Whether the handshake's report of the IP field is checked (Linux `tcp_ecn_fallback`).
+    /// True if the handshake's report of the IP field is checked (Linux `tcp_ecn_fallback`).
     pub validates: bool,
 }
 
-/// Every constant of a TCP endpoint. Built from a profile and the scenario's overrides by
-/// [`TcpConfig::new`].
+/// Constants of a TCP endpoint. [`TcpConfig::new`] builds them from a profile and the scenario's
+/// overrides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TcpConfig {
-    /// How losses are found and repaired.
+    /// Method of detecting and repairing losses.
     pub recovery: LossRecovery,
     /// Variant of [`LossRecovery::NewReno`].
     pub newreno_variant: NewRenoVariant,
-    /// Which duplicate ACKs begin a fast retransmit without SACK.
+    /// Condition for duplicate ACKs to begin a fast retransmit without SACK.
     pub recover_guard: RecoverGuard,
     /// Largest payload of a segment without options (the MSS option), bytes.
     pub mss: u32,
-    /// Whether timestamps are offered (RFC 7323).
+    /// True if timestamps are offered (RFC 7323).
     pub timestamps: bool,
     /// Duplicate ACKs, or segments SACKed above a hole, that mean a loss (DupThresh).
     pub duplicate_threshold: u32,
-    /// Whether proportional rate reduction moves the window in recovery (RFC 6937, RFC 9937);
-    /// otherwise it drops to the threshold at once.
+    /// True if proportional rate reduction moves the window in recovery (RFC 6937, RFC 9937).
+    /// Otherwise the window drops to the threshold at once.
     pub prr: bool,
-    /// Whether one new segment is sent for each of the first duplicate ACKs (RFC 3042).
+    /// True if each of the first duplicate ACKs sends one new segment (RFC 3042).
     pub limited_transmit: bool,
-    /// Whether tail loss probes are sent (RFC 8985 section 7).
+    /// True if tail loss probes are sent (RFC 8985 section 7).
     pub tail_loss_probe: bool,
-    /// Whether spurious timeouts are detected by F-RTO (RFC 5682).
+    /// True if F-RTO detects spurious timeouts (RFC 5682).
     pub frto: bool,
-    /// Whether a reduction that timestamps or DSACKs prove spurious is undone (RFC 3522, RFC 3708).
+    /// True if a reduction is undone once timestamps or DSACKs prove it spurious (RFC 3522, RFC
+    /// 3708).
     pub undo: bool,
-    /// Retransmission timeout rule.
+    /// Rule for the retransmission timeout.
     pub rto_rule: RtoRule,
     /// Smallest timeout (of the variance term with [`RtoRule::Linux`]).
     pub minimum_rto: Span,
@@ -309,63 +311,63 @@ pub struct TcpConfig {
     pub maximum_rto: Span,
     /// Timeout before the first round-trip time sample.
     pub initial_rto: Span,
-    /// Granularity of the kernel's timers; timeouts round up to it.
+    /// Granularity of the kernel's timers. Timeouts round up to it.
     pub timer_tick: Span,
-    /// Whether timers fire at ticks, after the one they are set for, and the coarser the longer
-    /// they run (Linux's timer wheel).
+    /// True if timers fire at the ticks of Linux's timer wheel. A timer fires at a tick after its
+    /// deadline, and long timers have coarser ticks.
     pub timer_wheel: bool,
     /// Initial window, segments (RFC 6928).
     pub initial_window: u32,
-    /// Initial slow-start threshold, segments; infinite when not limited.
+    /// Initial slow-start threshold, segments. Infinite when there is no limit.
     pub initial_ssthresh: f64,
-    /// Whether the window shrinks after idle or application-limited periods (RFC 2861, as Linux).
+    /// True if the window shrinks after idle or application-limited periods (RFC 2861, as Linux).
     pub slow_start_after_idle: bool,
     /// Delayed-ACK rule.
     pub ack_rule: AckRule,
-    /// Whether window scaling is offered (RFC 7323 section 2).
+    /// True if window scaling is offered (RFC 7323 section 2).
     pub window_scaling: bool,
-    /// Longest (with [`AckRule::Linux`], shortest) time an ACK is delayed.
+    /// Longest delay of an ACK. With [`AckRule::Linux`] the shortest delay.
     pub delayed_ack: Span,
-    /// Whether ACKs of out-of-order data are thinned out (Linux `tcp_comp_sack_*`).
+    /// True if ACKs of out-of-order data are thinned out (Linux `tcp_comp_sack_*`).
     pub sack_compression: bool,
-    /// Receive window.
+    /// Rule for the receive window.
     pub receive_window: ReceiveWindow,
-    /// Memory of the receive buffer under autotuning at first, bytes (Linux `tcp_rmem[1]`).
+    /// Initial memory of the receive buffer under autotuning, bytes (Linux `tcp_rmem[1]`).
     pub initial_receive_buffer: u64,
-    /// What a packet takes of the receive buffer beside its payload, under autotuning.
+    /// Receive-buffer memory of a packet in addition to its payload, under autotuning.
     pub packet_memory: PacketMemory,
-    /// Send buffer; `None` takes whatever is written at once.
+    /// Send buffer. `None` if the socket accepts every write at once.
     pub send_buffer: Option<SendBufferConfig>,
-    /// ECN.
+    /// ECN feedback mode.
     pub ecn: EcnMode,
-    /// Accurate ECN by its flags and option; without it segments carry whole counts.
+    /// Format of accurate ECN. `None` if segments carry whole counts in place of flags and option.
     pub accurate_ecn: Option<AccurateEcn>,
-    /// Schemes for failing links.
+    /// Schemes for links that fail.
     pub resilience: ResilienceConfig,
-    /// Whether small segments wait for outstanding data (Nagle, RFC 9293 section 3.7.4).
+    /// True if small segments wait for outstanding data (Nagle, RFC 9293 section 3.7.4).
     pub nagle: bool,
-    /// Pacing.
+    /// Rule for pacing.
     pub pacing: Pacing,
     /// Upper bound of the pacing rate (`SO_MAX_PACING_RATE`).
     pub maximum_pacing_rate: Rate,
-    /// Whether sends gather to the size of a segmentation-offload burst, about a millisecond of
-    /// data (Linux `tcp_tso_should_defer`).
+    /// True if the sender gathers data for a segmentation-offload burst of about a millisecond
+    /// (Linux `tcp_tso_should_defer`).
     pub tso_bursts: bool,
-    /// Whether segments carry Multipath TCP options: a mapping takes 24 bytes of each data
-    /// segment, a DATA_ACK 12 of each ACK.
+    /// True if segments carry Multipath TCP options. A mapping takes 24 bytes of each data segment,
+    /// a DATA_ACK 12 bytes of each ACK.
     pub multipath: bool,
-    /// A subflow as Linux has them: rates are of segments with that option's bytes, whose size knows nothing
-    /// of it (`mss_cache`), and nobody notes where the application is what limits: `tcp_sendmsg` does,
-    /// which writes to subflows do not come by.
+    /// True for a subflow of Linux. Its rates count segments with the bytes of the MPTCP option,
+    /// because `mss_cache` ignores the option. Its samples are never marked application-limited:
+    /// only `tcp_sendmsg` does that, and writes to subflows bypass it.
     pub is_linux_subflow: bool,
-    /// Fewest segments of such a burst (Linux `tcp_min_tso_segs`).
+    /// Smallest segmentation-offload burst, segments (Linux `tcp_min_tso_segs`).
     pub minimum_burst: u32,
-    /// A sender gathers no longer once this fraction of the window may be sent (Linux
-    /// `tcp_tso_win_divisor`).
+    /// Divisor of the window. A sender stops gathering once this fraction of the window may be sent
+    /// (Linux `tcp_tso_win_divisor`).
     pub burst_window_divisor: u32,
-    /// Timeouts in a row after which the connection is given up (Linux `tcp_retries2`).
+    /// Consecutive timeouts after which the connection is given up (Linux `tcp_retries2`).
     pub maximum_retries: u32,
-    /// SYNs sent before connecting is given up, those of `linear_syn_timeouts` aside (Linux
+    /// SYNs sent before connecting is given up, not counting those of `linear_syn_timeouts` (Linux
     /// `tcp_syn_retries` + 1).
     pub maximum_syns: u32,
     /// SYN-ACKs sent before the peer is given up (Linux `tcp_synack_retries` + 1).
@@ -375,24 +377,24 @@ pub struct TcpConfig {
     /// SYNs that may be lost before the window begins with one segment (RFC 5681 section 3.1: none;
     /// Linux: one, and any number of SYN-ACKs).
     pub forgiven_syns: u32,
-    /// How long data may stay unacknowledged once a timeout expired; `None` leaves it to the number
-    /// of retries (`TCP_USER_TIMEOUT`).
+    /// Longest time that data may stay unacknowledged once a timeout expired (`TCP_USER_TIMEOUT`).
+    /// `None` if the number of retries decides.
     pub user_timeout: Option<Span>,
 }
 
 impl TcpConfig {
-    /// The configuration of profile `name` with the scenario's `overrides`; `None` when there is
-    /// no such profile.
+    /// Returns the configuration of profile `name` with the scenario's `overrides`. `None` if there
+    /// is no such profile.
     pub fn new(name: &str, overrides: &Parameters) -> Option<TcpConfig> {
         Profile::new(name, overrides).map(Profile::config)
     }
 
-    /// The default: Linux.
+    /// Returns the default configuration, which is that of Linux.
     pub fn linux() -> TcpConfig {
         TcpConfig::new("linux", Parameters::NONE).expect("the linux profile exists")
     }
 
-    /// Payload of a full segment with options, bytes.
+    /// Returns the payload of a full segment with options, bytes.
     pub fn effective_mss(&self) -> u32 {
         let mapping = if self.multipath {
             MptcpOption::MAPPING_LEN

@@ -1,10 +1,10 @@
-//! One end of a connection: it carries segments, timers and commands between its machines, which do
-//! not know each other.
+//! Endpoint of a connection. The endpoint carries segments, timers and commands between machines
+//! that do not know each other.
 //!
 //! - [`opening`]: the handshake
 //! - [`lifecycle`]: the states of the connection, and its close
 //! - `sender`, `receiver`: the two halves
-//! - `accurate`: accurate ECN as it is on the wire
+//! - `accurate`: accurate ECN on the wire
 //!
 //! Standard: RFC 9293.
 
@@ -43,7 +43,7 @@ pub enum AppCommand {
     WriteForever,
     /// Send no more once everything written is sent.
     Close,
-    /// Stop reading: what arrives fills the receive buffer.
+    /// Stop reading, so that arriving data fills the receive buffer.
     PauseReading,
     /// Read again.
     ResumeReading,
@@ -53,11 +53,11 @@ pub enum AppCommand {
     Abort,
 }
 
-/// One end of a TCP connection, without clock or I/O: segments, timers and application commands
-/// come in through `on_*`, what must happen leaves through the [`Outbox`], and
-/// [`TcpEndpoint::wake_at`] says when to call [`TcpEndpoint::on_wake`].
+/// Endpoint of a TCP connection, without clock or I/O. Segments, timers and application commands
+/// arrive through `on_*`, and actions leave through the [`Outbox`]. [`TcpEndpoint::wake_at`]
+/// returns the time to call [`TcpEndpoint::on_wake`].
 ///
-/// TIME-WAIT lasts without a timer: simulated port numbers are never used again.
+/// TIME-WAIT lasts without a timer, because simulated port numbers are never used again.
 #[derive(Debug)]
 pub struct TcpEndpoint {
     flow: FlowId,
@@ -74,11 +74,12 @@ pub(crate) struct SubflowView {
     pub(crate) srtt: Span,
     pub(crate) variance: Span,
     pub(crate) rto: Span,
-    /// When the sender's timer expires: retransmission, loss probe or reordering.
+    /// Expiry of the sender's timer: retransmission, loss probe or reordering. `None` if no timer
+    /// runs.
     pub(crate) timer_at: Option<Time>,
     pub(crate) pacing_rate: Rate,
     pub(crate) in_flight: u32,
-    /// Pieces of memory that what is not acknowledged lies in, and the bytes of one at most.
+    /// Number of sk_buffs that hold unacknowledged data, and the largest size of one in bytes.
     pub(crate) pieces: u32,
     pub(crate) piece: u64,
     pub(crate) snd_una: u64,
@@ -91,12 +92,12 @@ pub(crate) struct SubflowView {
 }
 
 impl TcpEndpoint {
-    /// A closed endpoint.
+    /// Returns a closed endpoint.
     pub fn new(config: &TcpConfig, flow: FlowId, congestion: Congestion) -> TcpEndpoint {
         TcpEndpoint::sharing(&Arc::new(config.clone()), flow, congestion)
     }
 
-    /// The same, with constants that it shares with others.
+    /// Returns a closed endpoint with a configuration shared with other endpoints.
     pub fn sharing(config: &Arc<TcpConfig>, flow: FlowId, congestion: Congestion) -> TcpEndpoint {
         TcpEndpoint {
             flow,
@@ -108,14 +109,14 @@ impl TcpEndpoint {
         }
     }
 
-    /// Says which end of its flow this is; the one that sends the data unless said.
+    /// Sets the end of the flow that this endpoint is. The default is the end that sends the data.
     #[must_use]
     pub fn at(mut self, end: FlowEnd) -> TcpEndpoint {
         self.sender.set_end(end);
         self
     }
 
-    /// Takes a command of the application.
+    /// Processes a command of the application.
     pub fn on_app(
         &mut self,
         now: Time,
@@ -157,7 +158,7 @@ impl TcpEndpoint {
         self.stamp(now, out, from);
     }
 
-    /// Takes a segment whose IP packet carried `ecn`.
+    /// Processes a segment whose IP packet carried `ecn`.
     pub fn on_segment(
         &mut self,
         now: Time,
@@ -191,7 +192,7 @@ impl TcpEndpoint {
         self.stamp(now, out, from);
     }
 
-    /// A wake-up; stale ones do nothing.
+    /// Processes a wake-up. A stale wake-up has no effect.
     pub fn on_wake(&mut self, now: Time, out: &mut Outbox, probe: &mut impl Probe) {
         let from = out.segments.len();
         if self.opening.wake_at() <= now {
@@ -210,7 +211,7 @@ impl TcpEndpoint {
         self.stamp(now, out, from);
     }
 
-    /// A link on the path tells something of itself.
+    /// Processes information from a link on the path.
     pub fn on_link_info(
         &mut self,
         now: Time,
@@ -232,8 +233,8 @@ impl TcpEndpoint {
         self.stamp(now, out, from);
     }
 
-    /// When the endpoint next wants [`TcpEndpoint::on_wake`]; [`Time::NEVER`] when only a segment
-    /// or a command can change anything.
+    /// Returns the time of the next call of [`TcpEndpoint::on_wake`]. [`Time::NEVER`] if only a
+    /// segment or a command can change the state.
     #[inline]
     pub fn wake_at(&self) -> Time {
         if self.life.state() == ConnectionState::Closed {
@@ -245,43 +246,43 @@ impl TcpEndpoint {
             .min(self.receiver.wake_at())
     }
 
-    /// Connection state.
+    /// Returns the connection state.
     pub fn state(&self) -> ConnectionState {
         self.life.state()
     }
-    /// The SYNs or SYN-ACKs that this end sent; none where it sent none.
+    /// Returns number and times of the SYNs or SYN-ACKs that this end sent. `None` if it sent none.
     pub fn calls(&self) -> Option<Calls> {
         self.opening.calls()
     }
-    /// Counters of the sending half.
+    /// Returns the counters of the sending half.
     pub fn statistics(&self) -> SenderStatistics {
         self.sender.statistics()
     }
-    /// The congestion window and threshold.
+    /// Returns the congestion window and threshold.
     pub fn window(&self) -> &Window {
         self.sender.window()
     }
-    /// Bytes acknowledged by the peer.
+    /// Returns the number of bytes acknowledged by the peer.
     pub fn acked_bytes(&self) -> u64 {
         self.sender.snd_una().saturating_sub(1)
     }
-    /// A row of the congestion table.
+    /// Returns a row of the congestion table.
     pub fn congestion_row(&self, now: Time) -> fadeout_core::CongestionRow {
         self.sender.congestion_row(now)
     }
 
-    /// The sending half, which a multipath connection steers.
+    /// Returns the sending half for a multipath connection.
     #[inline]
     pub(crate) fn sender(&self) -> &Sender {
         &self.sender
     }
-    /// The sending half, which a multipath connection steers.
+    /// Returns the sending half for a multipath connection that changes it.
     #[inline]
     pub(crate) fn sender_mut(&mut self) -> &mut Sender {
         &mut self.sender
     }
 
-    /// Sends what was offered, as far as the windows allow.
+    /// Sends the offered data as far as the windows allow.
     pub(crate) fn push(&mut self, now: Time, out: &mut Outbox, probe: &mut impl Probe) {
         let from = out.segments.len();
         if self.may_send() {
@@ -297,8 +298,8 @@ impl TcpEndpoint {
         self.stamp(now, out, from);
     }
 
-    /// State of this subflow for its multipath connection. Who asks mostly wants one or two of it: the rest is
-    /// not computed where this is inlined.
+    /// Returns the state of this subflow for its multipath connection. Callers mostly need one or
+    /// two fields. Inlining avoids the computation of the others.
     #[inline(always)]
     pub(crate) fn subflow_view(&self) -> SubflowView {
         let rtt = self.sender.rtt();
@@ -321,7 +322,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// The connection has lost this subflow's path: nothing is sent any more.
+    /// Ends the subflow after the connection has lost its path. Nothing is sent any more.
     pub(crate) fn vanish(&mut self) {
         self.life.end();
         self.opening.end();
@@ -343,7 +344,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// The application drops the connection.
+    /// Drops the connection for the application.
     fn reset(&mut self, out: &mut Outbox) {
         let reset = self.life.reset();
         if reset == Reset::Nothing {
@@ -364,7 +365,7 @@ impl TcpEndpoint {
         out.events.push(AppEvent::Aborted);
     }
 
-    /// A segment of a connection whose handshake is done, or half done.
+    /// Processes a segment of a connection whose handshake is complete or half complete.
     ///
     /// Standard: RFC 9293 §3.10.7.4; RFC 5961 §3.2.
     #[inline]
@@ -389,8 +390,8 @@ impl TcpEndpoint {
             return;
         }
         if segment.flags.has(Flags::RST) {
-            // RFC 5961 section 3.2: only the next sequence number resets; what is merely within
-            // the window is questioned.
+            // RFC 5961 section 3.2: only the next sequence number resets. Another RST within the
+            // window causes a challenge ACK.
             let next = self.receiver.rcv_nxt();
             if segment.seq == next {
                 self.abort(out);
@@ -406,14 +407,14 @@ impl TcpEndpoint {
             } else if self.opening.is_crossed_answer(segment, snd_nxt, next) {
                 self.on_crossed_answer(now, segment, out, probe);
             } else {
-                // The peer did not hear the answer: say it again.
+                // The peer did not receive the SYN-ACK, so it is repeated.
                 self.send_syn(now, out);
             }
             return;
         }
         let most = self.opening.most_acknowledged(self.sender.snd_nxt());
         if !segment.flags.has(Flags::ACK) || segment.ack > most {
-            return; // RFC 9293 section 3.10.7.4: what was never sent cannot be acknowledged
+            return; // RFC 9293 section 3.10.7.4: unsent data cannot be acknowledged
         }
         let state = self.life.state();
         let was_early = self.opening.is_early() && state == ConnectionState::SynReceived;
@@ -450,17 +451,17 @@ impl TcpEndpoint {
         let peers_came = self.receiver.has_received_fin();
         if self.life.follow_fins(own_is_acked, peers_came) {
             out.events.push(AppEvent::Closed);
-            // Of thousands of flows most are over: they keep their statistics alone.
+            // Most of thousands of flows are over, and need only their statistics.
             self.sender.release();
         }
     }
 
-    /// Writes acknowledgment, window, timestamps and SACK into what leaves.
+    /// Writes acknowledgment, window, timestamps and SACK into departing segments.
     fn stamp(&mut self, now: Time, out: &mut Outbox, from: usize) {
         for outgoing in &mut out.segments[from..] {
             let Segment { flags, .. } = outgoing.segment;
             if flags.has(Flags::RST) && !flags.has(Flags::ACK) {
-                continue; // it answers for no connection
+                continue; // this reset belongs to no connection
             }
             if !flags.has(Flags::SYN) {
                 self.receiver.stamp(now, &mut outgoing.segment);
@@ -480,12 +481,12 @@ impl TcpEndpoint {
     }
 }
 
-/// The receiving half of a subflow, whose window is its connection's.
+/// Returns the receiving half of a subflow, whose window belongs to its connection.
 pub(crate) fn receiver_of(subflow: &mut TcpEndpoint) -> &mut Receiver {
     &mut subflow.receiver
 }
 
-/// Queues an acknowledgment without data; its other fields are stamped when it leaves.
+/// Queues an acknowledgment without data. Its other fields are stamped when it leaves.
 fn push_ack(sender: &Sender, out: &mut Outbox) {
     out.push(Segment {
         seq: sender.snd_nxt(),

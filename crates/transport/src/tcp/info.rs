@@ -9,39 +9,39 @@ use fadeout_core::{Rate, Span};
 pub struct TcpInfo {
     /// Recovery state.
     pub ca_state: RecoveryState,
-    /// Timeouts in a row without progress.
+    /// Consecutive timeouts without progress.
     pub retransmits: u32,
     /// Zero-window probes sent without an answer.
     pub probes: u32,
     /// Doublings of the retransmission timeout.
     pub backoff: u32,
-    /// Whether timestamps were agreed on.
+    /// True if timestamps were agreed on.
     pub timestamps: bool,
-    /// Whether SACK was agreed on.
+    /// True if SACK was agreed on.
     pub sack: bool,
-    /// Whether ECN was agreed on.
+    /// True if ECN was agreed on.
     pub ecn: bool,
     /// Retransmission timeout, with backoff.
     pub rto: Span,
-    /// Smoothed round-trip time; zero before the first sample.
+    /// Smoothed round-trip time. Zero before the first sample.
     pub rtt: Span,
     /// Mean deviation of the round-trip time.
     pub rttvar: Span,
-    /// Smallest round-trip time; `None` before the first sample.
+    /// Smallest round-trip time. `None` before the first sample.
     pub min_rtt: Option<Span>,
     /// Payload of a full segment, bytes.
     pub snd_mss: u32,
     /// Segments sent and not cumulatively acknowledged.
     pub unacked: u32,
-    /// Of those, SACKed.
+    /// Number of unacknowledged segments that are SACKed.
     pub sacked: u32,
-    /// Of those, believed lost.
+    /// Number of unacknowledged segments believed lost.
     pub lost: u32,
     /// Retransmissions believed to be in the network.
     pub retrans: u32,
     /// Retransmissions so far.
     pub total_retrans: u64,
-    /// Slow-start threshold, segments; infinite until the first congestion event.
+    /// Slow-start threshold, segments. Infinite until the first congestion event.
     pub snd_ssthresh: f64,
     /// Congestion window, segments.
     pub snd_cwnd: f64,
@@ -55,7 +55,7 @@ pub struct TcpInfo {
     pub dsack_dups: u64,
     /// Segments delivered, spurious copies included.
     pub delivered: u64,
-    /// Of those, how many the peer reported as marked by ECN.
+    /// Number of delivered segments that the peer reported as marked by ECN.
     pub delivered_ce: u64,
     /// Bytes acknowledged.
     pub bytes_acked: u64,
@@ -63,13 +63,14 @@ pub struct TcpInfo {
     pub notsent_bytes: u64,
     /// Data segments sent, retransmissions included.
     pub data_segs_out: u64,
-    /// Rate that is paced at, or that would be.
+    /// Rate of pacing, also if the sender does not pace.
     pub pacing_rate: Rate,
-    /// Payload of what this end takes for the peer's full segments, bytes.
+    /// Assumed payload of the peer's full segments, bytes.
     pub rcv_mss: u32,
-    /// Whether data on the SYN was taken: the peer's here, or all of this end's there.
+    /// True if data on the SYN was accepted: the peer's data by this end, or all of this end's data
+    /// by the peer.
     pub has_taken_syn_data: bool,
-    /// Counters of accurate ECN, where it is on the wire: what came, and what the peer says came
-    /// there.
+    /// Counters of accurate ECN: received packets, and packets that the peer reports as received.
+    /// `None` if accurate ECN is not on the wire.
     pub accurate_ecn: Option<(AccurateCounters, AccurateCounters)>,
 }

@@ -1,4 +1,4 @@
-//! Profiles: whole stacks by name, so that older studies can be repeated with what they used.
+//! Profiles: whole stacks by name, so that older studies can be repeated with their own stack.
 
 use super::config::{
     AckRule, EcnMode, LossRecovery, NewRenoVariant, Pacing, PacketMemory, ReceiveWindow,
@@ -109,7 +109,8 @@ fadeout_core::parameters! {
     }
 }
 
-/// Linux's values where they differ from the standards'. The largest receive window is a half of tcp_rmem[2].
+/// Linux's values that differ from the standards'. The largest receive window is half of
+/// tcp_rmem[2].
 const LINUX: &[Parameter] = &Constants::with_defaults(&[
     ("minimum-rto", "200 ms"),
     ("maximum-rto", "120 s"),
@@ -133,7 +134,7 @@ const LINUX: &[Parameter] = &Constants::with_defaults(&[
 const CLASSIC: &[Parameter] =
     &Constants::with_defaults(&[("timestamps", "false"), ("initial-window", "3")]);
 
-/// The same without what RFC 6582 added.
+/// Values of `CLASSIC` without the additions of RFC 6582.
 const RENO: &[Parameter] = &Constants::with_defaults(&[
     ("timestamps", "false"),
     ("initial-window", "3"),
@@ -162,7 +163,7 @@ impl Profile {
     }
 }
 
-/// Declares a profile: how it finds losses, and its entry.
+/// Declares a profile with its loss recovery and its entry.
 macro_rules! profile {
     ($(#[$doc:meta])+ $name:ident, $recovery:expr, $entry:expr) => {
         $(#[$doc])+
@@ -241,11 +242,12 @@ profile!(
     .with_parameters(CLASSIC)
 );
 
-/// A stack that finds losses by `recovery`, with what a scenario overrides.
+/// Returns the configuration of a stack with the loss recovery `recovery` and the scenario's
+/// overrides.
 fn configured(recovery: LossRecovery, settings: &Settings<'_>) -> TcpConfig {
     let is_linux = recovery == LossRecovery::Rack;
     let given = Constants::read(settings);
-    // A probe every millisecond is as good as one each instant, and time goes on.
+    // A probe every millisecond serves as well as one each instant, and lets time go on.
     let probe_interval = given.resilience.probe_interval.max(Span::from_millis(1));
     TcpConfig {
         recovery,

@@ -1,8 +1,8 @@
-//! The segments sent and not yet cumulatively acknowledged, with what is known of each.
+//! Segments sent and not yet cumulatively acknowledged, with the state of each.
 //!
-//! One ring slot a segment, found by binary search on its sequence number. Two orders matter: the
-//! sequence order is the ring itself; the order of (re)transmission, in which RACK looks for
-//! losses, is a linked list through the slots.
+//! Each segment has one ring slot, found by binary search on its sequence number. Two orders
+//! matter. The sequence order is the ring itself. The order of (re)transmission, in which RACK
+//! searches for losses, is a linked list through the slots.
 //!
 //! Standard: RFC 8985 §6.
 
@@ -25,11 +25,11 @@ impl Tags {
     pub(super) const FIN: Tags = Tags(16);
     /// The application limited the sender when it was sent.
     pub(super) const APP_LIMITED: Tags = Tags(32);
-    /// Ends what was written when it was sent.
+    /// Ended the written data when it was sent.
     pub(super) const PUSHED: Tags = Tags(128);
-    /// Left in one piece with the segment before it (one `sk_buff` in Linux).
+    /// Left in one `sk_buff` with the segment before it.
     pub(super) const JOINED: Tags = Tags(256);
-    /// Begins a mapping of a multipath connection, and is never one with what is before it.
+    /// Begins a mapping of a multipath connection, and is never merged with the segment before it.
     pub(super) const BEGINS: Tags = Tags(512);
     /// Still in the list of segments by transmission time.
     const LISTED: Tags = Tags(64);
@@ -53,26 +53,26 @@ impl Tags {
 pub(super) struct SentSegment {
     /// First sequence number.
     pub(super) seq: u64,
-    /// When it was last sent.
+    /// Time of the last transmission.
     pub(super) sent_at: Time,
     /// Snapshots of the rate sampler at that time (draft-ietf-ccwg-bbr section 4.1.2).
     pub(super) first_sent_at: Time,
     /// See [`super::rate::RateSampler`].
     pub(super) delivered_at: Time,
-    /// Segments delivered when it was sent.
+    /// Segments delivered when this segment was sent.
     pub(super) delivered: u64,
-    /// Segments lost when it was sent (low 32 bits).
+    /// Segments lost when this segment was sent (low 32 bits).
     pub(super) lost: u32,
-    /// Segments in flight when it was sent, itself included.
+    /// Segments in flight when this segment was sent, including itself.
     pub(super) tx_in_flight: u32,
-    /// Sequence numbers it occupies.
+    /// Number of sequence numbers that the segment occupies.
     pub(super) len: u32,
     /// Neighbours in order of transmission.
     pub(super) earlier: u32,
     pub(super) later: u32,
-    /// Times it was retransmitted.
+    /// Number of retransmissions.
     pub(super) retries: u16,
-    /// Its state.
+    /// State of the segment.
     pub(super) tags: Tags,
 }
 
@@ -98,9 +98,9 @@ pub(super) struct Scoreboard {
     pub(super) lost_out: u32,
     /// Segments with a retransmission in the network.
     pub(super) retrans_out: u32,
-    /// Pieces that the segments are in (`sk_buff` in Linux).
+    /// Number of sk_buffs that hold the segments.
     pub(super) pieces: u32,
-    /// Every segment with a lower number is SACKed or lost, as far as was looked.
+    /// Number of a segment below which all are known to be SACKed or lost.
     settled: u64,
 }
 
@@ -120,19 +120,19 @@ impl Default for Scoreboard {
 }
 
 impl Scoreboard {
-    /// Segments sent and not cumulatively acknowledged.
+    /// Returns the number of segments sent and not cumulatively acknowledged.
     #[inline]
     pub(super) fn packets_out(&self) -> u32 {
         self.ring.len() as u32
     }
-    /// Segments believed to be in the network, the pipe, as Linux counts it.
+    /// Returns the number of segments believed to be in the network, the pipe, as Linux counts it.
     ///
     /// Standard: RFC 6675 §2.
     #[inline]
     pub(super) fn in_flight(&self) -> u32 {
         self.packets_out() + self.retrans_out - self.sacked_out - self.lost_out
     }
-    /// Segments that left the network without being acknowledged cumulatively.
+    /// Returns the number of segments that left the network without a cumulative acknowledgment.
     #[inline]
     pub(super) fn left_out(&self) -> u32 {
         self.sacked_out + self.lost_out
@@ -141,16 +141,16 @@ impl Scoreboard {
     pub(super) fn is_empty(&self) -> bool {
         self.ring.is_empty()
     }
-    /// Gives back the memory of a queue that stays empty from now on.
+    /// Releases the memory of a queue that stays empty from now on.
     pub(super) fn release(&mut self) {
         self.ring.release();
     }
-    /// Number of the oldest segment.
+    /// Returns the number of the oldest segment.
     #[inline]
     pub(super) fn first(&self) -> u64 {
         self.ring.first()
     }
-    /// Number after the newest segment.
+    /// Returns the number after the newest segment.
     #[inline]
     pub(super) fn end(&self) -> u64 {
         self.ring.end()
@@ -197,7 +197,7 @@ impl Scoreboard {
         segment
     }
 
-    /// Segment `number`, if there is one, begins a piece.
+    /// Makes segment `number`, if it exists, the first of an sk_buff.
     #[inline]
     pub(super) fn split_before(&mut self, number: u64) {
         if number < self.ring.end() && self.ring[number].tags.has(Tags::JOINED) {
@@ -206,15 +206,16 @@ impl Scoreboard {
         }
     }
 
-    /// Whether the rest of a piece, whose beginning was acknowledged, counts as a piece of its own.
+    /// Makes the rest of an sk_buff, whose head was acknowledged, an sk_buff of its own.
     #[inline]
     pub(super) fn settle_head(&mut self) {
         self.split_before(self.ring.first());
     }
 
-    /// Segment `number` was SACKed by a block up to `end`: it leaves its piece, but for what of that the block
-    /// covers too, and joins what is SACKED before it (Linux `tcp_shift_skb_data`), where that is of the same
-    /// mapping (`mptcp_skb_can_collapse`) and of segments as long.
+    /// Regroups segment `number` after a SACK block up to `end` covered it. The segment leaves its
+    /// sk_buff together with the part that the block covers too. Then it joins the SACKed sk_buff
+    /// before it (Linux `tcp_shift_skb_data`). Both need the same mapping
+    /// (`mptcp_skb_can_collapse`) and segments of equal length.
     pub(super) fn regroup_sacked(&mut self, number: u64, end: u64) {
         let has = |at: u64, tag| self.ring[at].tags.has(tag);
         let goes_on = |at: u64| has(at, Tags::SACKED) && !has(at, Tags::BEGINS);
@@ -239,7 +240,8 @@ impl Scoreboard {
         }
     }
 
-    /// Length of the whole segments of the piece that `number` ends, of which the last may be short.
+    /// Returns the length of the full segments of the sk_buff that `number` ends. Its last segment
+    /// may be short.
     fn whole_len(&self, number: u64) -> u32 {
         let segment = &self.ring[number];
         match segment.tags.has(Tags::JOINED) {
@@ -262,7 +264,7 @@ impl Scoreboard {
         }
     }
 
-    /// Takes acknowledged bytes off the front of the oldest segment.
+    /// Removes acknowledged bytes from the front of the oldest segment.
     pub(super) fn trim_head(&mut self, una: u64) {
         let first = self.ring.first();
         let head = &mut self.ring[first];
@@ -270,7 +272,7 @@ impl Scoreboard {
         head.seq = una;
     }
 
-    /// Number of the first segment that begins at or after `seq`.
+    /// Returns the number of the first segment that begins at or after `seq`.
     pub(super) fn at_or_after(&self, seq: u64) -> u64 {
         let (mut low, mut high) = (self.ring.first(), self.ring.end());
         while low < high {
@@ -284,12 +286,12 @@ impl Scoreboard {
         low
     }
 
-    /// Number of a segment below which all are SACKed or lost.
+    /// Returns the number of a segment below which all are SACKed or lost.
     pub(super) fn settled(&self) -> u64 {
         self.settled.max(self.ring.first())
     }
 
-    /// All segments below `number` are SACKed or lost.
+    /// Records that all segments below `number` are SACKed or lost.
     pub(super) fn settle(&mut self, number: u64) {
         debug_assert!(
             (self.settled()..number).all(|each| {
@@ -301,7 +303,7 @@ impl Scoreboard {
         self.settled = self.settled.max(number);
     }
 
-    /// Tags a segment SACKed and takes back what was believed of it.
+    /// Tags a segment as SACKed and removes its marks as lost or retransmitted.
     pub(super) fn mark_sacked(&mut self, number: u64) {
         self.unlist(number);
         let tags = &mut self.ring[number].tags;
@@ -318,7 +320,7 @@ impl Scoreboard {
         self.sacked_out += 1;
     }
 
-    /// Tags a segment lost, or its retransmission lost again. Returns whether anything is newly
+    /// Tags a segment as lost, or its retransmission as lost. Returns true if a copy is newly
     /// believed lost.
     pub(super) fn mark_lost(&mut self, number: u64) -> bool {
         self.unlist(number);
@@ -339,7 +341,7 @@ impl Scoreboard {
         false
     }
 
-    /// Takes every loss mark back (the reduction was spurious).
+    /// Removes every loss mark after a spurious reduction.
     pub(super) fn unmark_losses(&mut self) {
         for number in self.ring.first()..self.ring.end() {
             if self.ring[number].tags.has(Tags::LOST) {
@@ -353,7 +355,7 @@ impl Scoreboard {
         self.settled = 0;
     }
 
-    /// Forgets every SACK: the receiver reneged.
+    /// Removes every SACK mark after the receiver reneged.
     ///
     /// Standard: RFC 2018 §8.
     pub(super) fn forget_sacks(&mut self) {
@@ -364,7 +366,7 @@ impl Scoreboard {
         self.settled = 0;
     }
 
-    /// Records that a segment goes out again at `now`, as a repair of a loss.
+    /// Records that a segment is retransmitted as a repair of a loss.
     pub(super) fn mark_retransmitted(&mut self, number: u64) {
         let tags = &mut self.ring[number].tags;
         if !tags.has(Tags::RETRANSMITTED) {
@@ -373,7 +375,7 @@ impl Scoreboard {
         }
     }
 
-    /// Takes back the belief that a retransmission is in the network (it was reported by DSACK).
+    /// Removes the mark of a retransmission in the network after a DSACK reported it.
     pub(super) fn clear_retransmitted(&mut self, number: u64) {
         let tags = &mut self.ring[number].tags;
         if tags.has(Tags::RETRANSMITTED) {
@@ -382,19 +384,21 @@ impl Scoreboard {
         }
     }
 
-    /// Moves a segment to the end of the transmission order: it was just sent again.
+    /// Moves a segment that was just retransmitted to the end of the transmission order.
     pub(super) fn list_again(&mut self, number: u64) {
         self.unlist(number);
         self.list_append(number);
     }
 
-    /// The segment sent longest ago that is neither SACKed nor already handled as lost.
+    /// Returns the segment sent longest ago that is neither SACKed nor already handled as lost.
+    /// `None` if there is none.
     #[inline]
     pub(super) fn oldest_sent(&self) -> Option<u64> {
         self.number(self.oldest)
     }
 
-    /// The segment sent next after `number`, in order of transmission.
+    /// Returns the segment sent next after `number`, in order of transmission. `None` if there is
+    /// none.
     #[inline]
     pub(super) fn sent_after(&self, number: u64) -> Option<u64> {
         self.number(self.ring[number].later)
@@ -441,7 +445,7 @@ impl Scoreboard {
         }
     }
 
-    /// Counts the tags one by one; for assertions.
+    /// Returns true if the counts equal the tags. Used in assertions.
     pub(super) fn counts_agree(&self) -> bool {
         let count = |tag| {
             (self.ring.first()..self.ring.end())
@@ -455,7 +459,8 @@ impl Scoreboard {
     }
 }
 
-/// A segment's number as a link: its low 31 bits, since fewer segments than that are outstanding.
+/// Returns the low 31 bits of a segment's number as a link. Fewer segments than that are
+/// outstanding.
 #[inline]
 fn link(number: u64) -> u32 {
     number as u32 & LINK_MASK

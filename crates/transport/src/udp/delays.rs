@@ -1,19 +1,21 @@
-//! Many delays in little memory: exact smallest, largest and mean, percentiles to within a hundredth.
+//! Statistics of many delays in little memory: exact smallest, largest and mean, percentiles to
+//! within a hundredth.
 
 use fadeout_core::Span;
 
-/// Buckets of a doubling: a power of two.
+/// Number of buckets in a doubling, a power of two.
 const BUCKETS: u64 = 64;
-/// Doublings from the first bucket's on: delays up to 2^40 ns, 18 minutes; longer ones fall into the last.
+/// Doublings after the first bucket's. They cover delays up to 2^40 ns, 18 minutes. Longer delays
+/// fall into the last bucket.
 const DOUBLINGS: u64 = 34;
 
-/// The delays of packets. A bucket is at most 1/64 of its delays wide, and a percentile is a bucket's
+/// Delays of packets. A bucket is at most 1/64 of its delays wide. A percentile is a bucket's
 /// middle, so it is off by less than 1 %.
 #[derive(Debug, Clone)]
 pub struct Delays {
-    /// Of the buckets from `first` on.
+    /// Counts of the buckets from `first` on.
     counts: Vec<u32>,
-    /// The doubling with the first bucket that is counted in.
+    /// Index of the doubling with the first counted bucket.
     first: usize,
     count: u64,
     sum_s: f64,
@@ -34,18 +36,19 @@ impl Default for Delays {
     }
 }
 
-/// Doublings around the first delay that are counted in from then on: a path's delays seldom leave them.
+/// Number of doublings below and above the first delay that get counters at once. A path's delays
+/// seldom leave them.
 const BELOW: usize = 1;
 const ABOVE: usize = 7;
 
-/// The bucket of a delay of so many nanoseconds.
+/// Returns the bucket of a delay of `nanos` nanoseconds.
 fn bucket(nanos: u64) -> usize {
     let doubling = nanos.max(BUCKETS).ilog2() - BUCKETS.ilog2();
     let bucket = u64::from(doubling) * BUCKETS + (nanos >> doubling);
     bucket.min(BUCKETS * (DOUBLINGS + 1) - 1) as usize
 }
 
-/// The middle of a bucket, ns.
+/// Returns the middle of a bucket, ns.
 fn middle(bucket: usize) -> u64 {
     let bucket = bucket as u64;
     let doubling = (bucket / BUCKETS).saturating_sub(1);
@@ -54,7 +57,7 @@ fn middle(bucket: usize) -> u64 {
 }
 
 impl Delays {
-    /// One more.
+    /// Adds a delay.
     pub fn add(&mut self, delay: Span) {
         let bucket = bucket(delay.as_nanos());
         let count = match self.place(bucket) {
@@ -68,14 +71,14 @@ impl Delays {
         self.largest = self.largest.max(delay);
     }
 
-    /// Where a bucket is counted, if it is.
+    /// Returns the index of a bucket's counter. `None` if the bucket has no counter yet.
     #[inline]
     fn place(&self, bucket: usize) -> Option<usize> {
         let place = bucket.checked_sub(self.first * BUCKETS as usize)?;
         (place < self.counts.len()).then_some(place)
     }
 
-    /// The count of a bucket that there was no room for.
+    /// Adds counters for a bucket that has none, and returns its counter.
     #[cold]
     fn make_room(&mut self, bucket: usize) -> &mut u32 {
         let buckets = BUCKETS as usize;
@@ -95,27 +98,28 @@ impl Delays {
         &mut self.counts[bucket - first * buckets]
     }
 
-    /// How many there are.
+    /// Returns the number of delays.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their mean, seconds; none without one.
+    /// Returns the mean delay, seconds. `None` without a delay.
     pub fn mean_s(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum_s / self.count as f64)
     }
 
-    /// The smallest; none without one.
+    /// Returns the smallest delay. `None` without a delay.
     pub fn smallest(&self) -> Option<Span> {
         (self.count > 0).then_some(self.smallest)
     }
 
-    /// The largest; none without one.
+    /// Returns the largest delay. `None` without a delay.
     pub fn largest(&self) -> Option<Span> {
         (self.count > 0).then_some(self.largest)
     }
 
-    /// The delay that a share of them do not exceed (the nearest rank), to within 1 %; none without one.
+    /// Returns the delay that a share of all delays do not exceed (the nearest rank), to within 1
+    /// %. `None` without a delay.
     pub fn percentile(&self, share: f64) -> Option<Span> {
         let rank = ((share * self.count as f64).ceil() as u64).max(1);
         let mut below = 0;

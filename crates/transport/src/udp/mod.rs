@@ -1,4 +1,4 @@
-//! UDP, sans-IO: datagrams go out as they are written, and what comes in is measured.
+//! UDP, sans-IO: datagrams leave as they are written, and received datagrams are measured.
 //!
 //! Standard: RFC 768.
 
@@ -10,7 +10,7 @@ pub use reception::Reception;
 
 use fadeout_core::{Datagram, FlowEnd, FlowId, Probe, Time};
 
-/// One end of a flow of datagrams.
+/// Endpoint of a flow of datagrams.
 #[derive(Debug)]
 pub struct UdpEndpoint {
     flow: FlowId,
@@ -21,7 +21,7 @@ pub struct UdpEndpoint {
 }
 
 impl UdpEndpoint {
-    /// This end of `flow`.
+    /// Returns the endpoint at `end` of `flow`.
     pub fn new(flow: FlowId, end: FlowEnd) -> UdpEndpoint {
         UdpEndpoint {
             flow,
@@ -32,8 +32,9 @@ impl UdpEndpoint {
         }
     }
 
-    /// The next datagram, with `len` bytes of payload, as it leaves now. What the receiver of the flow's
-    /// data sends answers the datagram that came last, which gives a round-trip time.
+    /// Returns the next datagram, with `len` bytes of payload, as it leaves now. A datagram from
+    /// the receiver of the flow's data answers the last one received, which gives a round-trip
+    /// time.
     pub fn send(&mut self, now: Time, len: u32) -> Datagram {
         let number = self.sent;
         self.sent += 1;
@@ -49,8 +50,9 @@ impl UdpEndpoint {
         }
     }
 
-    /// A datagram arrived, which the other end sent at `sent_at`. Returns how many datagrams that
-    /// settles: it and those before it that are now held lost; none for one that comes late.
+    /// Processes a datagram that the other end sent at `sent_at`. Returns the number of datagrams
+    /// that it settles: itself and earlier ones that now count as lost. The number is zero for a
+    /// late datagram.
     pub fn on_datagram(
         &mut self,
         now: Time,
@@ -67,17 +69,17 @@ impl UdpEndpoint {
         settled
     }
 
-    /// Datagrams sent.
+    /// Returns the number of datagrams sent.
     pub fn sent(&self) -> u64 {
         self.sent
     }
 
-    /// When the last one was.
+    /// Returns the time at which the last datagram was sent.
     pub fn last_sent_at(&self) -> Time {
         self.last_sent_at
     }
 
-    /// Measurements of what arrived.
+    /// Returns the measurements of received datagrams.
     pub fn reception(&self) -> &Reception {
         &self.reception
     }

@@ -8,15 +8,16 @@ use fadeout_core::{Datagram, DatagramRow, FlowEnd, FlowId, Span, Time};
 /// Standard: RFC 3550 §6.4.1.
 const JITTER_GAIN: f64 = 1.0 / 16.0;
 
-/// The measures of one direction of a flow of datagrams.
+/// Measurements of one direction of a datagram flow.
 #[derive(Debug, Default)]
 pub struct Reception {
     received: u64,
     bytes: u64,
     reordered: u64,
-    /// One more than the largest number that came.
+    /// Largest received number plus one.
     expected: u64,
-    /// The datagram that came last, and when it was sent and came.
+    /// Number of the last datagram received, with the times of its sending and arrival. `None`
+    /// before the first.
     last: Option<(u64, Time, Time)>,
     jitter_s: f64,
     longest_gap: Option<(Time, Span)>,
@@ -25,8 +26,8 @@ pub struct Reception {
 }
 
 impl Reception {
-    /// Takes a datagram that was sent at `sent_at`: its row, of no flow yet, and how many numbers it
-    /// settles.
+    /// Processes a datagram that was sent at `sent_at`. Returns its row, without a flow yet, and
+    /// the count of numbers that it settles.
     pub(super) fn on_datagram(
         &mut self,
         now: Time,
@@ -71,43 +72,44 @@ impl Reception {
         (row, settled)
     }
 
-    /// Number of the datagram that came last, and when it was sent.
+    /// Returns number and sending time of the datagram that came last. `None` before the first.
     pub(super) fn last(&self) -> Option<(u64, Time)> {
         self.last.map(|(number, sent_at, _)| (number, sent_at))
     }
 
-    /// Datagrams that came.
+    /// Returns the number of datagrams received.
     pub fn received(&self) -> u64 {
         self.received
     }
 
-    /// Payload bytes of those.
+    /// Returns the number of payload bytes received.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Datagrams that came after one of a larger number.
+    /// Returns the number of datagrams received after one of a larger number.
     pub fn reordered(&self) -> u64 {
         self.reordered
     }
 
-    /// Datagrams that were expected and have not come: those of a smaller number than the largest
-    /// that has.
+    /// Returns the number of expected datagrams that have not arrived. A datagram is expected if
+    /// its number is below the largest received.
     ///
     /// Standard: RFC 3550 §6.4.1.
     pub fn lost(&self) -> u64 {
         self.expected.saturating_sub(self.received)
     }
 
-    /// Interarrival jitter now, seconds.
+    /// Returns the present interarrival jitter, seconds.
     ///
     /// Standard: RFC 3550 §6.4.1, §A.8.
     pub fn jitter_s(&self) -> f64 {
         self.jitter_s
     }
 
-    /// The longest time without an arrival, and when it began: between two arrivals, or from the last
-    /// one to `last_sent_at`, when the other end sent its last. None before the first arrival.
+    /// Returns the longest time without an arrival, and its beginning. The gap lies between two
+    /// arrivals, or from the last arrival to `last_sent_at`, when the other end sent its last
+    /// datagram. `None` before the first arrival.
     pub fn longest_gap(&self, last_sent_at: Time) -> Option<(Time, Span)> {
         let (.., last_at) = self.last?;
         let at_the_end = (last_at, last_sent_at.since(last_at));
@@ -117,12 +119,13 @@ impl Reception {
         }
     }
 
-    /// From each one's sending to its arrival.
+    /// Returns the delays from the sending of a datagram to its arrival.
     pub fn delays(&self) -> &Delays {
         &self.delays
     }
 
-    /// From the sending of a request to the arrival of its answer; none where nothing was answered.
+    /// Returns the times from the sending of a request to the arrival of its answer. `None` without
+    /// an answer.
     pub fn round_trips(&self) -> Option<&Delays> {
         self.round_trips.as_ref()
     }

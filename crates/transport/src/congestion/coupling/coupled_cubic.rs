@@ -1,18 +1,17 @@
-//! CUBIC on each path, scaled so that the sum is CUBIC's on the best path. The derivation stands
-//! in docs/models/coupled-cubic.md; in short:
+//! CUBIC on each path, scaled so that the sum is CUBIC's on the best path. The derivation stands in
+//! docs/models/coupled-cubic.md.
 //!
-//! By RFC 9438 section 5, a CUBIC flow whose constant is `f^4 C` gets `f` times the rate of one
-//! with `C` at the same loss, and a Reno-friendly one whose slope is `f^2 alpha` too. Windows that
-//! grow alike for each segment acknowledged settle as one over the loss, as LIA's do; then the
-//! windows themselves say what CUBIC alone would get on each path, and the growth is the one that
-//! makes the sum the largest of these.
+//! RFC 9438 section 5 gives the rates. A CUBIC flow whose constant is `f^4 C` gets `f` times the
+//! rate of one with `C` at the same loss. A Reno-friendly flow whose slope is `f^2 alpha` gets `f`
+//! times the rate too. Windows that grow alike for each acknowledged segment settle at one over the
+//! loss, as LIA's do. Then the windows show the rate of CUBIC alone on each path. The growth makes
+//! the sum equal to the largest of these rates.
 //!
-//! The decrease is CUBIC's. Slow start ends at the first loss, as that of LIA, OLIA and BALIA does, or
-//! with `hystart` as Linux's CUBIC ends it.
+//! The decrease is CUBIC's. Slow start ends at the first loss, as in LIA, OLIA and BALIA, or with
+//! `hystart` as Linux's CUBIC ends it.
 //!
-//! The first form of the proposal, `estimate = "losses"`, takes that from the distances between
-//! losses instead: with `X_i` the rate that CUBIC alone would get on path i,
-//! `f_i = X_max X_i / sum X_k^2`.
+//! The first form of the proposal, `estimate = "losses"`, takes those rates from the distances
+//! between losses. With `X_i` the rate of CUBIC alone on path i, `f_i = X_max X_i / sum X_k^2`.
 
 use super::{Law, PathState, View};
 use crate::congestion::hystart::HyStart;
@@ -33,7 +32,7 @@ const BETA: f64 = 0.7;
 ///
 /// Standard: RFC 9438 §4.3.
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
-/// A constant that has changed by this ratio begins a new epoch: a rate by a quarter.
+/// Ratio of a change of the constant that begins a new epoch. The rate then changes by a quarter.
 const NEW_EPOCH: f64 = 2.44;
 
 fadeout_core::choices! {
@@ -58,12 +57,12 @@ fadeout_core::parameters! {
     }
 }
 
-/// How much less than CUBIC alone a path grows.
+/// Growth of a path relative to CUBIC alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Scale {
-    /// Of the cubic's constant.
+    /// Factor of the cubic's constant.
     constant: f64,
-    /// Of the slope in the Reno-friendly region.
+    /// Factor of the slope in the Reno-friendly region.
     slope: f64,
 }
 
@@ -78,7 +77,7 @@ pub(super) struct CoupledCubic {
     hystart: Option<HyStart>,
     scale: Scale,
     scaled_at: Time,
-    /// Window at the last loss, and its largest before (fast convergence).
+    /// Window at the last loss, and the largest window before it (fast convergence).
     w_max: f64,
     epoch: Option<Epoch>,
 }
@@ -93,8 +92,8 @@ struct Epoch {
     scale: Scale,
 }
 
-/// The rate that CUBIC alone would get on a path, segments per second: the larger of its own
-/// response function and of Reno's.
+/// Returns the rate of CUBIC alone on a path, segments per second. The rate is the larger of
+/// CUBIC's response function and Reno's.
 ///
 /// Standard: RFC 9438 equation 5.
 fn alone(path: &PathState) -> f64 {
@@ -105,8 +104,8 @@ fn alone(path: &PathState) -> f64 {
     cubic.max(reno) / path.srtt_s
 }
 
-/// By the distances between losses: the share of its own rate that the path which looks should
-/// take, to the powers that its constants need.
+/// Returns the scale from the distances between losses. The share of its own rate that the viewing
+/// path should take is raised to the powers that the constants need.
 fn by_losses(view: &View) -> Scale {
     let own = view.own();
     if own.srtt_s <= 0.0 {
@@ -121,8 +120,8 @@ fn by_losses(view: &View) -> Scale {
     }
 }
 
-/// By the windows: what each segment acknowledged should add in the mean, over what it would add if
-/// the path were alone. Never more than that.
+/// Returns the scale from the windows: the mean growth per acknowledged segment, over the growth of
+/// the path alone. The scale never exceeds one.
 fn by_windows(view: &View) -> Scale {
     let own = view.own();
     let total = view.total_rate();

@@ -1,5 +1,5 @@
-//! Where the linked increases settle on two paths with fixed loss probabilities, against the closed
-//! forms of their papers. The windows follow the mean of what an ACK and a loss do to them.
+//! Fixed points of the linked increases on two paths with fixed loss probabilities, compared with
+//! the closed forms of their papers. The windows follow the mean effect of an ACK and a loss.
 
 use super::testing::near;
 use super::*;
@@ -7,8 +7,8 @@ use super::*;
 /// A path: its loss probability and its round-trip time in seconds.
 type Lossy = (f64, f64);
 
-/// The windows that do not change in the mean: what an ACK adds, times the share of ACKs, is what a
-/// loss takes, times the share of losses.
+/// Returns the windows that do not change in the mean. There the increase by an ACK, times the
+/// share of ACKs, equals the decrease by a loss, times the share of losses.
 fn settled(
     paths: [Lossy; 2],
     increase: impl Fn(&View) -> f64,
@@ -40,7 +40,7 @@ fn settled(
     windows
 }
 
-/// Window and rate that Reno alone would have, with the share of ACKs in it.
+/// Returns the rate of Reno alone, with the share of ACKs in it.
 fn reno_rate((loss, rtt_s): Lossy) -> f64 {
     (2.0 * (1.0 - loss) / loss).sqrt() / rtt_s
 }
@@ -51,7 +51,7 @@ fn rates(windows: [f64; 2], paths: [Lossy; 2]) -> [f64; 2] {
 
 const HALF: fn(f64, &View) -> f64 = |window, _| window / 2.0;
 
-/// Different losses and round trips; the small losses make the share of ACKs one.
+/// Paths with different losses and round trips. The small losses make the share of ACKs one.
 const UNLIKE: [Lossy; 2] = [(0.0001, 0.05), (0.0004, 0.08)];
 
 #[test]
@@ -70,7 +70,7 @@ fn lia_shares_windows_as_one_over_the_loss_and_adds_up_to_the_best_path() {
 
 #[test]
 fn olia_leaves_the_worse_path_and_adds_up_to_the_best() {
-    // Khalili et al., theorem 1: only the best paths are used, and carry what one TCP would.
+    // Khalili et al., theorem 1: only the best paths are used, and carry as much as one TCP.
     let olia = olia::Olia::default();
     let windows = settled(UNLIKE, |view| olia.increase(view), HALF);
     near(windows[1], 1.0);
@@ -94,7 +94,7 @@ fn olia_splits_equal_paths() {
 
 #[test]
 fn balia_settles_where_its_paper_says() {
-    // Peng et al., ToN 24(1): the larger path has the total of a TCP on it, as its a is 1; for the
+    // Peng et al., ToN 24(1): the larger path has the total of a TCP on it, as its a is 1. For the
     // other, (1 + a)(4 + a) / 10 = min(a, 1.5) p_2 rtt_2^2 / (p_1 rtt_1^2).
     let decrease = |window: f64, view: &View| window - balia::decreased(window, view);
     let windows = settled(UNLIKE, balia::increase, decrease);

@@ -1,8 +1,9 @@
-//! How much the paths of a connection together may take.
+//! Coupled congestion control of the paths of a connection.
 //!
-//! A coupled congestion control sees the state of all paths in each step of its own. The design
-//! goals are those of RFC 6356 section 1: at least what the best single path gives, no more than
-//! one TCP takes where paths share a bottleneck, and away from congested paths.
+//! A coupled congestion control sees the state of all paths in each of its steps. The design goals
+//! are those of RFC 6356 section 1. The connection takes at least as much as the best single path
+//! gives. It takes no more than one TCP where paths share a bottleneck. It moves away from
+//! congested paths.
 
 mod balia;
 mod coupled_cubic;
@@ -21,11 +22,12 @@ use fadeout_core::registry::{Entry, Parameters, Registered, Settings};
 /// State of a path that couplings see.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct PathState {
-    /// Congestion window, segments; the slow-start threshold while losses are repaired.
+    /// Congestion window, segments. The slow-start threshold while losses are repaired.
     pub cwnd: f64,
-    /// Smoothed round-trip time, seconds; zero before the first sample.
+    /// Smoothed round-trip time, seconds. Zero before the first sample.
     pub srtt_s: f64,
-    /// Segments delivered between losses: the larger of the last whole interval and this one.
+    /// Segments delivered between losses: the larger of the last complete interval and the present
+    /// one.
     pub loss_interval: f64,
     /// Mean of such intervals, a quarter of the weight on the newest.
     pub mean_interval: f64,
@@ -34,7 +36,7 @@ pub struct PathState {
 }
 
 impl PathState {
-    /// Segments per second.
+    /// Returns the rate, segments per second.
     pub(super) fn rate(&self) -> f64 {
         if self.srtt_s > 0.0 {
             self.cwnd / self.srtt_s
@@ -44,7 +46,7 @@ impl PathState {
     }
 }
 
-/// The paths as one of them sees them.
+/// State of all paths as one of them sees it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct View {
     pub(super) on: usize,
@@ -55,7 +57,7 @@ impl View {
     pub(super) fn own(&self) -> PathState {
         self.paths.get(self.on).copied().unwrap_or_default()
     }
-    /// Paths with a round-trip time.
+    /// Returns the paths with a round-trip time.
     pub(super) fn measured(&self) -> impl Iterator<Item = &PathState> {
         self.paths.iter().filter(|path| path.srtt_s > 0.0)
     }
@@ -81,26 +83,26 @@ fadeout_core::registry! {
     macro each;
 }
 
-/// How much a subflow may take, beside the others in `view`. Nothing has a default: whatever is left out
-/// would be Reno's, silently.
+/// Growth rule of a subflow, beside the others in `view`. No method has a default, because a
+/// missing method would silently be Reno's.
 trait Law {
-    /// A segment was acknowledged.
+    /// Grows the window after a segment was acknowledged.
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample, view: &View);
 
     /// Sets the threshold after a congestion event.
     fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent, view: &View);
 
-    /// Rate at the end of the last round, segments per second; zero where none is kept.
+    /// Returns the rate at the end of the last round, segments per second. Zero if none is kept.
     fn round_rate(&self) -> f64;
 }
 
-/// A law of two numbers: slow start as ever, then so much for each segment acknowledged, and less at once
-/// after a loss.
+/// Growth rule of two numbers after the usual slow start: an increase for each acknowledged
+/// segment, and a decrease at once after a loss.
 trait Linked {
-    /// Window added for each segment acknowledged on the path that looks.
+    /// Returns the window added for each segment acknowledged on the viewing path.
     fn increase(&self, view: &View) -> f64;
 
-    /// The threshold after a congestion event.
+    /// Returns the threshold after a congestion event.
     fn decreased(&self, window: &Window, view: &View) -> f64;
 }
 
@@ -153,7 +155,7 @@ impl Linked for Uncoupled {
     }
 }
 
-/// The congestion control of one subflow that looks at the others.
+/// Congestion control of one subflow that sees the others.
 #[derive(Debug, Clone)]
 pub struct Coupled {
     law: Laws,
@@ -168,7 +170,7 @@ pub struct Coupled {
 const NEWEST: f64 = 0.25;
 
 impl Coupled {
-    /// The coupling called `name` or by an alias; `None` for "uncoupled" and unknown names.
+    /// Returns the coupling called `name` or by an alias. `None` for "uncoupled" and unknown names.
     pub fn new(name: &str, parameters: &Parameters) -> Option<Coupled> {
         let law = Laws::new(name, parameters)?;
         let is_coupled = !matches!(law, Laws::Uncoupled(_));
@@ -181,16 +183,16 @@ impl Coupled {
         })
     }
 
-    /// State of this subflow for the others. `cwnd` is the window, or the threshold while
-    /// losses are repaired.
+    /// Returns the state of this subflow for the others. `cwnd` is the window, or the threshold
+    /// while losses are repaired.
     pub(crate) fn state(&self, cwnd: f64, srtt_s: f64) -> PathState {
         let round_rate = each!(&self.law, law => law.round_rate());
         PathState {
             cwnd,
             srtt_s,
             loss_interval: self.delivered_since_loss.max(self.delivered_between_losses),
-            // An interval that goes on counts once it is longer than the mean (RFC 5348 section
-            // 5.4 counts it so too).
+            // The present interval counts once it is longer than the mean (as in RFC 5348 section
+            // 5.4).
             mean_interval: self
                 .mean_interval
                 .max(self.mean_with(self.delivered_since_loss)),
@@ -206,7 +208,7 @@ impl Coupled {
         }
     }
 
-    /// Shows it all paths; it is number `on` of them.
+    /// Shows the coupling all paths, of which this subflow has the index `on`.
     pub(crate) fn see(&mut self, on: usize, paths: &[PathState]) {
         self.view.on = on;
         self.view.paths.clear();

@@ -1,14 +1,14 @@
 //! CUBIC in real numbers: RFC 9438, and the paper of 2008 where it differs.
 //!
-//! `target = clamp(W(t + SRTT), cwnd, 1.5 cwnd)`, each acknowledged segment adds
-//! `(target - cwnd) / cwnd`; the Reno estimate adds `alpha / cwnd` with
-//! `alpha = 3 (1 - beta) / (1 + beta)` until it reaches the window before the reduction, then
-//! `1 / cwnd`; while `W(t)` is below it the window is the estimate. Time in which the application
-//! limits the sender does not count.
+//! With `target = clamp(W(t + SRTT), cwnd, 1.5 cwnd)`, each acknowledged segment adds `(target -
+//! cwnd) / cwnd`. The Reno estimate adds `alpha / cwnd` with `alpha = 3 (1 - beta) / (1 + beta)`
+//! until it reaches the window before the reduction. From there on it adds `1 / cwnd`. The window
+//! is the estimate while `W(t)` is below it. Time in which the application limits the sender does
+//! not count.
 //!
-//! The paper looks ahead by the smallest round-trip time, has no 1.5-fold cap, keeps alpha, takes
-//! the window where the RFC takes the flight size, creeps at `1 / (100 cwnd)` per segment at the
-//! plateau, and forgets `W_max` on a timeout. The cap of 16 segments per 100 ms that its first
+//! The paper looks ahead by the smallest round-trip time, has no 1.5-fold cap, and keeps alpha. It
+//! takes the window where the RFC takes the flight size. It adds `1 / (100 cwnd)` per segment at
+//! the plateau, and forgets `W_max` on a timeout. The cap of 16 segments per 100 ms that its first
 //! kernel code had is not modelled.
 //!
 //! Standard: RFC 9438 §4.2 to 4.9.
@@ -28,7 +28,7 @@ pub(super) struct Real {
     constants: Constants,
     edition: Edition,
     state: State,
-    /// The state before the last reduction, to restore if it was spurious.
+    /// State before the last reduction, restored if the reduction was spurious.
     saved: State,
     smallest: Span,
     last_ack_at: Time,
@@ -36,7 +36,8 @@ pub(super) struct Real {
 
 #[derive(Debug, Clone, Copy)]
 struct State {
-    /// None before the first loss and after a timeout: the epoch then starts at its own plateau.
+    /// Window before the last loss. `None` before the first loss and after a timeout, when the
+    /// epoch starts at its own plateau.
     w_max: Option<f64>,
     k: f64,
     cwnd_prior: f64,
@@ -93,7 +94,7 @@ impl Real {
         }
     }
 
-    /// The epoch's start; begins one if none is running.
+    /// Returns the epoch's start. Begins an epoch if none is running.
     fn epoch_start(&mut self, cwnd: f64, now: Time) -> Time {
         if let Some(start) = self.state.epoch_start {
             return start;
@@ -109,7 +110,7 @@ impl Real {
             _ => {
                 state.k = 0.0;
                 state.origin = cwnd;
-                // Slow start ended without a loss: what it reached is the prior window.
+                // Slow start ended without a loss, so the present window is the prior window.
                 if state.w_max.is_none() {
                     state.cwnd_prior = cwnd;
                 }
@@ -118,13 +119,13 @@ impl Real {
         now
     }
 
-    /// The window `t` seconds into the epoch.
+    /// Returns the window `t` seconds into the epoch.
     fn cubic(&self, t: f64) -> f64 {
         let x = t - self.state.k;
         self.constants.c * x * x * x + self.state.origin
     }
 
-    /// Increase for `acked` segments when the cubic is looked up at `t`.
+    /// Returns the increase for `acked` segments with the cubic's value at `t`.
     fn step(&self, cwnd: f64, t: f64, acked: f64) -> f64 {
         let target = self.cubic(t);
         match self.edition {
@@ -142,7 +143,7 @@ impl Real {
         }
     }
 
-    /// Slope of the Reno estimate in segments per window.
+    /// Returns the slope of the Reno estimate in segments per window.
     fn alpha(&self) -> f64 {
         let beta = self.constants.beta;
         if self.edition == Edition::Rfc9438 && self.state.w_est >= self.state.cwnd_prior {
@@ -181,7 +182,7 @@ impl Real {
         window.ssthresh = (from * kept).max(2.0);
     }
 
-    /// The next epoch starts at its own plateau.
+    /// Lets the next epoch start at its own plateau.
     ///
     /// Standard: RFC 9438 §4.8.
     pub(super) fn on_timeout(&mut self) {
@@ -339,8 +340,9 @@ mod tests {
         cubic.epoch_start(w.cwnd, at_ms(0));
         // K is the cube root of 20 over 0.4.
         assert_near(cubic.state.k, 3.684_031_5);
-        // 80 segments: at K the curve is at 100, a quarter of a segment a segment; at the beginning it is
-        // where the window is, and far away a whole segment a segment.
+        // 80 segments: at K the curve is at 100, which adds a quarter of a segment per segment. At
+        // the beginning the curve is at the window, and far away it adds a whole segment per
+        // segment.
         assert_near(cubic.step(80.0, cubic.state.k, 2.0), 0.5);
         assert_near(cubic.step(80.0, 0.0, 3.0), 3.0 / 8_000.0);
         assert_near(cubic.step(80.0, 100.0, 3.0), 3.0);
@@ -392,8 +394,8 @@ mod tests {
 
     #[test]
     fn where_renos_estimate_is_above_the_curve_the_window_is_renos() {
-        // At K the curve is at 100. RFC 9438 section 4.3: 9 / 17 of a segment a window below the prior window,
-        // a whole one from there on; each of 35 segments is a seventieth of a window.
+        // The curve is at 100 at K. RFC 9438 section 4.3: 9 / 17 of a segment a window below the
+        // prior window, a whole one from there on. Each of 35 segments is a seventieth of a window.
         for (w_est, is_friendly, expected) in [
             (99.9, true, 99.9 + 9.0 / 34.0),
             (100.0, true, 100.5),

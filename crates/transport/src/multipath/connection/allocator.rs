@@ -1,5 +1,5 @@
-//! Which data goes where, when it is bound to a path as it leaves: the scheduler's choice, data stranded
-//! on paths that stopped, copies, and opportunistic retransmission.
+//! Allocation of data to paths at departure: the scheduler's choice, data stranded on stopped
+//! paths, copies, and opportunistic retransmission.
 
 #[cfg(test)]
 mod tests;
@@ -15,8 +15,8 @@ use crate::multipath::{
 use arrayvec::ArrayVec;
 use fadeout_core::Time;
 
-/// Most data that the connection's timer sends again at once, bytes: about what a stack gives a
-/// subflow in one piece.
+/// Largest amount of data that the connection's timer retransmits at once, bytes. A stack gives a
+/// subflow about as much in one sk_buff.
 const DATA_TIMER_BYTES: u64 = 65_428;
 
 /// Contiguous data that a path is offered.
@@ -27,23 +27,23 @@ pub(super) struct Run {
     pub(super) source: Source,
 }
 
-/// Where a run comes from.
+/// Origin of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
     /// Nothing to send.
     Nothing,
-    /// Not sent before.
+    /// Data that was not sent before.
     New,
-    /// Waited on the path.
+    /// Data that waited on the path.
     Waiting {
-        /// It was bound to a path before.
+        /// True if the data was bound to a path before.
         is_again: bool,
     },
-    /// Stranded on another path: this number of the reinjection queue.
+    /// Data stranded on another path, with its index in the reinjection queue.
     Stranded(usize),
-    /// A copy, by a redundant scheduler.
+    /// Copy that a redundant scheduler sends.
     Copy,
-    /// The head of the line, opportunistically.
+    /// Head of the line, retransmitted opportunistically.
     Head,
 }
 
@@ -58,9 +58,9 @@ impl Run {
 /// Next action of the allocator.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Decision {
-    /// A path, and what it is offered.
+    /// Path and the data that it is offered. `None` if nothing is sent.
     pub(super) run: Option<(usize, Run)>,
-    /// A path that holds the others up: its window is halved first.
+    /// Path whose window is halved first, because it holds the others up. `None` if there is none.
     pub(super) penalised: Option<usize>,
 }
 
@@ -76,12 +76,12 @@ impl From<Option<(usize, Run)>> for Decision {
 /// State of one path in the allocator.
 #[derive(Debug, Clone, Copy, Default)]
 struct Record {
-    /// Its timer ran out and its data was handed to others.
+    /// True if the path's timer expired and its data was handed to other paths.
     is_stranded: bool,
     timeouts_in_a_row: u32,
     /// Next data sequence number of a redundant scheduler.
     cursor: u64,
-    /// Data below was retransmitted opportunistically on this path.
+    /// End of the data that was retransmitted opportunistically on this path.
     opportunistic_up_to: u64,
     penalised_at: Time,
 }
@@ -97,7 +97,7 @@ pub(super) struct Allocator {
 }
 
 impl Allocator {
-    /// For `paths` paths; see [`crate::multipath::MultipathConfig`].
+    /// Returns an allocator for `paths` paths. See [`crate::multipath::MultipathConfig`].
     pub(super) fn new(
         scheduler: PathSchedulerKind,
         paths: usize,
@@ -113,8 +113,8 @@ impl Allocator {
         }
     }
 
-    /// The next run and the path to carry it. `expecting` is a path that is about to have room;
-    /// `refused` a mask of those that would not send.
+    /// Returns the next run and the path to carry it. `expecting` is a path that is about to have
+    /// room. `refused` is a bit mask of paths that would not send.
     pub(super) fn next_run(
         &mut self,
         now: Time,
@@ -143,7 +143,7 @@ impl Allocator {
         }
         let mss = u64::from(paths.window(preferred).mss);
         let mut bytes = unsent;
-        // A single path's own window is the connection's.
+        // With a single path its own window is the connection's.
         if self.paths.len() > 1 {
             let room = data.window_end().saturating_sub(data.nxt());
             if room < unsent.min(mss) {
@@ -171,7 +171,8 @@ impl Allocator {
         Some((index, run)).into()
     }
 
-    /// Data that another path sent before: what is stranded, or copies. `preferred` is asked first.
+    /// Returns data that another path sent before: stranded data, or copies. `preferred` is tried
+    /// first. `None` if there is none.
     fn repeated(
         &mut self,
         data: &Outbound,
@@ -209,8 +210,9 @@ impl Allocator {
         None
     }
 
-    /// The peer's window is full. The head of the line may go out again on a path that is much
-    /// faster than the one that holds it, whose window is halved.
+    /// Returns the decision for a full window of the peer. The head of the line may be
+    /// retransmitted on a path that is much faster than the path that holds it. The window of that
+    /// slower path is halved.
     fn when_blocked(
         &mut self,
         now: Time,
@@ -222,7 +224,7 @@ impl Allocator {
         self.scheduler.on_blocked();
         let una = data.una();
         if una == data.nxt() {
-            // Nothing is outstanding: the subflow probes the closed window.
+            // With nothing outstanding the subflow probes the closed window.
             let run = Run {
                 start: una,
                 bytes: u64::from(paths.window(index).mss).min(data.unsent()),
@@ -271,7 +273,7 @@ impl Allocator {
         }
     }
 
-    /// `bytes` of a run left on path `index`; up to `nxt` everything was sent once.
+    /// Records that `bytes` of a run left on path `index`. All data up to `nxt` was sent once.
     pub(super) fn on_sent(&mut self, index: usize, run: Run, bytes: u64, nxt: u64) {
         match run.source {
             Source::New => {
@@ -287,7 +289,7 @@ impl Allocator {
         }
     }
 
-    /// Hands what a path has outstanding to the others.
+    /// Hands the outstanding data of a path to the others.
     pub(super) fn strand(&mut self, index: usize, una: u64, mappings: &Mappings) {
         for mapping in mappings.sent() {
             if mapping.data_end() > una {
@@ -301,7 +303,7 @@ impl Allocator {
         self.paths[index].is_stranded = true;
     }
 
-    /// Notes timeouts of a subflow and its return.
+    /// Records timeouts of a subflow and its return.
     pub(super) fn follow_timeouts(&mut self, index: usize, una: u64, paths: &impl Paths) {
         let timeouts = paths.view(index).timeouts_in_a_row;
         let record = &mut self.paths[index];
@@ -314,8 +316,8 @@ impl Allocator {
         }
     }
 
-    /// Data from `una` on stayed unacknowledged for a timeout: the head of the line goes again on a path
-    /// that has nothing to do.
+    /// Retransmits the head of the line on an idle path, after data from `una` on stayed
+    /// unacknowledged for a timeout.
     pub(super) fn on_stalled(&mut self, una: u64, paths: &impl Paths) {
         let is_idle = |index: usize| {
             paths.is_usable(index)
@@ -343,7 +345,8 @@ impl Allocator {
     }
 }
 
-/// The paths that may carry data: regular ones that work, else backups that work, else any.
+/// Returns the paths that may carry data: regular paths that work, else backup paths that work,
+/// else any path.
 fn views(
     paths: &impl Paths,
     expecting: Option<usize>,

@@ -1,4 +1,4 @@
-//! Data that arrives: it is put in order across paths, into the receive buffer that all share.
+//! Received data, put in order across paths into the receive buffer that all paths share.
 //!
 //! Standard: RFC 8684 §3.3.
 
@@ -16,11 +16,11 @@ const GROWS_FROM: u32 = 128;
 /// `mptcp_rcv_space_adjust`).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Round {
-    /// Round-trip time of the slowest.
+    /// Round-trip time of the slowest subflow. `None` if none is known.
     pub(super) slowest: Option<Span>,
-    /// All carried data.
+    /// True if every subflow has carried data.
     pub(super) all_carried: bool,
-    /// Which subflows there are, a bit for each: their buffers grow.
+    /// Bit mask of the existing subflows, whose buffers grow.
     pub(super) present: u32,
 }
 
@@ -33,26 +33,27 @@ pub(super) struct Delivered {
     pub(super) fin: bool,
 }
 
-/// What reading did.
+/// Result of a read by the application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct HasRead {
-    /// Nothing is left, where it was something.
+    /// True if the read emptied a buffer that held data.
     pub(super) leaves_nothing: bool,
-    /// Twice as much is free as was last offered, on whatever path.
+    /// True if twice the window last offered on any path is free.
     pub(super) makes_room: bool,
 }
 
-/// What a subflow offers of the connection's buffer, by its own socket in Linux.
+/// Share of the connection's buffer that a subflow offers. In Linux each subflow has a socket of
+/// its own.
 #[derive(Debug, Clone, Copy, Default)]
 struct Subflow {
-    /// The most that it offers: that grows with what arrives on it (`rcv_ssthresh`).
+    /// Largest window that the subflow offers, which grows with the data on it (`rcv_ssthresh`).
     limit: u64,
-    /// The window that it last offered (`rcv_wnd`).
+    /// Window that the subflow last offered (`rcv_wnd`).
     offered: u64,
-    /// Payload of the largest segment that came on it.
+    /// Payload of the largest segment received on the subflow.
     largest: u32,
-    /// Its buffer, which grows with the connection's while it is there (`sk_rcvbuf`), and the window
-    /// that this allowed when it grew (`window_clamp`).
+    /// Buffer of the subflow, which grows with the connection's buffer (`sk_rcvbuf`), and the
+    /// window that it allowed when it grew (`window_clamp`).
     memory: u64,
     clamp: u64,
 }
@@ -62,33 +63,35 @@ struct Subflow {
 pub(super) struct Inbound {
     reassembly: Reassembly,
     window: AdvertisedWindow,
-    /// What this end says in its SYN (Linux `advmss`, before the options of a segment are taken off).
+    /// MSS in this end's SYN (Linux `advmss`, before the options of a segment are subtracted).
     mss: u32,
     subflows: [Subflow; MAX_PATHS],
-    /// The window that was last offered, on whatever path (`old_wspace`).
+    /// Window last offered on any path (`old_wspace`).
     last_offered: u64,
-    /// As Linux has it, and not the papers' stack.
+    /// True for Linux's stack, false for the papers' stack.
     is_linux: bool,
-    /// Data below was counted for the application.
+    /// Sequence number up to which data was counted for the application.
     counted_up_to: u64,
     fin_at: Option<u64>,
     is_finished: bool,
     is_reading: bool,
     unread: u64,
-    /// Bytes that the application reads once the segment that brought them is acknowledged.
+    /// Bytes that the application reads once their segment is acknowledged.
     fresh: u64,
     packet_memory: PacketMemory,
-    /// The packets in which data lies that is behind a gap or not read.
+    /// Packets with data behind a gap, or data that is not read.
     packets: Packets,
-    /// Where what is in order ends, but for what the last segments put in order (Linux does that last,
-    /// `__mptcp_ofo_queue`).
+    /// End of the data that the packets hold in order. The last segments' data joins later, as
+    /// Linux merges the out-of-order queue last (`__mptcp_ofo_queue`).
     packed_to: u64,
-    /// In the papers' stack the segment that came last is in the buffer when it is acknowledged.
+    /// True if the last segment still occupies the buffer when it is acknowledged. Only the papers'
+    /// stack sets it.
     is_fresh: bool,
 }
 
 impl Inbound {
-    /// `is_linux`: as Linux has it, and not the papers' stack.
+    /// Returns an empty receiving half. `is_linux`: true for Linux's stack, false for the papers'
+    /// stack.
     pub(super) fn new(config: &TcpConfig, is_linux: bool) -> Inbound {
         let mut reassembly = Reassembly::default();
         reassembly.begin(1);
@@ -101,7 +104,7 @@ impl Inbound {
         if let ReceiveWindow::Autotuned { max_bytes } = &mut config.receive_window
             && is_linux
         {
-            // The largest buffer is so much memory, of which the option takes a share.
+            // The largest buffer is an amount of memory, of which the option takes a share.
             let share = window::share_of(mss, config.packet_memory.alone);
             let less = window::share_of(mss.saturating_sub(option), packet_memory.alone);
             most_memory = Some(*max_bytes * window::WHOLE / share);
@@ -109,11 +112,12 @@ impl Inbound {
         }
         config.packet_memory = packet_memory;
         let mut window = AdvertisedWindow::new(&config);
-        // While a path has carried nothing a half of it is payload, and a window for more is not had.
+        // Half of the memory counts as payload while a path has carried nothing. Without this limit
+        // the buffer would allow a larger window.
         if let Some(memory) = most_memory {
             window.limit_memory(memory);
         }
-        // What the SYN says counts from here.
+        // The window in the SYN counts from here.
         window.begin(1, None);
         Inbound {
             reassembly,
@@ -140,13 +144,13 @@ impl Inbound {
         }
     }
 
-    /// The peer's SYN is answered, by an end whose full segments have `mss` bytes without the option.
+    /// Answers the peer's SYN. A full segment of this end has `mss` bytes without the option.
     pub(super) fn answer(&mut self, mss: u32) {
         self.window.begin(1, Some(mss));
         self.set_limits();
     }
 
-    /// The first subflow is established.
+    /// Begins the measurements once the first subflow is established.
     pub(super) fn on_established(&mut self, now: Time) {
         self.window.on_established(now, self.mss);
         self.set_limits();
@@ -158,9 +162,9 @@ impl Inbound {
         }
     }
 
-    /// A segment of `len` bytes that was not there came on a subflow, in order on it or not.
-    /// What the connection holds is no longer in the subflow's buffer, whose room this asks for: `held` is there.
-    /// Returns whether the subflow offers more.
+    /// Grows the offer of a subflow after `len` bytes of new data arrived on it, in order or not.
+    /// `held` is the data in the connection's buffer, which no longer occupies the subflow's
+    /// buffer. Returns true if the subflow offers more.
     pub(super) fn grow(&mut self, path: usize, len: u32, advertised_mss: u32, held: Held) -> bool {
         if len < GROWS_FROM {
             return false;
@@ -170,7 +174,7 @@ impl Inbound {
         } else {
             Held::Payload(0)
         };
-        // A subflow's own share of payload is known as soon as it has carried something.
+        // The share of payload of a subflow is known as soon as it has carried data.
         let own = &mut self.subflows[path];
         if len > own.largest {
             own.largest = len;
@@ -183,14 +187,16 @@ impl Inbound {
         grows
     }
 
-    /// Whether the application has nothing left to read once data from `start` to `end` is there, having read some.
+    /// Returns true if the data from `start` to `end` leaves the application nothing more to read,
+    /// after it read some.
     pub(super) fn is_drained_by(&self, start: u64, end: u64) -> bool {
         let next = self.reassembly.next();
         let is_next = start <= next && next < end;
         is_next && self.is_reading && self.unread == 0 && self.reassembly.is_whole_with(end)
     }
 
-    /// Whether data that ends at `end` is there already, all of it, and `path` could offer less than it last did (Linux).
+    /// Returns true if all data up to `end` is received already and `path` could offer less than it
+    /// last did (Linux).
     pub(super) fn has_all_of(&mut self, path: usize, end: u64, mss: u32) -> bool {
         if !self.is_linux || end > self.reassembly.next() {
             return false;
@@ -198,8 +204,8 @@ impl Inbound {
         self.offers_less(path, self.held(mss), mss)
     }
 
-    /// Whether `path` could offer less than it last did while nobody has read data from `start` to `end`, of which `bytes` are
-    /// put in order on it (Linux).
+    /// Returns true if `path` could offer less than it last did while the data from `start` to
+    /// `end` is unread (Linux). `bytes` of that data become in order.
     pub(super) fn is_crowded_by(
         &mut self,
         path: usize,
@@ -217,41 +223,42 @@ impl Inbound {
         self.offers_less(path, Held::Memory(held + self.memory_of(bytes, mss)), mss)
     }
 
-    /// Whether `path` could offer less than it last did with `held` in the buffer.
+    /// Returns true if `path` could offer less than it last did with `held` in the buffer.
     fn offers_less(&mut self, path: usize, held: Held, mss: u32) -> bool {
         self.window.set_limit(self.subflows[path].limit);
         self.window.preview(held, mss) < self.subflows[path].offered
     }
 
-    /// Memory of `bytes` in order, in segments of `mss`.
+    /// Returns the memory of `bytes` in order, in segments of `mss`.
     fn memory_of(&self, bytes: u64, mss: u32) -> u64 {
         let PacketMemory { alone, joined } = self.packet_memory;
         let segments = bytes.div_ceil(mss.into());
         bytes + segments * joined + segments.div_ceil(MOST_FRAGMENTS) * (alone - joined)
     }
 
-    /// Whether less than half of the buffer is free, the peer sending segments of `mss`.
+    /// Returns true if less than half of the buffer is free, for a peer that sends segments of
+    /// `mss`.
     pub(super) fn is_tight(&self, mss: u32) -> bool {
         self.window.is_tight(self.held(mss))
     }
 
-    /// Next data sequence number expected, the DATA_ACK.
+    /// Returns the next data sequence number expected, the DATA_ACK.
     #[inline]
     pub(super) fn next(&self) -> u64 {
         self.reassembly.next()
     }
 
-    /// Bytes in the buffer: out of order, or not read.
+    /// Returns the number of bytes in the buffer, out of order or unread.
     pub(super) fn buffered(&self) -> u64 {
         self.reassembly.buffered() + self.unread
     }
 
-    /// Whether the peer's DATA_FIN came in order.
+    /// Returns true if the peer's DATA_FIN arrived in order.
     pub(super) fn is_finished(&self) -> bool {
         self.is_finished
     }
 
-    /// What of the buffer is taken, the peer sending segments of `mss`.
+    /// Returns the occupied part of the buffer, for a peer that sends segments of `mss`.
     fn held(&self, mss: u32) -> Held {
         if !self.window.counts_memory() {
             return Held::Payload(self.buffered());
@@ -263,12 +270,13 @@ impl Inbound {
         Held::Memory(held)
     }
 
-    /// The peer's DATA_FIN has the number `at`.
+    /// Records that the peer's DATA_FIN has the number `at`.
     pub(super) fn on_data_fin(&mut self, at: u64) {
         self.fin_at = Some(at);
     }
 
-    /// A segment of data from `start` to `end` is in order on its subflow, whose whole ones have `mss` bytes.
+    /// Inserts data from `start` to `end`, which is in order on its subflow. A full segment of the
+    /// subflow has `mss` bytes.
     pub(super) fn insert(&mut self, start: u64, end: u64, mss: u32) {
         self.reassembly.insert(start, end);
         // A short segment takes the memory of a whole one.
@@ -284,8 +292,8 @@ impl Inbound {
         }
     }
 
-    /// Hands on what was inserted; the last piece of it came on a subflow with segments of `mss`.
-    /// `measure` looks at the subflows.
+    /// Delivers the inserted data, the last of which came on a subflow with segments of `mss`.
+    /// `measure` returns the state of the subflows.
     pub(super) fn deliver(
         &mut self,
         now: Time,
@@ -317,7 +325,8 @@ impl Inbound {
         delivered
     }
 
-    /// The application reads what has arrived, once that is acknowledged: so the buffer grows after the acknowledgment.
+    /// Lets the application read the data that is acknowledged by now, so that the buffer grows
+    /// after the acknowledgment. `None` if there was nothing to read.
     pub(super) fn read_fresh(
         &mut self,
         now: Time,
@@ -333,8 +342,8 @@ impl Inbound {
         })
     }
 
-    /// The application read `bytes`. A round trip is that of the slowest subflow, looked up when the
-    /// one before it would be over.
+    /// Records that the application read `bytes`. The round trip is that of the slowest subflow,
+    /// measured when the previous one would be over.
     fn on_read(&mut self, now: Time, bytes: u64, mss: u32, measure: impl FnOnce() -> Round) {
         if bytes == 0 {
             return;
@@ -344,7 +353,8 @@ impl Inbound {
             let round = measure();
             present = round.present;
             self.window.set_rtt(round.slowest);
-            // The share of payload is the least of the subflows', and a half on one that carried none.
+            // Linux takes the smallest share of payload of the subflows, and a half if one carried
+            // no data (`mptcp_rcv_space_adjust`).
             if round.all_carried {
                 self.window.measure_share(mss);
             } else {
@@ -369,8 +379,8 @@ impl Inbound {
         self.is_reading = false;
     }
 
-    /// The application reads again. Returns what waited for it, and whether the window opens by so
-    /// much that the peer is told.
+    /// Lets the application read again. Returns the bytes that waited for it, and true if the
+    /// window opens so far that the peer must hear of it.
     pub(super) fn resume(
         &mut self,
         now: Time,
@@ -391,15 +401,15 @@ impl Inbound {
         (unread, after >= before + u64::from(mss).min(after / 2))
     }
 
-    /// Window and scale of a SYN. What it offers stays offered.
+    /// Returns window and scale of a SYN. The offered window stays offered.
     ///
     /// Standard: RFC 8684 §3.3.4; RFC 9293 §3.8.6.
     pub(super) fn syn_window(&self) -> (u64, u8) {
         (self.window.initial(), self.window.scale())
     }
 
-    /// The window that a segment offers which leaves now on a subflow with segments of `mss`. What another
-    /// one offered stays offered.
+    /// Returns the window of a segment that leaves now on a subflow with segments of `mss`. A
+    /// window offered on another subflow stays offered.
     pub(super) fn advertise(&mut self, path: usize, mss: u32) -> u64 {
         let held = self.held(mss);
         self.window.set_limit(self.subflows[path].limit);

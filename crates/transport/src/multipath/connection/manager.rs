@@ -1,5 +1,5 @@
-//! Which paths there are: when each opens, joins, is announced, changes its priority and goes, and what
-//! the peer has yet to be told of it.
+//! Path manager: opens, joins, announces, prioritises and removes paths, and holds the signals
+//! that the peer has yet to receive.
 //!
 //! Standard: RFC 8684 §3.1, §3.2, §3.3.8, §3.4.
 
@@ -9,14 +9,14 @@ mod tests;
 use crate::multipath::{PathConfig, PathId};
 use fadeout_core::{MptcpOption, Span, Time};
 
-/// How far a path is.
+/// State of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// Not opened.
     Idle,
     /// MP_CAPABLE or MP_JOIN is on its way.
     Opening,
-    /// MP_JOIN was answered; data waits for the fourth packet (RFC 8684 section 3.2).
+    /// MP_JOIN was answered. Data waits for the fourth packet (RFC 8684 section 3.2).
     Confirming,
     /// Carries data.
     Usable,
@@ -24,14 +24,14 @@ enum Stage {
     Gone,
 }
 
-/// How a path starts when its time comes.
+/// Action on a path that is due to open or to confirm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Join {
-    /// It opens.
+    /// Open the path with MP_CAPABLE or MP_JOIN.
     Open,
-    /// MP_JOIN's third packet goes again.
+    /// Repeat MP_JOIN's third packet.
     Confirm,
-    /// It has gone as often as it may: the peer does not hear this path.
+    /// Give the path up, because the third packet went unanswered as often as it may be sent.
     GiveUp,
 }
 
@@ -39,24 +39,25 @@ pub(super) enum Join {
 struct Managed {
     config: PathConfig,
     stage: Stage,
-    /// When to open it, or to confirm again; [`Time::NEVER`] while the connection does not know.
+    /// Time to open the path, or to confirm again. [`Time::NEVER`] while the connection does not
+    /// know it.
     join_at: Time,
-    /// The handshake's last packet, with its option, has left.
+    /// True if the last packet of the handshake, with its option, has left.
     has_confirmed: bool,
-    /// How often MP_JOIN's third packet was repeated.
+    /// Number of repeats of MP_JOIN's third packet.
     confirmations: u32,
-    /// When to announce it; again until the echo.
+    /// Time to announce the path. Repeated until the peer's echo.
     announce_at: Time,
-    /// The peer announced it and has yet to hear so.
+    /// True if the peer announced the path and waits for the echo.
     owes_echo: bool,
-    /// Number of the next of the configured changes of priority.
+    /// Index of the next configured change of priority.
     next_change: usize,
-    /// The peer has yet to be told of the last.
+    /// True if the peer has yet to learn the last change of priority.
     tells_priority: bool,
 }
 
 impl Managed {
-    /// When its priority changes next.
+    /// Returns the time of the next change of priority.
     fn changes_at(&self) -> Time {
         let changes = &self.config.backup_changes;
         changes
@@ -66,20 +67,20 @@ impl Managed {
     }
 }
 
-/// The paths of a connection, by their numbers.
+/// Paths of a connection, indexed by their numbers.
 #[derive(Debug)]
 pub(super) struct PathManager {
     paths: Vec<Managed>,
     is_opener: bool,
-    /// The peer has sent something behind its SYN.
+    /// True once the peer has sent a segment after its SYN.
     is_confirmed: bool,
     is_closing: bool,
     join_delay: Span,
-    /// How often MP_JOIN's third packet is repeated.
+    /// Largest number of repeats of MP_JOIN's third packet.
     most_confirmations: u32,
-    /// A path whose removal the peer has yet to be told.
+    /// Path whose removal the peer has yet to learn. `None` if there is none.
     to_remove: Option<PathId>,
-    /// A path whose existence the peer has yet to be told.
+    /// Path that the peer has yet to learn. `None` if there is none.
     to_announce: Option<PathId>,
 }
 
@@ -112,7 +113,7 @@ impl PathManager {
         }
     }
 
-    /// This end opens the connection.
+    /// Marks this end as the opener of the connection.
     pub(super) fn be_opener(&mut self) {
         self.is_opener = true;
     }
@@ -121,20 +122,20 @@ impl PathManager {
         self.is_opener
     }
 
-    /// The other end opens it, on any path.
+    /// Waits for the other end to open the connection, on any path.
     pub(super) fn listen(&mut self) {
         for path in &mut self.paths {
             path.stage = Stage::Opening;
         }
     }
 
-    /// MP_CAPABLE or MP_JOIN leaves on a path.
+    /// Records that MP_CAPABLE or MP_JOIN leaves on a path.
     pub(super) fn open(&mut self, index: usize) {
         self.paths[index].stage = Stage::Opening;
         self.paths[index].join_at = Time::NEVER;
     }
 
-    /// The subflows close: no path comes any more.
+    /// Closes the subflows. No path opens any more.
     pub(super) fn close(&mut self) {
         self.is_closing = true;
         for path in &mut self.paths {
@@ -147,20 +148,21 @@ impl PathManager {
         self.is_closing
     }
 
-    /// Whether a path carries data.
+    /// Returns true if a path carries data.
     #[inline]
     pub(super) fn is_usable(&self, index: usize) -> bool {
         self.paths[index].stage == Stage::Usable
     }
 
-    /// Whether a path carries data, or is the first one, on its way to do so.
+    /// Returns true if a path carries data, or is the first path while it opens.
     pub(super) fn may_carry(&self, index: usize) -> bool {
         let stage = self.paths[index].stage;
         let is_opening = index == 0 && stage == Stage::Opening && self.is_opener;
         stage == Stage::Usable || is_opening
     }
 
-    /// Whether a path has a socket: who opened it from its SYN on, the other once it is complete.
+    /// Returns true if a path has a socket. The opener has one from its SYN on, the other end once
+    /// the handshake is complete.
     pub(super) fn is_there(&self, index: usize) -> bool {
         match self.paths[index].stage {
             Stage::Idle | Stage::Gone => false,
@@ -177,12 +179,12 @@ impl PathManager {
         self.paths.iter().all(|path| path.stage == Stage::Gone)
     }
 
-    /// Whether further paths of an established connection may join.
+    /// Returns true if additional paths of an established connection may join.
     pub(super) fn may_join(&self) -> bool {
         self.is_confirmed || !self.is_opener
     }
 
-    /// Whether a path was opened and did not go.
+    /// Returns true if a path was opened and is not gone.
     pub(super) fn is_open(&self, index: usize) -> bool {
         !matches!(self.paths[index].stage, Stage::Gone | Stage::Idle)
     }
@@ -195,7 +197,7 @@ impl PathManager {
         self.paths[index].config.backup = is_backup;
     }
 
-    /// When something of a path is due.
+    /// Returns the time of the next action on a path.
     pub(super) fn wake_at(&self, index: usize) -> Time {
         let path = &self.paths[index];
         let mut at = path.join_at.min(path.announce_at);
@@ -208,7 +210,8 @@ impl PathManager {
         at
     }
 
-    /// Whether a path opens or confirms now; after a confirmation the caller says when to repeat it.
+    /// Returns the action if a path opens or confirms now. `None` if neither is due. After a
+    /// confirmation the caller sets the time of the next one.
     ///
     /// Standard: RFC 8684 §3.2.
     pub(super) fn due_join(&mut self, now: Time, index: usize) -> Option<Join> {
@@ -227,14 +230,15 @@ impl PathManager {
         Some(Join::Open)
     }
 
-    /// MP_JOIN's third packet is repeated until it is answered, or was as often as data would be.
+    /// Schedules the next repeat of MP_JOIN's third packet. Repeats end with the answer, or after
+    /// as many as data would have.
     pub(super) fn confirm_again(&mut self, index: usize, at: Time) {
         let path = &mut self.paths[index];
         path.confirmations += 1;
         path.join_at = at;
     }
 
-    /// Whether a path becomes a backup now, or a regular path again, and the peer must be told.
+    /// Returns true if a path changes between backup and regular now and the peer must learn it.
     ///
     /// Standard: RFC 8684 §3.3.8.
     pub(super) fn due_priority(&mut self, now: Time, index: usize) -> bool {
@@ -244,14 +248,15 @@ impl PathManager {
             path.next_change += 1;
             path.config.backup = !path.config.backup;
         }
-        // Before the path joins its MP_JOIN says it.
+        // Before the path joins, its MP_JOIN carries the priority.
         let is_told = path.config.backup != was && path.stage == Stage::Usable;
         path.tells_priority |= is_told;
         is_told
     }
 
-    /// Whether a path is announced now, and again each timeout until the peer has heard: the longest of
-    /// those that carry data, `rto` being a path's.
+    /// Returns true if a path is announced now. The announcement is repeated until the peer's echo.
+    /// The interval is the longest timeout of the paths that carry data, where `rto` returns the
+    /// timeout of a path.
     ///
     /// Standard: RFC 8684 §3.4.1.
     pub(super) fn due_announcement(
@@ -277,12 +282,12 @@ impl PathManager {
         !is_needless
     }
 
-    /// Whether the time of a path that is open is over.
+    /// Returns true if an open path has reached its configured end.
     pub(super) fn is_over(&self, now: Time, index: usize) -> bool {
         self.paths[index].config.until <= now && !self.is_closing && self.is_open(index)
     }
 
-    /// A path goes. Returns whether it had not gone before.
+    /// Removes a path. Returns true if the path was not gone before.
     pub(super) fn lose(&mut self, index: usize) -> bool {
         let path = &mut self.paths[index];
         let was = std::mem::replace(&mut path.stage, Stage::Gone);
@@ -291,7 +296,8 @@ impl PathManager {
         was != Stage::Gone
     }
 
-    /// The opening end tells the other of a path that went. Returns whether it has to.
+    /// Schedules the signal that a path is removed, which only the opening end sends. Returns true
+    /// if it is sent.
     ///
     /// Standard: RFC 8684 §3.4.2.
     pub(super) fn tell_removal(&mut self, index: usize) -> bool {
@@ -301,7 +307,8 @@ impl PathManager {
         self.is_opener
     }
 
-    /// The peer announced a path, or heard our announcement. Returns whether it must hear so.
+    /// Records that the peer announced a path or echoed this end's announcement. Returns true if an
+    /// echo must be sent.
     pub(super) fn on_announcement(&mut self, now: Time, index: usize, is_echo: bool) -> bool {
         let Some(path) = self.paths.get_mut(index) else {
             return false;
@@ -317,9 +324,10 @@ impl PathManager {
         true
     }
 
-    /// A segment behind the SYNs came on a path that is established; it had MP_JOIN, or not. Returns
-    /// whether it is acknowledged at once. The opener's first one lets the others join: before it, the peer
-    /// may not have had the key of MP_CAPABLE's third packet (Linux `check_fully_established`).
+    /// Records a segment after the SYNs on an established path. `has_join`: true if it carried
+    /// MP_JOIN. Returns true if the segment is acknowledged at once. The opener's first such
+    /// segment lets the other paths join. Before it the peer may lack the key of MP_CAPABLE's third
+    /// packet (Linux `check_fully_established`).
     ///
     /// Standard: RFC 8684 §3.1, §3.2.
     pub(super) fn on_segment(&mut self, now: Time, index: usize, has_join: bool) -> bool {
@@ -344,7 +352,7 @@ impl PathManager {
         }
     }
 
-    /// The first path is established: the others are announced.
+    /// Records that the first path is established. The other paths are then announced.
     pub(super) fn on_established(&mut self, now: Time) {
         if self.is_opener {
             self.paths[0].stage = Stage::Usable;
@@ -366,13 +374,13 @@ impl PathManager {
         }
     }
 
-    /// The peer answered MP_JOIN; its third packet is repeated at `again_at`.
+    /// Records that the peer answered MP_JOIN. The third packet is repeated at `again_at`.
     pub(super) fn on_join_answered(&mut self, index: usize, again_at: Time) {
         self.paths[index].stage = Stage::Confirming;
         self.paths[index].join_at = again_at;
     }
 
-    /// The option of a SYN on a path, and of what completes its handshake.
+    /// Returns the option of a SYN on a path, and of the packet that completes its handshake.
     pub(super) fn handshake(&self, index: usize) -> MptcpOption {
         if index == 0 {
             MptcpOption::Capable
@@ -383,8 +391,8 @@ impl PathManager {
         }
     }
 
-    /// Option of an acknowledgment without data that leaves on a path, in place of its data sequence
-    /// signal.
+    /// Returns the option of an acknowledgment without data that leaves on a path. The option
+    /// replaces the data sequence signal. `None` if there is nothing to signal.
     pub(super) fn signal(&mut self, index: usize) -> Option<MptcpOption> {
         let handshake = self.handshake(index);
         let is_opener = self.is_opener;

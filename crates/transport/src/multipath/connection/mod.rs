@@ -1,11 +1,16 @@
-//! One end of a multipath connection: it carries segments, timers and commands between its subflows and
-//! its machines, which do not know each other.
+//! Endpoint of a multipath connection. The connection carries segments, timers and commands between
+//! its subflows and its machines, which do not know each other.
 //!
-//! - [`manager`]: which paths there are, and what is said of them
-//! - [`outbound`]: data that leaves, whatever path carries what
-//! - [`allocator`]: which data goes where, as it leaves
-//! - [`queues`]: which data waits where, ahead of the subflows' windows, as in Linux
-//! - [`inbound`]: data that arrives, and the receive buffer that all paths share
+//! - [`manager`]: existing paths, and their signals
+//!
+//! - [`outbound`]: outgoing data, independent of the paths that carry it
+//!
+//! - [`allocator`]: choice of data and path at departure
+//!
+//! - [`queues`]: data that waits ahead of the subflows' windows, as in Linux
+//!
+//! - [`inbound`]: received data, and the receive buffer that all paths share
+//!
 //! - [`path`]: one path's subflow and its mappings
 
 mod allocator;
@@ -36,8 +41,8 @@ use path::Path;
 use queues::SendQueues;
 use std::sync::Arc;
 
-/// One end of a Multipath TCP connection, without clock or I/O. The first path opens it with
-/// MP_CAPABLE; the opening end joins the others.
+/// Endpoint of a Multipath TCP connection, without clock or I/O. The first path opens it with
+/// MP_CAPABLE. The opening end joins the others.
 #[derive(Debug)]
 pub struct MultipathConnection {
     paths: Vec<Path>,
@@ -45,14 +50,15 @@ pub struct MultipathConnection {
     outbound: Outbound,
     inbound: Inbound,
     allocator: Allocator,
-    /// Where data waits ahead of the subflows' windows.
+    /// Data that waits ahead of the subflows' windows. `None` if data is bound to paths at
+    /// departure.
     queues: Option<SendQueues>,
-    /// A send buffer has grown in this step.
+    /// True if a send buffer has grown in this step.
     has_grown: bool,
     is_coupled: bool,
     is_established: bool,
     is_closed: bool,
-    /// Resets carry MP_FASTCLOSE.
+    /// True if resets carry MP_FASTCLOSE.
     is_aborting: bool,
     /// Outputs of a subflow, before they become the connection's.
     scratch: Outbox,
@@ -63,14 +69,15 @@ pub struct MultipathConnection {
 pub struct Subflow {
     /// Flow that its rows carry.
     pub flow: FlowId,
-    /// Its congestion control.
+    /// Congestion control of the subflow.
     pub congestion: Congestion,
-    /// Backup flag, and when it comes and goes.
+    /// Backup flag, and the times of its changes.
     pub config: PathConfig,
 }
 
 impl MultipathConnection {
-    /// A closed connection over `subflows`, the first of which opens it, at this `end` of its flow.
+    /// Returns a closed connection over `subflows`, at this `end` of its flow. The first subflow
+    /// opens it.
     ///
     /// # Panics
     /// With no subflow or more than [`MAX_PATHS`]: the scenario reader refuses both.
@@ -95,7 +102,7 @@ impl MultipathConnection {
             (1..=MAX_PATHS).contains(&count),
             "a connection has one to {MAX_PATHS} paths"
         );
-        // Over one path nothing waits: it is TCP.
+        // A single path needs no queue ahead of its window, because it is TCP.
         let waits = config.path_scheduler.is_upstream() && count > 1;
         MultipathConnection {
             paths,
@@ -124,7 +131,7 @@ impl MultipathConnection {
         }
     }
 
-    /// Takes a command of the application.
+    /// Processes a command of the application.
     pub fn on_app(
         &mut self,
         now: Time,
@@ -156,7 +163,7 @@ impl MultipathConnection {
             }
             AppCommand::PauseReading => self.inbound.pause(),
             AppCommand::ResumeReading => self.resume_reading(now, out),
-            // A connection of several paths reads all or nothing.
+            // A connection of several paths reads everything or nothing.
             AppCommand::Read(_) => {}
             AppCommand::Abort => {
                 // RFC 8684 section 3.5, option R: resets on every subflow.
@@ -169,7 +176,7 @@ impl MultipathConnection {
         self.send(now, out, probe);
     }
 
-    /// Takes a segment that arrived on `path` in an IP packet that carried `ecn`.
+    /// Processes a segment that arrived on `path` in an IP packet that carried `ecn`.
     pub fn on_segment(
         &mut self,
         now: Time,
@@ -208,7 +215,7 @@ impl MultipathConnection {
         self.send(now, out, probe);
     }
 
-    /// A wake-up; stale ones do nothing.
+    /// Processes a wake-up. A stale wake-up has no effect.
     pub fn on_wake(&mut self, now: Time, out: &mut PathOutbox, probe: &mut impl Probe) {
         for index in 0..self.paths.len() {
             if self.paths[index].tcp.wake_at() <= now {
@@ -226,8 +233,8 @@ impl MultipathConnection {
         self.send(now, out, probe);
     }
 
-    /// When the connection next wants [`MultipathConnection::on_wake`]; [`Time::NEVER`] when only
-    /// a segment or a command can change anything.
+    /// Returns the time of the next call of [`MultipathConnection::on_wake`]. [`Time::NEVER`] if
+    /// only a segment or a command can change the state.
     pub fn wake_at(&self) -> Time {
         let paths = self.paths.iter().enumerate().map(|(index, path)| {
             let managed = self.manager.wake_at(index);
@@ -237,23 +244,23 @@ impl MultipathConnection {
         subflows.min(self.outbound.wake_at())
     }
 
-    /// The subflow of a path.
+    /// Returns the subflow of a path.
     pub fn subflow(&self, path: PathId) -> &TcpEndpoint {
         &self.paths[path.index()].tcp
     }
-    /// Counters of a path.
+    /// Returns the counters of a path.
     pub fn statistics(&self, path: PathId) -> PathStatistics {
         self.paths[path.index()].statistics
     }
-    /// Number of paths.
+    /// Returns the number of paths.
     pub fn path_count(&self) -> usize {
         self.paths.len()
     }
-    /// Data that the peer acknowledged (DATA_ACK), bytes.
+    /// Returns the number of bytes that the peer acknowledged (DATA_ACK).
     pub fn acked_bytes(&self) -> u64 {
         self.outbound.una() - 1
     }
-    /// Bytes in the receive buffer: out of order, or not read.
+    /// Returns the number of bytes in the receive buffer, out of order or unread.
     pub fn buffered(&self) -> u64 {
         self.inbound.buffered()
     }

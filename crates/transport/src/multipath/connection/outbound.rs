@@ -1,46 +1,46 @@
-//! Data that leaves: what was written, sent and acknowledged, the peer's window, the DATA_FIN, and the
-//! timer of the connection.
+//! Outgoing data: sequence numbers written, sent and acknowledged, the peer's window, the DATA_FIN,
+//! and the connection's timer.
 //!
 //! Standard: RFC 8684 §3.3.
 
 use crate::tcp::TcpConfig;
 use fadeout_core::{Dss, Span, Time};
 
-/// Data that the application writes without end.
+/// Number of bytes that stands for an endless write.
 pub(super) const ENDLESS: u64 = u64::MAX / 4;
 
 /// Result of the connection's timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expiry {
-    /// Something was acknowledged meanwhile.
+    /// Data was acknowledged meanwhile.
     Progress,
-    /// The DATA_FIN alone was not.
+    /// Only the DATA_FIN was not acknowledged.
     FinOutstanding,
-    /// Data was not.
+    /// Data was not acknowledged.
     Stalled,
 }
 
-/// The sending half of a connection, whatever path carries what.
+/// Sending half of a connection, independent of the paths that carry its data.
 #[derive(Debug)]
 pub(super) struct Outbound {
     /// First data sequence number not acknowledged (DATA_ACK received).
     una: u64,
     /// Next data sequence number to be sent for the first time.
     nxt: u64,
-    /// Right edge of what the application has written.
+    /// End of the data that the application has written.
     end: u64,
     /// First data sequence number beyond the peer's window.
     window_end: u64,
     fin_queued: bool,
     fin_sent: bool,
-    /// How often DATA_FIN was said again, and how often it may be.
+    /// Number of repeats of DATA_FIN, and its limit.
     fin_repeats: u32,
     most_repeats: u32,
-    /// The shortest and the longest time between two.
+    /// Shortest and longest time between two repeats.
     waits: (Span, Span),
-    /// When data that is not acknowledged is looked at again.
+    /// Time at which unacknowledged data is checked again.
     timer_at: Time,
-    /// Data-level UNA when that timer was set.
+    /// Data-level UNA when the timer was set.
     una_then: u64,
 }
 
@@ -64,12 +64,12 @@ impl Outbound {
         }
     }
 
-    /// The application wrote `bytes` more.
+    /// Adds `bytes` that the application wrote.
     pub(super) fn write(&mut self, bytes: u64) {
         self.end = self.end.saturating_add(bytes);
     }
 
-    /// The application will write no more.
+    /// Queues the DATA_FIN, after which the application writes no more.
     pub(super) fn finish(&mut self) {
         self.fin_queued = true;
     }
@@ -90,13 +90,13 @@ impl Outbound {
     pub(super) fn window_end(&self) -> u64 {
         self.window_end
     }
-    /// Bytes that were never sent.
+    /// Returns the number of bytes that were never sent.
     #[inline]
     pub(super) fn unsent(&self) -> u64 {
         self.end - self.nxt
     }
 
-    /// The peer offers a window of `window` bytes behind what `data_ack` acknowledges.
+    /// Processes a DATA_ACK up to `data_ack`, with a window of `window` bytes from there.
     pub(super) fn on_data_ack(&mut self, data_ack: u64, window: u64) {
         if data_ack > self.una && data_ack <= self.nxt + 1 {
             self.una = data_ack;
@@ -104,30 +104,31 @@ impl Outbound {
         self.window_end = self.window_end.max(data_ack + window);
     }
 
-    /// A segment of the handshake offers a window: a SYN behind the first number, another one behind
-    /// what is acknowledged.
+    /// Processes the window of a handshake segment. The window of a SYN begins at the first number,
+    /// and that of another segment at the first unacknowledged one.
     pub(super) fn on_handshake(&mut self, is_syn: bool, window: u64) {
         let from = if is_syn { 1 } else { self.una };
         self.window_end = self.window_end.max(from + window);
     }
 
-    /// Data up to `end` left.
+    /// Records that data up to `end` left.
     pub(super) fn on_sent(&mut self, end: u64) {
         self.nxt = self.nxt.max(end);
     }
 
-    /// Whether DATA_FIN has to leave by itself: everything was sent, and it did not ride on it.
+    /// Returns true if DATA_FIN has to leave by itself, because all data was sent without it.
     pub(super) fn owes_fin(&self) -> bool {
         self.fin_queued && !self.fin_sent && self.nxt == self.end
     }
 
-    /// Whether the DATA_FIN was acknowledged.
+    /// Returns true if the DATA_FIN was acknowledged.
     pub(super) fn is_fin_acknowledged(&self) -> bool {
         self.fin_sent && self.una > self.end
     }
 
-    /// The data sequence signal of a segment that acknowledges `data_ack` and carries `data`: its first
-    /// number, how many bytes, and how many from there on are of one mapping.
+    /// Returns the data sequence signal of a segment that acknowledges `data_ack`. `data` has the
+    /// first number of its data, the number of bytes, and the bytes from there to the end of the
+    /// mapping. `None` without data.
     pub(super) fn signal(&mut self, data_ack: u64, data: Option<(u64, u32, u64)>) -> Dss {
         let mut dss = Dss {
             data_ack,
@@ -151,8 +152,8 @@ impl Outbound {
         self.timer_at
     }
 
-    /// Lets the timer run while something is not acknowledged, from when something last was: until what
-    /// `fires_at` says, if anything.
+    /// Runs the timer while data is unacknowledged, from the last acknowledgment on. The timer ends
+    /// at the time that `fires_at` returns. It does not run if that is `None`.
     pub(super) fn arm(&mut self, fires_at: impl FnOnce() -> Option<Time>) {
         let sent = self.nxt + u64::from(self.fin_sent);
         if self.una >= sent {
@@ -163,13 +164,14 @@ impl Outbound {
         }
     }
 
-    /// Lets the timer run until `at`.
+    /// Sets the timer to end at `at`.
     pub(super) fn set_timer(&mut self, at: Time) {
         self.timer_at = at;
     }
 
-    /// DATA_FIN is said again, and the timer runs twice as long as before (Linux
-    /// `mptcp_set_datafin_timeout`). Returns whether it is: a peer that stays silent is given up.
+    /// Repeats DATA_FIN, and runs the timer twice as long as before (Linux
+    /// `mptcp_set_datafin_timeout`). Returns false if the peer stayed silent too long and is given
+    /// up.
     pub(super) fn repeat_fin(&mut self, now: Time) -> bool {
         if self.fin_repeats >= self.most_repeats {
             return false;
@@ -181,7 +183,7 @@ impl Outbound {
         true
     }
 
-    /// The timer expired.
+    /// Handles an expiry of the timer.
     pub(super) fn on_timer(&mut self) -> Expiry {
         self.timer_at = Time::NEVER;
         if self.una != self.una_then {
@@ -202,7 +204,7 @@ mod tests {
         Time::ZERO + Span::from_millis(millis)
     }
 
-    /// A thousand bytes were written, and so many sent.
+    /// Returns a sending half with a thousand bytes written and `sent` bytes sent.
     fn outbound(sent: u64) -> Outbound {
         let mut outbound = Outbound::new(&TcpConfig::linux());
         outbound.write(1_000);
@@ -210,7 +212,7 @@ mod tests {
         outbound
     }
 
-    /// All was sent, the DATA_FIN with it.
+    /// Returns a sending half that has sent all data and the DATA_FIN.
     fn outbound_closed() -> Outbound {
         let mut outbound = outbound(1_000);
         outbound.finish();

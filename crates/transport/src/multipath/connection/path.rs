@@ -1,4 +1,4 @@
-//! One path: its subflow, and which data its sequence numbers carry.
+//! One path: its subflow, and the data that its sequence numbers carry.
 
 use super::manager::PathManager;
 use crate::congestion::Window;
@@ -12,11 +12,11 @@ use std::collections::VecDeque;
 pub(super) struct Mapping {
     /// First subflow sequence number.
     pub(super) seq: u64,
-    /// Its data sequence number.
+    /// First data sequence number.
     pub(super) data_seq: u64,
-    /// Bytes.
+    /// Number of bytes.
     pub(super) len: u64,
-    /// Bytes from there to the end of the piece that was mapped at once.
+    /// Bytes from the start of this range to the end of the data that was mapped at once.
     pub(super) rest: u64,
 }
 
@@ -41,17 +41,18 @@ pub(super) struct Mappings {
 }
 
 impl Mappings {
-    /// A new mapping left.
+    /// Records a new mapping that left.
     pub(super) fn push(&mut self, mapping: Mapping) {
         self.sent.push_back(mapping);
     }
 
-    /// Mappings sent and not acknowledged, in order.
+    /// Returns the mappings sent and not acknowledged, in order.
     pub(super) fn sent(&self) -> impl Iterator<Item = &Mapping> {
         self.sent.iter()
     }
 
-    /// The data sequence number of a byte sent on the subflow, and how many bytes from there on were mapped at once.
+    /// Returns the data sequence number of a byte sent on the subflow, and the number of bytes from
+    /// there on that were mapped at once. `None` if the byte has no mapping.
     pub(super) fn data_seq_of(&self, seq: u64) -> Option<(u64, u64)> {
         let after = self.sent.partition_point(|mapping| mapping.seq <= seq);
         let mapping = self.sent.get(after.checked_sub(1)?)?;
@@ -59,14 +60,15 @@ impl Mappings {
         (seq < mapping.end()).then(|| (mapping.data_seq + inside, mapping.rest - inside))
     }
 
-    /// The mapping that carries a data sequence number and is not acknowledged.
+    /// Returns the unacknowledged mapping that carries a data sequence number. `None` if there is
+    /// none.
     pub(super) fn mapping_of(&self, data_seq: u64) -> Option<Mapping> {
         let carries =
             |mapping: &&Mapping| mapping.data_seq <= data_seq && data_seq < mapping.data_end();
         self.sent.iter().find(carries).copied()
     }
 
-    /// Forgets what the subflow acknowledged.
+    /// Removes mappings that the subflow acknowledged.
     pub(super) fn forget_acknowledged(&mut self, snd_una: u64) {
         while self
             .sent
@@ -77,7 +79,7 @@ impl Mappings {
         }
     }
 
-    /// Keeps a mapping that arrived until the subflow has it in order.
+    /// Keeps a received mapping until the subflow has it in order. Returns true if it is new.
     pub(super) fn hold(&mut self, mapping: Mapping, rcv_nxt: u64) -> bool {
         let at = self.held.partition_point(|known| known.seq < mapping.seq);
         let known = self.held.get(at);
@@ -88,7 +90,8 @@ impl Mappings {
         is_new
     }
 
-    /// The first of what is held that the subflow, which expects `rcv_nxt`, has in order by now.
+    /// Removes and returns the first held mapping that is in order below `rcv_nxt`. `None` if there
+    /// is none.
     pub(super) fn take_in_order(&mut self, rcv_nxt: u64) -> Option<Mapping> {
         self.held.pop_front_if(|first| first.seq < rcv_nxt)
     }
@@ -103,7 +106,7 @@ pub struct PathStatistics {
     pub reinjected_bytes: u64,
     /// Bytes that reached the receiver in subflow order.
     pub arrived_bytes: u64,
-    /// Times its window was halved because it held the others up.
+    /// Number of times the path's window was halved because it held the others up.
     pub penalties: u64,
 }
 
@@ -130,30 +133,32 @@ impl Path {
         self.tcp.subflow_view()
     }
 
-    /// Payload of a segment without the option (Linux `advmss`).
+    /// Returns the payload of a segment without the option (Linux `advmss`).
     pub(super) fn advertised_mss(&self) -> u32 {
         self.tcp.window().mss + MptcpOption::MAPPING_LEN
     }
 }
 
-/// The paths as the machines that place data see them, by their numbers.
+/// Paths, by their numbers, as the allocator and the queues see them.
 pub(super) trait Paths {
-    /// How many there are.
+    /// Returns the number of paths.
     fn count(&self) -> usize;
-    /// Whether a path carries data.
+    /// Returns true if a path carries data.
     fn is_usable(&self, index: usize) -> bool;
-    /// Whether a path carries data, or is the first one, on its way to do so.
+    /// Returns true if a path carries data, or is the first path while it opens.
     fn may_carry(&self, index: usize) -> bool;
-    /// Whether a path went for good.
+    /// Returns true if a path is gone for good.
     fn is_gone(&self, index: usize) -> bool;
     fn is_backup(&self, index: usize) -> bool;
     fn view(&self, index: usize) -> SubflowView;
     fn window(&self, index: usize) -> Window;
-    /// Memory that a path's send buffer grows to, with `header` bytes for headers in each piece.
+    /// Returns the memory that a path's send buffer grows to, with `header` bytes for headers in
+    /// each sk_buff.
     fn wanted_buffer(&self, index: usize, header: u64) -> u64;
     fn mappings(&self, index: usize) -> &Mappings;
 
-    /// The longest retransmission timeout of those that carry data.
+    /// Returns the longest retransmission timeout of the paths that carry data. `None` if no path
+    /// does.
     fn longest_rto(&self) -> Option<fadeout_core::Span> {
         (0..self.count())
             .filter(|&index| self.is_usable(index))
@@ -162,7 +167,7 @@ pub(super) trait Paths {
     }
 }
 
-/// The paths of a connection, looked at.
+/// Read access to the paths of a connection.
 pub(super) struct Sight<'a> {
     pub(super) paths: &'a [Path],
     pub(super) manager: &'a PathManager,

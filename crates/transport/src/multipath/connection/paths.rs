@@ -1,4 +1,4 @@
-//! Subflows and paths that open, join, fail, return and go; and the close of the whole.
+//! Subflows and paths that open, join, fail, return and go, and the close of the connection.
 
 use super::manager::Join;
 use super::outbound::Expiry;
@@ -8,7 +8,7 @@ use crate::tcp::{AppCommand, AppEvent, ConnectionState};
 use fadeout_core::{Flags, MptcpOption, Probe, Segment, Time};
 
 impl MultipathConnection {
-    /// Does what is due of a path: it opens, changes its priority, is announced, or goes.
+    /// Runs the due actions of a path: it opens, changes its priority, is announced, or goes.
     pub(super) fn move_path(
         &mut self,
         now: Time,
@@ -45,7 +45,7 @@ impl MultipathConnection {
         }
     }
 
-    /// The peer ended the whole connection.
+    /// Ends the connection after the peer ended it.
     ///
     /// Standard: RFC 8684 §3.5.
     pub(super) fn on_fast_close(&mut self, out: &mut PathOutbox) {
@@ -56,7 +56,8 @@ impl MultipathConnection {
         self.report(AppEvent::Aborted, out);
     }
 
-    /// A path was lost: without any, or before another one may join, nothing is left of the connection.
+    /// Gives the connection up after the loss of a path, if no path is left or before another one
+    /// may join.
     fn give_up_if_over(&mut self, out: &mut PathOutbox) {
         let others_may_join = self.is_established && self.manager.may_join();
         if !others_may_join || self.manager.are_all_gone() {
@@ -64,7 +65,7 @@ impl MultipathConnection {
         }
     }
 
-    /// A path is of no use any more: others carry what it had not delivered.
+    /// Removes a path that is of no use any more. Other paths carry its undelivered data.
     pub(super) fn lose_path(&mut self, index: usize) {
         if !self.manager.lose(index) {
             return;
@@ -79,7 +80,7 @@ impl MultipathConnection {
         path.tcp.vanish();
     }
 
-    /// Effect on the path's handshake of the segment that was just processed.
+    /// Advances the path's handshake by the segment that was just processed.
     pub(super) fn follow_handshake(
         &mut self,
         now: Time,
@@ -97,7 +98,7 @@ impl MultipathConnection {
         }
     }
 
-    /// A subflow reported an event.
+    /// Processes an event of a subflow.
     pub(super) fn on_subflow_event(
         &mut self,
         now: Time,
@@ -127,7 +128,7 @@ impl MultipathConnection {
         }
     }
 
-    /// The close: DATA_FIN, its acknowledgment, then the subflows' FINs.
+    /// Runs the close: DATA_FIN, its acknowledgment, then the subflows' FINs.
     ///
     /// Standard: RFC 8684 §3.3.3.
     pub(super) fn follow_close(&mut self, now: Time, out: &mut PathOutbox, probe: &mut impl Probe) {
@@ -165,8 +166,8 @@ impl MultipathConnection {
         }
     }
 
-    /// Says DATA_FIN again on every path, as one may have lost the peer without a word; a peer that stays
-    /// silent is given up as in TCP.
+    /// Repeats DATA_FIN on every path, because one may have lost the peer without notice. A peer
+    /// that stays silent is given up as in TCP.
     fn repeat_data_fin(&mut self, now: Time, out: &mut PathOutbox) {
         let goes_on = self.outbound.repeat_fin(now);
         for index in 0..self.paths.len() {
@@ -181,8 +182,8 @@ impl MultipathConnection {
         }
     }
 
-    /// The connection's timer expired: says DATA_FIN again, or sends the head of the line on a path
-    /// that has nothing to do.
+    /// Handles an expiry of the connection's timer. Repeats DATA_FIN, or sends the head of the line
+    /// on a path with nothing to send.
     pub(super) fn on_data_timer(&mut self, now: Time, out: &mut PathOutbox) {
         match self.outbound.on_timer() {
             Expiry::Progress => {}

@@ -1,14 +1,15 @@
-//! The send queues of Linux's stack: data is bound to a subflow as soon as it is written, and waits
-//! there for the subflow's window (net/mptcp/protocol.c, Linux 6.12).
+//! Send queues of Linux's stack (net/mptcp/protocol.c, Linux 6.12). Written data is bound to a
+//! subflow at once and waits there for the subflow's window.
 //!
-//! - The socket takes data until its send buffer is full; what holds it is what the peer has not
-//!   acknowledged *in order*. The buffer is the sum of the subflows'. A full one is filled again
-//!   once a third is free.
-//! - What was taken is bound at once, in bursts, to the path whose queue drains soonest. Where that
-//!   path's own buffer is full, nothing is bound.
-//! - So a path that stops holds up what waits behind its data: the others run dry once the send
-//!   buffer is full of it. After five expiries of the connection's timer without a segment on the
-//!   path, everything not acknowledged is bound anew, and the path left out until it is heard.
+//! - The socket accepts data until its send buffer is full. Data stays in the buffer until the peer
+//! acknowledges it *in order*. The buffer is the sum of the subflows' buffers. A full buffer is
+//! filled again once a third is free.
+//! - Accepted data is bound at once, in bursts, to the path with the queue that drains soonest.
+//! Nothing is bound while that path's own buffer is full.
+//! - So a stopped path blocks the data queued after its own. The other paths run dry once that data
+//! fills the send buffer. After five expiries of the connection's timer without a segment on the
+//! path, all unacknowledged data is bound anew. The path is then left out until a segment arrives
+//! on it.
 
 #[cfg(test)]
 mod tests;
@@ -24,25 +25,25 @@ use fadeout_core::{Span, Time};
 use std::collections::VecDeque;
 use written::Written;
 
-/// Least send buffer of a connection beside its subflows', bytes (`tcp_wmem[0]`).
+/// Smallest send buffer of a connection in addition to its subflows', bytes (`tcp_wmem[0]`).
 const SMALLEST_BUFFER: u64 = 4096;
-/// Expiries of the connection's timer without a segment after which a path is stale: more than
-/// `net.mptcp.stale_loss_cnt`, which is 4.
+/// Expiries of the connection's timer without a segment after which a path is stale. Linux wants
+/// more than `net.mptcp.stale_loss_cnt`, which is 4.
 const STALE_EXPIRIES: u32 = 5;
-/// A path that takes over for a stale one was itself silent for fewer expiries than this.
+/// Silent expiries from which a path cannot take over for a stale path.
 const LIVELY_EXPIRIES: u32 = 3;
-/// The connection's timer when no subflow's runs (`TCP_RTO_MIN`).
+/// Duration of the connection's timer when no subflow's timer runs (`TCP_RTO_MIN`).
 const SHORTEST_TIMER: Span = Span::from_millis(200);
 
-/// A range of data sequence numbers that waits on a path, in one piece of memory with one mapping.
+/// Range of data sequence numbers that waits on a path, in one sk_buff with one mapping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Waiting {
     pub(super) start: u64,
     pub(super) end: u64,
-    /// It was bound to a path before.
+    /// True if the range was bound to a path before.
     pub(super) is_again: bool,
-    /// A part has left with the mapping of the whole, so that nothing is joined to it any more
-    /// (`mptcp_skb_can_collapse_to`).
+    /// True if a part has left with the mapping of the whole range. No data is joined to such a
+    /// range (`mptcp_skb_can_collapse_to`).
     pub(super) is_mapped: bool,
 }
 
@@ -51,30 +52,32 @@ pub(super) struct Waiting {
 struct PathQueue {
     /// Data bound to the path that has not left.
     waiting: VecDeque<Waiting>,
-    /// Bytes of it.
+    /// Number of bytes in `waiting`.
     bytes: u64,
-    /// More was bound to the path than it was given the chance to send.
+    /// True if more data was bound since the path was last given the chance to send.
     is_fed: bool,
-    /// Memory for what waits or is not acknowledged, bytes.
+    /// Memory for waiting and unacknowledged data, bytes.
     send_buffer: u64,
-    /// What it has of itself counts while it is being opened, as a buffer has grown since (`__mptcp_sync_sndbuf`).
+    /// True if the path's initial buffer counts while the path is being opened. A growing buffer
+    /// sets it (`__mptcp_sync_sndbuf`).
     is_counted: bool,
     /// Average pacing rate, bits per second.
     pace: u64,
-    /// When the last segment arrived on it.
+    /// Time at which the last segment arrived on the path.
     heard_at: Time,
-    /// That, when the connection's timer first expired.
+    /// Value of `heard_at` when the connection's timer first expired.
     heard_then: Time,
-    /// Expiries of the connection's timer since, with nothing heard.
+    /// Expiries of the connection's timer since `heard_then` without a segment on the path.
     silent_expiries: u32,
-    /// Left out until it is heard.
+    /// True if the path is left out until a segment arrives on it.
     is_stale: bool,
-    /// The connection's window for what was bound since the path last acted.
+    /// Connection-level window for the data bound since the path last acted.
     window: u64,
 }
 
 impl PathQueue {
-    /// Bytes from `start` on that the last piece takes in yet, of at most `most` bytes.
+    /// Returns the number of bytes from `start` on that still fit into the last range of at most
+    /// `most` bytes.
     fn room_of_last(&self, start: u64, is_again: bool, most: u64) -> u64 {
         let last = self.waiting.back();
         let last =
@@ -82,7 +85,7 @@ impl PathQueue {
         last.map_or(0, |last| most.saturating_sub(last.end - last.start))
     }
 
-    /// Puts data behind what waits, in pieces of `most` bytes.
+    /// Appends data to the queue, in ranges of `most` bytes.
     fn wait(&mut self, mut data: Waiting, most: u64) {
         self.bytes += data.end - data.start;
         self.is_fed = true;
@@ -99,7 +102,7 @@ impl PathQueue {
         }
     }
 
-    /// `bytes` of what waits first have left.
+    /// Removes `bytes` that have left from the head of the queue.
     fn leave(&mut self, bytes: u64) {
         self.bytes -= bytes;
         if let Some(first) = self.waiting.front_mut() {
@@ -112,14 +115,14 @@ impl PathQueue {
     }
 }
 
-/// What was done when data was taken.
+/// Result of one step of filling the send buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Filled {
     /// A burst was bound to this path.
     Bound(usize),
-    /// What a call wrote is bound as far as it can be, and another one follows.
+    /// The data of one write is bound as far as possible, and another write follows.
     Call,
-    /// There is nothing more to write, or no room.
+    /// Nothing is left to write, or there is no room.
     Whole,
 }
 
@@ -127,30 +130,32 @@ pub(super) enum Filled {
 #[derive(Debug)]
 pub(super) struct SendQueues {
     paths: Vec<PathQueue>,
-    /// The send buffer of a subflow.
+    /// Send buffer of one subflow.
     of_subflow: SendBufferConfig,
-    /// A window that is nearly full is filled to the byte: what ends short waits by Nagle's rule. Without that it would leave as
-    /// a sliver with each ACK, so that whole segments are bound.
+    /// True if a window that is nearly full is filled to the byte, because Nagle's rule holds a
+    /// short segment back. Without Nagle a sliver would leave with each ACK, so only whole segments
+    /// are bound.
     to_the_byte: bool,
     written: Written,
     /// Paths that have been opened.
     opened: usize,
-    /// What a call wrote is being bound, and whether another one follows.
+    /// True while the data of one write is being bound.
     is_in_call: bool,
     calls_follow: bool,
-    /// Next data sequence number to be bound, and whether it went back.
+    /// Next data sequence number to be bound.
     bound: u64,
     is_anew: bool,
-    /// First data sequence number that never was.
+    /// First data sequence number that was never bound.
     unbound: u64,
     clock: TimerClock,
-    /// How long the connection's timer runs. It is measured when a path is sought for data, and stays
+    /// Duration of the connection's timer. Updated when a path is sought for data, and unchanged
     /// while the peer's window is full.
     timer: Span,
 }
 
 impl SendQueues {
-    /// Empty queues of `paths` paths with such send buffers, and subflows of `config`.
+    /// Returns empty queues of `paths` paths, for subflows with the send buffer `of_subflow` and
+    /// the settings of `config`.
     pub(super) fn new(
         paths: usize,
         of_subflow: SendBufferConfig,
@@ -172,48 +177,48 @@ impl SendQueues {
         }
     }
 
-    /// Whether the writer waits for the buffer.
+    /// Returns true if the writer waits for the buffer.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.written.is_waiting()
     }
 
-    /// How long the connection's timer runs.
+    /// Returns the duration of the connection's timer.
     pub(super) fn timer(&self) -> Span {
         self.timer
     }
 
-    /// When the connection's timer fires that is set at `now` for `span`.
+    /// Returns the time at which the connection's timer fires if it is set at `now` for `span`.
     pub(super) fn fires_at(&self, now: Time, span: Span) -> Time {
         self.clock.fires_at(now, span)
     }
 
-    /// The first data that waits on a path.
+    /// Returns the first range that waits on a path. `None` if the queue is empty.
     pub(super) fn first(&self, index: usize) -> Option<Waiting> {
         self.paths[index].waiting.front().copied()
     }
 
-    /// Bytes that wait on a path.
+    /// Returns the number of bytes that wait on a path.
     pub(super) fn bytes(&self, index: usize) -> u64 {
         self.paths[index].bytes
     }
 
-    /// `bytes` of what waits first on a path have left.
+    /// Removes `bytes` that have left from the head of a path's queue.
     pub(super) fn leave(&mut self, index: usize, bytes: u64) {
         self.paths[index].leave(bytes);
     }
 
-    /// Whether more was bound to a path since this was last asked.
+    /// Returns true if more data was bound to a path since the last call.
     pub(super) fn take_fed(&mut self, index: usize) -> bool {
         std::mem::take(&mut self.paths[index].is_fed)
     }
 
-    /// Whether a path may get new data.
+    /// Returns true if a path may get new data.
     fn is_active(&self, index: usize, paths: &impl Paths) -> bool {
         paths.is_usable(index) && !self.paths[index].is_stale
     }
 
-    /// What waits on a path or is not acknowledged.
+    /// Returns the waiting and unacknowledged data of a path as the scheduler sees it.
     fn queue(&self, index: usize, paths: &impl Paths) -> Queue {
         let view = paths.view(index);
         let queue = &self.paths[index];
@@ -226,12 +231,13 @@ impl SendQueues {
         }
     }
 
-    /// The connection's window for what was bound to path `index` since this was last asked.
+    /// Returns the connection-level window for the data bound to path `index` since the last call.
     pub(super) fn take_window(&mut self, index: usize) -> u64 {
         std::mem::take(&mut self.paths[index].window)
     }
 
-    /// As long as the longest of the timers of subflows that are heard (`mptcp_timeout_from_subflow`).
+    /// Returns the longest timer of the subflows that are not silent
+    /// (`mptcp_timeout_from_subflow`).
     fn longest_timer(&self, now: Time, paths: &impl Paths) -> Span {
         let timers = (0..self.paths.len())
             .filter(|&index| self.is_active(index, paths))
@@ -244,8 +250,8 @@ impl SendQueues {
             .unwrap_or(SHORTEST_TIMER)
     }
 
-    /// After a segment on path `index`: it has a send buffer once its handshake is complete, and a stale path is stale no
-    /// more.
+    /// Records a segment on path `index`. The path gets a send buffer once its handshake is
+    /// complete, and is no longer stale.
     pub(super) fn on_heard(&mut self, now: Time, index: usize, paths: &impl Paths) {
         let queue = &mut self.paths[index];
         queue.heard_at = now;
@@ -258,8 +264,9 @@ impl SendQueues {
         }
     }
 
-    /// The window of path `index` had room: where the writer waits, it is the buffer that holds the path back, and that grows.
-    /// Returns whether it has (Linux `tcp_check_space`).
+    /// Grows the send buffer of path `index` after its window had room while the writer waits: the
+    /// buffer then holds the path back. Returns true if the buffer has grown (Linux
+    /// `tcp_check_space`).
     pub(super) fn on_room(&mut self, index: usize, paths: &impl Paths) -> bool {
         self.written.is_waiting() && paths.is_usable(index) && self.grow(index, paths)
     }
@@ -273,6 +280,7 @@ impl SendQueues {
         let grows = *buffer < wanted;
         *buffer = wanted.max(*buffer);
         if grows {
+            // Linux adds up the buffers of all subflows whenever one grows (`__mptcp_sync_sndbuf`).
             for (index, queue) in self.paths.iter_mut().enumerate() {
                 queue.is_counted = paths.view(index).snd_nxt > 0 && !paths.is_gone(index);
             }
@@ -280,10 +288,10 @@ impl SendQueues {
         grows
     }
 
-    /// Memory that the connection's socket may take: what its subflows may.
+    /// Returns the memory that the connection's socket may take, the sum over its subflows.
     fn buffer(&self, paths: &impl Paths) -> u64 {
         let of_path = |(index, queue): (usize, &PathQueue)| {
-            // One that is joined counts before it may carry data (`mptcp_finish_join`).
+            // A joined subflow counts before it may carry data (`mptcp_finish_join`).
             let is_open = paths.view(index).may_send;
             match queue.is_counted && !is_open && queue.send_buffer == 0 {
                 true => self.of_subflow.initial,
@@ -294,26 +302,27 @@ impl SendQueues {
         SMALLEST_BUFFER + self.paths.iter().enumerate().map(of_path).sum::<u64>()
     }
 
-    /// A path went: nothing waits on it, and everything not acknowledged is bound anew.
+    /// Removes a path that is gone. Nothing waits on it, and all unacknowledged data is bound anew.
     pub(super) fn drop_path(&mut self, index: usize, una: u64) {
         self.paths[index].waiting.clear();
         self.paths[index].bytes = 0;
         self.bind_anew(una);
     }
 
-    /// Everything not acknowledged is bound anew (`__mptcp_retransmit_pending_data`).
+    /// Marks all unacknowledged data to be bound anew (`__mptcp_retransmit_pending_data`).
     fn bind_anew(&mut self, una: u64) {
         self.is_anew = true;
         self.bound = una.min(self.written.taken());
     }
 
-    /// Binds to paths what the socket has taken, as far as the peer's window has room by now.
+    /// Binds accepted data to paths as far as the peer's window has room.
     pub(super) fn bind(&mut self, now: Time, data: &Outbound, paths: &impl Paths) {
         self.bound = self.bound.max(data.una().min(self.written.taken()));
         while self.bind_burst(now, data, paths).is_some() {}
     }
 
-    /// Takes what the application writes, a call at a time as far as the buffer goes, and binds a burst of it to a path at a time.
+    /// Accepts data that the application writes, one write at a time as far as the buffer goes.
+    /// Each call binds one burst of it to a path.
     pub(super) fn fill(&mut self, now: Time, data: &Outbound, paths: &impl Paths) -> Filled {
         let una = data.una().min(self.written.taken());
         self.bound = self.bound.max(una);
@@ -322,7 +331,8 @@ impl SendQueues {
             let open = (0..self.paths.len()).filter(|&index| paths.view(index).may_send);
             let opened = open.count();
             if opened > self.opened {
-                // A subflow that changes its state wakes all who sleep on the connection's socket (`subflow_state_change`).
+                // A subflow that changes its state wakes all sleepers on the connection's socket
+                // (`subflow_state_change`).
                 self.written.wake(una, buffer);
             }
             self.opened = opened;
@@ -332,8 +342,8 @@ impl SendQueues {
                 let is_open = self.bound < self.written.taken();
                 self.calls_follow = self.written.write(una, data.end(), buffer, is_open);
             }
-            // What was written before is bound where a call goes on, or with an acknowledgment: a buffer
-            // of a path that grows alone lets nothing leave.
+            // Earlier data is bound when a write goes on, or with an acknowledgment. A path's
+            // buffer that grows alone lets nothing leave.
             if !std::mem::take(&mut self.is_anew) && !writes {
                 return Filled::Whole;
             }
@@ -349,8 +359,8 @@ impl SendQueues {
         }
     }
 
-    /// Binds a burst to the path whose queue drains soonest, which it returns; none when there is nothing to bind or
-    /// no place for it.
+    /// Binds a burst to the path with the queue that drains soonest, and returns that path. `None`
+    /// if there is nothing to bind or no room for it.
     fn bind_burst(&mut self, now: Time, data: &Outbound, paths: &impl Paths) -> Option<usize> {
         let left = self.written.taken() - self.bound;
         if left == 0 {
@@ -413,8 +423,9 @@ impl SendQueues {
         Some(index)
     }
 
-    /// Bytes of the next burst, which ends at `end` at the latest: whole fragments until there are enough, or their `memory`
-    /// uses up the room on the path.
+    /// Returns the size of the next burst in bytes, which ends at `end` at the latest. A burst has
+    /// whole fragments until it is long enough, or until their `memory` uses up the room on the
+    /// path.
     fn burst(&self, end: u64, path_room: u64, memory: impl Fn(u64) -> u64) -> u64 {
         let most = end - self.bound;
         let fragments = self.written.ends_beyond(self.bound);
@@ -424,8 +435,9 @@ impl SendQueues {
             .unwrap_or_default()
     }
 
-    /// The connection's timer expired: counts silent expiries, and sends the head of the line on a
-    /// path that has nothing to do (`__mptcp_retrans`). Returns how long the timer runs again.
+    /// Handles an expiry of the connection's timer. Counts silent expiries, and sends the head of
+    /// the line on a path with an empty queue (`__mptcp_retrans`). Returns the next duration of the
+    /// timer. `None` if no path is usable.
     pub(super) fn on_timer(
         &mut self,
         now: Time,
@@ -463,7 +475,8 @@ impl SendQueues {
             least_silent = least_silent.min(self.paths[index].silent_expiries);
         }
         let pick = idle.or(idle_backup.filter(|_| least_silent > 1));
-        // It runs again for as long as before; a path is sought, and the time measured, after that.
+        // The timer runs again for as long as before. A path is sought, and the time measured,
+        // after that.
         let again = any_usable.then_some(self.timer);
         if self.written.taken() > self.bound {
             self.timer = self.longest_timer(now, paths);
@@ -485,7 +498,7 @@ impl SendQueues {
         again
     }
 
-    /// A path that stayed silent too long is left out while another one works.
+    /// Marks a path as stale that stayed silent too long while another path works.
     fn give_up_if_silent(&mut self, index: usize, una: u64, paths: &impl Paths) {
         let path = &self.paths[index];
         if path.is_stale || path.silent_expiries < STALE_EXPIRIES {

@@ -1,4 +1,5 @@
-//! Segments of the subflows: what arrives on them for the connection, and what it says on them.
+//! Receipt of the subflows' segments for the connection, and the connection's fields in their
+//! segments.
 
 use super::inbound::Round;
 use super::path::{Mapping, Path};
@@ -11,7 +12,7 @@ use crate::tcp::sender::subflow;
 use fadeout_core::{Flags, MptcpOption, Segment, Time};
 
 impl MultipathConnection {
-    /// Takes the multipath option of a segment, before the subflow sees it.
+    /// Processes the multipath option of a segment before the subflow does.
     pub(super) fn take_option(&mut self, index: usize, segment: &Segment, out: &mut PathOutbox) {
         match segment.mptcp {
             MptcpOption::Dss(dss) => {
@@ -36,7 +37,7 @@ impl MultipathConnection {
                             - u64::from(dss.data_fin),
                         ..OfConnection::default()
                     };
-                    // In which packet the segment lies hangs on it.
+                    // The connection's facts decide which packet the segment joins.
                     shared::tell(receiver_of(&mut path.tcp), said);
                     if path.mappings.hold(mapping, rcv_nxt) {
                         let held = shared::held_with(receiver_of(&mut path.tcp), segment);
@@ -71,7 +72,7 @@ impl MultipathConnection {
         }
     }
 
-    /// The subflow of path `index` has more in order: hands it to the connection.
+    /// Hands data that became in order on the subflow of path `index` to the connection.
     pub(super) fn take_arrived(
         &mut self,
         now: Time,
@@ -97,7 +98,7 @@ impl MultipathConnection {
         }
     }
 
-    /// The application reads again.
+    /// Lets the application read again.
     pub(super) fn resume_reading(&mut self, now: Time, out: &mut PathOutbox) {
         let mss = self.paths[0].tcp.window().mss;
         let measure = || measure(&self.paths, &self.manager);
@@ -108,7 +109,7 @@ impl MultipathConnection {
         }
     }
 
-    /// Writes what the connection has to say into a segment that leaves on path `index`.
+    /// Writes the connection's fields into a segment that leaves on path `index`.
     pub(super) fn stamp(&mut self, index: usize, segment: &mut Segment) {
         if segment.flags.has(Flags::SYN) {
             let (window, scale) = self.inbound.syn_window();
@@ -143,8 +144,9 @@ impl MultipathConnection {
     }
 }
 
-/// Once the subflow of path `index` has taken a segment: what that acknowledges, and the window that the subflow has now. A duplicate
-/// ACK that brings a new DATA_ACK offers the window of the one before it behind that (Linux `ack_update_msk`).
+/// Processes the DATA_ACK of a segment after the subflow of path `index` has processed the segment.
+/// The window is the subflow's present one. A duplicate ACK with a new DATA_ACK offers the window
+/// of the ACK before it from there on (Linux `ack_update_msk`).
 pub(super) fn take_data_ack(connection: &mut MultipathConnection, index: usize, segment: &Segment) {
     if connection.queues.is_some()
         && let MptcpOption::Dss(dss) = segment.mptcp
@@ -154,14 +156,14 @@ pub(super) fn take_data_ack(connection: &mut MultipathConnection, index: usize, 
     }
 }
 
-/// Whether it is reading that asks for the ACK which leaves on path `index` (Linux `mptcp_cleanup_rbuf`).
+/// Returns true if a read causes the ACK that leaves on path `index` (Linux `mptcp_cleanup_rbuf`).
 pub(super) fn has_read_first(connection: &mut MultipathConnection, index: usize) -> bool {
     let receiver = receiver_of(&mut connection.paths[index].tcp);
     shared::take_has_read_first(receiver)
 }
 
-/// The application reads what has just been acknowledged on path `index`. What is due on other paths for more than
-/// a segment is acknowledged then, too, and ends of bursts where that was all there is.
+/// Lets the application read the data just acknowledged on path `index`. Other paths then send due
+/// acknowledgments for more than a segment, and for ends of bursts if no data is left.
 pub(super) fn read(
     connection: &mut MultipathConnection,
     now: Time,
@@ -181,7 +183,7 @@ pub(super) fn read(
     }
 }
 
-/// Round-trip times of the subflows that carry data.
+/// Returns the round-trip times of the subflows that carry data.
 fn measure(paths: &[Path], manager: &PathManager) -> Round {
     let usable = paths
         .iter()

@@ -1,4 +1,4 @@
-//! Subflows act, with data on offer, and what they send is the connection's.
+//! Sending: each subflow acts with an offer of data, and the connection accounts for the data sent.
 
 use super::allocator::{Decision, Run, Source};
 use super::path::{Mapping, Paths, Sight};
@@ -12,8 +12,8 @@ use arrayvec::ArrayVec;
 use fadeout_core::{Probe, Time};
 
 impl MultipathConnection {
-    /// One step of a subflow: it is offered the data that the scheduler would give it, acts, and
-    /// gives back what it could not send.
+    /// Runs one step of a subflow. The subflow is offered the data that the scheduler would give
+    /// it, acts, and returns the unsent part.
     pub(super) fn step<P: Probe>(
         &mut self,
         now: Time,
@@ -36,7 +36,7 @@ impl MultipathConnection {
         self.act(now, index, run, out, probe, act);
     }
 
-    /// Sends on every path as long as windows and scheduler allow.
+    /// Sends on every path as far as windows and scheduler allow.
     pub(super) fn send(&mut self, now: Time, out: &mut PathOutbox, probe: &mut impl Probe) {
         if self.queues.is_some() {
             self.send_waiting(now, out, probe);
@@ -48,14 +48,14 @@ impl MultipathConnection {
                 }
             }
         }
-        // Everything was sent and DATA_FIN did not ride on it.
+        // All data was sent, and the last segment did not carry DATA_FIN.
         if self.is_established && self.outbound.owes_fin() {
             self.acknowledge_on_best(now, out);
         }
         self.arm_data_timer(now);
     }
 
-    /// Fills the send queues, and sends what waits as far as the subflows' windows allow.
+    /// Fills the send queues, and sends queued data as far as the subflows' windows allow.
     fn send_waiting(&mut self, now: Time, out: &mut PathOutbox, probe: &mut impl Probe) {
         if self.manager.is_closing() {
             return;
@@ -69,7 +69,8 @@ impl MultipathConnection {
             let Some(queues) = &mut self.queues else {
                 return;
             };
-            // A path sends what was bound to it before another one is turned to (Linux `mptcp_push_release`).
+            // Linux lets a path send its bound data before it turns to another path
+            // (`mptcp_push_release`).
             match queues.fill(now, &self.outbound, &sight) {
                 Filled::Bound(index) => {
                     if let Some(before) = last.replace(index)
@@ -92,8 +93,8 @@ impl MultipathConnection {
         }
     }
 
-    /// Sends what waits as far as the subflows' windows allow. Returns whether a send buffer has grown meanwhile, so that the
-    /// writer may go on.
+    /// Sends queued data as far as the subflows' windows allow. Returns true if a send buffer has
+    /// grown meanwhile, so that the writer may go on.
     fn push_waiting(&mut self, now: Time, out: &mut PathOutbox, probe: &mut impl Probe) -> bool {
         for index in 0..self.paths.len() {
             push_fed(self, now, index, out, probe);
@@ -101,8 +102,8 @@ impl MultipathConnection {
         std::mem::take(&mut self.has_grown)
     }
 
-    /// After all that a segment on path `index` has let leave: where the window has room, the send buffer grows (Linux
-    /// `tcp_data_snd_check`).
+    /// Grows the send buffer of path `index` if its window has room after all segments have left
+    /// (Linux `tcp_data_snd_check`).
     fn find_room(&mut self, now: Time, index: usize) {
         let waits = self.queues.as_ref().is_some_and(SendQueues::is_full);
         if waits && self.paths[index].tcp.sender().has_room() {
@@ -111,7 +112,7 @@ impl MultipathConnection {
         }
     }
 
-    /// The first data that waits on path `index`.
+    /// Returns the first data that waits on path `index`.
     fn waiting_run(&self, index: usize) -> Run {
         let queues = self.queues.as_ref();
         match queues.and_then(|queues| queues.first(index)) {
@@ -126,7 +127,8 @@ impl MultipathConnection {
         }
     }
 
-    /// The next run and the path to carry it; a path that holds the others up pays for it.
+    /// Returns the next data to send and its path. Halves the window of a path that the scheduler
+    /// penalises. `None` if nothing can be sent.
     fn next_run(
         &mut self,
         now: Time,
@@ -150,7 +152,7 @@ impl MultipathConnection {
         run
     }
 
-    /// Lets a subflow send from `run`; returns how much of it left.
+    /// Lets a subflow send from `run`. Returns the number of bytes that left.
     fn push(
         &mut self,
         now: Time,
@@ -164,7 +166,7 @@ impl MultipathConnection {
         })
     }
 
-    /// Lets a subflow act with `run` on offer; returns how much of it left.
+    /// Lets a subflow act with an offer of `run`. Returns the number of bytes that left.
     fn act<P: Probe>(
         &mut self,
         now: Time,
@@ -262,7 +264,7 @@ impl MultipathConnection {
         self.allocator.on_sent(index, run, sent, nxt);
     }
 
-    /// Puts an acknowledgment on the path most likely to deliver it.
+    /// Sends an acknowledgment on the path most likely to deliver it.
     pub(super) fn acknowledge_on_best(&mut self, now: Time, out: &mut PathOutbox) {
         let usable = |path: &&super::Path| self.manager.is_usable(path.id.index());
         let best = self.paths.iter().filter(usable).min_by_key(|path| {
@@ -297,7 +299,7 @@ impl MultipathConnection {
         });
     }
 
-    /// Shows the congestion control of path `index` the state of all.
+    /// Passes the state of all paths to the congestion control of path `index`.
     fn share_state(&mut self, index: usize) {
         let mut states = ArrayVec::<_, MAX_PATHS>::new();
         let mut on = 0;
@@ -315,7 +317,7 @@ impl MultipathConnection {
     }
 }
 
-/// Sends what waits on path `index`, where something was bound to it since it was given the chance.
+/// Sends queued data on path `index` if data was bound to it since its last chance to send.
 fn push_fed(
     connection: &mut MultipathConnection,
     now: Time,
@@ -329,7 +331,8 @@ fn push_fed(
     }
 }
 
-/// The window of path `index` had room. Returns whether its send buffer has grown.
+/// Grows the send buffer of path `index` after its window had room. Returns true if the buffer has
+/// grown.
 fn grow_buffer(connection: &mut MultipathConnection, index: usize) -> bool {
     let sight = Sight {
         paths: &connection.paths,
@@ -339,8 +342,8 @@ fn grow_buffer(connection: &mut MultipathConnection, index: usize) -> bool {
     queues.is_some_and(|queues| queues.on_room(index, &sight))
 }
 
-/// An acknowledgment came on path `index`: data that was written is bound as far as there is room by now, and what
-/// waits on the path leaves; the writer goes on after that.
+/// Processes an acknowledgment on path `index`: binds written data as far as there is room, and
+/// sends the path's queued data. The writer goes on after that.
 pub(super) fn bind_and_push(
     connection: &mut MultipathConnection,
     now: Time,
@@ -360,14 +363,14 @@ pub(super) fn bind_and_push(
         queues.bind(now, &connection.outbound, &sight);
     }
     push_path(connection, now, index, out, probe);
-    // The writer, which sleeps, runs after that.
+    // The sleeping writer runs after that.
     connection.find_room(now, index);
     if let Some(queues) = &mut connection.queues {
         queues.take_fed(index);
     }
 }
 
-/// After a timer of path `index`: what waits behind the piece that it let leave follows.
+/// Sends the data queued behind the sk_buff that a timer of path `index` let leave.
 pub(super) fn push_behind(
     connection: &mut MultipathConnection,
     now: Time,
@@ -380,7 +383,7 @@ pub(super) fn push_behind(
     }
 }
 
-/// Sends what waits on path `index`, piece by piece, as far as its window allows.
+/// Sends queued data on path `index`, one sk_buff at a time, as far as its window allows.
 fn push_path(
     connection: &mut MultipathConnection,
     now: Time,

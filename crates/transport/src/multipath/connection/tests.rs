@@ -75,7 +75,7 @@ fn connection(config: &MultipathConfig, pipes: &[Pipe]) -> MultipathConnection {
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Arrival(std::cmp::Reverse<(Time, u64)>, usize, PathId);
 
-/// Two ends and what is between them; checks what must hold at every step.
+/// Two ends and the network between them. Checks the invariants at every step.
 struct Net {
     now: Time,
     ends: [MultipathConnection; 2],
@@ -185,7 +185,7 @@ impl Net {
         *known = (*known).max(end);
     }
 
-    /// How far the data that reached the host is without a gap.
+    /// Returns the end of the data that reached the host without a gap.
     fn contiguous(&self) -> u64 {
         let mut next = 1;
         for (&start, &end) in &self.arrived {
@@ -383,7 +383,7 @@ fn over_one_path_it_is_tcp() {
     let mut multi = config("linux");
     // Without timestamps both have room for as many SACK blocks as a drop-tail queue makes.
     multi.tcp.timestamps = false;
-    // A burst, and a push at its end, ends with a mapping; a stream has neither there.
+    // A burst, and a push at its end, ends with a mapping. A stream has neither there.
     multi.tcp.tso_bursts = false;
     multi.tcp.ack_rule = crate::tcp::AckRule::EverySegment;
     let mut path = pipe(1000, 20);
@@ -507,8 +507,8 @@ prop_compose! {
 proptest! {
     #![proptest_config(fadeout_testkit::Cases::new(500).proptest())]
 
-    /// Whatever the paths do, as long as one stays: the stream arrives once, whole, in order,
-    /// and no more than the receive window is ever held.
+    /// Paths may do anything as long as one stays. The stream arrives once, whole and in order, and
+    /// never more than the receive window is held.
     #[test]
     fn the_stream_arrives_once_whole_and_in_order(
         mut pipes in proptest::collection::vec(any_pipe(), 1..5),
@@ -538,7 +538,8 @@ proptest! {
                 break;
             }
         }
-        // The first path may be gone before the connection is established, or before the others may join.
+        // The first path may be gone before the connection is established, or before others may
+        // join.
         let joined = net.sent.iter().any(|sent| sent.1 == 0 && sent.2 != PathId(0));
         let is_alone = !joined && net.has(0, AppEvent::Aborted);
         let opened = net.has(0, AppEvent::Established) && !is_alone;

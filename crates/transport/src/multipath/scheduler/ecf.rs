@@ -1,9 +1,10 @@
-//! ECF, earliest completion first: with the fast path full, the slow one is used only where that
-//! completes what is left earlier than waiting (Lim, Nahum, Towsley, Gibbens, CoNEXT 2017).
+//! ECF, earliest completion first (Lim, Nahum, Towsley, Gibbens, CoNEXT 2017). When the fast path
+//! is full, the slow path is used only if that completes the remaining data earlier than a wait.
 //!
-//! With `k` segments left and `n = 1 + k / cwnd_f` round trips of the fast path: wait when
-//! `n rtt_f < (1 + beta) (rtt_s + d)`, `beta` counting only while already waiting, and when the
-//! slow path would take at least `2 rtt_f + d` for all of it; `d` is the larger variation.
+//! There are `k` segments left and `n = 1 + k / cwnd_f` round trips of the fast path. The scheduler
+//! waits on two conditions. First, `n rtt_f < (1 + beta) (rtt_s + d)`, where `beta` counts only
+//! during a wait. Second, the slow path would take at least `2 rtt_f + d` for all of it. `d` is the
+//! larger variation.
 
 use super::{Choice, Demand, PathScheduler, PathView};
 use fadeout_core::registry::{Entry, Registered, Settings};
@@ -18,7 +19,7 @@ pub struct Ecf {
 }
 
 impl Ecf {
-    /// Whether to wait for `fast` rather than use `slow`.
+    /// Returns true if a wait for `fast` is better than the use of `slow`.
     fn waits(&mut self, unsent: u64, fast: &PathView, slow: &PathView) -> bool {
         let left = unsent as f64 / f64::from(fast.mss.max(1));
         let (fast_rtt, slow_rtt) = (fast.srtt.as_secs_f64(), slow.srtt.as_secs_f64());
@@ -79,8 +80,9 @@ mod tests {
 
     #[test]
     fn the_two_bounds_are_the_papers() {
-        // Times that floats hold: round trips of a sixteenth and a quarter of a second, variations of a
-        // sixteenth at most. Waiting ends at n rtt_f = rtt_s + d, five round trips for 40 segments.
+        // Times that floats represent exactly: round trips of a sixteenth and a quarter of a
+        // second, variations of a sixteenth at most. The wait ends at n rtt_f = rtt_s + d, five
+        // round trips for 40 segments.
         let sixteenth = Span::from_micros(62_500);
         let fast = PathView {
             srtt: sixteenth,
@@ -99,10 +101,10 @@ mod tests {
         };
         assert_eq!(waits(40_000, false), (false, false));
         assert_eq!(waits(39_999, false), (true, true));
-        // Who waits already waits for a quarter more: 52.5 segments in 6.25 round trips.
+        // A scheduler that waits already waits a quarter longer: 52.5 segments in 6.25 round trips.
         assert_eq!(waits(52_500, true), (false, false));
         assert_eq!(waits(52_499, true), (true, true));
-        // The slow path is used where it needs less than 2 rtt_f + d: 15 segments of its window of 20.
+        // The slow path is used if it needs less than 2 rtt_f + d: 15 segments of its window of 20.
         assert_eq!(waits(15_000, false), (true, true));
         assert_eq!(waits(14_999, false), (false, false));
         assert_eq!(waits(14_999, true), (false, true));

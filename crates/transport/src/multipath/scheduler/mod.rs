@@ -1,4 +1,4 @@
-//! Which path carries the next data.
+//! Schedulers, which choose the path of the next data.
 
 mod blest;
 mod ecf;
@@ -13,7 +13,7 @@ use fadeout_core::{Rate, Span, Time};
 /// Demand of a connection: the data to place on a path.
 #[derive(Debug, Clone, Copy)]
 pub struct Demand {
-    /// Now.
+    /// Present time.
     pub now: Time,
     /// Bytes that no path has sent yet.
     pub unsent: u64,
@@ -24,9 +24,9 @@ pub struct Demand {
 /// A path that could carry data.
 #[derive(Debug, Clone, Copy)]
 pub struct PathView {
-    /// Its id.
+    /// Id of the path.
     pub id: PathId,
-    /// Smoothed round-trip time; zero before the first sample.
+    /// Smoothed round-trip time. Zero before the first sample.
     pub srtt: Span,
     /// Variation of the round-trip time.
     pub variance: Span,
@@ -38,14 +38,14 @@ pub struct PathView {
     pub in_flight: u32,
     /// Maximum segment size, bytes.
     pub mss: u32,
-    /// Pacing rate, or what it would be.
+    /// Pacing rate, also if the path does not pace.
     pub pacing_rate: Rate,
-    /// Whether its window has room now.
+    /// True if the path's window has room now.
     pub has_room: bool,
 }
 
 impl PathView {
-    /// Order by round-trip time; a path without a sample comes last.
+    /// Returns the key for an order by round-trip time. A path without a sample comes last.
     pub fn rtt_order(&self) -> (Span, PathId) {
         let srtt = if self.srtt.is_zero() {
             Span::MAX
@@ -56,7 +56,7 @@ impl PathView {
     }
 }
 
-/// The fastest path, and the fastest with room.
+/// Returns the fastest path, and the fastest with room.
 pub(super) fn fastest(paths: &[PathView]) -> (Option<&PathView>, Option<&PathView>) {
     let all = paths.iter().min_by_key(|path| path.rtt_order());
     let with_room = paths
@@ -66,24 +66,24 @@ pub(super) fn fastest(paths: &[PathView]) -> (Option<&PathView>, Option<&PathVie
     (all, with_room)
 }
 
-/// A scheduler's answer.
+/// Decision of a scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
-    /// Up to this many bytes on this path; it is asked again after that.
+    /// Up to this many bytes on this path. The scheduler is called again after that.
     Path {
-        /// The path.
+        /// Chosen path.
         path: PathId,
-        /// Most bytes.
+        /// Largest number of bytes.
         bytes: u64,
     },
-    /// Everything on every path.
+    /// All data on every path.
     All,
-    /// Nothing now.
+    /// No data now.
     Wait,
 }
 
 impl Choice {
-    /// As much as there is on `path`.
+    /// Returns a choice of all data on `path`.
     fn whole(path: Option<&PathView>) -> Choice {
         path.map_or(Choice::Wait, |path| Choice::Path {
             path: path.id,
@@ -91,7 +91,7 @@ impl Choice {
         })
     }
 
-    /// One segment on `path`.
+    /// Returns a choice of one segment on `path`.
     fn segment(path: &PathView) -> Choice {
         Choice::Path {
             path: path.id,
@@ -99,8 +99,8 @@ impl Choice {
         }
     }
 
-    /// As much as there is on the fastest path. Where that is full, a segment on the next, unless
-    /// it is better to wait: `waits` is given the fastest and the next.
+    /// Returns a choice of all data on the fastest path. If that path is full, one segment goes on
+    /// the next path unless a wait is better. `waits` gets the fastest and the next path.
     fn fastest_unless(
         paths: &[PathView],
         waits: impl FnOnce(&PathView, &PathView) -> bool,
@@ -113,22 +113,23 @@ impl Choice {
     }
 }
 
-/// Chooses paths.
+/// A rule that chooses paths.
 pub trait PathScheduler {
-    /// Where the next data goes. `paths` are those that may be used: established, working, and no
-    /// backup while a regular one works.
+    /// Chooses the path of the next data. `paths` are the paths that may be used: established,
+    /// working, and no backup while a regular one works.
     fn choose(&mut self, demand: &Demand, paths: &[PathView]) -> Choice;
-    /// New data has left on a path. Not every choice is followed: a subflow that has just heard something sends first.
+    /// Records that new data has left on a path. Some choices are not followed, because a subflow
+    /// that has just received a segment sends first.
     fn on_sent(&mut self, _path: PathId) {}
-    /// The peer's window is full while a path has room.
+    /// Records that the peer's window is full while a path has room.
     fn on_blocked(&mut self) {}
-    /// Whether each path sends every byte.
+    /// Returns true if each path sends every byte.
     fn is_redundant(&self) -> bool {
         false
     }
-    /// Whether the stack is today's Linux, which binds data to paths ahead of their windows; the
-    /// one of the papers binds it when it leaves, reinjects at a subflow's timeout and retransmits
-    /// opportunistically.
+    /// Returns true if the stack is today's Linux, which binds data to paths ahead of their
+    /// windows. The papers' stack binds data at departure, reinjects at a subflow's timeout and
+    /// retransmits opportunistically.
     fn is_upstream(&self) -> bool {
         false
     }
@@ -257,8 +258,8 @@ pub(super) mod testing {
 
     #[test]
     fn blest_hears_that_the_window_was_full() {
-        // As in its own test the fast path could send 60,000 bytes, and 73,000 are left of the window: too many
-        // with a lambda of 1.24, not with 1.19.
+        // As in its own test the fast path could send 60,000 bytes, and 73,000 are left of the
+        // window. Its segment is too much with a lambda of 1.24, not with 1.19.
         let paths = [path(0, 20, 10, 10), path(1, 100, 40, 26)];
         let later = Demand {
             now: Time::ZERO + Span::from_millis(100),

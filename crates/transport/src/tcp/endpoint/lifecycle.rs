@@ -1,4 +1,4 @@
-//! The states of a connection, and what moves it from one to the next.
+//! States of a connection, and the events that move it from one to the next.
 //!
 //! Standard: RFC 9293 §3.3.2, §3.6.
 
@@ -26,26 +26,26 @@ use ConnectionState as S;
 /// Actions that follow from a close by the application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Close {
-    /// Nothing: it is closing, or was never open.
+    /// No action, because the connection is closing or was never open.
     Nothing,
-    /// The connection is over at once.
+    /// The connection ends at once.
     Over,
-    /// A FIN after what was written.
+    /// A FIN follows the written data.
     Finish,
 }
 
 /// Actions that follow from a reset by the application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reset {
-    /// Nothing: there is no connection.
+    /// No action, because there is no connection.
     Nothing,
-    /// The connection is over, and the peer knows or will not ask.
+    /// The connection ends. The peer knows or will not ask.
     Over,
-    /// The connection is over, and the peer is told.
+    /// The connection ends, and the peer receives a reset.
     Told,
 }
 
-/// The state of a connection.
+/// State machine of a connection.
 #[derive(Debug)]
 pub(super) struct Lifecycle {
     state: ConnectionState,
@@ -61,8 +61,8 @@ impl Lifecycle {
         self.state
     }
 
-    /// Whether data may leave; while the handshake is under way, only `before_established`
-    /// (Fast Open).
+    /// Returns true if data may leave. During the handshake only `before_established` (Fast Open)
+    /// allows it.
     #[inline]
     pub(super) fn may_send(&self, before_established: bool) -> bool {
         matches!(
@@ -71,14 +71,14 @@ impl Lifecycle {
         ) || (self.state == S::SynReceived && before_established)
     }
 
-    /// Waits for a peer, where no connection was opened.
+    /// Waits for a peer, if no connection was opened.
     pub(super) fn listen(&mut self) {
         if matches!(self.state, S::Closed | S::Listen) {
             self.state = S::Listen;
         }
     }
 
-    /// Opens a connection. Returns whether a SYN leaves: an endpoint opens once.
+    /// Opens a connection. Returns true if a SYN leaves, because an endpoint opens only once.
     pub(super) fn connect(&mut self) -> bool {
         let may = matches!(self.state, S::Closed | S::Listen);
         if may {
@@ -87,12 +87,12 @@ impl Lifecycle {
         may
     }
 
-    /// The peer's SYN came.
+    /// Answers the peer's SYN.
     pub(super) fn answer(&mut self) {
         self.state = S::SynReceived;
     }
 
-    /// The handshake is complete; the application may have closed already.
+    /// Completes the handshake. The application may have closed already.
     pub(super) fn establish(&mut self, is_finishing: bool) {
         self.state = if is_finishing {
             S::FinWait1
@@ -101,8 +101,8 @@ impl Lifecycle {
         };
     }
 
-    /// The application writes no more. A SYN `carries_data` that goes on, and a connection that
-    /// `may_send` before it is established closes as one that is.
+    /// Closes the connection for writing. A SYN that `carries_data` goes on. A connection that
+    /// `may_send` before it is established closes like an established one.
     ///
     /// Standard: RFC 9293 §3.10.4.
     pub(super) fn close(&mut self, carries_data: bool, may_send: bool) -> Close {
@@ -112,7 +112,7 @@ impl Lifecycle {
                 self.state = S::Closed;
                 Close::Over
             }
-            // It closes once it is established.
+            // The connection closes once it is established.
             S::SynReceived if !may_send => Close::Finish,
             S::Established | S::SynReceived => {
                 self.state = S::FinWait1;
@@ -126,7 +126,8 @@ impl Lifecycle {
         }
     }
 
-    /// The application drops the connection: where the peer may know of it, it is told.
+    /// Drops the connection for the application. The peer receives a reset if it may know the
+    /// connection.
     ///
     /// Standard: RFC 9293 §3.10.5.
     pub(super) fn reset(&mut self) -> Reset {
@@ -140,17 +141,18 @@ impl Lifecycle {
         }
     }
 
-    /// The connection was given up, reset by the peer, or has lost its path.
+    /// Ends a connection that was given up, reset by the peer, or has lost its path.
     pub(super) fn end(&mut self) {
         self.state = S::Closed;
     }
 
-    /// Whether the application is told of a FIN that came in order now.
+    /// Returns true if the application is notified of a FIN that is in order now.
     pub(super) fn tells_fin(&self) -> bool {
         matches!(self.state, S::Established | S::FinWait1 | S::FinWait2)
     }
 
-    /// After a segment: what the FINs have come to. Returns whether both directions closed with it.
+    /// Moves the state after a segment, by the FINs acknowledged and received. Returns true if both
+    /// directions closed with it.
     ///
     /// Standard: RFC 9293 §3.6.
     pub(super) fn follow_fins(&mut self, own_is_acked: bool, peers_came: bool) -> bool {

@@ -1,4 +1,4 @@
-//! The handshake: SYNs, when one goes again, what both ends offer, and what they agree on.
+//! The handshake: SYNs, their repeats, the options that both ends offer, and the agreed terms.
 //!
 //! Standard: RFC 9293 §3.5, §3.10.7.3.
 
@@ -21,14 +21,14 @@ use std::sync::Arc;
 /// Bytes that timestamps take of each segment.
 const TIMESTAMPS_LEN: u32 = 12;
 
-/// Who began.
+/// Role of this end in the handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// This end did, or nobody.
+    /// Opens the connection, or no end has begun.
     Opens,
-    /// The peer did.
+    /// The peer opens and this end answers.
     Answers,
-    /// Both did, and the SYNs crossed.
+    /// Opened by both ends, with SYNs that crossed.
     Crossed,
 }
 
@@ -48,11 +48,11 @@ pub(super) struct SynContents {
 /// The SYNs or SYN-ACKs that an end sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Calls {
-    /// How many.
+    /// Number of SYNs or SYN-ACKs.
     pub count: u32,
-    /// When the first left.
+    /// Time at which the first left.
     pub first_at: Time,
-    /// When the last did.
+    /// Time at which the last left.
     pub last_at: Time,
 }
 
@@ -63,11 +63,12 @@ pub(super) enum Answer {
     Nothing,
     /// The peer's own SYN.
     CrossedSyn,
-    /// Of another connection, which the peer is told to forget by this reset, if any.
+    /// An answer to another connection. The reset makes the peer forget that connection. `None` if
+    /// no reset is sent.
     Refused(Option<Segment>),
-    /// There is nobody.
+    /// The peer has no listener.
     Reset,
-    /// The peer takes the connection.
+    /// The peer accepts the connection.
     Accepted,
 }
 
@@ -76,14 +77,14 @@ pub(super) enum Answer {
 pub(super) struct Opening {
     config: Arc<TcpConfig>,
     role: Role,
-    /// When the SYN or SYN-ACK goes again.
+    /// Time at which the SYN or SYN-ACK is repeated.
     again_at: Time,
     sent_at: Time,
-    /// When the first SYN or SYN-ACK was sent.
+    /// Time at which the first SYN or SYN-ACK was sent.
     first_sent_at: Time,
-    /// How often it was.
+    /// Number of SYNs or SYN-ACKs sent.
     syns: u32,
-    /// Options of the peer's SYN, once it came.
+    /// Options of the peer's SYN. `None` until it arrives.
     offer: Option<Offer>,
     early: Early,
 }
@@ -102,24 +103,24 @@ impl Opening {
         }
     }
 
-    /// The constants, which are its own from now on.
+    /// Returns the configuration for writing, which from now on belongs to this end alone.
     fn config_mut(&mut self) -> &mut TcpConfig {
         Arc::make_mut(&mut self.config)
     }
 
-    /// No more than `syns` SYNs are sent, each after twice the time of the one before.
+    /// Limits the number of SYNs to `syns`, with a timeout that doubles each time.
     pub(super) fn limit_syns(&mut self, syns: u32) {
         let config = self.config_mut();
         config.maximum_syns = syns;
         config.linear_syn_timeouts = 0;
     }
 
-    /// Whether a SYN was sent.
+    /// Returns true if a SYN was sent.
     pub(super) fn has_begun(&self) -> bool {
         self.syns > 0
     }
 
-    /// What was sent of them; none where nothing was.
+    /// Returns number and times of the SYNs or SYN-ACKs sent. `None` if none was sent.
     pub(super) fn calls(&self) -> Option<Calls> {
         self.has_begun().then_some(Calls {
             count: self.syns,
@@ -128,28 +129,28 @@ impl Opening {
         })
     }
 
-    /// SYNs and SYN-ACKs sent.
+    /// Returns the number of SYNs and SYN-ACKs sent.
     pub(super) fn syns(&self) -> u32 {
         self.syns
     }
 
-    /// When the SYN or SYN-ACK goes again.
+    /// Returns the time at which the SYN or SYN-ACK is repeated.
     #[inline]
     pub(super) fn wake_at(&self) -> Time {
         self.again_at
     }
 
-    /// When the first SYN or SYN-ACK was sent.
+    /// Returns the time at which the first SYN or SYN-ACK was sent.
     pub(super) fn first_sent_at(&self) -> Time {
         self.first_sent_at
     }
 
-    /// The handshake is complete, or of no use any more.
+    /// Stops the timer once the handshake is complete or obsolete.
     pub(super) fn end(&mut self) {
         self.again_at = Time::NEVER;
     }
 
-    /// Whether a SYN that was not answered goes again.
+    /// Returns true if an unanswered SYN is repeated.
     pub(super) fn may_repeat(&self) -> bool {
         let most = match self.role {
             Role::Opens => self.config.maximum_syns + self.config.linear_syn_timeouts,
@@ -158,7 +159,7 @@ impl Opening {
         self.syns < most
     }
 
-    /// The SYN that leaves now, or the SYN-ACK.
+    /// Returns the SYN or SYN-ACK that leaves now.
     pub(super) fn syn(
         &mut self,
         now: Time,
@@ -186,7 +187,7 @@ impl Opening {
         } else {
             self.early.leave(contents.unsent)
         };
-        // After SYNs that crossed the answer repeats what the SYN offered.
+        // The answer to a crossed SYN repeats the options of this end's SYN.
         let offer = self.offer.filter(|_| self.role == Role::Answers);
         let offers = |own: bool, peers: fn(Offer) -> bool| own && offer.is_none_or(peers);
         Segment {
@@ -210,7 +211,8 @@ impl Opening {
         }
     }
 
-    /// The answer to a SYN that crossed our own repeats it: neither its timer nor its number move.
+    /// Returns the answer to a SYN that crossed our own, which repeats our SYN. Its timer and its
+    /// count stay unchanged.
     pub(super) fn crossed_syn(
         &mut self,
         now: Time,
@@ -225,8 +227,9 @@ impl Opening {
         syn
     }
 
-    /// The flags of a SYN or SYN-ACK. For classic ECN the SYN sets two, the SYN-ACK only ECE; for accurate
-    /// ECN the SYN sets all three, and CWR alone says that nothing was marked so far.
+    /// Returns the flags of a SYN or SYN-ACK. For classic ECN the SYN sets two flags, the SYN-ACK
+    /// only ECE. For accurate ECN the SYN sets all three. CWR alone in the SYN-ACK reports that no
+    /// packet was marked so far.
     ///
     /// Standard: RFC 3168 §6.1.1; RFC 9768 §3.1.1.
     fn syn_flags(&self, is_reply: bool, common: EcnFeedback, accurate: Option<&Accurate>) -> Flags {
@@ -249,7 +252,7 @@ impl Opening {
         self.again_at = TimerClock::new(&self.config).fires_at(now, after);
     }
 
-    /// The peer's SYN came to an end that listens.
+    /// Processes the peer's SYN at an end that listens.
     pub(super) fn on_call(&mut self, segment: &Segment) -> SynTerms {
         self.role = Role::Answers;
         let terms = self.on_syn(segment);
@@ -260,7 +263,7 @@ impl Opening {
         }
     }
 
-    /// The peer's SYN or SYN-ACK came: takes what it offers.
+    /// Records the options that the peer's SYN or SYN-ACK offers.
     pub(super) fn on_syn(&mut self, segment: &Segment) -> SynTerms {
         let offer = Offer::of(segment, self.config.accurate_ecn.is_some());
         self.offer = Some(offer);
@@ -297,7 +300,7 @@ impl Opening {
         }
     }
 
-    /// Whether a timestamp echo is of no SYN that was sent.
+    /// Returns true if a timestamp echo belongs to no SYN that was sent.
     ///
     /// Standard: RFC 7323 §5.
     fn echoes_the_unsent(&self, now: Time, segment: &Segment) -> bool {
@@ -309,8 +312,9 @@ impl Opening {
             && clock.wrapping_sub(segment.ts_echo) > oldest
     }
 
-    /// An answer that is not to our SYN, perhaps to one of an earlier connection: the peer is told to
-    /// forget it. Where the sequence number `is_known` the SYN was heard; otherwise it goes again soon.
+    /// Returns the reset for an answer to another SYN, perhaps of an earlier connection. If the
+    /// sequence number `is_known` the peer received our SYN. Otherwise the SYN is repeated soon.
+    /// `None` if the answer is a reset itself.
     fn refuse(&mut self, now: Time, segment: &Segment, is_known: bool) -> Option<Segment> {
         if !is_known && self.syns == 1 {
             // Linux `TCP_TIMEOUT_MIN`.
@@ -323,19 +327,20 @@ impl Opening {
         })
     }
 
-    /// First sequence number beyond what may be acknowledged, `snd_nxt` being the sending half's:
-    /// before the handshake is complete data on the SYN counts.
+    /// Returns the first sequence number beyond the data that may be acknowledged, where `snd_nxt`
+    /// is the sending half's. Data on the SYN counts before the handshake is complete.
     #[inline]
     pub(super) fn most_acknowledged(&self, snd_nxt: u64) -> u64 {
         snd_nxt.max(self.early.end())
     }
 
-    /// Whether the SYNs crossed.
+    /// Returns true if the SYNs crossed.
     pub(super) fn is_crossed(&self) -> bool {
         self.role == Role::Crossed
     }
 
-    /// Whether the peer answers our SYN after both crossed, nothing having come before.
+    /// Returns true if the peer answers our SYN after both crossed and no other segment came
+    /// before.
     pub(super) fn is_crossed_answer(&self, segment: &Segment, snd_nxt: u64, next: u64) -> bool {
         self.is_crossed()
             && segment.flags.has(Flags::ACK)
@@ -344,8 +349,9 @@ impl Opening {
             && segment.ack == self.most_acknowledged(snd_nxt)
     }
 
-    /// Intersection of both ends' options. The handshake told a round-trip time, or not, and whether the window
-    /// begins with one segment; an option of accurate ECN takes `option_room` of each segment.
+    /// Returns the intersection of both ends' options. An option of accurate ECN takes
+    /// `option_room` bytes of each segment. The tuple has the handshake's round-trip time, if
+    /// known, and true if the window begins with one segment.
     pub(super) fn agreed(
         &self,
         segment: &Segment,
@@ -374,13 +380,13 @@ impl Opening {
         }
     }
 
-    /// The round-trip time of the handshake that `segment` completes, where it can be told, and
-    /// whether SYNs that were lost make the window begin with one segment.
+    /// Returns the round-trip time of the handshake that `segment` completes. `None` if it is
+    /// ambiguous. The flag is true if lost SYNs make the window begin with one segment.
     pub(super) fn round_trip(&self, now: Time, segment: &Segment) -> (Option<Span>, bool) {
         let is_first = self.syns <= 1;
         let offer = self.offer.unwrap_or_default();
         let timestamps = self.config.timestamps && offer.timestamps;
-        // The echo tells which copy was answered (RFC 7323 section 4).
+        // The echo identifies the copy that was answered (RFC 7323 section 4).
         let by_echo = (timestamps && segment.has_timestamps)
             .then(|| {
                 (now.as_millis() as u32)
@@ -401,8 +407,9 @@ impl Opening {
         (rtt, !is_first && !is_forgiven)
     }
 
-    /// ECN feedback that both ends support; this end's own wish before the peer's SYN. `needed` is what the
-    /// congestion control is made for. DCTCP cannot be told from classic ECN in a handshake.
+    /// Returns the ECN feedback that both ends support, or this end's own wish before the peer's
+    /// SYN. `needed` is the feedback that the congestion control needs. DCTCP cannot be
+    /// distinguished from classic ECN in a handshake.
     pub(super) fn common_ecn(&self, needed: EcnFeedback) -> EcnFeedback {
         let own = match self.config.ecn {
             EcnMode::Automatic => needed,
@@ -419,36 +426,37 @@ impl Opening {
         }
     }
 
-    /// Opens by Fast Open; see [`super::SocketOption::FastOpen`].
+    /// Opens by Fast Open. See [`super::SocketOption::FastOpen`].
     pub(super) fn open_fast(&mut self, room: u32) {
         self.early.turn_on(room);
     }
 
-    /// Whether it opens by Fast Open.
+    /// Returns true if this end opens by Fast Open.
     #[inline]
     pub(super) fn is_early(&self) -> bool {
         self.early.is_on()
     }
 
-    /// Whether what is agreed took effect with the peer's SYN.
+    /// Returns true if the agreed terms took effect with the peer's SYN.
     pub(super) fn has_agreed_early(&self) -> bool {
         self.early.is_on() && self.role == Role::Answers
     }
 
-    /// The peer answered a SYN that may have carried data. Returns the first sequence number behind
-    /// the data, and whether all of it was taken.
+    /// Processes the answer to a SYN that may have carried data. Returns the first sequence number
+    /// after the data, and true if the peer accepted all of it.
     pub(super) fn on_early_answer(&mut self, ack: u64) -> (u64, bool) {
         self.early.on_answer(ack)
     }
 
-    /// Data came on the peer's SYN, or on its answer, and was taken.
+    /// Records that data on the peer's SYN or on its answer was accepted.
     pub(super) fn take_early(&mut self) {
         if self.role == Role::Answers {
             self.early.take();
         }
     }
 
-    /// Whether data on the SYN was taken: the peer's here, or all of this end's there.
+    /// Returns true if data on the SYN was accepted: the peer's data by this end, or all of this
+    /// end's data by the peer.
     pub(super) fn has_taken_early(&self) -> bool {
         self.early.is_taken()
     }

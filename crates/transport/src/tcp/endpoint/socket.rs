@@ -8,26 +8,26 @@ use fadeout_core::{Bytes, Span, Time};
 /// Socket options, by Linux's names.
 #[derive(Debug)]
 pub enum SocketOption {
-    /// Whether small segments leave without waiting for outstanding data (`TCP_NODELAY`).
+    /// True if small segments leave without waiting for outstanding data (`TCP_NODELAY`).
     NoDelay(bool),
-    /// Whether small segments wait for more to be written (`TCP_CORK`).
+    /// True if small segments wait for more data to be written (`TCP_CORK`).
     Cork(bool),
-    /// Whether more follows what is written next, so that its end is not pushed (`MSG_MORE`).
+    /// True if more data follows the next write, so that its end is not pushed (`MSG_MORE`).
     More(bool),
-    /// A record ends after the next so many bytes that are written: no segment reaches beyond its
-    /// end (`MSG_EOR`).
+    /// Number of bytes to be written after which a record ends. No segment crosses its end
+    /// (`MSG_EOR`).
     EndRecordAfter(Bytes),
-    /// How many SYNs are sent, each after twice the time of the one before (`TCP_SYNCNT`).
+    /// Largest number of SYNs, each after twice the time of the one before (`TCP_SYNCNT`).
     SynCount(u32),
-    /// How long data may stay unacknowledged (`TCP_USER_TIMEOUT`).
+    /// Longest time that data may stay unacknowledged (`TCP_USER_TIMEOUT`). `None` for no limit.
     UserTimeout(Option<Span>),
-    /// Whether data is acknowledged quickly (`TCP_QUICKACK`).
+    /// True if data is acknowledged quickly (`TCP_QUICKACK`).
     QuickAck(bool),
-    /// Another congestion control takes over (`TCP_CONGESTION`).
+    /// New congestion control of the connection (`TCP_CONGESTION`).
     Congestion(Box<Congestion>),
-    /// Opens by Fast Open: the first SYN carries up to so many bytes of what is written by then, or,
-    /// where the peer opens, the data on its SYN is taken and this end may send before the handshake
-    /// is complete. Cookies are the caller's business (`TCP_FASTOPEN`).
+    /// Opens by Fast Open. The first SYN carries up to so many bytes of the data written by then.
+    /// If the peer opens, the data on its SYN is accepted, and this end may send before the
+    /// handshake is complete. Cookies are left to the caller (`TCP_FASTOPEN`).
     ///
     /// Standard: RFC 7413 §4.2.
     FastOpen(u32),
@@ -51,7 +51,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// A snapshot of the connection's state.
+    /// Returns a snapshot of the connection's state.
     pub fn info(&self) -> TcpInfo {
         let accurate = self.accurate.as_ref();
         TcpInfo {

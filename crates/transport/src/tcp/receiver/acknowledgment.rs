@@ -1,6 +1,6 @@
-//! When an acknowledgment leaves: every second segment, a timer, quick ACKs while the sender
-//! starts, and thinned ACKs of out-of-order data (RFC 5681 section 4.2; Linux
-//! `__tcp_ack_snd_check`, `tcp_send_delayed_ack`).
+//! Timing of acknowledgments: every second segment, a timer, quick ACKs while the sender starts,
+//! and thinned ACKs of out-of-order data (RFC 5681 section 4.2; Linux `__tcp_ack_snd_check`,
+//! `tcp_send_delayed_ack`).
 
 #[cfg(test)]
 mod tests;
@@ -9,12 +9,12 @@ use crate::tcp::config::{AckRule, TcpConfig};
 use crate::tcp::timer::TimerClock;
 use fadeout_core::{Span, Time};
 
-/// How soon an arrival wants its ACK.
+/// Urgency of the ACK of an arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Urgency {
-    /// In order, nothing missing.
+    /// In order, with no gap.
     Normal,
-    /// Something is missing.
+    /// Data is missing.
     OutOfOrder,
     /// A duplicate, or the last gap was filled.
     Now,
@@ -28,8 +28,8 @@ const UNCOMPRESSED_DUPLICATES: u32 = 3;
 const MAX_COMPRESSED: u32 = 44;
 /// Longest delay of a thinned ACK (Linux `tcp_comp_sack_delay_ns`).
 const MAX_COMPRESSION_DELAY: Span = Span::from_millis(1);
-/// By how much later the timer of thinned ACKs may fire, and does where nothing else wakes the processor
-/// (`tcp_comp_sack_slack_ns`).
+/// Slack of the timer of thinned ACKs. The timer fires that much later if nothing else wakes the
+/// processor (`tcp_comp_sack_slack_ns`).
 const COMPRESSION_SLACK: Span = Span::from_micros(100);
 /// Longest delay (Linux `TCP_DELACK_MAX`).
 const MAX_DELAY: Span = Span::from_millis(200);
@@ -39,9 +39,9 @@ const MAX_DELAY: Span = Span::from_millis(200);
 pub(super) struct Unacknowledged {
     /// RCV.NXT.
     pub(super) next: u64,
-    /// More than one full segment is unacknowledged, and the window would not shrink.
+    /// True if more than one full segment is unacknowledged and the window would not shrink.
     pub(super) is_full: bool,
-    /// The peer knows SACK.
+    /// True if the peer supports SACK.
     pub(super) has_sack: bool,
     /// Round-trip time at the receiver, and smoothed at the sender.
     pub(super) rtt: Span,
@@ -52,30 +52,31 @@ pub(super) struct Unacknowledged {
 pub(super) struct AckPolicy {
     rule: AckRule,
     clock: TimerClock,
-    /// Fixed delay, or Linux's smallest, in ticks.
+    /// Fixed delay, or Linux's smallest delay, in ticks.
     delay: u64,
-    /// Linux's largest, in ticks.
+    /// Linux's largest delay, in ticks.
     longest: u64,
-    /// A tick less than the smallest retransmission timeout.
+    /// One tick less than the smallest retransmission timeout.
     before_timeout: u64,
     compresses: bool,
     /// Linux's adaptive timeout (`icsk_ack.ato`) in ticks; zero before the first data.
     adaptive: u64,
     last_data_at: Time,
     quick: u64,
-    /// Data goes both ways: what is sent soon after data arrived carries its ACK, so that ACKs wait
-    /// for it (Linux `pingpong`).
+    /// True if data goes both ways, so that ACKs wait for data to carry them. Set when data is sent
+    /// soon after data arrived (Linux `pingpong`).
     is_interactive: bool,
     is_pending: bool,
     timer_at: Time,
-    /// When the timer last set runs out, whether what it was set for was acknowledged meanwhile or not:
-    /// Linux does not stop it (`inet_csk_clear_xmit_timer`).
+    /// Expiry of the timer last set, even if its data was acknowledged meanwhile. Linux does not
+    /// stop the timer (`inet_csk_clear_xmit_timer`).
     runs_out_at: Time,
     /// ACKs of out-of-order data since RCV.NXT was `duplicates_at`.
     duplicates: u32,
     duplicates_at: u64,
     compressed: u32,
-    /// When they leave by their own timer, and when the last of them was held back.
+    /// Time at which thinned ACKs leave by their own timer, and time at which the last of them was
+    /// held back.
     compressed_at: Time,
     last_compressed_at: Time,
 }
@@ -105,7 +106,7 @@ impl AckPolicy {
         }
     }
 
-    /// How soon what fills a gap, or a part of it, wants its ACK.
+    /// Returns the urgency of the ACK of data that fills a gap or a part of it.
     pub(super) fn urgency_in_gaps(&self, otherwise: Urgency) -> Urgency {
         match self.rule {
             AckRule::EverySecondInGaps => Urgency::Normal,
@@ -117,23 +118,23 @@ impl AckPolicy {
         self.rule
     }
 
-    /// Data arrived that must be acknowledged, now or later.
+    /// Records that data arrived that must be acknowledged, now or later.
     pub(super) fn schedule(&mut self) {
         self.is_pending = true;
     }
 
-    /// Whether data waits for its ACK.
+    /// Returns true if data waits for its ACK.
     pub(super) fn is_pending(&self) -> bool {
         self.is_pending
     }
 
-    /// The handshake is complete: the first data's spacing is from here (`tcp_finish_connect`,
-    /// `tcp_create_openreq_child`).
+    /// Begins with the handshake, from which the first data's spacing is measured
+    /// (`tcp_finish_connect`, `tcp_create_openreq_child`).
     pub(super) fn on_established(&mut self, now: Time) {
         self.last_data_at = now;
     }
 
-    /// Data arrived in order: adapt the delay to its spacing.
+    /// Adapts the delay to the spacing of data in order.
     pub(super) fn on_data(&mut self, now: Time, rto: Span, window: u64, mss: u32) {
         if self.rule != AckRule::Linux {
             return;
@@ -156,7 +157,7 @@ impl AckPolicy {
         self.last_data_at = now;
     }
 
-    /// Data left. A reply that soon follows what arrived makes the connection interactive.
+    /// Records that data left. A reply soon after an arrival makes the connection interactive.
     pub(super) fn on_data_sent(&mut self, now: Time) {
         if self.rule == AckRule::Linux
             && !self.is_interactive
@@ -171,29 +172,29 @@ impl AckPolicy {
         self.is_interactive
     }
 
-    /// The peer closes: what answers it will carry the ACK.
+    /// Lets the next ACK wait for a reply to the peer's close.
     pub(super) fn expect_reply(&mut self) {
         self.is_interactive = true;
     }
 
-    /// The window grew: the sender may send more, and needs its ACKs quickly.
+    /// Grants a quick ACK because the window grew, so that the sender may send more.
     pub(super) fn on_window_growth(&mut self) {
         if self.rule == AckRule::Linux {
             self.quick |= 1;
         }
     }
 
-    /// Whether quick ACKs are granted.
+    /// Returns true if quick ACKs are granted.
     pub(super) fn is_quick(&self) -> bool {
         self.quick > 0
     }
 
-    /// The buffer is half full: no quick ACKs any more.
+    /// Ends quick ACKs because the buffer is half full.
     pub(super) fn forgo_quick_acks(&mut self) {
         self.quick = 0;
     }
 
-    /// Whether ACKs of out-of-order data wait in a thinned one.
+    /// Returns true if ACKs of out-of-order data wait in a thinned ACK.
     pub(super) fn holds_compressed(&self) -> bool {
         self.compressed > 0
     }
@@ -203,7 +204,7 @@ impl AckPolicy {
         self.quick = self.quick.max(budget);
     }
 
-    /// The application asks for quick ACKs, or for none.
+    /// Sets quick ACKs on or off for the application.
     pub(super) fn set_quick(&mut self, is_on: bool, window: u64, mss: u32) {
         if is_on {
             self.enter_quick_mode(window, mss);
@@ -213,7 +214,7 @@ impl AckPolicy {
         }
     }
 
-    /// Something unusual arrived: acknowledge quickly for a while.
+    /// Grants quick ACKs for a while after an unusual arrival.
     pub(super) fn enter_quick_mode(&mut self, window: u64, mss: u32) {
         if self.rule == AckRule::Linux {
             self.grant_quick_acks(window, mss);
@@ -222,7 +223,7 @@ impl AckPolicy {
         }
     }
 
-    /// Whether an ACK leaves now; otherwise a timer is armed.
+    /// Returns true if an ACK leaves now. Otherwise sets a timer.
     pub(super) fn decide(&mut self, now: Time, urgency: Urgency, cx: &Unacknowledged) -> bool {
         let is_full = cx.is_full;
         let is_immediate = match self.rule {
@@ -243,7 +244,7 @@ impl AckPolicy {
         self.arm_delayed(now, cx.srtt)
     }
 
-    /// Thins out ACKs of out-of-order data; false when this one must leave.
+    /// Holds back an ACK of out-of-order data. Returns false if it must leave.
     fn compress(&mut self, now: Time, cx: &Unacknowledged) -> bool {
         if !self.compresses || !cx.has_sack || self.compressed >= MAX_COMPRESSED {
             return false;
@@ -267,7 +268,7 @@ impl AckPolicy {
         true
     }
 
-    /// Sets the timer unless it is set for an earlier time. Returns whether the ACK leaves instead,
+    /// Sets the timer unless it is set for an earlier time. Returns true if the ACK leaves at once
     /// because the timer is about to fire.
     fn arm_delayed(&mut self, now: Time, srtt: Span) -> bool {
         let mut delay = self.delay;
@@ -294,7 +295,7 @@ impl AckPolicy {
         false
     }
 
-    /// An ACK left, on its own or on data.
+    /// Records that an ACK left, on its own or on data.
     pub(super) fn on_ack_sent(&mut self) {
         if self.is_pending && self.quick > 0 {
             self.quick -= 1;
@@ -308,8 +309,9 @@ impl AckPolicy {
         self.compressed_at = Time::NEVER;
     }
 
-    /// The time that an ACK which leaves now says of itself. The timer of thinned ACKs does not look at the
-    /// clock, so that theirs is when the last of them was held back (Linux `tcp_compressed_ack_kick`).
+    /// Returns the timestamp of an ACK that leaves now. The timer of thinned ACKs does not read the
+    /// clock. So their timestamp is that of the last ACK held back (Linux
+    /// `tcp_compressed_ack_kick`).
     pub(super) fn stamped_at(&self, now: Time) -> Time {
         if self.compressed > 0 && self.compressed_at <= now {
             self.last_compressed_at
@@ -322,8 +324,8 @@ impl AckPolicy {
         self.timer_at.min(self.thinned_at())
     }
 
-    /// When what is thinned out leaves at the latest: by its own timer, or by that of delayed ACKs when it
-    /// runs out (Linux `tcp_delack_timer_handler`).
+    /// Returns the latest departure of thinned ACKs: at their own timer, or at that of delayed ACKs
+    /// (Linux `tcp_delack_timer_handler`).
     fn thinned_at(&self) -> Time {
         if self.compressed > 0 {
             self.compressed_at.min(self.runs_out_at)
@@ -332,12 +334,12 @@ impl AckPolicy {
         }
     }
 
-    /// Whether an ACK leaves because a timer expired.
+    /// Returns true if an ACK leaves because a timer expired.
     pub(super) fn on_wake(&mut self, now: Time, rto: Span) -> bool {
         if self.compressed == 0 && self.timer_at <= now {
             if self.rule == AckRule::Linux {
-                // The delay was too short for the second segment, or for a reply: wait longer next
-                // time, or stop waiting for replies.
+                // The delay was too short for the second segment, or for a reply. So the next delay
+                // is longer, or ACKs stop waiting for replies (Linux `tcp_delack_timer_handler`).
                 self.adaptive = if self.is_interactive {
                     self.delay
                 } else {

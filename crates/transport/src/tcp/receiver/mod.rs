@@ -1,4 +1,4 @@
-//! The receiving half: reassembly, what is acknowledged when, and how much may be sent.
+//! The receiving half: reassembly, rules for acknowledgments, and the advertised window.
 
 mod acknowledgment;
 mod freeze;
@@ -21,13 +21,13 @@ use shared::OfConnection;
 use timestamps::Timestamps;
 use window::AdvertisedWindow;
 
-/// Assumed payload of the peer's full segments before any came, at most (Linux
-/// `TCP_MSS_DEFAULT`), and the least that they may (`TCP_MIN_MSS`).
+/// Largest assumed payload of the peer's full segments before any arrived (Linux
+/// `TCP_MSS_DEFAULT`), and the smallest (`TCP_MIN_MSS`).
 const FIRST_PEER_MSS: u32 = 536;
 const SMALLEST_PEER_MSS: u32 = 88;
-/// Smaller segments let the window not grow.
+/// Payload from which a segment lets the window grow.
 const GROWS_FROM: u32 = 128;
-/// SACK blocks that every ACK has room for, whatever its other options (Linux
+/// SACK blocks that every ACK has room for with any other options (Linux
 /// `TCP_SACK_BLOCKS_EXPECTED`).
 const EXPECTED_BLOCKS: usize = 2;
 
@@ -39,11 +39,11 @@ pub(crate) struct Receiver {
     packets: Packets,
     policy: AckPolicy,
     window: AdvertisedWindow,
-    /// The window last advertised, while nothing changed that it depends on.
+    /// Window last advertised. `None` once a change may affect the window.
     advertised: Option<u64>,
     mss: u32,
-    /// Payload that the peer is taken to put into a segment (Linux `rcv_mss`), and that of the last
-    /// one when it was smaller.
+    /// Assumed payload of the peer's full segments (Linux `rcv_mss`), and the payload of the last
+    /// smaller segment.
     peer_mss: u32,
     last_len: u32,
     has_sack: bool,
@@ -56,21 +56,22 @@ pub(crate) struct Receiver {
     /// Sequence number of the peer's FIN.
     fin_at: Option<u64>,
     is_reading: bool,
-    /// The ACK that leaves is one that reading asks for.
+    /// True if the ACK that leaves is caused by a read.
     has_read_first: bool,
-    /// When data came that the application reads as soon as the ACK that is due has left: the kernel
-    /// sends it before the application runs.
+    /// Arrival time of data that the application reads right after the due ACK has left. The kernel
+    /// sends that ACK before the application runs.
     reads_since: Option<Time>,
-    /// It has read then, and the window has doubled.
+    /// True if that read has doubled the window.
     owes_update: bool,
-    /// Unacknowledged data ends a burst or is less than a full segment, once or more often (Linux
-    /// `ICSK_ACK_PUSHED`, `ICSK_ACK_PUSHED2`).
+    /// Number of times, up to two, that unacknowledged data ended a burst or was less than a full
+    /// segment (Linux `ICSK_ACK_PUSHED`, `ICSK_ACK_PUSHED2`).
     pushes: u8,
-    /// The thinned ACKs that left before the segment under way was taken stand for its own too.
+    /// True if the thinned ACKs sent just before the current segment also answer that segment.
     is_answered: bool,
     resilience: ResilienceConfig,
     freeze: freeze::Freeze,
-    /// What a connection that the window belongs to says of the segment under way.
+    /// Facts about the current segment from the multipath connection that owns the window. `None`
+    /// without such a connection.
     of_connection: Option<OfConnection>,
 }
 
@@ -79,7 +80,7 @@ pub(crate) struct Receiver {
 pub(super) struct SynTerms {
     pub(super) window_scaling: bool,
     pub(super) timestamps: bool,
-    /// Payload of a full segment, where a SYN-ACK answers.
+    /// Payload of a full segment. `None` if no SYN-ACK answers.
     pub(super) answer_mss: Option<u32>,
 }
 
@@ -88,9 +89,9 @@ pub(super) struct SynTerms {
 pub(super) struct Received {
     /// In-order bytes for the application.
     pub(super) bytes: u64,
-    /// An acknowledgment must leave now.
+    /// True if an acknowledgment must leave now.
     pub(super) ack_now: bool,
-    /// The peer's FIN is in order.
+    /// True if the peer's FIN is in order.
     pub(super) fin: bool,
 }
 
@@ -127,7 +128,7 @@ impl Receiver {
         }
     }
 
-    /// The handshake is complete, with what is agreed.
+    /// Completes the handshake with the agreed terms.
     pub(super) fn on_established(&mut self, now: Time, agreed: &Agreed) {
         let mss = agreed.mss;
         self.advertised = None;
@@ -146,7 +147,7 @@ impl Receiver {
         }
     }
 
-    /// Takes the peer's SYN.
+    /// Processes the peer's SYN.
     pub(super) fn on_syn(&mut self, segment: &Segment, terms: SynTerms) {
         self.advertised = None;
         if !terms.window_scaling {
@@ -159,8 +160,9 @@ impl Receiver {
         self.window.begin(1, terms.answer_mss);
     }
 
-    /// Takes payload or FIN of a segment in a synchronised state. `rto` and `srtt` are the
-    /// sender half's. `may_reply`: a FIN leaves this end open, so that a reply may carry its ACK.
+    /// Processes payload or FIN of a segment in a synchronised state. `rto` and `srtt` are the
+    /// sender half's. `may_reply`: true if a FIN leaves this end open, so that a reply may carry
+    /// its ACK.
     #[inline]
     pub(super) fn on_segment(
         &mut self,
@@ -186,7 +188,7 @@ impl Receiver {
         self.on_data(now, segment, (rto, srtt), may_reply)
     }
 
-    /// Takes payload or FIN.
+    /// Processes payload or FIN.
     fn on_data(
         &mut self,
         now: Time,
@@ -214,8 +216,8 @@ impl Receiver {
         let leaves_gap = segment.seq > next;
         let held = leaves_gap.then(|| self.held());
         let arrival = self.reassembly.insert(segment.seq, end);
-        // What lies below the last ACK is answered like an invalid segment, outside the count of
-        // quick ACKs.
+        // A segment below the last ACK is answered like an invalid segment. Linux does not count it
+        // for quick ACKs.
         let is_answered = std::mem::take(&mut self.is_answered);
         if end >= self.acked_up_to && !is_answered {
             self.policy.schedule();
@@ -254,8 +256,8 @@ impl Receiver {
         }
     }
 
-    /// Takes payload or FIN of a SYN or its answer, which say nothing of the segments to come
-    /// (Linux `tcp_fastopen_add_skb`).
+    /// Processes payload or FIN of a SYN or its answer. Such a segment reveals nothing about later
+    /// segment sizes (Linux `tcp_fastopen_add_skb`).
     pub(super) fn on_early_segment(&mut self, now: Time, segment: &Segment) -> Received {
         self.advertised = None;
         let next = self.reassembly.next();
@@ -277,8 +279,8 @@ impl Receiver {
         }
     }
 
-    /// Whether the timestamp shows an old segment. `sender` says whether it would change the sending
-    /// half, and that half's retransmission timeout.
+    /// Returns true if the timestamp shows an old segment. `sender` returns true if the segment
+    /// would change the sending half, and that half's retransmission timeout.
     #[inline]
     pub(super) fn is_outdated(
         &self,
@@ -289,9 +291,9 @@ impl Receiver {
         self.timestamps.is_outdated(segment, next, sender)
     }
 
-    /// An old segment came, which is dropped. Returns whether an ACK answers it: always when it has
-    /// data, which is reported as a duplicate, and otherwise not too often (Linux `tcp_send_dupack`,
-    /// `tcp_invalid_ratelimit`).
+    /// Drops an old segment. Returns true if an ACK answers it. A segment with data is always
+    /// answered, with its data reported as a duplicate. Other segments are answered at a limited
+    /// rate (Linux `tcp_send_dupack`, `tcp_invalid_ratelimit`).
     pub(super) fn answers_outdated(&mut self, now: Time, segment: &Segment) -> bool {
         if segment.seq_len() > 0 {
             if segment.seq < self.reassembly.next() {
@@ -305,15 +307,16 @@ impl Receiver {
         self.timestamps.answers_outdated(now)
     }
 
-    /// Whether the ACK of a FIN may wait for the reply.
+    /// Returns true if the ACK of a FIN may wait for the reply.
     fn delays_fin(&self, may_reply: bool) -> bool {
         may_reply && self.policy.rule() == AckRule::Linux
     }
 
-    /// New data: what it tells of the peer's segments and of the round-trip time, and the window
-    /// that it lets grow (Linux `tcp_event_data_recv`, `tcp_data_queue_ofo`).
-    /// RCV.NXT was `next`, and `held` was in the buffer where the segment leaves a gap. What it puts in
-    /// order is no matter yet: RCV.NXT and the window are looked at before (`tcp_ofo_queue` comes last).
+    /// Processes new data: measures the peer's segments and the round-trip time, and grows the
+    /// window (Linux `tcp_event_data_recv`, `tcp_data_queue_ofo`). `next` is RCV.NXT before the
+    /// segment. `held` is the buffer's content if the segment leaves a gap. Data behind a filled
+    /// gap does not count yet, because RCV.NXT and the window are read before it is merged
+    /// (`tcp_ofo_queue` comes last).
     fn take_news(
         &mut self,
         now: Time,
@@ -340,8 +343,8 @@ impl Receiver {
             && self.packets.insert(start, end, kind)
             && self.window.counts_memory()
         {
-            // What is joined to a packet is charged to the buffer at once, a packet of its own behind
-            // this (Linux `skb_set_owner_r`).
+            // Data joined to a packet is charged to the buffer at once. A packet of its own is
+            // charged after this point (Linux `skb_set_owner_r`).
             held = None;
         }
         let is_large = segment.len >= GROWS_FROM;
@@ -362,7 +365,7 @@ impl Receiver {
         }
     }
 
-    /// What beside its place decides in which packet a segment lies.
+    /// Returns the properties, beside the position, that decide which packet a segment joins.
     fn kind_of(&self, segment: &Segment) -> Kind {
         Kind {
             mapping_end: self.of_connection.map_or(0, |said| said.mapping_end),
@@ -370,8 +373,8 @@ impl Receiver {
         }
     }
 
-    /// Adapts what a full segment is taken to be, and notes what ends a burst or is small (Linux
-    /// `tcp_measure_rcv_mss`).
+    /// Updates the assumed size of a full segment, and counts segments that end a burst or are
+    /// small (Linux `tcp_measure_rcv_mss`).
     fn measure_segments(&mut self, segment: &Segment) {
         let last = std::mem::take(&mut self.last_len);
         let pushes = segment.flags.has(Flags::PSH);
@@ -385,7 +388,8 @@ impl Receiver {
             }
             return;
         }
-        // Two of a kind, not cut short by a push unless they are large, are the peer's full ones.
+        // Two segments of one size in a row are the peer's full segments, unless a push cut a small
+        // one short.
         let header = if self.timestamps.is_on() { 12 } else { 0 };
         let is_uncut = !pushes && !segment.flags.has(Flags::FIN);
         if segment.len + header >= FIRST_PEER_MSS
@@ -400,15 +404,15 @@ impl Receiver {
         self.pushes = self.pushes.saturating_add(1);
     }
 
-    /// Whether an ACK leaves after a segment with `bytes` of new in-order data (Linux
-    /// `__tcp_ack_snd_check`, then `tcp_cleanup_rbuf` where the application has read it).
+    /// Returns true if an ACK leaves after a segment with `bytes` of new in-order data (Linux
+    /// `__tcp_ack_snd_check`, then `tcp_cleanup_rbuf` if the application has read it).
     fn is_ack_due(&mut self, now: Time, urgency: Urgency, bytes: u64, srtt: Span) -> bool {
         let is_full = self.is_more_than_a_segment_unacknowledged();
         let held = self.held();
         if self.policy.is_quick() && self.window.is_tight(held) {
             self.policy.forgo_quick_acks();
         }
-        // Where there is less room than was offered, the ACK waits until the application makes more.
+        // With less room than was offered, the ACK waits until the application makes more.
         let has_room = || {
             (self.is_reading && !self.window.counts_memory())
                 || self.policy.rule() != AckRule::Linux
@@ -418,7 +422,7 @@ impl Receiver {
             next: self.reassembly.next(),
             is_full: is_full && has_room() && !shared::is_held_up(self),
             has_sack: self.has_sack,
-            // Thinning alone asks for it.
+            // Only the thinning of ACKs uses the receiver's round-trip time.
             rtt: if urgency == Urgency::OutOfOrder {
                 self.window.rtt_or(srtt)
             } else {
@@ -446,17 +450,17 @@ impl Receiver {
         self.reassembly.next() - self.acked_up_to > u64::from(self.peer_mss)
     }
 
-    /// Whether thinned ACKs must leave before `segment` is taken, because the ACK after it could not
-    /// repeat the block that they would have reported twice (Linux `tcp_sack_new_ofo_skb`, which extends a
-    /// block before).
+    /// Returns true if thinned ACKs must leave before `segment` is processed. The ACK after the
+    /// segment could no longer repeat the block that they report (Linux `tcp_sack_new_ofo_skb`,
+    /// which extends a block first).
     fn ends_compression(&self, segment: &Segment) -> bool {
         self.policy.holds_compressed()
             && segment.seq > self.reassembly.next()
             && self.reassembly.recency(segment.seq, segment.end_seq()) >= EXPECTED_BLOCKS
     }
 
-    /// Whether what was received before must be acknowledged before a segment with `ecn` is taken:
-    /// because its mark differs, or for thinned ACKs.
+    /// Returns true if earlier data must be acknowledged before a segment with `ecn` is processed.
+    /// Either its mark differs, or thinned ACKs are due.
     ///
     /// Standard: RFC 8257 §3.2.
     #[inline]
@@ -509,20 +513,20 @@ impl Receiver {
         self.owes_update |= self.read_what_waits();
     }
 
-    /// The application is likely to answer what comes: its data will carry the ACK.
+    /// Expects the application to answer received data, so that its data carries the ACK.
     pub(super) fn expect_reply(&mut self) {
         self.policy.expect_reply();
     }
 
-    /// An ACK of all that was received leaves.
+    /// Records that an ACK of all received data leaves.
     pub(super) fn on_acknowledged(&mut self) {
         self.acked_up_to = self.reassembly.next();
         self.pushes = 0;
         self.policy.on_ack_sent();
     }
 
-    /// Whether something is missing, and no segment of it is one that a biased queue would have
-    /// dropped (TCP-Casablanca's discriminator).
+    /// Returns true if data is missing and a biased queue would have dropped none of the missing
+    /// segments (TCP-Casablanca's discriminator).
     fn is_radio_loss(&self) -> bool {
         let every = self.resilience.expendable_every;
         self.reassembly.has_gap()
@@ -532,8 +536,8 @@ impl Receiver {
                 .all(|hole| expendable::spares_expendable(hole, self.mss, every))
     }
 
-    /// A link tells something of itself. `srtt` is the sender half's. Returns how many
-    /// acknowledgments must leave now.
+    /// Processes information from a link. `srtt` is the sender half's. Returns the number of
+    /// acknowledgments that must leave now.
     pub(super) fn on_link_info(&mut self, now: Time, info: &LinkInfo, srtt: Span) -> u32 {
         if self.resilience.outage != OutageResponse::Freeze {
             return 0;
@@ -544,24 +548,24 @@ impl Receiver {
         announcements + u32::from(self.freeze.on_wake(now))
     }
 
-    /// `TCP_QUICKACK`.
+    /// Sets the socket option `TCP_QUICKACK`.
     pub(super) fn set_quick_acks(&mut self, is_on: bool) {
         self.policy
             .set_quick(is_on, self.window.last(), self.peer_mss);
     }
 
-    /// Whether `seq` is beyond RCV.NXT and within what was offered.
+    /// Returns true if `seq` is beyond RCV.NXT and within the offered window.
     pub(super) fn is_within_window(&self, seq: u64) -> bool {
         let next = self.rcv_nxt();
         seq > next && seq <= next + self.window.offered(next)
     }
 
-    /// When a delayed ACK is due.
+    /// Returns the time at which a delayed ACK is due.
     pub(super) fn wake_at(&self) -> Time {
         self.policy.wake_at().min(self.freeze.wake_at())
     }
 
-    /// Whether the delayed-ACK timer expired.
+    /// Returns true if an ACK leaves because the delayed-ACK timer expired or the window closes.
     pub(super) fn on_wake(&mut self, now: Time, rto: Span) -> bool {
         let closes = self.freeze.on_wake(now);
         self.policy.on_wake(now, rto) || closes
@@ -583,7 +587,7 @@ impl Receiver {
     pub(super) fn rtt(&self) -> Option<Span> {
         self.window.rtt()
     }
-    /// Payload of what is taken for the peer's full segments.
+    /// Returns the assumed payload of the peer's full segments.
     pub(super) fn peer_mss(&self) -> u32 {
         self.peer_mss
     }

@@ -1,25 +1,25 @@
-//! The memory of what was received: in how many packets it lies.
+//! Memory of received data: the packets that hold it.
 //!
-//! Linux joins a segment to the packet before it where they touch (`tcp_try_coalesce`): the joined one
-//! costs its payload alone, and the application reads them as one.
+//! Linux joins a segment to the packet before it where they touch (`tcp_try_coalesce`). The joined
+//! segment costs its payload alone, and the application reads both as one packet.
 
 use crate::tcp::config::PacketMemory;
 use std::collections::VecDeque;
 
-/// Fragments that a packet has room for (`MAX_SKB_FRAGS`).
+/// Largest number of fragments of a packet (`MAX_SKB_FRAGS`).
 pub(crate) const MOST_FRAGMENTS: u64 = 17;
-/// Written data lies in pieces of memory of this size, one behind the other (`SKB_FRAG_PAGE_ORDER`). A
-/// segment is one fragment, or one in each of two.
+/// Size of the memory blocks that written data lies in, one behind the other
+/// (`SKB_FRAG_PAGE_ORDER`). A segment is one fragment, or two if it crosses the end of a block.
 pub(crate) const PAGE: u64 = 32_768;
-/// Packets that there is room for from the first gap on.
+/// Initial capacity for packets from the first gap on.
 const FIRST_PACKETS: usize = 16;
 
-/// How much of a buffer is taken.
+/// Occupied part of a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Held {
-    /// As payload, where the buffer is counted so.
+    /// Payload, for a buffer that counts payload.
     Payload(u64),
-    /// As memory, packets' overhead included.
+    /// Memory, including the packets' overhead.
     Memory(u64),
 }
 
@@ -29,13 +29,15 @@ impl From<u64> for Held {
     }
 }
 
-/// What beside its place decides in which packet a segment lies, and how much memory it takes.
+/// Properties of a segment, beside its position, that decide which packet it joins and how much
+/// memory it takes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Kind {
-    /// Where the mapping of a connection ends: on a subflow only what is of one is joined
-    /// (`mptcp_skb_can_collapse`).
+    /// End of the connection-level mapping. Segments of a subflow are joined only within one
+    /// mapping (`mptcp_skb_can_collapse`).
     pub(crate) mapping_end: u64,
-    /// Bytes by which it is shorter than a whole one, as much memory as which it takes in a device's buffer.
+    /// Bytes that the segment lacks to a full one. A device's buffer for it has as many bytes more
+    /// of overhead.
     pub(crate) lacking: u64,
 }
 
@@ -44,7 +46,7 @@ struct Packet {
     start: u64,
     end: u64,
     fragments: u64,
-    /// Memory beside the payload.
+    /// Memory in addition to the payload.
     beside: u64,
     mapping_end: u64,
 }
@@ -70,11 +72,12 @@ impl Packet {
         self.end - self.start + self.beside
     }
 
-    /// Takes `next` in, if it touches and there is room. The memory that this saves.
+    /// Joins `next` if it touches and there is room. Returns the memory that this saves. `None` if
+    /// it is not joined.
     #[inline]
     fn join(&mut self, next: &Packet, memory: PacketMemory) -> Option<u64> {
         let fragments = self.fragments + next.fragments;
-        // The first of the device's buffers is the packet's own.
+        // A packet's own device buffer is not one of its fragments.
         let most = MOST_FRAGMENTS + u64::from(memory.joined > 0);
         if self.end != next.start || fragments > most || self.mapping_end != next.mapping_end {
             return None;
@@ -95,7 +98,7 @@ struct OutOfOrder {
 }
 
 impl OutOfOrder {
-    /// Where a packet that begins at `start` belongs.
+    /// Returns the index for a packet that begins at `start`.
     fn place_of(&self, start: u64) -> usize {
         let mut at = self.packets.len();
         while at > 0 && self.packets[at - 1].start > start {
@@ -104,14 +107,15 @@ impl OutOfOrder {
         at
     }
 
-    /// Memory that a segment takes if it is joined to a packet.
+    /// Returns the memory that a segment takes if it is joined to a packet. `None` if it is not
+    /// joined.
     fn joined(&self, packet: Packet, of_packets: PacketMemory) -> Option<u64> {
         let before = self.place_of(packet.start).checked_sub(1)?;
         let saved = self.packets[before].clone().join(&packet, of_packets)?;
         Some(packet.memory() - saved)
     }
 
-    /// Takes a segment. Returns whether it was joined to a packet.
+    /// Inserts a segment. Returns true if it was joined to a packet.
     fn insert(&mut self, packet: Packet, of_packets: PacketMemory) -> bool {
         let mut at = self.place_of(packet.start);
         if let Some(before) = at.checked_sub(1) {
@@ -141,7 +145,7 @@ impl OutOfOrder {
         false
     }
 
-    /// The first packet, if it begins at `next` or below.
+    /// Removes and returns the first packet, if it begins at `next` or below.
     fn take(&mut self, next: u64) -> Option<Packet> {
         let packet = *self.packets.front()?;
         if packet.start > next {
@@ -153,14 +157,14 @@ impl OutOfOrder {
     }
 }
 
-/// Data in order and not read (Linux `sk_receive_queue`).
+/// Unread data in order (Linux `sk_receive_queue`).
 #[derive(Debug, Default)]
 struct Unread {
     bytes: u64,
     memory: u64,
-    /// Payload of the first packet; that of all of them while there is one.
+    /// Payload of the first packet. The payload of all data if there is only one packet.
     first: u64,
-    /// The last packet, where any bytes are unread.
+    /// Last packet. Only valid if bytes are unread.
     last: Packet,
 }
 
@@ -185,7 +189,7 @@ impl Unread {
     }
 }
 
-/// Data received and not read, on a subflow or of a connection by several.
+/// Unread received data, of a subflow or of a connection with several subflows.
 #[derive(Debug, Default)]
 pub(crate) struct Packets {
     of_packets: PacketMemory,
@@ -194,7 +198,7 @@ pub(crate) struct Packets {
 }
 
 impl Packets {
-    /// Nothing is held yet.
+    /// Returns an empty store.
     pub(crate) fn new(of_packets: PacketMemory) -> Packets {
         Packets {
             of_packets,
@@ -202,25 +206,26 @@ impl Packets {
         }
     }
 
-    /// Takes a segment out of order. Returns whether it was joined to a packet.
+    /// Inserts a segment that is out of order. Returns true if it was joined to a packet.
     pub(crate) fn insert(&mut self, start: u64, end: u64, kind: Kind) -> bool {
         let packet = Packet::of(start, end, kind, self.of_packets);
         self.out_of_order.insert(packet, self.of_packets)
     }
 
-    /// Takes a segment that begins at RCV.NXT. What it puts in order waits for `put_in_order`.
+    /// Appends a segment that begins at RCV.NXT. The data behind the filled gap waits for
+    /// `put_in_order`.
     #[inline]
     pub(crate) fn push(&mut self, start: u64, end: u64, kind: Kind) {
         let packet = Packet::of(start, end, kind, self.of_packets);
         self.unread.push(packet, self.of_packets);
     }
 
-    /// Data that waited for RCV.NXT to reach `next` can be read.
+    /// Makes data readable that waited for RCV.NXT to reach `next`.
     #[inline]
     pub(crate) fn put_in_order(&mut self, mut next: u64) {
         while let Some(mut packet) = self.out_of_order.take(next) {
             if packet.end > next {
-                // What came twice is read once.
+                // Data received twice is read once.
                 let again = next - packet.start;
                 let end = packet.end;
                 packet.start += again;
@@ -230,8 +235,8 @@ impl Packets {
         }
     }
 
-    /// The application reads `bytes`, of which the first packet's are returned; what was read of a
-    /// packet frees its memory in proportion.
+    /// Reads `bytes` for the application. Returns the bytes read from the first packet. A partial
+    /// read frees memory in proportion.
     #[inline]
     pub(crate) fn read(&mut self, bytes: u64) -> u64 {
         let unread = &mut self.unread;
@@ -250,25 +255,26 @@ impl Packets {
         first
     }
 
-    /// Bytes in order that were not read.
+    /// Returns the number of unread bytes in order.
     pub(crate) fn unread(&self) -> u64 {
         self.unread.bytes
     }
 
-    /// Memory that a segment behind a gap takes at once, as it is joined to a packet: one of its own is
-    /// charged behind the look at the window (Linux `skb_set_owner_r`).
+    /// Returns the memory that a segment behind a gap takes at once because it is joined to a
+    /// packet. A packet of its own is charged only after the window is computed (Linux
+    /// `skb_set_owner_r`).
     pub(crate) fn joined(&self, start: u64, end: u64, kind: Kind) -> u64 {
         let packet = Packet::of(start, end, kind, self.of_packets);
         let joined = self.out_of_order.joined(packet, self.of_packets);
         joined.unwrap_or_default()
     }
 
-    /// Memory of a packet of `len` bytes that is joined to no other.
+    /// Returns the memory of a packet of `len` bytes that is joined to no other.
     pub(crate) fn alone(&self, len: u32) -> u64 {
         self.of_packets.alone + u64::from(len)
     }
 
-    /// Memory of all that is held.
+    /// Returns the memory of all held data.
     pub(crate) fn memory(&self) -> u64 {
         self.out_of_order.memory + self.unread.memory
     }
@@ -308,7 +314,7 @@ mod tests {
     fn segments_that_touch_cost_one_overhead() {
         assert_eq!(held([1, 2, 3]).memory(), 3 * LEN + PACKET_OVERHEAD);
         assert_eq!(held([1, 3]).memory(), 2 * (LEN + PACKET_OVERHEAD));
-        // What fills a gap is joined to what is before it alone.
+        // A segment that fills a gap is joined only to the packet before it.
         assert_eq!(held([1, 3, 2]).memory(), 3 * LEN + 2 * PACKET_OVERHEAD);
     }
 
@@ -329,11 +335,11 @@ mod tests {
         };
         assert_eq!(held_in(memory, [1, 3]).memory(), 2 * (LEN + 728));
         assert_eq!(held_in(memory, [1, 2, 3]).memory(), 3 * (LEN + 472) + 256);
-        // Seventeen fragments beside the first; pages of the sender are nothing to a device.
+        // Seventeen fragments beside the first. A device ignores the sender's memory blocks.
         assert_eq!(held_in(memory, 20..38).memory(), 18 * (LEN + 472) + 256);
         let two = held_in(memory, 20..39);
         assert_eq!(two.memory(), 19 * (LEN + 472) + 2 * 256);
-        // What is put in order joins what was read last, and frees all that it took.
+        // Data that becomes in order joins the last unread packet, and frees all its memory.
         let mut packets = held_in(memory, [1, 2, 4]);
         let (start, end) = segment(0);
         push(&mut packets, start, end);
@@ -407,8 +413,8 @@ mod tests {
 
     #[test]
     fn what_the_repair_itself_brought_again_takes_no_packet() {
-        // Sixteen fragments in order, one behind a gap; a segment that fills the gap and brings that one again
-        // is the seventeenth, and nothing is left to put in order.
+        // Sixteen fragments are in order, and one is behind a gap. A segment that fills the gap and
+        // repeats that one is the seventeenth. No data is left to put in order.
         let mut packets = Packets::default();
         for (start, end) in (0..16).map(segment) {
             push(&mut packets, start, end);

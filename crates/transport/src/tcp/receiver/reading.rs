@@ -1,4 +1,4 @@
-//! Contents of the receive buffer, and how the application reads them.
+//! Contents of the receive buffer, and reads by the application.
 
 use super::packets::Held;
 use super::{Receiver, shared};
@@ -6,7 +6,7 @@ use crate::tcp::config::AckRule;
 use fadeout_core::Time;
 
 impl Receiver {
-    /// Contents of the buffer.
+    /// Returns the contents of the buffer.
     #[inline]
     pub(super) fn held(&self) -> Held {
         if self.window.counts_memory() {
@@ -16,26 +16,27 @@ impl Receiver {
         }
     }
 
-    /// The application takes `bytes` out of the buffer.
+    /// Removes `bytes` from the buffer for the application.
     #[inline]
     pub(super) fn take_out(&mut self, now: Time, bytes: u64) {
         let first = self.packets.read(bytes);
         self.window.on_read(now, bytes, first, self.mss);
     }
 
-    /// The application reads what it did not get to before an ACK left. Returns whether another leaves.
+    /// Lets the application read the data that waited for an ACK to leave. Returns true if another
+    /// ACK leaves.
     #[inline]
     pub(super) fn read_what_waits(&mut self) -> bool {
         let since = self.reads_since.take();
         since.is_some_and(|at| self.read(at, self.packets.unread()))
     }
 
-    /// Whether it has read so after an ACK left, and another leaves.
+    /// Returns true if such a read after an ACK causes another ACK. Resets the mark.
     pub(in crate::tcp) fn take_update(&mut self) -> bool {
         std::mem::take(&mut self.owes_update)
     }
 
-    /// The application stops or resumes reading. Returns whether a window update should leave.
+    /// Stops or resumes reading. Returns true if a window update should leave.
     ///
     /// Standard: RFC 9293 §3.8.6.2.2.
     pub(in crate::tcp) fn set_reading(&mut self, now: Time, is_reading: bool) -> bool {
@@ -56,8 +57,8 @@ impl Receiver {
         after >= before + u64::from(self.mss).min(after / 2)
     }
 
-    /// Whether the application, having read `bytes`, lets an ACK leave that is due: for more than a
-    /// segment, or for the end of a burst after which the buffer is empty (Linux
+    /// Returns true if the application's read of `bytes` causes a due ACK. The ACK acknowledges
+    /// more than a segment, or the end of a burst after which the buffer is empty (Linux
     /// `tcp_cleanup_rbuf`).
     pub(super) fn is_answered_read(&self, bytes: u64) -> bool {
         let is_drained = self.packets.unread() == 0
@@ -70,8 +71,8 @@ impl Receiver {
                 || (bytes > 0 && is_drained && shared::ends_burst(self)))
     }
 
-    /// The application takes up to `bytes` out of the buffer. Returns whether an ACK should leave: one that
-    /// is due, or for a window that doubles (Linux `__tcp_cleanup_rbuf`).
+    /// Reads up to `bytes` out of the buffer. Returns true if an ACK should leave, because it is
+    /// due or because the window doubles (Linux `__tcp_cleanup_rbuf`).
     #[inline]
     pub(in crate::tcp) fn read(&mut self, now: Time, bytes: u64) -> bool {
         self.advertised = None;

@@ -3,25 +3,25 @@
 use fadeout_core::{SackBlock, SackList};
 use std::collections::VecDeque;
 
-/// Ranges that there is room for from the first gap on, so that the list need not grow later.
+/// Initial capacity for ranges from the first gap on, so that the list need not grow later.
 const FIRST_RANGES: usize = 16;
 
-/// How a segment fits.
+/// Relation of a segment to the data received before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// It begins at RCV.NXT; nothing or part of what waits follows.
+    /// Begins at RCV.NXT. A gap may remain after it.
     InOrder,
-    /// It filled the last gap: everything received is in order now.
+    /// Fills the last gap, so that all received data is in order.
     FilledLastGap,
-    /// It leaves a gap below.
+    /// Leaves a gap below.
     OutOfOrder,
-    /// It leaves a gap below, and nothing in it was new.
+    /// Leaves a gap below and has no new data.
     HeldAlready,
-    /// It lies below RCV.NXT.
+    /// Lies below RCV.NXT.
     Duplicate,
 }
 
-/// Received ranges above RCV.NXT, sorted, and in what order they were touched.
+/// Received ranges above RCV.NXT, sorted, and the order of their last changes.
 #[derive(Debug, Default)]
 pub(crate) struct Reassembly {
     next: u64,
@@ -30,10 +30,10 @@ pub(crate) struct Reassembly {
     /// Blocks by recency (RFC 2018 section 4): the first contains the newest arrival.
     recent: [SackBlock; 4],
     recent_len: usize,
-    /// A duplicate to report once (RFC 2883).
+    /// Duplicate that is reported once (RFC 2883). `None` if there is none.
     duplicate: Option<SackBlock>,
-    /// A block that is not among the recent ones any more begins anew with the newest arrival (Linux
-    /// `tcp_sack_new_ofo_skb`); otherwise all that touches that arrival is reported.
+    /// True if a block that is no longer among the recent ones begins anew with the newest arrival
+    /// (Linux `tcp_sack_new_ofo_skb`). Otherwise the whole range around that arrival is reported.
     begins_anew: bool,
 }
 
@@ -47,25 +47,25 @@ impl Reassembly {
     pub(crate) fn begin(&mut self, next: u64) {
         self.next = next;
     }
-    /// RCV.NXT.
+    /// Returns RCV.NXT.
     pub(crate) fn next(&self) -> u64 {
         self.next
     }
     pub(crate) fn has_gap(&self) -> bool {
         !self.ranges.is_empty()
     }
-    /// Bytes missing below the highest one received.
+    /// Returns the missing ranges below the highest byte received.
     pub(super) fn holes(&self) -> impl Iterator<Item = (u64, u64)> {
         let starts = std::iter::once(self.next).chain(self.ranges.iter().map(|range| range.end));
         starts.zip(self.ranges.iter().map(|range| range.start))
     }
-    /// Whether there is no gap once everything below `end` is there.
+    /// Returns true if no gap is left once all data below `end` is received.
     pub(crate) fn is_whole_with(&self, end: u64) -> bool {
         self.ranges
             .back()
             .is_none_or(|last| last.end <= end || (self.ranges.len() == 1 && last.start <= end))
     }
-    /// RCV.NXT once all from it to `end` is there.
+    /// Returns RCV.NXT after the receipt of all data up to `end`.
     pub(super) fn next_with(&self, end: u64) -> u64 {
         let mut next = self.next.max(end);
         for range in &self.ranges {
@@ -76,20 +76,21 @@ impl Reassembly {
         }
         next
     }
-    /// Bytes held out of order.
+    /// Returns the number of bytes held out of order.
     pub(crate) fn buffered(&self) -> u64 {
         self.buffered
     }
 
-    /// How many blocks were touched after the one that `start..end` would extend; all of them when
-    /// it would be a new one.
+    /// Returns the number of blocks changed after the one that `start..end` would extend. Returns
+    /// the number of all blocks if the range would begin a new one.
     pub(super) fn recency(&self, start: u64, end: u64) -> usize {
         let recent = &self.recent[..self.recent_len];
         let touches = |block: &SackBlock| start <= block.end && block.start <= end;
         recent.iter().position(touches).unwrap_or(recent.len())
     }
 
-    /// Extends the recent block that `start..end` touches where it is in their order, before that range is taken.
+    /// Extends the recent block that `start..end` touches without changing its position, before
+    /// that range is inserted.
     pub(super) fn extend(&mut self, start: u64, end: u64) {
         let at = self.recency(start, end);
         if let Some(block) = self.recent[..self.recent_len].get_mut(at) {
@@ -98,7 +99,7 @@ impl Reassembly {
         }
     }
 
-    /// Takes the range `start..end`.
+    /// Inserts the range `start..end`.
     ///
     /// Standard: RFC 9293 §3.10.7.4; RFC 2018 §4.
     #[inline]
@@ -145,7 +146,7 @@ impl Reassembly {
     }
 
     fn insert_above(&mut self, start: u64, end: u64) -> Arrival {
-        // Arrivals are nearly always at the back.
+        // New arrivals are nearly always at the back.
         let mut first = self.ranges.len();
         while first > 0 && self.ranges[first - 1].end >= start {
             first -= 1;
@@ -187,8 +188,8 @@ impl Reassembly {
         self.duplicate = Some(SackBlock { start, end });
     }
 
-    /// `start..end` was held when it came again. One range is reported: where several are apart, the
-    /// first (Linux `tcp_dsack_extend`).
+    /// Reports `start..end`, which was already held, as a duplicate. Only one range is reported. If
+    /// several are apart, the first is (Linux `tcp_dsack_extend`).
     fn extend_duplicate(&mut self, start: u64, end: u64) {
         if start >= end {
             return;
@@ -203,13 +204,13 @@ impl Reassembly {
         }
     }
 
-    /// Puts the block of what has `arrived`, which is a part of the range `whole`, before the recent ones, in
-    /// place of those it swallows.
+    /// Puts the block of the range `arrived`, a part of `whole`, before the recent blocks. Blocks
+    /// that it contains are removed.
     fn touch(&mut self, arrived: SackBlock, whole: SackBlock) {
         let mut block = whole;
         if self.begins_anew {
             block = arrived;
-            // Two that touch became one when they did, so that this sees all that it reaches.
+            // Blocks that touch were already merged. So one pass finds all that this block reaches.
             for old in &self.recent[..self.recent_len] {
                 if old.start <= block.end && block.start <= old.end {
                     block.start = block.start.min(old.start);
@@ -242,18 +243,18 @@ impl Reassembly {
         self.recent_len = len;
     }
 
-    /// No duplicate is reported any more (Linux `tcp_fin`).
+    /// Drops the duplicate report (Linux `tcp_fin`).
     pub(crate) fn forget_duplicate(&mut self) {
         self.duplicate = None;
     }
 
-    /// Whether an ACK that leaves now has blocks.
+    /// Returns true if an ACK that leaves now has blocks.
     #[inline]
     pub(super) fn has_blocks(&self) -> bool {
         self.duplicate.is_some() || self.recent_len > 0
     }
 
-    /// The blocks of an ACK that leaves now, at most `most`; a duplicate comes first, once.
+    /// Returns the blocks of an ACK that leaves now, at most `most`. A duplicate comes first, once.
     ///
     /// Standard: RFC 2018 §4; RFC 2883 §4.
     pub(crate) fn take_sack_blocks(&mut self, most: usize) -> SackList {
@@ -333,13 +334,13 @@ mod tests {
             }
             reassembly.insert(30, 35);
             assert_eq!(blocks(&mut reassembly)[..2], [first, (100, 110)]);
-            // What is remembered grows together, from what is forgotten nothing comes back.
+            // Remembered blocks grow together. Forgotten ranges do not return.
             reassembly.insert(35, 40);
             let (start, end) = if begins_anew { (30, 40) } else { (20, 50) };
             assert_eq!(blocks(&mut reassembly)[0], (start, end));
             reassembly.insert(90, 100);
             assert_eq!(blocks(&mut reassembly)[..2], [(80, 110), (start, end)]);
-            // A duplicate of what is held counts too.
+            // A duplicate of held data counts too.
             assert_eq!(reassembly.insert(22, 24), Arrival::HeldAlready);
             let again = if begins_anew { (22, 24) } else { (20, 50) };
             assert_eq!(blocks(&mut reassembly)[..2], [(22, 24), again]);

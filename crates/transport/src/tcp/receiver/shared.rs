@@ -1,50 +1,55 @@
-//! A receiver whose buffer is that of a multipath connection: the window is the connection's, and what it
-//! says of an arrival decides here when its acknowledgment leaves.
+//! A receiver whose buffer and window belong to a multipath connection. The connection's facts
+//! about an arrival decide when its acknowledgment leaves.
 
 use super::Receiver;
 use super::packets::Held;
 use crate::tcp::config::{AckRule, ReceiveWindow, TcpConfig};
 use fadeout_core::Segment;
 
-/// What the connection says of the segment that comes next.
+/// Facts about the next segment from its multipath connection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct OfConnection {
     /// Data sequence number at which its mapping ends.
     pub(crate) mapping_end: u64,
-    /// It lets the window grow: quick ACKs go on (Linux `tcp_grow_window`).
+    /// True if the segment lets the window grow, so that quick ACKs go on (Linux
+    /// `tcp_grow_window`).
     pub(crate) grows: bool,
-    /// It is data that the connection has already, all of it, and less can be offered than was: an acknowledgment of more than a
-    /// segment waits (Linux `subflow_data_ready`, which asks for it where there is something new).
+    /// True if the connection has all of the data already and can offer less than it last did. An
+    /// acknowledgment of more than a segment then waits, because Linux asks for it only with new
+    /// data (`subflow_data_ready`).
     pub(crate) is_old: bool,
-    /// Less can be offered than was while it is not read: an acknowledgment of more than a segment waits, where there is something
-    /// to read (Linux `__tcp_ack_snd_check`).
+    /// True if less can be offered than before while the segment is unread. An acknowledgment of
+    /// more than a segment then waits for the read (Linux `__tcp_ack_snd_check`).
     pub(crate) is_crowded: bool,
-    /// The application reads it and has nothing left to read, over all paths (`mptcp_cleanup_rbuf`).
+    /// True if the application reads the segment and then has nothing left to read on any path
+    /// (`mptcp_cleanup_rbuf`).
     pub(crate) drains: bool,
 }
 
 impl OfConnection {
-    /// For a receiver of `config`, where its window is a connection's.
+    /// Returns default facts if the window of a receiver of `config` belongs to a connection.
+    /// `None` otherwise.
     pub(super) fn of(config: &TcpConfig) -> Option<OfConnection> {
         (config.receive_window == ReceiveWindow::Shared).then(OfConnection::default)
     }
 }
 
 impl Receiver {
-    /// Whether the segment under way is nothing new to the connection.
+    /// Returns true if the current segment brings the connection nothing new.
     pub(super) fn brings_nothing(&self) -> bool {
         self.of_connection.is_some_and(|said| said.is_old)
     }
 }
 
-/// Whether an acknowledgment of more than a segment waits, by what the connection says.
+/// Returns true if an acknowledgment of more than a segment waits because of the connection.
 pub(super) fn is_held_up(receiver: &Receiver) -> bool {
     let said = receiver.of_connection;
     said.is_some_and(|said| said.is_old || said.is_crowded)
 }
 
-/// Memory that is taken in `receiver` when `segment` comes: what waits behind a gap, and the segment where it leaves none, or is
-/// joined to what does. A short one takes as much as a whole one.
+/// Returns the memory occupied in `receiver` when `segment` arrives. Counts the data behind a gap,
+/// and the segment if it leaves no gap or joins that data. A short segment takes as much as a full
+/// one.
 pub(crate) fn held_with(receiver: &Receiver, segment: &Segment) -> Held {
     let packets = &receiver.packets;
     let own = match segment.seq <= receiver.reassembly.next() {
@@ -54,7 +59,7 @@ pub(crate) fn held_with(receiver: &Receiver, segment: &Segment) -> Held {
     Held::Memory(packets.memory() + own)
 }
 
-/// Bytes that `segment` puts in order in `receiver`.
+/// Returns the number of bytes that `segment` puts in order in `receiver`.
 pub(crate) fn in_order_with(receiver: &Receiver, segment: &Segment) -> u64 {
     let next = receiver.reassembly.next();
     if segment.seq > next {
@@ -63,29 +68,31 @@ pub(crate) fn in_order_with(receiver: &Receiver, segment: &Segment) -> u64 {
     receiver.reassembly.next_with(segment.end_seq()) - next
 }
 
-/// `receiver` is told what the connection says of the next segment.
+/// Gives `receiver` the connection's facts about the next segment.
 pub(crate) fn tell(receiver: &mut Receiver, said: OfConnection) {
     receiver.of_connection = Some(said);
 }
 
-/// Whether the ACK that leaves `receiver` is one that reading asks for: the buffer is empty of what came.
+/// Returns true if a read that emptied the buffer causes the ACK that leaves `receiver`. Resets the
+/// mark.
 pub(crate) fn take_has_read_first(receiver: &mut Receiver) -> bool {
     std::mem::take(&mut receiver.has_read_first)
 }
 
-/// Less than half of the connection's buffer is free.
+/// Gives up quick ACKs because less than half of the connection's buffer is free.
 pub(crate) fn tell_of_tightness(receiver: &mut Receiver) {
     receiver.policy.forgo_quick_acks();
 }
 
-/// Whether `receiver` owes an acknowledgment of the end of a burst.
+/// Returns true if `receiver` owes an acknowledgment of the end of a burst.
 pub(super) fn ends_burst(receiver: &Receiver) -> bool {
     receiver.pushes > 1 || (receiver.pushes > 0 && !receiver.policy.is_interactive())
 }
 
-/// Whether `receiver` owes an acknowledgment that leaves when the application has read something, on whatever path that came: of more than
-/// a segment, or of the end of a burst, where that leaves nothing to read or makes room for twice what was offered, and nothing is
-/// behind a gap of its own (Linux `mptcp_cleanup_rbuf`).
+/// Returns true if `receiver` owes an acknowledgment that leaves after the application read data of
+/// any path. Either more than a segment is unacknowledged, or a burst has ended. A burst's end
+/// counts only if the read leaves nothing or makes room for twice the last offer, and this receiver
+/// has no gap (Linux `mptcp_cleanup_rbuf`).
 pub(crate) fn answers_reading(receiver: &Receiver, leaves_nothing: bool, makes_room: bool) -> bool {
     let is_drained = receiver.packets.unread() == 0 && receiver.reassembly.buffered() == 0;
     receiver.policy.rule() == AckRule::Linux

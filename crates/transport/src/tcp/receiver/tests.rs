@@ -1,4 +1,4 @@
-//! The receiving half alone: segments go in, and what is acknowledged, when, and with which window.
+//! The receiving half alone: segments go in, and acknowledgments with their windows come out.
 
 mod reading;
 
@@ -120,7 +120,7 @@ fn what_begins_beyond_the_window_is_answered_and_dropped() {
         assert!(received.ack_now);
         assert_eq!(b.receiver.reassembly.has_gap(), is_taken, "{seq}");
     }
-    // It counts from what has arrived since.
+    // The window counts from the data that has arrived since.
     let mut b = Bench::new(&rfc());
     b.data(1, 1000);
     b.data(10_002, 1000);
@@ -189,7 +189,7 @@ fn an_outdated_segment_with_data_is_reported_as_the_duplicate_that_it_is() {
         end: 1001,
     };
     assert_eq!(b.ack().sack.as_slice(), [block]);
-    // What begins at RCV.NXT is none.
+    // A range that begins at RCV.NXT is no duplicate.
     assert!(b.receiver.answers_outdated(b.now, &data(1001, 500)));
     assert_eq!(b.ack().sack.as_slice(), []);
     assert!(b.receiver.answers_outdated(b.now, &data(2001, 500)));
@@ -277,7 +277,7 @@ fn every_arrival_is_measured_but_a_bare_fin() {
 
 #[test]
 fn large_segments_let_the_window_grow_where_they_are_of_use() {
-    // Linux `tcp_grow_window`; without SACK what is out of order says nothing of the sender.
+    // Linux `tcp_grow_window`. Without SACK, data out of order says nothing about the sender.
     let without_sack = TcpConfig {
         recovery: crate::tcp::config::LossRecovery::NewReno,
         ..linux()
@@ -323,7 +323,8 @@ fn an_ack_that_would_shrink_the_window_waits_for_the_reader() {
 
 #[test]
 fn a_reader_that_empties_the_buffer_lets_an_ack_go_after_a_burst() {
-    // Linux `tcp_cleanup_rbuf`: a push ends a burst; an interactive connection waits for the second.
+    // Linux `tcp_cleanup_rbuf`: a push ends a burst. An interactive connection waits for the
+    // second.
     for (pushes, is_interactive, bytes, unread, acks) in [
         (1, false, 10, 0, true),
         (1, true, 10, 0, false),
@@ -344,7 +345,7 @@ fn a_reader_that_empties_the_buffer_lets_an_ack_go_after_a_burst() {
         let found = b.receiver.is_answered_read(bytes);
         assert_eq!(found, acks, "{pushes} {is_interactive} {bytes} {unread}");
     }
-    // None is due; what is held out of order; another rule.
+    // Cases without an ACK: none is due, data is held out of order, or another rule applies.
     let mut b = Bench::new(&linux());
     b.receiver.pushes = 1;
     assert!(!b.receiver.is_answered_read(10));
@@ -496,7 +497,7 @@ fn reading_announces_a_window_that_doubles() {
         assert_eq!(b.receiver.read(b.now, read), announces, "{read} of {held}");
         assert_eq!(b.receiver.packets.unread(), u64::from(held) - read);
     }
-    // What is out of order takes its room too.
+    // Data out of order takes up room too.
     let mut b = Bench::new(&rfc());
     b.receiver.set_reading(b.now, false);
     b.data(1, 4000);

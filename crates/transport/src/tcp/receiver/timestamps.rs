@@ -1,22 +1,22 @@
-//! The peer's timestamps: which is echoed, and what they show to be old.
+//! The peer's timestamps: the value to echo, and detection of old segments.
 //!
 //! Standard: RFC 7323 §4.3, §5.
 
 use fadeout_core::{Flags, Segment, Span, Time};
 
-/// By how many milliseconds a timestamp may go back (Linux `TCP_PAWS_WINDOW`).
+/// Largest step back of a timestamp, ms (Linux `TCP_PAWS_WINDOW`).
 const PAWS_WINDOW: u32 = 1;
-/// Old segments without data are answered no more often (Linux `tcp_invalid_ratelimit`).
+/// Shortest interval between answers to old segments without data (Linux `tcp_invalid_ratelimit`).
 const OUTDATED_INTERVAL: Span = Span::from_millis(500);
 
-/// Timestamps that come, and what follows from them.
+/// State of the peer's timestamps.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Timestamps {
-    /// They are agreed on.
+    /// True if timestamps are agreed on.
     is_on: bool,
     /// Newest timestamp to echo (TS.Recent).
     recent: u32,
-    /// From when on an old segment without data is answered.
+    /// Time from which an old segment without data is answered.
     answers_from: Time,
 }
 
@@ -43,12 +43,12 @@ impl Timestamps {
         self.is_on = is_on;
     }
 
-    /// The peer's SYN came.
+    /// Records the timestamp of the peer's SYN.
     pub(super) fn on_syn(&mut self, segment: &Segment) {
         self.recent = segment.ts_value;
     }
 
-    /// A segment was taken, after one that acknowledged up to `acked_up_to`.
+    /// Records the timestamp of a segment, after an ACK up to `acked_up_to`.
     ///
     /// Standard: RFC 7323 §4.3, step 2.
     #[inline]
@@ -58,7 +58,7 @@ impl Timestamps {
         }
     }
 
-    /// By how much the timestamp of `segment` is behind the newest, ms.
+    /// Returns the distance of the timestamp of `segment` behind the newest, ms.
     #[inline]
     fn age(&self, segment: &Segment) -> u32 {
         let age = self.recent.wrapping_sub(segment.ts_value) as i32;
@@ -69,9 +69,9 @@ impl Timestamps {
         }
     }
 
-    /// Whether the timestamp shows an old segment. One that would change nothing, an acknowledgment
-    /// overtaken on its way, passes (Linux `tcp_disordered_ack`): `next` is expected, and `sender`
-    /// says whether the sending half would change, and its retransmission timeout.
+    /// Returns true if the timestamp shows an old segment. An overtaken acknowledgment that would
+    /// change nothing passes (Linux `tcp_disordered_ack`). `next` is RCV.NXT. `sender` returns true
+    /// if the sending half would change, and its retransmission timeout.
     ///
     /// Standard: RFC 7323 §5.
     #[inline]
@@ -90,7 +90,7 @@ impl Timestamps {
         !(changes_nothing && u64::from(age) <= rto.as_millis())
     }
 
-    /// Whether an old segment without data is answered: not too often.
+    /// Returns true if an old segment without data is answered, at a limited rate.
     pub(super) fn answers_outdated(&mut self, now: Time) -> bool {
         let answers = now >= self.answers_from;
         if answers {

@@ -1,8 +1,8 @@
-//! The advertised window: constant, or grown to twice what the application reads in a round
-//! trip (Linux `tcp_rcv_space_adjust`, `tcp_grow_window`, `__tcp_select_window`).
+//! The advertised window: constant, or grown to twice the data that the application reads in a
+//! round trip (Linux `tcp_rcv_space_adjust`, `tcp_grow_window`, `__tcp_select_window`).
 //!
-//! Linux accounts for the memory of a segment, not its payload. The share of payload is taken as a
-//! half until the first full segment shows what it is (`scaling_ratio`).
+//! Linux accounts for the memory of a segment, not its payload. The share of payload is assumed to
+//! be a half until the first full segment is measured (`scaling_ratio`).
 
 #[cfg(test)]
 mod tests;
@@ -19,15 +19,15 @@ const LARGEST_UNSCALED: u64 = 65_535;
 ///
 /// Standard: RFC 7323 §2.3.
 const LARGEST_WINDOW: u64 = 65_535 << 14;
-/// The share of payload is counted in parts of this (`TCP_RMEM_TO_WIN_SCALE`).
+/// Denominator of the share of payload (`TCP_RMEM_TO_WIN_SCALE`).
 pub(crate) const WHOLE: u64 = 256;
-/// The share assumed at first (`TCP_DEFAULT_SCALING_RATIO`).
+/// Initial share of payload (`TCP_DEFAULT_SCALING_RATIO`).
 const FIRST_SHARE: u64 = WHOLE / 2;
-/// Segments that the application is taken to read in the first round trip (`TCP_INIT_CWND`).
+/// Assumed number of segments that the application reads in the first round trip (`TCP_INIT_CWND`).
 const FIRST_ROUND_SEGMENTS: u64 = 10;
 
-/// Payload's share of 256 parts of memory in packets of `len` bytes, with `beside` in memory beside each (Linux
-/// `scaling_ratio`).
+/// Returns the payload's share of memory, in 256ths, for packets of `len` bytes with an overhead of
+/// `beside` bytes each (Linux `scaling_ratio`).
 pub(crate) fn share_of(len: u32, beside: u64) -> u64 {
     let len = u64::from(len);
     (len * WHOLE / (len + beside)).max(1)
@@ -36,30 +36,32 @@ pub(crate) fn share_of(len: u32, beside: u64) -> u64 {
 #[derive(Debug)]
 pub(crate) struct AdvertisedWindow {
     is_autotuned: bool,
-    /// Rounds as Linux does.
+    /// True if windows are rounded as in Linux.
     rounds: bool,
-    /// It is a connection's: this one is wide open.
+    /// True if the connection owns the window. This subflow's window is then wide open.
     is_shared: bool,
-    /// Buffered data is charged by memory, not by payload: the share of payload is known.
+    /// True if buffered data is charged by memory, not by payload, because the share of payload is
+    /// known.
     counts_memory: bool,
     /// Window scale shift (RFC 7323 section 2).
     scale: u8,
     maximum: u64,
-    /// Size of the buffer in memory (`sk_rcvbuf`), how large it may become, and the share of payload in it.
+    /// Size of the buffer in memory (`sk_rcvbuf`), its upper limit, and the share of payload in it.
     memory: u64,
     most_memory: u64,
     share: u64,
-    /// Memory of a packet beside its payload.
+    /// Overhead of a packet in memory, bytes.
     beside: u64,
-    /// Size of the buffer, in payload.
+    /// Size of the buffer in bytes of payload.
     buffer: u64,
-    /// That, when the buffer last grew, by the share of then (Linux `window_clamp`).
+    /// Size of the buffer in payload when it last grew, with the share at that time (Linux
+    /// `window_clamp`).
     clamp: u64,
     /// Upper limit of the advertised window (Linux `rcv_ssthresh`).
     threshold: u64,
-    /// The window last offered (Linux `rcv_wnd`).
+    /// Window last offered (Linux `rcv_wnd`).
     last: u64,
-    /// First sequence number beyond what was ever offered: the right edge never moves back.
+    /// First sequence number beyond every window offered. The right edge never moves back.
     right_edge: u64,
     /// Bytes that the application reads in a round trip.
     space: u64,
@@ -67,7 +69,7 @@ pub(crate) struct AdvertisedWindow {
     measured_from: Time,
     rtt: Option<Span>,
     last_echo: u32,
-    /// When the window that ends at this sequence number was offered.
+    /// End of an offered window as a sequence number, and the time of the offer.
     round: (u64, Time),
 }
 
@@ -116,8 +118,7 @@ impl AdvertisedWindow {
         window
     }
 
-    /// The window of a SYN is a number of whole segments of `mss` (Linux
-    /// `tcp_select_initial_window`).
+    /// Rounds the window of a SYN to whole segments of `mss` (Linux `tcp_select_initial_window`).
     fn offer_whole_segments(&mut self, mss: u32) {
         if self.is_shared {
             return;
@@ -134,8 +135,9 @@ impl AdvertisedWindow {
         self.last = whole.min(LARGEST_UNSCALED);
     }
 
-    /// The peer's SYN arrived, and RCV.NXT is `next`; `answer_mss` is the payload of a full segment
-    /// where a SYN-ACK answers it. What is said in this end's SYN counts from here.
+    /// Begins with the peer's SYN, after which RCV.NXT is `next`. If a SYN-ACK answers the SYN,
+    /// `answer_mss` is the payload of a full segment. The window in this end's SYN counts from
+    /// here. `None` if no SYN-ACK is sent.
     pub(crate) fn begin(&mut self, next: u64, answer_mss: Option<u32>) {
         if let Some(mss) = answer_mss {
             self.offer_whole_segments(mss);
@@ -143,7 +145,7 @@ impl AdvertisedWindow {
         self.right_edge = next + self.last;
     }
 
-    /// The handshake is complete: room for a segment is kept back from what is offered (Linux
+    /// Completes the handshake. Room for one segment is kept back from the offered window (Linux
     /// `tcp_init_buffer_space`).
     pub(crate) fn on_established(&mut self, now: Time, mss: u32) {
         let mss = u64::from(mss);
@@ -157,18 +159,18 @@ impl AdvertisedWindow {
             .min(FIRST_ROUND_SEGMENTS * mss);
     }
 
-    /// The window field of a SYN, which is never scaled.
+    /// Returns the window field of a SYN, which is never scaled.
     pub(crate) fn initial(&self) -> u64 {
         self.last.min(LARGEST_UNSCALED)
     }
 
-    /// The smallest scale that can express the largest window; with autotuning the largest
-    /// buffer, as Linux counts it: twice the window.
+    /// Returns the smallest scale that can express the largest window. With autotuning Linux takes
+    /// the largest buffer, which is twice the window.
     pub(crate) fn scale(&self) -> u8 {
         self.scale
     }
 
-    /// The peer knows no window scaling: no more than 16 bits can be said.
+    /// Limits the window to 16 bits for a peer without window scaling.
     pub(super) fn forgo_scaling(&mut self) {
         self.scale = 0;
         self.maximum = self.maximum.min(LARGEST_UNSCALED);
@@ -176,25 +178,25 @@ impl AdvertisedWindow {
         self.threshold = self.threshold.min(LARGEST_UNSCALED);
     }
 
-    /// Advertised window left beyond RCV.NXT `next`.
+    /// Returns the advertised window left beyond RCV.NXT `next`.
     pub(crate) fn offered(&self, next: u64) -> u64 {
         self.right_edge
             .saturating_sub(next)
             .max(if self.right_edge == 0 { self.last } else { 0 })
     }
 
-    /// The window last offered.
+    /// Returns the window last offered.
     pub(crate) fn last(&self) -> u64 {
         self.last
     }
 
-    /// Whether what is held counts as memory, its share of payload being known.
+    /// Returns true if buffered data counts as memory, because its share of payload is known.
     #[inline]
     pub(crate) fn counts_memory(&self) -> bool {
         self.counts_memory
     }
 
-    /// Free space of the buffer with `held` in it (Linux `tcp_space`).
+    /// Returns the free space of the buffer with `held` in it (Linux `tcp_space`).
     #[inline]
     fn free(&self, held: Held) -> u64 {
         match held {
@@ -205,14 +207,14 @@ impl AdvertisedWindow {
         }
     }
 
-    /// Whether less than half of the buffer is free with `held` in it (Linux then gives up quick
-    /// ACKs).
+    /// Returns true if less than half of the buffer is free with `held` in it (Linux then gives up
+    /// quick ACKs).
     pub(crate) fn is_tight(&self, held: impl Into<Held>) -> bool {
         self.free(held.into()) < self.buffer / 2
     }
 
-    /// The window that could be offered with `held` in the buffer, the peer sending segments of
-    /// `mss` (Linux `__tcp_select_window`).
+    /// Returns the window that could be offered with `held` in the buffer, for a peer that sends
+    /// segments of `mss` (Linux `__tcp_select_window`).
     pub(crate) fn preview(&self, held: impl Into<Held>, mss: u32) -> u64 {
         let mut free = self.free(held.into());
         if !self.rounds {
@@ -220,7 +222,7 @@ impl AdvertisedWindow {
         }
         let mss = u64::from(mss).min(self.buffer);
         if free < self.buffer / 2 {
-            // It may become the window: rounding must not enlarge it.
+            // The free space may become the window, so rounding must not enlarge it.
             free = free >> self.scale << self.scale;
             if free < self.buffer / 16 || free < mss {
                 return 0;
@@ -239,11 +241,11 @@ impl AdvertisedWindow {
         }
     }
 
-    /// Whether twice the `offered` can be offered with `held` in the buffer, the peer sending segments of
-    /// `mss` (Linux `__tcp_cleanup_rbuf`).
+    /// Returns true if twice `offered` can be offered with `held` in the buffer, for a peer that
+    /// sends segments of `mss` (Linux `__tcp_cleanup_rbuf`).
     #[inline]
     pub(crate) fn doubles(&self, offered: u64, held: Held, mss: u32) -> bool {
-        // No window is larger than this one.
+        // No window is larger than this bound.
         let most = self.threshold.next_multiple_of(1 << self.scale);
         if 2 * offered > most.min(self.clamp) {
             return false;
@@ -252,20 +254,22 @@ impl AdvertisedWindow {
         window > 0 && window >= 2 * offered
     }
 
-    /// Whether twice the `offered` is free with `held` in the buffer (Linux `mptcp_cleanup_rbuf`).
+    /// Returns true if twice `offered` is free with `held` in the buffer (Linux
+    /// `mptcp_cleanup_rbuf`).
     pub(crate) fn has_twice(&self, offered: u64, held: Held) -> bool {
         let free = self.free(held);
         free > 0 && free >= 2 * offered
     }
 
-    /// The window of a segment that leaves now.
+    /// Returns the window field of a segment that leaves now, and records it as offered.
     pub(crate) fn advertise(&mut self, next: u64, held: impl Into<Held>, mss: u32) -> u64 {
         let current = self.right_edge.saturating_sub(next);
         let window = self.preview(held, mss);
         if !self.rounds {
             self.right_edge = next + current.max(window);
             self.last = current.max(window);
-            // Only multiples of the scale can be said, and never more than was meant.
+            // The field can only express multiples of the scale. Rounding down never offers more
+            // than intended.
             return self.last >> self.scale << self.scale;
         }
         self.last = if window < current {
@@ -277,8 +281,9 @@ impl AdvertisedWindow {
         self.last.min(LARGEST_UNSCALED << self.scale)
     }
 
-    /// The window of a segment that leaves now on a subflow of Linux: less than another one has offered becomes that, and of it only
-    /// what is rounded down can be said (`mptcp_set_rwin`; a subflow keeps to no edge of its own).
+    /// Returns the window of a segment that leaves now on a Linux subflow. A window below the offer
+    /// of another subflow is raised to that offer, and then rounded down to the scale
+    /// (`mptcp_set_rwin`). A subflow keeps no edge of its own.
     pub(crate) fn advertise_shared(&mut self, next: u64, held: Held, mss: u32) -> u64 {
         let window = self.preview(held, mss);
         self.right_edge = self.right_edge.max(next + window);
@@ -286,8 +291,7 @@ impl AdvertisedWindow {
         self.last.min(LARGEST_UNSCALED << self.scale) >> self.scale << self.scale
     }
 
-    /// The first segment of this many bytes arrived, the largest so far: it shows how much of the
-    /// memory is payload.
+    /// Measures the share of payload from the first segment of `len` bytes, the largest so far.
     pub(crate) fn measure_share(&mut self, len: u32) {
         if !self.counts_memory() {
             return;
@@ -295,7 +299,7 @@ impl AdvertisedWindow {
         self.set_share(share_of(len, self.beside));
     }
 
-    /// The share of payload is not known any more.
+    /// Resets the share of payload to the initial assumption.
     pub(crate) fn forget_share(&mut self) {
         if self.counts_memory() {
             self.set_share(FIRST_SHARE);
@@ -307,26 +311,26 @@ impl AdvertisedWindow {
         self.buffer = (self.memory * share / WHOLE).min(self.maximum);
     }
 
-    /// The most that is offered.
+    /// Returns the largest window that is offered.
     pub(crate) fn limit(&self) -> u64 {
         self.threshold
     }
 
-    /// Sets the most that is offered.
+    /// Sets the largest window that is offered.
     pub(crate) fn set_limit(&mut self, limit: u64) {
         self.threshold = limit;
     }
 
-    /// Data of `len` bytes was received: offer more of the buffer, in which `held` is.
-    /// Returns whether more is offered.
+    /// Grows the offered window after `len` bytes of data were received, with `held` in the buffer.
+    /// Returns true if more is offered.
     pub(crate) fn grow(&mut self, len: u32, mss: u32, held: impl Into<Held>) -> bool {
         let cost = u64::from(len) + self.beside;
         let free = self.free(held.into());
         self.grow_at(free, cost, u64::from(len), (mss, mss))
     }
 
-    /// The same for a segment that takes `cost` bytes of memory where so much is `free`, with the sizes of segments that are said and
-    /// that arrive.
+    /// Grows the offered window for a segment that takes `cost` bytes of memory while `free` bytes
+    /// are free. `sizes` are the advertised and the arriving segment sizes.
     fn grow_at(&mut self, free: u64, cost: u64, len: u64, sizes: (u32, u32)) -> bool {
         let room = free.saturating_sub(self.threshold);
         if room == 0 {
@@ -337,8 +341,9 @@ impl AdvertisedWindow {
         step > 0
     }
 
-    /// The same for a segment of `len` bytes on a subflow whose largest have `largest`, and so another share of payload in their memory,
-    /// of which a short one takes as much. Of its own buffer, `memory`, it offers up to `clamp`.
+    /// Grows the offered window for a segment of `len` bytes on a subflow. The subflow's largest
+    /// segments have `largest` bytes, and a short segment takes as much memory as they do. The
+    /// subflow has a buffer of `memory` bytes and offers up to `clamp`.
     pub(crate) fn grow_with_segments(
         &mut self,
         (largest, len): (u32, u32),
@@ -361,17 +366,18 @@ impl AdvertisedWindow {
         grows
     }
 
-    /// The buffer is at most `memory` large, whatever share of it is payload.
+    /// Limits the buffer to `memory` bytes at any share of payload.
     pub(crate) fn limit_memory(&mut self, memory: u64) {
         self.most_memory = memory;
     }
 
-    /// Size of the buffer in memory.
+    /// Returns the size of the buffer in memory.
     pub(crate) fn memory(&self) -> u64 {
         self.memory
     }
 
-    /// The window that a buffer of `memory` allows with segments of `len` bytes, where that counts.
+    /// Returns the window that a buffer of `memory` allows with segments of `len` bytes. The window
+    /// is unlimited if memory does not count.
     pub(crate) fn in_payload(&self, memory: u64, len: u32) -> u64 {
         match self.counts_memory {
             true => memory * share_of(len, self.beside) / WHOLE,
@@ -379,14 +385,14 @@ impl AdvertisedWindow {
         }
     }
 
-    /// The window that the buffer allowed when it last grew.
+    /// Returns the window that the buffer allowed when it last grew.
     pub(crate) fn clamp(&self) -> u64 {
         self.clamp
     }
 
-    /// By how much a segment of `len` bytes lets the window grow, which takes `cost` bytes of memory: small ones cost more memory
-    /// than they bring payload, and a window for them grows less far, and by what arrives, not what is said (Linux
-    /// `__tcp_grow_window`).
+    /// Returns the growth of the window for a segment of `len` bytes that takes `cost` bytes of
+    /// memory. Small segments cost more memory than they bring payload, so their window grows less
+    /// far. It grows by the arriving size, not the advertised size (Linux `__tcp_grow_window`).
     fn growth(&self, cost: u64, len: u64, (said, arriving): (u32, u32)) -> u64 {
         let mut cost = cost * self.share / WHOLE;
         if !self.rounds || cost <= len {
@@ -404,15 +410,16 @@ impl AdvertisedWindow {
         0
     }
 
-    /// Whether a round trip has passed since the buffer was last measured, or none is known.
+    /// Returns true if a round trip has passed since the buffer was last measured, or if no
+    /// round-trip time is known.
     pub(crate) fn is_round_over(&self, now: Time) -> bool {
         self.rtt
             .is_none_or(|rtt| now.since(self.measured_from) >= rtt)
     }
 
-    /// The application read `bytes`, packet by packet, of which the first has `first`. Once a round
-    /// trip the buffer is set to twice what was read in it, and more while that grows, so that slow
-    /// start is never held back.
+    /// Records that the application read `bytes`, of which the first packet has `first`. Once a
+    /// round trip the buffer is set to twice the bytes read in it. The buffer is larger still while
+    /// the reads grow, so that it never holds slow start back.
     pub(crate) fn on_read(&mut self, now: Time, bytes: u64, first: u64, mss: u32) {
         if !self.is_autotuned || bytes == 0 {
             return;
@@ -421,8 +428,8 @@ impl AdvertisedWindow {
             self.copied += bytes;
             return;
         }
-        // The first packet ends the round trip. What is read behind it belongs to the next, and counts
-        // against what was read while it waits.
+        // The first packet ends the round trip. The packets read after it belong to the next round
+        // trip, and are subtracted from this one (Linux `tcp_rcv_space_adjust`).
         let behind = bytes - first;
         let copied = (self.copied + first).saturating_sub(behind);
         if copied > self.space {
@@ -439,8 +446,8 @@ impl AdvertisedWindow {
         self.measured_from = now;
     }
 
-    /// Round-trip time at the receiver, from a full segment's timestamp echo where the clock of
-    /// milliseconds shows one (Linux `tcp_rcv_rtt_measure_ts`).
+    /// Measures the round-trip time at the receiver from a full segment's timestamp echo. The clock
+    /// of milliseconds must show a difference (Linux `tcp_rcv_rtt_measure_ts`).
     pub(crate) fn measure_rtt(&mut self, now: Time, echo: u32, is_full: bool) {
         if !self.is_autotuned || echo == self.last_echo {
             return;
@@ -452,25 +459,25 @@ impl AdvertisedWindow {
         }
         let sample = Span::from_millis(u64::from(millis));
         self.rtt = Some(match self.rtt {
-            // A smaller one counts at once, so that a standing queue does not outlast the round trip
-            // that it filled in.
+            // A smaller sample counts at once. So a standing queue does not outlast the round trip
+            // that filled it.
             Some(rtt) if rtt < sample => rtt - rtt / 8 + sample / 8,
             _ => sample,
         });
     }
 
-    /// The receiver's round-trip time; `None` before the first sample.
+    /// Returns the receiver's round-trip time. `None` before the first sample.
     pub(crate) fn rtt(&self) -> Option<Span> {
         self.rtt
     }
 
-    /// Takes a round-trip time measured elsewhere.
+    /// Sets a round-trip time measured elsewhere.
     pub(crate) fn set_rtt(&mut self, rtt: Option<Span>) {
         self.rtt = rtt;
     }
 
-    /// Round-trip time at the receiver from the window: a whole one takes at least one to arrive,
-    /// so the shortest time counts (Linux `tcp_rcv_rtt_measure`).
+    /// Measures the round-trip time at the receiver from the window. A whole window takes at least
+    /// one round trip to arrive, so the shortest time counts (Linux `tcp_rcv_rtt_measure`).
     pub(crate) fn measure_round(&mut self, now: Time, next: u64) {
         if !self.is_autotuned || next < self.round.0 {
             return;
@@ -482,7 +489,8 @@ impl AdvertisedWindow {
         self.round = (next + self.last, now);
     }
 
-    /// The receiver's round-trip time, bounded by the sender half's where that is known.
+    /// Returns the receiver's round-trip time, limited by the sender half's `srtt` if that is
+    /// known.
     pub(crate) fn rtt_or(&self, srtt: Span) -> Span {
         match (self.rtt, srtt.is_zero()) {
             (Some(rtt), false) => rtt.min(srtt),
@@ -492,14 +500,15 @@ impl AdvertisedWindow {
     }
 }
 
-/// The smallest window scale that can express `largest` bytes, at most 14.
+/// Returns the smallest window scale that can express `largest` bytes, at most 14.
 fn scale_of(largest: u64) -> u8 {
     (0..14)
         .find(|&scale| 65_535_u64 << scale >= largest)
         .unwrap_or(14)
 }
 
-/// Buffer for `copied` bytes read in a round trip, after `space` in the one before.
+/// Returns the buffer for `copied` bytes read in a round trip, after `space` in the round trip
+/// before.
 fn autotuned_buffer(copied: u64, space: u64, mss: u32) -> u64 {
     let window = 2 * copied + 16 * u64::from(mss);
     let grow = u128::from(window) * u128::from(copied - space) / u128::from(space.max(1));

@@ -1,4 +1,4 @@
-//! One acknowledgment, in the order of work of Linux's `tcp_ack`.
+//! Processing of one acknowledgment, in the order of Linux's `tcp_ack`.
 
 use super::recovery::Repair;
 use super::sack::SackNews;
@@ -12,34 +12,34 @@ use fadeout_core::{Probe, Segment, Span, Time};
 /// Flags of one ACK (Linux `FLAG_*`).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct AckFlags {
-    /// The segment carried payload.
+    /// True if the segment carried payload.
     pub(super) carries_data: bool,
-    /// It changed the peer's window.
+    /// True if the ACK changed the peer's window.
     pub(super) window_update: bool,
-    /// It acknowledged data cumulatively.
+    /// True if the ACK acknowledged data cumulatively.
     pub(super) data_acked: bool,
-    /// SND.UNA moved.
+    /// True if SND.UNA moved.
     pub(super) una_advanced: bool,
-    /// It SACKed something new.
+    /// True if the ACK SACKed new data.
     pub(super) data_sacked: bool,
-    /// Data below `high_seq` that was never retransmitted was acknowledged.
+    /// True if data below `high_seq` that was never retransmitted was acknowledged.
     pub(super) original_acked: bool,
-    /// Retransmitted data was acknowledged cumulatively.
+    /// True if retransmitted data was acknowledged cumulatively.
     pub(super) retransmitted_acked: bool,
-    /// It carried a DSACK.
+    /// True if the ACK carried a DSACK.
     pub(super) dsack: bool,
-    /// The DSACK is for a tail loss probe.
+    /// True if the DSACK is for a tail loss probe.
     pub(super) dsack_for_probe: bool,
-    /// The retransmission or probe timer must be set anew.
+    /// True if the retransmission or probe timer must be set anew.
     pub(super) set_timer: bool,
-    /// A retransmission was found lost.
+    /// True if a retransmission was found lost.
     pub(super) lost_retransmission: bool,
-    /// ECN echo.
+    /// True if the ACK carried an ECN echo.
     pub(super) ece: bool,
 }
 
 impl AckFlags {
-    /// Not a duplicate ACK (Linux `FLAG_NOT_DUP`).
+    /// Returns true if the ACK is not a duplicate (Linux `FLAG_NOT_DUP`).
     fn is_not_duplicate(&self) -> bool {
         self.carries_data || self.window_update || self.data_acked
     }
@@ -61,7 +61,7 @@ impl SentTimes {
 }
 
 impl Sender {
-    /// Processes the acknowledgment in `segment` and sends what it allows.
+    /// Processes the acknowledgment in `segment` and sends the data that it allows.
     pub(in crate::tcp) fn on_ack<P: Probe>(&mut self, cx: &mut Step<'_, P>, segment: &Segment) {
         self.take_loss_notification(segment);
         if self.is_idle() && self.tells_nothing(segment) {
@@ -81,8 +81,8 @@ impl Sender {
             ..AckFlags::default()
         };
         let prior_wnd = self.snd_wnd;
-        // What lies below it and arrives now was overtaken; what this ACK itself SACKs above the
-        // data that it acknowledges overtook nothing.
+        // Data below `prior_fack` that arrives now was overtaken. Data that this ACK itself SACKs,
+        // above the range that it acknowledges, overtook no segment.
         let prior_fack = self.fack_or_una();
         self.rate.begin();
         self.undo.latest_echo = segment.has_timestamps.then_some(segment.ts_echo);
@@ -126,12 +126,12 @@ impl Sender {
             });
         }
         if !had_outstanding {
-            // It may tell that the last recovery was not needed.
+            // A DSACK may show that the last recovery was not needed.
             if flags.dsack && !self.is_suspended() {
                 let repair = self.run_recovery(cx, prior_una, &mut flags);
                 self.repair(cx, repair);
             }
-            // The answer to a loss probe comes late where the first copy was acknowledged.
+            // The answer to a loss probe arrives late if the first copy was acknowledged.
             if !self.is_suspended() {
                 self.take_probe_ack(cx, segment.ack, &flags);
             }
@@ -149,7 +149,7 @@ impl Sender {
         }
         let mut repair = Repair::None;
         if self.is_suspended() {
-            // What arrives now was under way when the outage began: nothing is inferred from it.
+            // ACKs during an outage left before it began, so they allow no conclusion.
         } else if self.config.recovery.uses_sack() {
             self.take_probe_ack(cx, segment.ack, &flags);
             if !flags.is_not_duplicate()
@@ -225,8 +225,8 @@ impl Sender {
         }
     }
 
-    /// Whether a segment brings data for the other half and nothing for this one, as almost all do that
-    /// a mere receiver hears.
+    /// Returns true if a segment brings data for the receiving half and nothing for the sending
+    /// half. Almost all segments at an end that only receives are like this.
     #[inline]
     fn tells_nothing(&self, segment: &Segment) -> bool {
         segment.ack == self.snd_una
@@ -236,13 +236,13 @@ impl Sender {
             && !self.marks.is_agreed()
     }
 
-    /// The round-trip time this ACK measured.
+    /// Returns the round-trip time that this ACK measured. `None` if it measured none.
     fn fresh_rtt(&self, flags: &AckFlags) -> Option<Span> {
         (self.usage.rtt_is_fresh && (flags.data_acked || flags.data_sacked))
             .then(|| self.rtt.latest())
     }
 
-    /// The window is taken from segments that are not older than the one that set it.
+    /// Updates the peer's window from a segment that is not older than the one that set it.
     ///
     /// Standard: RFC 9293 §3.10.7.4.
     fn update_window(&mut self, now: Time, segment: &Segment, flags: &mut AckFlags) {
@@ -257,9 +257,9 @@ impl Sender {
         }
     }
 
-    /// Removes what is acknowledged cumulatively, takes the round-trip time sample, and returns
-    /// how many segments left. `prior_fack` is the end of what was SACKed before this ACK, `sacked`
-    /// when the segments that it newly SACKed were sent.
+    /// Removes cumulatively acknowledged segments, takes the round-trip time sample, and returns
+    /// the number of segments removed. `prior_fack` is the end of the data SACKed before this ACK.
+    /// `sacked` has the departure times of the segments that this ACK newly SACKed.
     #[inline]
     fn take_cumulative_ack(
         &mut self,
@@ -295,7 +295,7 @@ impl Sender {
                     flags.original_acked = true;
                 }
             }
-            // What was SACKed before is in an earlier sample.
+            // Segments SACKed before are in an earlier sample.
             if !head.tags.has(Tags::SACKED) {
                 self.rate.delivered += 1;
                 self.rate.on_delivered(now, &head);
@@ -314,12 +314,13 @@ impl Sender {
         self.usage.rtt_is_fresh = sampled;
         if flags.data_acked {
             flags.set_timer = true;
+            // Linux checks for reordering on a cumulative ACK too (tcp_clean_rtx_queue).
             if reordered < prior_fack && self.config.recovery.uses_sack() {
                 self.note_reordering(reordered);
             }
         } else if sampled {
-            // A SACK of something sent after the head moves the timer: RFC 6298 says restart on
-            // new acknowledgments, and a SACK younger than the head is one.
+            // A SACK of a segment sent after the head moves the timer. RFC 6298 says restart on new
+            // acknowledgments, and a SACK younger than the head is one.
             let head_sent = self.board.head().map_or(Time::NEVER, |head| head.sent_at);
             if sacked.first.is_some_and(|first| first < head_sent) {
                 flags.set_timer = true;
@@ -328,8 +329,8 @@ impl Sender {
         acked
     }
 
-    /// A round-trip time from the segments acknowledged, if one is unambiguous (Karn; RFC 7323
-    /// section 4 for timestamps).
+    /// Takes a round-trip time sample from the acknowledged segments (Karn, and RFC 7323 section 4 for
+    /// timestamps). Returns true if one was unambiguous.
     fn sample_rtt(
         &mut self,
         now: Time,
@@ -361,8 +362,8 @@ impl Sender {
         true
     }
 
-    /// RFC 5681 grows the window on in-order delivery alone; where reordering is known to be
-    /// high, any delivery counts (Linux `tcp_may_raise_cwnd`).
+    /// Returns true if this ACK may grow the window. RFC 5681 grows it on in-order delivery alone.
+    /// With high reordering any delivery counts (Linux `tcp_may_raise_cwnd`).
     fn may_raise_window(&self, flags: &AckFlags) -> bool {
         if !self.config.recovery.uses_sack() {
             return flags.data_acked
@@ -382,7 +383,7 @@ impl Sender {
         }
     }
 
-    /// Restarts the retransmission timer, or stops it when nothing is outstanding. Where a probe or
+    /// Restarts the retransmission timer, or stops it when nothing is outstanding. If a probe or
     /// reordering timer had displaced it, the time already waited counts.
     ///
     /// Standard: RFC 6298 rule 5.3.

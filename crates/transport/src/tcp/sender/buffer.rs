@@ -1,9 +1,9 @@
-//! The send buffer: how much of what the application writes the socket takes, in which pieces, and when the
-//! writer goes on.
+//! The send buffer: the part of written data that the socket accepts, its division into sk_buffs,
+//! and the writer's waits.
 //!
-//! The memory of the pieces (`sk_buff` in Linux) counts, sent or not, until they are acknowledged.
-//! The writer fills pieces until the memory is used up, and waits until a third of it is free. The memory
-//! grows with the window, but only where the writer waits and the window does not.
+//! The memory of each sk_buff counts, sent or not, until its data is acknowledged. The writer fills
+//! sk_buffs until the memory is used up, and waits until a third of it is free. The memory grows
+//! with the window, but only while the writer waits and the window has room.
 //!
 //! Source: Linux 6.12 `tcp_sendmsg_locked`, `tcp_sndbuf_expand`, `sk_stream_write_space`.
 
@@ -14,28 +14,29 @@ use crate::tcp::config::SendBufferConfig;
 use fadeout_core::{Probe, Time};
 use std::collections::VecDeque;
 
-/// A piece's descriptor and the part of it that its copies share (`SKB_TRUESIZE(0)` on 64 bits).
+/// Memory of an sk_buff's descriptor and of the part that its copies share (`SKB_TRUESIZE(0)` on 64
+/// bits).
 const DESCRIPTOR: u64 = 256;
 const SHARED_PART: u64 = 320;
-/// Segments that a buffer has room for at least (`TCP_INIT_CWND`).
+/// Smallest number of segments that a buffer has room for (`TCP_INIT_CWND`).
 const LEAST_SEGMENTS: u64 = 10;
 /// Bytes of one `write()` call.
 pub(crate) const BLOCK: u64 = 128 << 10;
 
-/// A piece that has not left, or not all of it.
+/// An sk_buff that has not left completely.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
     end: u64,
     is_pushed: bool,
 }
 
-/// Memory of a piece beside its payload, with `head` bytes for headers.
+/// Returns the memory of an sk_buff in addition to its payload, with `head` bytes for headers.
 pub(crate) fn memory_beside(head: u64) -> u64 {
     head + DESCRIPTOR + SHARED_PART
 }
 
-/// Memory of `factor` windows of `segments`, each in a piece of its own whose memory is rounded up to a
-/// power of two (Linux `tcp_sndbuf_expand`).
+/// Returns the memory of `factor` windows of `segments`. Each segment has its own sk_buff, with
+/// memory rounded up to a power of two (Linux `tcp_sndbuf_expand`).
 pub(crate) fn memory_of_windows(factor: u64, segments: u64, largest_mss: u64, header: u64) -> u64 {
     let segment = largest_mss + header + SHARED_PART;
     let segment = segment.next_power_of_two() + DESCRIPTOR;
@@ -44,27 +45,27 @@ pub(crate) fn memory_of_windows(factor: u64, segments: u64, largest_mss: u64, he
         .saturating_mul(factor * segment)
 }
 
-/// Whether the writer waits for room in the buffer of `sender`.
+/// Returns true if the writer waits for room in the buffer of `sender`.
 pub(super) fn makes_wait(sender: &Sender) -> bool {
     sender.buffer.as_ref().is_some_and(|buffer| buffer.waits)
 }
 
-/// The buffer of one connection, and the writer at its end.
+/// Buffer of one connection, and the writer that fills it.
 #[derive(Debug, Clone)]
 pub(super) struct SendBuffer {
     config: SendBufferConfig,
-    /// Memory that it may take (`sk_sndbuf`).
+    /// Memory that the buffer may take (`sk_sndbuf`).
     limit: u64,
-    /// Unsent pieces, oldest first.
+    /// Unsent sk_buffs, oldest first.
     pieces: VecDeque<Piece>,
-    /// Bytes that the application has yet to write, and how many of them in this call.
+    /// Bytes that the application has yet to write, and the number of them in the current write.
     backlog: u64,
     call: u64,
-    /// This call has written something.
+    /// True if the current write has copied data.
     has_copied: bool,
-    /// The writer waits for room (`SOCK_NOSPACE`).
+    /// True if the writer waits for room (`SOCK_NOSPACE`).
     waits: bool,
-    /// The application closes once all is written.
+    /// True if the application closes once all data is written.
     closes: bool,
 }
 
@@ -82,22 +83,22 @@ impl SendBuffer {
         }
     }
 
-    /// Memory of a piece beside its payload.
+    /// Returns the memory of an sk_buff in addition to its payload.
     fn overhead(&self) -> u64 {
         memory_beside(self.config.head)
     }
 
-    /// Room for what is `wanted`.
+    /// Raises the limit to `wanted` bytes of memory.
     fn expand(&mut self, wanted: u64) {
         self.limit = self.limit.max(wanted.min(self.config.maximum));
     }
 
-    /// Whether the application has something to write and does not wait.
+    /// Returns true if the application has data to write and does not wait.
     #[inline]
     pub(super) fn is_writing(&self) -> bool {
         self.backlog > 0 && !self.waits
     }
-    /// Bytes that the application has yet to write.
+    /// Returns the number of bytes that the application has yet to write.
     #[inline]
     pub(super) fn backlog(&self) -> u64 {
         self.backlog
@@ -105,11 +106,11 @@ impl SendBuffer {
     pub(super) fn add(&mut self, bytes: u64) {
         self.backlog = self.backlog.saturating_add(bytes);
     }
-    /// `bytes` left without having been in the buffer (on the SYN).
+    /// Removes `bytes` that left on the SYN without having been in the buffer.
     pub(super) fn skip(&mut self, bytes: u64) {
         self.backlog = self.backlog.saturating_sub(bytes);
     }
-    /// The application closes: at once if all is written.
+    /// Closes the writer. Returns true if all data is written.
     pub(super) fn close(&mut self) -> bool {
         self.closes = true;
         self.backlog == 0
@@ -118,7 +119,8 @@ impl SendBuffer {
         self.closes
     }
 
-    /// Unsent bytes of the first piece, whose head is at `next`; whether it is the last.
+    /// Returns the unsent bytes of the first sk_buff, whose head is at `next`, and true if it is
+    /// the last.
     #[inline]
     pub(super) fn head(&self, next: u64) -> (u64, bool) {
         let len = self
@@ -128,7 +130,8 @@ impl SendBuffer {
         (len, self.pieces.len() <= 1)
     }
 
-    /// The head of the queue grows up to `bytes`, out of the piece after it (Linux `tcp_grow_skb`).
+    /// Grows the head of the queue up to `bytes`, with data of the sk_buff after it (Linux
+    /// `tcp_grow_skb`).
     #[inline]
     pub(super) fn grow_head(&mut self, next: u64, bytes: u64) {
         if self.pieces.len() > 1 && self.pieces[0].end < next + bytes {
@@ -142,7 +145,7 @@ impl SendBuffer {
         }
     }
 
-    /// Takes `copied` bytes of the call, up to `end`: into a new piece, or into the last one.
+    /// Moves `copied` bytes of the write, up to `end`, into a new sk_buff or into the last one.
     fn take(&mut self, end: u64, copied: u64, is_new: bool) {
         self.call -= copied;
         self.backlog -= copied;
@@ -158,7 +161,7 @@ impl SendBuffer {
         self.has_copied = true;
     }
 
-    /// Removes the data sent before `next`. Returns whether a pushed piece ended there.
+    /// Removes the data sent before `next`. Returns true if a pushed sk_buff ended there.
     #[inline]
     pub(super) fn leave(&mut self, next: u64) -> bool {
         let mut pushed = false;
@@ -173,24 +176,25 @@ impl SendBuffer {
 }
 
 impl Sender {
-    /// Bytes in the socket and not sent.
+    /// Returns the number of unsent bytes in the socket.
     pub(in crate::tcp) fn unsent(&self) -> u64 {
         self.write_end.saturating_sub(self.snd_nxt)
     }
 
-    /// Bytes that the application gave and that are not sent, whether the socket took them or not.
+    /// Returns the number of unsent bytes that the application wrote, accepted by the socket or
+    /// not.
     pub(in crate::tcp) fn awaited(&self) -> u64 {
         self.unsent() + self.backlog()
     }
 
-    /// Bytes that the socket has not taken yet.
+    /// Returns the number of bytes that the socket has not accepted.
     #[inline]
     pub(in crate::tcp) fn backlog(&self) -> u64 {
         self.buffer.as_ref().map_or(0, |buffer| buffer.backlog())
     }
 
-    /// Memory of the windows that the congestion control asks for, with `header` bytes for headers in a
-    /// piece (Linux `tcp_sndbuf_expand`).
+    /// Returns the memory of the windows that the congestion control asks for, with `header` bytes
+    /// for headers in an sk_buff (Linux `tcp_sndbuf_expand`).
     pub(crate) fn wanted_buffer(&self, header: u64) -> u64 {
         let factor = u64::from(self.congestion.buffered_windows());
         let segments = (self.window.cwnd as u64).max(u64::from(self.reordering) + 1);
@@ -199,7 +203,8 @@ impl Sender {
         memory_of_windows(factor, segments, largest_mss, header)
     }
 
-    /// The buffer grows: when the handshake is complete, and where it is what limits. It never shrinks.
+    /// Grows the buffer when the handshake is complete, and when the buffer limits the sender. The
+    /// buffer never shrinks.
     pub(super) fn expand_buffer(&mut self) {
         if let Some(buffer) = &self.buffer {
             let wanted = self.wanted_buffer(buffer.config.header);
@@ -207,7 +212,7 @@ impl Sender {
         }
     }
 
-    /// Memory of all that is written and not acknowledged (Linux `sk_wmem_queued`).
+    /// Returns the memory of all written and unacknowledged data (Linux `sk_wmem_queued`).
     #[inline]
     fn memory(&self) -> u64 {
         self.buffer.as_ref().map_or(0, |buffer| {
@@ -216,7 +221,7 @@ impl Sender {
         })
     }
 
-    /// Whether the memory is used up.
+    /// Returns true if the memory is used up.
     fn is_full(&self) -> bool {
         let memory = self.memory();
         self.buffer
@@ -224,14 +229,15 @@ impl Sender {
             .is_some_and(|buffer| memory >= buffer.limit)
     }
 
-    /// Where the writer waits, and the window has room: the buffer grows. Where a third of it is free,
-    /// the writer waits no longer (Linux `tcp_check_space`).
+    /// Grows the buffer if the writer waits while the window has room. Lets the writer go on once a
+    /// third of the buffer is free (Linux `tcp_check_space`).
     #[inline]
     pub(super) fn check_space(&mut self, now: Time) {
         if !makes_wait(self) {
             return;
         }
         if self.has_room() {
+            // Linux restarts the measurement of window use when the buffer grows (`tcp_new_space`).
             self.expand_buffer();
             self.usage.stamp(now);
         }
@@ -240,15 +246,15 @@ impl Sender {
         buffer.waits = memory >= buffer.limit || buffer.limit - memory < memory / 2;
     }
 
-    /// The application writes until all is written or the memory is used up; what it fills leaves as the
-    /// window allows (Linux `tcp_sendmsg_locked`).
+    /// Writes until all data is written or the memory is used up. Full sk_buffs leave as the window
+    /// allows (Linux `tcp_sendmsg_locked`).
     pub(super) fn write_out<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         while self.begin_call() {
             if !self.write_block(cx) {
                 return;
             }
             let is_last = self.is_finishing() && self.backlog() == 0;
-            // It closed before the handshake was complete: the FIN leaves with the data.
+            // After a close before the handshake was complete, the FIN leaves with the data.
             self.fin_queued |= is_last && self.snd_nxt == 1;
             self.end_piece(!self.has_more || self.lacks_push(self.write_end));
             self.push_out(cx, Push::Pending);
@@ -259,12 +265,12 @@ impl Sender {
         }
     }
 
-    /// The buffer of a sender that writes.
+    /// Returns the buffer of a sender that writes.
     fn writing(&mut self) -> &mut SendBuffer {
         self.buffer.as_mut().expect("what is written has a buffer")
     }
 
-    /// A call of the application begins, or goes on. Returns whether there is one.
+    /// Begins or continues a write of the application. Returns true if there is one.
     fn begin_call(&mut self) -> bool {
         let buffer = self.writing();
         if buffer.call == 0 {
@@ -277,7 +283,7 @@ impl Sender {
         self.writing().call > 0
     }
 
-    /// Writes what is left of a call. Returns false when the writer must wait.
+    /// Writes the rest of a call's data. Returns false if the writer must wait.
     fn write_block<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
         let size = self.piece();
         loop {
@@ -297,7 +303,7 @@ impl Sender {
                     if self.wait_for_room(cx) {
                         return false;
                     }
-                    // What left by the wait's push may have ended pieces.
+                    // The push of the wait may have sent and ended sk_buffs.
                     continue;
                 }
                 if is_idle {
@@ -331,9 +337,9 @@ impl Sender {
         }
     }
 
-    /// No memory is left: what was written is pushed, and the writer sleeps until an ACK frees a third,
-    /// unless the push let the buffer grow. Returns whether it sleeps (Linux
-    /// `sk_stream_wait_memory`).
+    /// Pushes written data after memory ran out, and lets the writer sleep until an ACK frees a
+    /// third. The writer does not sleep if the push let the buffer grow. Returns true if it sleeps
+    /// (Linux `sk_stream_wait_memory`).
     fn wait_for_room<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
         let buffer = self.writing();
         buffer.waits = true;
@@ -357,8 +363,8 @@ impl Sender {
         }
     }
 
-    /// Bytes up to the end of the record that is being written; 0 where one just ended, and
-    /// `u64::MAX` where none is.
+    /// Returns the bytes up to the end of the record that is being written. The result is 0 right
+    /// after a record, and `u64::MAX` without a record.
     fn record_ahead(&self) -> u64 {
         let ends = self.records.iter().find(|end| **end >= self.write_end);
         ends.map_or(u64::MAX, |end| end - self.write_end)

@@ -14,19 +14,19 @@ use fadeout_core::Probe;
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Classic {
     duplicates: u32,
-    /// Of those, how many stand for a delivered segment (Linux `sacked_out` without SACK).
+    /// Number of duplicates that stand for a delivered segment (Linux `sacked_out` without SACK).
     counted: u32,
-    /// End of what was sent before the last fast retransmit or timeout (RFC 6582 `recover`).
+    /// End of the data sent before the last fast retransmit or timeout (RFC 6582 `recover`).
     pub(super) recover: u64,
-    /// A partial ACK restarted the timer already, and no other may (the "impatient" variant, RFC 6582
-    /// section 3.2).
+    /// True if a partial ACK restarted the timer already, and no other may (the "impatient"
+    /// variant, RFC 6582 section 3.2).
     pub(super) is_timer_settled: bool,
-    /// This ACK ended recovery; the window must not grow on it as well.
+    /// True if this ACK ended recovery, so that it must not grow the window too.
     pub(super) has_just_left: bool,
 }
 
 impl Sender {
-    /// Takes one ACK of `acked` segments.
+    /// Processes one ACK of `acked` segments.
     #[inline(never)]
     pub(super) fn run_classic_recovery<P: Probe>(
         &mut self,
@@ -70,18 +70,18 @@ impl Sender {
         Repair::None
     }
 
-    /// Whether duplicates of the latest ACK can be of a new loss.
+    /// Returns true if duplicates of the latest ACK can indicate a new loss.
     fn is_beyond_recover(&self) -> bool {
         match self.config.recover_guard {
             RecoverGuard::Above => self.snd_una > self.classic.recover,
             RecoverGuard::From => self.snd_una >= self.classic.recover,
-            // After a timeout all goes again anyway, up to what had been sent.
+            // After a timeout all sent data is retransmitted anyway.
             RecoverGuard::None => self.state != RecoveryState::Loss,
         }
     }
 
-    /// Linux counts each duplicate as a delivery, and not again when it is acknowledged
-    /// (`tcp_add_reno_sack`, `tcp_remove_reno_sacks`).
+    /// Returns true if each duplicate counts as a delivery as in Linux, and not again when it is
+    /// acknowledged (`tcp_add_reno_sack`, `tcp_remove_reno_sacks`).
     fn is_linux_without_sack(&self) -> bool {
         self.config.prr
     }
@@ -95,7 +95,7 @@ impl Sender {
             self.congested(cx, CongestionKind::FastRecovery);
         }
         if self.config.recovery == LossRecovery::Tahoe {
-            // Slow start from the loss: everything outstanding goes again.
+            // Slow start from the loss: all outstanding data is retransmitted.
             self.lose_everything();
             self.set_cwnd(1.0);
             self.state = RecoveryState::Loss;
@@ -111,7 +111,7 @@ impl Sender {
         self.report(cx, "recovery");
     }
 
-    /// The wait for the link layer is over (TCP-DCR).
+    /// Retransmits the head after the wait for the link layer (TCP-DCR).
     pub(super) fn retransmit_late_head<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         let is_due = self.state == RecoveryState::Open
             && self.classic.duplicates >= self.config.duplicate_threshold
@@ -129,7 +129,7 @@ impl Sender {
         flags: &mut AckFlags,
     ) -> Repair {
         self.delays_losses(cx.now, true, false);
-        // The segments behind the duplicates are among those acknowledged; one is new at least.
+        // The segments behind the duplicates are among those acknowledged. At least one is new.
         let counted = std::mem::take(&mut self.classic.counted);
         self.rate.delivered -= u64::from(counted.min(acked.saturating_sub(1)));
         self.classic.duplicates = 0;
@@ -176,14 +176,14 @@ impl Sender {
         self.report(cx, "recovered");
     }
 
-    /// Marks everything outstanding lost, as by going back to SND.UNA.
+    /// Marks all outstanding segments lost, as if by going back to SND.UNA.
     pub(super) fn lose_everything(&mut self) {
         for number in self.board.first()..self.board.end() {
             self.lose(number);
         }
     }
 
-    /// Segments that limited transmit allows beyond the window.
+    /// Returns the number of segments that limited transmit allows beyond the window.
     ///
     /// Standard: RFC 3042.
     pub(super) fn limited_transmit_allowance(&self) -> u32 {

@@ -1,11 +1,11 @@
-//! The sending half of a connection: what is outstanding, what may be sent, what must be sent
-//! again.
+//! The sending half of a connection: outstanding segments, new data that may leave, and segments to
+//! retransmit.
 //!
 //! The state machine is Linux's (kernel `tcp_input.c`, `tcp_output.c`, `tcp_timer.c`,
 //! `tcp_recovery.c`), with the RFCs it implements cited at each part. A file a concern:
 //!
 //! - [`ack`]: one ACK from arrival to the congestion control, in Linux's order of work
-//! - [`buffer`]: how much of what is written the socket takes
+//! - [`buffer`]: the part of written data that the socket accepts
 //! - [`sack`]: SACK and DSACK blocks onto the scoreboard
 //! - [`recovery`]: Open, Disorder, CWR, Recovery, Loss, and proportional rate reduction
 //! - [`classic`]: fast recovery without SACK (Tahoe, Reno, NewReno)
@@ -14,12 +14,12 @@
 //! - [`rack`], [`probe`], [`timeout`]: loss by time, tail loss probes, the retransmission timer
 //! - [`undo`]: reductions that prove spurious
 //! - [`resilience`]: schemes for links that fail or lose without being congested
-//! - [`pieces`]: bursts, and what they are cut from
-//! - [`subflow`]: what a multipath connection does with it
+//! - [`pieces`]: bursts, and the sk_buffs that they are cut from
+//! - [`subflow`]: the interface for a multipath connection
 //! - [`transmit`]: new data out, bursts
-//! - [`retransmit`]: what is sent again
+//! - [`retransmit`]: retransmissions
 //! - [`pacing`]: the departure clock
-//! - [`usage`]: whether the window limits the sender, idle restarts
+//! - [`usage`]: samples of whether the window limits the sender, idle restarts
 
 mod ack;
 mod agreed;
@@ -64,7 +64,7 @@ pub(super) struct Step<'a, P> {
     pub(super) probe: &'a mut P,
 }
 
-/// The one timer of the sender; the kernel multiplexes the first four uses.
+/// Uses of the sender's only timer. The kernel multiplexes the first four in the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimerKind {
     /// Retransmission timeout (RFC 6298).
@@ -75,7 +75,7 @@ pub(super) enum TimerKind {
     Reordering,
     /// Zero-window probe (RFC 9293 section 3.8.6.1).
     Persist,
-    /// A loss response waits for the link layer (TCP-DCR).
+    /// Wait of a loss response for the link layer (TCP-DCR).
     LossDelay,
     /// An outage response's own timer.
     Outage,
@@ -86,7 +86,7 @@ pub(super) enum TimerKind {
 pub struct SenderStatistics {
     /// Data segments sent, retransmissions included.
     pub sent_segments: u64,
-    /// Of those, retransmissions.
+    /// Number of retransmitted data segments.
     pub retransmitted_segments: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
@@ -98,11 +98,11 @@ pub struct SenderStatistics {
     pub loss_probes: u64,
     /// Largest congestion window, segments.
     pub max_cwnd: f64,
-    /// Sum of round-trip time samples, seconds, and their number.
+    /// Sum of round-trip time samples, seconds.
     pub rtt_sum_s: f64,
     /// Number of round-trip time samples.
     pub rtt_samples: u64,
-    /// Integral of SRTT over time, s², and how long it runs, s: their ratio is the mean SRTT.
+    /// Integral of SRTT over time, s². Divided by `srtt_time_s` it is the mean SRTT.
     pub srtt_integral: f64,
     /// Time over which `srtt_integral` runs, s.
     pub srtt_time_s: f64,
@@ -112,7 +112,7 @@ pub struct SenderStatistics {
 pub(crate) struct Sender {
     config: Arc<TcpConfig>,
     flow: FlowId,
-    /// Which end of it this is, for the record.
+    /// End of the flow that this sender is, for the record.
     end: FlowEnd,
     congestion: Congestion,
     window: Window,
@@ -123,21 +123,21 @@ pub(crate) struct Sender {
 
     snd_una: u64,
     snd_nxt: u64,
-    /// Right edge of what the socket took of what the application writes.
+    /// End of the data that the socket has accepted from the application.
     write_end: u64,
     buffer: Option<buffer::SendBuffer>,
     fin_queued: bool,
     fin_sent: bool,
-    /// A multipath connection has more data than it offers this subflow.
+    /// True if a multipath connection has more data than it offers this subflow.
     holds_back: bool,
-    /// What the connection of this subflow asks of it.
+    /// Requests of the multipath connection that owns this subflow.
     of_connection: subflow::OfConnection,
     /// Advertised window, and the segment that last updated it (RFC 9293 SND.WND, WL1).
     snd_wnd: u64,
     snd_wl1: u64,
 
     state: RecoveryState,
-    /// The episode ends when this is acknowledged (RFC 6675 RecoveryPoint).
+    /// Sequence number that ends the episode when it is acknowledged (RFC 6675 RecoveryPoint).
     high_seq: u64,
     recovery: recovery::Reduction,
     undo: undo::Undo,
@@ -145,17 +145,17 @@ pub(crate) struct Sender {
     next_seg: retransmit::NextSeg,
     rack: rack::Rack,
     probe: probe::LossProbe,
-    /// F-RTO is under way (RFC 5682).
+    /// True while F-RTO is under way (RFC 5682).
     frto: bool,
-    /// Timeouts in a row without progress.
+    /// Consecutive timeouts without progress.
     retransmits: u32,
-    /// When what timed out first was sent.
+    /// First departure of the segment that timed out.
     stalled_since: Time,
     /// Segments that may arrive out of order before a loss is inferred.
     reordering: u32,
     /// End of the highest SACKed segment.
     fack: u64,
-    /// SACK blocks of the previous ACK, sorted: what they cover needs no second look.
+    /// SACK blocks of the previous ACK, sorted. Segments that they cover need no second pass.
     sack_cache: [SackBlock; 4],
     /// Number of the segment from which the search for losses to repair starts.
     retransmit_hint: u64,
@@ -167,18 +167,17 @@ pub(crate) struct Sender {
     unanswered_probes: u32,
     usage: usage::Usage,
     pacer: pacing::Pacer,
-    /// Small segments wait for more data, whatever is outstanding.
+    /// True if small segments wait for more data even with nothing outstanding.
     is_corked: bool,
-    /// More follows what was written: its end is not pushed.
+    /// True if more data follows the last write, so that its end is not pushed.
     has_more: bool,
-    /// Small segments may leave until the next write (Linux
-    /// `TCP_NAGLE_PUSH`).
+    /// True if small segments may leave until the next write (Linux `TCP_NAGLE_PUSH`).
     pushes_small: bool,
-    /// Ends of records: no segment reaches beyond one.
+    /// Ends of records, which no segment crosses.
     records: VecDeque<u64>,
-    /// End of the last segment sent that was not full (Linux `snd_sml`).
+    /// End of the last small segment sent (Linux `snd_sml`).
     small_end: u64,
-    /// Largest window that the peer advertised, and where it was last made to push.
+    /// Largest window that the peer advertised, and the sequence number of the last PSH.
     max_window: u64,
     pushed_end: u64,
     pieces: pieces::Pieces,
@@ -251,14 +250,14 @@ impl Sender {
         }
     }
 
-    /// The handshake is complete: what was negotiated, the peer's window and the handshake's
-    /// round-trip time when it is unambiguous.
+    /// Completes the handshake with the negotiated options, the peer's window, and the handshake's
+    /// round-trip time if that is unambiguous.
     pub(super) fn on_established(&mut self, now: Time, agreed: Agreed) {
         self.window.mss = agreed.mss;
         self.marks
             .on_established(agreed.ecn, self.congestion.needs_ecn());
         self.congestion.on_ecn_agreed(agreed.ecn);
-        // What is as it was configured stays shared.
+        // Unchanged settings stay shared with other connections.
         if self.config.timestamps != agreed.timestamps {
             self.config_mut().timestamps = agreed.timestamps;
         }
@@ -284,8 +283,8 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// The application wrote `bytes` more; after [`Sender::finish`] that is its mistake, and
-    /// nothing follows the FIN.
+    /// Queues `bytes` more of the application. A write after [`Sender::finish`] is the
+    /// application's mistake, and nothing follows the FIN.
     pub(super) fn write(&mut self, now: Time, bytes: u64) {
         if self.is_finishing() {
             return;
@@ -304,27 +303,28 @@ impl Sender {
         self.write_end = self.write_end.saturating_add(bytes);
     }
 
-    /// The application will write no more.
+    /// Queues the FIN, after which the application writes no more.
     pub(super) fn finish(&mut self) {
         self.fin_queued = self.buffer.as_mut().is_none_or(buffer::SendBuffer::close);
     }
 
-    /// When a retransmission, a loss probe or the end of the reordering window is due.
+    /// Returns the time at which a retransmission, a loss probe or the end of the reordering window
+    /// is due. `None` if no timer runs.
     pub(super) fn timer_at(&self) -> Option<Time> {
         self.timer.map(|(_, at)| at)
     }
 
-    /// When the sender next wants to be woken.
+    /// Returns the time of the sender's next wake-up.
     pub(super) fn wake_at(&self) -> Time {
         let timer = self.timer_at().unwrap_or(Time::NEVER);
         timer.min(self.pacer.wake_at)
     }
 
-    /// A timer may have expired.
+    /// Handles timers that may have expired.
     pub(super) fn on_wake<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> TimerOutcome {
         if self.pacer.wake_at <= cx.now {
             self.pacer.wake_at = Time::NEVER;
-            // What the pacer held back may be a repair: it goes first.
+            // A segment held back by the pacer may be a repair, which goes first.
             if self.has_losses_to_repair() {
                 self.retransmit_lost(cx);
             }
@@ -348,7 +348,7 @@ impl Sender {
         TimerOutcome::Done
     }
 
-    /// Sets the timer. While suspended only the outage response's own runs.
+    /// Sets the timer. While suspended, only the outage response's own timer runs.
     fn arm(&mut self, kind: TimerKind, at: Time) {
         if kind == TimerKind::Outage || !self.is_suspended() {
             self.timer = Some((kind, at));
@@ -374,7 +374,7 @@ impl Sender {
         self.snd_una + self.snd_wnd
     }
 
-    /// Whether the rate reduction owns the window (Linux `tcp_in_cwnd_reduction`).
+    /// Returns true if the rate reduction owns the window (Linux `tcp_in_cwnd_reduction`).
     fn in_reduction(&self) -> bool {
         matches!(self.state, RecoveryState::Cwr | RecoveryState::Recovery)
     }
@@ -396,18 +396,18 @@ impl Sender {
             .on_sample(now, rtt, latest, self.snd_una, self.snd_nxt);
     }
 
-    /// Gives back memory once the connection is over; the statistics stay.
+    /// Releases memory once the connection is over. The statistics stay.
     pub(super) fn release(&mut self) {
         self.board.release();
     }
-    /// Whether everything written, and the FIN if there is one, was acknowledged.
+    /// Returns true if all written data, and the FIN if there is one, was acknowledged.
     pub(super) fn is_drained(&self) -> bool {
         self.board.is_empty()
             && self.snd_nxt >= self.write_end
             && self.fin_sent == self.fin_queued
             && self.backlog() == 0
     }
-    /// Whether the application will write no more.
+    /// Returns true if the application will write no more.
     pub(super) fn is_finishing(&self) -> bool {
         self.fin_queued
             || self
@@ -415,7 +415,7 @@ impl Sender {
                 .as_ref()
                 .is_some_and(buffer::SendBuffer::is_closing)
     }
-    /// Whether the FIN was sent.
+    /// Returns true if the FIN was sent.
     pub(super) fn has_sent_fin(&self) -> bool {
         self.fin_sent
     }
@@ -425,7 +425,7 @@ impl Sender {
     pub(super) fn snd_nxt(&self) -> u64 {
         self.snd_nxt
     }
-    /// Whether an acknowledgment with the window of `segment` would change SND.WND.
+    /// Returns true if an acknowledgment with the window of `segment` would change SND.WND.
     ///
     /// Standard: RFC 9293 §3.10.7.4.
     pub(super) fn may_update_window(&self, segment: &Segment) -> bool {
@@ -452,7 +452,7 @@ impl Sender {
     pub(super) fn pacing_rate(&self) -> fadeout_core::Rate {
         self.pacer.rate
     }
-    /// The ECN feedback that the congestion control is made for.
+    /// Returns the ECN feedback that the congestion control needs.
     pub(super) fn needs_ecn(&self) -> EcnFeedback {
         self.congestion.needs_ecn()
     }
@@ -460,7 +460,7 @@ impl Sender {
         &self.rtt
     }
 
-    /// The constants, which are its own from now on.
+    /// Returns the configuration for writing, which from now on belongs to this sender alone.
     fn config_mut(&mut self) -> &mut TcpConfig {
         Arc::make_mut(&mut self.config)
     }
@@ -471,7 +471,7 @@ impl Sender {
     pub(super) fn set_user_timeout(&mut self, limit: Option<Span>) {
         self.config_mut().user_timeout = limit;
     }
-    /// A record ends after the next `bytes` that are written.
+    /// Ends a record after the next `bytes` that are written.
     pub(super) fn end_record_after(&mut self, bytes: u64) {
         let end = self.write_end.saturating_add(self.backlog());
         self.records.push_back(end.saturating_add(bytes));
@@ -489,7 +489,7 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// The sender's fields of `tcp_info`.
+    /// Returns the sender's fields of `tcp_info`.
     pub(super) fn info(&self) -> TcpInfo {
         TcpInfo {
             ca_state: self.state,
@@ -527,23 +527,23 @@ impl Sender {
         }
     }
 
-    /// Says which end of its flow this is.
+    /// Sets the end of the flow that this sender is.
     pub(super) fn set_end(&mut self, end: FlowEnd) {
         self.end = end;
     }
 
-    /// Which end of its flow this is.
+    /// Returns the end of the flow that this sender is.
     pub(super) fn end(&self) -> FlowEnd {
         self.end
     }
 
-    /// Whether a row of the congestion table is due: it is of the flow's data sender alone.
+    /// Returns true if a row of the congestion table is due. Only the flow's data sender has rows.
     #[inline]
     pub(super) fn wants_row<P: Probe>(&self, now: Time, probe: &P) -> bool {
         self.end == FlowEnd::Sender && probe.wants_congestion(now, self.flow)
     }
 
-    /// A row of the congestion table.
+    /// Returns a row of the congestion table.
     pub(super) fn congestion_row(&self, now: Time) -> CongestionRow {
         let paces = self.is_pacing();
         CongestionRow {
@@ -577,11 +577,11 @@ impl Sender {
     }
 }
 
-/// Whether the connection goes on after a timer.
+/// Result of a timer for the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimerOutcome {
     Done,
-    /// Too many timeouts in a row.
+    /// The connection is given up after too many consecutive timeouts.
     GiveUp,
 }
 

@@ -9,11 +9,11 @@ use fadeout_core::{Bytes, MptcpOption, Rate, Time};
 /// Departure clock of a paced sender.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pacer {
-    /// The next segment leaves no earlier.
+    /// Earliest departure of the next segment.
     pub(super) next_at: Time,
-    /// When to try again; [`Time::NEVER`] when nothing waits for the clock.
+    /// Time of the next try. [`Time::NEVER`] if nothing waits for the clock.
     pub(super) wake_at: Time,
-    /// Rate that is paced at, or that would be (Linux `sk_pacing_rate`).
+    /// Rate of pacing, also if the sender does not pace (Linux `sk_pacing_rate`).
     pub(super) rate: Rate,
 }
 
@@ -37,8 +37,8 @@ impl Sender {
             || self.is_resuming()
     }
 
-    /// What a rate and a window count for a segment: of a subflow with the option's bytes, which Linux's size of a segment knows
-    /// nothing of (`mss_cache`).
+    /// Returns the bytes that a rate and a window count for a segment. A subflow counts the
+    /// option's bytes, because Linux's segment size ignores the option (`mss_cache`).
     pub(super) fn counted_mss(&self) -> u64 {
         let option = if self.config.is_linux_subflow {
             MptcpOption::MAPPING_LEN
@@ -48,8 +48,9 @@ impl Sender {
         u64::from(self.window.mss + option)
     }
 
-    /// Linux `tcp_update_pacing_rate`: twice the window per round trip in slow start, 1.2 times
-    /// after it; or what the congestion control asks for.
+    /// Updates the pacing rate as Linux `tcp_update_pacing_rate`. The rate is twice the window per
+    /// round trip in slow start, and 1.2 times after it. A rate of the congestion control takes
+    /// precedence.
     pub(super) fn update_pacing_rate(&mut self) {
         let mss = f64::from(self.window.mss);
         let counted = self.counted_mss() as f64;
@@ -75,9 +76,9 @@ impl Sender {
         self.pacer.rate = Rate::from_bits_per_sec(bits as u64).min(self.config.maximum_pacing_rate);
     }
 
-    /// `bytes` left: a paced sender's departure clock moves on by the time that they take, from the
-    /// piece that completes the first ten segments on. Lateness shortens the wait by up to a half,
-    /// as in the kernel.
+    /// Moves the departure clock of a paced sender on by the time that `bytes` take. The clock
+    /// starts with the sk_buff that completes the first ten segments. Lateness shortens the wait by
+    /// up to a half, as in the kernel.
     pub(super) fn pace(&mut self, now: Time, bytes: u64) {
         if !self.is_pacing() {
             return;
@@ -91,7 +92,7 @@ impl Sender {
         }
     }
 
-    /// Whether the pacer's clock holds a segment back; it then wakes the sender.
+    /// Returns true if the pacer's clock holds a segment back. The clock then wakes the sender.
     pub(super) fn waits_for_pacer(&mut self, now: Time) -> bool {
         let waits = self.is_pacing() && self.pacer.next_at > now;
         if waits {

@@ -1,29 +1,30 @@
-//! Bursts and the pieces of the stream that they are cut from, as a kernel with segmentation offload cuts
-//! them while the application writes: what leaves together, what waits for more, and what is pushed.
+//! Bursts, and the sk_buffs of the stream that they are cut from. The rules are those of a kernel
+//! with segmentation offload: which segments leave together, wait for more data, or are pushed.
 
 use super::Sender;
 use crate::congestion::RecoveryState;
 use fadeout_core::{Span, Time};
 
-/// Largest payload that segmentation offload takes in one piece (Linux `GSO_LEGACY_MAX_SIZE`).
+/// Largest payload of one segmentation-offload packet (Linux `GSO_LEGACY_MAX_SIZE`).
 const LARGEST_BURST: u64 = 65_536;
-/// The ACK that a small burst waits for is due within this.
+/// Longest time until the ACK that a small burst waits for.
 const SOON: Span = Span::from_millis(1);
-/// Room that the kernel leaves for headers in such a piece (`MAX_TCP_HEADER` and one byte).
+/// Room that the kernel leaves for headers in such a packet (`MAX_TCP_HEADER` and one byte).
 const BURST_HEADERS: u64 = 321;
 
-/// The stream as the kernel cuts it while it is written. What is left of a piece is not held back.
+/// Division of the stream into sk_buffs while it is written. The rest of an sk_buff is not held
+/// back.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Pieces {
-    /// Where the piece ends that holds the next segment.
+    /// End of the sk_buff that holds the next segment.
     end: u64,
-    /// Newly written data extends this piece.
+    /// True if newly written data extends this sk_buff.
     grows: bool,
-    /// Its end is pushed.
+    /// True if the end of the sk_buff is pushed.
     is_pushed: bool,
 }
 
-/// Where a segment is in what leaves together.
+/// Position of a segment among the segments that leave together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Alone,
@@ -36,13 +37,16 @@ pub(super) enum Place {
 }
 
 impl Sender {
-    /// Segments that leave together: about a millisecond of data (Linux `tcp_tso_autosize`).
+    /// Returns the number of segments that leave together, about a millisecond of data (Linux
+    /// `tcp_tso_autosize`).
     pub(super) fn burst_segments(&self) -> u32 {
         if !self.config.tso_bursts {
             return 1;
         }
         let mss = u64::from(self.window.mss);
         let mut bytes = self.pacer.rate.as_bits_per_sec() / 8 / 1024;
+        // Linux doubles the burst on short paths: 64 kB, halved per 512 us of round-trip time
+        // (tcp_tso_rtt_log).
         let doublings = self.rtt.min().as_micros() >> 9;
         if doublings < 32 {
             bytes = bytes.saturating_add(LARGEST_BURST >> doublings);
@@ -51,27 +55,28 @@ impl Sender {
         segments.max(self.config.minimum_burst.max(1))
     }
 
-    /// Bytes of the pieces that the kernel cuts the stream into: whole segments up to the largest
-    /// burst, or half of the largest window that the peer offered (Linux `tcp_xmit_size_goal`).
+    /// Returns the size of the kernel's sk_buffs in bytes. The size is a number of whole segments,
+    /// limited by the largest burst and by half of the peer's largest window (Linux
+    /// `tcp_xmit_size_goal`).
     pub(in crate::tcp) fn piece(&self) -> u64 {
         let mss = u64::from(self.window.mss);
         let largest = (LARGEST_BURST - BURST_HEADERS).min(self.max_window / 2);
         (largest / mss).max(1) * mss
     }
 
-    /// Pieces of memory that what is not acknowledged lies in.
+    /// Returns the number of sk_buffs that hold unacknowledged data.
     pub(in crate::tcp) fn pieces_in_flight(&self) -> u32 {
         self.board.pieces
     }
 
-    /// The application writes more: where that still goes into the piece whose head is next to leave,
-    /// the piece grows as its head leaves.
+    /// Extends the sk_buff at the head by newly written data if that data still fits into it. The
+    /// sk_buff then grows as its head leaves.
     pub(super) fn extend_piece(&mut self) {
         self.pieces.grows = self.pieces.end.saturating_sub(self.snd_nxt) >= self.unsent();
     }
 
-    /// A full piece leaves while it is written, and what left makes room in it, until more than half of
-    /// the peer's largest window went without a push (Linux `forced_push`).
+    /// Moves the end of a full sk_buff along while it is written and its head leaves. A push ends
+    /// it once more than half of the peer's largest window went without one (Linux `forced_push`).
     pub(super) fn grow_piece(&mut self) {
         if !self.pieces.grows {
             return;
@@ -87,14 +92,14 @@ impl Sender {
         }
     }
 
-    /// Fixes the piece's end once nothing more can be sent now.
+    /// Fixes the end of the sk_buff once nothing more can be sent now.
     pub(super) fn settle_piece(&mut self) {
         if std::mem::take(&mut self.pieces.grows) {
             self.pieces.end = self.snd_nxt + self.piece();
         }
     }
 
-    /// Whether what was just written goes into the piece that is next to leave.
+    /// Returns true if newly written data joins the sk_buff that leaves next.
     pub(super) fn is_growing(&self) -> bool {
         self.pieces.grows
     }
@@ -103,7 +108,7 @@ impl Sender {
         self.config.tso_bursts && end > self.pushed_end + self.max_window / 2
     }
 
-    /// Whether the last transmission ended a piece that is pushed.
+    /// Returns true if the last transmission ended a pushed sk_buff.
     pub(super) fn ends_pushed_piece(&mut self) -> bool {
         if let Some(buffer) = &mut self.buffer {
             return buffer.leave(self.snd_nxt);
@@ -121,13 +126,13 @@ impl Sender {
         pieces.is_pushed
     }
 
-    /// Linux `tcp_tso_should_defer`: waits for the next ACK rather than send a small burst, while
-    /// the ACK is near and the window will allow a larger one. Returns whether it is the congestion
-    /// window that makes it wait.
+    /// Waits for the next ACK rather than send a small burst (Linux `tcp_tso_should_defer`). The
+    /// wait needs an ACK that is near and a window that will allow a larger burst. Returns true if
+    /// the congestion window causes the wait. `None` if there is no wait.
     pub(super) fn defers(&self, now: Time, quota: u32, burst: u32) -> Option<bool> {
         let mss = u64::from(self.window.mss);
         let unsent = self.unsent();
-        // The pacer's clock stands at the time from which more may leave (Linux `tcp_wstamp_ns`).
+        // The pacer's clock is the time from which more may leave (Linux `tcp_wstamp_ns`).
         let last_left = self.last_sent_at.max(self.pacer.next_at);
         if !self.config.tso_bursts
             || unsent <= mss
@@ -191,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_burst_is_a_millisecond_of_data_and_more_on_short_paths() {
-        // Linux `tcp_tso_autosize`: rate / 1024 bytes, and 64 kB halved for each 512 us of round trip.
+        // Linux `tcp_tso_autosize`: rate / 1024 bytes, and 64 kB halved per 512 us of round trip.
         for (mbit, rtt_us, segments) in [
             (100, 100_000, 12),
             (1, 100_000, 2),
@@ -224,7 +229,7 @@ mod tests {
         }
     }
 
-    /// Ten of many segments are out; the ACK of the first is due in half a millisecond.
+    /// Ten of many segments are outstanding. The ACK of the first is due in half a millisecond.
     fn waiting(segments: u64) -> Bench {
         let mut b = Bench::new(&bursts());
         b.write(segments);
@@ -234,7 +239,7 @@ mod tests {
         b
     }
 
-    /// Whether two segments wait for a burst of ten, after a change.
+    /// Returns the result for two segments that may wait for a burst of ten, after a change.
     fn waits(change: impl FnOnce(&mut Bench)) -> Option<bool> {
         let mut b = waiting(60);
         change(&mut b);
@@ -253,7 +258,7 @@ mod tests {
         let idle =
             |idle| waits(|b| b.sender.last_sent_at = Time::from_nanos(b.now.as_nanos() - idle));
         assert_eq!((idle(1_000_000), idle(1_000_001)), (Some(true), None));
-        // Of a paced sender it counts from when more may leave.
+        // For a paced sender the time counts from when more may leave.
         let paced = |late| {
             waits(|b| {
                 b.sender.last_sent_at = Time::ZERO;
@@ -269,7 +274,7 @@ mod tests {
             })
         };
         assert_eq!((due(1000), due(1001)), (Some(true), None));
-        // The peer's window is what makes it wait.
+        // The peer's window causes the wait.
         assert_eq!(waits(|b| b.sender.snd_wnd = 11_500), Some(false));
     }
 
@@ -302,7 +307,8 @@ mod tests {
         assert!(b.sender.defers(b.now, 2, 10).is_some());
     }
 
-    /// 5000 bytes have left of the stream, which is written up to `write_end`, and the piece ends at `end`.
+    /// A stream written up to `write_end`, of which 5000 bytes have left, with an sk_buff that ends
+    /// at `end`.
     fn cut(write_end: u64, end: u64) -> Bench {
         let mut b = Bench::new(&bursts());
         b.sender.snd_nxt = 5_001;
@@ -413,7 +419,7 @@ mod tests {
             (rest(1_500), rest(2_000), rest(2_001)),
             (None, None, Some(true))
         );
-        // Of the last one all that is unsent is left.
+        // The last sk_buff holds all unsent data.
         assert_eq!(rest(50_000), Some(true));
     }
 

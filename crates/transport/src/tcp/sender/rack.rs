@@ -9,14 +9,14 @@ use crate::tcp::config::LossRecovery;
 use crate::tcp::scoreboard::{SentSegment, Tags};
 use fadeout_core::{Probe, Segment, Span, Time};
 
-/// Added to the reordering timer (Linux `TCP_TIMEOUT_MIN_US`).
+/// Slack added to the reordering timer (Linux `TCP_TIMEOUT_MIN_US`).
 pub(super) const TIMER_SLACK: Span = Span::from_millis(2);
 /// Recoveries for which an enlarged reordering window is kept.
 ///
 /// Standard: RFC 8985 §6.2, step 4.
 pub(super) const PERSIST_RECOVERIES: u32 = 16;
 
-/// RACK's view of the newest delivery.
+/// RACK state of the newest delivery.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rack {
     pub(super) sent_at: Time,
@@ -51,8 +51,8 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// Whether the newest delivered segment was sent after one sent at `sent_at` that ends at
-    /// `end_seq`.
+    /// Returns true if the newest delivered segment was sent after a segment sent at `sent_at` that
+    /// ends at `end_seq`.
     #[inline]
     fn is_after(&self, sent_at: Time, end_seq: u64) -> bool {
         (self.sent_at, self.end_seq) > (sent_at, end_seq)
@@ -60,7 +60,8 @@ impl Rack {
 }
 
 impl Sender {
-    /// A segment was delivered (step 2). An ambiguous round trip of a retransmission is ignored.
+    /// Records a delivered segment (step 2). An ambiguous round trip of a retransmission is
+    /// ignored.
     #[inline]
     pub(super) fn advance_rack(&mut self, now: Time, segment: &SentSegment) {
         let rtt = now.since(segment.sent_at);
@@ -75,7 +76,7 @@ impl Sender {
         }
     }
 
-    /// Whether the timestamp echo proves that the ACK was caused by an earlier copy.
+    /// Returns true if the timestamp echo proves that an earlier copy caused the ACK.
     pub(super) fn is_spurious_retransmission(&self, segment: &SentSegment, ack: &Segment) -> bool {
         segment.tags.has(Tags::EVER_RETRANSMITTED)
             && ack.has_timestamps
@@ -100,8 +101,9 @@ impl Sender {
         }
     }
 
-    /// How much later than its successor a segment may arrive (step 4).
+    /// Returns the time that a segment may arrive after its successor (step 4).
     fn reordering_window(&self) -> Span {
+        // Linux waits for reordering only once it has seen some (tcp_rack_reo_wnd).
         if self.rack.reorderings == 0
             && (matches!(self.state, RecoveryState::Recovery | RecoveryState::Loss)
                 || self.board.sacked_out >= self.reordering)
@@ -115,12 +117,13 @@ impl Sender {
         (min_rtt / 4 * u64::from(self.rack.steps)).min(self.rtt.srtt())
     }
 
-    /// Time until a segment sent at `sent_at` is lost under `window`; zero when it is.
+    /// Returns the time until a segment sent at `sent_at` is lost under `window`. Zero if it is
+    /// lost.
     pub(super) fn time_until_lost(&self, now: Time, sent_at: Time, window: Span) -> Span {
         (sent_at + self.rack.rtt + window).since(now)
     }
 
-    /// Marks what is lost now (step 5) and returns how long until the next one is.
+    /// Marks the segments that are lost now (step 5). Returns the time until the next one is.
     pub(super) fn detect_losses(&mut self, now: Time) -> Span {
         let window = self.reordering_window();
         let mut next_loss = Span::ZERO;
@@ -144,7 +147,7 @@ impl Sender {
         next_loss
     }
 
-    /// Loss detection of one ACK: by time, or by counting (RFC 6675) where so configured.
+    /// Runs the loss detection of one ACK, by time or by counting (RFC 6675) as configured.
     ///
     /// Standard: RFC 8985 §6.2; RFC 6675 §4.
     pub(super) fn identify_losses(&mut self, now: Time, flags: &mut AckFlags) {
@@ -172,8 +175,8 @@ impl Sender {
         flags.lost_retransmission = self.board.retrans_out < prior_retrans;
     }
 
-    /// IsLost: enough SACKed segments lie above. Only never-retransmitted segments; the loss of a
-    /// retransmission is left to the timer.
+    /// Marks segments lost by IsLost: enough SACKed segments lie above. Only segments never
+    /// retransmitted count. The timer detects the loss of a retransmission.
     ///
     /// Standard: RFC 6675 §4.
     fn count_losses(&mut self) {
@@ -186,8 +189,9 @@ impl Sender {
             number -= 1;
             above += u32::from(self.board.get(number).tags.has(Tags::SACKED));
         }
-        // Everything below `number` has the threshold above it, or there is nothing; what was found before
-        // is marked. Below where all was settled before there may be a long way of SACKed segments.
+        // All segments below `number` have the threshold above them, or there are none. Segments
+        // found before are marked. Below the settled number there may be a long run of SACKed
+        // segments.
         let (found, settled) = (number, self.board.settled());
         while number > settled {
             number -= 1;
@@ -202,7 +206,7 @@ impl Sender {
         self.board.settle(found);
     }
 
-    /// The reordering timer expired.
+    /// Handles an expiry of the reordering timer.
     pub(super) fn on_reordering_timeout<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         self.repair_what_is_late(cx);
         if self.pending() != Some(TimerKind::Rto) {

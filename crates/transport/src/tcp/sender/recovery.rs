@@ -8,7 +8,7 @@ use crate::congestion::{CongestionControl, CongestionEvent, CongestionKind, Reco
 use crate::tcp::scoreboard::Tags;
 use fadeout_core::Probe;
 
-/// Which segments to send again after an ACK.
+/// Segments to send after an ACK.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Repair {
     /// Nothing.
@@ -29,17 +29,17 @@ pub(super) struct Reduction {
 }
 
 impl Reduction {
-    /// Segments went out during the reduction.
+    /// Records that segments left during the reduction.
     pub(super) fn on_sent(&mut self, segments: u32) {
         self.out += segments;
     }
 
-    /// Whether nothing went out yet.
+    /// Returns true if no segment has left yet.
     pub(super) fn has_sent_nothing(&self) -> bool {
         self.out == 0
     }
 
-    /// Segments that may be sent now, with the slow-start reduction bound.
+    /// Returns the number of segments that may be sent now, with the slow-start reduction bound.
     ///
     /// Standard: RFC 6937 §3.1.
     fn allowance(&mut self, pipe: u32, target: f64, delivered: u32, is_safe: bool) -> u32 {
@@ -125,7 +125,7 @@ impl Sender {
         }
     }
 
-    /// Enters recovery when something is believed lost; otherwise tracks disorder.
+    /// Enters recovery when a segment is believed lost. Otherwise tracks disorder.
     fn suspect<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,
@@ -187,7 +187,7 @@ impl Sender {
         }
     }
 
-    /// Tells the congestion control and takes its threshold.
+    /// Reports congestion to the congestion control and takes its threshold.
     pub(super) fn congested<P: Probe>(&mut self, cx: &Step<'_, P>, kind: CongestionKind) {
         let event = CongestionEvent {
             now: cx.now,
@@ -217,7 +217,7 @@ impl Sender {
         self.set_cwnd(f64::from(pipe + allowance));
     }
 
-    /// The reduction is over: the window is the threshold, unless the reduction was undone.
+    /// Ends the reduction. The window becomes the threshold, unless the reduction was undone.
     pub(super) fn end_reduction<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         if self.congestion.controls_window() {
             self.congestion.on_recovered(&mut self.window, cx.now);
@@ -232,7 +232,7 @@ impl Sender {
         self.report(cx, "recovered");
     }
 
-    /// Everything outstanding at the start of recovery is acknowledged.
+    /// Leaves recovery after all data outstanding at its start is acknowledged.
     fn leave_recovery<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         self.undo_recovery(cx);
         self.state = RecoveryState::Open;
@@ -250,7 +250,7 @@ impl Sender {
         }
     }
 
-    /// Open when nothing is missing, Disorder otherwise.
+    /// Sets the state to Open when no segment is missing, to Disorder otherwise.
     pub(super) fn try_keep_open(&mut self) {
         let missing = self.board.left_out() > 0 || self.any_retransmission_outstanding();
         let state = if missing {
@@ -272,7 +272,7 @@ impl Sender {
                 .is_some_and(|head| head.tags.has(Tags::EVER_RETRANSMITTED))
     }
 
-    /// The threshold to go back to when a reduction proves spurious (Linux
+    /// Returns the threshold to restore when a reduction proves spurious (Linux
     /// `tcp_current_ssthresh`).
     pub(super) fn current_ssthresh(&self) -> f64 {
         if self.in_reduction() {
@@ -281,9 +281,9 @@ impl Sender {
         self.window.ssthresh.max((self.window.cwnd * 0.75).floor())
     }
 
-    /// The receiver gave up data it had SACKed: the head is SACKed but not acknowledged. Linux
-    /// waits half a round trip for the ACK; here the timer is left to find it, and the timeout
-    /// forgets the SACKs.
+    /// Returns true if the receiver gave up data that it had SACKed: the head is SACKed but not
+    /// acknowledged. Linux waits half a round trip for the ACK. Here the timer detects it, and the
+    /// timeout removes the SACKs.
     ///
     /// Standard: RFC 2018 §8.
     fn is_reneging<P: Probe>(&mut self, _cx: &Step<'_, P>, flags: &AckFlags) -> bool {
@@ -329,7 +329,7 @@ mod tests {
         assert_eq!(prr(5, 5).allowance(4, 10.0, 1, false), 1);
         assert_eq!(prr(5, 5).allowance(4, 10.0, 1, true), 2);
         assert_eq!(prr(9, 5).allowance(9, 10.0, 3, true), 1);
-        // At the threshold there is no room, however little was sent.
+        // At the threshold there is no room, even if little was sent.
         assert_eq!(prr(9, 4).allowance(10, 10.0, 1, true), 0);
     }
 }

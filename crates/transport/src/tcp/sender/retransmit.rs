@@ -1,4 +1,4 @@
-//! Retransmissions out (Linux `tcp_xmit_retransmit_queue`).
+//! Retransmission of lost segments (Linux `tcp_xmit_retransmit_queue`).
 
 use super::recovery::Repair;
 use super::{Sender, Step, TimerKind};
@@ -7,20 +7,22 @@ use crate::tcp::config::LossRecovery;
 use crate::tcp::scoreboard::{SentSegment, Tags};
 use fadeout_core::{Ecn, Flags, Probe, RetransmitCause, RetransmitRow};
 
-/// How far this recovery has retransmitted (HighRxt).
+/// Progress of this recovery's retransmissions (HighRxt).
 ///
 /// Standard: RFC 6675 §2.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct NextSeg {
-    /// End of the highest segment sent again (HighRxt), but for a rescue, and of what is SACKed behind it.
+    /// End of the highest segment retransmitted (HighRxt), except by a rescue, and of the SACKed
+    /// range behind it.
     high_rxt: u64,
-    /// End of what must be acknowledged, and more, before a segment is sent again as a rescue (RescueRxt).
+    /// Sequence number that SND.UNA must pass before a segment is retransmitted as a rescue
+    /// (RescueRxt).
     rescue_rxt: u64,
 }
 
 impl NextSeg {
-    /// A recovery begins with the repair of `head`, the oldest segment outstanding. What the recovery before
-    /// sent again is under way.
+    /// Begins a recovery with the repair of `head`, the oldest segment outstanding. Retransmissions
+    /// of the recovery before are still in the network.
     ///
     /// Standard: RFC 6675 §5, step 4.3.
     pub(super) fn begin(&mut self, head: Option<&SentSegment>) {
@@ -29,14 +31,15 @@ impl NextSeg {
         self.rescue_rxt = end;
     }
 
-    /// All that is outstanding is thought lost, repairs with it.
+    /// Resets the progress, because all outstanding segments, repairs included, are thought lost.
     pub(super) fn forget(&mut self) {
         *self = NextSeg::default();
     }
 }
 
 impl Sender {
-    /// Sends what an ACK found lost, or first new data to test a timeout.
+    /// Retransmits the segments that an ACK showed to be lost, or first sends new data to test a
+    /// timeout.
     pub(super) fn repair<P: Probe>(&mut self, cx: &mut Step<'_, P>, repair: Repair) {
         match repair {
             Repair::None => return,
@@ -46,14 +49,15 @@ impl Sender {
                 if self.snd_nxt > self.high_seq {
                     return;
                 }
+                // RFC 5682 step 2b: without new data to send, the timeout counts as genuine.
                 self.frto = false;
             }
         }
         self.retransmit_lost(cx);
     }
 
-    /// Whether some loss may not have been repaired: more is lost than was sent again, except that by
-    /// RFC 6675 some of what was sent again is not lost.
+    /// Returns true if a loss may be unrepaired, because more segments are lost than retransmitted.
+    /// With RFC 6675 any loss counts, because some retransmitted segments are not lost.
     ///
     /// Standard: RFC 6675 §5.
     #[inline]
@@ -105,8 +109,9 @@ impl Sender {
         }
     }
 
-    /// Retransmits what is lost of the piece from segment `number` on, as far as there is `room`, but at
-    /// least one segment; returns how many. The last of several carries PSH, as that of new ones does.
+    /// Retransmits the lost segments of one sk_buff from segment `number` on, as far as there is
+    /// `room`, but at least one segment. Returns their number. The last of several carries PSH,
+    /// like that of new segments.
     fn resend_piece<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,
@@ -141,7 +146,7 @@ impl Sender {
         (end - number) as u32
     }
 
-    /// Whether segment `number` exists, left with the one before it, and is lost.
+    /// Returns true if segment `number` exists, left together with the one before it, and is lost.
     fn is_more_to_repair(&self, number: u64) -> bool {
         if number >= self.board.end() {
             return false;
@@ -153,14 +158,14 @@ impl Sender {
             && !tags.has(Tags::SACKED)
     }
 
-    /// Segments `first..end` are a piece of their own from now on.
+    /// Splits segments `first..end` off into an sk_buff of their own.
     fn separate(&mut self, first: u64, end: u64) {
         self.board.split_before(first);
         self.board.split_before(end);
     }
 
-    /// Whether the repair of segment `number` leaves however full the window is: the first of a
-    /// recovery, and without SACK each repair of the head. Rate reduction makes room by itself.
+    /// Returns true if the repair of segment `number` ignores the window: the first of a recovery,
+    /// and without SACK each repair of the head. Rate reduction makes room by itself.
     ///
     /// Standard: RFC 6675 §5, step 4.3; RFC 5681 §3.2, step 3; RFC 6582 §3.2, step 3.
     fn is_unconditional(&self, number: u64) -> bool {
@@ -177,9 +182,9 @@ impl Sender {
             }
     }
 
-    /// NextSeg's rules 3 and 4, when no new data may be sent: holes not counted lost, once each, and then the
-    /// rescue. The first copy of a hole counts as in the network beside the second, until the hole is lost
-    /// or filled.
+    /// Applies NextSeg's rules 3 and 4 when no new data may be sent. First each hole not counted as
+    /// lost is repaired once, and then the rescue is sent. The first copy of a hole counts as in
+    /// the network beside the second, until the hole is lost or filled.
     ///
     /// Standard: RFC 6675 §4.
     #[inline(never)]
@@ -212,9 +217,9 @@ impl Sender {
         self.rescue(cx);
     }
 
-    /// NextSeg's rule 4: where all that SACKs tell of is repaired, the last segment outstanding goes again
-    /// once in a recovery, so that a loss at the end of the data need not wait for the timer. Its first copy
-    /// counts no more than before.
+    /// Applies NextSeg's rule 4. Once every hole that SACKs show is repaired, the last outstanding
+    /// segment is retransmitted once in a recovery. So a loss at the end of the data need not wait
+    /// for the timer. The count of its first copy stays unchanged.
     ///
     /// Standard: RFC 6675 §4, rule 4.
     fn rescue<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
@@ -234,13 +239,12 @@ impl Sender {
         }
     }
 
-    /// Whether a repair may leave now.
+    /// Returns true if a repair may leave now.
     fn has_room_to_repair<P: Probe>(&mut self, cx: &Step<'_, P>) -> bool {
         self.in_flight() < self.window.cwnd as u32 && !self.waits_for_pacer(cx.now)
     }
 
-    /// Puts segment `number` on the wire again, alone. Returns false when the peer's window has
-    /// closed over it.
+    /// Retransmits segment `number` alone. Returns false if the peer's window has closed over it.
     pub(super) fn resend<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,
@@ -303,7 +307,7 @@ mod tests {
     use crate::tcp::config::{Pacing, TcpConfig};
     use fadeout_core::{Rate, Span};
 
-    /// Ten segments are out that left in one piece, behind two that were acknowledged.
+    /// Ten outstanding segments that left in one sk_buff, after two that were acknowledged.
     fn in_one_piece(change: impl FnOnce(&mut TcpConfig)) -> Bench {
         let mut config = without_probes();
         change(&mut config);
@@ -326,7 +330,7 @@ mod tests {
         b
     }
 
-    /// These of its segments, from 0 on, are lost.
+    /// Marks these segments, counted from 0, as lost.
     fn lose(b: &mut Bench, lost: impl IntoIterator<Item = u64>) {
         let first = b.sender.board.first();
         for number in lost {
@@ -353,7 +357,7 @@ mod tests {
     fn a_repair_ends_with_the_room_and_is_a_piece_of_its_own() {
         let mut b = in_one_piece(|_| ());
         lose(&mut b, 1..7);
-        // Of ten, six are lost: room for three.
+        // Four of ten are in flight, since six are lost. So there is room for three.
         b.sender.window.cwnd = 7.0;
         assert_eq!(repair(&mut b), [4, 5, 6]);
         assert_eq!(b.sender.board.pieces, 3, "before it, it, and behind it");
@@ -420,7 +424,7 @@ mod tests {
             assert_eq!(found, kind, "{lost}");
             assert_eq!(left > Span::from_millis(10), is_new, "{lost} {pending:?}");
         }
-        // A partial acknowledgment of an impatient sender does not.
+        // A partial acknowledgment of an impatient sender does not restart the timer.
         let mut b = in_one_piece(|_| ());
         b.sender.timer = Some((TimerKind::Rto, b.now + Span::from_millis(60)));
         b.sender.classic.is_timer_settled = true;

@@ -1,26 +1,27 @@
-//! The sending half of a subflow, as its multipath connection drives it.
+//! The sending half of a subflow, under the control of its multipath connection.
 
 use super::Sender;
 use crate::congestion::coupling::PathState;
 use crate::congestion::{Congestion, RecoveryState};
 use fadeout_core::{Span, Time};
 
-/// What a subflow keeps for its connection.
+/// State of a subflow that its connection uses.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct OfConnection {
-    /// The window had room after a piece had left, since the connection last asked.
+    /// True if the window had room after an sk_buff had left, since the connection last asked.
     pub(super) had_room: bool,
-    /// What is new waits until the connection has bound more.
+    /// True if new data waits until the connection has bound more.
     pub(super) binds_first: bool,
-    /// The connection's writer waits for room.
+    /// True if the connection's writer waits for room.
     pub(super) writer_waits: bool,
-    /// Where the mapping of what is offered begins, if it does there.
+    /// Sequence number at which the mapping of the offered data begins. `None` if the offer
+    /// continues a mapping.
     pub(super) begins_at: Option<u64>,
 }
 
 impl Sender {
-    /// When MP_JOIN's third packet, which leaves now, goes again if nothing answers it: after two round trips (Linux
-    /// `schedule_3rdack_retransmission`).
+    /// Returns the time to repeat MP_JOIN's third packet, which leaves now, if it is not answered.
+    /// The wait is two round trips (Linux `schedule_3rdack_retransmission`).
     ///
     /// Standard: RFC 8684 §3.2.
     pub(crate) fn join_repeats_at(&self, now: Time) -> Time {
@@ -29,33 +30,34 @@ impl Sender {
         self.clock.fires_at(now, wait.unwrap_or(rtt.rto()))
     }
 
-    /// The connection lets this subflow send up to `bytes` of new data in this step; `holds_back`
-    /// when it has more. What is not sent is withdrawn by offering zero.
+    /// Lets this subflow send up to `bytes` of new data in this step. `holds_back`: true if the
+    /// connection has more data. An offer of zero withdraws unsent data.
     #[inline]
     pub(crate) fn offer(&mut self, bytes: u64, holds_back: bool) {
         self.write_end = self.snd_nxt.saturating_add(bytes);
         self.holds_back = holds_back;
     }
 
-    /// The connection binds more data to this subflow once an acknowledgment is taken, before anything new leaves (Linux
+    /// Lets the connection bind more data after an acknowledgment and before new data leaves (Linux
     /// `mptcp_incoming_options`, which comes between `tcp_ack` and `tcp_data_snd_check`).
     #[inline]
     pub(crate) fn bind_first(&mut self, binds_first: bool) {
         self.of_connection.binds_first = binds_first;
     }
 
-    /// Whether the window has room for a segment.
+    /// Returns true if the window has room for a segment.
     #[inline]
     pub(crate) fn has_room(&self) -> bool {
         self.in_flight() < self.window.cwnd as u32
     }
 
-    /// Whether the window had room after a piece had left, since this was last asked (Linux `tcp_event_new_data_sent`).
+    /// Returns true if the window had room after an sk_buff had left since the last call (Linux
+    /// `tcp_event_new_data_sent`).
     pub(crate) fn take_had_room(&mut self) -> bool {
         std::mem::take(&mut self.of_connection.had_room)
     }
 
-    /// Halves the window, and the threshold where slow start is over: the subflow holds the
+    /// Halves the window, and the threshold after slow start, because the subflow holds the
     /// connection's window up (Raiciu et al., NSDI 2012, section 4.2).
     pub(crate) fn penalise(&mut self) {
         let prior = self.window.cwnd;
@@ -65,7 +67,7 @@ impl Sender {
         }
     }
 
-    /// State of this subflow that a coupled congestion control shows to the others.
+    /// Returns the state of this subflow that a coupled congestion control shows to the others.
     pub(crate) fn coupled_state(&self, srtt: Span) -> PathState {
         let window = &self.window;
         let repairs = matches!(self.state, RecoveryState::Recovery | RecoveryState::Loss);
@@ -80,7 +82,7 @@ impl Sender {
         }
     }
 
-    /// Shows a coupled congestion control all subflows.
+    /// Passes the state of all subflows to a coupled congestion control.
     pub(crate) fn see_paths(&mut self, on: usize, paths: &[PathState]) {
         if let Congestion::Coupled(coupled) = &mut self.congestion {
             coupled.see(on, paths);
@@ -88,30 +90,32 @@ impl Sender {
     }
 }
 
-/// The send buffer has grown: how much of the window is used is measured anew (Linux `tcp_new_space`).
+/// Restarts the measurement of window use after the send buffer has grown (Linux `tcp_new_space`).
 pub(crate) fn stamp_usage(sender: &mut Sender, now: Time) {
     sender.usage.stamp(now);
 }
 
-/// Whether what is offered next begins a mapping, and whether the connection's writer waits for room.
+/// Records the properties of the next offer. `begins`: true if it begins a mapping. `writer_waits`:
+/// true if the connection's writer waits for room.
 pub(crate) fn tell_of_offer(sender: &mut Sender, begins: bool, writer_waits: bool) {
     sender.of_connection.begins_at = begins.then_some(sender.snd_nxt);
     sender.of_connection.writer_waits = writer_waits;
 }
 
-/// The window that the peer offers on this subflow, as it was last taken: an ACK that repeats the one before does not narrow it.
+/// Returns the peer's window on this subflow as last accepted. An ACK that repeats the one before
+/// does not narrow it.
 pub(crate) fn offered_window(sender: &Sender) -> u64 {
     sender.snd_wnd
 }
 
-/// The window is at least what the connection's allows for the data that is bound to this subflow (Linux
+/// Raises the window to the connection's window for the data bound to this subflow (Linux
 /// `mptcp_check_allowed_size`).
 pub(crate) fn raise_window(sender: &mut Sender, to: u64) {
     sender.snd_wnd = sender.snd_wnd.max(to);
 }
 
-/// Data is bound to `sender` in a piece of its own: one that has nothing on its way may have been idle for so long that its
-/// window is not taken on trust (Linux `tcp_skb_entail`).
+/// Begins an sk_buff of data bound to `sender`. Without segments in flight, the subflow may have
+/// been idle, so its window is reduced as after idle time (Linux `tcp_skb_entail`).
 pub(crate) fn begin(sender: &mut Sender, now: Time) {
     if sender.board.is_empty() {
         sender.restart_after_idle(now);

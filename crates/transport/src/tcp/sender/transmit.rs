@@ -1,4 +1,4 @@
-//! New data out: window, bursts, one segment (Linux `tcp_write_xmit`).
+//! Transmission of new data: window, bursts, one segment (Linux `tcp_write_xmit`).
 
 use super::buffer::SendBuffer;
 use super::pieces::Place;
@@ -9,15 +9,16 @@ use crate::tcp::outbox::Outgoing;
 use crate::tcp::scoreboard::{SentSegment, Tags};
 use fadeout_core::{Ecn, Flags, Probe, Segment};
 
-/// How much of what the socket has is to leave, and whether a small segment of it waits (`push_one` and
-/// `nonagle` of Linux `tcp_write_xmit`).
+/// Amount of the socket's data to send, and rule for a small segment (`push_one` and `nonagle` of
+/// Linux `tcp_write_xmit`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Push {
-    /// All, as Nagle's rule has it.
+    /// All data, with Nagle's rule.
     Pending,
-    /// All, however small: the writer waits for room, or has written half a window.
+    /// All data with small segments too, because the writer waits for room or has written half a
+    /// window.
     Forced,
-    /// One piece, however small: it is full and the first.
+    /// One sk_buff of any size, because it is full and the first.
     One,
 }
 
@@ -26,13 +27,13 @@ impl Sender {
         self.unsent() > 0 || (self.fin_queued && !self.fin_sent)
     }
 
-    /// Whether the window has room for the next segment.
+    /// Returns true if the window has room for the next segment.
     pub(super) fn has_sendable_new_data(&self) -> bool {
         let next = self.unsent().min(u64::from(self.window.mss));
         self.has_new_data() && self.snd_nxt + next <= self.window_end()
     }
 
-    /// Whether nothing is outstanding and nothing waits, as where data is received alone.
+    /// Returns true if nothing is outstanding and nothing waits, as at an end that only receives.
     #[inline]
     pub(super) fn is_idle(&self) -> bool {
         self.board.is_empty()
@@ -42,7 +43,7 @@ impl Sender {
             && self.window.cwnd >= 1.0
     }
 
-    /// The part of [`Sender::transmit`] that an idle sender needs.
+    /// Does the part of [`Sender::transmit`] that an idle sender needs.
     #[inline]
     pub(super) fn note_idle(&mut self) {
         if !self.is_suspended() && !self.holds_back && !self.config.is_linux_subflow {
@@ -50,8 +51,8 @@ impl Sender {
         }
     }
 
-    /// Less than a segment is written, and neither the window nor a repair is what limits (Linux
-    /// `tcp_rate_check_app_limited`).
+    /// Marks rate samples as application-limited if less than a segment is written and neither
+    /// window nor repairs limit (Linux `tcp_rate_check_app_limited`).
     pub(super) fn note_app_limit(&mut self) {
         let in_flight = self.in_flight();
         if !self.config.is_linux_subflow
@@ -63,8 +64,8 @@ impl Sender {
         }
     }
 
-    /// Sends what the windows allow. Where that makes room, or the application has just come with
-    /// something, it writes.
+    /// Sends new data as the windows allow. Then the application writes if there is room or if it
+    /// has just come with data.
     pub(in crate::tcp) fn transmit<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         let is_writing =
             |sender: &Sender| sender.buffer.as_ref().is_some_and(SendBuffer::is_writing);
@@ -77,7 +78,7 @@ impl Sender {
         }
     }
 
-    /// Sends what the socket has, as far as the windows allow (Linux `tcp_write_xmit`).
+    /// Sends the socket's data as far as the windows allow (Linux `tcp_write_xmit`).
     pub(super) fn push_out<P: Probe>(&mut self, cx: &mut Step<'_, P>, push: Push) {
         if self.is_suspended() {
             return;
@@ -102,6 +103,7 @@ impl Sender {
             if self.holds_small_segment(push) {
                 break;
             }
+            // Linux sends at most half a window in one packet (tcp_cwnd_test).
             let quota = room.min((cwnd / 2).max(1)).min(burst);
             if let Some(buffer) = &mut self.buffer {
                 buffer.grow_head(self.snd_nxt, u64::from(quota) * u64::from(self.window.mss));
@@ -144,7 +146,7 @@ impl Sender {
         }
     }
 
-    /// Payload of the next segment.
+    /// Returns the payload of the next segment in bytes.
     pub(super) fn next_payload(&self) -> u64 {
         let len = self.unsent().min(u64::from(self.window.mss));
         match self.records.front() {
@@ -153,17 +155,18 @@ impl Sender {
         }
     }
 
-    /// Nagle: a small segment waits while another small one is outstanding. This is Minshall's
-    /// rule, as Linux has it: RFC 9293 section 3.7.4 would wait for full segments too.
+    /// Returns true if Nagle's rule holds a small segment because another small one is outstanding.
+    /// This is Minshall's rule, as in Linux: RFC 9293 section 3.7.4 would wait for full segments
+    /// too.
     ///
     /// Standard: RFC 9293 §3.7.4.
     pub(super) fn holds_small_segment(&self, push: Push) -> bool {
         self.unsent() < u64::from(self.window.mss) && !self.fin_queued && self.holds_tail(push)
     }
 
-    /// Whether a small segment at the end of the data has to wait.
+    /// Returns true if a small segment at the end of the data has to wait.
     fn holds_tail(&self, push: Push) -> bool {
-        // What ends short with more behind it that does not continue it is pushed.
+        // A short end is pushed if the data behind it does not continue it.
         let continues = self
             .records
             .front()
@@ -171,20 +174,22 @@ impl Sender {
         continues && !self.holds_back && !self.pushes_small && self.waits_when_small(push)
     }
 
-    /// Whether a small segment has to wait for another one's acknowledgment, or for more data.
+    /// Returns true if a small segment has to wait for another one's acknowledgment, or for more
+    /// data.
     fn waits_when_small(&self, push: Push) -> bool {
         push == Push::Pending
             && (self.is_corked || (self.config.nagle && self.small_end > self.snd_una))
     }
 
-    /// Whether a small segment may fill the receiver's window up with more behind it. A subflow is given
-    /// what the connection's window allows, in whole segments.
+    /// Returns true if a small segment may fill the rest of the receiver's window with more data
+    /// behind it. A subflow gets the data that the connection's window allows in whole segments.
     fn fills_window(&self, push: Push) -> bool {
         self.config.tso_bursts && !self.config.multipath && !self.waits_when_small(push)
     }
 
-    /// How many segments leave in one piece, of `limit`, and the last of them may be small: one that the end
-    /// of the data cuts short, or the receiver's window behind whole ones (Linux `tcp_mss_split_point`).
+    /// Returns the number of segments that leave together, at most `limit`. The last may be small
+    /// if the end of the data cuts it short, or the receiver's window after whole segments (Linux
+    /// `tcp_mss_split_point`).
     fn burst_len(&self, limit: u32, push: Push) -> u32 {
         let mss = u64::from(self.window.mss);
         let (queued, is_last) = match &self.buffer {
@@ -200,7 +205,7 @@ impl Sender {
         whole.min(limit).max(1)
     }
 
-    /// Sends up to `limit` segments in one piece; returns how many. The last of several carries
+    /// Sends up to `limit` segments together. Returns their number. The last of several carries
     /// PSH, as the kernel forces it on segmentation-offload packets.
     fn send_burst<P: Probe>(&mut self, cx: &mut Step<'_, P>, limit: u32, push: Push) -> u32 {
         let count = self.burst_len(limit, push);
@@ -208,7 +213,7 @@ impl Sender {
         for n in 1..=count {
             let mut payload = self.next_payload() as u32;
             if n > 1 {
-                // One that is filled up from the next piece stays within the window too.
+                // A segment that is filled up from the next sk_buff stays within the window too.
                 payload = payload.min((self.window_end() - self.snd_nxt) as u32);
             }
             let place = match n {
@@ -224,7 +229,8 @@ impl Sender {
         count
     }
 
-    /// Sends one new segment of `payload` bytes, with PSH when it ends a burst, the data, or a wait for the window.
+    /// Sends one new segment of `payload` bytes. PSH is set if it ends a burst, the data, or a wait
+    /// for the window.
     pub(super) fn send_new_segment<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,
@@ -271,13 +277,14 @@ impl Sender {
         if payload < self.window.mss {
             self.small_end = self.snd_nxt;
         }
-        // A FIN alone pushes nothing.
+        // A FIN alone pushes no data.
         let ends_data =
             ends_record || (self.buffer.is_none() && self.unsent() == 0 && !self.has_more);
-        // A piece that ends within a burst was filled up from the next: the burst carries its PSH.
+        // An sk_buff that ends within a burst was filled up from the next, so the burst carries its
+        // PSH.
         let is_filled_up = matches!(place, Place::First | Place::Within);
         let is_pushed = if self.config.is_linux_subflow {
-            // Its end was the end of what the connection wrote, unless the piece had become full.
+            // The segment ends the connection's written data, unless the sk_buff had become full.
             ends_data && (!self.holds_back || payload < self.window.mss)
         } else {
             self.ends_pushed_piece() && !is_filled_up || ends_data
@@ -290,7 +297,7 @@ impl Sender {
             let newest = self.board.end() - 1;
             self.board.get_mut(newest).tags.set(Tags::PUSHED);
         }
-        // A bare FIN is not ECN-capable, as in Linux.
+        // A FIN without data is not ECN-capable, as in Linux.
         let ecn = if payload > 0 {
             self.marks.codepoint()
         } else {
@@ -307,7 +314,8 @@ impl Sender {
         }
     }
 
-    /// Sends one new segment beyond the congestion window if the peer's window allows (a probe).
+    /// Sends one new segment beyond the congestion window as a probe. Returns true if the peer's
+    /// window allows it.
     pub(super) fn send_one_new<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
         let may_send = self.has_sendable_new_data();
         if may_send {

@@ -1,20 +1,20 @@
-//! Whether the window limits the sender (RFC 2861, Linux `tcp_cwnd_validate`), and what becomes
-//! of the window when it does not.
+//! Measurement of whether the window limits the sender (RFC 2861, Linux `tcp_cwnd_validate`), and
+//! reduction of an unused window.
 
 use super::{Sender, buffer};
 use crate::congestion::{CongestionControl, RecoveryState, Window};
 use fadeout_core::{Span, Time};
 
-/// How much of the window was used lately.
+/// Recent use of the window.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Usage {
     is_limited: bool,
     max_packets_out: u32,
-    /// The observation ends when this is acknowledged.
+    /// Sequence number that ends the observation when it is acknowledged.
     observed_until: u64,
     most_used: u32,
     stamp: Time,
-    /// The last ACK measured a round-trip time.
+    /// True if the last ACK measured a round-trip time.
     pub(super) rtt_is_fresh: bool,
 }
 
@@ -22,12 +22,12 @@ impl Usage {
     pub(super) fn begin(&mut self, now: Time) {
         self.stamp = now;
     }
-    /// The window was set for another reason: usage is measured anew.
+    /// Restarts the measurement after the window was set for another reason.
     pub(super) fn stamp(&mut self, now: Time) {
         self.stamp = now;
     }
-    /// Whether the window may grow: it was the limit, or in slow start less than twice what was
-    /// outstanding.
+    /// Returns true if the window may grow, because it was the limit. In slow start it must be less
+    /// than twice the outstanding segments.
     pub(super) fn is_cwnd_limited(&self, window: &Window) -> bool {
         self.is_limited
             || (window.in_slow_start() && window.cwnd < 2.0 * f64::from(self.max_packets_out))
@@ -35,7 +35,7 @@ impl Usage {
 }
 
 impl Sender {
-    /// Takes note after sending.
+    /// Updates the measurement after sending.
     ///
     /// Standard: RFC 2861 §3.1.
     pub(super) fn validate_window(&mut self, now: Time, is_cwnd_limited: bool) {
@@ -61,8 +61,8 @@ impl Sender {
         }
     }
 
-    /// The application filled less than the window for a timeout: half of the unused part goes, unless it waits
-    /// for room to write (`tcp_cwnd_application_limited`).
+    /// Removes half of the unused window after the application filled less than the window for a
+    /// timeout. A writer that waits for room keeps its window (`tcp_cwnd_application_limited`).
     fn shrink_to_usage(&mut self, now: Time) {
         let waits = self.of_connection.writer_waits || buffer::makes_wait(self);
         if self.state == RecoveryState::Open && !waits {
@@ -76,8 +76,9 @@ impl Sender {
         self.usage.stamp = now;
     }
 
-    /// The application writes again after everything was acknowledged, or the peer's window opens to
-    /// what waited for it: the window halves for each timeout it was idle (RFC 2861 section 3.1, Linux `tcp_cwnd_restart`).
+    /// Halves the window for each timeout of idle time (RFC 2861 section 3.1, Linux
+    /// `tcp_cwnd_restart`). Called when the application writes again after everything was
+    /// acknowledged, or when the peer's window opens to waiting data.
     ///
     /// Standard: RFC 2861 §3.1.
     pub(super) fn restart_after_idle(&mut self, now: Time) {

@@ -1,14 +1,15 @@
 //! BBR version 1, as the Linux kernel has it.
 //!
 //! Bandwidth is the largest delivery rate of 10 rounds, the round-trip time the smallest of 10 s.
-//! STARTUP and DRAIN find the pipe, PROBE_BW cycles the pacing gain through 1.25, 0.75 and six
-//! rounds of 1, PROBE_RTT empties the queue every 10 s. The window is twice the product, plus what
-//! aggregated ACKs ask for; losses do not lower the rate. A policer is recognised by its loss.
+//! STARTUP and DRAIN find the pipe. PROBE_BW cycles the pacing gain through 1.25, 0.75 and six
+//! rounds of 1. PROBE_RTT empties the queue every 10 s. The window is twice the product, plus an
+//! allowance for aggregated ACKs. Losses do not lower the rate. A policer is recognised by its
+//! loss.
 //!
 //! Source: Cardwell et al., "BBR: congestion-based congestion control", ACM Queue 14(5), 2016, and
-//! net/ipv4/tcp_bbr.c of Linux 6.12. Real numbers stand where the kernel has fixed point; time that
-//! the kernel counts in jiffies is counted in ticks of `hz`. Not modelled: that a lone small segment's
-//! ACK may have been delayed.
+//! net/ipv4/tcp_bbr.c of Linux 6.12. Real numbers replace the kernel's fixed point. Time that the
+//! kernel counts in jiffies is counted in ticks of `hz`. A possibly delayed ACK of a lone small
+//! segment is not modelled.
 
 mod aggregation;
 mod min_rtt;
@@ -29,7 +30,7 @@ use fadeout_core::registry::{Entry, Registered, Settings, integer, number, span}
 use fadeout_core::{Rate, Span, Time};
 use policer::Policer;
 
-/// Pacing gain of STARTUP, and the window's until the pipe is full: a little above 2/ln 2.
+/// Pacing gain of STARTUP, and gain of the window until the pipe is full: a little above 2/ln 2.
 const HIGH_GAIN: f64 = 739.0 / 256.0;
 const DRAIN_GAIN: f64 = 88.0 / 256.0;
 /// Smallest window, in segments.
@@ -77,7 +78,7 @@ pub struct BbrV1 {
     mss: f64,
 
     probe_rtt_timer: ProbeRttTimer,
-    /// Samples of segments sent up to this count of deliveries are the application's rate.
+    /// Count of deliveries up to which samples show the application's rate.
     limited_until: u64,
     is_restarting: bool,
 
@@ -188,14 +189,14 @@ impl CongestionControl for BbrV1 {
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
-        // The threshold is not used; the window is kept for the end of recovery.
+        // The threshold is not used. The window is kept for the end of recovery.
         self.save_window(window.cwnd);
         if event.kind == CongestionKind::Rto {
             window.cwnd = f64::from(event.in_flight) + 1.0;
         }
     }
 
-    /// As at the end of a round with a loss.
+    /// Resets the full-pipe estimate, as at the end of a round with a loss.
     fn on_timeout(&mut self, now: Time, lost: u64) {
         self.full_bandwidth = 0.0;
         self.round.is_start = true;
@@ -206,7 +207,8 @@ impl CongestionControl for BbrV1 {
         }
     }
 
-    /// The window is not restored here but, as after every recovery, by the ACK that ends it.
+    /// Resets estimates without restoring the window. As after every recovery, the ACK that ends it
+    /// restores the window.
     fn on_spurious(&mut self, _window: &mut Window, _prior: &Window, _now: Time) {
         self.full_bandwidth = 0.0;
         self.full_bandwidth_rounds = 0;
@@ -214,7 +216,7 @@ impl CongestionControl for BbrV1 {
     }
 
     fn on_idle_restart(&mut self, window: &mut Window, now: Time, _idle: Span) {
-        // Nothing in flight after a timeout is no sign of an idle application.
+        // No segment in flight after a timeout is no sign of an idle application.
         if self.state == RecoveryState::Loss {
             return;
         }
@@ -227,7 +229,7 @@ impl CongestionControl for BbrV1 {
         }
     }
 
-    /// The repairs of a round, and what probes for bandwidth beside them.
+    /// Returns three windows, for the repairs of a round and the probing for bandwidth beside them.
     fn buffered_windows(&self) -> u32 {
         3
     }
@@ -236,7 +238,7 @@ impl CongestionControl for BbrV1 {
         true
     }
 
-    /// In bytes of payload per second.
+    /// Returns the rate, from bytes of payload per second.
     fn pacing_rate(&self) -> Option<Rate> {
         (self.pacing_rate > 0.0).then(|| Rate::from_bits_per_sec((self.pacing_rate * 8.0) as u64))
     }
@@ -252,7 +254,7 @@ impl CongestionControl for BbrV1 {
 }
 
 impl BbrV1 {
-    /// The bandwidth in use: the policer's if there is one.
+    /// Returns the bandwidth in use, which is the policer's if there is one.
     fn bandwidth(&self) -> f64 {
         self.policer.rate().unwrap_or(self.bandwidth.max())
     }
@@ -280,8 +282,8 @@ impl BbrV1 {
         }
     }
 
-    /// Segments that will be in the network when the next one departs, of `in_flight` now: with pacing
-    /// its departure is set for later, and meanwhile some arrive.
+    /// Returns the number of segments in the network when the next one departs, for `in_flight`
+    /// segments now. Pacing sets the departure later, and meanwhile some segments arrive.
     fn in_network_at_departure(&self, ack: &AckSample, in_flight: u32) -> f64 {
         let wait_us = ack.departs_in.as_micros() as f64;
         let delivered = sizes::rounded_down(self.bandwidth() * wait_us / USEC);
@@ -311,7 +313,7 @@ impl BbrV1 {
         self.pacing_rate = self.to_pacing_rate(cwnd * USEC / rtt, HIGH_GAIN);
     }
 
-    /// The rate only rises until the pipe is full.
+    /// Sets the pacing rate, which only rises until the pipe is full.
     fn set_pacing_rate(&mut self, gain: f64) {
         let rate = self.to_pacing_rate(self.bandwidth(), gain);
         if self.is_pipe_full || rate > self.pacing_rate {
@@ -319,13 +321,13 @@ impl BbrV1 {
         }
     }
 
-    /// Bytes per second.
+    /// Returns a rate in bytes per second.
     fn to_pacing_rate(&self, segments_per_sec: f64, gain: f64) -> f64 {
         segments_per_sec * self.mss * gain * (1.0 - self.pacing_margin)
     }
 }
 
-/// Whether the state is one in which BBR holds losses to be under repair.
+/// Returns true if losses are under repair in this state, as BBR defines it.
 fn is_recovering(state: RecoveryState) -> bool {
     matches!(state, RecoveryState::Recovery | RecoveryState::Loss)
 }

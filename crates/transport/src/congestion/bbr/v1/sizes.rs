@@ -1,34 +1,35 @@
-//! The window: bandwidth-delay products, allowances, and what losses do to it.
+//! The window: bandwidth-delay products, allowances, and the effect of losses.
 
 use super::super::super::{AckSample, RecoveryState, Window};
 use super::{BbrV1, INITIAL_WINDOW, MIN_WINDOW, Mode, USEC, is_recovering};
 
-/// Below this rate (bytes per second) one segment makes a burst.
+/// Rate (bytes per second) below which one segment makes a burst.
 const SLOW_RATE: f64 = 1.2e6 / 8.0;
-/// A burst is what the rate sends in about a millisecond.
+/// Number of bursts per second. A burst is the data that the rate sends in about a millisecond.
 const BURST_PER_SEC: f64 = 1024.0;
 /// Largest burst in bytes (GSO_LEGACY_MAX_SIZE less headers) and in segments.
 const BURST_BYTES: f64 = 65_535.0 - 320.0;
 const BURST_SEGMENTS: f64 = 127.0;
-/// Aggregation may ask for what the bandwidth carries in this long, in seconds.
+/// Largest allowance for aggregation, as a time at the bandwidth in seconds.
 const AGGREGATION_LIMIT: f64 = 0.1;
 
-/// `value` rounded down, which must not be negative: `floor` is a call on processors without SSE 4.1.
+/// Returns `value`, which must not be negative, rounded down. `floor` is a function call on
+/// processors without SSE 4.1.
 #[inline]
 pub(super) fn rounded_down(value: f64) -> f64 {
     value as u64 as f64
 }
 
-/// A bandwidth in segments per second as Linux counts it: whole units of 2⁻²⁴ segments per microsecond,
-/// rounded down. A product that would be a whole number is then below it, and its rounding up takes it
-/// there, not one beyond (`BW_UNIT`).
+/// Returns a bandwidth in segments per second as Linux counts it: whole units of 2⁻²⁴ segments per
+/// microsecond, rounded down. A product that would be a whole number is then just below it. So
+/// rounding up reaches that number, not the next one (`BW_UNIT`).
 #[inline]
 pub(super) fn in_units(bandwidth: f64) -> f64 {
     const UNITS_PER_SEGMENT: f64 = (1 << 24) as f64 / USEC;
     rounded_down(bandwidth * UNITS_PER_SEGMENT) / UNITS_PER_SEGMENT
 }
 
-/// `value` rounded up, which must not be negative.
+/// Returns `value`, which must not be negative, rounded up.
 #[inline]
 fn rounded_up(value: f64) -> f64 {
     let down = rounded_down(value);
@@ -36,7 +37,7 @@ fn rounded_up(value: f64) -> f64 {
 }
 
 impl BbrV1 {
-    /// Bandwidth-delay product times `gain`, rounded up.
+    /// Returns the bandwidth-delay product times `gain`, rounded up.
     fn product(&self, bandwidth: f64, gain: f64) -> f64 {
         match self.min_rtt {
             None => INITIAL_WINDOW,
@@ -44,7 +45,7 @@ impl BbrV1 {
         }
     }
 
-    /// Segments sent at once.
+    /// Returns the number of segments sent at once.
     pub(super) fn burst_goal(&self) -> f64 {
         let least = if self.pacing_rate < SLOW_RATE {
             1.0
@@ -55,7 +56,8 @@ impl BbrV1 {
         rounded_down(bytes / self.mss).clamp(least, BURST_SEGMENTS)
     }
 
-    /// Room for bursts at the sender and the receiver; even, and more when probing.
+    /// Adds room for bursts at the sender and the receiver. The result is even, and larger when
+    /// probing.
     fn with_bursts(&self, segments: f64) -> f64 {
         let even = rounded_up((segments + 3.0 * self.burst_goal()) / 2.0) * 2.0;
         if self.mode == Mode::ProbeBw && self.cycle == 0 {
@@ -65,12 +67,12 @@ impl BbrV1 {
         }
     }
 
-    /// Segments in flight that `gain` products of `bandwidth` ask for.
+    /// Returns the segments in flight for `gain` products of `bandwidth`.
     pub(super) fn inflight(&self, bandwidth: f64, gain: f64) -> f64 {
         self.with_bursts(self.product(bandwidth, gain))
     }
 
-    /// The window that the model wants.
+    /// Returns the window that the model wants.
     pub(super) fn target(&self) -> f64 {
         let bandwidth = self.bandwidth();
         let mut target = self.product(bandwidth, self.cwnd_gain);
@@ -97,8 +99,9 @@ impl BbrV1 {
         }
     }
 
-    /// Losses lower the window by themselves; the first round of recovery sends no more than is
-    /// delivered; its end restores the window. True when the first round decides alone.
+    /// Moves the window in recovery. Losses lower the window by themselves. The first round of
+    /// recovery sends no more than is delivered, and its end restores the window. Returns true if
+    /// the first round decides alone.
     fn recover_or_restore(&mut self, window: &mut Window, ack: &AckSample) -> bool {
         let conserved = f64::from(ack.in_flight) + f64::from(ack.delivered_now);
         if ack.lost_now > 0 {

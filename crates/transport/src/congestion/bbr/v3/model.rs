@@ -1,5 +1,5 @@
-//! The model: bandwidth, its short-term and long-term bounds, and what losses teach
-//! (sections 5.5.7 to 5.5.10).
+//! The model: bandwidth, its short-term and long-term bounds, and the effect of losses (sections
+//! 5.5.7 to 5.5.10).
 
 use super::super::super::AckSample;
 use super::extra_acked::ExtraAcked;
@@ -9,7 +9,7 @@ use fadeout_core::{Span, Time};
 
 const USEC: f64 = 1e6;
 
-/// Bounds that loss sets; infinite when there is none.
+/// Bounds that loss sets. Infinite without a loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Bounds {
     /// bw_shortterm, in segments per second.
@@ -38,7 +38,7 @@ impl Bounds {
         self.long_inflight = self.long_inflight.max(saved.long_inflight);
     }
 
-    /// The long-term bound less the part of `headroom` left for others.
+    /// Returns the long-term bound less the part of `headroom` left for others.
     pub(super) fn with_headroom(&self, headroom: f64) -> f64 {
         let bound = self.long_inflight;
         if bound.is_infinite() {
@@ -73,7 +73,7 @@ impl Signals {
         }
     }
 
-    /// The next round begins with this ACK's sample.
+    /// Begins the next round with this ACK's sample.
     pub(super) fn advance(&mut self, ack: &AckSample) {
         if self.is_round_start {
             self.latest_bandwidth = ack.rate.segments_per_sec().unwrap_or(0.0);
@@ -89,7 +89,7 @@ impl Signals {
     }
 }
 
-/// The model of the path: what it carries, how long it takes, and what its losses allow.
+/// Model of the path: its bandwidth, its round-trip time, and the bounds that its losses set.
 #[derive(Debug, Clone)]
 pub(super) struct Model {
     pub(super) round: Round,
@@ -102,7 +102,7 @@ pub(super) struct Model {
     saved: Bounds,
     pub(super) min_rtt: MinRtt,
     pub(super) extra: ExtraAcked,
-    /// Samples of segments sent up to this count of deliveries are the application's rate.
+    /// Count of deliveries up to which samples show the application's rate.
     pub(super) limited_until: u64,
 }
 
@@ -121,18 +121,19 @@ impl Model {
         }
     }
 
-    /// The connection is established, with a first round-trip time when the handshake had one.
+    /// Begins with the connection. `rtt` is the round-trip time of the handshake. `None` if the
+    /// handshake had none.
     pub(super) fn start(&mut self, now: Time, rtt: Option<Span>) {
         self.min_rtt = MinRtt::new(rtt, now);
         self.extra.restart(now);
     }
 
-    /// The bandwidth to send at: the largest, within the short-term bound.
+    /// Returns the bandwidth to send at: the largest, within the short-term bound.
     pub(super) fn bandwidth(&self) -> f64 {
         self.max_bandwidth.max().min(self.bounds.short_bandwidth)
     }
 
-    /// Bandwidth-delay product times `gain`, in segments.
+    /// Returns the bandwidth-delay product times `gain`, in segments.
     pub(super) fn product(&self, bandwidth: f64, gain: f64) -> f64 {
         match self.min_rtt.get() {
             None => INITIAL_WINDOW,
@@ -140,7 +141,7 @@ impl Model {
         }
     }
 
-    /// Data in flight that the model aims at, by product and window.
+    /// Returns the data in flight that the model aims at, by product and window.
     pub(super) fn target_inflight(&self, cwnd: f64) -> f64 {
         self.product(self.bandwidth(), 1.0).min(cwnd)
     }
@@ -149,7 +150,7 @@ impl Model {
         ack.rate.is_app_limited || ack.rate.prior_delivered < self.limited_until
     }
 
-    /// Takes the rate of an ACK; true at the end of a loss round, when
+    /// Processes the rate of an ACK. Returns true at the end of a loss round, when
     /// [`Model::lower_short_term`] may follow.
     pub(super) fn on_ack(&mut self, ack: &AckSample) -> bool {
         self.round.on_ack(ack);
@@ -164,7 +165,8 @@ impl Model {
         self.signals.is_round_start && std::mem::take(&mut self.signals.has_loss)
     }
 
-    /// A round with a loss leaves `beta` of the short-term bounds, or what it delivered.
+    /// Lowers the short-term bounds to `beta` of them after a round with a loss, but not below the
+    /// delivered amount.
     pub(super) fn lower_short_term(&mut self, cwnd: f64, beta: f64) {
         let (bandwidth, inflight) = (self.bounds.short_bandwidth, self.bounds.short_inflight);
         let bandwidth = if bandwidth.is_finite() {
@@ -177,7 +179,7 @@ impl Model {
         self.bounds.short_inflight = self.signals.latest_inflight.max(beta * inflight);
     }
 
-    /// Segments were lost; true for the first ones of a round.
+    /// Records a loss. Returns true for the first loss of a round.
     pub(super) fn on_loss(&mut self, ack: &AckSample) -> bool {
         let is_first = !self.signals.has_loss;
         if is_first {
@@ -193,19 +195,19 @@ impl Model {
         self.saved = self.bounds;
     }
 
-    /// The losses since the bounds were saved were none.
+    /// Restores the bounds, because the losses since they were saved were spurious.
     pub(super) fn restore_bounds(&mut self) {
         self.bounds.restore(&self.saved);
     }
 
-    /// A cycle of probing has ended, and the largest bandwidth of the one before the last with it.
+    /// Ends a cycle of probing. The largest bandwidth of the cycle before the last is dropped.
     pub(super) fn end_cycle(&mut self) {
         self.cycles += 1;
     }
 }
 
-/// Data in flight when the loss rate passed `threshold`: all but the last `size` lost segments of
-/// `tx`, and as many of those as keep to the threshold.
+/// Returns the data in flight when the loss rate passed `threshold`. The result has all but the
+/// last `size` lost segments of `tx`, and as many of those as keep to the threshold.
 pub(super) fn inflight_at_loss(threshold: f64, tx: f64, lost: f64, size: f64) -> f64 {
     let (before, lost_before) = (tx - size, lost - size);
     before + (threshold * before - lost_before) / (1.0 - threshold)

@@ -111,8 +111,8 @@ fn lossy(srtt_s: f64, mean_interval: f64) -> PathState {
 #[test]
 fn alone_a_path_has_the_windows_of_the_rfcs_tables() {
     // RFC 9438 section 5.2, tables 1 and 2: windows for loss rates of 10^-2 to 10^-8, with 0.1 s
-    // and with 0.01 s, C = 0.4. Printed without fractions; where Reno's is larger, the tables have 1.2 in
-    // the place of sqrt(3/2), two percent less.
+    // and with 0.01 s, C = 0.4. They are printed without fractions. Where Reno's is larger, the
+    // tables have 1.2 in the place of sqrt(3/2), two percent less.
     let tables = [
         (0.1, [12.0, 38.0, 187.0, 1054.0, 5926.0, 33325.0, 187400.0]),
         (0.01, [12.0, 38.0, 120.0, 379.0, 1200.0, 5926.0, 33325.0]),
@@ -144,7 +144,7 @@ fn alone_a_path_has_the_windows_of_the_rfcs_tables() {
 
 #[test]
 fn by_losses_each_path_has_its_share_of_the_best_ones_rate() {
-    // Losses so frequent that Reno's law is the larger one: rates go with the roots of the distances.
+    // Frequent losses make Reno's law the larger one, so rates go with the roots of the distances.
     let paths = [lossy(0.01, 6.0), lossy(0.01, 24.0)];
     let of = |on| View {
         on,
@@ -163,7 +163,7 @@ fn a_path_without_a_round_trip_grows_as_if_alone() {
     let paths = [(10.0, 0.0, 1000.0), (10.0, 50.0, 1000.0)];
     assert_eq!(by_losses(&view(0, &paths)), ALONE);
     assert_eq!(by_windows(&view(0, &paths)), ALONE);
-    // The other does not count what it cannot measure.
+    // The other path does not count a path that it cannot measure.
     assert_eq!(by_windows(&view(1, &paths)), ALONE);
     near(by_losses(&view(1, &paths)).constant, 1.0);
     // Nor is anything known before there is a window.
@@ -184,7 +184,7 @@ fn by_windows_the_growth_is_the_largest_alone_over_the_own_times_the_part_of_the
     near(second.constant, 0.2 * 0.2 * 0.2 * 0.2);
     // 640 / 20 times 0.04 would be more than alone.
     near(second.slope, 1.0);
-    // 27 segments at 125 ms and 2 at a second: 216 and 2 a second; 54 and 2, 1728 and 2.
+    // 27 segments at 125 ms and 2 at a second: 216 and 2 a second. 54 and 2, 1728 and 2.
     let uneven = by_windows(&view(1, &[(27.0, 125.0, 1.0), (2.0, 1000.0, 1.0)]));
     near(
         uneven.constant,
@@ -217,7 +217,7 @@ fn grown(cubic: &mut CoupledCubic, w: &mut Window, ms: u64, acked: u32) -> f64 {
 
 #[test]
 fn the_window_follows_the_cubic_through_its_plateau() {
-    // K is 2 s: 0.4 times 8 is what is missing to the window of the last loss. The ACK of time t is
+    // K is 2 s: 0.4 times 8 is the distance to the window of the last loss. The ACK of time t is
     // taken for a round trip later, and adds (W(t) - cwnd) / cwnd a segment.
     for (ms, curve) in [
         (0, 100.0 - 0.4 * 1.9 * 1.9 * 1.9),
@@ -271,8 +271,8 @@ fn a_new_path_grows_from_where_it_is() {
 
 #[test]
 fn where_renos_slope_is_steeper_the_window_is_renos() {
-    // RFC 9438 section 4.3 with beta 0.7: 9 / 17 of a segment a window. At the plateau's middle the cubic
-    // adds nothing.
+    // RFC 9438 section 4.3 with beta 0.7: 9 / 17 of a segment a window. At the plateau's middle the
+    // cubic adds nothing.
     for slope in [1.0, 0.25] {
         let scale = Scale {
             constant: 1.0,
@@ -308,7 +308,8 @@ fn a_constant_that_changed_by_2_44_begins_anew() {
 #[test]
 fn a_loss_takes_three_tenths_and_gives_way_where_the_window_shrank() {
     let mut cubic = avoiding(0.0, ALONE);
-    // RFC 9438 section 4.6, and 4.7: below the last loss's window, 0.85 of the present one is aimed at.
+    // RFC 9438 sections 4.6 and 4.7: below the last loss's window, 0.85 of the present one is the
+    // aim.
     for (cwnd, threshold, w_max) in [
         (100.0, 70.0, 100.0),
         (100.0, 70.0, 100.0),
@@ -352,7 +353,8 @@ fn what_slow_start_leaves_goes_into_avoidance_and_nothing_grows_when_it_is_not_d
     assert_eq!((w.cwnd, cubic.epoch.is_some()), (8.0, false));
     cubic.on_ack(&mut w, &ack(at_ms(0), 2), &none);
     assert_eq!((w.cwnd, cubic.epoch.is_some()), (10.0, false));
-    // Two of the next four bring a window of 8 to 10, two are left: Reno's slope adds 2 * 9 / 17 / 10.
+    // Two of the next four segments bring a window of 8 to 10. Reno's slope adds 2 * 9 / 17 / 10
+    // for the other two.
     w.cwnd = 8.0;
     cubic.on_ack(&mut w, &ack(at_ms(0), 4), &none);
     near(w.cwnd, 10.0 + 2.0 * 9.0 / 17.0 / 10.0);

@@ -1,31 +1,31 @@
-//! What the writer has put into the socket: fragments on pages of memory, of which data is bound to paths whole
-//! (Linux 6.12 `mptcp_sendmsg`).
+//! Data that the writer has put into the socket. The data lies in fragments on pages of memory, and
+//! whole fragments are bound to paths (Linux 6.12 `mptcp_sendmsg`).
 //!
-//! A call fills the page that the last fragment lies on. It goes on in that fragment while that is not bound to a path, and
-//! begins another one else: so where data changes from path to path, and how long the last segment before that is, depends on
-//! what one call wrote.
+//! A write fills the page of the last fragment. The write extends that fragment while it is not
+//! bound to a path, and begins another one otherwise. So the size of each write decides where data
+//! changes from path to path, and how long the last segment before that is.
 
 use crate::tcp::receiver::packets::PAGE;
 use crate::tcp::sender::buffer::BLOCK;
 use std::collections::VecDeque;
 
-/// What a fragment takes of it beside its data (`struct mptcp_data_frag`).
+/// Memory of a fragment in addition to its data (`struct mptcp_data_frag`).
 const HEAD: u64 = 40;
-/// A fragment begins where there is at least so much room for its data.
+/// Smallest room for data with which a fragment begins.
 const LEAST_ROOM: u64 = 32;
 
 /// Fragments of a connection that are not acknowledged.
 #[derive(Debug)]
 pub(super) struct Written {
-    /// Where each ends, the first one first.
+    /// End of each fragment, oldest first.
     ends: VecDeque<u64>,
-    /// First data sequence number that the socket has not taken.
+    /// First data sequence number that the socket has not accepted.
     taken: u64,
-    /// Room that is left on the last page.
+    /// Room left on the last page.
     room: u64,
-    /// Bytes that the present call has yet to write.
+    /// Bytes that the present write has yet to copy.
     call: u64,
-    /// The buffer was full: the writer waits for a third of it.
+    /// True if the buffer was full, so that the writer waits for a third of it.
     is_waiting: bool,
 }
 
@@ -50,13 +50,14 @@ impl Written {
         self.is_waiting
     }
 
-    /// Ends of the fragments with data beyond `from`.
+    /// Returns the ends of the fragments with data beyond `from`.
     pub(super) fn ends_beyond(&self, from: u64) -> impl Iterator<Item = u64> {
         let first = self.ends.partition_point(|&end| end <= from);
         self.ends.range(first..).copied()
     }
 
-    /// Data below `una` is acknowledged: whether the writer goes on, having waited or not, with `buffer` bytes of memory.
+    /// Removes data below `una` as acknowledged, with `buffer` bytes of memory. Returns true if the
+    /// writer goes on, whether or not it had waited.
     pub(super) fn on_acknowledged(&mut self, una: u64, buffer: u64) -> bool {
         while self.ends.front().is_some_and(|&end| end <= una) {
             self.ends.pop_front();
@@ -67,18 +68,19 @@ impl Written {
         !self.is_waiting
     }
 
-    /// Something else wakes the writer: it goes on where there is any room.
+    /// Wakes the writer for another reason. The writer goes on if there is any room.
     pub(super) fn wake(&mut self, una: u64, buffer: u64) {
         self.is_waiting &= self.memory(una) >= buffer;
     }
 
-    /// Memory of what is not acknowledged (`sk_wmem_queued`).
+    /// Returns the memory of unacknowledged data (`sk_wmem_queued`).
     fn memory(&self, una: u64) -> u64 {
         self.taken - una + self.ends.len() as u64 * HEAD
     }
 
-    /// A call writes, of data up to `end`, until it is over or `buffer` is used up. `is_open` while data waits to be bound. Returns
-    /// whether another call may follow.
+    /// Copies one write into the send buffer, from data up to `end`, until the write is complete or
+    /// `buffer` is used up. `is_open`: true if the last fragment is not bound to a path. Returns
+    /// true if another write may follow.
     pub(super) fn write(&mut self, una: u64, end: u64, buffer: u64, mut is_open: bool) -> bool {
         if self.call == 0 {
             self.call = BLOCK.min(end - self.taken);
@@ -136,7 +138,7 @@ mod tests {
         open.write(1, 1_000_000, 1 << 30, false);
         written.write(1, 1_000_000, 1 << 30, false);
         open.write(1, 1_000_000, 1 << 30, true);
-        // What is left of the fifth page, in a fragment of its own or not.
+        // Rest of the fifth page, in a fragment of its own or not.
         assert_eq!(ends(&written)[5], fifth + whole - 160 - HEAD);
         assert_eq!(ends(&open)[4], 1 + 5 * whole);
     }
@@ -153,7 +155,7 @@ mod tests {
         assert!(written.on_acknowledged(third_free + 2, 50_000));
         assert!(!written.write(third_free, 1_000_000, 50_000, false));
         assert_eq!(written.taken(), 1 + 3 * (PAGE - HEAD));
-        // It sleeps again, until it is woken with any room.
+        // The writer sleeps again, until it is woken with any room.
         let memory = written.memory(third_free);
         written.wake(third_free, memory);
         assert!(written.is_waiting());

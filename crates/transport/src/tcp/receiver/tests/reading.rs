@@ -51,7 +51,8 @@ fn a_thinned_ack_leaves_after_a_twentieth_of_the_round_trip_and_a_tenth_of_a_mil
 
 #[test]
 fn thinned_acks_end_where_a_block_could_not_be_repeated() {
-    // Linux expects two blocks; what extends an older one, or a new one, ends the wait.
+    // Linux expects two blocks. A segment that extends an older block, or begins a new one, ends
+    // the wait.
     let (mut b, last) = thinned();
     let ends = |b: &Bench, seq| b.receiver.ends_compression(&data(seq, 1000));
     assert!(ends(&b, last + 10_000));
@@ -222,7 +223,7 @@ fn a_syn_offers_the_window_and_its_scale() {
     assert_eq!(syn(&linux()), (65_000, 7));
 }
 
-/// A kernel's receiver that counts memory, with quick ACKs, whose buffer has room for so many bytes.
+/// Returns a kernel's receiver that counts memory, with quick ACKs and a buffer of `memory` bytes.
 fn tight(memory: u64) -> Bench {
     let mut b = Bench::new(&TcpConfig {
         initial_receive_buffer: memory,
@@ -236,7 +237,7 @@ fn tight(memory: u64) -> Bench {
 
 #[test]
 fn an_ack_that_is_due_leaves_before_the_application_reads() {
-    // What has just come still takes room, until the ACK has left or more comes.
+    // Newly received data takes room until the ACK has left or more data comes.
     let mut b = tight(131_072);
     assert!(b.data(1001, 1000).ack_now);
     assert_eq!(b.receiver.packets.unread(), 1000);
@@ -245,7 +246,7 @@ fn an_ack_that_is_due_leaves_before_the_application_reads() {
     assert!(b.data(2001, 1000).ack_now);
     b.receiver.read_what_waits();
     assert_eq!(b.receiver.packets.unread(), 0);
-    // One that is not due leaves nothing to wait for, and a gap brings nothing to read.
+    // An ACK that is not due leaves nothing to wait for, and a gap brings nothing to read.
     b.receiver.policy.forgo_quick_acks();
     b.ack();
     assert!(!b.data(3001, 1000).ack_now);
@@ -267,7 +268,8 @@ fn a_window_that_reading_doubles_is_told_again_behind_the_ack_that_left_before()
     b.data(1, 1000);
     b.ack();
     b.receiver.policy.forgo_quick_acks();
-    // Little is left behind a gap that is filled at last: the ACK goes first, then the application reads.
+    // Little is left behind a gap that is filled at last. The ACK goes first, then the application
+    // reads.
     let behind = 60_001;
     for seq in (2001..behind).step_by(1000) {
         b.data(seq, 1000);
@@ -297,7 +299,7 @@ fn a_fin_alone_takes_no_memory() {
 
 #[test]
 fn behind_a_gap_a_packet_of_its_own_is_charged_after_the_window_has_grown() {
-    // Linux `tcp_data_queue_ofo`: what joins a packet is charged before.
+    // Linux `tcp_data_queue_ofo`: a segment that joins a packet is charged before.
     for starts in [[2001, 4001, 6001], [2001, 3001, 5001], [4001, 2001, 5001]] {
         let mut b = Bench::new(&linux());
         let mut by_hand = Bench::new(&linux());

@@ -1,4 +1,4 @@
-//! The send buffer: its pieces, what they cost, and when the writer goes on.
+//! The send buffer: its sk_buffs, their memory, and the writer's waits.
 
 use super::*;
 use crate::tcp::config::TcpConfig;
@@ -15,8 +15,8 @@ fn buffer(header: u64) -> SendBuffer {
 
 #[test]
 fn the_memory_of_a_window_hangs_on_the_room_for_headers() {
-    // What a socket of Linux 6.12 says after the handshake (SO_SNDBUF): recorded with the first,
-    // and read from a common distribution's kernel with the other.
+    // Value of SO_SNDBUF on a socket of Linux 6.12 after the handshake. The first was recorded, the
+    // other read from a common distribution's kernel.
     for (header, limit) in [(256, 46_080), (320, 87_040)] {
         assert_eq!(memory_of_windows(2, 4, 1_460, header), limit);
     }
@@ -86,7 +86,8 @@ fn a_head_that_is_long_enough_stays_and_one_that_is_swallowed_leaves_its_push() 
     }
 }
 
-/// A sender with a buffer of `limit`, of segments of 1000 bytes; half of the peer's window is 32 segments.
+/// Returns a sender of 1000-byte segments with a buffer of `limit`. Half of the peer's window is 32
+/// segments.
 fn bench(limit: u64) -> Bench {
     Bench::new(&crate::tcp::config::TcpConfig {
         send_buffer: Some(SendBufferConfig {
@@ -112,7 +113,7 @@ fn limit(b: &Bench) -> u64 {
 
 #[test]
 fn memory_is_what_is_written_and_a_descriptor_for_each_piece() {
-    // Ten of 60 segments have left, each on its own; a piece of 32 is left and one of 18.
+    // Ten of 60 segments have left, each on its own. An sk_buff of 32 and one of 18 are left.
     let mut b = bench(1 << 20);
     b.write(60);
     assert_eq!(pieces(&b), [(42_001, false), (60_001, true)]);
@@ -150,8 +151,9 @@ fn a_record_ends_a_piece() {
 
 #[test]
 fn a_record_that_ends_within_a_call_is_not_pushed_before_the_rest() {
-    // The head's ACK is due in a millisecond, and nine segments of room are no third of the window: a
-    // burst waits for more (Linux `tcp_tso_should_defer`), which one piece that is pushed would not.
+    // The head's ACK is due in a millisecond, and nine segments of room are less than a third of
+    // the window. So a burst waits for more (Linux `tcp_tso_should_defer`). A single pushed sk_buff
+    // would not wait.
     let mut b = bench(1 << 20);
     b.sender.config_mut().tso_bursts = true;
     b.sender.config_mut().minimum_burst = 65;
@@ -200,7 +202,7 @@ fn the_buffer_asks_for_windows_of_what_may_be_out_of_order_too() {
 
 #[test]
 fn the_writer_goes_on_once_a_third_is_free() {
-    // Linux `sk_stream_is_writeable`: what is free is half of what is used.
+    // Linux `sk_stream_is_writeable`: the free memory is half of the used memory.
     let mut b = bench(1 << 20);
     b.write(10);
     let memory = b.sender.memory();
@@ -259,7 +261,7 @@ fn a_close_sends_the_fin_behind_all_that_waits_in_the_buffer() {
 
 #[test]
 fn a_short_head_takes_a_burst_out_of_the_next_piece() {
-    // Two segments are left of the first piece; half of the window of 30 leaves together.
+    // Two segments are left of the first sk_buff. Half of the window of 30 leaves together.
     let mut b = bench(1 << 20);
     b.sender.config_mut().tso_bursts = true;
     b.sender.config_mut().minimum_burst = 65;

@@ -1,12 +1,13 @@
-//! Schemes for links that fail or lose without being congested. A file a scheme:
+//! Schemes for links that fail or lose without being congested. Each scheme has a file:
 //!
-//! - what looks like a loss: [`dcr`] waits, [`ncr`] counts further, [`casablanca`] tells the
-//!   radio's losses from the queue's;
-//! - an outage: [`feedback`] sleeps until told, [`elfn`] probes, [`freeze`] obeys a window that
-//!   the receiver closed in time, [`hold`] sits a short one out.
+//! - apparent loss: [`dcr`] waits, [`ncr`] needs more duplicates, [`casablanca`] separates the
+//! radio's losses from the queue's.
 //!
-//! Here is what they share: a sender that is suspended, and one that goes on with the window it
-//! had.
+//! - outage: [`feedback`] sleeps until notified, and [`elfn`] probes. [`freeze`] obeys a window
+//! that the receiver closed in time, and [`hold`] waits out a short outage.
+//!
+//! This module holds their common parts: a suspended sender, and a sender that resumes with its old
+//! window.
 
 mod casablanca;
 mod dcr;
@@ -26,44 +27,44 @@ use fadeout_core::{LinkInfo, Probe, Span, Time};
 #[derive(Debug, Default)]
 pub(super) struct Resilience {
     outage: Outage,
-    /// The sender paces until this is acknowledged: a whole window at once, into a link that just
-    /// came back, would overflow its queue.
+    /// Sequence number up to whose acknowledgment the sender paces. A whole window at once, into a
+    /// link that just came back, would overflow its queue.
     paced_until: u64,
     delay: dcr::LossDelay,
     pub(super) ncr: ncr::NonCongestion,
-    /// The newest ACK says that the radio lost what is missing.
+    /// True if the newest ACK reports that the radio lost the missing segments.
     is_radio_loss: bool,
 }
 
-/// Where the sender is in an outage.
+/// State of the sender in an outage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Outage {
-    /// Nothing is wrong, as far as it knows.
+    /// No known outage.
     #[default]
     None,
-    /// Silent: nothing is sent and no timer runs but the scheme's own.
+    /// Silent: no segment is sent, and only the scheme's own timer runs.
     Suspended {
-        /// The timer that was running, and how much of it was left.
+        /// Timer that was running, and its remaining time. `None` if no timer ran.
         frozen: Option<(TimerKind, Span)>,
-        /// A probe was sent (ELFN).
+        /// True if a probe was sent (ELFN).
         has_probed: bool,
     },
-    /// A timeout came and was not answered (RTW-TCP).
+    /// After a timeout that was not answered (RTW-TCP).
     Held {
-        /// When.
+        /// Time of the timeout.
         since: Time,
     },
 }
 
 impl Sender {
-    /// A link on the path tells something of itself; the congestion control is told in every
-    /// state of the connection.
+    /// Passes information from a link on the path to the congestion control, in every state of the
+    /// connection.
     pub(in crate::tcp) fn tell_congestion_control(&mut self, now: Time, info: &LinkInfo) {
         self.congestion.on_link_info(&mut self.window, now, info);
         self.update_pacing_rate();
     }
 
-    /// Effect of the notice on an open connection.
+    /// Applies the notice to an open connection.
     pub(in crate::tcp) fn on_link_info<P: Probe>(&mut self, cx: &mut Step<'_, P>, info: &LinkInfo) {
         match (self.config.resilience.outage, info) {
             (OutageResponse::Feedback, LinkInfo::BlockageBegan) => self.begin_snooze(cx),
@@ -80,13 +81,13 @@ impl Sender {
         matches!(self.resilience.outage, Outage::Suspended { .. })
     }
 
-    /// Whether a window that was kept through an outage is being filled again.
+    /// Returns true if a window that was kept through an outage is being filled again.
     pub(super) fn is_resuming(&self) -> bool {
         self.resilience.paced_until > self.snd_una
     }
 
-    /// Falls silent: the running timer stops with what is left of it, and the scheme's own runs
-    /// for `wait`. Does nothing when already silent.
+    /// Suspends the sender. The running timer stops with its remaining time, and the scheme's own
+    /// timer runs for `wait`. Has no effect on a suspended sender.
     fn suspend<P: Probe>(&mut self, cx: &mut Step<'_, P>, wait: Span) {
         if self.is_suspended() {
             return;
@@ -101,7 +102,7 @@ impl Sender {
         self.report(cx, "suspended");
     }
 
-    /// Ends a suspension with the state that it began with. Sends nothing yet.
+    /// Ends a suspension with the state before it. Sends nothing yet.
     fn end_suspension<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         let Outage::Suspended { frozen, .. } = self.resilience.outage else {
             return;
@@ -116,8 +117,8 @@ impl Sender {
         self.resume(cx);
     }
 
-    /// Gets ready to go on after an outage with the window as it is: everything outstanding is
-    /// taken as lost to the outage, not to congestion, and will be sent again, paced.
+    /// Prepares to resume after an outage with the present window. All outstanding segments count
+    /// as lost to the outage, not to congestion. They will be retransmitted, paced.
     fn resume<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         self.resilience.outage = Outage::None;
         self.resilience.paced_until = self.snd_nxt + self.window_bytes();
@@ -138,14 +139,14 @@ impl Sender {
         }
     }
 
-    /// Sends what an outage kept back.
+    /// Sends the data that an outage held back.
     fn send_again<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         self.retransmit_lost(cx);
         self.transmit(cx);
     }
 
-    /// An acknowledgment may show that an outage is over: it brought something new, or the peer's
-    /// window opened. Returns whether everything outstanding must go again.
+    /// Checks if an acknowledgment shows that an outage is over, because it brought new data or
+    /// opened the peer's window. Returns true if all outstanding data must be retransmitted.
     pub(super) fn ends_outage<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,
@@ -159,8 +160,8 @@ impl Sender {
         self.window.cwnd as u64 * u64::from(self.window.mss)
     }
 
-    /// Begins a recovery that leaves the window alone: no rate reduction runs without a window to
-    /// reduce from, and there is nothing to undo.
+    /// Begins a recovery that leaves the window unchanged. No rate reduction runs without a window
+    /// to reduce from, and there is nothing to undo.
     pub(super) fn begin_repair(&mut self) {
         self.high_seq = self.snd_nxt;
         self.probe.high_seq = None;
@@ -170,13 +171,12 @@ impl Sender {
         self.recovery = Reduction::default();
     }
 
-    /// Whether the loss that is about to be answered was no congestion, as far as the scheme can
-    /// tell.
+    /// Returns true if the present loss was no congestion, as far as the scheme can detect.
     pub(super) fn spares_window(&self, now: Time) -> bool {
         self.resilience.is_radio_loss || self.congestion.holds(now, self.rtt.rto_without_backoff())
     }
 
-    /// The scheme's own timer expired.
+    /// Handles an expiry of the scheme's own timer.
     pub(super) fn on_outage_timeout<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
         match self.config.resilience.outage {
             OutageResponse::Elfn => self.probe_route(cx),

@@ -19,13 +19,14 @@ fn facing(window: u64, change: impl FnOnce(&mut TcpConfig)) -> Bench {
     b
 }
 
-/// The lengths of what left since the last look.
+/// Returns the lengths of the segments that left since the last call.
 fn lengths(b: &mut Bench) -> Vec<u32> {
     let left = b.left().into_iter();
     left.map(|left| left.segment.len).collect()
 }
 
-/// The peer opens its window to `window` without acknowledging anything, when no burst waits for its ACK.
+/// Lets the peer open its window to `window` without a new acknowledgment, when no burst waits for
+/// its ACK.
 fn open(b: &mut Bench, window: u64) {
     b.wait(2);
     b.peer_window = window;
@@ -34,14 +35,14 @@ fn open(b: &mut Bench, window: u64) {
 
 #[test]
 fn a_burst_ends_where_the_peers_window_ends_within_a_segment() {
-    // Linux `tcp_mss_split_point`: behind whole segments what is left of the window is filled.
+    // Linux `tcp_mss_split_point`: the rest of the window behind whole segments is filled.
     let mut b = facing(4_500, |_| ());
     b.write(20);
     assert_eq!(lengths(&mut b), [1_000, 1_000, 1_000, 1_000, 500]);
     open(&mut b, 6_200);
     assert_eq!(lengths(&mut b), [1_000, 700]);
-    // A window with room for no whole segment is left alone, and so is the rest of one that ends with
-    // a segment.
+    // A window with no room for a whole segment stays unused. So does the rest of a window that
+    // ends with a segment.
     open(&mut b, 7_100);
     assert_eq!(lengths(&mut b), []);
     let mut b = facing(3_000, |_| ());
@@ -68,7 +69,7 @@ fn a_small_segment_on_its_way_keeps_the_next_window_from_being_filled() {
 
 #[test]
 fn a_subflow_and_a_sender_of_single_segments_leave_the_rest_of_a_window() {
-    // The connection gives a subflow what its own window allows.
+    // The connection gives a subflow the data that its own window allows.
     let mut subflow = facing(4_500, |config| config.multipath = true);
     subflow.write(20);
     assert_eq!(lengths(&mut subflow), [1_000; 4]);
@@ -93,9 +94,9 @@ fn a_subflow_pushes_what_ends_short_with_more_behind_it() {
     assert_eq!(lengths(&mut b), [300]);
 }
 
-// --- bursts and pushes ------------------------------------------------------------------------------
+// --- bursts and pushes
 
-/// Sequence numbers of what left with PSH, as numbers of segments.
+/// Returns the numbers of the segments that left with PSH.
 fn pushed(b: &mut Bench) -> Vec<u64> {
     let left = b.left().into_iter().map(|left| left.segment);
     let pushed = left.filter(|segment| segment.flags.has(Flags::PSH));
@@ -118,7 +119,7 @@ fn half_of_the_window_leaves_together_and_its_last_segment_is_pushed() {
     let mut b = bursting(|_| ());
     b.write(20);
     assert_eq!(pushed(&mut b), [5, 10]);
-    // Of either the first begins a piece, and the others are in it.
+    // The first segment of each burst begins an sk_buff, which holds the others.
     let board = &b.sender.board;
     assert_eq!(board.pieces, 2);
     assert!(board.counts_agree());
@@ -142,7 +143,7 @@ fn a_small_segment_that_must_wait_ends_a_burst_before_it() {
     b.write_bytes(2_500);
     let lengths: Vec<u32> = b.left().iter().map(|left| left.segment.len).collect();
     assert_eq!(lengths, [1_000, 1_000]);
-    // Two count as sent in the reduction, of ten that were the window: four more delivered allow none.
+    // Two of the window's ten count as sent in the reduction, so four more delivered allow none.
     b.sender.recovery = Default::default();
     b.step(|sender, cx| sender.begin_reduction(cx, crate::congestion::CongestionKind::Ecn));
     assert!(b.sender.recovery.has_sent_nothing());

@@ -69,7 +69,7 @@ fn reordered() -> Bench {
     b
 }
 
-/// How long after a SACK of the last of three new segments the first is given up.
+/// Returns the time from a SACK of the last of three new segments until the first is given up.
 fn patience(b: &mut Bench) -> Span {
     let (first, sent_at) = (b.sender.snd_nxt, b.now);
     b.write(3);
@@ -88,8 +88,8 @@ fn patience(b: &mut Bench) -> Span {
 
 #[test]
 fn each_round_trip_with_a_duplicate_widens_the_reordering_window_by_a_quarter() {
-    // RFC 8985 section 6.2, step 4: a quarter of the smallest round trip, and one more for each round
-    // trip with a DSACK, up to SRTT; 2 ms of slack.
+    // RFC 8985 section 6.2, step 4: a quarter of the smallest round trip, and one more for each
+    // round trip with a DSACK, up to SRTT. The slack is 2 ms.
     let mut b = reordered();
     let before = patience(&mut b);
     assert_eq!(before, ms(25 + 2));
@@ -218,7 +218,7 @@ fn only_the_first_repair_leaves_however_full_the_window_is() {
 
 #[test]
 fn holes_that_are_not_yet_lost_are_filled_when_there_is_nothing_new() {
-    // RFC 6675 section 4, NextSeg rule 3: below what was SACKed, once each, as the window allows.
+    // RFC 6675 section 4, NextSeg rule 3: holes below SACKed data, once each, as the window allows.
     let mut b = Bench::sent(&profile("rfc"), 10);
     b.sack(0, &[(2, 5), (7, 7)]);
     assert_eq!(b.numbers(), [1], "then the window is full");
@@ -288,7 +288,7 @@ fn the_window_grows_back_by_one_more_where_an_ack_is_progress_without_loss() {
 
 #[test]
 fn an_ack_below_what_was_sacked_tells_nothing() {
-    // RFC 2018 section 8: the receiver dropped what it had.
+    // RFC 2018 section 8: the receiver dropped data that it had.
     let mut b = Bench::sent(&linux(), 20);
     b.sack(0, &[(2, 4)]);
     assert_eq!(b.numbers(), [1, 11]);

@@ -11,11 +11,11 @@ struct Model {
     high_ack: u64,
     high_data: u64,
     sacked: BTreeSet<u64>,
-    /// Beyond the recovery too: what one has sent again the next need not.
+    /// Kept beyond a recovery too, because the next need not repeat its retransmissions.
     high_rxt: u64,
-    /// In recovery.
+    /// Present recovery. `None` outside recovery.
     recovery: Option<Recovery>,
-    /// Recovery phases, and of what was sent how much by rules 3 and 4.
+    /// Number of recovery phases, and of segments sent by rule 3 and by rule 4.
     recoveries: u64,
     by_rule_3: u64,
     rescues: u64,
@@ -45,7 +45,7 @@ impl Model {
         }
     }
 
-    /// More than two segments' worth of what was sent later has arrived.
+    /// Returns true if more than two segments sent later have arrived.
     fn is_lost(&self, segment: u64) -> bool {
         !self.sacked.contains(&segment) && self.sacked.range(segment + 1..).count() >= 3
     }
@@ -81,8 +81,8 @@ impl Model {
         (self.high_ack > known.rescue_rxt).then_some((last, 4))
     }
 
-    /// Segments that leave after an ACK, in order: section 5, steps 4 and C, or as much new data as there is
-    /// room.
+    /// Returns the segments that leave after an ACK, in order: section 5, steps 4 and C, or as much
+    /// new data as there is room for.
     fn send(&mut self, cwnd: u64, may_send: u64) -> Vec<u64> {
         let mut sent = Vec::new();
         let first = self.high_ack + 1;
@@ -123,7 +123,8 @@ impl Model {
     }
 }
 
-/// The other end: what arrived, the newest first as RFC 2018 section 4 orders its blocks.
+/// Receiving end, with its received segments and its recent blocks in the order of RFC 2018 section
+/// 4.
 #[derive(Default)]
 struct Peer {
     arrived: BTreeSet<u64>,
@@ -132,7 +133,7 @@ struct Peer {
 }
 
 impl Peer {
-    /// Takes `segment`: what it acknowledges, and the ranges that it SACKs.
+    /// Receives `segment`. Returns the acknowledgment and the ranges that it SACKs.
     fn take(&mut self, segment: u64) -> (u64, Vec<(u64, u64)>) {
         self.arrived.insert(segment);
         while self.arrived.contains(&(self.next + 1)) {
@@ -158,7 +159,7 @@ impl Peer {
     }
 }
 
-/// A schedule of losses, of segments that are late and of ACKs that are lost.
+/// Runs a schedule of losses, late segments and lost ACKs.
 fn run(seed: u64, is_told: bool) -> Model {
     let mut draw = Stream::new(seed, "next segment", 0);
     let data = 4 + draw.below(60);
@@ -231,8 +232,8 @@ fn what_leaves_after_each_ack_is_what_the_rfc_says() {
     }
 }
 
-/// Ten segments, of which `lost` do not arrive; three SACKs have begun the recovery, and segment 1 has gone
-/// again.
+/// Returns a sender of ten segments, of which `lost` do not arrive. Three SACKs have begun the
+/// recovery, and segment 1 was retransmitted.
 fn recovering(lost: &[u64]) -> Bench {
     let mut b = Bench::sent(&profile("rfc"), 10);
     let arrived: Vec<u64> = (2..=10).filter(|n| !lost.contains(n)).collect();
@@ -248,7 +249,7 @@ fn recovering(lost: &[u64]) -> Bench {
 
 #[test]
 fn a_loss_at_the_end_of_the_data_waits_for_no_timer() {
-    // RFC 6675 section 4, rule 4: 9 and 10 are lost with 1, and nothing that was sent later arrives.
+    // RFC 6675 section 4, rule 4: 9 and 10 are lost with 1, and no segment sent later arrives.
     let mut b = recovering(&[1, 9, 10]);
     assert_eq!(
         b.numbers(),
@@ -259,7 +260,7 @@ fn a_loss_at_the_end_of_the_data_waits_for_no_timer() {
     assert_eq!(b.numbers(), [10], "the last one goes");
     b.ack(8);
     assert_eq!(b.numbers(), [], "once in a recovery");
-    // It tells of a hole before it, which HighRxt does not hide: rule 3.
+    // The SACK shows a hole before it, which HighRxt does not hide: rule 3.
     b.sack(8, &[(10, 10)]);
     assert_eq!(b.numbers(), [9]);
     b.ack(10);
@@ -312,7 +313,7 @@ fn no_rescue_goes_where_new_data_may() {
     b.left();
     b.ack(8);
     assert_eq!(b.numbers(), [11]);
-    // What the peer's window does not allow is no new data: rule 2.
+    // Data beyond the peer's window is no new data: rule 2.
     let mut b = recovering(&[1, 9, 10]);
     b.sender.snd_wnd = 10 * FULL;
     b.peer_window = 2 * FULL;
@@ -341,7 +342,7 @@ fn linux_and_what_has_no_sack_know_no_rescue() {
 
 #[test]
 fn a_timeout_forgets_what_was_repaired_before_it() {
-    // Segments 1 and 9 are lost, and 11 is late. By rule 3 the first recovery repairs 9 too.
+    // Segments 1 and 9 are lost, and 11 is late. The first recovery repairs 9 too, by rule 3.
     let mut b = Bench::new(&TcpConfig {
         initial_window: 11,
         frto: true,
@@ -361,7 +362,8 @@ fn a_timeout_forgets_what_was_repaired_before_it() {
         b.wait(0);
     }
     assert_eq!(b.numbers(), [1, 1]);
-    // F-RTO tells by 11 that the timeout was none. In the next recovery 1 is under way, and 9 is not.
+    // F-RTO detects by 11 that the timeout was spurious. In the next recovery 1 is in flight, and 9
+    // is not.
     b.sack(0, &[(10, 11), (2, 8)]);
     assert_eq!(b.sender.statistics.undos, 1);
     b.sack(0, &[(10, 11), (2, 8)]);

@@ -1,11 +1,11 @@
-//! When new data leaves, how, and what becomes of a window that is not filled.
+//! Departure of new data, and reduction of a window that is not filled.
 
 use super::*;
 use crate::tcp::config::Pacing;
 use crate::tcp::scoreboard::Tags;
 use fadeout_core::{FlowEnd, Rate, RetransmitCause};
 
-// --- whether the window is the limit (RFC 2861, RFC 7661; Linux `tcp_cwnd_validate`) -----------------
+// --- whether the window is the limit (RFC 2861, RFC 7661; Linux `tcp_cwnd_validate`)
 
 /// A window of ten segments in congestion avoidance, or in slow start.
 fn with_window(in_slow_start: bool) -> Bench {
@@ -51,7 +51,7 @@ fn a_limit_holds_for_the_window_in_which_it_was_met() {
     b.write(1);
     b.ack(1);
     assert!(b.sample().is_cwnd_limited);
-    // What is out may grow within a window.
+    // Outstanding data may grow within a window.
     let mut b = with_window(true);
     b.write(5);
     b.write(1);
@@ -62,7 +62,7 @@ fn a_limit_holds_for_the_window_in_which_it_was_met() {
 
 #[test]
 fn half_of_what_goes_unused_for_a_timeout_is_given_up() {
-    // Of 40 segments three are used, which counts as the initial ten.
+    // Three of 40 segments are used, which counts as the initial ten.
     for (waits, cwnd, after, ssthresh) in [
         (3, 40.0, 40.0, 20.0),
         (5, 40.0, 25.0, 30.0),
@@ -103,11 +103,11 @@ fn a_window_that_has_just_restarted_is_not_shrunk_as_well() {
     assert_eq!(b.cwnd(), 20.0);
 }
 
-// --- what the application asks for ----------------------------------------------------------------
+// --- requests of the application
 
 #[test]
 fn a_pushed_wait_ends_with_the_next_write() {
-    // Linux `TCP_NAGLE_PUSH`: switching Nagle off pushes what waits, corked or not.
+    // Linux `TCP_NAGLE_PUSH`: switching Nagle off pushes waiting data, corked or not.
     let mut b = Bench::new(&linux());
     b.sender.set_cork(true);
     b.write_bytes(100);
@@ -170,7 +170,7 @@ fn small_segments_wait_for_small_ones_alone() {
     b.wait(100);
     b.arrive(ack);
     assert_eq!(b.left()[0].segment.len, 50);
-    // A FIN goes with what is left.
+    // A FIN goes with the remaining data.
     b.write_bytes(10);
     b.sender.finish();
     b.step(|sender, cx| sender.transmit(cx));
@@ -225,7 +225,7 @@ fn another_congestion_control_takes_over_with_the_window_as_it_is() {
 
 #[test]
 fn the_window_is_taken_from_segments_that_are_not_older() {
-    // RFC 9293 section 3.10.7.4; Linux `tcp_may_update_window` takes a new ACK's whatever its number.
+    // RFC 9293 section 3.10.7.4. Linux `tcp_may_update_window` accepts a new ACK's with any number.
     let mut b = Bench::sent(&linux(), 10);
     let mut last = b.bare(2);
     last.seq = 500;
@@ -249,7 +249,7 @@ fn the_window_is_taken_from_segments_that_are_not_older() {
     }
 }
 
-// --- pacing, bursts, and who limits ----------------------------------------------------------------
+// --- pacing, bursts, and the limit of the window
 
 #[test]
 fn slow_start_is_paced_at_twice_the_window_up_to_half_the_threshold() {
@@ -365,7 +365,7 @@ fn after_idle_the_control_is_told_how_long_it_was() {
     assert_eq!(b.told().idle, [ms(150)]);
 }
 
-// --- data on the SYN (RFC 7413) ---------------------------------------------------------------------
+// --- data on the SYN (RFC 7413)
 
 #[test]
 fn what_of_a_syns_data_was_not_acknowledged_goes_again_without_a_reduction() {
@@ -418,11 +418,11 @@ fn a_handshake_with_data_measures_too() {
     assert_eq!(b.sender.rtt().latest(), ms(40));
 }
 
-// --- marks -----------------------------------------------------------------------------------------
+// --- marks
 
 #[test]
 fn an_ack_is_previewed_in_whole_segments_without_what_was_sacked_before() {
-    // Linux `tcp_accecn_process`: what accurate ECN's counts are compared with.
+    // Linux `tcp_accecn_process`: accurate ECN's counts are compared with this preview.
     let mut b = Bench::sent(&linux(), 10);
     b.sack(0, &[(4, 5)]);
     for (segments, blocks, bytes) in [
@@ -476,7 +476,7 @@ fn the_feedback_that_is_asked_for_is_the_controls() {
     assert_eq!(Bench::new(&linux()).sender.needs_ecn(), EcnFeedback::None);
 }
 
-// --- what a multipath connection does with a subflow -------------------------------------------------
+// --- operations of a multipath connection on a subflow
 
 #[test]
 fn a_penalty_halves_the_window_and_past_slow_start_the_threshold() {

@@ -166,8 +166,8 @@ fn a_pure_duplicate_begins_no_wait_where_sack_would_say_what_is_missing() {
     assert_ne!(b.timer().map(|(kind, _)| kind), Some(TimerKind::LossDelay));
 }
 
-/// How often a sender whose window the receiver limits retransmits in 3000 deliveries, in order, where `lost`
-/// go missing once, and how far it gets.
+/// Returns the number of retransmissions in 3000 deliveries, and the progress of the sender. The
+/// receiver limits its window, and the segments in `lost` are lost once, in order.
 fn retransmissions(name: &str, lost: &[u64]) -> (u64, u64) {
     let window = 32;
     let mut b = Bench::new(&profile(name));
@@ -183,7 +183,7 @@ fn retransmissions(name: &str, lost: &[u64]) -> (u64, u64) {
             b.wait(10_000); // The timer.
             continue;
         };
-        // A round trip of 100 ms in all; the window grows meanwhile to what the receiver allows.
+        // A round trip of 100 ms in all. The window grows meanwhile to the receiver's limit.
         b.now += ms(100) / window;
         if let Some(at) = lost.iter().position(|n| *n == segment) {
             lost.remove(at);
@@ -202,8 +202,9 @@ fn retransmissions(name: &str, lost: &[u64]) -> (u64, u64) {
 
 #[test]
 fn what_was_sent_again_in_vain_begins_no_recovery() {
-    // RFC 6582 section 3.2, step 2: the duplicates of a second copy are at `recover`, not above it. Without
-    // that each window sent again in vain makes the duplicates for the next, for ever.
+    // RFC 6582 section 3.2, step 2: the duplicates of a second copy are at `recover`, not above it.
+    // Without that rule each needless retransmission of a window causes the duplicates for the
+    // next, for ever.
     for name in ["tahoe", "newreno", "reno"] {
         for lost in [vec![200, 201], vec![200, 202, 210], vec![200, 215, 231]] {
             let (again, next) = retransmissions(name, &lost);
@@ -215,7 +216,7 @@ fn what_was_sent_again_in_vain_begins_no_recovery() {
 
 #[test]
 fn duplicates_at_recover_begin_a_recovery_by_the_guard() {
-    // RFC 6582 section 3.2, step 2: "covers more than `recover`"; RFC 5681 knows no such condition.
+    // RFC 6582 section 3.2, step 2: "covers more than `recover`". RFC 5681 has no such condition.
     let bytes = 10 * FULL;
     for (name, guard, first) in [
         ("newreno", None, bytes + FULL),
@@ -248,7 +249,8 @@ fn duplicates_at_recover_begin_a_recovery_by_the_guard() {
 
 #[test]
 fn reno_recovers_a_second_loss_of_a_window_by_a_second_recovery() {
-    // RFC 5681 alone: its first new ACK ends a recovery, and the next three duplicates begin another.
+    // RFC 5681 alone: the first new ACK ends a recovery, and the next three duplicates begin
+    // another.
     for (guard, recoveries) in [
         (RecoverGuard::None, 2),
         (RecoverGuard::From, 1),
