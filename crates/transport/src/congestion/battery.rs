@@ -1,5 +1,5 @@
-//! Tests that every congestion control must pass, whatever its kind. The registry decides what is
-//! tried: a new algorithm takes part by its line there.
+//! Tests that every congestion control must pass. The registry decides which algorithms are tested:
+//! a new algorithm takes part by its line there.
 
 use super::testing::{Pipe, ack, congestion, window};
 use super::{
@@ -342,7 +342,7 @@ fn a_long_transfer_fills_a_clean_link() {
     for entry in CONGESTION_CONTROLS {
         let mut control = with_defaults(entry);
         let report = Pipe::clean_20m().run(&mut control, Span::from_secs(20));
-        // 19.1 Mbit/s is what the headers leave; the kernel's algorithms reach 18.5 to 19.1.
+        // The headers leave 19.1 Mbit/s. The kernel's algorithms reach 18.5 to 19.1.
         assert!(report.received_mbps > 16.0, "{}: {report:?}", entry.name);
         assert!(report.received_mbps < 19.2, "{}: {report:?}", entry.name);
     }

@@ -1,8 +1,9 @@
 //! BIC: binary search for the window at which the last loss happened.
 //!
 //! Below `W_max` the window moves a quarter of the way there each round trip, by at most 16
-//! segments; near it slowly; beyond it slowly at first, then by 16. Loss: 0.8 of the window is
-//! kept and, if the last maximum was not reached, less is remembered (fast convergence).
+//! segments. Near `W_max` it moves slowly. Beyond it, it moves slowly at first, then by 16. A loss
+//! keeps 0.8 of the window. If the last maximum was not reached, less is remembered (fast
+//! convergence).
 //!
 //! Source: Xu, Harfoush and Rhee, "Binary increase congestion control", INFOCOM 2004, in the
 //! integer arithmetic of net/ipv4/tcp_bic.c (Linux 6.12).
@@ -107,8 +108,8 @@ impl CongestionControl for Bic {
         if self.timeouts.on_ack(ack) {
             self.forget();
         }
-        // The kernel counts before the ACK moves the state: the one that ends a recovery, which
-        // acknowledges a whole window, is no measure of the receiver's ratio.
+        // The kernel counts before the ACK moves the state. The ACK that ends a recovery
+        // acknowledges a whole window, so it is no measure of the receiver's ratio.
         if std::mem::replace(&mut self.state, ack.state) == RecoveryState::Open {
             self.ack_ratio = (self.ack_ratio + ack.acked) - (self.ack_ratio >> RATIO_SHIFT);
         }

@@ -1,15 +1,15 @@
 //! Compound TCP: a loss window and a delay window, added.
 //!
-//! `win = cwnd + dwnd`. The loss window is Reno's, `cwnd += 1 / win` an ACK. Once a round trip, with
-//! `diff = win (1 - base / RTT)` segments queued and RTT the smallest of the round:
+//! `win = cwnd + dwnd`. The loss window is Reno's, `cwnd += 1 / win` an ACK. Once a round trip,
+//! `diff = win (1 - base / RTT)` segments are queued, with RTT the smallest of the round. Then
 //! `dwnd += max(alpha win^k - 1, 0)` while `diff < gamma`, else `dwnd -= zeta diff`. A loss scales
-//! both by `1 - beta`, a timeout and an idle period forget the delay window, and below 38 segments
-//! there is none. `gamma` follows, at each loss, three quarters of the queue that the loss window
-//! alone would have had.
+//! both by `1 - beta`. A timeout and an idle period reset the delay window, and below 38 segments
+//! there is none. `gamma` follows, at each loss, three quarters of the queue of the loss window
+//! alone.
 //!
 //! Source: Tan, Song, Zhang and Sridharan, "A Compound TCP approach for high-speed and long
-//! distance networks", INFOCOM 2006; draft-sridharan-tcpm-ctcp; the pacing of the increase over a
-//! round and the tuning of gamma as in Andrew's module for Linux. Windows ships a different,
+//! distance networks", INFOCOM 2006, and draft-sridharan-tcpm-ctcp. The pacing of the increase over
+//! a round and the tuning of gamma are as in Andrew's module for Linux. Windows ships a different,
 //! unpublished one.
 
 use super::linux::slow_start;
@@ -170,7 +170,7 @@ impl CongestionControl for Compound {
 }
 
 impl Compound {
-    /// Whatever the stack did to the window, both parts share it.
+    /// Scales both parts by any change of the window by the stack.
     fn follow_the_stack(&mut self, window: &Window) {
         if self.left > 0.0 && window.cwnd != self.left {
             self.dwnd *= window.cwnd / self.left;
@@ -195,7 +195,7 @@ impl Compound {
     fn end_round(&mut self, window: &mut Window, ack: &AckSample) {
         if self.samples > 2 {
             let (base, rtt) = (self.base.as_secs_f64(), self.round_min.as_secs_f64());
-            // Both are the same zero when no time passes at all.
+            // Smallest and base time are the same zero when no time passes at all.
             let queued = if rtt > 0.0 { 1.0 - base / rtt } else { 0.0 };
             self.reno_queue = Some((window.cwnd - self.dwnd) * queued);
             if !window.in_slow_start() {

@@ -1,9 +1,9 @@
 //! DCTCP: reduce in proportion to how many segments were marked.
 //!
-//! Once a window, with M the marked fraction of what was delivered: `alpha = (1 - g) alpha + g M`.
-//! An ECN echo takes `alpha / 2` of the window, a loss half. Growth is Reno's.
-//! `arithmetic = "linux"` is net/ipv4/tcp_dctcp.c (Linux 6.12), where alpha is in 1/1024;
-//! `"rfc8257"` computes in real numbers.
+//! Once a window, with M the marked fraction of the delivered segments:
+//! `alpha = (1 - g) alpha + g M`. An ECN echo takes `alpha / 2` of the window, a loss half. Growth
+//! is Reno's. `arithmetic = "linux"` is net/ipv4/tcp_dctcp.c (Linux 6.12), where alpha is in
+//! 1/1024. `"rfc8257"` computes in real numbers.
 //!
 //! The receiver's echo of every change of mark (section 3.2) is the stack's.
 //!

@@ -1,9 +1,9 @@
 //! HighSpeed TCP: steeper increase and gentler decrease at large windows.
 //!
-//! Up to 38 segments it is Reno; above, the increase `a(w)` and the decrease `b(w)` follow the
-//! response function `w = 0.12 / p^0.835`. `increase = "table"` steps through the table of RFC
-//! 3649 appendix B as net/ipv4/tcp_highspeed.c (Linux 6.12) does, where every ACK counts `a` times
-//! whatever it acknowledges; `"formula"` computes a and b (RFC 3649 section 5) in real numbers.
+//! Up to 38 segments it is Reno. Above, the increase `a(w)` and the decrease `b(w)` follow the
+//! response function `w = 0.12 / p^0.835`. `increase = "table"` steps through the table of RFC 3649
+//! appendix B as net/ipv4/tcp_highspeed.c (Linux 6.12) does. There every ACK counts `a` times, for
+//! any number of segments. `"formula"` computes a and b (RFC 3649 section 5) in real numbers.
 
 use super::linux::{AckCounter, slow_start, whole};
 use super::{AckSample, CongestionControl, CongestionEvent, Window};

@@ -2,14 +2,13 @@
 //!
 //! A round ends when the data outstanding at its start is acknowledged. The next round begins with
 //! the next ACK of slow start. Kernels before 6.14 and 6.12.13 watched only windows from the low
-//! one on, so that the first round of interest began in the middle of one ("tcp_cubic: fix
-//! incorrect HyStart round start detection"). Two signs end slow start at the present window
+//! one on. So the first round of interest began in the middle of one ("tcp_cubic: fix incorrect
+//! HyStart round start detection"). Two signs end slow start at the present window
 //! (`ssthresh = cwnd`):
 //! - ACK train: ACKs no more than 2 ms apart have gone on for longer than a limit. The limit is the
-//! smallest delay (half of it when the sender does not pace), plus an allowance for aggregation.
-//!
+//!   smallest delay (half of it when the sender does not pace), plus an allowance for aggregation.
 //! - delay: the smallest round-trip time of the round, after 8 samples, exceeds the smallest ever
-//! by more than a limit. The limit is an eighth of the smallest, at least 4 and at most 16 ms.
+//!   by more than a limit. The limit is an eighth of the smallest, at least 4 and at most 16 ms.
 //!
 //! Source: Ha and Rhee, "Taming the elephants", Computer Networks 55 (2011), as in
 //! net/ipv4/tcp_cubic.c of Linux 6.12.

@@ -1,9 +1,10 @@
 //! HyStart++: a conservative slow start before congestion avoidance.
 //!
-//! When the smallest round-trip time of a round of at least 8 samples exceeds the last round's by
-//! an eighth (at least 4, at most 16 ms), the window grows at a quarter of slow start's pace. A
-//! round with a smaller minimum shows that the rise was noise and slow start resumes; after five
-//! rounds the window stays (`ssthresh = cwnd`). Only the first slow start is watched.
+//! The smallest round-trip time of a round of at least 8 samples is compared with that of the last
+//! round. If it is larger by an eighth (at least 4, at most 16 ms), the window grows at a quarter
+//! of slow start's pace. A round with a smaller minimum shows that the rise was noise, and slow
+//! start resumes. After five rounds the window stays (`ssthresh = cwnd`). Only the first slow start
+//! is watched.
 //!
 //! Standard: RFC 9406.
 

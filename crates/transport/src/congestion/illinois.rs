@@ -1,9 +1,9 @@
 //! Illinois: loss decides when the window turns, delay how fast it moves.
 //!
-//! With `da` the mean and `dm` the largest queueing delay: while `da` is below 1 % of `dm` the
-//! increase is 10 segments a round trip, falling to 0.3 as it nears `dm`; the decrease is 1/8 below
-//! 10 % and 1/2 above 80 % of `dm`, linear between. Below 15 segments it is Reno. After the delay
-//! was high, five low rounds must pass before the full increase returns.
+//! `da` is the mean and `dm` the largest queueing delay. While `da` is below 1 % of `dm` the
+//! increase is 10 segments a round trip. It falls to 0.3 as `da` nears `dm`. The decrease is 1/8
+//! below 10 % and 1/2 above 80 % of `dm`, linear between. Below 15 segments it is Reno. After the
+//! delay was high, five low rounds must pass before the full increase returns.
 //!
 //! Source: Liu, Basar and Srikant, "TCP-Illinois", Performance Evaluation 65, 2008, in the integer
 //! arithmetic of net/ipv4/tcp_illinois.c (Linux 6.12): increase in 1/128, decrease in 1/64.
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn a_window_takes_as_many_segments_as_the_increase_goes_into_it() {
-        // Four segments an ACK: alpha times what was counted, over the window.
+        // Four segments an ACK: the increase is alpha times the counted segments, over the window.
         for (alpha, acks, grown) in [(1, 5, 21.0), (3, 2, 21.0), (10, 1, 22.0), (5, 1, 21.0)] {
             let (mut control, mut w) = (build::<Illinois>(&[]), window(20.0, 5.0));
             control.alpha = alpha * ALPHA_BASE;

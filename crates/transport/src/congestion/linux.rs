@@ -1,6 +1,6 @@
 //! The integer window arithmetic that the Linux algorithms share.
 //!
-//! Windows are whole segments; fractions of a segment live in a counter of acknowledged segments
+//! Windows are whole segments. Fractions of a segment live in a counter of acknowledged segments
 //! (`snd_cwnd_cnt` in the kernel). Source: net/ipv4/tcp_cong.c of Linux 6.12.
 
 use super::{AckSample, RecoveryState, Window};
@@ -83,13 +83,14 @@ impl AckCounter {
     }
 }
 
-/// Notices a timeout within an episode. The stack reports an episode once, so a timeout during
-/// recovery shows only in the state of the next ACK; the kernel's algorithms reset on it too.
+/// Detector of a timeout within an episode. The stack reports an episode once, so a timeout during
+/// recovery shows only in the state of the next ACK. The kernel's algorithms reset on it too.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TimeoutWatch(RecoveryState);
 
 impl TimeoutWatch {
-    /// Whether a timeout came since the last ACK without being reported. Call once an ACK.
+    /// Returns true if a timeout came since the last ACK without a report. Must be called once an
+    /// ACK.
     #[inline]
     pub(crate) fn on_ack(&mut self, ack: &AckSample) -> bool {
         let before = std::mem::replace(&mut self.0, ack.state);

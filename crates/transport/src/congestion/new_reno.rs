@@ -1,8 +1,8 @@
 //! NewReno's window by the RFCs, in fractions of a segment.
 //!
-//! Slow start: `cwnd += min(N, L SMSS)` for N newly acknowledged bytes. Avoidance,
-//! `counting = "acks"`: `cwnd += 1 / cwnd` for each ACK; `counting = "bytes"`: one segment when a
-//! whole window has been acknowledged. Congestion: `ssthresh = max(beta FlightSize, 2)`.
+//! Slow start: `cwnd += min(N, L SMSS)` for N newly acknowledged bytes. Avoidance with
+//! `counting = "acks"`: `cwnd += 1 / cwnd` for each ACK. With `counting = "bytes"`: one segment
+//! when a whole window has been acknowledged. Congestion: `ssthresh = max(beta FlightSize, 2)`.
 //!
 //! The inflation and deflation of the window during fast recovery (RFC 6582) is the stack's.
 //!

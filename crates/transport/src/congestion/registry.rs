@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(window.cwnd, 42.0);
     }
 
-    /// One that answers otherwise than the default, and notes who was called.
+    /// Congestion control that returns no defaults, and records the calls.
     #[derive(Default)]
     struct Spy(std::sync::Arc<std::sync::Mutex<Vec<&'static str>>>);
 

@@ -44,8 +44,9 @@ impl RoundRtt {
     }
 }
 
-/// Vegas's view of rounds, which the delay-based algorithms of Linux share: active only in the
-/// Open state, a new round each time the data outstanding at the last one's start is acknowledged.
+/// Vegas's rounds, which the delay-based algorithms of Linux share. Rounds are active only in the
+/// Open state. A new round begins when the data outstanding at the last one's start is
+/// acknowledged.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rounds {
     pub(super) rtt: RoundRtt,
@@ -71,12 +72,12 @@ impl Rounds {
         self.state = ack.state;
     }
 
-    /// Whether delays count now.
+    /// Returns true if delays count now.
     pub(super) fn is_active(&self) -> bool {
         self.state == RecoveryState::Open
     }
 
-    /// Whether this ACK ends the round.
+    /// Returns true if this ACK ends the round.
     pub(super) fn has_ended(&self, ack: &AckSample) -> bool {
         ack.snd_una > self.end
     }

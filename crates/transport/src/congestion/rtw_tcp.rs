@@ -4,8 +4,7 @@
 //! length:
 //!
 //! - `T_b <= RTO`: hold. Window, threshold, timeout and CUBIC's clock stay. The head is
-//! retransmitted at each timeout, without backoff, until the link is back.
-//!
+//!   retransmitted at each timeout, without backoff, until the link is back.
 //! - `T_b > RTO`, or unknown: CUBIC's reduction.
 //!
 //! Losses by a blockage show only afterwards. So a loss found within a timeout of its end still

@@ -4,8 +4,8 @@
 //! the window to one segment, as the timeout does. Source: Jacobson, "Congestion avoidance and
 //! control", SIGCOMM 1988.
 //!
-//! The window alone is here. That the stack sends again from the first unacknowledged segment in
-//! slow start instead of entering fast recovery is the stack's profile `tahoe`.
+//! Only the window is here. The stack's profile `tahoe` retransmits from the first unacknowledged
+//! segment in slow start instead of entering fast recovery.
 
 use super::new_reno::NewReno;
 use super::{AckSample, CongestionControl, CongestionEvent, CongestionKind, Window};

@@ -1,9 +1,9 @@
 //! Vegas: hold a few segments in the queue, no more.
 //!
-//! Once a round trip, with `diff = cwnd (RTT - base) / base`: fewer than `alpha` segments queued
-//! add one to the window, more than `beta` take one away. Slow start ends when `diff` exceeds
-//! `gamma`. The base is the smallest round-trip time of the connection. Outside the Open state,
-//! and after a round with at most two samples, it is Reno; a loss halves.
+//! Once a round trip, `diff = cwnd (RTT - base) / base` segments are queued. Fewer than `alpha` add
+//! one to the window, more than `beta` take one away. Slow start ends when `diff` exceeds `gamma`.
+//! The base is the smallest round-trip time of the connection. Outside the Open state, and after a
+//! round with at most two samples, it is Reno. A loss halves.
 //!
 //! Source: Brakmo and Peterson, "TCP Vegas", JSAC 13(8), 1995, as in net/ipv4/tcp_vegas.c (Linux
 //! 6.12). Not modelled: the paper's doubling every other round and its fine-grained timeout.
@@ -103,7 +103,7 @@ impl Vegas {
         let diff = cwnd * (rtt - base) / base;
         if window.in_slow_start() {
             if diff > self.gamma {
-                // Drop to what the path carries without a queue; one more for rounding.
+                // Drop to the window that the path carries without a queue, plus one for rounding.
                 let target = cwnd * base / rtt;
                 window.cwnd = cwnd.min(target + 1) as f64;
                 window.ssthresh = window.ssthresh.min(window.cwnd - 1.0);

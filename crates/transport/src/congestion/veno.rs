@@ -5,8 +5,8 @@
 //! trip and a loss takes half.
 //!
 //! Source: Fu and Liew, "TCP Veno", JSAC 21(2), 2003, in the integer arithmetic of
-//! net/ipv4/tcp_veno.c (Linux 6.12): `N` is held doubled, and the round-trip time is the smallest
-//! since the last ACK that could move the window.
+//! net/ipv4/tcp_veno.c (Linux 6.12). `N` is held doubled. The round-trip time is the smallest since
+//! the last ACK that could move the window.
 
 use super::linux::{AckCounter, half, slow_start, whole};
 use super::rounds::RoundRtt;
@@ -23,7 +23,7 @@ pub struct Veno {
     rtt: RoundRtt,
     /// Twice the queued segments.
     queued: u64,
-    /// Whether the next full window of ACKs may raise the window.
+    /// True if the next full window of ACKs may raise the window.
     is_turn: bool,
     state: RecoveryState,
     acked: AckCounter,
@@ -186,8 +186,8 @@ mod tests {
 
     #[test]
     fn with_a_long_queue_every_other_window_grows() {
-        // 14 of 20 half segments are not queued at 140 ms: 6 are the threshold itself. The first window adds
-        // a segment, the second does not, the third does.
+        // 14 of 20 half segments are not queued at 140 ms, and 6 are the threshold itself. The
+        // first window adds a segment, the second does not, the third does.
         let (mut veno, mut w) = after(10.0, 140.0);
         let mut grown = vec![w.cwnd];
         for _ in 1..36 {

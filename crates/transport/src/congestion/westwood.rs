@@ -3,11 +3,9 @@
 //! Growth is Reno's. The threshold is `bandwidth * RTT_min`, applied at a timeout and when recovery
 //! is over. Until then the stack reduces toward Reno's half. Three filters:
 //! - `linux`: a sample per round trip (at least 50 ms), through two filters of 7/8. Units are bytes
-//! per jiffy, with round-trip times rounded up to jiffies: net/ipv4/tcp_westwood.c (Linux 6.12).
-//!
+//!   per jiffy, with round-trip times rounded up to jiffies: net/ipv4/tcp_westwood.c (Linux 6.12).
 //! - `westwood+`: a sample per round trip, `0.9 b + 0.1 sample` (Grieco and Mascolo, CCR 34(2),
-//! 2004).
-//!
+//!   2004).
 //! - `westwood`: a sample per ACK through a Tustin filter of 0.5 s (Mascolo et al., MobiCom 2001).
 //!
 //! Acknowledged bytes are those delivered, cumulatively or selectively. The kernel's counting of

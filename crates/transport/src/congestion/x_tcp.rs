@@ -1,4 +1,4 @@
-//! X-TCP: the window is what the link's rate carries in the smallest round-trip time.
+//! X-TCP: the window holds as much as the link's rate carries in the smallest round-trip time.
 //!
 //! `cwnd = gain R RTT_min / (8 MSS)` in whole segments, at least two, on every ACK and whenever the
 //! link tells a new rate `R`. Losses do not move it: they are repaired, and after a timeout the
@@ -6,8 +6,8 @@
 //!
 //! Source: Azzino, Drago, Polese, Zanella and Zorzi, "X-TCP: a cross layer approach for TCP uplink
 //! flows in mmWave networks", Med-Hoc-Net 2017. The paper estimates the rate from the uplink grants
-//! of each slot and leaves the filter open; here the link tells its rate as it changes, so by
-//! default none is applied. Until a first rate is known the window is CUBIC's.
+//! of each slot and leaves the filter open. Here the link reports its rate as it changes, so by
+//! default no filter is applied. Until a first rate is known the window is CUBIC's.
 
 use super::cubic::Cubic;
 use super::{AckSample, CongestionControl, CongestionEvent, Window};

@@ -1,9 +1,10 @@
 //! YeAH: Scalable while the queue is short, Reno and less when it is not.
 //!
-//! Each round trip estimates the queue `Q = cwnd (RTT - base) / RTT`. With more than 80 segments,
-//! or a delay more than an eighth above the base, the algorithm is slow: it grows as Reno and, if
-//! the queue is that long, gives it up at once. A loss takes the last queue, at least an eighth and
-//! at most half of the window, unless 16 slow rounds show competition with Reno: then half.
+//! Each round trip estimates the queue `Q = cwnd (RTT - base) / RTT`. The algorithm is slow with
+//! more than 80 segments, or with a delay more than an eighth above the base. Then it grows as Reno
+//! and, if the queue is that long, gives it up at once. A loss takes the last queue, at least an
+//! eighth and at most half of the window. After 16 slow rounds, which show competition with Reno, a
+//! loss takes half.
 //!
 //! Source: Baiocchi, Castellani and Vacirca, "YeAH-TCP", PFLDnet 2007, in the integer arithmetic of
 //! net/ipv4/tcp_yeah.c (Linux 6.12).
@@ -254,7 +255,8 @@ mod tests {
 
     #[test]
     fn the_bounds_of_queue_and_delay() {
-        // alpha, Reno's window, window, round-trip time; then window, threshold, slow rounds, Reno's window.
+        // alpha, Reno's window, window, round-trip time. Then window, threshold, slow rounds,
+        // Reno's window.
         for (given, expected) in [
             // 200 * 2632 / 52632 = 10 are tolerated, 11 of 220 are given up.
             ((10.0, 2, 200.0, 52_632), (200.0, 10.0, 0, 2)),
@@ -262,7 +264,7 @@ mod tests {
             // An eighth of the base is tolerated, a microsecond more is not.
             ((80.0, 2, 90.0, 56_250), (90.0, 10.0, 0, 2)),
             ((80.0, 2, 90.0, 56_251), (90.0, 10.0, 1, 45)),
-            // A queue of the limit itself is not given up, nor what Reno would have.
+            // A queue of the limit itself is not given up, nor is Reno's window.
             ((80.0, 50, 400.0, 62_500), (400.0, 10.0, 1, 51)),
             ((80.0, 400, 400.0, 100_000), (400.0, 10.0, 1, 401)),
             ((80.0, 399, 400.0, 100_000), (399.0, 399.0, 1, 400)),

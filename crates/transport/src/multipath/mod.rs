@@ -1,12 +1,12 @@
 //! Multipath TCP, sans-IO.
 //!
-//! A [`MultipathConnection`] owns one TCP endpoint a path and the state above them: data sequence
-//! numbers, the mappings that tie them to subflow sequence numbers, the DATA_ACK, one receive
-//! buffer, reinjection, and the close. A [`scheduler`] says which path carries the next data, a
-//! [`coupling`] how much the paths together may take.
+//! A [`MultipathConnection`] owns one TCP endpoint a path and the connection-level state. This
+//! state has data sequence numbers, the mappings that tie them to subflow sequence numbers, the
+//! DATA_ACK, one receive buffer, reinjection, and the close. A [`scheduler`] chooses the path of
+//! the next data. A [`coupling`] limits the windows of all paths together.
 //!
-//! Data is bound to a path when it leaves, not before: a subflow is offered data in each step,
-//! sends what its window allows, and the rest is withdrawn.
+//! Data is bound to a path when it leaves, not before. In each step a subflow is offered data and
+//! sends as much as its window allows. The rest is withdrawn.
 //!
 //! Standard: RFC 8684.
 

@@ -3,12 +3,12 @@
 //! The paper asks for a pattern that both ends know. Here it is every `every`-th segment, counted
 //! in full segments from the start of the stream.
 
-/// Whether the segment that begins at `seq` is expendable.
+/// Returns true if the segment that begins at `seq` is expendable.
 pub(super) fn is_expendable(seq: u64, mss: u32, every: u32) -> bool {
     index(seq, mss).is_multiple_of(u64::from(every.max(1)))
 }
 
-/// Whether none of the segments in `start..end` is expendable, so that no biased queue lost them.
+/// Returns true if no segment in `start..end` is expendable, so that no biased queue lost them.
 pub(super) fn spares_expendable((start, end): (u64, u64), mss: u32, every: u32) -> bool {
     let every = u64::from(every.max(1));
     let (first, last) = (index(start, mss), index(end.saturating_sub(1), mss));

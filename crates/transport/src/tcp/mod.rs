@@ -1,8 +1,9 @@
 //! A TCP endpoint without clock or I/O.
 //!
-//! [`TcpEndpoint`] is one end of a connection: `endpoint` holds handshake and close and carries
-//! between its machines, `sender` everything about data going out, `receiver` everything about data
-//! coming in. A whole stack is chosen by name through a [profile](PROFILES): Linux's, the plain RFCs', or an older one.
+//! [`TcpEndpoint`] is an endpoint of a connection. `endpoint` holds handshake and close and carries
+//! data between its machines. `sender` holds everything about outgoing data, `receiver` everything
+//! about incoming data. A whole stack is chosen by name through a [profile](PROFILES): Linux's, the
+//! plain RFCs', or an older one.
 
 mod accurate;
 mod config;

@@ -9,7 +9,7 @@ use fadeout_core::{Span, Time};
 pub(super) struct RateSampler {
     /// Segments delivered, cumulatively or selectively, spurious copies included.
     pub(super) delivered: u64,
-    /// Of those, how many the receiver reported as marked by ECN.
+    /// Number of delivered segments that the receiver reported as marked by ECN.
     pub(super) delivered_ce: u64,
     /// Segments marked lost.
     pub(super) lost: u64,
@@ -32,9 +32,9 @@ struct Pending {
 }
 
 impl RateSampler {
-    /// A segment is about to be sent: write the snapshots into it. `is_idle`: nothing is outstanding.
-    /// A segment only believed lost counts as outstanding: with its place taken by now, an interval would be
-    /// too short.
+    /// Writes the snapshots into a segment that is about to be sent. `is_idle`: true if nothing is
+    /// outstanding. A segment only believed lost counts as outstanding. Without that an interval
+    /// would be too short, because the segment's place may be taken already.
     #[inline]
     pub(super) fn on_send(
         &mut self,

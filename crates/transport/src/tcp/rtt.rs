@@ -6,9 +6,9 @@ use fadeout_core::{Span, Time};
 
 /// Smoothed round-trip time, its variation, and the timeout that follows.
 ///
-/// Linux's estimator keeps scaled integers in microseconds, tracks the largest deviation within a
-/// round trip, decays it once a round trip, and damps the reaction to falling round-trip times
-/// (kernel `tcp_rtt_estimator`). RFC 6298 keeps plain SRTT and RTTVAR.
+/// Linux's estimator keeps scaled integers in microseconds and tracks the largest deviation within
+/// a round trip. It decays the deviation once a round trip, and damps the reaction to falling
+/// round-trip times (kernel `tcp_rtt_estimator`). RFC 6298 keeps plain SRTT and RTTVAR.
 ///
 /// Standard: RFC 6298.
 #[derive(Debug, Clone)]
@@ -177,7 +177,7 @@ impl RttEstimator {
     pub(super) fn variance(&self) -> Span {
         Span::from_micros(self.rttvar4 / 4)
     }
-    /// Whether there was a sample.
+    /// Returns true if there was a sample.
     pub(super) fn has_sample(&self) -> bool {
         self.srtt8 != 0
     }
@@ -198,7 +198,7 @@ fn round_up(span: Span, tick: Span) -> Span {
     Span::from_nanos(span.as_nanos().next_multiple_of(tick.as_nanos()))
 }
 
-/// How long the smallest round-trip time holds (Linux `tcp_min_rtt_wlen`).
+/// Lifetime of the smallest round-trip time (Linux `tcp_min_rtt_wlen`).
 const MIN_RTT_WINDOW: Span = Span::from_secs(300);
 
 #[cfg(test)]

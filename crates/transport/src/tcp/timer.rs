@@ -1,5 +1,5 @@
-//! When a timer fires: at the tick after the one it was set for, and the coarser the longer it
-//! runs, as on the timer wheel of Linux (kernel/time/timer.c); or exactly.
+//! Firing times of timers: exact, or as on the timer wheel of Linux (kernel/time/timer.c). There a
+//! timer fires at the tick after its deadline, and long timers have coarser ticks.
 
 use super::config::TcpConfig;
 use fadeout_core::{Span, Time};
@@ -59,7 +59,8 @@ impl TimerClock {
         (now.as_nanos() / tick).saturating_sub(earlier.as_nanos() / tick)
     }
 
-    /// How long a timer that fires at `at` was set to run from `now` on: whole ticks, less the one by which it fires later.
+    /// Returns the duration from `now` of a timer that fires at `at`. The result is in whole ticks,
+    /// less the one by which it fires later.
     pub(crate) fn runs_from(&self, now: Time, at: Time) -> Span {
         match self.tick {
             0 => at.since(now),

@@ -14,7 +14,7 @@ pub(in super::super) struct MaxFilter {
 }
 
 impl MaxFilter {
-    /// Of the round under way and the `length` before it; at most 15.
+    /// Returns a filter over the present round and the `length` before it, at most 15.
     pub(in super::super) fn new(length: u64) -> Self {
         MaxFilter {
             slots: [0.0; SLOTS],

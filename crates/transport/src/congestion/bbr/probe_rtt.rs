@@ -1,11 +1,11 @@
-//! How long PROBE_RTT lasts.
+//! Duration of PROBE_RTT.
 
 use super::super::AckSample;
 use super::round::Round;
 use fadeout_core::{Span, Time};
 
-/// Times the stay in PROBE_RTT: from when the flight is small, a fixed time and then to the end of
-/// a round (draft-ietf-ccwg-bbr section 5.3.4; Linux `bbr_update_min_rtt`).
+/// Timer of PROBE_RTT. Once the flight is small it runs for a fixed time, and then to the end of a
+/// round (draft-ietf-ccwg-bbr section 5.3.4; Linux `bbr_update_min_rtt`).
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ProbeRttTimer {
     done_at: Option<Time>,
@@ -39,7 +39,7 @@ impl ProbeRttTimer {
         self.has_round_passed && self.is_over(ack.now)
     }
 
-    /// Whether the time has passed, for a sender that was idle since.
+    /// Returns true if the time has passed, for a sender that was idle since.
     pub(super) fn is_over(&self, now: Time) -> bool {
         self.done_at.is_some_and(|done_at| now > done_at)
     }

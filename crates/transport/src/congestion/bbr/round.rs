@@ -8,7 +8,7 @@ use super::super::AckSample;
 pub(in super::super) struct Round {
     /// Rounds so far.
     pub(in super::super) count: u64,
-    /// Whether the present ACK starts one.
+    /// True if the present ACK starts a round.
     pub(in super::super) is_start: bool,
     next_delivered: u64,
 }

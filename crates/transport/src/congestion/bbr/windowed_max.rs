@@ -35,7 +35,7 @@ impl PartialEq for Largest {
 impl Eq for Largest {}
 
 impl WindowedMax {
-    /// Of `length` rounds.
+    /// Returns a filter over `length` rounds.
     pub(in super::super) fn new(length: u64) -> Self {
         WindowedMax {
             filter: MinFilter::new(Largest(0.0)),
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn choices_are_renewed_after_a_quarter_and_a_half_of_the_window() {
-        // Values only fall here, so that nothing but age moves them: (rounds, what the last leaves).
+        // Values only fall here, so that only age moves them: (rounds, value after the last).
         for (rounds, left) in [
             (&[0, 26, 51, 101][..], 26),
             (&[0, 25, 50, 101], 50),

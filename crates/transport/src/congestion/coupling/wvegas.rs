@@ -209,7 +209,8 @@ mod tests {
             }
             let counted = (wvegas.sum_us, wvegas.samples, wvegas.base_us);
             assert_eq!(counted, (100_000 * (samples - 1), samples - 1, 100_000));
-            // With two samples it is Reno, to which one more acknowledged segment is not a window yet.
+            // With two samples it is Reno, which needs more than one acknowledged segment for a
+            // window.
             wvegas.on_ack(&mut w, &heard(101, 200, 100), &none);
             assert_eq!(w.cwnd, grown, "{samples} samples");
             assert_eq!(
@@ -233,7 +234,7 @@ mod tests {
             };
             wvegas.on_ack(&mut w, &ack, &none);
             assert_eq!(w.cwnd, grown);
-            // What was measured counts.
+            // The measurements count.
             assert_eq!((wvegas.samples, wvegas.base_us), (1, 100_000));
         }
     }
@@ -253,8 +254,8 @@ mod tests {
 
     #[test]
     fn slow_start_ends_with_more_than_one_segment_queued() {
-        // cwnd, ms, then window and threshold: queued is cwnd (rtt - base) / rtt, and what the path
-        // itself carries, cwnd base / rtt, stays with one more.
+        // Window and milliseconds, then window and threshold. The queued part is cwnd (rtt - base)
+        // / rtt. The part that the path itself carries, cwnd base / rtt, stays with one more.
         for (cwnd, rtt_ms, after, ssthresh) in [
             (20.0, 120, 17.0, 16.0),
             (10.0, 120, 11.0, 64.0),
@@ -278,8 +279,8 @@ mod tests {
 
     #[test]
     fn the_window_goes_towards_alpha_segments_queued() {
-        // A window of 30 at 120 ms over 100 ms has 5 queued and 250 segments a second. Alpha is weighed anew
-        // where it is reached: ten times the share of all rates, at least two.
+        // A window of 30 at 120 ms over 100 ms has 5 queued and 250 segments a second. Alpha is
+        // weighed anew when it is reached: ten times the share of all rates, at least two.
         for (alpha, other_rate, after, weighed, queue_us) in [
             // Not reached: nothing is weighed, nothing drained.
             (8, 250.0, 31.0, 8, 0),
@@ -308,8 +309,8 @@ mod tests {
 
     #[test]
     fn a_queue_twice_its_smallest_is_drained_and_no_sooner() {
-        // Halved by base over rtt as well: (29 - 1) of 30 * 100 / 280 at 140 ms. Others are fast, so
-        // alpha is 2.
+        // Halved by base over rtt too: (29 - 1) of 30 * 100 / 280 at 140 ms. Other paths are fast,
+        // so alpha is 2.
         for (rtt_ms, smallest_us, after, left_us) in [
             (139, 20_000, 29.0, 20_000),
             (140, 20_000, 10.0, 0),

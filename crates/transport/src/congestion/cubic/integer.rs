@@ -1,10 +1,10 @@
 //! The kernel's arithmetic: whole segments, time in jiffies scaled to 1/1024 s.
 //!
-//! It differs from RFC 9438 in that the reduction starts from the window instead of the flight
-//! size, the target is looked up one smallest round-trip time ahead, the 1.5-fold cap on the
-//! target is a floor of 2 on the ACKs per increase, the Reno estimate keeps its slope, and a
-//! timeout forgets `W_max`. The kernel's table-based cube root is off by up to 0.2 %; here it is
-//! exact.
+//! The arithmetic differs from RFC 9438 in five points. The reduction starts from the window
+//! instead of the flight size. The target is computed one smallest round-trip time ahead. The
+//! 1.5-fold cap on the target is a floor of 2 on the ACKs per increase. The Reno estimate keeps its
+//! slope. A timeout forgets `W_max`. The kernel's table-based cube root is off by up to 0.2 %, and
+//! here it is exact.
 
 use super::super::linux::{AckCounter, Jiffies, whole};
 use super::super::{AckSample, CongestionEvent, CongestionKind, Window};

@@ -1,7 +1,7 @@
 //! CUBIC: a window that is a cubic function of the time since the last reduction.
 //!
-//! `W(t) = C (t - K)^3 + W_max` with `K = cbrt((W_max - cwnd) / C)`, never below what Reno with
-//! the same decrease would have. Three variants:
+//! `W(t) = C (t - K)^3 + W_max` with `K = cbrt((W_max - cwnd) / C)`, never below Reno's window with
+//! the same decrease. Three variants:
 //! - `linux`: the integer arithmetic of net/ipv4/tcp_cubic.c (Linux 6.12), see [`integer`];
 //! - `rfc9438`: RFC 9438 in real numbers, see [`real`];
 //! - `2008`: Ha, Rhee and Xu, "CUBIC: a new TCP-friendly high-speed TCP variant", SIGOPS OSR
@@ -36,7 +36,7 @@ enum Growth {
     Real(Real),
 }
 
-/// How slow start ends before the first loss.
+/// Rule that ends slow start before the first loss.
 #[derive(Debug, Clone)]
 enum Exit {
     Loss,

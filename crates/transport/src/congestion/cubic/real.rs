@@ -395,7 +395,7 @@ mod tests {
     #[test]
     fn where_renos_estimate_is_above_the_curve_the_window_is_renos() {
         // The curve is at 100 at K. RFC 9438 section 4.3: 9 / 17 of a segment a window below the
-        // prior window, a whole one from there on. Each of 35 segments is a seventieth of a window.
+        // prior window. From there on a whole one. Each of 35 segments is a seventieth of a window.
         for (w_est, is_friendly, expected) in [
             (99.9, true, 99.9 + 9.0 / 34.0),
             (100.0, true, 100.5),

@@ -1,8 +1,8 @@
 //! A bulk sender over one bottleneck, just enough of a transport to try an algorithm on.
 //!
-//! Every transmission has its own number (as in QUIC), each is acknowledged singly, one that
-//! three later ones overtook is lost, and the window falls to its target at once. The real stack
-//! recovers more gently, so results are near to its, not equal.
+//! Every transmission has its own number (as in QUIC) and is acknowledged singly. A transmission
+//! that three later ones overtook is lost, and the window falls to its target at once. The real
+//! stack recovers more gently, so results are near to its, not equal.
 
 use super::super::{
     AckArrival, AckSample, CongestionControl, CongestionEvent, CongestionKind, RateSample,

@@ -2,15 +2,10 @@
 //! its subflows and its machines, which do not know each other.
 //!
 //! - [`manager`]: existing paths, and their signals
-//!
 //! - [`outbound`]: outgoing data, independent of the paths that carry it
-//!
 //! - [`allocator`]: choice of data and path at departure
-//!
 //! - [`queues`]: data that waits ahead of the subflows' windows, as in Linux
-//!
 //! - [`inbound`]: received data, and the receive buffer that all paths share
-//!
 //! - [`path`]: one path's subflow and its mappings
 
 mod allocator;

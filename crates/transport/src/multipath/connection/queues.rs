@@ -2,14 +2,14 @@
 //! subflow at once and waits there for the subflow's window.
 //!
 //! - The socket accepts data until its send buffer is full. Data stays in the buffer until the peer
-//! acknowledges it *in order*. The buffer is the sum of the subflows' buffers. A full buffer is
-//! filled again once a third is free.
+//!   acknowledges it *in order*. The buffer is the sum of the subflows' buffers. A full buffer is
+//!   filled again once a third is free.
 //! - Accepted data is bound at once, in bursts, to the path with the queue that drains soonest.
-//! Nothing is bound while that path's own buffer is full.
+//!   Nothing is bound while that path's own buffer is full.
 //! - So a stopped path blocks the data queued after its own. The other paths run dry once that data
-//! fills the send buffer. After five expiries of the connection's timer without a segment on the
-//! path, all unacknowledged data is bound anew. The path is then left out until a segment arrives
-//! on it.
+//!   fills the send buffer. After five expiries of the connection's timer without a segment on the
+//!   path, all unacknowledged data is bound anew. The path is then left out until a segment arrives
+//!   on it.
 
 #[cfg(test)]
 mod tests;

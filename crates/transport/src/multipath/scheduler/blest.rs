@@ -1,5 +1,5 @@
 //! BLEST: a slow path is left out if its data would keep the fast path from filling the peer's
-//! window (Ferlin, Alay, Mehani, Boreli, IFIP Networking 2016).
+//! window. As in Ferlin, Alay, Mehani, Boreli, IFIP Networking 2016.
 //!
 //! While a segment crosses the slow path, the fast path could send `X = MSS (cwnd + (r - 1) / 2) r`
 //! bytes, where `r` is the ratio of their round-trip times. A wait is better if `lambda X` exceeds

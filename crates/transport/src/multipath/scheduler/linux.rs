@@ -1,8 +1,8 @@
 //! Linux's own scheduler, the only one it has had since 5.10 (net/mptcp/protocol.c,
-//! `mptcp_subflow_get_send`): the path whose send queue drains soonest at its pacing rate, in
-//! bursts of about 64 kB.
+//! `mptcp_subflow_get_send`). The scheduler chooses the path whose send queue drains soonest at its
+//! pacing rate, in bursts of about 64 kB.
 //!
-//! It chooses where data waits, not where it leaves: see `connection::queues`. Over a
+//! The choice decides where data waits, not where it leaves: see `connection::queues`. Over a
 //! single path nothing waits.
 
 use super::{Choice, Demand, PathScheduler, PathView};
@@ -18,7 +18,7 @@ pub struct Linux;
 /// A path with a send queue.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::multipath) struct Queue {
-    /// Memory of what is sent and not acknowledged, or waits, bytes (`sk_wmem_queued`).
+    /// Memory of unacknowledged and waiting data, bytes (`sk_wmem_queued`).
     pub(in crate::multipath) memory: u64,
     /// Average pacing rate, bits per second; zero before the first choice.
     pub(in crate::multipath) pace: u64,
@@ -30,8 +30,8 @@ impl Queue {
         (u128::from(self.memory) << 35) / u128::from(self.pace.max(1))
     }
 
-    /// The average after a choice: the present rate, weighted with the burst, and the old average,
-    /// weighted with what is queued.
+    /// Returns the average rate after a choice: the present rate, weighted with the burst, and the
+    /// old average, weighted with the queued memory.
     pub(in crate::multipath) fn averaged(&self, rate: u64, burst: u64) -> u64 {
         let sum =
             u128::from(self.pace) * u128::from(self.memory) + u128::from(rate) * u128::from(burst);

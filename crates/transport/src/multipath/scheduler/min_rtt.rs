@@ -1,5 +1,5 @@
-//! The lowest smoothed round-trip time among the paths with room (Raiciu et al., NSDI 2012; Linux
-//! out-of-tree `mptcp_sched.c`).
+//! Scheduler by the lowest smoothed round-trip time among the paths with room. As in Raiciu et al.,
+//! NSDI 2012, and Linux out-of-tree `mptcp_sched.c`.
 
 use super::{Choice, Demand, PathScheduler, PathView, fastest};
 use fadeout_core::registry::{Entry, Registered, Settings};

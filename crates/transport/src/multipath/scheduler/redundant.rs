@@ -3,7 +3,8 @@
 use super::{Choice, Demand, PathScheduler, PathView};
 use fadeout_core::registry::{Entry, Registered, Settings};
 
-/// All paths at once. The connection keeps a cursor a path and skips what is acknowledged.
+/// Scheduler that sends on all paths at once. The connection keeps a cursor a path and skips
+/// acknowledged data.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Redundant;
 

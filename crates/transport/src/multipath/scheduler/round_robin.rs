@@ -1,5 +1,5 @@
-//! A segment on each path in turn, among those with room (Paasch et al., CSWS 2014; Linux
-//! out-of-tree `mptcp_rr.c` with a quota of one segment).
+//! Scheduler with one segment on each path in turn, among those with room. As in Paasch et al.,
+//! CSWS 2014, and Linux out-of-tree `mptcp_rr.c` with a quota of one segment.
 
 use super::{Choice, Demand, PathScheduler, PathView};
 use crate::multipath::PathId;

@@ -1,4 +1,4 @@
-//! How the machines of an endpoint take part in its handshake.
+//! The handshake from the view of an endpoint's machines.
 
 use super::opening::{Answer, SynContents};
 use super::{TcpEndpoint, push_ack};
@@ -83,7 +83,7 @@ impl TcpEndpoint {
                     out.push(reset);
                 }
             }
-            // What it carries is not taken: its end sends it again.
+            // The data on a crossed SYN is ignored, because its end sends it again.
             Answer::CrossedSyn => {
                 let terms = self.opening.on_syn(segment);
                 self.receiver.on_syn(segment, terms);
@@ -173,8 +173,8 @@ impl TcpEndpoint {
         }
     }
 
-    /// The peer answered a SYN: data leaves, after what it did not take of that on the SYN, or an
-    /// acknowledgment.
+    /// Processes the peer's answer to a SYN. Data leaves, after the data on the SYN that the peer
+    /// did not accept, or an acknowledgment.
     ///
     /// Standard: RFC 7413 §4.2.2.
     fn take_answer(
@@ -207,7 +207,8 @@ impl TcpEndpoint {
         }
     }
 
-    /// Takes the data on the peer's SYN or SYN-ACK, which acknowledges it or is acknowledged at once.
+    /// Accepts the data on the peer's SYN or SYN-ACK, which acknowledges it or is acknowledged at
+    /// once.
     fn take_early(&mut self, now: Time, segment: &Segment, out: &mut Outbox) {
         let data = Segment {
             seq: 1,

@@ -48,14 +48,14 @@ impl Bench {
         self.now += Span::from_millis(millis);
     }
 
-    /// What leaves at a command.
+    /// Returns the segments that leave at a command.
     fn command(&mut self, command: AppCommand) -> Vec<Segment> {
         let mut out = Outbox::default();
         self.tcp.on_app(self.now, command, &mut out, &mut NullProbe);
         self.left(out)
     }
 
-    /// What leaves as a segment arrives.
+    /// Returns the segments that leave as a segment arrives.
     fn arrive(&mut self, segment: Segment) -> Vec<Segment> {
         let mut out = Outbox::default();
         let probe = &mut NullProbe;

@@ -1,13 +1,13 @@
-//! Freeze-TCP at the receiver (Goff, Moronski, Phatak and Gupta, INFOCOM 2000): about a round
-//! trip before an outage that it foresees it closes its window, and when the link is back it says
-//! three times that the window is open.
+//! Freeze-TCP at the receiver (Goff, Moronski, Phatak and Gupta, INFOCOM 2000). The receiver closes
+//! its window about a round trip before a predicted outage. When the link is back it announces the
+//! open window three times.
 
 use fadeout_core::{LinkInfo, Span, Time};
 
 /// Acknowledgments that announce the end of an outage.
 const ANNOUNCEMENTS: u32 = 3;
 
-/// Whether the window is closed, or when it will be.
+/// State of the closed window, and the time of the next close.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Freeze {
     is_frozen: bool,
@@ -44,7 +44,7 @@ impl Freeze {
         }
     }
 
-    /// Whether the window closes now, which an acknowledgment must tell.
+    /// Returns true if the window closes now, which an acknowledgment must report.
     pub(super) fn on_wake(&mut self, now: Time) -> bool {
         let closes = self.freeze_at <= now;
         if closes {

@@ -29,8 +29,8 @@ impl Marks {
         self.feedback = feedback;
     }
 
-    /// Whether a segment with data ends a run of equal marks: what came before must be
-    /// acknowledged first, with the echo that it had.
+    /// Returns true if a segment with data ends a run of equal marks. Earlier segments must then be
+    /// acknowledged first, with their own echo.
     pub(super) fn ends_run(&self, ecn: Ecn) -> bool {
         self.feedback == EcnFeedback::Dctcp && (ecn == Ecn::Ce) != self.echoes
     }
@@ -54,7 +54,7 @@ impl Marks {
         is_marked
     }
 
-    /// Whether enough marks are untold for an ACK to leave now.
+    /// Returns true if enough marks are unreported for an ACK to leave now.
     pub(super) fn is_ack_due(&self) -> bool {
         self.marked - self.told >= MARKS_PER_ACK
     }

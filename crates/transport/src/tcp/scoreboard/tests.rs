@@ -183,7 +183,8 @@ fn what_is_sacked_side_by_side_becomes_one_piece() {
 
 #[test]
 fn a_short_end_of_a_piece_is_joined_by_a_block_that_covers_both_alone() {
-    // Linux joins what has segments of one length, and leaves a piece whole that a block covers.
+    // Linux joins sk_buffs with segments of one length, and leaves an sk_buff whole that a block
+    // covers.
     let pieces = |blocks: &[&[u64]]| {
         let mut board = in_pieces(&[1, 2]);
         board.get_mut(2).len = 40;

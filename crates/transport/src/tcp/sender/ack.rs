@@ -329,8 +329,8 @@ impl Sender {
         acked
     }
 
-    /// Takes a round-trip time sample from the acknowledged segments (Karn, and RFC 7323 section 4 for
-    /// timestamps). Returns true if one was unambiguous.
+    /// Takes a round-trip time sample from the acknowledged segments (Karn, and RFC 7323 section 4
+    /// for timestamps). Returns true if one was unambiguous.
     fn sample_rtt(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! What the handshake tells the sending half.
+//! Results of the handshake for the sending half.
 
 use crate::congestion::EcnFeedback;
 use fadeout_core::Span;
@@ -15,6 +15,6 @@ pub(in crate::tcp) struct Agreed {
     pub(in crate::tcp) handshake_rtt: Option<Span>,
     /// SYNs were lost: the window is one segment.
     pub(in crate::tcp) starts_from_one: bool,
-    /// Both ends opened, and their SYNs crossed.
+    /// True if both ends opened and their SYNs crossed.
     pub(in crate::tcp) is_crossed: bool,
 }

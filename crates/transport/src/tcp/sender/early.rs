@@ -16,9 +16,9 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// The SYN that left at `sent_at` carried data up to `end`, and its answer acknowledged it up to
-    /// `ack`. What is left is lost, for a reason other than congestion, and goes again at once
-    /// (Linux `tcp_non_congestion_loss_retransmit`).
+    /// Processes the answer to the SYN that left at `sent_at` with data up to `end`. The answer
+    /// acknowledged the data up to `ack`. The rest is lost for a reason other than congestion, and
+    /// is retransmitted at once (Linux `tcp_non_congestion_loss_retransmit`).
     pub(in crate::tcp) fn on_early_answer<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,

@@ -26,7 +26,7 @@ impl Marks {
         self.is_l4s = feedback == EcnFeedback::Accurate && needed == EcnFeedback::Accurate;
     }
 
-    /// Whether ECN was agreed on.
+    /// Returns true if ECN was agreed on.
     pub(super) fn is_agreed(&self) -> bool {
         self.feedback != EcnFeedback::None
     }
@@ -40,7 +40,8 @@ impl Marks {
         }
     }
 
-    /// Whether an ACK reports marks, and with accurate feedback how many.
+    /// Processes the ECN report of an ACK. Returns true if it reports marks, and their count with
+    /// accurate feedback. `None` without a count.
     pub(super) fn take(&mut self, segment: &Segment) -> (bool, Option<u32>) {
         match self.feedback {
             EcnFeedback::None => (false, None),

@@ -15,7 +15,7 @@ use fadeout_core::{Probe, RetransmitCause, Span, Time};
 pub(super) struct LossProbe {
     /// SND.NXT when the probe was sent; `None` when none is outstanding.
     pub(super) high_seq: Option<u64>,
-    /// Whether the probe was a retransmission.
+    /// True if the probe was a retransmission.
     pub(super) is_retransmission: bool,
 }
 
@@ -68,8 +68,7 @@ impl Sender {
                 self.probe.is_retransmission = false;
                 true
             } else {
-                // A tail that was SACKed is no tail loss; what is missing below it is found
-                // otherwise.
+                // A SACKed tail is no tail loss. Segments missing below it are found otherwise.
                 let last = self.board.end() - 1;
                 self.probe.is_retransmission = !self.board.get(last).tags.has(Tags::SACKED)
                     && self.resend(cx, last, RetransmitCause::TailLossProbe);
@@ -87,7 +86,7 @@ impl Sender {
         self.rearm_rto(cx.now);
     }
 
-    /// Finds out from an ACK what became of the probe (section 7.4).
+    /// Determines from an ACK whether the probe or the original arrived (section 7.4).
     pub(super) fn take_probe_ack<P: Probe>(
         &mut self,
         cx: &mut Step<'_, P>,

@@ -32,7 +32,7 @@ impl Default for SackNews {
 }
 
 impl Sender {
-    /// Tags what the blocks of `segment` cover.
+    /// Tags the segments that the blocks of `segment` cover.
     pub(super) fn take_sacks(
         &mut self,
         now: Time,
@@ -67,8 +67,8 @@ impl Sender {
         news
     }
 
-    /// Tags the parts of `block` that no block of the previous ACK covered. A part that is looked at twice
-    /// is as it was.
+    /// Tags the parts of `block` that no block of the previous ACK covered. A second pass over a
+    /// part changes nothing.
     fn tag_uncached(
         &mut self,
         now: Time,
@@ -118,7 +118,7 @@ impl Sender {
                     news.times.take(segment.sent_at);
                 }
                 if self.config.recovery == LossRecovery::Sack {
-                    // RFC 6675 section 4, SetPipe: nothing counts of what was SACKed.
+                    // RFC 6675 section 4, SetPipe: no SACKed octet counts.
                     self.board.clear_retransmitted(number);
                 }
                 self.board.mark_sacked(number);

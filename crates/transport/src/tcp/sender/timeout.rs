@@ -1,5 +1,5 @@
-//! The retransmission timeout, what it does to the window, how spurious ones are found (F-RTO), and
-//! zero-window probes.
+//! The retransmission timeout, its effect on the window, detection of spurious timeouts (F-RTO),
+//! and zero-window probes.
 //!
 //! Standard: RFC 6298 §5; RFC 5681 §3.1; RFC 5682.
 
@@ -103,7 +103,7 @@ impl Sender {
         }
         let spares_recent = self.config.recovery == LossRecovery::Rack;
         for number in head..self.board.end() {
-            // RFC 8985 section 6.3: what was sent less than a round trip ago may still arrive.
+            // RFC 8985 section 6.3: segments sent less than a round trip ago may still arrive.
             let sent_at = self.board.get(number).sent_at;
             if number != head
                 && spares_recent

@@ -49,7 +49,7 @@ impl Sender {
         self.undo.retransmissions = (outstanding > 0).then_some(outstanding);
     }
 
-    /// Whether the original, not its retransmission, caused this ACK.
+    /// Returns true if the original, not its retransmission, caused this ACK.
     ///
     /// Standard: RFC 3522 step 5.
     fn is_original_delayed(&self) -> bool {

@@ -65,7 +65,8 @@ mod tests {
     use super::*;
     use crate::congestion::testing::{ack, at_ms};
 
-    /// The excess after an ACK of `acked` segments with a bandwidth of 100 a second and a window of 50.
+    /// Returns the excess after an ACK of `acked` segments, at a bandwidth of 100 a second and a
+    /// window of 50.
     fn heard(aggregation: &mut Aggregation, ms: u64, acked: u32) -> f64 {
         aggregation.on_ack(&ack(at_ms(ms), acked), 100.0, 50.0, false);
         aggregation.slots[aggregation.slot]
@@ -74,9 +75,9 @@ mod tests {
     #[test]
     fn the_excess_is_what_came_beyond_the_bandwidth() {
         let mut it = Aggregation::default();
-        // An epoch begins with what the bandwidth explains.
+        // An epoch begins with the segments that the bandwidth explains.
         assert_eq!(heard(&mut it, 1_000, 10), 10.0);
-        // 15 in 20 ms, of which two are explained; the largest stays.
+        // 15 in 20 ms, of which two are explained. The largest stays.
         assert_eq!(heard(&mut it, 1_020, 5), 13.0);
         assert_eq!(heard(&mut it, 1_100, 1), 13.0);
         assert_eq!(it.acked, 16.0);
@@ -88,7 +89,7 @@ mod tests {
         assert_eq!((it.acked, it.since), (77.0, at_ms(1_000)));
         heard(&mut later, 1_760, 1);
         assert_eq!((later.acked, later.since), (1.0, at_ms(1_760)));
-        // Who delivers nothing says nothing.
+        // An ACK that delivers nothing changes nothing.
         heard(&mut later, 9_000, 0);
         assert_eq!((later.acked, later.since), (1.0, at_ms(1_760)));
     }

@@ -4,7 +4,7 @@ use super::super::super::AckSample;
 
 /// Rounds an interval takes at least; one of four times as many is given up.
 const INTERVAL_ROUNDS: u32 = 4;
-/// Loss from which an interval ends: a fifth of what was delivered.
+/// Loss ratio that ends an interval: a fifth of the delivered data.
 const LOSS_RATIO: f64 = 50.0 / 256.0;
 /// Two intervals agree within an eighth, or within this many bytes per second.
 const RATIO: f64 = 1.0 / 8.0;
@@ -48,7 +48,8 @@ impl Policer {
         self.is_used.then_some(self.bandwidth)
     }
 
-    /// Takes an ACK; true when the rate has been used long enough and probing starts again.
+    /// Processes an ACK. Returns true when the rate has been used long enough and probing starts
+    /// again.
     pub(super) fn on_ack(&mut self, ack: &AckSample, step: Step) -> bool {
         if ack.delivered_now > 0 {
             self.last.at_ms = ack.now.as_millis();
@@ -152,7 +153,8 @@ mod tests {
         ..STEP
     };
 
-    /// An ACK at `ms`, when so many have been delivered and lost in all; `is_loss` of them now.
+    /// Returns an ACK at `ms` with these totals of delivered and lost segments. `is_loss`: true if
+    /// this ACK reports a loss.
     fn heard(ms: u64, delivered: u64, lost: u64, is_loss: bool) -> AckSample {
         AckSample {
             delivered,
@@ -186,7 +188,8 @@ mod tests {
 
     #[test]
     fn two_intervals_with_like_rates_make_a_policer() {
-        // 400 segments in 400 ms are 1000 a second; an eighth either way is alike, and the mean is used.
+        // 400 segments in 400 ms are 1000 a second. An eighth either way counts as equal, and the
+        // mean is used.
         for (delivered, rate) in [
             (440, Some(1_050.0)),
             (450, Some(1_062.5)),

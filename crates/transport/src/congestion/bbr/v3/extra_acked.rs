@@ -7,7 +7,7 @@ use fadeout_core::Time;
 /// Rounds in which the largest burst is remembered, beside the one under way.
 const ROUNDS: u64 = 9;
 
-/// How much more was acknowledged at once than the bandwidth explains.
+/// Excess of data acknowledged at once over the bandwidth's share.
 ///
 /// Source: draft-ietf-ccwg-bbr section 5.5.9.
 #[derive(Debug, Clone)]
@@ -32,8 +32,8 @@ impl ExtraAcked {
         self.delivered = 0.0;
     }
 
-    /// Takes an ACK in `round`, at `bandwidth` in segments per second; what counts is at most the
-    /// window `cwnd`.
+    /// Processes an ACK in `round`, at `bandwidth` in segments per second. The excess is at most
+    /// the window `cwnd`.
     pub(super) fn on_ack(&mut self, ack: &AckSample, round: u64, bandwidth: f64, cwnd: f64) {
         let mut expected = bandwidth * ack.now.since(self.since).as_secs_f64();
         if self.delivered <= expected {
@@ -60,7 +60,7 @@ mod tests {
     fn a_burst_counts_for_what_the_bandwidth_does_not_explain() {
         let mut extra = ExtraAcked::new();
         extra.restart(at_ms(0));
-        // A thousand segments a second explain ten in 10 ms; 25 come, then 5 more at once.
+        // A thousand segments a second explain ten in 10 ms. 25 come, then 5 more at once.
         extra.on_ack(&ack(at_ms(10), 25), 0, 1000.0, 100.0);
         assert_eq!(extra.max(), 25.0);
         extra.on_ack(&ack(at_ms(10), 5), 0, 1000.0, 100.0);

@@ -28,8 +28,8 @@ impl MinRtt {
         }
     }
 
-    /// Takes the sample of an ACK. The queue has to be emptied every `interval`, and what was seen
-    /// is forgotten after `window`.
+    /// Processes the sample of an ACK. The queue has to be emptied every `interval`, and samples
+    /// are forgotten after `window`.
     pub(super) fn on_ack(&mut self, ack: &AckSample, interval: Span, window: Span) {
         self.has_expired = ack.now.since(self.recent_at) > interval;
         if let Some(rtt) = ack.rtt
@@ -52,7 +52,7 @@ impl MinRtt {
         self.recent_at = now;
     }
 
-    /// Whether the queue has to be emptied to see the smallest again.
+    /// Returns true if the queue has to be emptied to see the smallest again.
     pub(super) fn has_expired(&self) -> bool {
         self.has_expired
     }

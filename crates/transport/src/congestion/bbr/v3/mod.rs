@@ -1,17 +1,16 @@
 //! BBR version 3, as the Internet-Draft has it.
 //!
-//! Beside the largest bandwidth and the smallest round-trip time the model has bounds: a
-//! short-term one on rate and data in flight, lowered in every round with a loss, and a long-term
-//! one on data in flight, found by probing until the loss rate exceeds 2 %. PROBE_BW goes DOWN
-//! (0.9), CRUISE, REFILL, UP (1.25), at an interval of 2 to 3 s or 63 rounds.
+//! Beside the largest bandwidth and the smallest round-trip time the model has bounds. A short-term
+//! bound on rate and data in flight is lowered in every round with a loss. A long-term bound on
+//! data in flight is found by probing until the loss rate exceeds 2 %. PROBE_BW goes DOWN (0.9),
+//! CRUISE, REFILL, UP (1.25), at an interval of 2 to 3 s or 63 rounds.
 //!
 //! Source: draft-ietf-ccwg-bbr (a snapshot of 2026; gains that changed between revisions are
 //! parameters). Windows are in segments, bandwidths in segments per second.
 //!
-//! Not modelled: the loss of a segment is judged by the newest segment that the same ACK
-//! acknowledges, not by the lost one's own record; ranges of loss in STARTUP are counted as ACKs
-//! that report one; marks are ignored, as in the draft (Google's code answers them on paths
-//! under 5 ms).
+//! Not modelled: the lost segment's own record. The newest segment that the same ACK acknowledges
+//! judges its loss. Ranges of loss in STARTUP are counted as ACKs that report one. Marks are
+//! ignored, as in the draft (Google's code answers them on paths under 5 ms).
 
 mod extra_acked;
 mod losses;
@@ -290,7 +289,7 @@ impl CongestionControl for BbrV3 {
         }
     }
 
-    /// The repairs of a round, and what probes for bandwidth beside them.
+    /// Returns three windows, for the repairs of a round and the probing for bandwidth beside them.
     fn buffered_windows(&self) -> u32 {
         3
     }

@@ -206,8 +206,8 @@ impl Model {
     }
 }
 
-/// Returns the data in flight when the loss rate passed `threshold`. The result has all but the
-/// last `size` lost segments of `tx`, and as many of those as keep to the threshold.
+/// Returns the data in flight when the loss rate passed `threshold`. The last `size` segments of
+/// `tx` count only as far as they keep to the threshold.
 pub(super) fn inflight_at_loss(threshold: f64, tx: f64, lost: f64, size: f64) -> f64 {
     let (before, lost_before) = (tx - size, lost - size);
     before + (threshold * before - lost_before) / (1.0 - threshold)

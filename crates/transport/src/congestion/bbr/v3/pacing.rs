@@ -25,7 +25,7 @@ impl Pacing {
         self.rate = gain * cwnd * mss / rtt.as_secs_f64();
     }
 
-    /// Whether the first round-trip time has yet to be seen.
+    /// Returns true if the first round-trip time has yet to be seen.
     pub(super) fn waits_for_rtt(&self) -> bool {
         !self.has_seen_rtt
     }

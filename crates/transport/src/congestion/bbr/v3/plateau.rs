@@ -1,4 +1,4 @@
-//! Whether the bandwidth has stopped to grow.
+//! Detector of the end of the bandwidth's growth.
 //!
 //! Source: draft-ietf-ccwg-bbr section 5.3.1.2.
 
@@ -34,7 +34,7 @@ impl Plateau {
         self.is_reached = self.rounds >= ROUNDS;
     }
 
-    /// Whether this is a plateau.
+    /// Returns true if the plateau is reached.
     pub(super) fn is_reached(&self) -> bool {
         self.is_reached
     }

@@ -27,10 +27,10 @@ enum AckPhase {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Probe {
     ack_phase: AckPhase,
-    /// Whether losses now are the probe's.
+    /// True if the probe causes losses now.
     pub(super) is_sampling: bool,
     pub(super) was_too_high: bool,
-    /// Whether UP ended before it saw a loss, only because the last probe had.
+    /// True if UP ended before it saw a loss, only because the last probe had one.
     was_precautionary: bool,
     pub(super) rounds_since: u32,
     wait: Span,

@@ -138,7 +138,7 @@ fn a_full_pipe_has_a_short_queue() {
     let mut bbr = build::<BbrV3>(&[]);
     let report = Pipe::clean_20m().run(&mut bbr, Span::from_secs(30));
     assert!(report.received_mbps > 18.0, "{report:?}");
-    // 50.6 ms without a queue; probing up adds a quarter of it one round in fifty.
+    // 50.6 ms without a queue. Probing up adds a quarter of it one round in fifty.
     assert!(report.mean_rtt_ms < 60.0, "{report:?}");
 }
 

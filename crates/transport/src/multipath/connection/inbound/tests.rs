@@ -79,8 +79,8 @@ fn what_is_not_read_fills_the_window_and_reading_opens_it() {
 
 #[test]
 fn what_the_syn_offered_is_never_taken_back() {
-    // Small segments take more of the buffer than a SYN can know. The peer may use all of it on one path
-    // and have nothing left to fill the hole of the other with.
+    // Small segments take more of the buffer than a SYN can know. The peer may use all of it on one
+    // path. Then nothing is left to fill the hole of the other path.
     for mss in [150, 1_000, 9_000] {
         let mut inbound = Inbound::new(&TcpConfig::linux(), false);
         let (offered, _) = inbound.syn_window();
@@ -170,7 +170,7 @@ fn what_arrives_on_a_subflow_lets_that_one_offer_more() {
     assert!(inbound.advertise(0, MSS) >= second, "it stays offered");
 }
 
-/// One that counts memory as of a device's buffers.
+/// Returns a receiving half that counts memory as in a device's buffers.
 fn of_a_device() -> Inbound {
     let packet_memory = PacketMemory {
         alone: 728,
@@ -214,7 +214,7 @@ fn a_path_is_crowded_where_what_is_in_order_leaves_less_than_was_offered() {
     };
     assert!(!crowds(&mut inbound, 1, 1_001), "there is room");
     assert!(crowds(&mut inbound, 1, 60_001));
-    // What is old, or leaves a gap, is not read.
+    // Old data, or data behind a gap, is not read.
     assert!(!crowds(&mut inbound, 2, 60_001), "a gap");
     inbound.insert(1, 60_001, MSS);
     assert!(!crowds(&mut inbound, 1, 60_001), "old");

@@ -10,7 +10,8 @@ fn rto(index: usize) -> Span {
     Span::from_millis(200 + 500 * index as u64)
 }
 
-/// Two paths, the second as `second`, a tenth of a second apart; this end opens or not.
+/// Returns two paths, the second as `second`, a tenth of a second apart. `is_opener`: true if this
+/// end opens.
 fn manager(second: PathConfig, is_opener: bool) -> PathManager {
     let paths = [PathConfig::default(), second];
     let mut manager = PathManager::new(paths, Span::from_millis(100), 2);

@@ -189,7 +189,7 @@ fn what_a_lost_path_had_is_bound_anew() {
     assert_eq!((queues.first(0), queues.bytes(0)), (None, 0));
     fill(&mut queues, at(1), &data, &paths);
     assert_eq!(queues.first(1), waiting(2_001, 10_001, true));
-    // What was written since was never bound.
+    // Newly written data was never bound.
     data.write(500);
     fill(&mut queues, at(2), &data, &paths);
     assert_eq!(queues.bytes(1), 8_500);
@@ -256,7 +256,7 @@ fn an_idle_backup_carries_the_head_of_the_line_after_two_silent_expiries() {
     queues.on_timer(at(200), &data, &paths);
     assert_eq!(queues.first(1), None);
     queues.on_timer(at(400), &data, &paths);
-    // What is left of its fragment.
+    // Rest of its fragment.
     let rest = waiting(FRAGMENT + 2, 2 * FRAGMENT + 1, true);
     assert_eq!(queues.first(1), rest);
 }
@@ -365,7 +365,7 @@ fn what_is_bound_behind_a_piece_that_has_begun_to_leave_is_a_piece_of_its_own() 
 fn pieces_of_memory_count_beside_their_bytes() {
     let mut paths = vec![path(10)];
     paths[0].view.snd_nxt = 20_001;
-    // 20 pieces of 1000 bytes and 896 beside them leave 49,120 of 87,040; 80 leave nothing.
+    // 20 sk_buffs of 1000 bytes with 896 more each leave 49,120 of 87,040. 80 leave nothing.
     for (pieces, bound) in [(20, 2 * FRAGMENT), (80, 0)] {
         paths[0].view.pieces = pieces;
         let mut queues = queues(&paths);
@@ -376,7 +376,8 @@ fn pieces_of_memory_count_beside_their_bytes() {
 
 #[test]
 fn the_pieces_of_a_burst_use_up_the_buffer_as_their_bytes_do() {
-    // 50,000 bytes are free: two fragments' data are more, one and the heads of its pieces of 1,000 bytes, too.
+    // 50,000 bytes are free. Two fragments need more than that. So do one fragment and the heads of
+    // its 1,000-byte sk_buffs.
     for (piece, bound) in [(1_000_000, 2 * FRAGMENT), (1_000, FRAGMENT)] {
         let mut paths = vec![path(10)];
         paths[0].view.piece = piece;
@@ -426,7 +427,7 @@ fn a_subflow_that_opens_wakes_the_writer_where_there_is_any_room() {
 fn a_buffer_that_grows_binds_nothing_before_an_acknowledgment() {
     let mut paths = vec![path(10)];
     let mut queues = queues(&paths);
-    // What is in flight takes all of the path's buffer.
+    // Data in flight takes all of the path's buffer.
     (paths[0].view.snd_nxt, paths[0].view.pieces) = (20_001, 80);
     let data = written(1_000_000);
     fill(&mut queues, at(0), &data, &paths);

@@ -137,7 +137,7 @@ fn a_path_becomes_a_backup_and_regular_again_while_running() {
         net.run(ms(1_990));
         let before = net.carried(1);
         assert!(before > 1_000_000, "{scheduler}: {before}");
-        // What waits on the path already goes out still.
+        // Data that already waits on the path still leaves.
         net.run(ms(2_500));
         let while_draining = net.carried(1);
         net.run(ms(3_990));

@@ -27,21 +27,21 @@ impl Early {
         self.is_on
     }
 
-    /// How much of what is `unsent` leaves on the SYN.
+    /// Returns the number of the `unsent` bytes that leave on the SYN.
     pub(super) fn leave(&mut self, unsent: u64) -> u32 {
         let len = u64::from(self.room).min(unsent) as u32;
         self.sent = self.sent.max(len);
         len
     }
 
-    /// First sequence number behind what left on the SYN.
+    /// Returns the first sequence number after the data on the SYN.
     #[inline]
     pub(super) fn end(&self) -> u64 {
         1 + u64::from(self.sent)
     }
 
-    /// The peer's answer acknowledges up to `ack`. Returns the end of what left, and whether that
-    /// is all.
+    /// Processes the peer's acknowledgment up to `ack` of the SYN's data. Returns the end of that
+    /// data, and true if `ack` covers all of it.
     pub(super) fn on_answer(&mut self, ack: u64) -> (u64, bool) {
         let end = self.end();
         let is_complete = ack == end;

@@ -73,7 +73,7 @@ fn linux() -> AckPolicy {
     })
 }
 
-/// One that came by data before, with this timeout, in ms, and no quick ACKs left.
+/// Returns a policy after earlier data, with this timeout in ms and no quick ACKs left.
 fn adapted(adaptive: u64) -> AckPolicy {
     let mut policy = linux();
     data(&mut policy, 0, 1_000);
@@ -248,7 +248,7 @@ fn a_delay_that_was_too_short_is_doubled_and_a_missing_reply_is_not_awaited_agai
     assert_eq!(waiting.adaptive, ms(40));
 }
 
-/// Whether the ACK of a segment that leaves a gap waits.
+/// Returns true if the ACK of a segment that leaves a gap waits.
 fn is_thinned(policy: &mut AckPolicy, next: u64, rtt: u64) -> bool {
     let cx = Unacknowledged {
         rtt: Span::from_millis(rtt),
@@ -267,7 +267,8 @@ fn acks_of_data_out_of_order_are_thinned_after_three() {
     assert_eq!(policy.wake_at(), soon, "a twentieth of the round trip");
     assert!(!policy.on_wake(at(0), Span::from_secs(1)));
     assert!(policy.on_wake(soon, Span::from_secs(1)));
-    // They say when the last of them was held back; an ACK that leaves before says what time it is.
+    // Their timestamp is that of the last ACK held back. An ACK that leaves earlier has the present
+    // time.
     let before = Time::ZERO + Span::from_micros(500);
     assert_eq!(
         [soon, before].map(|at| policy.stamped_at(at)),

@@ -135,7 +135,7 @@ fn fixed(profile: &str, bytes: u64) -> AdvertisedWindow {
     })
 }
 
-/// One without a scale and with this buffer, of which `last` bytes are offered.
+/// Returns a window without a scale and with this buffer, of which `last` bytes are offered.
 fn unscaled(buffer: u64, last: u64) -> AdvertisedWindow {
     let mut window = listening();
     window.forgo_scaling();
@@ -415,7 +415,7 @@ fn a_window_doubles_where_half_of_it_is_used_and_reading_brings_twice_as_much() 
     assert!(doubles(1_000, 0));
     // Behind a gap as much is held as lets the window not double.
     assert!(doubles(20_000, 48_000) && !doubles(20_000, 50_000));
-    // The clamp is what is compared, where it is less (`window_clamp`).
+    // The clamp is compared if it is smaller (`window_clamp`).
     assert!(!doubles_below(40_000)(20_001, 0));
 }
 

@@ -1,6 +1,6 @@
-//! TCP-Casablanca at the sender (Biaz and Vaidya, IEEE/ACM Transactions on Networking 13(3),
-//! 2005): one segment of `k` leaves as expendable, for a biased queue to drop first. The receiver
-//! then knows the radio's losses from the queue's, and says so.
+//! TCP-Casablanca at the sender (Biaz and Vaidya, IEEE/ACM Transactions on Networking 13(3), 2005).
+//! One segment of `k` leaves as expendable, for a biased queue to drop first. So the receiver can
+//! separate the radio's losses from the queue's, and reports them.
 
 use super::Sender;
 use crate::tcp::config::LossResponse;
@@ -12,13 +12,13 @@ impl Sender {
         self.config.resilience.loss == LossResponse::Casablanca
     }
 
-    /// Whether the new segment at `seq` leaves as expendable.
+    /// Returns true if the new segment at `seq` leaves as expendable.
     pub(in crate::tcp::sender) fn is_expendable(&self, seq: u64) -> bool {
         let every = self.config.resilience.expendable_every;
         self.uses_casablanca() && expendable::is_expendable(seq, self.window.mss, every)
     }
 
-    /// Remembers what an ACK says of the losses it reports.
+    /// Records the kind of the losses that an ACK reports.
     pub(in crate::tcp::sender) fn take_loss_notification(&mut self, segment: &Segment) {
         self.resilience.is_radio_loss = self.uses_casablanca() && segment.is_radio_loss;
     }

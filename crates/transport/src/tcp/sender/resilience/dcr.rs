@@ -19,7 +19,7 @@ pub(super) struct LossDelay {
 }
 
 impl Sender {
-    /// How long a loss response waits; `None` when it does not.
+    /// Returns the time that a loss response waits. `None` if it does not wait.
     fn loss_delay(&self) -> Option<Span> {
         let of_scheme = match self.config.resilience.loss {
             LossResponse::Delayed => Some(self.config.resilience.loss_delay_rtts),
@@ -29,8 +29,8 @@ impl Sender {
         Some(Span::from_secs_f64(self.rtt.srtt().as_secs_f64() * rtts))
     }
 
-    /// Whether loss detection waits now; `is_missing`: something above SND.UNA has arrived. Arms
-    /// the timer that ends the wait.
+    /// Returns true if loss detection waits now, and arms the timer that ends the wait.
+    /// `is_missing`: true if a segment above SND.UNA has arrived.
     pub(in crate::tcp::sender) fn delays_losses(
         &mut self,
         now: Time,
@@ -56,7 +56,7 @@ impl Sender {
         true
     }
 
-    /// Whether each duplicate ACK lets a new segment out while the response waits.
+    /// Returns true if each duplicate ACK lets a new segment out while the response waits.
     pub(in crate::tcp::sender) fn is_waiting_for_repair(&self) -> bool {
         self.resilience.delay.since.is_some()
     }

@@ -35,8 +35,9 @@ impl Sender {
         self.arm(TimerKind::Outage, at);
     }
 
-    /// An acknowledgment that brought something new. After a probe it means that the route is
-    /// back; before one it was under way when the route failed.
+    /// Leaves standby after an acknowledgment with new information. After a probe it means that the
+    /// route is back. Before a probe it was in flight when the route failed. Returns true if
+    /// standby ends.
     pub(super) fn leave_standby<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
         let is_answer = matches!(
             self.resilience.outage,

@@ -1,5 +1,5 @@
-//! TCP-Feedback: a source that is told of a route failure snoozes until it is told of the new
-//! route (Chandran, Raghunathan, Venkatesan and Prakash, IEEE Personal Communications 2001).
+//! TCP-Feedback: a source snoozes from the notice of a route failure to the notice of the new route
+//! (Chandran, Raghunathan, Venkatesan and Prakash, IEEE Personal Communications 2001).
 
 use super::{Sender, Step};
 use fadeout_core::Probe;

@@ -1,8 +1,9 @@
-//! Freeze-TCP at the sender (Goff, Moronski, Phatak and Gupta, INFOCOM 2000): the receiver closes
-//! its window before an outage, and the sender persists with the window that it had.
+//! Freeze-TCP at the sender (Goff, Moronski, Phatak and Gupta, INFOCOM 2000). The receiver closes
+//! its window before an outage, and the sender persists with its old window.
 //!
-//! A standard sender does that when everything was acknowledged before the outage began. What the
-//! warning came too late for would time out; here it waits as well, because the window is closed.
+//! A standard sender does that when everything was acknowledged before the outage began. With a
+//! late warning, outstanding segments would time out. Here they wait too, because the window is
+//! closed.
 
 use super::{Sender, Step};
 use crate::tcp::config::OutageResponse;

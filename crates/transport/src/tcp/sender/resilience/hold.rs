@@ -7,8 +7,9 @@ use crate::tcp::sender::TimerKind;
 use fadeout_core::{Probe, RetransmitCause};
 
 impl Sender {
-    /// The retransmission timer expired. Returns whether the congestion control holds: then the
-    /// head went out again, the timer runs as long as before, and the window is what it was.
+    /// Handles an expiry of the retransmission timer. Returns true if the congestion control holds.
+    /// Then the head was retransmitted, the timer runs as long as before, and the window is
+    /// unchanged.
     pub(in crate::tcp::sender) fn hold<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
         if !self
             .congestion

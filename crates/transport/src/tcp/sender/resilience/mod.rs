@@ -1,10 +1,9 @@
 //! Schemes for links that fail or lose without being congested. Each scheme has a file:
 //!
 //! - apparent loss: [`dcr`] waits, [`ncr`] needs more duplicates, [`casablanca`] separates the
-//! radio's losses from the queue's.
-//!
+//!   radio's losses from the queue's.
 //! - outage: [`feedback`] sleeps until notified, and [`elfn`] probes. [`freeze`] obeys a window
-//! that the receiver closed in time, and [`hold`] waits out a short outage.
+//!   that the receiver closed in time, and [`hold`] waits out a short outage.
 //!
 //! This module holds their common parts: a suspended sender, and a sender that resumes with its old
 //! window.

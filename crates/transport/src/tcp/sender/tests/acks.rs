@@ -1,4 +1,4 @@
-//! Effects of one ACK, and what of them the congestion control is told.
+//! Effects of one ACK, and their report to the congestion control.
 
 use super::*;
 use crate::tcp::config::LossRecovery;
@@ -19,7 +19,7 @@ fn an_ack_is_told_with_what_it_measured() {
     let sample = b.sample();
     assert_eq!((sample.acked, sample.delivered_now), (0, 1));
     assert_eq!((sample.rtt, sample.may_grow), (Some(ms(100)), false));
-    // What repeats it tells nothing.
+    // A repeated ACK reports nothing.
     b.sack(2, &[(4, 4)]);
     b.ack(2);
     assert_eq!(b.told().acks.len(), 0);
@@ -197,7 +197,7 @@ fn only_an_ack_of_something_new_restarts_the_timer() {
 
 #[test]
 fn a_sack_moves_the_timer_if_its_segment_was_sent_before_the_head() {
-    // Linux `tcp_clean_rtx_queue`: what was sent after the head says nothing of the head.
+    // Linux `tcp_clean_rtx_queue`: a segment sent after the head says nothing about the head.
     let mut b = Bench::sent(&profile("rfc"), 20);
     b.sack(0, &[(2, 7)]);
     assert_eq!(b.numbers(), [1, 11]);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::tcp::scoreboard::{SentSegment, Tags};
 
-/// Whether a segment that leaves now would be limited by the application, after a step.
+/// Returns true if the application would limit a segment that leaves now, after a step.
 fn limited(change: impl FnOnce(&mut Bench)) -> bool {
     let mut b = Bench::new(&without_probes());
     b.sender.rate = Default::default();
@@ -101,7 +101,7 @@ fn a_window_that_is_not_used_shrinks_unless_the_writer_waits_for_room() {
         let later = b.now + Span::from_secs(10);
         b.sender.validate_window(later, false);
         assert_eq!(b.sender.window.cwnd, window);
-        // It is measured anew from then on either way.
+        // The use is measured anew from then on either way.
         b.sender.of_connection.writer_waits = false;
         b.sender
             .validate_window(later + Span::from_millis(1), false);

@@ -88,8 +88,8 @@ fn patience(b: &mut Bench) -> Span {
 
 #[test]
 fn each_round_trip_with_a_duplicate_widens_the_reordering_window_by_a_quarter() {
-    // RFC 8985 section 6.2, step 4: a quarter of the smallest round trip, and one more for each
-    // round trip with a DSACK, up to SRTT. The slack is 2 ms.
+    // RFC 8985 section 6.2, step 4: a quarter of the smallest round trip. Each round trip with a
+    // DSACK adds another, up to SRTT. The slack is 2 ms.
     let mut b = reordered();
     let before = patience(&mut b);
     assert_eq!(before, ms(25 + 2));

@@ -1,5 +1,5 @@
-//! The sending half alone: acknowledgments go in, segments come out, and what it believes meanwhile is
-//! looked at.
+//! The sending half alone: acknowledgments go in, segments come out, and the tests read its state
+//! in between.
 
 mod acks;
 mod bursts;
@@ -36,7 +36,7 @@ pub(super) struct Told {
     pub(super) idle: Vec<Span>,
     pub(super) sent: Vec<SentSample>,
     pub(super) notices: Vec<LinkInfo>,
-    /// Whether it holds on through what looks like a loss.
+    /// True if it holds on through an apparent loss.
     pub(super) holds: bool,
 }
 

@@ -81,8 +81,8 @@ impl Model {
         (self.high_ack > known.rescue_rxt).then_some((last, 4))
     }
 
-    /// Returns the segments that leave after an ACK, in order: section 5, steps 4 and C, or as much
-    /// new data as there is room for.
+    /// Returns the segments that leave after an ACK, in order. They follow section 5, steps 4 and
+    /// C, or are as much new data as there is room for.
     fn send(&mut self, cwnd: u64, may_send: u64) -> Vec<u64> {
         let mut sent = Vec::new();
         let first = self.high_ack + 1;

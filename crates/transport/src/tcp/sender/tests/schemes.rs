@@ -20,7 +20,7 @@ fn tell(b: &mut Bench, info: LinkInfo) {
     b.step(|sender, cx| sender.on_link_info(cx, &info));
 }
 
-// --- what looks like a loss ------------------------------------------------------------------------
+// --- apparent losses
 
 #[test]
 fn a_delay_is_counted_in_round_trips() {
@@ -53,8 +53,8 @@ fn the_delay_of_a_hole_begins_anew_when_the_one_before_it_is_filled() {
 
 #[test]
 fn reordering_is_told_from_loss_by_a_share_of_the_window() {
-    // RFC 4653 section 3.2: two thirds, with a new segment for two duplicates, or one half with one for
-    // each.
+    // RFC 4653 section 3.2: two thirds, with a new segment for two duplicates, or one half with one
+    // for each.
     for (response, threshold, new) in [
         (LossResponse::NcrCareful, 20, 9),
         (LossResponse::NcrAggressive, 15, 14),
@@ -160,7 +160,7 @@ fn one_segment_of_a_few_is_expendable() {
     assert_eq!(expendable(&config), [false; 7]);
 }
 
-// --- outages ---------------------------------------------------------------------------------------
+// --- outages
 
 #[test]
 fn a_snooze_sends_nothing_and_goes_on_paced_with_the_window_it_had() {
@@ -170,7 +170,7 @@ fn a_snooze_sends_nothing_and_goes_on_paced_with_the_window_it_had() {
     b.write(1);
     assert_eq!(b.numbers(), []);
     assert_eq!(b.sender.statistics.timeouts, 0);
-    // What was under way still counts, but nothing is inferred from it.
+    // Segments in flight still count, but allow no conclusion.
     b.sack(0, &[(2, 8)]);
     assert_eq!((b.numbers(), b.sender.board.lost_out), (vec![], 0));
     assert!(!b.sender.is_pacing());

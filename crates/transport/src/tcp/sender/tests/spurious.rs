@@ -1,4 +1,4 @@
-//! Reductions that were not needed, and what shows it.
+//! Needless reductions, and the signs that show it.
 
 use super::*;
 
@@ -112,7 +112,7 @@ fn duplicates_of_every_retransmission_undo_once_even_after_everything() {
 
 #[test]
 fn duplicates_above_the_ack_count_for_what_was_sent_again() {
-    // Segments 1 and 3 are missing, and both are sent again; the second copy of 3 comes first.
+    // Segments 1 and 3 are missing, and both are retransmitted. The second copy of 3 comes first.
     let holes = |duplicate: (u64, u64)| {
         let mut b = Bench::sent(&without_timestamps(), 20);
         b.sack(0, &[(4, 6), (2, 2)]);

@@ -83,7 +83,7 @@ fn what_was_sent_within_a_round_trip_is_not_lost_by_a_timeout() {
         b.wait(50);
         b.sender.timer = Some((TimerKind::Rto, b.now));
         b.wait(0);
-        // The head again, and what was spared; the window has room for the head.
+        // The head again, and the spared segments. The window has room for the head.
         assert_eq!(
             (b.sender.in_flight(), b.cwnd()),
             (in_flight, cwnd),
