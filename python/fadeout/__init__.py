@@ -12,9 +12,10 @@
 `run` takes the path of a scenario, its TOML text, or the same as a dict.
 """
 
-from typing import TYPE_CHECKING
-
 from fadeout._late import attributes
+
+TYPE_CHECKING = False
+"""That of `typing`, which takes longer to import than everything else here."""
 
 if TYPE_CHECKING:
     from fadeout._geometry import geometry, sights, tracks

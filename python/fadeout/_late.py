@@ -5,11 +5,10 @@ The command answers at once so, and says in a line what is missing where somethi
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any
 
 
 def attributes(
-    package: dict[str, Any], homes: Mapping[str, Sequence[str]]
+    package: dict[str, object], homes: Mapping[str, Sequence[str]]
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of the module whose globals are `package`.
 

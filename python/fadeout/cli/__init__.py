@@ -2,37 +2,66 @@
 
 import sys
 from importlib import import_module
-from typing import Any, NoReturn
+from types import ModuleType
 
 __all__ = ["main"]
 
 
+INTERRUPTED = 130
+"""The exit status that the reader of the command line gives to any interruption."""
+
+
 def main() -> None:
     """Run the command line."""
+    from fadeout.cli import signals
+
+    signals.install()
+    from fadeout.cli import streams
+
+    streams.repair()
+    status = _run()
+    if signals.came() and status in (0, INTERRUPTED):
+        status = signals.exit_status()
+    why = streams.finish()
+    if why:
+        sys.stderr.write(f"error: standard output: {why}\n")
+    sys.exit(status or (0 if why is None else 1))
+
+
+def _run() -> int:
+    """Run the command, and return its exit status."""
     try:
         command = load("fadeout.cli.app").app
-        from fadeout.cli import signals, warnings
+        from fadeout.cli import warnings
 
-        signals.install()
         warnings.install()
         command(prog_name="fadeout")
+    except SystemExit as ended:
+        return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except (ImportError, MemoryError) as error:
         # Of a library that a command loads on its way.
-        _give_up(error)
+        _say_why(error)
+        return 1
+    except OSError as error:
+        # Help and version are printed outside of any command: a full disk is behind them.
+        where = f"{error.filename}: " if error.filename else ""
+        sys.stderr.write(f"error: {where}{error.strerror or error}\n")
+        return 1
+    return 0
 
 
-def load(module: str) -> Any:  # noqa: ANN401
+def load(module: str) -> ModuleType:
     """A module of the command; where it cannot be loaded, a line says why, and the command ends."""
     try:
         return import_module(module)
     except (ImportError, MemoryError, OSError, RuntimeError) as error:
         # Too little memory shows as any of these, deep in a library that is being loaded.
-        _give_up(error)
+        _say_why(error)
+        sys.exit(1)
 
 
-def _give_up(error: BaseException) -> NoReturn:
+def _say_why(error: BaseException) -> None:
     sys.stderr.write(f"error: fadeout cannot be loaded: {reason(error)}\n")
-    sys.exit(1)
 
 
 def reason(error: BaseException) -> str:

@@ -1,7 +1,6 @@
 """What went wrong, said to the user, and the exit status that scripts see."""
 
 import functools
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import ParamSpec
 import typer
 
 from fadeout import EngineBug, FadeoutError, ScenarioError
-from fadeout.cli import reason, signals
+from fadeout.cli import reason, signals, streams
 from fadeout.cli.console import err, print_error
 
 ENVIRONMENT = 1
@@ -29,7 +28,9 @@ def reports_errors(command: Callable[Args, None]) -> Callable[Args, None]:
     @functools.wraps(command)
     def wrapper(*args: Args.args, **kwargs: Args.kwargs) -> None:
         try:
-            command(*args, **kwargs)
+            with signals.Working():
+                command(*args, **kwargs)
+                signals.obey()
         except ScenarioError as error:
             print_scenario_error(error)
             raise typer.Exit(MISTAKE) from None
@@ -40,8 +41,8 @@ def reports_errors(command: Callable[Args, None]) -> Callable[Args, None]:
             )
             raise typer.Exit(BUG) from None
         except BrokenPipeError:
-            # The reader of a pipe has left; Python must not complain when it flushes at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            # The reader of a pipe has left.
+            streams.silence()
             raise typer.Exit(ENVIRONMENT) from None
         except (FadeoutError, OSError) as error:
             print_error(str(error) if isinstance(error, FadeoutError) else describe(error))

@@ -10,13 +10,13 @@ import fadeout
 from fadeout._instances import OwnError
 from fadeout._overview import sections
 from fadeout._own import POLICY_OPTION, load_classes
+from fadeout.cli import signals
 from fadeout.cli.congestion import CongestionControls, HandoverPolicies, print_cause
 from fadeout.cli.console import err, new_table, out, print_table
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.guest_console import follow
 from fadeout.cli.options import Force, Overrides, examples, say_left_over, unused_folder
 from fadeout.cli.progress import run_progress
-from fadeout.cli.signals import exit_status, stoppable
 from fadeout.results import Results
 
 
@@ -85,7 +85,7 @@ def run(
         name = scenario.stem if seed is None else f"{scenario.stem}-seed{seed}"
         folder = unused_folder(Path("out") / name)
     say_left_over(folder)
-    with stoppable() as may_go_on, run_progress(scenario.stem, quiet=quiet) as draw:
+    with signals.Stoppable() as may_go_on, run_progress(scenario.stem, quiet=quiet) as draw:
         listen = follow(folder, consoles or [])
 
         def progress(state: dict[str, Any]) -> bool | None:
@@ -112,7 +112,7 @@ def run(
             raise
         finally:
             listen()
-    drawn = _draw(results, folder) if figures else []
+    drawn = _draw(results, folder) if figures and not signals.came() else []
     if not quiet:
         print_summary(results)
         out().print(f"results: {folder}", markup=False, highlight=False)
@@ -124,13 +124,20 @@ def run(
             out().print(text, markup=False, highlight=False)
         if drawn:
             out().print(f"figures: {folder / 'figures'}", markup=False, highlight=False)
-    if not results.is_complete:
-        err().print(f"stopped at {results.duration_s:g} s; what was recorded until then is kept")
-        raise typer.Exit(exit_status())
+    if signals.came() or not results.is_complete:
+        what = "all" if results.is_complete else "what was recorded until then"
+        text = f"stopped at {results.duration_s:g} s; {what} is kept"
+        if figures:
+            text += f"; fadeout plot {folder} draws its figures"
+        err().print(text, markup=False, highlight=False)
+        raise typer.Exit(signals.exit_status())
 
 
 def _draw(results: Results, folder: Path) -> list[Path]:
-    drawn = results.plot.save(folder / "figures")
+    drawn = []
+    for name in results.plot.available():
+        signals.obey()
+        drawn += results.plot.save(folder / "figures", [name])
     if "drive" in results.plot.available():
         from fadeout import drives
 

@@ -1,19 +1,34 @@
-"""Signals that ask the command to stop: each is treated as Ctrl-C."""
+"""Signals that ask the command to stop: each is treated as Ctrl-C.
 
+They are obeyed from the first line of the command on, so this module imports next to nothing. While
+nothing is begun, and when all is done, the process ends at once: an exception would come up in the
+midst of a library that is being loaded, which may keep it to itself. While a command works, an
+exception lets it keep what it has.
+"""
+
+import os
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
-from threading import Event
-from types import FrameType
-from typing import TYPE_CHECKING
+
+TYPE_CHECKING = False
+"""That of `typing`, which takes longer to import than everything else here."""
 
 if TYPE_CHECKING:
+    from types import FrameType
+    from typing import NoReturn
+
     from fadeout._run import Progress as Callback
 
 STOPS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 """Batch systems send SIGTERM, a terminal that closes SIGHUP."""
 
 _came: list[int] = []
+_working: list[None] = []
+"""An entry while a command works."""
+
+
+def came() -> bool:
+    """True if one of these signals came."""
+    return bool(_came)
 
 
 def exit_status() -> int:
@@ -22,36 +37,70 @@ def exit_status() -> int:
 
 
 def install() -> None:
-    """Make each of these signals raise KeyboardInterrupt."""
+    """Make each of these signals end the process, or what a command does."""
     for number in STOPS:
         # What the parent ignores, as nohup does with SIGHUP, stays ignored.
         if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _interrupt)
+            signal.signal(number, _handle)
 
 
-def _interrupt(number: int, _frame: FrameType | None) -> None:
+class Working:
+    """Lets these signals raise KeyboardInterrupt meanwhile."""
+
+    def __enter__(self) -> None:
+        _working.append(None)
+
+    def __exit__(self, *_error: object) -> None:
+        _working.pop()
+
+
+def obey() -> None:
+    """Raise KeyboardInterrupt if a signal came.
+
+    Its own exception may have been lost, as those of finalisers and callbacks are.
+    """
+    if _came:
+        raise KeyboardInterrupt
+
+
+def _handle(number: int, _frame: "FrameType | None") -> None:
+    if not _working:
+        _leave(number)
+    _interrupt(number)
+
+
+def _leave(number: int) -> "NoReturn":
+    try:  # noqa: SIM105 - the module that has `suppress` may not be loaded yet
+        os.write(2, b"stopped\n")
+    except OSError:
+        pass
+    # Without what Python does at its end, which may be under way.
+    os._exit(128 + number)
+
+
+def _interrupt(number: int) -> "NoReturn":
     _came.append(number)
     raise KeyboardInterrupt
 
 
-@contextmanager
-def stoppable() -> Iterator["Callback"]:
-    """A callback for `fadeout.run` that ends the run at a signal, with what it recorded kept.
+class Stoppable:
+    """Gives a callback for `fadeout.run` that ends the run at a signal, with its results kept.
 
     A second signal interrupts whatever is going on.
     """
-    stop = Event()
 
-    def handle(number: int, frame: FrameType | None) -> None:
-        if stop.is_set():
-            _interrupt(number, frame)
-        _came.append(number)
-        stop.set()
+    def __enter__(self) -> "Callback":
+        self._is_stopped = False
+        wanted = [number for number in STOPS if signal.getsignal(number) is not signal.SIG_IGN]
+        self._before = {number: signal.signal(number, self._handle) for number in wanted}
+        return lambda _state: not self._is_stopped
 
-    wanted = [number for number in STOPS if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, handle) for number in wanted}
-    try:
-        yield lambda _state: not stop.is_set()
-    finally:
-        for number, handler in before.items():
+    def __exit__(self, *_error: object) -> None:
+        for number, handler in self._before.items():
             signal.signal(number, handler)
+
+    def _handle(self, number: int, _frame: "FrameType | None") -> None:
+        if self._is_stopped:
+            _interrupt(number)
+        _came.append(number)
+        self._is_stopped = True

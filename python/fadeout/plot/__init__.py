@@ -443,7 +443,14 @@ class Plots:
             if name not in NAMES:
                 raise ValueError(_names.unknown("figure", name, NAMES))
             path = folder / f"{name}.{format}"
-            getattr(self, name)().savefig(path, metadata=self._metadata(format))
+            # Under another name first: one that is interrupted leaves no half of a figure.
+            partial = folder / f".{name}.partial"
+            try:
+                figure = getattr(self, name)()
+                figure.savefig(partial, format=format, metadata=self._metadata(format))
+                partial.replace(path)
+            finally:
+                partial.unlink(missing_ok=True)
             paths.append(path)
         return paths
 

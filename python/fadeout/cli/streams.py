@@ -1,0 +1,72 @@
+"""Standard streams that are closed, or whose other end has left."""
+
+import io
+import os
+import sys
+from contextlib import suppress
+from typing import Any, Literal, TextIO
+
+STANDARD = (0, 1, 2)
+"""Input, output and errors."""
+
+
+class _Deaf(io.FileIO):
+    """Standard error: what cannot be written is nobody's, and ends no run."""
+
+    def write(self, data: Any) -> int:  # noqa: ANN401 - whatever has bytes
+        """Write what can be written; the rest is gone."""
+        try:
+            return super().write(data)
+        except OSError:
+            return memoryview(data).nbytes
+
+
+def repair() -> None:
+    """Let every stream exist, and let standard error never fail."""
+    for number in STANDARD:
+        try:
+            os.fstat(number)
+        except OSError:
+            # The lowest number that is free, which is this one: a file of the results would take
+            # it otherwise, and what a library writes to standard error would end in that file.
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stdin is None:
+        sys.stdin = _nothing("r")
+    if sys.stdout is None:
+        sys.stdout = _nothing("w")
+    if sys.stderr is None:
+        sys.stderr = _nothing("w")
+    elif sys.stderr is sys.__stderr__:
+        sys.stderr = io.TextIOWrapper(
+            io.BufferedWriter(_Deaf(sys.stderr.fileno(), "w", closefd=False)),
+            encoding=sys.stderr.encoding,
+            errors="backslashreplace",
+            line_buffering=True,
+        )
+
+
+def _nothing(mode: Literal["r", "w"]) -> TextIO:
+    return open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123 - a stream, open to the end
+
+
+def finish() -> str | None:
+    """Write what is left of standard output; returns why it cannot be written, if it cannot.
+
+    A reader that has left, as `head` does, needs no words: they are an empty text.
+    """
+    why = None
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        why = ""
+    except OSError as error:
+        why = error.strerror or str(error)
+    if why is not None:
+        silence()
+    return why
+
+
+def silence() -> None:
+    """Let what is left of standard output go nowhere: Python writes it once more at its end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
