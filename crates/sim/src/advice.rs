@@ -2,6 +2,7 @@
 
 mod attach;
 mod connect;
+mod duplex;
 mod mobility;
 mod split;
 
@@ -27,6 +28,7 @@ use std::collections::BTreeSet;
 /// - Mobility management whose events no UE can be told of, are never entered or have no neighbour.
 /// - UEs that begin to attach when the run is over, or whose T300 ends before an answer can come.
 /// - A split bearer whose secondary node may have more than lasts for t-Reordering.
+/// - A period of scheduling requests or configured grants that the cell's duplex pattern stretches.
 /// - A queue that holds no full packet, a rate at which one takes longer than the run, no flow.
 pub fn advice(scenario: &Scenario) -> Vec<String> {
     let serving = build::serving(scenario);
@@ -76,6 +78,10 @@ pub fn advice(scenario: &Scenario) -> Vec<String> {
     sentences.extend(mobility::of(scenario));
     sentences.extend(attach::of(scenario));
     sentences.extend(split::of(scenario));
+    let stretched = duplex::stretched(scenario);
+    sentences.extend(by_kind("cell", stretched, Clone::clone, |one, _| {
+        duplex::say(one)
+    }));
     sentences
 }
 

@@ -32,7 +32,7 @@ use crate::routing::Topology;
 use crate::world::{Parts, Tunnels};
 use fadeout_core::{CellId, FlowId, Time};
 use fadeout_link::RadioStates;
-use fadeout_radio::access::{Policy, RadioError};
+use fadeout_radio::access::{Policy, RadioError, StretchedPeriod};
 use fadeout_record::RadioInfo;
 use fadeout_scenario::{self as scenario, Scenario};
 use fadeout_transport::congestion::Congestion;
@@ -312,6 +312,13 @@ pub(crate) fn bounds(
     cell: CellId,
 ) -> Option<Bounds> {
     radio::bounds(&scenario.cells[cell.index()], bearer)
+}
+
+/// Periods of uplink occasions of a cell that its duplex pattern stretches. None if the cell cannot
+/// be built.
+pub(crate) fn stretched(described: &scenario::Cell) -> Vec<StretchedPeriod> {
+    let cell = radio::cell(described);
+    cell.map_or_else(|_| Vec::new(), |cell| StretchedPeriod::of(&cell))
 }
 
 /// The cell that serves each UE at the start; none serves one that has a choice where the radio access cannot be built.

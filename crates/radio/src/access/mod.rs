@@ -60,6 +60,7 @@ pub use crate::config::{
     SecondaryAtHandover, SecondaryNodeConfig, Serving, Sharing, Signalling, SplitConfig,
     StatesConfig, TargetTiming, UeConfig, UplinkPower,
 };
+pub use crate::plan::StretchedPeriod;
 pub use crate::rrc::attach::{Unattached, Unsuited};
 pub use crate::rrc::backhaul::Place;
 pub use crate::rrc::policy::{

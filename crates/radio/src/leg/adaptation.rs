@@ -71,7 +71,8 @@ impl Leg {
         let adaptation = resources.adaptation()?;
         let start = plan.frame.start_of(slot);
         // Before the first report is known, the channel as of now.
-        let measured_at = reports.reporting.measured_at(start).unwrap_or(start);
+        let measured_at = plan.measured_at(Direction::Downlink, &reports.reporting, start);
+        let measured_at = measured_at.unwrap_or(start);
         let report = &mut self.down.report;
         if report.measured_at != measured_at {
             let measured = plan.frame.slot_at(measured_at);
@@ -126,7 +127,8 @@ impl Leg {
             });
         };
         let start = plan.frame.start_of(slot);
-        let measured_at = reports.reporting.measured_at(start).unwrap_or(start);
+        let measured_at = plan.measured_at(Direction::Uplink, &reports.reporting, start);
+        let measured_at = measured_at.unwrap_or(start);
         let report = &mut self.up.report;
         if report.measured_at != measured_at {
             air.measure(plan.frame.slot_at(measured_at), &mut report.measurement);

@@ -11,7 +11,6 @@
 //!
 //! Standard: TS 38.300 §9.2.3.5; TS 38.321 §5.18.35.
 
-use super::random_access::occasion_from;
 use crate::config::{EarlySync, LtmConfig};
 use fadeout_core::{CellId, Span, Time};
 
@@ -163,9 +162,9 @@ impl Ltm {
         }
     }
 
-    /// The UE has an order for a preamble, which it sends at the first occasion from `at` on.
-    pub(crate) fn order(&mut self, cell: CellId, at: Time, occasion_period: Span) {
-        self.ordered = Some((cell, occasion_from(at, occasion_period)));
+    /// The UE has an order for a preamble, which it sends at an occasion.
+    pub(crate) fn order(&mut self, cell: CellId, occasion: Time) {
+        self.ordered = Some((cell, occasion));
     }
 
     /// The cell of a preamble that is sent by now, once.
@@ -321,7 +320,7 @@ mod tests {
         assert_eq!(far, Decision::Stay, "exactly 6 dB below");
         let near = ltm.on_report(at(20), -90.0, &[(A, -92.0)], &config);
         assert_eq!(near, Decision::Order(A, at(24)));
-        ltm.order(A, at(24), Span::from_millis(10));
+        ltm.order(A, at(30));
         assert_eq!(ltm.wake_at(false), at(30));
         let again = ltm.on_report(at(28), -90.0, &[(A, -92.0)], &config);
         assert_eq!(again, Decision::Stay, "one is under way");

@@ -222,6 +222,38 @@ fn an_rlc_buffer_below_the_bandwidth_delay_product_is_pointed_out() {
 }
 
 #[test]
+fn a_period_that_a_duplex_pattern_stretches_is_pointed_out_with_what_is_left() {
+    let advice = |keys: &str| {
+        let cell = format!(
+            "radio = {{ kind = \"nr\", {keys} }}\ncarrier = \"3.5 GHz\"\nbandwidth = \"20 MHz\"\n\
+             channel = {{ path-loss = \"uma\" }}"
+        );
+        let text = scenario(&cell, &format!("[ue.phone]\n{DOWNLOAD}"));
+        fadeout_sim::advice(&parse(&text, ".".into(), &[]))
+    };
+    let pattern = |keys: &str| advice(&format!("duplex = \"DDDSU\"{keys}"));
+    let none = Vec::<String>::new();
+    for fitting in ["", ", sr-period = 10", ", configured-grant-period = 5"] {
+        assert_eq!(pattern(fitting), none, "{fitting}");
+    }
+    assert_eq!(advice("sr-period = 8"), none, "FDD");
+    assert_eq!(
+        pattern(", sr-period = 8"),
+        [
+            "cell \"base\": some occasions of `radio.sr-period` = 8 fall into downlink slots of the pattern of 5 \
+             slots, so that one with uplink symbols comes every 20 slots (10 ms) on average. 10, 20, 40, 80 and 160 \
+             fit"
+        ]
+    );
+    let sentences = pattern(", sr-period = 4, configured-grant-period = 1");
+    let count = |key: &str| sentences.iter().filter(|it| it.contains(key)).count();
+    assert_eq!(
+        (sentences.len(), count("sr-period"), count("grant-period")),
+        (2, 1, 1)
+    );
+}
+
+#[test]
 fn a_bearer_that_cuts_no_packet_is_pointed_out() {
     for (mode, count) in [("um", 0), ("tm", 1)] {
         let ue = format!("[ue.phone]\nrlc = {{ mode = \"{mode}\", buffer = \"200 kB\" }}\n");

@@ -54,7 +54,7 @@ fadeout_core::parameters! {
         /// HARQ processes in each direction: 8, or in TDD those of the configuration (TS 36.213 Tables
         /// 7-1 and 8-1).
         harq_processes: Option<u8> = integer((1, 32, ""), "by duplex"),
-        /// TTIs between two SR opportunities.
+        /// TTIs between two SR opportunities. Those outside uplink subframes are not there.
         sr_period: u32 = integer((1, 640, "slots"), "10"),
         /// The parameters of every cell.
         shared: Shared = group(),

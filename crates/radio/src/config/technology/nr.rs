@@ -6,6 +6,7 @@ use super::shared::{Own, Shared};
 use super::tdd::Tdd;
 use crate::channel::ChannelConfig;
 use crate::config::{AirInterface, CellConfig, Sharing, UplinkPower};
+use crate::mac::request::request_periods;
 use crate::phy::PhyError;
 use crate::phy::cqi::CqiTable;
 use crate::phy::frame::{Duplex, SpecialSlot, TddPattern};
@@ -70,8 +71,9 @@ fadeout_core::parameters! {
         sub_band_size: SubBandChoice = choice(SubBandChoice::NAMES, "small"),
         /// HARQ processes in each direction.
         harq_processes: u8 = integer((1, 32, ""), "16"),
-        /// Slots between two SR opportunities.
-        sr_period: u32 = integer((1, 640, "slots"), "8"),
+        /// Slots between two SR opportunities: 8, or in TDD the standard's least multiple of the
+        /// pattern from 8 up. Opportunities in slots without PUCCH symbols are not there.
+        sr_period: Option<u32> = integer((1, 640, "slots"), "by duplex"),
         /// Control, feedback and reference signals.
         overheads: Overheads = group(),
         /// A pattern by counts.
@@ -141,21 +143,23 @@ impl Nr {
             feedback_symbols: self.overheads.pucch_symbols,
             ..NrTimingConfig::default()
         };
+        let duplex = match self.duplex {
+            DuplexKind::Default if is_fr2 => flexible,
+            DuplexKind::Default | DuplexKind::Fdd => Duplex::Fdd,
+            DuplexKind::Flexible => flexible,
+            DuplexKind::Tdd => Duplex::Tdd(self.tdd.pattern(numerology)?),
+            pattern => {
+                let (special, symbols) = (SpecialSlot::default(), numerology.symbols());
+                Duplex::Tdd(TddPattern::new(pattern.name(), special, symbols)?)
+            }
+        };
         let own = Own {
             air: AirInterface::Nr { mu },
             slot: numerology.slot(),
             timing: Timing::nr(numerology, &timing)?,
             overhead: self.overheads.overhead(),
-            duplex: match self.duplex {
-                DuplexKind::Default if is_fr2 => flexible,
-                DuplexKind::Default | DuplexKind::Fdd => Duplex::Fdd,
-                DuplexKind::Flexible => flexible,
-                DuplexKind::Tdd => Duplex::Tdd(self.tdd.pattern(numerology)?),
-                pattern => {
-                    let (special, symbols) = (SpecialSlot::default(), numerology.symbols());
-                    Duplex::Tdd(TddPattern::new(pattern.name(), special, symbols)?)
-                }
-            },
+            sr_period: self.sr_period.unwrap_or(default_sr_period(mu, &duplex)),
+            duplex,
             division: self.tdd.division(),
             sharing: if is_fr2 {
                 Sharing::Time
@@ -172,12 +176,24 @@ impl Nr {
             cqi_period: self.cqi_period,
             cqi_delay: self.cqi_delay,
             harq_processes: (self.harq_processes, self.harq_processes),
-            sr_period: self.sr_period,
             cqi_table,
             mcs_table,
         };
         Ok(self.shared.cell((site, carrier, blocks), own))
     }
+}
+
+/// Slots between two SR opportunities unless they are given: 8, or the standard's least period from
+/// there up that is a multiple of the pattern.
+fn default_sr_period(mu: u8, duplex: &Duplex) -> u32 {
+    const DEFAULT: u32 = 8;
+    let pattern = match duplex {
+        Duplex::Tdd(pattern) => pattern.slots().len() as u32,
+        _ => 1,
+    };
+    let periods = request_periods(Some(mu)).iter().copied();
+    let mut fitting = periods.filter(|period| *period >= DEFAULT && period.is_multiple_of(pattern));
+    fitting.next().unwrap_or(DEFAULT)
 }
 
 /// Most synchronisation signal blocks of a burst.

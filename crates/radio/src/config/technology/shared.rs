@@ -132,13 +132,16 @@ fadeout_core::parameters! {
         pub(super) nack_to_ack: f64 = number((0.0, 1.0, ""), "0"),
         /// Chance that an ACK is taken for a NACK.
         pub(super) ack_to_nack: f64 = number((0.0, 1.0, ""), "0"),
-        /// Slot of a UE's first opportunity: drawn for each, or zero.
+        /// Slot of a UE's first opportunity: drawn for each, or zero. In TDD only slots of the
+        /// period with PUCCH symbols in every period count, if there are any. Zero is the first of
+        /// them.
         pub(super) sr_offset: RequestOffset = choice(RequestOffset::NAMES, "random"),
-        /// Least time between two requests of a UE (sr-ProhibitTimer).
+        /// Least time between two requests that a UE sends (sr-ProhibitTimer).
         pub(super) sr_prohibit: Span = span("0 ms"),
         /// Size of the first grant after a request, when the buffer is not known yet.
         pub(super) first_grant: u32 = integer((16, 100_000, "bytes"), "256"),
-        /// Slots between two uplink occasions that a UE may use without asking; 0 for none.
+        /// Slots between two uplink occasions that a UE may use without asking; 0 for none. In TDD
+        /// the occasions lie on uplink symbols, and a UE waits for its next one.
         pub(super) configured_grant_period: u32 = integer((0, 10_240, "slots"), "0"),
         /// Resource block groups of such an occasion, or symbols where one beam serves at a time.
         pub(super) configured_grant_size: u32 = integer((1, 275, ""), "1"),
