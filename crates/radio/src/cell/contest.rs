@@ -67,6 +67,7 @@ impl Contest {
                     ue,
                     wanted: bid.wanted,
                     rate: bid.rate,
+                    reported: bid.reported,
                 });
             }
         }
@@ -128,6 +129,7 @@ mod tests {
                     wanted: 4,
                     whole: 4,
                     rate: 1e3,
+                    reported: 1.0,
                 }),
             }
         });

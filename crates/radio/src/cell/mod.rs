@@ -42,6 +42,8 @@ pub(crate) struct Bid {
     pub whole: u32,
     /// Bytes on all units.
     pub rate: f64,
+    /// Bits that a resource element carries by the report alone; zero where none chooses the scheme.
+    pub reported: f64,
 }
 
 /// A slot, and the units of it that are left.

@@ -269,6 +269,14 @@ impl Resources {
         best
     }
 
+    /// Bits that a resource element carries with the layers of scheme number `scheme` by a report alone; zero where none
+    /// chooses the scheme.
+    pub(crate) fn reported(&self, scheme: usize, cqi: u8) -> f64 {
+        let of_layer = self.adaptation.as_ref();
+        let of_layer = of_layer.map_or(0.0, |it| it.efficiency_of_cqi(cqi));
+        of_layer * f64::from(self.scheme(scheme).layers)
+    }
+
     /// The transport block as the error model has it.
     pub(crate) fn code(&self, scheme: usize, symbols: u8, units: u32) -> TransportCode {
         let occupied = self.occupied(symbols, units);

@@ -41,6 +41,8 @@ pub struct BandShares {
     shares: Vec<BandShare>,
     counts: Vec<Share>,
     weights: Vec<f64>,
+    /// Places of the candidates among those with equal metrics.
+    turns: Vec<u64>,
     /// Units that each candidate still wants.
     left: Vec<u32>,
     /// Position of each candidate in `shares`.
@@ -65,6 +67,9 @@ impl BandShares {
         self.weights
             .extend(candidates.iter().map_while(|one| weight(one.ue)));
         if self.weights.len() == candidates.len() {
+            self.turns.clear();
+            let turns = candidates.iter().map(|one| scheduler.turn(one.ue));
+            self.turns.extend(turns);
             self.left.extend(candidates.iter().map(|one| one.wanted));
             self.by_metric(view);
         } else {
@@ -86,15 +91,19 @@ impl BandShares {
             let mut free = u32::from(free);
             while free > 0 {
                 let is_full = self.shares.len() >= view.slot.most_ues as usize;
-                let mut best: Option<(usize, f64)> = None;
+                let mut best: Option<(usize, f64, u64)> = None;
                 for (index, &weight) in self.weights.iter().enumerate() {
                     let metric = weight * view.rates[index * bands + band];
                     let may = self.left[index] > 0 && !(is_full && self.positions[index].is_none());
-                    if may && metric > best.map_or(0.0, |(_, best)| best) {
-                        best = Some((index, metric));
+                    let turn = self.turns[index];
+                    let is_first = best.map_or(metric > 0.0, |(_, most, first)| {
+                        metric > most || (metric == most && turn < first)
+                    });
+                    if may && is_first {
+                        best = Some((index, metric, turn));
                     }
                 }
-                let Some((index, _)) = best else { break };
+                let Some((index, ..)) = best else { break };
                 free -= self.give(index, band, free);
             }
         }
@@ -182,6 +191,7 @@ mod tests {
                 ue: UeId(ue),
                 wanted: 1000,
                 rate: 1.0,
+                reported: 1.0,
             };
             Cell {
                 candidates: (0..ues).map(candidate).collect(),
@@ -252,7 +262,7 @@ mod tests {
                 (gain / expected - 1.0).abs() < 0.01,
                 "{gain} beside {expected}"
             );
-            let (most, _) = Cell::new(ues).run(&means, &mut MaxCi::default());
+            let (most, _) = Cell::new(ues).run(&means, &mut MaxCi::new(ues as usize));
             let most = most.iter().sum::<f64>();
             assert!(
                 (most / oracle - 1.0).abs() < 1e-9,
@@ -318,6 +328,7 @@ mod tests {
                         ue: UeId(ue),
                         wanted: 1 + random.below(12) as u32,
                         rate: 1.0,
+                        reported: 1.0,
                     })
                     .collect();
                 candidates.retain(|_| random.chance(0.3));

@@ -28,6 +28,9 @@ pub struct Candidate {
     pub wanted: u32,
     /// Bytes that it could send on all units of a slot.
     pub rate: f64,
+    /// Bits that a resource element of all its layers carries by its report alone, without the correction that
+    /// follows from its own transmissions; zero where no report chooses the scheme.
+    pub reported: f64,
 }
 
 /// A slot as a scheduler sees it.
@@ -62,6 +65,10 @@ pub trait MacScheduler {
     /// By what a UE's rate is to be multiplied before it is compared with others'; none of a scheduler that
     /// does not look at the channel.
     fn weight(&self, slot: u64, ue: UeId) -> Option<f64>;
+    /// The place of a UE among those with equal metrics: the least comes first.
+    fn turn(&self, _ue: UeId) -> u64 {
+        0
+    }
     /// A UE was sent, or granted, `bytes` of new data in a slot.
     fn on_served(&mut self, slot: u64, ue: UeId, bytes: u32);
 }
@@ -98,6 +105,9 @@ impl MacScheduler for BuiltInScheduler {
     fn weight(&self, slot: u64, ue: UeId) -> Option<f64> {
         schedulers!(self, scheduler => scheduler.weight(slot, ue))
     }
+    fn turn(&self, ue: UeId) -> u64 {
+        schedulers!(self, scheduler => scheduler.turn(ue))
+    }
     fn on_served(&mut self, slot: u64, ue: UeId, bytes: u32) {
         schedulers!(self, scheduler => scheduler.on_served(slot, ue, bytes));
     }
@@ -121,6 +131,7 @@ mod tests {
                         ue: UeId(ue),
                         wanted: 1 + random.below(30) as u32,
                         rate: random.exponential(1000.0),
+                        reported: 1.0,
                     })
                     .collect();
                 candidates.retain(|_| random.chance(0.2));
@@ -156,6 +167,7 @@ mod tests {
             ue: UeId(ue),
             wanted,
             rate: 1000.0,
+            reported: 1.0,
         }
     }
 

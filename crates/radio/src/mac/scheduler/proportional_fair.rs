@@ -90,10 +90,11 @@ impl ProportionalFair {
 impl MacScheduler for ProportionalFair {
     fn allocate(&mut self, view: &SlotView<'_>, shares: &mut Vec<Share>) {
         let mut metrics = std::mem::take(&mut self.metrics);
-        best_first(view, &mut metrics, shares, |index| {
+        let metric = |index: usize| {
             let candidate = &view.candidates[index];
             candidate.rate / self.past(view.slot, candidate.ue)
-        });
+        };
+        best_first(view, &mut metrics, shares, metric, |_| 0);
         self.metrics = metrics;
     }
 
@@ -130,6 +131,7 @@ mod tests {
                     ue,
                     wanted: 1,
                     rate: random.exponential(mean),
+                    reported: 1.0,
                 })
                 .collect();
             let view = SlotView {

@@ -104,6 +104,7 @@ mod tests {
                 ue: UeId(ue),
                 wanted: 1000,
                 rate: f64::from(ue),
+                reported: f64::from(ue),
             })
             .collect();
         let mut scheduler = RoundRobin::default();
@@ -142,6 +143,7 @@ mod tests {
             ue: UeId(ue),
             wanted,
             rate: 1.0,
+            reported: 1.0,
         };
         let candidates = [candidate(0, 2), candidate(1, 100), candidate(2, 9)];
         let view = SlotView {
@@ -164,6 +166,7 @@ mod tests {
                 ue: UeId(ue),
                 wanted: 1000,
                 rate: 1.0,
+                reported: 1.0,
             })
             .collect();
         let view = SlotView {
