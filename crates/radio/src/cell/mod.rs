@@ -19,7 +19,7 @@ use crate::phy::sub_band::BandSet;
 use crate::plan::{BandCqi, CellPlan};
 use bands::Bands;
 use contest::Contest;
-use fadeout_core::{Direction, Time, UeId, Wake};
+use fadeout_core::{Direction, Span, Time, UeId, Wake};
 use std::collections::VecDeque;
 
 /// The demand of a UE for a slot.
@@ -174,9 +174,9 @@ pub(crate) struct Grant {
 }
 
 impl Half {
-    fn new(kind: MacSchedulerKind, ues: usize) -> Half {
+    fn new(kind: MacSchedulerKind, ues: usize, slot: Span) -> Half {
         Half {
-            scheduler: kind.start(ues),
+            scheduler: kind.start(ues, slot),
             active: Vec::new(),
             ready: Vec::new(),
             is_active: Vec::new(),
@@ -204,9 +204,10 @@ impl CellMac {
     /// A cell for UEs with ids below `ues`.
     pub(crate) fn new(plan: CellPlan, ues: usize) -> CellMac {
         let occasions = plan.config.configured_grant.map_or(0, |grant| grant.period);
+        let slot = plan.frame.slot();
         CellMac {
-            down: Half::new(plan.config.downlink_scheduler, ues),
-            up: Half::new(plan.config.uplink_scheduler, ues),
+            down: Half::new(plan.config.downlink_scheduler, ues, slot),
+            up: Half::new(plan.config.uplink_scheduler, ues, slot),
             served: Vec::new(),
             grants: VecDeque::new(),
             wake: Wake::default(),

@@ -171,9 +171,9 @@ mod tests {
     use crate::mac::scheduler::{
         Candidate, MAC_SCHEDULERS, MacSchedulerKind, MaxCi, ProportionalFair, RoundRobin,
     };
-    use fadeout_core::UeId;
     use fadeout_core::random::Stream;
     use fadeout_core::registry::Parameters;
+    use fadeout_core::{Span, UeId};
 
     const BANDS: usize = 8;
 
@@ -320,7 +320,7 @@ mod tests {
         let mut random = Stream::new(2, "free", 0);
         for entry in MAC_SCHEDULERS {
             let kind = MacSchedulerKind::new(entry.name, Parameters::NONE).expect(entry.name);
-            let mut scheduler = kind.start(20);
+            let mut scheduler = kind.start(20, Span::from_millis(1));
             let mut shares = BandShares::default();
             for slot in 0..3_000 {
                 let mut candidates: Vec<Candidate> = (0..20)

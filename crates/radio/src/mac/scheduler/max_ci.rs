@@ -2,8 +2,8 @@
 
 use super::best_first::best_first;
 use super::{MacScheduler, Share, SlotView};
-use fadeout_core::UeId;
 use fadeout_core::registry::{Entry, Registered, Settings};
+use fadeout_core::{Span, UeId};
 
 /// Parameters of [`MaxCi`]: none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Registered for MaxCiConfig {
 }
 
 impl MaxCiConfig {
-    pub(super) fn start(self, ues: usize) -> MaxCi {
+    pub(super) fn start(self, ues: usize, _slot: Span) -> MaxCi {
         MaxCi::new(ues)
     }
 }

@@ -11,7 +11,7 @@ mod max_ci;
 mod proportional_fair;
 mod round_robin;
 
-use fadeout_core::UeId;
+use fadeout_core::{Span, UeId};
 
 pub(crate) use bands::best_of;
 pub use bands::{BandShare, BandShares, BandView};
@@ -92,9 +92,9 @@ fadeout_core::registry! {
 }
 
 impl MacSchedulerKind {
-    /// The scheduler, for UEs with ids below `ues`.
-    pub fn start(self, ues: usize) -> BuiltInScheduler {
-        kinds!(self, config => BuiltInScheduler(config.start(ues)))
+    /// The scheduler of a cell with slots of length `slot`, for UEs with ids below `ues`.
+    pub fn start(self, ues: usize, slot: Span) -> BuiltInScheduler {
+        kinds!(self, config => BuiltInScheduler(config.start(ues, slot)))
     }
 }
 
@@ -119,12 +119,14 @@ mod tests {
     use fadeout_core::random::Stream;
     use fadeout_core::registry::Parameters;
 
+    const SLOT: Span = Span::from_millis(1);
+
     #[test]
     fn no_scheduler_gives_more_than_there_is_or_twice_to_one() {
         let mut random = Stream::new(1, "schedulers", 0);
         for entry in MAC_SCHEDULERS {
             let kind = MacSchedulerKind::new(entry.name, Parameters::NONE).expect(entry.name);
-            let mut scheduler = kind.start(40);
+            let mut scheduler = kind.start(40, SLOT);
             for slot in 0..5_000 {
                 let mut candidates: Vec<Candidate> = (0..40)
                     .map(|ue| Candidate {
@@ -186,14 +188,14 @@ mod tests {
                 candidates: &[candidate(0, 5), candidate(1, 5)],
             };
             let mut shares = Vec::new();
-            kind(entry.name).start(2).allocate(&view, &mut shares);
+            kind(entry.name).start(2, SLOT).allocate(&view, &mut shares);
             assert!(shares.is_empty(), "{}", entry.name);
         }
     }
 
     #[test]
     fn a_scheduler_learns_what_was_served() {
-        let mut scheduler = kind("proportional-fair").start(2);
+        let mut scheduler = kind("proportional-fair").start(2, SLOT);
         let mut winners = Vec::new();
         for slot in 0..4 {
             let view = SlotView {

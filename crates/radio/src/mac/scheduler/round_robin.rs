@@ -1,8 +1,8 @@
 //! Round robin: equal shares in turn.
 
 use super::{MacScheduler, Share, SlotView};
-use fadeout_core::UeId;
 use fadeout_core::registry::{Entry, Registered, Settings};
+use fadeout_core::{Span, UeId};
 
 /// Parameters of [`RoundRobin`]: none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Registered for RoundRobinConfig {
 }
 
 impl RoundRobinConfig {
-    pub(super) fn start(self, _ues: usize) -> RoundRobin {
+    pub(super) fn start(self, _ues: usize, _slot: Span) -> RoundRobin {
         RoundRobin::default()
     }
 }
