@@ -34,6 +34,15 @@ pub struct LinkAdaptationConfig {
     pub fixed: Option<u32>,
 }
 
+/// A receiver's measurement of a channel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quality {
+    /// CQI, 1 to 15; 0 out of range.
+    pub cqi: u8,
+    /// The effective SINR in dB that it follows from, without the steps of CQI.
+    pub sinr_db: f64,
+}
+
 /// Thresholds of a cell's reports and schemes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkAdaptation {
@@ -117,25 +126,51 @@ impl LinkAdaptation {
         self.cqi_sinr_db.partition_point(|&at| at <= sinr_db) as u8
     }
 
+    /// The same with the SINR.
+    pub fn quality(&self, sinr_db: f64) -> Quality {
+        let cqi = self.cqi(sinr_db);
+        Quality { cqi, sinr_db }
+    }
+
     /// The wideband CQI of a channel that differs over the band: the highest that keeps the target
     /// at the effective SINR of its own scheme; 0 when none does. `effective_db` gives that SINR in
-    /// dB, and `mean_db` is the SINR of the mean over the band.
+    /// dB, and `mean_db` is the SINR of the mean over the band. The SINR of the outcome is the effective
+    /// one of the CQI's scheme.
     ///
     /// An effective SINR is at most the mean, and at most that of a scheme of higher order: the
     /// search goes down from what the mean would allow and passes over what cannot be.
     ///
     /// Standard: TS 38.214 §5.2.2.1; TS 36.213 §7.2.3.
-    pub fn wideband_cqi(&self, mean_db: f64, effective_db: impl Fn(&Mcs) -> f64) -> u8 {
+    pub fn wideband_quality(&self, mean_db: f64, effective_db: impl Fn(&Mcs) -> f64) -> Quality {
         let rows = self.cqi_table.rows();
-        let mut cqi = self.cqi(mean_db);
+        let (mut cqi, mut sinr_db) = (self.cqi(mean_db), mean_db);
         while cqi > 0 {
-            let reached = self.cqi(effective_db(&rows[usize::from(cqi) - 1]));
+            sinr_db = effective_db(&rows[usize::from(cqi) - 1]);
+            let reached = self.cqi(sinr_db);
             if reached >= cqi {
                 break;
             }
             cqi = reached;
         }
-        cqi
+        Quality { cqi, sinr_db }
+    }
+
+    /// Bits that a resource element of one layer carries at a quality, once the outer loop has found the scheme: between
+    /// two schemes a share of either. Below the lowest scheme's SINR, where its blocks are repeated, the CQI's.
+    pub fn efficiency_at(&self, quality: Quality) -> f64 {
+        if quality.cqi == 0 {
+            return 0.0;
+        }
+        let best = &self.best;
+        let above = best.partition_point(|&(at, _)| at <= quality.sinr_db);
+        let Some((from_db, below)) = above.checked_sub(1).map(|below| best[below]) else {
+            let lowest = best.first().map_or(0.0, |(_, scheme)| scheme.efficiency);
+            return self.efficiency_of_cqi(quality.cqi).min(lowest);
+        };
+        best.get(above).map_or(below.efficiency, |(to_db, next)| {
+            let part = (quality.sinr_db - from_db) / (to_db - from_db);
+            below.efficiency + part * (next.efficiency - below.efficiency)
+        })
     }
 
     /// The SINR in dB that a CQI from 1 to 15 stands for, its threshold; negative infinity for 0.

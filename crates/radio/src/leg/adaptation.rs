@@ -165,7 +165,7 @@ impl Leg {
         let spread_db = air.spread_db(resources.occupied(symbols, units).resource_blocks);
         let measurement = &self.up.report.measurement;
         let (cqi, rank) = resources.report(|adaptation, layers| {
-            measurement.cqi(&plan.config, adaptation, spread_db - split_db(layers))
+            measurement.quality(&plan.config, adaptation, spread_db - split_db(layers))
         });
         let mcs = adaptation.scheme(cqi, self.up.outer_loop.offset_db())?;
         let scheme = resources.position(&mcs, rank);

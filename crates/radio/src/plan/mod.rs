@@ -5,7 +5,7 @@ mod measurement;
 mod resources;
 mod sub_bands;
 
-pub(crate) use measurement::{Measurement, wideband_cqi};
+pub(crate) use measurement::{Measurement, wideband_quality};
 pub(crate) use resources::{LayeredScheme, Resources, split_db};
 pub(crate) use sub_bands::{BandCqi, MOST_MET, SubBands};
 
@@ -233,8 +233,9 @@ impl CellPlan {
         let Some(adaptation) = self.down.adaptation() else {
             return self.config.peak_rate().as_bits_per_sec() as f64;
         };
-        let cqi = |adaptation: &LinkAdaptation, layers| adaptation.cqi(sinr_db - split_db(layers));
-        let (cqi, rank) = self.down.report(cqi);
+        let (cqi, rank) = self.down.report(|adaptation: &LinkAdaptation, layers| {
+            adaptation.quality(sinr_db - split_db(layers))
+        });
         let Some(mcs) = adaptation.scheme(cqi, 0.0) else {
             return 0.0;
         };
