@@ -74,9 +74,9 @@ fadeout_core::parameters! {
         /// What the symbols between downlink and uplink of `duplex = "tdd"` are: silent, downlink, uplink,
         /// or divided by the scheduler in each slot, which takes one UE at a time.
         flexible_symbols: FlexibleKind = choice(FlexibleKind::NAMES, "guard"),
-        /// What grants of the uplink leave to the downlink of symbols that the scheduler divides, while that
-        /// has data: half of them, or as many as it needed of late.
-        flexible_division: DivisionKind = choice(DivisionKind::NAMES, "halves"),
+        /// Symbols, of those that the scheduler divides, that grants of the uplink leave to the downlink while that
+        /// has data: half of them, or as many as it needed in its latest slots.
+        flexible_division: DivisionKind = choice(DivisionKind::NAMES, "demand"),
         /// Silent symbols between downlink and uplink where flexible symbols are used, and in each slot
         /// that the scheduler divides.
         pub(super) guard_symbols: u8 = integer((0, 12, "symbols"), "0"),
