@@ -39,6 +39,7 @@ mod mobility;
 mod moves;
 mod rach_less;
 mod rates;
+mod reach;
 mod reception;
 mod scg;
 mod secondary;
@@ -69,6 +70,7 @@ pub use attach::unattached;
 pub use build::{establish_as, handled};
 pub use counters::{Counters, DirectionCounters, LegCounters};
 pub use moves::{Backhaul, Move};
+pub use reach::{Unreached, unreached};
 
 use crate::bearer::Finder;
 use crate::config::{Env, LegId};

@@ -105,6 +105,8 @@ pub(crate) struct LegHalf {
     last_slot: u64,
     /// Whether data waits for a HARQ process.
     is_stalled: bool,
+    /// Whether the latest look at it, which had data, found it out of range.
+    is_out_of_range: bool,
     outer_loop: OuterLoop,
     report: Report,
     draws: Stream,
@@ -129,12 +131,18 @@ impl LegHalf {
         LegHalf {
             harq: HarqEntity::new(processes),
             is_stalled: false,
+            is_out_of_range: false,
             last_slot: NO_SLOT,
             outer_loop: OuterLoop::default(),
             report: Report::UNKNOWN,
             draws,
             counters: BlockCounters::default(),
         }
+    }
+
+    /// Whether data waits that its latest look found out of range.
+    pub(crate) fn is_out_of_range(&self) -> bool {
+        self.is_out_of_range
     }
 
     /// Its counters so far.
@@ -236,6 +244,7 @@ impl Leg {
         self.was_out_of_range = true;
         for half in [&mut self.down, &mut self.up] {
             half.is_stalled = false;
+            half.is_out_of_range = false;
             half.outer_loop = OuterLoop::default();
             half.report = Report::UNKNOWN;
         }

@@ -104,3 +104,40 @@ fn a_connection_that_is_given_up_later_is_told_with_what_arrived() {
         "{remark}"
     );
 }
+
+/// A phone in a cell of LTE with these SINRs, and a flow.
+fn in_cell([downlink_db, uplink_db]: [f64; 2], flow: &str) -> String {
+    format!(
+        "duration = \"4 s\"\n[link.core]\nfrom = \"server\"\nto = \"macro\"\nrate = \"1 Gbit/s\"\ndelay = \"10 ms\"\n\
+         [cell.macro]\nradio = \"lte\"\ncarrier = \"2 GHz\"\nbandwidth = \"20 MHz\"\nchannel = {{ path-loss = \"uma\" }}\n\
+         [ue.phone]\ndownlink-sinr = \"{downlink_db} dB\"\nuplink-sinr = \"{uplink_db} dB\"\n[flow.file]\n{flow}"
+    )
+}
+
+#[test]
+fn a_ue_that_is_out_of_range_is_named_as_the_cause() {
+    let (up, down) = (
+        "from = \"phone\"\nto = \"server\"\n",
+        "from = \"server\"\nto = \"phone\"\n",
+    );
+    let of_up = "in the uplink: its SINR is -12.0 dB with all its power in one resource block, and the lowest CQI takes -";
+    let of_down = "in the downlink: its SINR is -12.0 dB, and the lowest CQI takes -";
+    // The SYN itself is not sent, or its answer is not.
+    for (sinrs, flow, part) in [
+        ([20.0, -12.0], up, of_up),
+        ([-12.0, 20.0], up, of_down),
+        ([-12.0, 20.0], down, of_down),
+        ([20.0, -12.0], down, of_up),
+    ] {
+        let [remark] = &said(&in_cell(sinrs, flow))[..] else {
+            panic!("one remark");
+        };
+        let cause = format!("UE \"phone\" is out of range of cell \"macro\" {part}");
+        assert!(
+            remark.starts_with("flow \"file\": never connected: no answer to ")
+                && remark.contains(&cause),
+            "{remark}"
+        );
+    }
+    assert!(said(&in_cell([20.0, 20.0], up)).is_empty());
+}
