@@ -2,6 +2,7 @@
 
 mod attach;
 mod connect;
+mod forwarding;
 mod mobility;
 mod split;
 
@@ -80,10 +81,11 @@ pub fn advice(scenario: &Scenario) -> Vec<String> {
 }
 
 /// A sentence for each thing that shows only in the run: UEs that never attached, connections that were never open or
-/// were given up.
+/// were given up, forwarded packets that a queue had no room for.
 pub(crate) fn remarks<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<String> {
     let mut sentences = attach::missing(scenario, world);
     sentences.extend(connect::missing(scenario, world));
+    sentences.extend(forwarding::dropped(world));
     sentences
 }
 

@@ -159,6 +159,12 @@ impl<'a> Accesses<'a> {
         sum
     }
 
+    /// As [`RadioAccess::forwarded_drops`].
+    pub(crate) fn forwarded_drops(self) -> u64 {
+        let parts = self.parts();
+        parts.map(|part| part.access.forwarded_drops()).sum()
+    }
+
     /// As [`RadioAccess::serving_cell`].
     pub(crate) fn serving_cell(self, ue: UeId) -> Option<CellId> {
         let (access, ue) = self.of_ue(ue)?;

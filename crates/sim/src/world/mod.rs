@@ -131,6 +131,7 @@ pub(crate) struct Machines<'a> {
     pub(crate) flows: &'a [Flow],
     pub(crate) endpoints: &'a Endpoints,
     pub(crate) links: &'a Links,
+    pub(crate) routes: &'a Routes,
     pub(crate) radio: Option<Accesses<'a>>,
     pub(crate) forecast: Option<&'a Forecast>,
     /// Numbers and names of them.
@@ -313,6 +314,7 @@ impl<P: Probe> World<P> {
             flows: &self.flows,
             endpoints: &self.endpoints,
             links: &self.links,
+            routes: &self.routes,
             radio: self.radio.as_deref().map(Accesses::of),
             forecast: self.predictions.as_deref().map(|it| &it.forecast),
             directory: &self.directory,

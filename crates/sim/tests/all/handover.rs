@@ -2,9 +2,12 @@
 
 use crate::common::rows::Rows;
 use crate::common::{parse, run_with};
-use fadeout_core::{HandoverOutcome, HandoverRow, Procedure, RadioDropCause, RadioDropRow};
+use fadeout_core::{
+    DropCause, HandoverOutcome, HandoverRow, Procedure, RadioDropCause, RadioDropRow,
+};
+use fadeout_record::Destination;
 use fadeout_scenario::{Override, Scenario, Source};
-use fadeout_sim::build;
+use fadeout_sim::{Control, Simulation, build};
 
 /// The project's example with these overrides.
 fn example(overrides: &[&str]) -> Scenario {
@@ -73,6 +76,38 @@ fn what_a_full_x2_drops_is_lost_to_tcp_alone() {
     }
     let lost: u32 = rows.handovers.iter().map(|row| row.lost_packets).sum();
     assert!(lost as usize >= dropped, "{lost} and {dropped}");
+}
+
+#[test]
+fn the_example_loses_nothing_that_it_forwards_and_a_queue_that_does_is_told() {
+    let said = |overrides: &[&str]| {
+        let simulation = Simulation::new(example(overrides), Destination::Nowhere);
+        let results = simulation.expect("it is right").run(|_| Control::Continue);
+        results.expect("it runs").remarks
+    };
+    assert_eq!(said(&[]), Vec::<String>::new());
+    let (rows, _) = run(&[]);
+    assert!(
+        rows.handovers
+            .iter()
+            .any(|row| row.forwarded_numbered > 1000),
+        "more than the usual queue"
+    );
+    assert!(
+        rows.link_drops
+            .iter()
+            .all(|row| row.cause != DropCause::QueueFull)
+    );
+    let small = "link.x2-west.queue={ limit = \"5 packets\" }";
+    let [remark] = &said(&[small])[..] else {
+        panic!("one remark");
+    };
+    assert!(
+        remark.starts_with("mobility-management: ")
+            && remark.contains(" forwarded packets were lost ")
+            && remark.contains("The queue of link \"x2-west\" was full"),
+        "{remark}"
+    );
 }
 
 #[test]
