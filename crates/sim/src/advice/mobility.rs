@@ -1,5 +1,6 @@
 //! Settings of mobility management that are hardly meant.
 
+use super::subject;
 use fadeout_core::{Dbm, Span};
 use fadeout_scenario::{EventKind, MeasurementEvent, MobilityManagement, Scenario};
 
@@ -21,7 +22,7 @@ const REPORTED_DBM: [f64; 2] = [-156.0, -31.0];
 const REPORTED_RSCP_DBM: [f64; 2] = [-120.0, -25.0];
 
 /// A sentence for each time to trigger that no UE can be told of, each event that is never entered, a
-/// generation whose UEs have no neighbour to go to, and a link that is in sync below Qout.
+/// generation whose UEs have no neighbour to go to, a link that is in sync below Qout, and UEs without a level.
 pub(super) fn of(scenario: &Scenario) -> Vec<String> {
     let Some(mobility) = &scenario.mobility else {
         return Vec::new();
@@ -34,6 +35,7 @@ pub(super) fn of(scenario: &Scenario) -> Vec<String> {
     sentences.extend(no_neighbour(scenario));
     sentences.extend(twisted(mobility));
     sentences.extend(nothing_secondary(scenario, mobility));
+    sentences.extend(unmeasured(scenario));
     let named = sentences.iter();
     named
         .map(|what| format!("mobility-management: {what}"))
@@ -108,6 +110,17 @@ fn no_neighbour(scenario: &Scenario) -> Option<String> {
     let alone = alone.iter().find(|(_, cells)| cells.len() == 1);
     alone.map(|(name, _)| {
         format!("there is one cell of {name}, so its UEs have no neighbour to be handed over to")
+    })
+}
+
+fn unmeasured(scenario: &Scenario) -> Option<String> {
+    let given = scenario.ues.iter().filter(|ue| ue.sinr.is_some());
+    let names: Vec<&str> = given.map(|ue| ue.name.as_str()).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "{} with a given SINR: there is no level to measure, so no handover and no link failure",
+            subject("UE", &names)
+        )
     })
 }
 

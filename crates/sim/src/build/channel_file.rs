@@ -36,6 +36,12 @@ pub(crate) fn recorded(scenario: &Scenario) -> Result<Vec<RecordedPath>, BuildEr
             );
             return Err(mistake(file, reason));
         }
+        let mut described = found.iter().zip(&recordings);
+        if scenario.mobility.is_some()
+            && let Some((pair, _)) = described.find(|(_, one)| is_sinr(one))
+        {
+            return Err(mistake(file, unmeasured(scenario, &file.file.path, *pair)));
+        }
         let described = found.into_iter().zip(recordings);
         paths.extend(described.map(|((ue, cell), one)| RecordedPath {
             ue,
@@ -45,6 +51,18 @@ pub(crate) fn recorded(scenario: &Scenario) -> Result<Vec<RecordedPath>, BuildEr
         }));
     }
     Ok(paths)
+}
+
+/// Why mobility management cannot move a UE between cells whose SINR a file has.
+fn unmeasured(scenario: &Scenario, path: &str, (ue, cell): (UeId, CellId)) -> String {
+    let (ue, cell) = (
+        &scenario.ues[ue.index()].name,
+        &scenario.cells[cell.index()].name,
+    );
+    format!(
+        "{path}: UE `{ue}` has a SINR to cell `{cell}`, and mobility management measures levels: the UE would never leave \
+         its first cell, nor lose its link; expected a column `gain_db`, or no [mobility-management]"
+    )
 }
 
 /// The UE and the cell of these names.
@@ -171,6 +189,20 @@ mod tests {
         assert!(path.has_fading && matches!(path.quantity, Quantity::Gain(_)));
         let of_sinr = recorded(&scenario("", &[file(SINR)])).expect("a path");
         assert!(matches!(of_sinr[0].quantity, Quantity::Sinr { .. }));
+    }
+
+    #[test]
+    fn a_sinr_that_mobility_management_cannot_measure_is_refused() {
+        let managed = "[mobility-management]\nevents = [{ kind = \"a3\" }]\n";
+        let found = error(managed, &[file(SINR)]);
+        assert_eq!(
+            found,
+            "channel-file \"drive\": drive.csv: UE `phone` has a SINR to cell `macro`, and mobility management measures \
+             levels: the UE would never leave its first cell, nor lose its link; expected a column `gain_db`, or no \
+             [mobility-management]"
+        );
+        let built = crate::build(&scenario(managed, &[file(GAIN)]), fadeout_core::NullProbe);
+        assert!(built.is_ok(), "{:?}", built.err());
     }
 
     #[test]

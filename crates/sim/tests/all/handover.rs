@@ -225,6 +225,14 @@ fn what_is_hardly_meant_is_said() {
         "`q-in` of -9 dB is below `q-out` of -8 dB",
     );
     one(
+        &[
+            "ue.phone.downlink-sinr=\"20 dB\"",
+            "ue.phone.uplink-sinr=\"20 dB\"",
+            "ue.phone.cell=\"west\"",
+        ],
+        "UE \"phone\" with a given SINR: there is no level to measure",
+    );
+    one(
         &["cell.east.radio=\"nr\"", "cell.east.carrier=\"3.5 GHz\""],
         "there is one cell of NR",
     );
