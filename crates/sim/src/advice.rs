@@ -13,6 +13,7 @@ use crate::world::World;
 use fadeout_core::{Bytes, Probe, Span};
 use fadeout_radio::rlc::{LONGEST_DATA_FIELD, Mode};
 use fadeout_scenario::{Bearer, Flow, Hop, LinkDirection, Medium, QueueLimit, RateModel, Scenario};
+use fadeout_traffic::FullBuffer;
 use std::collections::BTreeSet;
 
 /// A sentence for each thing that ruins results silently:
@@ -24,6 +25,7 @@ use std::collections::BTreeSet;
 ///   once does not fit; a host would hold it back (TSQ), a link drops it.
 /// - A window of LTE's acknowledged mode that is used up before a status report may follow the
 ///   last one.
+/// - A full buffer whose backlog does not last for the times of the radio and of the links.
 /// - Transparent mode, which loses packets that are larger than a transport block.
 /// - Mobility management whose events no UE can be told of, are never entered or have no neighbour.
 /// - UEs that begin to attach when the run is over, or whose T300 ends before an answer can come.
@@ -52,6 +54,7 @@ pub fn advice(scenario: &Scenario) -> Vec<String> {
                 small_buffer(&bounds, delay),
                 short_window(&bounds),
                 uncut_packets(&bounds),
+                low_backlog(flow, &bounds, delay),
             ];
             let name = bearer.name();
             let found = found.into_iter().flatten();
@@ -80,8 +83,8 @@ pub fn advice(scenario: &Scenario) -> Vec<String> {
     sentences
 }
 
-/// A sentence for each thing that shows only in the run: UEs that never attached, connections that were never open or
-/// were given up, forwarded packets that a queue had no room for.
+/// A sentence for each thing that shows only in the run: UEs that never attached, forwarded packets
+/// that a queue dropped, and connections that were never open or were given up.
 pub(crate) fn remarks<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<String> {
     let mut sentences = attach::missing(scenario, world);
     sentences.extend(connect::missing(scenario, world));
@@ -193,6 +196,30 @@ fn uncut_packets(bounds: &Bounds) -> Option<String> {
         "RLC in transparent mode cuts no packet: one that is larger than a transport block is lost \
          (`no-block` in `radio_drops`), or waits for a better channel. Mode `um` cuts"
             .to_owned()
+    })
+}
+
+/// The time of a packet through NR at 30 kHz under load. It is 2.4 ms, and some more is safe. One
+/// block in ten is sent twice, and others wait for it.
+const RADIO_TIME: Span = Span::from_millis(3);
+
+fn low_backlog(flow: &Flow, bounds: &Bounds, links_delay: Span) -> Option<String> {
+    if flow.application.name != "full-buffer" {
+        return None;
+    }
+    let most = FullBuffer::MOST.0 as f64;
+    let backlog = flow.application.parameters.number("backlog", most);
+    let least_s = RADIO_TIME.as_secs_f64() + links_delay.as_secs_f64() / 2.0;
+    let product = bounds.peak.as_bytes_per_sec_f64() * least_s;
+    (backlog < product).then(|| {
+        format!(
+            "a full buffer with {:.0} kB on the way is none at {:.0} Mbit/s, which take {:.0} kB in {:.0} ms. A larger \
+             `backlog` is one, where `rlc.buffer` and `queue.limit` hold it",
+            backlog / 1e3,
+            bounds.peak.as_mbps(),
+            product / 1e3,
+            least_s * 1e3,
+        )
     })
 }
 

@@ -14,14 +14,11 @@ const PATIENCE: Span = Span::from_secs(1);
 /// The backlog without one that is given, at the start.
 const START: Bytes = Bytes(256_000);
 
-/// What that may grow to. Links hold 1,000 packets by default, and the RLC buffer 2 MB.
-const MOST: Bytes = Bytes(1_000_000);
-
-/// The most datagrams that it may grow to, whatever their size.
+/// The most datagrams that a backlog grows to.
 const MOST_DATAGRAMS: u64 = 700;
 
-/// How much longer than the quickest a datagram takes that waits behind enough others: more than the 8 ms after
-/// which LTE sends a block again, while all that follow it wait for their order.
+/// A datagram that takes this much longer than the quickest one waits behind enough others. LTE
+/// sends a block again after 8 ms, and all that follow it wait for their order.
 const ENOUGH: Span = Span::from_millis(10);
 
 fadeout_core::parameters! {
@@ -30,8 +27,8 @@ fadeout_core::parameters! {
     struct FullBufferParameters {
         /// Payload of a datagram; 28 bytes of UDP and IP come on top.
         size: Bytes = payload("1472 B"),
-        /// Payload kept on the way. Without it 256 kB, which grow up to 1 MB while datagrams wait for less than
-        /// 10 ms.
+        /// Payload kept on the way. Without it 256 kB, which grow up to 1 MB while datagrams wait
+        /// for less than 10 ms.
         backlog: Option<Bytes> = integer((1, 1 << 30, "bytes"), ""),
     }
 }
@@ -61,6 +58,11 @@ struct Burst {
     datagrams: u64,
 }
 
+impl FullBuffer {
+    /// The most that a backlog grows to. Links hold 1,000 packets by default, and RLC 2 MB.
+    pub const MOST: Bytes = Bytes(1_000_000);
+}
+
 impl Registered<Stream> for FullBuffer {
     const ENTRY: Entry = Entry::new(
         "full-buffer",
@@ -79,7 +81,7 @@ impl Registered<Stream> for FullBuffer {
             kept,
             most: match given.backlog {
                 Some(_) => kept,
-                None => datagrams(MOST).min(MOST_DATAGRAMS).max(kept),
+                None => datagrams(FullBuffer::MOST).min(MOST_DATAGRAMS).max(kept),
             },
             on_the_way: 0,
             patient_until: Time::NEVER,
@@ -103,8 +105,8 @@ impl FullBuffer {
         }
     }
 
-    /// The oldest `settled` datagrams have arrived or are lost. More are kept on the way if the latest of them waited for
-    /// too little to say that the bottleneck always had something.
+    /// Notes that the oldest `settled` datagrams have arrived or are lost. More are kept on the way
+    /// if the latest of them did not wait long enough for a bottleneck that always has some.
     fn settle(&mut self, now: Time, settled: u64) {
         self.on_the_way = self.on_the_way.saturating_sub(settled);
         let mut left = settled;
@@ -202,11 +204,10 @@ mod tests {
         assert_eq!(full.on_the_way, 10);
     }
 
-    /// A bottleneck that sends `per_ms` datagrams in each millisecond, in order, a given time behind their sending, for
-    /// half a second. Datagrams that it sent in the last hundred milliseconds.
+    /// Returns the datagrams that a bottleneck sent in the last 100 ms of half a second. It sends
+    /// `per_ms` in each millisecond, in order, and each at least `delay` after the application.
     fn carried(delay: Span, per_ms: u64) -> u64 {
-        let given = Parameters::NONE;
-        let settings = Settings::new(&FullBuffer::ENTRY, &given);
+        let settings = Settings::new(&FullBuffer::ENTRY, Parameters::NONE);
         let mut full = FullBuffer::with(&settings, Stream::new(1, "application", 0));
         let mut asks = Vec::new();
         full.on_start(Time::ZERO, &mut asks);
@@ -239,10 +240,9 @@ mod tests {
     #[test]
     fn a_backlog_that_suffices_or_is_given_stays() {
         // 6 datagrams in each millisecond: 70 Mbit/s, at which 256 kB wait for 29 ms.
-        let none = Parameters::NONE;
         let given = ("backlog".to_owned(), Value::Number(256_000.0));
         let given = Parameters(vec![given]);
-        for (parameters, per_ms) in [(&none, 6), (&given, 170)] {
+        for (parameters, per_ms) in [(Parameters::NONE, 6), (&given, 170)] {
             let settings = Settings::new(&FullBuffer::ENTRY, parameters);
             let mut full = FullBuffer::with(&settings, Stream::new(1, "application", 0));
             let mut asks = Vec::new();

@@ -39,7 +39,7 @@ pub fn unreached(access: &RadioAccess, ue: UeId, now: Time) -> Option<Unreached>
     let &leg = stack.ues[ue.index()].legs().first()?;
     let state = &stack.legs[leg.index()];
     let cell = state.config.cell;
-    // What goes up is asked for first, as a SYN of the UE is.
+    // The uplink first: a UE's own SYN needs it.
     let direction = [Direction::Uplink, Direction::Downlink]
         .into_iter()
         .find(|&direction| state.half(direction).is_out_of_range())?;

@@ -96,7 +96,7 @@ impl Transfer {
 }
 
 impl Transfers {
-    /// Packets that links between base stations have dropped since the start, as far as that has shown.
+    /// Packets that links between base stations have dropped since the start, as far as known.
     pub(crate) fn dropped(&self) -> u64 {
         self.0.as_ref().map_or(0, |transfer| transfer.dropped)
     }

@@ -42,7 +42,7 @@ pub(crate) struct Bid {
     pub whole: u32,
     /// Bytes on all units.
     pub rate: f64,
-    /// Bits that a resource element carries by the report alone; zero where none chooses the scheme.
+    /// Bits that a resource element carries by the report alone. Zero without a report.
     pub reported: f64,
 }
 

@@ -105,7 +105,7 @@ pub(crate) struct LegHalf {
     last_slot: u64,
     /// Whether data waits for a HARQ process.
     is_stalled: bool,
-    /// Whether the latest look at it, which had data, found it out of range.
+    /// True if the latest look at it, which had data, found it out of range.
     is_out_of_range: bool,
     outer_loop: OuterLoop,
     report: Report,
@@ -140,7 +140,7 @@ impl LegHalf {
         }
     }
 
-    /// Whether data waits that its latest look found out of range.
+    /// Returns true if data waits that the latest look found out of range.
     pub(crate) fn is_out_of_range(&self) -> bool {
         self.is_out_of_range
     }

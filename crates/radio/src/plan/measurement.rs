@@ -45,7 +45,7 @@ impl Measurement {
     }
 }
 
-/// The quality of sub-bands with `mean` times each of `gains`, all linear, with the CQI of a cell's table.
+/// The quality of sub-bands with `mean` times each of `gains`, all linear, by a cell's table.
 pub(crate) fn wideband_quality(
     cell: &CellConfig,
     adaptation: &LinkAdaptation,

@@ -248,9 +248,9 @@ impl Resources {
         &self.ranks
     }
 
-    /// The CQI and the number of the rank that carry most, where `quality` says what each layer of so many
-    /// reaches; of equals the fewest layers. A UE chooses its rank by what it measures, and not by the steps
-    /// of the CQI that it reports.
+    /// The CQI and the number of the rank that carry most, where each layer of so many reaches
+    /// `quality`. Equals have the fewest layers. A UE chooses its rank by the SINR that it
+    /// measures, and not by the steps of the CQI that it reports.
     ///
     /// Standard: TS 38.214 §5.2.2.2; TS 36.213 §7.2.
     #[inline]
@@ -278,8 +278,8 @@ impl Resources {
         best
     }
 
-    /// Bits that a resource element carries with the layers of scheme number `scheme` by a report alone; zero where none
-    /// chooses the scheme.
+    /// Bits that a resource element carries with the layers of scheme number `scheme` by a report
+    /// alone. Zero where no report chooses the scheme.
     pub(crate) fn reported(&self, scheme: usize, cqi: u8) -> f64 {
         let of_layer = self.adaptation.as_ref();
         let of_layer = of_layer.map_or(0.0, |it| it.efficiency_of_cqi(cqi));

@@ -85,8 +85,8 @@ pub(crate) enum Act {
     EndCopies,
     /// The core sends to this base station from now on.
     SwitchPath,
-    /// Base station `from`, which had the UE, sends its data to that of this cell, which takes so long where it
-    /// is given. The core may have switched the path before.
+    /// Base station `from`, which had the UE, sends its data to that of this cell. It takes so long
+    /// where times are given. The core may have switched the path before.
     MoveData {
         from: u32,
         cell: CellId,

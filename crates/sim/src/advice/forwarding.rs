@@ -3,8 +3,8 @@
 use crate::world::World;
 use fadeout_core::{DropCause, Probe};
 
-/// A sentence for forwarded packets that links have dropped, with the links on their way whose queues were full. A base
-/// station puts all that it forwards on a link at one instant.
+/// A sentence for forwarded packets that links have dropped, with the links whose queues were full.
+/// A base station puts all that it forwards on a link at one instant.
 pub(super) fn dropped<P: Probe>(world: &World<P>) -> Option<String> {
     let machines = world.machines();
     let lost = machines.radio?.forwarded_drops();

@@ -22,7 +22,8 @@ const REPORTED_DBM: [f64; 2] = [-156.0, -31.0];
 const REPORTED_RSCP_DBM: [f64; 2] = [-120.0, -25.0];
 
 /// A sentence for each time to trigger that no UE can be told of, each event that is never entered, a
-/// generation whose UEs have no neighbour to go to, a link that is in sync below Qout, and UEs without a level.
+/// generation whose UEs have no neighbour to go to, a link that is in sync below Qout, and UEs that
+/// have no level.
 pub(super) fn of(scenario: &Scenario) -> Vec<String> {
     let Some(mobility) = &scenario.mobility else {
         return Vec::new();

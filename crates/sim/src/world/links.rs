@@ -107,7 +107,7 @@ impl Links {
     }
 
     /// A direction of a link.
-    pub(super) fn get(&self, id: LinkId) -> &Link {
+    pub(crate) fn get(&self, id: LinkId) -> &Link {
         &self.hops[id.index()].link
     }
 

@@ -170,7 +170,7 @@ fn a_command_ends_what_was_prepared() {
     assert!(well.count() >= 2, "{:?}", rows.handovers);
 }
 
-/// The core may switch the path before the source hears that the UE is there, at the same instant, or after it.
+/// The core may switch the path before the source hears of the UE, at the same instant, or later.
 #[test]
 fn without_forwarding_the_source_drops_what_it_has_whichever_hears_first_of_the_ue() {
     let none = "mobility-management.data=\"none\"";

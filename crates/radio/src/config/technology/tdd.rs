@@ -74,8 +74,8 @@ fadeout_core::parameters! {
         /// What the symbols between downlink and uplink of `duplex = "tdd"` are: silent, downlink, uplink,
         /// or divided by the scheduler in each slot, which takes one UE at a time.
         flexible_symbols: FlexibleKind = choice(FlexibleKind::NAMES, "guard"),
-        /// Symbols, of those that the scheduler divides, that grants of the uplink leave to the downlink while that
-        /// has data: half of them, or as many as it needed in its latest slots.
+        /// Divided symbols that the uplink leaves to a downlink with data: half of them, or as many
+        /// as the downlink needed in its latest slots.
         flexible_division: DivisionKind = choice(DivisionKind::NAMES, "demand"),
         /// Silent symbols between downlink and uplink where flexible symbols are used, and in each slot
         /// that the scheduler divides.

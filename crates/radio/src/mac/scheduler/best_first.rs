@@ -2,8 +2,8 @@
 
 use super::{Share, SlotView};
 
-/// Gives units to candidates in descending order of `metric`, each as many as it wants. Those with equal
-/// metrics go in ascending order of `turn`, and then in their own.
+/// Gives units to candidates in descending order of `metric`, each as many as it wants. Those with
+/// equal metrics go in ascending order of `turn`, and then in their own.
 pub(super) fn best_first(
     view: &SlotView<'_>,
     metrics: &mut Vec<f64>,

@@ -31,15 +31,15 @@ impl MaxCiConfig {
     }
 }
 
-/// Maximum C/I: the metric is what a UE's report promises. Reports have steps, so that UEs with like channels are equal.
-/// Of these the one comes first whose latest service is the longest ago.
+/// Maximum C/I. The metric is the efficiency of a UE's report. Reports have steps, so UEs with like
+/// channels are equal, and the one that waited longest comes first.
 ///
-/// The correction of the outer loop is left out. It rises with a UE's own transmissions, so that a UE which was served
-/// once would stay ahead of its equals for ever.
+/// The correction of the outer loop is left out. It rises with a UE's own transmissions. A UE that
+/// was served once would stay ahead of its equals for ever.
 #[derive(Debug, Clone)]
 pub struct MaxCi {
     metrics: Vec<f64>,
-    /// By UE, the number of its latest service; zero before the first.
+    /// The number of the latest service, for each UE. Zero before the first.
     served: Vec<u64>,
     services: u64,
 }
@@ -96,7 +96,7 @@ mod tests {
         }
     }
 
-    /// Position and units of each share of a slot of `units` units.
+    /// Returns position and units of each share of a slot with `units` units.
     fn shared(scheduler: &mut MaxCi, units: u32, candidates: &[Candidate]) -> Vec<(usize, u32)> {
         let view = SlotView {
             slot: 0,

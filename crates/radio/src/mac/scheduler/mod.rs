@@ -28,8 +28,8 @@ pub struct Candidate {
     pub wanted: u32,
     /// Bytes that it could send on all units of a slot.
     pub rate: f64,
-    /// Bits that a resource element of all its layers carries by its report alone, without the correction that
-    /// follows from its own transmissions; zero where no report chooses the scheme.
+    /// Bits that a resource element of all its layers carries by its report alone, without the
+    /// outer loop's correction. Zero where no report chooses the scheme.
     pub reported: f64,
 }
 

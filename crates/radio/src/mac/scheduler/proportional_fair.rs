@@ -194,7 +194,7 @@ mod tests {
         for slot_us in [1000, 500, 125] {
             let slot = Span::from_micros(slot_us);
             let mut scheduler = config.start(1, slot);
-            // Served in each slot of a second with 8 Mbit/s, then for 100 ms not at all: 1/e is left.
+            // A second with 8 Mbit/s in each slot, then 100 ms with nothing: 1/e is left.
             let (slots, bytes) = (1_000_000 / slot_us, slot_us);
             for number in 0..slots {
                 scheduler.on_served(number, UeId(0), bytes as u32);
@@ -212,7 +212,7 @@ mod tests {
                 "averaging-time".to_owned(),
                 Value::Span(Span::from_millis(time)),
             );
-            MacSchedulerKind::new(kind, Parameters(vec![given])).expect(kind)
+            MacSchedulerKind::new(kind, &Parameters(vec![given])).expect(kind)
         };
         let slot = Span::from_millis(1);
         let BuiltInScheduler::ProportionalFair(short) = of(0).start(1, slot) else {
