@@ -53,6 +53,8 @@ pub struct LinkAdaptation {
     scheme_sinr_db: Vec<f64>,
     // From which SINR in dB on which scheme is the most efficient that keeps the target.
     best: Vec<(f64, Mcs)>,
+    // SINR in dB, and bits that a resource element of one layer carries there.
+    carried: Vec<(f64, f64)>,
     fixed: Option<Mcs>,
 }
 
@@ -109,10 +111,23 @@ impl LinkAdaptation {
             };
             code.sinr_for(target)
         };
-        let cqi_sinr_db = config.cqi_table.rows().iter().map(threshold).collect();
+        let cqi_rows = config.cqi_table.rows().iter();
+        let cqi_sinr_db: Vec<f64> = cqi_rows.clone().map(threshold).collect();
         let scheme_sinr_db: Vec<f64> = schemes.iter().map(threshold).collect();
+        let best = best_schemes(schemes, &scheme_sinr_db);
+        let steps = best.iter().map(|&(at, scheme)| (at, scheme.efficiency));
+        let mut carried = vec![(scheme_sinr_db[0], schemes[0].efficiency)];
+        carried.extend(steps);
+        carried.sort_by(|one, other| one.0.total_cmp(&other.0));
+        // Below the lowest scheme its blocks are repeated, and carry about what a lower CQI says.
+        let lowest = carried[0];
+        let repeated = cqi_sinr_db.iter().copied();
+        let repeated = repeated.zip(cqi_rows.map(|row| row.efficiency));
+        let repeated = repeated.filter(|at| at.0 < lowest.0 && at.1 < lowest.1);
+        let carried = repeated.chain(carried.iter().copied()).collect();
         Ok(LinkAdaptation {
-            best: best_schemes(schemes, &scheme_sinr_db),
+            best,
+            carried,
             schemes: schemes.clone(),
             cqi_table: config.cqi_table,
             cqi_sinr_db,
@@ -126,7 +141,7 @@ impl LinkAdaptation {
         self.cqi_sinr_db.partition_point(|&at| at <= sinr_db) as u8
     }
 
-    /// The same with the SINR.
+    /// Returns the quality of a channel with this SINR: the CQI as [`LinkAdaptation::cqi`] has it.
     pub fn quality(&self, sinr_db: f64) -> Quality {
         let cqi = self.cqi(sinr_db);
         Quality { cqi, sinr_db }
@@ -134,8 +149,8 @@ impl LinkAdaptation {
 
     /// The wideband CQI of a channel that differs over the band: the highest that keeps the target
     /// at the effective SINR of its own scheme; 0 when none does. `effective_db` gives that SINR in
-    /// dB, and `mean_db` is the SINR of the mean over the band. The SINR of the outcome is the effective
-    /// one of the CQI's scheme.
+    /// dB, and `mean_db` is the SINR of the mean over the band. The outcome has the effective SINR of
+    /// the CQI's scheme.
     ///
     /// An effective SINR is at most the mean, and at most that of a scheme of higher order: the
     /// search goes down from what the mean would allow and passes over what cannot be.
@@ -155,22 +170,24 @@ impl LinkAdaptation {
         Quality { cqi, sinr_db }
     }
 
-    /// Bits that a resource element of one layer carries at a quality, once the outer loop has found the scheme: between
-    /// two schemes a share of either. Below the lowest scheme's SINR, where its blocks are repeated, the CQI's.
+    /// Returns the bits that a resource element of one layer carries at a quality, once the outer
+    /// loop has found the scheme. Between two schemes it is a share of either. Below the lowest
+    /// scheme's SINR its blocks are repeated, and the CQI's efficiency counts.
     pub fn efficiency_at(&self, quality: Quality) -> f64 {
         if quality.cqi == 0 {
             return 0.0;
         }
-        let best = &self.best;
-        let above = best.partition_point(|&(at, _)| at <= quality.sinr_db);
-        let Some((from_db, below)) = above.checked_sub(1).map(|below| best[below]) else {
-            let lowest = best.first().map_or(0.0, |(_, scheme)| scheme.efficiency);
-            return self.efficiency_of_cqi(quality.cqi).min(lowest);
-        };
-        best.get(above).map_or(below.efficiency, |(to_db, next)| {
-            let part = (quality.sinr_db - from_db) / (to_db - from_db);
-            below.efficiency + part * (next.efficiency - below.efficiency)
-        })
+        let above = self
+            .carried
+            .partition_point(|&(at, _)| at <= quality.sinr_db);
+        let below = above.checked_sub(1).map(|below| self.carried[below]);
+        match (below, self.carried.get(above)) {
+            (Some((from_db, less)), Some((to_db, more))) => {
+                less + (quality.sinr_db - from_db) / (to_db - from_db) * (more - less)
+            }
+            (Some((_, bits)), None) | (None, Some(&(_, bits))) => bits,
+            (None, None) => 0.0,
+        }
     }
 
     /// The SINR in dB that a CQI from 1 to 15 stands for, its threshold; negative infinity for 0.
