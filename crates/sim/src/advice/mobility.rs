@@ -1,6 +1,5 @@
 //! Settings of mobility management that are hardly meant.
 
-use super::subject;
 use fadeout_core::{Dbm, Span};
 use fadeout_scenario::{EventKind, MeasurementEvent, MobilityManagement, Scenario};
 
@@ -116,13 +115,15 @@ fn no_neighbour(scenario: &Scenario) -> Option<String> {
 
 fn unmeasured(scenario: &Scenario) -> Option<String> {
     let given = scenario.ues.iter().filter(|ue| ue.sinr.is_some());
-    let names: Vec<&str> = given.map(|ue| ue.name.as_str()).collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "{} with a given SINR: there is no level to measure, so no handover and no link failure",
-            subject("UE", &names)
-        )
-    })
+    let mut names = given.map(|ue| ue.name.as_str());
+    let first = names.next()?;
+    let more = match names.count() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!(
+        "UE \"{first}\"{more} with a given SINR: there is no level to measure, so no handover and no link failure"
+    ))
 }
 
 fn nothing_secondary(scenario: &Scenario, mobility: &MobilityManagement) -> Option<String> {
