@@ -47,7 +47,8 @@ class Window:
     """Congestion window in segments, from 1 to 10,000,000. The stack sends while its whole part
     exceeds what is in flight."""
     ssthresh: float
-    """Slow-start threshold in segments, 1 or more; infinite until the first congestion."""
+    """Slow-start threshold in segments, from 1 to 10,000,000, or infinite as until the first
+    congestion."""
     pacing_rate_mbps: float | None
     """Rate to pace at; None leaves pacing to the connection's profile. It stays until changed."""
 

@@ -10,8 +10,6 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Largest window that a class may set: 10 million segments are a second at 100 Gbit/s.
-const MAX_WINDOW: f64 = 1e7;
 /// Largest pacing rate in Mbit/s, the largest rate of a scenario.
 const MAX_RATE_MBPS: f64 = 1e7;
 
@@ -64,7 +62,7 @@ impl PyWindow {
     fn set_cwnd(&mut self, cwnd: &Bound<'_, PyAny>) -> PyResult<()> {
         const EXPECTED: &str = "a number of segments from 1 to 10,000,000";
         let cwnd = number(cwnd, "cwnd", EXPECTED)?;
-        if !(1.0..=MAX_WINDOW).contains(&cwnd) {
+        if !(1.0..=Window::LARGEST).contains(&cwnd) {
             let message = format!("cwnd = {cwnd}; expected {EXPECTED}");
             return Err(PyValueError::new_err(message));
         }
@@ -79,9 +77,9 @@ impl PyWindow {
 
     #[setter]
     fn set_ssthresh(&mut self, ssthresh: &Bound<'_, PyAny>) -> PyResult<()> {
-        const EXPECTED: &str = "a number of segments, 1 or more; math.inf for none";
+        const EXPECTED: &str = "a number of segments from 1 to 10,000,000; math.inf for none";
         let ssthresh = number(ssthresh, "ssthresh", EXPECTED)?;
-        if ssthresh.is_nan() || ssthresh < 1.0 {
+        if !(1.0..=Window::LARGEST).contains(&ssthresh) && ssthresh != f64::INFINITY {
             let message = format!("ssthresh = {ssthresh}; expected {EXPECTED}");
             return Err(PyValueError::new_err(message));
         }

@@ -380,7 +380,15 @@ impl Sender {
     }
 
     fn set_cwnd(&mut self, segments: f64) {
-        self.window.cwnd = segments.max(1.0);
+        self.window.cwnd = segments.max(1.0).min(Window::LARGEST);
+    }
+
+    /// Sets the window to the threshold and so many segments more, unless the threshold is infinite: a class of
+    /// one's own need not set any.
+    fn take_threshold(&mut self, more: f64) {
+        if self.window.ssthresh.is_finite() {
+            self.set_cwnd(self.window.ssthresh + more);
+        }
     }
 
     fn take_rtt_sample(&mut self, now: Time, rtt: Span, latest: Span) {

@@ -183,7 +183,7 @@ impl Sender {
         self.congested(cx, kind);
         self.marks.on_reduced();
         if !self.config.prr && !self.congestion.controls_window() {
-            self.set_cwnd(self.window.ssthresh);
+            self.take_threshold(0.0);
         }
     }
 
@@ -225,7 +225,7 @@ impl Sender {
         }
         let was_cwr = self.state == RecoveryState::Cwr;
         if self.window.ssthresh.is_finite() && (was_cwr || self.undo.marker.is_some()) {
-            self.set_cwnd(self.window.ssthresh);
+            self.take_threshold(0.0);
             self.usage.stamp(cx.now);
         }
         self.congestion.on_recovered(&mut self.window, cx.now);
