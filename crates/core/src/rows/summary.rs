@@ -90,7 +90,7 @@ table! {
         /// Mean over the samples of the round-trip time, each acknowledgment that gives one
         /// counting once; none without a sample.
         mean_rtt_s: Option<f64>, "s";
-        /// Smallest round-trip time of the last 5 minutes; none without a sample.
+        /// Smallest round-trip time; none without a sample.
         min_rtt_s: Option<f64>, "s";
         /// Largest congestion window; of a multipath flow the sum over its paths.
         max_cwnd_segments: f64, "segments";
@@ -127,7 +127,7 @@ table! {
         timeouts: u64, "";
         /// Mean over time of the smoothed round-trip time; none before its first sample.
         mean_srtt_s: Option<f64>, "s";
-        /// Smallest round-trip time of the last 5 minutes; none without a sample.
+        /// Smallest round-trip time; none without a sample.
         min_rtt_s: Option<f64>, "s";
         /// Congestion window at the end.
         cwnd_segments: f64, "segments";

@@ -102,6 +102,8 @@ pub struct SenderStatistics {
     pub rtt_sum_s: f64,
     /// Number of round-trip time samples.
     pub rtt_samples: u64,
+    /// Smallest round-trip time sample; none without one.
+    pub min_rtt: Option<Span>,
     /// Integral of SRTT over time, s², and how long it runs, s: their ratio is the mean SRTT.
     pub srtt_integral: f64,
     /// Time over which `srtt_integral` runs, s.
@@ -394,6 +396,7 @@ impl Sender {
     fn take_rtt_sample(&mut self, now: Time, rtt: Span, latest: Span) {
         self.statistics.rtt_sum_s += latest.as_secs_f64();
         self.statistics.rtt_samples += 1;
+        self.statistics.min_rtt = Some(self.statistics.min_rtt.map_or(latest, |it| it.min(latest)));
         let held = now.since(self.srtt_since).as_secs_f64();
         if self.rtt.has_sample() {
             self.statistics.srtt_integral += self.rtt.srtt().as_secs_f64() * held;
