@@ -4,6 +4,7 @@ use crate::capture::{Captures, Finished};
 use crate::columns::Names;
 use crate::kept::{Due, Kept, wanted_rows};
 use crate::manifest::{CaptureEntry, Manifest, TableEntry, pretty};
+use crate::place::Placed;
 use crate::summary::{SummaryTable, stream_of_batch};
 use crate::summed::SummedUp;
 use crate::table::TableWriter;
@@ -180,7 +181,7 @@ struct Opener<'a> {
 }
 
 impl Opener<'_> {
-    fn open<R: Row>(&self, wanted: bool) -> Result<Option<TableWriter<R>>, RecordError> {
+    fn open<R: Placed>(&self, wanted: bool) -> Result<Option<TableWriter<R>>, RecordError> {
         if !wanted {
             return Ok(None);
         }
@@ -210,7 +211,7 @@ struct Closing {
 }
 
 impl Closing {
-    fn table<R: Row>(&mut self, table: Option<TableWriter<R>>) {
+    fn table<R: Placed>(&mut self, table: Option<TableWriter<R>>) {
         let Some(table) = table else { return };
         let name = R::TABLE.name;
         let finished = table.finish();
@@ -282,7 +283,7 @@ impl Closing {
 }
 
 #[inline]
-fn push<R: Row>(table: &mut TableWriter<R>, error: &mut Option<RecordError>, row: R) {
+fn push<R: Placed>(table: &mut TableWriter<R>, error: &mut Option<RecordError>, row: R) {
     if table.push(row) {
         keep_first(error, table.flush());
     }

@@ -85,7 +85,6 @@ use utra::Utran;
 pub struct RadioAccess {
     service: Service,
     mobility: Option<Box<mobility::Mobility>>,
-    handled: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -158,8 +157,8 @@ impl RadioAccess {
         out: &mut Vec<PacketId>,
         probe: &mut P,
     ) {
-        while let Some((now, event)) = self.service.stack.events.pop_by(now) {
-            self.handled += 1;
+        while let Some(event) = self.service.stack.events.take(now) {
+            let now = self.service.stack.events.now();
             let env = &mut Env {
                 now,
                 pool,

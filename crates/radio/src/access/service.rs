@@ -34,6 +34,7 @@ impl Service {
         pool: &mut PacketPool,
         probe: &mut impl Probe,
     ) {
+        self.stack.events.advance(now);
         if self.states.admits(now, entering, &mut self.stack, probe) {
             self.admit(now, entering, pool, probe);
         }

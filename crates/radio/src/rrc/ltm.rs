@@ -101,13 +101,17 @@ impl Ltm {
         self.commanded.is_some() || self.leaving.is_some()
     }
 
-    /// Whether the UE reports now; the next report follows after `period`.
+    /// True if the UE reports now. Reports are due at multiples of `period`, which is not zero.
+    ///
+    /// Standard: TS 38.214 §5.2.1.4.
     pub(crate) fn reports(&mut self, now: Time, period: Span) -> bool {
-        let is_due = self.report_at <= now;
-        if is_due {
-            self.report_at = now.saturating_add(period);
+        if now < self.report_at {
+            return false;
         }
-        is_due
+        let (now, period) = (now.as_nanos(), period.as_nanos());
+        let passed = now / period;
+        self.report_at = Time::from_nanos((passed + 1).saturating_mul(period));
+        passed * period == now
     }
 
     /// The network has a report of the serving cell and of candidates, in dBm.
@@ -340,8 +344,10 @@ mod tests {
         let mut ltm = Ltm::new();
         let period = Span::from_millis(20);
         assert!(ltm.wake_at(false).is_never());
-        assert!(ltm.reports(at(3), period) && !ltm.reports(at(22), period));
-        assert_eq!(ltm.wake_at(true), at(23));
-        assert!(ltm.reports(at(23), period));
+        // There are candidates from 43 ms on.
+        assert!(!ltm.reports(at(43), period));
+        assert_eq!(ltm.wake_at(true), at(60));
+        assert!(!ltm.reports(at(59), period) && ltm.reports(at(60), period));
+        assert_eq!(ltm.wake_at(true), at(80));
     }
 }

@@ -24,6 +24,7 @@ mod link_handover;
 mod ltm;
 mod multipath;
 mod own_congestion;
+mod order;
 mod predictions;
 mod rab;
 mod radio;
