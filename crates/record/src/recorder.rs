@@ -100,9 +100,7 @@ impl Recorder {
         };
         let opener = Opener {
             names: Names {
-                flows: Arc::new(StringArray::from_iter_values(
-                    config.flows.iter().map(|f| &f.name),
-                )),
+                flows: Arc::new(flow_names(config)),
                 links: Arc::new(StringArray::from_iter_values(&config.links)),
                 nodes: Arc::new(StringArray::from_iter_values(&config.nodes)),
                 cells: Arc::new(StringArray::from_iter_values(&config.cells)),
@@ -205,6 +203,13 @@ struct Closing {
     table_entries: Vec<TableEntry>,
     capture_entries: Vec<CaptureEntry>,
     tables: Vec<(&'static str, Vec<u8>)>,
+/// The names of flows; one of no letters in a run without any, whose networks send messages nevertheless.
+fn flow_names(config: &RecorderConfig) -> StringArray {
+    let names = config.flows.iter().map(|flow| flow.name.as_str());
+    let of_none = config.flows.is_empty().then_some("");
+    StringArray::from_iter_values(names.chain(of_none))
+}
+
     captures: Vec<(String, Vec<u8>)>,
     summed: SummedUp,
     error: Option<RecordError>,

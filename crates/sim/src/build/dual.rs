@@ -34,7 +34,7 @@ pub(super) fn check_links(
         };
         let base = |cell: usize| parts.directory.base(CellId(cell as u32));
         let (master, secondary) = (base(master), base(secondary));
-        if topology.shortest(master, secondary).is_none() {
+        if topology.wired((master, secondary)).is_none() {
             let name = |node: fadeout_core::NodeId| scenario.nodes[node.index()].name.as_str();
             return Err(BuildError::Ue {
                 ue: bearer.name(),
@@ -112,7 +112,7 @@ pub(super) fn check_nodes(
         for other in 0..one {
             let (master, secondary) = (base(one), base(other));
             let may_be_both = scenario.cells[one].carrier != scenario.cells[other].carrier;
-            if may_be_both && topology.shortest(master, secondary).is_none() {
+            if may_be_both && topology.wired((master, secondary)).is_none() {
                 return Err(BuildError::Backhaul {
                     reason: format!(
                         "`secondary-node`, but no links connect base station \"{}\" with \"{}\"; expected a [link] \
