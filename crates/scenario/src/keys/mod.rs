@@ -28,6 +28,11 @@ pub(crate) const fn key(
 
 /// Longest time, in nanoseconds: a million seconds.
 const MAX_TIME: f64 = 1e15;
+/// Shortest time of what happens again and again or takes some time, in nanoseconds: 1 µs. Shorter ones give more rows
+/// and events than a disk holds and a run ends with.
+const MIN_TIME: f64 = 1e3;
+/// The unit of the times and periods of RRC, in nanoseconds: 1 ms (TS 36.331, TS 38.331 clause 6.3.2).
+const MIN_RRC_TIME: f64 = 1e6;
 /// Shortest time in a schedule of outages, in nanoseconds: 10 µs.
 const MIN_OUTAGE: f64 = 1e4;
 /// Highest rate, in bits per second.
@@ -44,7 +49,10 @@ pub(crate) const MAX_FLOWS: u64 = 100_000;
 pub(crate) const MAX_ELEMENTS: usize = 100_000;
 
 pub(crate) const TIME: Shape = Shape::Quantity(Dimension::Time, Range::closed(0.0, MAX_TIME));
-pub(crate) const POSITIVE_TIME: Shape = Shape::Quantity(Dimension::Time, Range::positive(MAX_TIME));
+pub(crate) const POSITIVE_TIME: Shape =
+    Shape::Quantity(Dimension::Time, Range::closed(MIN_TIME, MAX_TIME));
+pub(crate) const RRC_TIME: Shape =
+    Shape::Quantity(Dimension::Time, Range::closed(MIN_RRC_TIME, MAX_TIME));
 pub(crate) const OUTAGE: Shape =
     Shape::Quantity(Dimension::Time, Range::closed(MIN_OUTAGE, MAX_TIME));
 pub(crate) const RATE: Shape = Shape::Quantity(Dimension::Rate, Range::positive(MAX_RATE));
@@ -213,12 +221,21 @@ mod tests {
                     check(variant.keys, path);
                 }
             }
+            Shape::List(item) => check_shape(item, path),
+            Shape::Pair(first, second) => {
+                check_shape(first, path);
+                check_shape(second, path);
+            }
+            Shape::Quantity(Dimension::Time, range) => {
+                let has_least = !range.is_open && (range.min <= 0.0 || range.min >= MIN_TIME);
+                assert!(has_least, "{path} from {} ns", range.min);
+            }
             _ => {}
         }
     }
 
     #[test]
-    fn every_key_is_kebab_case_and_documented() {
+    fn every_key_is_kebab_case_and_documented_and_its_time_is_none_or_a_microsecond() {
         check(SCENARIO, "");
     }
 }

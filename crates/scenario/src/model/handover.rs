@@ -2,7 +2,7 @@
 
 use super::{Hop, Medium};
 use crate::build::Builder;
-use crate::keys::{POSITIVE_TIME, TIME};
+use crate::keys::{RRC_TIME, TIME};
 use crate::read::Fields;
 use crate::shape::Presence::{Default, Optional, Required};
 use crate::shape::{Range, Shape};
@@ -42,7 +42,7 @@ table! {
         /// Which way the messages of preparation, completion and path switch take.
         signalling: HandoverSignalling = HandoverSignalling::SHAPE, Default("\"given\"");
         /// How long the source waits for the command of a preparation over links.
-        preparation_timeout: Span = POSITIVE_TIME, Default("\"5 s\"");
+        preparation_timeout: Span = RRC_TIME, Default("\"5 s\"");
         /// The fate of downlink data at the source.
         data: HandoverFate = HandoverFate::SHAPE, Default("\"forwarding\"");
         /// How long before the command bicasting begins, with `signalling = "given"`.

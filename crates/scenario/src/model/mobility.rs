@@ -6,7 +6,7 @@ use super::handover::HandoverSignalling;
 use super::secondary_node::SecondaryNode;
 use super::switching::{EarlySynchronisation, TargetAdvance};
 use crate::build::Builder;
-use crate::keys::{POSITIVE_TIME, SIZE, TIME};
+use crate::keys::{POSITIVE_TIME, RRC_TIME, SIZE, TIME};
 use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
@@ -61,7 +61,7 @@ table! {
         /// With the same: the most cells that are prepared (maxNrofCondCells); 8 without it.
         max_candidates: Option<u32> = Shape::Integer { min: 1, max: 8 }, Optional;
         /// With the same: how long a cell holds room for a UE that does not come; 10 s without it.
-        candidate_timeout: Option<Span> = POSITIVE_TIME, Optional;
+        candidate_timeout: Option<Span> = RRC_TIME, Optional;
         /// With the same: whether a UE whose link failed enters a prepared cell that it selects without re-establishment
         /// (attemptCondReconfig); it does without the key.
         conditional_recovery: Option<bool> = Shape::Bool, Optional;
@@ -72,7 +72,7 @@ table! {
         /// acknowledged mode (early data forwarding); they do not without the key.
         early_forwarding: Option<bool> = Shape::Bool, Optional;
         /// With `procedure = "ltm"`: from one report of L1-RSRP to the next; 20 ms without it.
-        l1_report_period: Option<Span> = POSITIVE_TIME, Optional;
+        l1_report_period: Option<Span> = RRC_TIME, Optional;
         /// With the same: by how much a candidate's L1-RSRP must exceed that of the serving cell; 3 dB without it.
         switch_offset: Option<Decibel> = OFFSET, Optional;
         /// With the same: in how many reports in a row it must, before the network commands; 4 without it.
@@ -96,7 +96,7 @@ table! {
         rach_less_grant_interval: Option<Span> = POSITIVE_TIME, Optional;
         /// From one measurement of RSRP to the next (TS 36.133 clause 8.1.2.2.1, TS 38.133 Table
         /// 9.2.5.2-1).
-        measurement_period: Span = POSITIVE_TIME, Default("\"200 ms\"");
+        measurement_period: Span = RRC_TIME, Default("\"200 ms\"");
         /// Standard deviation of the error of each measurement.
         measurement_error: Decibel = HYSTERESIS, Default("\"0 dB\"");
         /// From one measurement gap to the next (MGRP): 20, 40, 80 or 160 ms, with LTE 40 or 80. UEs measure other carriers
@@ -124,7 +124,7 @@ table! {
         /// which bicasts.
         "core" = Shape::Reference, Optional;
         /// How long the source waits for the target's answer over links (TX2RELOCprep).
-        preparation_timeout: Span = POSITIVE_TIME, MOBILITY;
+        preparation_timeout: Span = RRC_TIME, MOBILITY;
         /// One way between two base stations (X2, Xn), for messages and forwarded data; with
         /// `signalling = "given"`.
         station_delay: Span = TIME, MOBILITY;
@@ -143,7 +143,7 @@ table! {
         /// known one (TS 36.133 clause 5.3.1.1).
         utra_interruption: Span = TIME, MOBILITY;
         /// From one occasion for preambles to the next.
-        preamble_period: Span = POSITIVE_TIME, MOBILITY;
+        preamble_period: Span = RRC_TIME, MOBILITY;
         /// How long a UE waits for the answer to a preamble (ra-ResponseWindow).
         response_window: Span = POSITIVE_TIME, MOBILITY;
         /// Preambles until MAC starts random access anew (preambleTransMax).
@@ -159,11 +159,11 @@ table! {
         /// Longest wait until the next preamble, of which each is drawn.
         backoff: Span = TIME, MOBILITY;
         /// How long a UE tries to enter the target.
-        t304: Span = POSITIVE_TIME, MOBILITY;
+        t304: Span = RRC_TIME, MOBILITY;
         /// How long the source waits for the UE to leave before it goes on (TX2RELOCoverall).
-        overall_timeout: Span = POSITIVE_TIME, MOBILITY;
+        overall_timeout: Span = RRC_TIME, MOBILITY;
         /// How long the target waits for a lost end marker.
-        end_marker_timeout: Span = POSITIVE_TIME, MOBILITY;
+        end_marker_timeout: Span = RRC_TIME, MOBILITY;
         /// SINR below which a link is out of sync (TR 36.839).
         q_out: Decibel = QUALITY, MOBILITY;
         /// SINR above which it is in sync (TR 36.839).
@@ -190,13 +190,13 @@ table! {
         /// without it as long as it takes.
         beam_failure_recovery_timer: Option<Span> = POSITIVE_TIME, Optional;
         /// How long a UE looks for a cell after a failure.
-        t311: Span = POSITIVE_TIME, MOBILITY;
+        t311: Span = RRC_TIME, MOBILITY;
         /// How long it tries to re-establish its connection there.
-        t301: Span = POSITIVE_TIME, MOBILITY;
+        t301: Span = RRC_TIME, MOBILITY;
         /// How long it takes to select a cell.
-        cell_selection_delay: Span = POSITIVE_TIME, MOBILITY;
+        cell_selection_delay: Span = RRC_TIME, MOBILITY;
         /// How long an idle UE tries to set up a connection in a cell (T300).
-        t300: Span = POSITIVE_TIME, MOBILITY;
+        t300: Span = RRC_TIME, MOBILITY;
         /// RSRP that a cell must exceed to suit an idle UE (q-RxLevMin; Qrxlevmin of TS 36.304 and 38.304 clause
         /// 5.2.3.2).
         q_rx_lev_min: Dbm = LEVEL, MOBILITY;
@@ -352,7 +352,7 @@ table! {
         /// Coefficient k of the layer 3 filter; 0 does not filter.
         filter: u8 = Shape::Integer { min: 0, max: 19 }, Default("4");
         /// From one report to the next.
-        report_interval: Span = POSITIVE_TIME, Default("\"240 ms\"");
+        report_interval: Span = RRC_TIME, Default("\"240 ms\"");
         /// With `procedure = "conditional"`: its report makes the network command the UE to go, which ends its candidates; b1 and
         /// b2 do nothing else there.
         command: bool = Shape::Bool, Default("false");

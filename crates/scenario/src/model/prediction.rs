@@ -1,6 +1,6 @@
 //! Prediction of blockages: what road-side units make of what cars report.
 
-use crate::keys::{BEAMWIDTH, LENGTH, LENGTH_OR_ZERO, POSITIVE_TIME, PROBABILITY};
+use crate::keys::{BEAMWIDTH, LENGTH, LENGTH_OR_ZERO, POSITIVE_TIME, PROBABILITY, RRC_TIME};
 use crate::quantity::Dimension;
 use crate::shape::Presence::Default;
 use crate::shape::{Range, Shape};
@@ -22,7 +22,7 @@ table! {
         /// What is known of the way ahead.
         knows: Knowledge = Knowledge::SHAPE, Default("\"reports\"");
         /// From one report of a UE to the next.
-        report_period: Span = POSITIVE_TIME, Default("\"40 ms\"");
+        report_period: Span = RRC_TIME, Default("\"40 ms\"");
         /// Downlink SNR below which a UE reports that it is cut off, and is not heard: about where the
         /// lowest CQI is lost.
         threshold: Decibel = QUALITY, Default("\"-6 dB\"");

@@ -4,7 +4,7 @@ use super::conditional::HandoverProcedure;
 use super::switching::Misfit;
 use super::{EventKind, MeasurementEvent, MobilityManagement};
 use crate::build::Builder;
-use crate::keys::POSITIVE_TIME;
+use crate::keys::RRC_TIME;
 use crate::read::Fields;
 use crate::shape::Presence::{Default, Required};
 use crate::shape::Shape;
@@ -25,7 +25,7 @@ table! {
         /// What the network does when the leg has failed.
         after_failure: SecondaryAfterFailure = SecondaryAfterFailure::SHAPE, Default("\"release\"");
         /// How long a UE tries to enter its cell (T304 of the secondary cell group).
-        t304: Span = POSITIVE_TIME, Default("\"1 s\"");
+        t304: Span = RRC_TIME, Default("\"1 s\"");
     }
 }
 

@@ -1,7 +1,7 @@
 //! States of radio resource control: when a connection is released, and how a UE comes back.
 
 use crate::build::Builder;
-use crate::keys::{POSITIVE_TIME, TIME};
+use crate::keys::{RRC_TIME, TIME};
 use crate::read::Fields;
 use crate::shape::{Presence, Shape};
 use crate::table::{nested, table};
@@ -19,7 +19,7 @@ table! {
         own {}
         check = RrcStates::with_whole_frames;
         /// How long nothing may come, either way, until the connection is released.
-        inactivity: Span = POSITIVE_TIME, STATES;
+        inactivity: Span = RRC_TIME, STATES;
         /// The state that it is released to.
         state: ReleasedState = Shape::Choice(ReleasedState::WORDS), STATES;
         /// Radio frames of 10 ms of the paging cycle T (TS 38.304 clause 7.1, TS 36.304 clause 7.1).
@@ -27,7 +27,7 @@ table! {
         /// Paging frames N in a cycle; the UE's own is that of its number.
         paging_frames: u32 = Shape::Integer { min: 1, max: 1024 }, STATES;
         /// From one occasion for preambles to the next.
-        preamble_period: Span = POSITIVE_TIME, Presence::OfPart("mobility-management");
+        preamble_period: Span = RRC_TIME, Presence::OfPart("mobility-management");
         /// One way of a message of RRC over the air, with the grant for it.
         message_delay: Span = TIME, STATES;
         /// RRC processing of a setup or a resume (TS 38.331 clause 12; 15 ms in LTE, TS 36.331 clause

@@ -154,11 +154,11 @@ fn values_out_of_range_are_refused() {
         ),
         (
             "duration = \"0 s\"",
-            "1:12: expected a time greater than 0 and at most 1000000 s, found \"0 s\"",
+            "1:12: expected a time from 1 us to 1000000 s, found \"0 s\"",
         ),
         (
             "duration = \"1000001 s\"",
-            "1:12: expected a time greater than 0 and at most 1000000 s, found \"1000001 s\"",
+            "1:12: expected a time from 1 us to 1000000 s, found \"1000001 s\"",
         ),
         (
             "queue = { limit = \"2 TB\" }",
