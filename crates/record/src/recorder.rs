@@ -123,6 +123,17 @@ impl Recorder {
         self.error.as_ref()
     }
 
+    /// Writes the bins of throughput that are over at simulated time `now`. Without it they are written with the next
+    /// byte that arrives, and by [`Recorder::finish`], all at once.
+    pub fn catch_up(&mut self, now: Time) {
+        if let (Some(bins), Some(table)) = (&mut self.due.bins, &mut self.tables.throughput)
+            && bins.is_over(now)
+        {
+            let error = &mut self.error;
+            bins.roll(now, &mut |row| push(table, error, row));
+        }
+    }
+
     /// Ends the record at simulated time `end`: completes every table, writes the manifest and
     /// the summary, and gives the folder its name.
     ///
@@ -192,6 +203,13 @@ impl Opener<'_> {
     }
 }
 
+/// The names of flows; one of no letters in a run without any, whose networks send messages nevertheless.
+fn flow_names(config: &RecorderConfig) -> StringArray {
+    let names = config.flows.iter().map(|flow| flow.name.as_str());
+    let of_none = config.flows.is_empty().then_some("");
+    StringArray::from_iter_values(names.chain(of_none))
+}
+
 pub(crate) fn file_name(table: &str) -> String {
     format!("{table}.parquet")
 }
@@ -203,13 +221,6 @@ struct Closing {
     table_entries: Vec<TableEntry>,
     capture_entries: Vec<CaptureEntry>,
     tables: Vec<(&'static str, Vec<u8>)>,
-/// The names of flows; one of no letters in a run without any, whose networks send messages nevertheless.
-fn flow_names(config: &RecorderConfig) -> StringArray {
-    let names = config.flows.iter().map(|flow| flow.name.as_str());
-    let of_none = config.flows.is_empty().then_some("");
-    StringArray::from_iter_values(names.chain(of_none))
-}
-
     captures: Vec<(String, Vec<u8>)>,
     summed: SummedUp,
     error: Option<RecordError>,
@@ -333,11 +344,8 @@ impl Probe for Recorder {
     }
     #[inline]
     fn delivered(&mut self, now: Time, flow: FlowId, bytes: u64) {
-        if let (Some(bins), Some(table)) = (&mut self.due.bins, &mut self.tables.throughput) {
-            if bins.is_over(now) {
-                let error = &mut self.error;
-                bins.roll(now, &mut |row| push(table, error, row));
-            }
+        self.catch_up(now);
+        if let Some(bins) = &mut self.due.bins {
             bins.add(flow, bytes);
         }
     }

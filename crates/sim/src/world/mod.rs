@@ -303,6 +303,9 @@ impl<P: Probe> World<P> {
     pub fn probe(&self) -> &P {
         &self.probe
     }
+    pub(crate) fn probe_mut(&mut self) -> &mut P {
+        &mut self.probe
+    }
     /// Ends the run.
     pub fn into_probe(self) -> P {
         self.probe
