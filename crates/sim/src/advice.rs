@@ -3,6 +3,7 @@
 mod attach;
 mod connect;
 mod mobility;
+mod reverse;
 mod split;
 
 use crate::build::link::longest_delay;
@@ -27,6 +28,7 @@ use std::collections::BTreeSet;
 /// - Mobility management whose events no UE can be told of, are never entered or have no neighbour.
 /// - UEs that begin to attach when the run is over, or whose T300 ends before an answer can come.
 /// - A split bearer whose secondary node may have more than lasts for t-Reordering.
+/// - A way without a limited rate, where it crosses a link from its `to` to its `from`.
 /// - A queue that holds no full packet, a rate at which one takes longer than the run, no flow.
 pub fn advice(scenario: &Scenario) -> Vec<String> {
     let serving = build::serving(scenario);
@@ -73,6 +75,7 @@ pub fn advice(scenario: &Scenario) -> Vec<String> {
             .find_map(|direction| narrow_link(scenario, direction))?;
         Some(format!("link \"{}\": {what}", link.name))
     }));
+    sentences.extend(reverse::of(scenario, &mut topology));
     sentences.extend(mobility::of(scenario));
     sentences.extend(attach::of(scenario));
     sentences.extend(split::of(scenario));
@@ -245,16 +248,8 @@ impl Crossing {
 
 /// The bearers that a flow crosses.
 fn crossings(scenario: &Scenario, flow: &Flow, topology: &mut Topology) -> Vec<Crossing> {
-    let routes = match &flow.multipath {
-        Some(multipath) => multipath
-            .paths
-            .iter()
-            .map(|path| path.hops.clone())
-            .collect(),
-        None => Vec::from_iter(topology.route_of(flow)),
-    };
     let mut crossed = Vec::new();
-    for hops in routes {
+    for hops in topology.ways_of(flow) {
         let links = hops.iter().filter_map(|hop| match hop.medium {
             Medium::Link(link) => Some(&scenario.links[link]),
             Medium::Rab(_) | Medium::RadioBearer(_) => None,

@@ -78,6 +78,17 @@ impl Topology {
         }
     }
 
+    /// The ways of a flow's data, one a path.
+    pub(crate) fn ways_of(&mut self, flow: &Flow) -> Vec<Vec<Hop>> {
+        match &flow.multipath {
+            Some(multipath) => {
+                let paths = multipath.paths.iter();
+                paths.map(|path| path.hops.clone()).collect()
+            }
+            None => Vec::from_iter(self.route_of(flow)),
+        }
+    }
+
     /// The route of a flow of one path back: over the same hops where it names them, else the one
     /// with the fewest.
     pub(crate) fn way_back_of(&mut self, flow: &Flow) -> Option<Vec<Hop>> {

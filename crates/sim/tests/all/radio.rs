@@ -233,6 +233,27 @@ fn a_bearer_that_cuts_no_packet_is_pointed_out() {
 }
 
 #[test]
+fn data_that_nothing_slows_down_the_other_way_is_named() {
+    let advice = |more: &str, from: &str, to: &str| {
+        let text = format!(
+            "duration = \"2 s\"\n[link.a]\nfrom = \"x\"\nto = \"y\"\nrate = \"50 Mbit/s\"\ndelay = \"1 ms\"\n{more}\n\
+             [link.b]\nfrom = \"y\"\nto = \"z\"\nrate = \"unlimited\"\ndelay = \"1 ms\"\n\
+             [flow.f]\nfrom = \"{from}\"\nto = \"{to}\"\n[flow.g]\nfrom = \"{from}\"\nto = \"{to}\"\n"
+        );
+        fadeout_sim::advice(&parse(&text, ".".into(), &[]))
+    };
+    let sentences = advice("", "z", "x");
+    assert_eq!(sentences.len(), 1, "{sentences:?}");
+    assert!(
+        sentences[0].starts_with("link \"a\": the data of flow \"f\""),
+        "{sentences:?}"
+    );
+    assert_eq!(advice("", "x", "z"), Vec::<String>::new());
+    let limited = "reverse.rate = \"10 Mbit/s\"";
+    assert_eq!(advice(limited, "z", "x"), Vec::<String>::new());
+}
+
+#[test]
 fn a_scenario_in_which_nothing_can_pass_is_named() {
     let advice = |rate: &str, limit: &str, flow: &str| {
         let text = format!(
