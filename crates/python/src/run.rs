@@ -423,15 +423,7 @@ fn permitted(request: &Request<'_>, own: &Own) -> Result<Scenario, Failure> {
             node.name
         )));
     }
-    match request.threads.map(NonZero::get) {
-        Some(threads @ 2..) if scenario.worlds == Worlds::One => {
-            let reason = format!(
-                "{threads} threads for a scenario of one world, which takes one; expected `worlds = \"by-carrier\"` in it"
-            );
-            Err(Failure::Build(BuildError::Undivided(reason)))
-        }
-        _ => Ok(scenario),
-    }
+    Ok(scenario)
 }
 
 /// The commit of this build.
