@@ -199,6 +199,21 @@ pub enum BuildError {
     /// A route with too many hops.
     #[error("flow \"{0}\": its route has more than 255 links")]
     LongRoute(String),
+    /// Datagrams that PDCP does not take.
+    #[error(
+        "flow \"{flow}\": its datagrams are IP packets of {size} B, and PDCP of UE \"{ue}\" takes {most} B at most; \
+         expected a smaller size"
+    )]
+    LongDatagram {
+        /// The flow.
+        flow: String,
+        /// The UE that they come to.
+        ue: String,
+        /// Size of the IP packets, bytes.
+        size: u64,
+        /// The largest SDU of PDCP, bytes.
+        most: u64,
+    },
     /// Several mistakes.
     #[error("{}", lines(.0))]
     Several(Vec<BuildError>),

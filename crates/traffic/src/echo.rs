@@ -78,6 +78,10 @@ impl Program for Echo {
         Protocol::Udp
     }
 
+    fn largest_datagram(&self) -> Bytes {
+        self.request.max(self.answer)
+    }
+
     fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>) {
         self.ask(now, asks);
     }

@@ -66,6 +66,10 @@ impl Program for FullBuffer {
         Protocol::Udp
     }
 
+    fn largest_datagram(&self) -> Bytes {
+        self.size
+    }
+
     fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>) {
         self.patient_until = now.saturating_add(PATIENCE);
         self.send(self.kept, asks);

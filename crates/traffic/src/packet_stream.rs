@@ -95,6 +95,10 @@ impl Program for PacketStream {
         Protocol::Udp
     }
 
+    fn largest_datagram(&self) -> Bytes {
+        self.size
+    }
+
     fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>) {
         self.start = now;
         self.send(now, asks);

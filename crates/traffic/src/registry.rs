@@ -63,6 +63,11 @@ pub(crate) trait Program {
         None
     }
 
+    /// Payload of its largest datagram; nothing over TCP.
+    fn largest_datagram(&self) -> Bytes {
+        Bytes(0)
+    }
+
     /// The end that does something when it is woken.
     fn woken_end(&self) -> FlowEnd {
         FlowEnd::Sender
@@ -125,6 +130,11 @@ impl Application {
     #[inline]
     pub fn size(&self) -> Option<Bytes> {
         each!(self, program => program.size())
+    }
+
+    /// Payload of its largest datagram; nothing over TCP.
+    pub fn largest_datagram(&self) -> Bytes {
+        each!(self, program => program.largest_datagram())
     }
 
     /// The end that does something when it is woken.

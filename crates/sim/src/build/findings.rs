@@ -47,6 +47,7 @@ impl BuildError {
             BuildError::Datagrams { flow, key, .. } => ("flow", Some(flow), Some(*key)),
             BuildError::NoRoute(flow) => ("flow", Some(flow), Some("to")),
             BuildError::LongRoute(flow) => ("flow", Some(flow), Some("route")),
+            BuildError::LongDatagram { flow, .. } => ("flow", Some(flow), Some("size")),
             BuildError::Uninformed { flow, .. } => ("flow", Some(flow), Some("outage-response")),
             BuildError::ForeignLink { flow, .. } | BuildError::NeverBlocked { flow, .. } => {
                 ("flow", Some(flow), Some("link-info"))

@@ -98,6 +98,11 @@ fn cases_of_links_and_flows() -> Vec<Case> {
             "tcp = ",
         ),
         (
+            radio(&format!("{down}application = {{ kind = \"full-buffer\", size = 65507 }}\n")),
+            "65535 B",
+            "application = ",
+        ),
+        (
             link(&format!("{FLOW}[node.x]\ncommand = \"true\"\n")),
             "`command` runs in a kernel",
             "command = ",
