@@ -368,7 +368,7 @@ def test_an_infinite_threshold_leaves_the_window(profile):
     text = SCENARIO.replace("[flow.own]", f'[flow.own]\nprofile = "{profile}"')
     results = run(Mine, text)
     assert results.flows["recoveries"].item() > 0
-    # It grows by a segment an ACK: 3 s at 10 Mbit/s have some 2,500.
+    # The window grows by a segment an ACK: 3 s at 10 Mbit/s have some 2,500.
     assert results.flows["max_cwnd_segments"].item() < 10_000
 
 

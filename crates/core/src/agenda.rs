@@ -1,4 +1,4 @@
-//! Simulated time, and what is to happen next.
+//! Simulated time, and the events to come.
 
 use crate::{EventQueue, Time, Wake};
 
@@ -54,7 +54,7 @@ impl<E: Copy> Agenda<E> {
         self.events.schedule(at.max(self.now), event);
     }
 
-    /// Lets a machine be woken at `at`, unless it will be by then; `event` makes its wake-up of
+    /// Lets a machine be woken at `at`, unless it will be by then. `event` makes its wake-up of
     /// the generation.
     #[inline]
     pub fn arm(&mut self, wake: &mut Wake, at: Time, event: impl FnOnce(u32) -> E) {
@@ -69,8 +69,8 @@ impl<E: Copy> Agenda<E> {
         self.now = self.now.max(now);
     }
 
-    /// Goes on to the next event up to and including `until`, and takes it; to `until` when there
-    /// is none.
+    /// Goes on to the next event up to and including `until`, and takes it. Goes on to `until` when
+    /// there is none.
     #[inline]
     pub fn take(&mut self, until: Time) -> Option<E> {
         let Some((at, event)) = self.events.pop_by(until) else {

@@ -1,6 +1,7 @@
-//! Parts that every layer of fadeout shares and nothing more: [`Time`] and units, ids, deterministic [`math`]
-//! and [`random`] streams, the [`EventQueue`] and the [`Agenda`], the [`Packet`] and the [`PacketPool`] of those [`UnderWay`], the [`Probe`] with its
-//! rows, the [`mod@registry`] of algorithms, the laws of queue management in [`aqm`], the limits that several
+//! Parts that every layer of fadeout shares and nothing more: [`Time`] and units, ids,
+//! deterministic [`math`] and [`random`] streams, the [`EventQueue`] and the [`Agenda`], the
+//! [`Packet`] and the [`PacketPool`] of those [`UnderWay`], the [`Probe`] with its rows, the
+//! [`mod@registry`] of algorithms, the laws of queue management in [`aqm`], the limits that several
 //! layers keep in [`agreed`], and the [`Fingerprint`] of a run.
 //!
 //! Nothing here knows a protocol. A layer takes time, randomness, probe and outputs as

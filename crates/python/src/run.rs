@@ -320,7 +320,7 @@ impl<'a> Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// What a layer refuses, with its places.
+    /// Returns the mistakes that a layer found, with their places.
     fn located(&self, error: &BuildError) -> ScenarioErrors {
         let (catalog, findings) = (fadeout_sim::catalog(), error.findings());
         fadeout_scenario::locate(self.text, &self.source, &self.overrides, catalog, &findings)

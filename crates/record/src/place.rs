@@ -9,7 +9,8 @@ use fadeout_core::{
 
 /// A row that knows its place among the rows of its table.
 pub(crate) trait Placed: Row {
-    /// Its time, and what else orders rows that are told before the run. Never less than that of the row before.
+    /// Returns the time, and a number that orders rows told before the run. Both together never fall
+    /// from row to row.
     fn place(&self) -> (Time, u32);
 }
 
@@ -30,7 +31,7 @@ placed_by_time! {
 }
 
 impl Placed for BlockageRow {
-    /// All are known, and told, before the run.
+    /// Orders by link, as all blockages are told before the run.
     fn place(&self) -> (Time, u32) {
         (Time::ZERO, self.link.0)
     }

@@ -123,8 +123,8 @@ impl Recorder {
         self.error.as_ref()
     }
 
-    /// Writes the bins of throughput that are over at simulated time `now`. Without it they are written with the next
-    /// byte that arrives, and by [`Recorder::finish`], all at once.
+    /// Writes the bins of throughput that are over at simulated time `now`. Otherwise the next byte
+    /// that arrives, or [`Recorder::finish`], writes all of them at once.
     pub fn catch_up(&mut self, now: Time) {
         if let (Some(bins), Some(table)) = (&mut self.due.bins, &mut self.tables.throughput)
             && bins.is_over(now)
@@ -203,7 +203,8 @@ impl Opener<'_> {
     }
 }
 
-/// The names of flows; one of no letters in a run without any, whose networks send messages nevertheless.
+/// Returns the names of flows. A run without flows has an empty name, as its network may still drop
+/// messages.
 fn flow_names(config: &RecorderConfig) -> StringArray {
     let names = config.flows.iter().map(|flow| flow.name.as_str());
     let of_none = config.flows.is_empty().then_some("");

@@ -111,7 +111,7 @@ impl Throughput {
             } else {
                 0.0
             };
-            // Bins may be closed long after their end: a flow that is done by now was perhaps not done then.
+            // A bin may be closed long after its end, when the flow was not done yet.
             let is_done = flow.done_at < end;
             if bytes > 0 || !is_done {
                 emit(ThroughputRow {

@@ -1,4 +1,4 @@
-//! The place in a scenario's text of what a layer above found to be wrong with it.
+//! The place in a scenario's text of a mistake that a layer above found.
 
 use crate::error::Mistake;
 use crate::tree::{Entry, Node, Place, Table, Value};
@@ -12,7 +12,7 @@ pub struct Finding {
     pub name: Option<String>,
     /// The key that is wrong, where the layer knows it. Else it is the first that the reason names.
     pub key: Option<&'static str>,
-    /// The mistake and what was expected, without the name.
+    /// The mistake and the expected value, without the name.
     pub reason: String,
     /// The whole message.
     pub message: String,
@@ -24,7 +24,7 @@ impl Finding {
         Mistake::new(self.place(document), self.message.clone())
     }
 
-    /// The value of the key; without it the element, the table, or the start of the file.
+    /// Returns the place of the key's value, or else of the element, the table or the file's start.
     fn place(&self, document: &Table) -> Place {
         let Some(table) = document.entry(self.table) else {
             return Place::START;
@@ -44,7 +44,8 @@ impl Finding {
     }
 }
 
-/// The element called `name`. One of a `count`, or a bearer of a UE, has the name of its table with `-` or `/` and more.
+/// Returns the element called `name`. An element of a `count` and a bearer of a UE have the name of
+/// their table, then `-` or `/` and more.
 fn element<'a>(table: &'a Entry, name: &str) -> Option<&'a Entry> {
     let Value::Table(elements) = &table.node.value else {
         return None;
@@ -58,7 +59,7 @@ fn element<'a>(table: &'a Entry, name: &str) -> Option<&'a Entry> {
     }
 }
 
-/// The place of the first value with this key in a table and what is in it.
+/// Returns the place of the first value with this key in a table or below it.
 fn within(node: &Node, key: &str) -> Option<Place> {
     match &node.value {
         Value::Table(table) => match table.entry(key) {
@@ -70,7 +71,8 @@ fn within(node: &Node, key: &str) -> Option<Place> {
     }
 }
 
-/// The keys that a message may name, the likeliest first: those in backticks, then what it says something of.
+/// Returns the keys that a message may name, the likeliest first: those in backticks, then the words
+/// of its subject.
 fn named_keys(reason: &str) -> Vec<String> {
     let quoted = reason.split('`').skip(1).step_by(2);
     let mut keys: Vec<String> = quoted

@@ -102,8 +102,8 @@ pub fn parse_with(
     }
 }
 
-/// What layers above found to be wrong in a scenario that [`parse_with`] made of the same arguments, with the places of
-/// it in the texts.
+/// Returns mistakes that layers above found, with their places. [`parse_with`] has made the scenario of
+/// the same arguments.
 pub fn locate(
     text: &str,
     source: &Source,
@@ -114,7 +114,7 @@ pub fn locate(
     let texts = texts(text, source, overrides);
     let mut mistakes = Mistakes::default();
     let mut reader = read::Reader::new(catalog, &[]);
-    // Of a scenario that was read there is nothing to tell here but names of the user's own.
+    // The reader finds nothing here but the user's own names, which the scenario may have.
     let mut document = document(text, overrides, &mut reader.mistakes).unwrap_or_default();
     deployment::expand(&mut document, &mut reader);
     for finding in findings {

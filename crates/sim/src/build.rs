@@ -232,7 +232,7 @@ fn lines(errors: &[BuildError]) -> String {
     errors.join("\n")
 }
 
-/// Most mistakes that are told at once; a scenario with one in each UE has thousands.
+/// Most mistakes that are told at once. A scenario with one in each UE has thousands.
 const MOST_TOLD: usize = 100;
 
 /// All that could be built, or each mistake once.

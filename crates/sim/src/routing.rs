@@ -15,7 +15,7 @@ pub(crate) struct Topology {
     /// The hops that leave each node, in the order of the file.
     leaving: Vec<Vec<(NodeId, Hop)>>,
     is_leaf: Vec<bool>,
-    /// Nodes at the end of a radio bearer: what base stations and the core send each other does not pass them.
+    /// Nodes at the end of a radio bearer. Messages between base stations and the core do not pass them.
     is_phone: Vec<bool>,
     /// By the node that the search began at: the hop by which each node is reached first.
     searches: BTreeMap<NodeId, Vec<Option<(NodeId, Hop)>>>,
@@ -163,7 +163,7 @@ impl Topology {
         }
     }
 
-    /// The same, and not by way of `avoided`.
+    /// Returns the route of [`wired`](Self::wired) that does not pass `avoided` either.
     pub(crate) fn wired_around(&self, ends: (NodeId, NodeId), avoided: NodeId) -> Option<Vec<Hop>> {
         self.over(ends, |node| node != avoided && !self.is_phone[node.index()])
     }
@@ -185,7 +185,7 @@ impl Topology {
         Some(hops)
     }
 
-    /// Whether each node of the network can be reached from another, not by way of `avoided` or of a phone; the start
+    /// Tells which nodes can be reached from another, not by way of `avoided` or of a phone. The start
     /// itself counts as not reached.
     pub(crate) fn reached_around(&self, from: NodeId, avoided: NodeId) -> impl Fn(NodeId) -> bool {
         let may_enter = |node: NodeId| node != avoided && !self.is_phone[node.index()];

@@ -80,8 +80,8 @@ impl Drb {
         }
     }
 
-    /// A packet that arrives is dropped. The base station takes what it was busy with when it looks at
-    /// the bearer next, so that is when the row is.
+    /// Drops a packet that arrives. A packet that the base station was busy with is dropped when the
+    /// bearer is looked at next, and its row has that time.
     pub(super) fn refuse(
         &mut self,
         direction: Direction,

@@ -4,8 +4,8 @@ use crate::routing::Topology;
 use fadeout_scenario::{Hop, Medium, RateModel, Scenario};
 use std::collections::BTreeSet;
 
-/// A sentence for each link that is limited from its `from` to its `to` alone, while a flow sends its data from its
-/// `to` to its `from` over links that are all unlimited.
+/// Returns a sentence for each link whose rate is limited in the forward direction alone. A flow sends
+/// its data the other way, and no hop of its way has a limited rate.
 pub(super) fn of(scenario: &Scenario, topology: &mut Topology) -> Vec<String> {
     let mut named = BTreeSet::new();
     let mut sentences = Vec::new();
@@ -33,7 +33,7 @@ pub(super) fn of(scenario: &Scenario, topology: &mut Topology) -> Vec<String> {
     sentences
 }
 
-/// The rate of a hop that is a direction of a link; none of a bearer, which has one of its own.
+/// Returns the rate of a hop that is a direction of a link. A bearer has a rate of its own.
 fn rate<'a>(scenario: &'a Scenario, hop: &Hop) -> Option<&'a RateModel> {
     let Medium::Link(index) = hop.medium else {
         return None;

@@ -1,10 +1,10 @@
-//! Mistakes by the names that the scenario's file has for what they are about.
+//! Mistakes by table, name and key of the scenario's file.
 
 use super::BuildError;
 use fadeout_scenario::Finding;
 
 impl BuildError {
-    /// Each mistake with the table of the scenario's file that it is in, for [`fadeout_scenario::locate`].
+    /// Returns each mistake with its table of the scenario's file, for [`fadeout_scenario::locate`].
     pub fn findings(&self) -> Vec<Finding> {
         match self {
             BuildError::Several(errors) => errors.iter().flat_map(BuildError::findings).collect(),
@@ -15,7 +15,7 @@ impl BuildError {
     fn finding(&self) -> Finding {
         let (table, name, key) = self.subject();
         let message = self.to_string();
-        // What comes before is the name, which may look like a key.
+        // The name comes before, and may look like a key.
         let reason = message.split_once("\": ").map_or(&*message, |it| it.1);
         Finding {
             table,
@@ -26,7 +26,7 @@ impl BuildError {
         }
     }
 
-    /// Table and name of what the mistake is about, and the key where it is always the same.
+    /// Returns table and name of the mistake, and its key where that is always the same.
     fn subject(&self) -> (&'static str, Option<&str>, Option<&'static str>) {
         match self {
             BuildError::Link { link, .. } => ("link", Some(link), None),

@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// Largest SDU of PDCP in NR, bytes (TS 38.323 clause 4.3.1).
 const NR_LARGEST_SDU: u64 = 9000;
-/// The same in LTE (TS 36.323 clause 4.3.1).
+/// Largest SDU of PDCP in LTE, bytes (TS 36.323 clause 4.3.1).
 const LTE_LARGEST_SDU: u64 = 8188;
 
 /// Adds flows to the parts of a world, in the order of the file.

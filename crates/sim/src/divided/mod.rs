@@ -176,7 +176,7 @@ impl DividedSimulation {
                     packets,
                 }
             };
-            // The window began later than this: what is not told yet is of it.
+            // The window began later than this, and only its rows are not told yet.
             let begin = windows.now().saturating_sub(lookahead);
             while filled < begin {
                 filled = begin.min(filled.saturating_add(stride));

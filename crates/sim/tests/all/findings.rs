@@ -1,4 +1,4 @@
-//! What only a layer can see to be wrong has its place in the scenario's text.
+//! Mistakes that only a layer can see have their place in the scenario's text.
 
 use fadeout_scenario::{ScenarioErrors, Source};
 use fadeout_sim::{BuildError, World, Worlds, catalog};
@@ -25,7 +25,8 @@ const RADIO: &str = "duration = \"1 s\"\n[link.core]\nfrom = \"server\"\nto = \"
     delay = \"5 ms\"\n[cell.base]\nradio = \"nr\"\ncarrier = \"3.5 GHz\"\nbandwidth = \"20 MHz\"\n\
     channel = { path-loss = \"uma\" }\n[ue.phone]\nposition = [\"50 m\", \"0 m\"]\n";
 
-/// A scenario that a layer refuses: the text, a part of the message, and the beginning of the line that is wrong.
+/// A scenario that a layer refuses: the text, a part of the message, and the beginning of the wrong
+/// line.
 type Case = (String, &'static str, &'static str);
 
 fn link(more: &str) -> String {

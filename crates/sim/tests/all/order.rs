@@ -12,7 +12,7 @@ use fadeout_scenario::Scenario;
 use fadeout_sim::build;
 use std::collections::BTreeMap;
 
-/// Compares the `time_s` of each row with that of the row before it in its table. It asks for all rows.
+/// Compares the `time_s` of each row with the row before it in its table. Asks for all rows.
 #[derive(Default)]
 struct Order {
     latest: BTreeMap<&'static str, f64>,
@@ -88,7 +88,7 @@ impl Probe for Order {
     }
 }
 
-/// Runs a scenario for `length` at most, and returns what is out of order.
+/// Runs a scenario for `length` at most, and returns the rows out of order.
 fn disorder(scenario: &Scenario, length: Span) -> Vec<String> {
     let mut world = build(scenario, Order::default()).expect("a checked scenario makes a world");
     let until = end(scenario).min(Time::ZERO + length);
