@@ -9,8 +9,8 @@ use fadeout_core::{
 
 /// A row that knows its place among the rows of its table.
 pub(crate) trait Placed: Row {
-    /// Returns the time, and a number that orders rows told before the run. Both together never fall
-    /// from row to row.
+    /// Returns the time, and a number that orders rows told before the run. Both together never
+    /// fall from row to row.
     fn place(&self) -> (Time, u32);
 }
 

@@ -71,8 +71,8 @@ fn within(node: &Node, key: &str) -> Option<Place> {
     }
 }
 
-/// Returns the keys that a message may name, the likeliest first: those in backticks, then the words
-/// of its subject.
+/// Returns the keys that a message may name, the likeliest first: those in backticks, then the
+/// words of its subject.
 fn named_keys(reason: &str) -> Vec<String> {
     let quoted = reason.split('`').skip(1).step_by(2);
     let mut keys: Vec<String> = quoted

@@ -102,8 +102,8 @@ pub fn parse_with(
     }
 }
 
-/// Returns mistakes that layers above found, with their places. [`parse_with`] has made the scenario of
-/// the same arguments.
+/// Returns mistakes that layers above found, with their places. [`parse_with`] has made the
+/// scenario of the same arguments.
 pub fn locate(
     text: &str,
     source: &Source,

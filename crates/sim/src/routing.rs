@@ -15,7 +15,8 @@ pub(crate) struct Topology {
     /// The hops that leave each node, in the order of the file.
     leaving: Vec<Vec<(NodeId, Hop)>>,
     is_leaf: Vec<bool>,
-    /// Nodes at the end of a radio bearer. Messages between base stations and the core do not pass them.
+    /// Nodes at the end of a radio bearer. Messages between base stations and the core do not
+    /// pass them.
     is_phone: Vec<bool>,
     /// By the node that the search began at: the hop by which each node is reached first.
     searches: BTreeMap<NodeId, Vec<Option<(NodeId, Hop)>>>,
@@ -185,8 +186,8 @@ impl Topology {
         Some(hops)
     }
 
-    /// Tells which nodes can be reached from another, not by way of `avoided` or of a phone. The start
-    /// itself counts as not reached.
+    /// Tells which nodes can be reached from another, not by way of `avoided` or of a phone. The
+    /// start itself counts as not reached.
     pub(crate) fn reached_around(&self, from: NodeId, avoided: NodeId) -> impl Fn(NodeId) -> bool {
         let may_enter = |node: NodeId| node != avoided && !self.is_phone[node.index()];
         let reached_by = reach(&self.leaving, from, may_enter);

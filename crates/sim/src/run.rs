@@ -319,8 +319,8 @@ impl Results {
     }
 }
 
-/// Returns the longest simulated time between two looks at the outside world. Bins of throughput need
-/// no event, so a run could fill the disk in between.
+/// Returns the longest simulated time between two looks at the outside world. Bins of throughput
+/// need no event, so a run could fill the disk in between.
 pub(crate) fn stride(config: &RecorderConfig) -> Span {
     let width = config.probes.throughput.filter(|width| !width.is_zero());
     let width = width.unwrap_or(Span::MAX);

@@ -309,8 +309,8 @@ fn a_ue_above_the_range_draws_the_environment_of_the_highest() {
     }
 }
 
-/// A scenario may name heights of 0 to 10 km, places 1,000 km either way, and carriers of 100 kHz to
-/// 300 GHz.
+/// A scenario may name heights of 0 to 10 km, places 1,000 km either way, and carriers of 100 kHz
+/// to 300 GHz.
 #[test]
 fn every_model_has_a_loss_over_the_whole_range_of_a_scenario() {
     let heights = [
@@ -342,8 +342,8 @@ fn every_model_has_a_loss_over_the_whole_range_of_a_scenario() {
     }
 }
 
-/// Checks that losses are finite, probabilities lie in 0 to 1 and deviations are not negative. Takes
-/// each environment height that may be drawn.
+/// Checks that losses are finite, probabilities lie in 0 to 1 and deviations are not negative.
+/// Takes each environment height that may be drawn.
 fn check_ends(model: &PathLoss, name: &str, ends: &Ends) {
     let draws: &[f64] = match model.draws_environment_height() {
         true => &[0.0, 0.5, 0.9, 1.0 - 1e-12],

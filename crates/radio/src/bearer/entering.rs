@@ -80,8 +80,8 @@ impl Drb {
         }
     }
 
-    /// Drops a packet that arrives. A packet that the base station was busy with is dropped when the
-    /// bearer is looked at next, and its row has that time.
+    /// Drops a packet that arrives. A packet that the base station was busy with is dropped when
+    /// the bearer is looked at next, and its row has that time.
     pub(super) fn refuse(
         &mut self,
         direction: Direction,

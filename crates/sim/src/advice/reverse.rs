@@ -4,8 +4,8 @@ use crate::routing::Topology;
 use fadeout_scenario::{Hop, Medium, RateModel, Scenario};
 use std::collections::BTreeSet;
 
-/// Returns a sentence for each link whose rate is limited in the forward direction alone. A flow sends
-/// its data the other way, and no hop of its way has a limited rate.
+/// Returns a sentence for each link whose rate is limited in the forward direction alone. A flow
+/// sends its data the other way, and no hop of its way has a limited rate.
 pub(super) fn of(scenario: &Scenario, topology: &mut Topology) -> Vec<String> {
     let mut named = BTreeSet::new();
     let mut sentences = Vec::new();

@@ -4,7 +4,8 @@ use super::BuildError;
 use fadeout_scenario::Finding;
 
 impl BuildError {
-    /// Returns each mistake with its table of the scenario's file, for [`fadeout_scenario::locate`].
+    /// Returns each mistake with its table of the scenario's file, for
+    /// [`fadeout_scenario::locate`].
     pub fn findings(&self) -> Vec<Finding> {
         match self {
             BuildError::Several(errors) => errors.iter().flat_map(BuildError::findings).collect(),

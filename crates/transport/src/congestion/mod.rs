@@ -61,8 +61,8 @@ pub struct Window {
 }
 
 impl Window {
-    /// Largest congestion window in segments, and the largest finite threshold. Ten million segments
-    /// are a second at 100 Gbit/s.
+    /// Largest congestion window in segments, and the largest finite threshold. Ten million
+    /// segments are a second at 100 Gbit/s.
     pub const LARGEST: f64 = 1e7;
 
     /// Whether the sender is in slow start (RFC 5681 section 3.1; at equality Linux avoids).

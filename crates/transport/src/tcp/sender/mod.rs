@@ -385,8 +385,8 @@ impl Sender {
         self.window.cwnd = segments.max(1.0).min(Window::LARGEST);
     }
 
-    /// Sets the window to the threshold and so many segments more. An infinite threshold leaves it, as a
-    /// user's own class need not set any.
+    /// Sets the window to the threshold and so many segments more. An infinite threshold leaves
+    /// it, as a user's own class need not set any.
     fn take_threshold(&mut self, more: f64) {
         if self.window.ssthresh.is_finite() {
             self.set_cwnd(self.window.ssthresh + more);
