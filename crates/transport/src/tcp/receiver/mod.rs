@@ -2,6 +2,7 @@
 
 mod acknowledgment;
 mod freeze;
+mod invariants;
 mod marks;
 pub(crate) mod packets;
 mod reading;
@@ -21,8 +22,8 @@ use shared::OfConnection;
 use timestamps::Timestamps;
 use window::AdvertisedWindow;
 
-/// Assumed payload of the peer's full segments before any came, at most (Linux
-/// `TCP_MSS_DEFAULT`), and the least that they may (`TCP_MIN_MSS`).
+/// Largest and smallest assumed payload of the peer's full segments before any came (Linux
+/// `TCP_MSS_DEFAULT`, `TCP_MIN_MSS`).
 const FIRST_PEER_MSS: u32 = 536;
 const SMALLEST_PEER_MSS: u32 = 88;
 /// Smaller segments let the window not grow.
@@ -487,9 +488,8 @@ impl Receiver {
         if self.freeze.is_frozen() {
             segment.window = 0;
         }
-        if self.resilience.loss == LossResponse::Casablanca {
-            segment.is_radio_loss = self.is_radio_loss();
-        }
+        let tells = self.resilience.loss == LossResponse::Casablanca;
+        segment.is_radio_loss = tells && self.is_radio_loss();
         if self.timestamps.is_on() {
             segment.has_timestamps = true;
             segment.ts_value = self.policy.stamped_at(now).as_millis() as u32;
@@ -546,8 +546,8 @@ impl Receiver {
 
     /// `TCP_QUICKACK`.
     pub(super) fn set_quick_acks(&mut self, is_on: bool) {
-        self.policy
-            .set_quick(is_on, self.window.last(), self.peer_mss);
+        let window = self.window.last();
+        self.policy.set_quick(is_on, window, self.peer_mss);
     }
 
     /// Whether `seq` is beyond RCV.NXT and within what was offered.

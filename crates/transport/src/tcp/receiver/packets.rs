@@ -147,6 +147,10 @@ impl OutOfOrder {
         if packet.start > next {
             return None;
         }
+        debug_assert!(
+            packet.start < packet.end,
+            "an empty packet waited behind a gap"
+        );
         self.packets.pop_front();
         self.memory -= packet.memory();
         Some(packet)
@@ -228,6 +232,29 @@ impl Packets {
                 next = end;
             }
         }
+    }
+
+    /// Asserts what holds after each event. Looks at the whole of a short queue.
+    #[inline]
+    pub(crate) fn assert_invariants(&self) {
+        let (waiting, unread) = (&self.out_of_order, &self.unread);
+        debug_assert!(
+            waiting.packets.len() > FIRST_PACKETS
+                || waiting.memory == waiting.packets.iter().map(Packet::memory).sum(),
+            "the memory behind a gap is not that of its packets"
+        );
+        debug_assert!(
+            waiting.packets.is_empty() == (waiting.memory == 0),
+            "memory is taken behind no gap"
+        );
+        debug_assert!(
+            unread.memory >= unread.bytes,
+            "unread data takes less memory than it has bytes"
+        );
+        debug_assert!(
+            unread.first <= unread.bytes,
+            "the first packet has more than all of them"
+        );
     }
 
     /// The application reads `bytes`, of which the first packet's are returned; what was read of a

@@ -202,6 +202,7 @@ impl Sender {
             departs_in: self.pacer.next_at.since(cx.now),
             state: self.state,
         };
+        self.assert_sample(&sample);
         if delivered_now > 0 || acked > 0 || flags.ece || lost_now > 0 {
             self.congestion.on_ack(&mut self.window, &sample);
         }
@@ -273,6 +274,10 @@ impl Sender {
         let mut times = SentTimes::default();
         let mut reordered = u64::MAX;
         let mut acked = 0;
+        debug_assert!(
+            ack <= self.snd_nxt,
+            "an ACK of what was never sent is taken"
+        );
         if ack > self.snd_una {
             flags.una_advanced = true;
             self.snd_una = ack;
@@ -399,6 +404,7 @@ impl Sender {
             Some(TimerKind::LossProbe | TimerKind::Reordering)
         );
         let from = if displaced { head.sent_at } else { now };
+        debug_assert!(from <= now, "the oldest segment was sent in the future");
         let left = (from + self.rtt.rto()).since(now);
         self.arm_after(TimerKind::Rto, now, left.max(self.config.timer_tick));
     }

@@ -26,6 +26,7 @@ mod agreed;
 pub(crate) mod buffer;
 mod classic;
 mod early;
+mod invariants;
 mod marks;
 mod pacing;
 mod pieces;
@@ -358,6 +359,7 @@ impl Sender {
     /// Sets the timer to run for `after`, on the kernel's clock.
     fn arm_after(&mut self, kind: TimerKind, now: Time, after: Span) {
         let at = self.clock.fires_at(now, after);
+        debug_assert!(at >= now, "{kind:?} is set for the past");
         self.arm(kind, at);
     }
 
@@ -380,10 +382,15 @@ impl Sender {
     }
 
     fn set_cwnd(&mut self, segments: f64) {
+        debug_assert!(segments.is_finite(), "a window of {segments} segments");
         self.window.cwnd = segments.max(1.0);
     }
 
     fn take_rtt_sample(&mut self, now: Time, rtt: Span, latest: Span) {
+        debug_assert!(
+            now.since(Time::ZERO) >= rtt && now.since(Time::ZERO) >= latest,
+            "a round trip began before the run"
+        );
         self.statistics.rtt_sum_s += latest.as_secs_f64();
         self.statistics.rtt_samples += 1;
         let held = now.since(self.srtt_since).as_secs_f64();

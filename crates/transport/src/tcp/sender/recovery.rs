@@ -54,6 +54,10 @@ impl Reduction {
             let bound = (i64::from(self.delivered) - out).max(i64::from(delivered));
             room.min(bound + i64::from(is_safe))
         };
+        debug_assert!(
+            count <= i64::from(u32::MAX),
+            "a rate reduction lets {count} segments leave"
+        );
         // The first retransmission leaves at once.
         count.max(i64::from(self.out == 0)) as u32
     }

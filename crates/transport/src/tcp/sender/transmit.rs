@@ -254,6 +254,15 @@ impl Sender {
         if self.of_connection.begins_at == Some(sent.seq) {
             sent.tags.set(Tags::BEGINS);
         }
+        debug_assert!(
+            u64::from(payload) <= self.unsent(),
+            "a segment of {payload} bytes carries more than was written"
+        );
+        debug_assert!(
+            payload <= self.window.mss,
+            "a segment of {payload} bytes is larger than agreed"
+        );
+        debug_assert!(!self.fin_sent || fin, "data follows the FIN");
         let was_empty = self.board.is_empty();
         self.rate.on_send(cx.now, was_empty, in_flight, &mut sent);
         self.board.push(sent);
@@ -340,6 +349,14 @@ impl Sender {
             flags,
             ..Segment::default()
         };
+        debug_assert!(
+            segment.end_seq() <= self.snd_nxt,
+            "a segment leaves that is not counted as sent"
+        );
+        debug_assert!(
+            self.last_sent_at <= cx.now,
+            "a segment leaves before the one sent last"
+        );
         self.statistics.sent_segments += 1;
         self.last_sent_at = cx.now;
         cx.out.segments.push(Outgoing { segment, ecn });
