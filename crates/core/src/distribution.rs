@@ -38,6 +38,11 @@ impl Distribution {
     /// One draw. A constant takes no number from the stream.
     pub fn draw(&self, random: &mut Stream) -> f64 {
         let mean = self.mean;
+        debug_assert!(
+            mean >= 0.0 && self.shape >= 0.0,
+            "a distribution with a mean of {mean} and a shape of {}",
+            self.shape
+        );
         let value = match self.kind {
             DistributionKind::Constant => mean,
             DistributionKind::Exponential => random.exponential(mean),
@@ -53,6 +58,7 @@ impl Distribution {
                 math::exp(middle + self.shape * random.normal())
             }
         };
+        debug_assert!(!value.is_nan(), "{:?} drew no number", self.kind);
         value.clamp(0.0, LARGEST)
     }
 }

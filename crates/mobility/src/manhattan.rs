@@ -109,7 +109,9 @@ impl Walk {
         let each_metre =
             streets.change_probability * streets.pause_probability / streets.update_distance;
         let pause = each_metre * 0.5 * streets.max_pause.as_secs_f64();
-        pause / (pause + streets.speeds.mean_pace())
+        let share = pause / (pause + streets.speeds.mean_pace());
+        debug_assert!((0.0..=1.0).contains(&share), "a share of pauses of {share}");
+        share
     }
 
     /// Metres from a chance to change the speed to the change.
@@ -199,6 +201,11 @@ impl Walk {
             (true, false, false) => ahead,
             (false, false, false) => (self.way + 2) % 4,
         };
+        debug_assert!(
+            self.leads(self.way),
+            "no street leads that way from crossing {:?}",
+            self.left
+        );
     }
 
     /// Up to the next crossing or change of speed.
@@ -206,6 +213,15 @@ impl Walk {
         let (start, way) = (self.place(), WAYS[self.way]);
         let (to_crossing, to_change) = (self.length() - self.gone, self.until_change);
         let length = to_crossing.min(to_change);
+        debug_assert!(
+            self.speed > 0.0 && self.speed.is_finite(),
+            "a walk at {} m/s",
+            self.speed
+        );
+        debug_assert!(
+            length >= 0.0,
+            "a walk of {length} m, {to_crossing} m from the next crossing"
+        );
         let lasts = Span::from_secs_f64(length / self.speed).max(Span::from_nanos(1));
         let leg = Leg {
             from: now,

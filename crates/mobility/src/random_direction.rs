@@ -61,7 +61,9 @@ impl RandomDirection {
         let (width, depth) = self.area.rectangle().size();
         let way = PI * width * depth / (2.0 * (width + depth));
         let pause = self.pause.as_secs_f64();
-        pause / (pause + way * self.speeds.mean_pace())
+        let share = pause / (pause + way * self.speeds.mean_pace());
+        debug_assert!((0.0..=1.0).contains(&share), "a share of pauses of {share}");
+        share
     }
 }
 
@@ -94,6 +96,8 @@ impl Walk {
             (false, _, true) => 1.5 * PI,
             (false, _, false) => 0.5 * PI,
         };
+        debug_assert!(speed > 0.0 && speed.is_finite(), "a walk at {speed} m/s");
+        debug_assert!(across.min(up).is_finite(), "a walk that reaches no edge");
         let lasts = Span::from_secs_f64(across.min(up) / speed);
         self.is_pausing = false;
         Leg {

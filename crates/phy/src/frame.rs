@@ -131,6 +131,11 @@ impl Frame {
     /// When symbol `symbol` of slot `slot` starts, rounded down to the nanosecond; `symbols()`
     /// gives the slot's end.
     pub fn symbol_start(&self, slot: u64, symbol: u8) -> Time {
+        debug_assert!(
+            symbol <= self.symbols,
+            "symbol {symbol} of a slot of {}",
+            self.symbols
+        );
         let offset = self.slot * u64::from(symbol) / u64::from(self.symbols);
         self.start_of(slot).saturating_add(offset)
     }
@@ -163,6 +168,7 @@ impl Frame {
             Duplex::Tdd(pattern) => pattern.slots().len() as u64,
             _ => return slot,
         };
+        debug_assert!(period > 0, "a pattern without slots");
         (slot..slot.saturating_add(period))
             .find(|&slot| is_wanted(self.format(slot)))
             .unwrap_or(slot)

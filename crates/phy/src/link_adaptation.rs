@@ -135,6 +135,7 @@ impl LinkAdaptation {
             }
             cqi = reached;
         }
+        debug_assert!(cqi <= 15, "a CQI of {cqi}");
         cqi
     }
 
@@ -191,6 +192,10 @@ impl LinkAdaptation {
         if let Some(fixed) = self.fixed {
             return fixed;
         }
+        debug_assert!(
+            self.best.is_sorted_by(|one, next| one.0 <= next.0),
+            "the thresholds of the schemes are not in order"
+        );
         let reached = self.best.partition_point(|&(at, _)| at <= sinr_db);
         self.best[..reached]
             .last()
@@ -294,7 +299,13 @@ impl OuterLoop {
             -config.step_down_db
         };
         let (low, high) = config.range_db;
+        debug_assert!(low <= high, "a range from {low} to {high} dB");
         self.offset_db = (self.offset_db + step).max(low).min(high);
+        debug_assert!(
+            self.offset_db.is_finite(),
+            "a correction of {} dB",
+            self.offset_db
+        );
     }
 }
 
@@ -322,7 +333,12 @@ impl CsiReporting {
             0 => 0,
             period => since_first % period,
         };
-        Some(first.saturating_add(Span::from_nanos(since_first - phase)))
+        let measured_at = first.saturating_add(Span::from_nanos(since_first - phase));
+        debug_assert!(
+            measured_at.saturating_add(self.delay) <= at,
+            "a report is in force before it is known"
+        );
+        Some(measured_at)
     }
 }
 

@@ -179,6 +179,14 @@ impl Timing {
             )
         });
         let feedback_at = frame.start_of(feedback_slot + 1);
+        debug_assert!(
+            slot <= data_slot && data_slot <= feedback_slot,
+            "slot {slot} assigns data in {data_slot}, with feedback in {feedback_slot}"
+        );
+        debug_assert!(
+            data_end_at <= feedback_at,
+            "feedback at {feedback_at} of data that ends at {data_end_at}"
+        );
         DownlinkTimes {
             data_slot,
             data_end_at,
@@ -201,6 +209,11 @@ impl Timing {
             frame.symbols(),
         );
         let data_end_at = frame.start_of(data_slot + 1);
+        debug_assert!(slot <= data_slot, "slot {slot} grants data in {data_slot}");
+        debug_assert!(
+            granted_at <= data_end_at,
+            "data ends at {data_end_at}, and was granted at {granted_at}"
+        );
         UplinkTimes {
             data_slot,
             data_end_at,

@@ -60,6 +60,7 @@ impl Program for Bulk {
 
     fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>) {
         if self.starts_at <= now {
+            debug_assert!(self.parameters.greeting.0 > 0, "a pause after no greeting");
             self.starts_at = Time::NEVER;
             asks.push((FlowEnd::Sender, Request::WriteForever));
         }

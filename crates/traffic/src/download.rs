@@ -81,6 +81,12 @@ impl Program for Download {
         let was_asked = self.asked >= self.request;
         if at == FlowEnd::Sender {
             self.asked += bytes.0;
+            debug_assert!(
+                self.asked <= self.request,
+                "{} bytes of a request of {} came",
+                self.asked,
+                self.request
+            );
         }
         if !was_asked && self.asked >= self.request {
             asks.push((FlowEnd::Sender, Request::Write(Bytes(self.size))));

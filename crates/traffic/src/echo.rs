@@ -64,12 +64,14 @@ impl Registered<Stream> for Echo {
 impl Echo {
     fn ask(&mut self, now: Time, asks: &mut Vec<Ask>) {
         asks.push((FlowEnd::Sender, Request::Write(self.request)));
+        debug_assert!(!self.left.is_over(), "it asks more often than it is to");
         self.left.take();
         self.next_at = if self.left.is_over() {
             Time::NEVER
         } else {
             now.saturating_add(self.period)
         };
+        debug_assert!(self.next_at > now, "the next request is due in the past");
     }
 }
 

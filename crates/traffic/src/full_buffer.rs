@@ -58,6 +58,10 @@ impl FullBuffer {
             asks.push((FlowEnd::Sender, Request::Write(self.size)));
         }
         self.on_the_way += datagrams;
+        debug_assert!(
+            !self.patient_until.is_never(),
+            "datagrams leave that nobody waits for"
+        );
     }
 }
 
@@ -78,6 +82,10 @@ impl Program for FullBuffer {
         self.patient_until = now.saturating_add(PATIENCE);
         self.on_the_way = self.on_the_way.saturating_sub(settled);
         self.send(self.kept.saturating_sub(self.on_the_way), asks);
+        debug_assert!(
+            self.on_the_way >= self.kept,
+            "fewer datagrams are on the way than are to be kept there"
+        );
     }
 
     fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>) {

@@ -78,6 +78,10 @@ impl Registered<Stream> for OnOff {
 impl OnOff {
     fn begin(&mut self, at: Time) {
         let lasts = Span::from_secs_f64(self.on.draw(&mut self.random)).max(SHORTEST);
+        debug_assert!(
+            self.next_at.is_never() || at >= self.next_at,
+            "a burst begins before the one before it ended"
+        );
         self.next_at = at;
         self.burst_ends_at = at.saturating_add(lasts);
     }
@@ -101,9 +105,14 @@ impl Program for OnOff {
         if next_at < self.burst_ends_at {
             self.next_at = next_at;
         } else {
+            debug_assert!(
+                self.next_at <= self.burst_ends_at,
+                "a chunk left after its burst"
+            );
             let pause = Span::from_secs_f64(self.off.draw(&mut self.random));
             self.begin(self.burst_ends_at.max(now).saturating_add(pause));
         }
+        debug_assert!(self.burst_ends_at > self.next_at, "a burst is empty");
     }
 
     fn wake_at(&self) -> Time {

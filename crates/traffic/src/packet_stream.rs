@@ -87,6 +87,11 @@ impl PacketStream {
             now.saturating_add(spacing)
         }
         .max(now + SHORTEST);
+        debug_assert!(self.next_at > now, "the next datagram is due in the past");
+        debug_assert!(
+            self.start <= now,
+            "a datagram leaves before the stream began"
+        );
     }
 }
 
@@ -96,6 +101,11 @@ impl Program for PacketStream {
     }
 
     fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>) {
+        debug_assert!(
+            self.spacing.mean > 0.0 && self.spacing.mean.is_finite(),
+            "datagrams {} s apart",
+            self.spacing.mean
+        );
         self.start = now;
         self.send(now, asks);
     }

@@ -89,6 +89,10 @@ impl RequestResponse {
             asks.push((FlowEnd::Sender, Request::Close));
             return;
         }
+        debug_assert!(
+            self.missing_request == 0 && self.missing_response == 0,
+            "it asks again before the answer is there"
+        );
         self.missing_request = self.request;
         asks.push((FlowEnd::Receiver, Request::Write(Bytes(self.request))));
     }
@@ -108,6 +112,7 @@ impl Program for RequestResponse {
             self.missing_request = self.missing_request.saturating_sub(bytes.0);
             if self.missing_request == 0 {
                 let answer = (self.response.draw(&mut self.random) as u64).max(1);
+                debug_assert!(self.missing_response == 0, "two answers are under way");
                 self.missing_response = answer;
                 asks.push((FlowEnd::Sender, Request::Write(Bytes(answer))));
             }
@@ -115,6 +120,7 @@ impl Program for RequestResponse {
             self.missing_response = self.missing_response.saturating_sub(bytes.0);
             if self.missing_response == 0 {
                 let pause = Span::from_secs_f64(self.think.draw(&mut self.random));
+                debug_assert!(self.think_until.is_never(), "it thinks about two answers");
                 self.think_until = now.saturating_add(pause);
             }
         }

@@ -138,7 +138,9 @@ impl BeamManagement {
     pub fn measured_at(&self, now: Time) -> Time {
         let period = self.tracking_period.as_nanos().max(1);
         let usable = now.saturating_sub(self.switching_delay).as_nanos();
-        Time::from_nanos(usable / period * period)
+        let at = Time::from_nanos(usable / period * period);
+        debug_assert!(at <= now, "beams are measured in the future");
+        at
     }
 
     /// From one failure instance to the next: the tracking period, at least 2 ms.
@@ -238,6 +240,15 @@ impl FailureMonitor {
         {
             self.state = self.recovered();
         }
+        debug_assert!(self.next_at > now, "a measurement is left in the past");
+        debug_assert!(
+            !matches!(self.state, State::Direct(count) if count >= self.config.count),
+            "as many failures as are recovered from, and no recovery"
+        );
+        debug_assert!(
+            self.state != State::Reflected || self.config.reflection_loss_db.is_some(),
+            "a reflected path is used that there is not"
+        );
     }
 
     fn recovered(&self) -> State {

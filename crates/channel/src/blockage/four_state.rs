@@ -159,6 +159,11 @@ impl FourStateProcess {
             self.until = self.end_of_state();
         }
         let share = now.since(self.since).as_secs_f64() / (self.until - self.since).as_secs_f64();
+        debug_assert!(self.state < 4, "state {} of four", self.state);
+        debug_assert!(
+            (0.0..=1.0).contains(&share),
+            "{share} of a state has passed"
+        );
         match self.state {
             0 => 0.0,
             1 => self.depth_db * share,

@@ -302,7 +302,12 @@ impl TwoStateProcess {
         };
         let stay = Span::from_secs_f64(self.stream.exponential(mean.as_secs_f64()));
         // A stay of less than half a nanosecond would not let time pass.
-        self.until.saturating_add(stay.max(Span::from_nanos(1)))
+        let until = self.until.saturating_add(stay.max(Span::from_nanos(1)));
+        debug_assert!(
+            until > self.until || until.is_never(),
+            "a state lasts no time"
+        );
+        until
     }
 
     pub(crate) fn loss_db(&mut self, now: Time) -> f64 {
@@ -310,6 +315,7 @@ impl TwoStateProcess {
             self.is_blocked = !self.is_blocked;
             self.until = self.end_of_state();
         }
+        debug_assert!(self.until > now, "a state is left in the past");
         if self.is_blocked {
             self.model.loss_db
         } else {

@@ -65,6 +65,7 @@ pub struct CoDel {
 ///
 /// Standard: RFC 8289 §5.4.
 fn control_law(from: Time, interval: Span, count: u32) -> Time {
+    debug_assert!(count > 0, "the control law divides by the count");
     let gap = interval.as_nanos() as f64 / f64::from(count).sqrt();
     from.saturating_add(Span::from_nanos(gap as u64))
 }
@@ -96,18 +97,27 @@ impl CoDel {
             }
             self.is_dropping = true;
             // Soon after the last time, the rate that worked then is where to begin.
+            debug_assert!(
+                self.last_count <= self.count,
+                "the count went down while it dropped"
+            );
             let drops = self.count - self.last_count;
             let is_recent = now.since(self.drop_next_at) < config.interval.saturating_mul(16);
             self.count = if drops > 1 && is_recent { drops } else { 1 };
             self.drop_next_at = control_law(now, config.interval, self.count);
             self.last_count = self.count;
         }
+        debug_assert!(
+            !self.is_dropping || self.count > 0,
+            "it drops without a count"
+        );
     }
 
     /// Whether the delay, with that of the head, has been above the target for an interval.
     #[inline]
     fn may_drop(&mut self, config: &CoDelConfig, now: Time, queue: &impl Heads) -> bool {
         let is_above = queue.head().is_some_and(|head| {
+            debug_assert!(head.entered_at <= now, "the head comes from the future");
             now.since(head.entered_at) >= config.target && head.behind > config.mtu
         });
         if !is_above {

@@ -103,6 +103,7 @@ impl EcnStep {
         if !is_eligible || head.behind == 0 {
             return;
         }
+        debug_assert!(head.entered_at <= now, "the head comes from the future");
         let delay = now.since(head.entered_at);
         if self.even.is_due(self.config.ramp.probability(delay)) {
             queue.mark_head();

@@ -65,7 +65,10 @@ pub fn next_on_grid(at: Time, every: Span, now: Time) -> Time {
     if at > now {
         return at;
     }
-    at + every * (now.since(at).as_nanos() / every.as_nanos() + 1)
+    debug_assert!(!every.is_zero(), "a grid has a width");
+    let next = at + every * (now.since(at).as_nanos() / every.as_nanos() + 1);
+    debug_assert!(next > now, "the next update is in the past");
+    next
 }
 
 #[cfg(test)]

@@ -120,6 +120,11 @@ impl Control {
     ///
     /// Standard: RFC 8033 §4.2, §A.
     fn update(&mut self, config: &PieConfig, delay: Span) -> bool {
+        debug_assert!(
+            (0.0..=1.0).contains(&self.probability),
+            "a probability of {}",
+            self.probability
+        );
         let (now, old) = (delay.as_secs_f64(), self.old_delay.as_secs_f64());
         let change = config.alpha * (now - config.target.as_secs_f64()) + config.beta * (now - old);
         let scale = SCALE
@@ -136,6 +141,7 @@ impl Control {
             self.probability *= 0.98;
         }
         self.probability = self.probability.clamp(0.0, 1.0);
+        debug_assert!(change.is_finite(), "the probability changes by {change}");
         self.burst_allowance = self.burst_allowance.saturating_sub(config.update_every);
         let half = config.target / 2;
         let is_over = self.probability == 0.0 && delay < half && self.old_delay < half;
@@ -215,6 +221,11 @@ impl Pie {
     /// Standard: RFC 8033 §4.1, §5.4.
     fn is_chosen(&mut self, bytes: u64) -> bool {
         let probability = self.control.probability;
+        debug_assert!(
+            self.accumulated >= 0.0,
+            "a probability of {} is gathered",
+            self.accumulated
+        );
         let is_quiet = self.control.old_delay < self.config.target / 2 && probability < 0.2;
         if is_quiet || bytes <= 2 * self.config.mean_packet {
             return false;
@@ -255,6 +266,7 @@ impl Pie {
                 self.update_at = next_on_grid(self.update_at, self.config.update_every, now);
             }
         }
+        debug_assert!(self.update_at > now, "an update is left in the past");
     }
 }
 

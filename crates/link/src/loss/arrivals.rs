@@ -89,6 +89,13 @@ impl Counted {
     #[inline]
     pub(crate) fn is_lost(&mut self) -> bool {
         self.arrived += 1;
+        debug_assert!(
+            self.arrivals
+                .ordinals
+                .get(self.next)
+                .is_none_or(|&next| next >= self.arrived),
+            "a listed arrival was passed over"
+        );
         let is_lost = self.arrivals.ordinals.get(self.next) == Some(&self.arrived);
         self.next += usize::from(is_lost);
         is_lost

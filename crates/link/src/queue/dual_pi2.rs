@@ -122,6 +122,7 @@ impl Control {
         let (alpha, beta) = (0.1 * every / (rtt * rtt), 0.3 / rtt);
         let (now, old) = (delay.as_secs_f64(), self.old_delay.as_secs_f64());
         let change = alpha * (now - config.target.as_secs_f64()) + beta * (now - old);
+        debug_assert!(change.is_finite(), "the probability changes by {change}");
         self.base = (self.base + change).clamp(0.0, 1.0);
         self.old_delay = delay;
     }
@@ -174,6 +175,11 @@ impl DualPi2 {
             return Some(shifted < l4s.arrived_at);
         }
         let share = self.config.classic_share;
+        debug_assert!(
+            self.credit >= 0.0 && self.credit.is_finite(),
+            "the classic queue has a credit of {} bytes",
+            self.credit
+        );
         let price = f64::from(classic.size) * (1.0 - share);
         if self.credit >= price {
             self.credit -= price;
@@ -245,6 +251,7 @@ impl DualPi2 {
                 self.update_at = next_on_grid(self.update_at, self.update_every, now);
             }
         }
+        debug_assert!(self.update_at > now, "an update is left in the past");
     }
 }
 

@@ -168,6 +168,7 @@ impl Red {
                     self.average = 0.0;
                 }
             }
+            debug_assert!(self.empty_since <= now, "the queue will be empty");
             self.empty_since = now;
         } else {
             self.average += weight * (self.queue.packets() as f64 - self.average);
@@ -175,6 +176,16 @@ impl Red {
     }
 
     fn verdict(&self) -> Verdict {
+        debug_assert!(
+            self.average >= 0.0 && self.average.is_finite(),
+            "an average queue of {} packets",
+            self.average
+        );
+        debug_assert!(
+            (0.0..=1.0).contains(&self.max_probability),
+            "a maximum probability of {}",
+            self.max_probability
+        );
         let RedParameters {
             min_threshold: min,
             max_threshold: max,
@@ -237,6 +248,10 @@ impl Managed for Red {
                 false
             }
             Verdict::Early(probability) => {
+                debug_assert!(
+                    (0.0..=1.0).contains(&probability),
+                    "a probability of {probability}"
+                );
                 let count = self.count.map_or(0, |count| count + 1);
                 self.count = Some(count);
                 // Spreads the drops evenly: uniform gaps instead of geometric ones.

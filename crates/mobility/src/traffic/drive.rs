@@ -273,6 +273,11 @@ impl Drive {
     pub(super) fn at(&self, car: usize, time: Time) -> Pose {
         let (before, after) = &self.poses[car];
         let share = (seconds(time) - seconds(self.from)) / self.step.as_secs_f64();
+        debug_assert!(
+            time < self.from.saturating_add(self.step),
+            "{time} is asked for, and they have driven to a step from {}",
+            self.from
+        );
         before.towards(after, share.clamp(-1.0, 1.0))
     }
 
@@ -290,6 +295,10 @@ impl Drive {
                 CarFollowing::None => next,
                 _ => 0.5 * (self.cars[car].speed + next),
             };
+            debug_assert!(
+                next >= 0.0 && next.is_finite(),
+                "vehicle {car} goes at {next} m/s"
+            );
             self.cars[car].at += mean * step;
             self.cars[car].speed = next;
         }
@@ -304,6 +313,7 @@ impl Drive {
                 turned |= self.hand_over(lane);
             }
         }
+        self.assert_invariants();
         self.driven += step;
         for car in 0..self.cars.len() {
             let after = self.pose(car);
@@ -332,6 +342,28 @@ impl Drive {
                 before
             };
             self.poses[car] = (Pose { velocity, ..begins }, after);
+        }
+    }
+
+    /// Asserts that each vehicle is on one lane, within it, and behind those ahead of it.
+    fn assert_invariants(&self) {
+        debug_assert!(
+            self.order.iter().map(Vec::len).sum::<usize>() == self.cars.len(),
+            "a vehicle is on no lane, or on two"
+        );
+        for (lane, order) in self.order.iter().enumerate() {
+            debug_assert!(
+                order
+                    .iter()
+                    .all(|&car| self.cars[car as usize].lane == lane),
+                "a vehicle is in the order of a lane that it is not on"
+            );
+            debug_assert!(
+                order
+                    .iter()
+                    .all(|&car| self.cars[car as usize].at.is_finite()),
+                "a vehicle is nowhere"
+            );
         }
     }
 

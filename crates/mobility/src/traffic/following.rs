@@ -36,6 +36,11 @@ impl Driving {
         leader: Option<Leader>,
         (step, idleness): (f64, f64),
     ) -> f64 {
+        debug_assert!(
+            speed >= 0.0 && desired >= 0.0,
+            "{speed} m/s, and {desired} m/s are wanted"
+        );
+        debug_assert!((0.0..=1.0).contains(&idleness), "an idleness of {idleness}");
         match self.model {
             CarFollowing::None => desired,
             CarFollowing::Idm => {
@@ -81,6 +86,7 @@ impl Driving {
 /// The speed at which one can still stop behind a leader, in metres per second: `gap` metres behind one
 /// at `ahead` m/s, with a deceleration of `b` m/s² and a reaction time of `tau` seconds.
 pub(super) fn krauss_safe_speed(gap: f64, ahead: f64, b: f64, tau: f64) -> f64 {
+    debug_assert!(gap >= 0.0, "the leader is overlapped by {gap} m");
     let lag = b * tau;
     (lag * lag + ahead * ahead + 2.0 * b * gap).sqrt() - lag
 }

@@ -148,6 +148,13 @@ impl CongestionControl for Compound {
         if ack.is_growth_due() {
             self.grow(window, ack.delivered_now);
         }
+        debug_assert!(
+            self.dwnd >= 0.0 && self.dwnd < window.cwnd,
+            "a delay window of {} in one of {}",
+            self.dwnd,
+            window.cwnd
+        );
+        debug_assert!(self.owed >= 0.0, "the delay window owes {}", self.owed);
         self.left = window.cwnd;
     }
 
@@ -197,6 +204,10 @@ impl Compound {
             let (base, rtt) = (self.base.as_secs_f64(), self.round_min.as_secs_f64());
             // Both are the same zero when no time passes at all.
             let queued = if rtt > 0.0 { 1.0 - base / rtt } else { 0.0 };
+            debug_assert!(
+                (0.0..1.0).contains(&queued),
+                "{queued} of the window are in the queue"
+            );
             self.reno_queue = Some((window.cwnd - self.dwnd) * queued);
             if !window.in_slow_start() {
                 self.adjust(window, queued);

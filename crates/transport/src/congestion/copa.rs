@@ -237,6 +237,7 @@ impl Copa {
 
     /// Competes with `inverse` for 1 / delta, at least that of the default.
     fn set_inverse_delta(&mut self, inverse: f64) {
+        debug_assert!(inverse > 0.0, "a delta of one over {inverse}");
         self.delta = (1.0 / inverse).min(self.default_delta);
     }
 
@@ -268,6 +269,7 @@ impl Copa {
             self.velocity = 1.0;
         }
         self.velocity = self.velocity.min(self.delta * window.cwnd).max(1.0);
+        debug_assert!(self.velocity.is_finite(), "a velocity of {}", self.velocity);
         let delivered = f64::from(ack.delivered_now);
         let step = (self.velocity * delivered / (self.delta * window.cwnd)).min(delivered);
         if !is_below {
@@ -282,6 +284,11 @@ impl Copa {
         self.mss = f64::from(window.mss);
         let rtt = rtt.max(Span::from_micros(1)).as_secs_f64();
         self.pacing_rate = 2.0 * window.cwnd * self.mss / rtt;
+        debug_assert!(
+            self.pacing_rate.is_finite() && self.pacing_rate > 0.0,
+            "a pacing rate of {} bytes per second",
+            self.pacing_rate
+        );
     }
 }
 

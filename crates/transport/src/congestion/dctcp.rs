@@ -131,11 +131,13 @@ impl Dctcp {
                 *alpha -= if decay == 0 { *alpha } else { decay };
                 let share = (marked << (ALPHA_SHIFT - self.shift_g)) / delivered;
                 *alpha = (u64::from(*alpha) + share).min(u64::from(ALPHA_ONE)) as u32;
+                debug_assert!(*alpha <= ALPHA_ONE, "a share of marks over one");
             }
             Alpha::Real(alpha) => {
                 let g = 1.0 / f64::from(1_u32 << self.shift_g);
                 let fraction = (marked as f64 / delivered as f64).min(1.0);
                 *alpha = (1.0 - g) * *alpha + g * fraction;
+                debug_assert!((0.0..=1.0).contains(alpha), "a share of marks of {alpha}");
             }
         }
     }

@@ -174,6 +174,12 @@ impl CongestionControl for Htcp {
         if event.kind != CongestionKind::Rto {
             self.begin_congestion(event.now);
         }
+        debug_assert!(
+            (self.beta_min..=self.beta_max.max(self.beta_min)).contains(&self.beta),
+            "a loss leaves {} 128ths of the window",
+            self.beta
+        );
+        debug_assert!(self.alpha > 0, "the window never grows");
         let kept = (u64::from(whole(window)) * self.beta) >> 7;
         window.ssthresh = kept.max(2) as f64;
     }

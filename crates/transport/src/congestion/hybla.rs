@@ -102,6 +102,10 @@ impl CongestionControl for Hybla {
         self.rest += increment;
         window.cwnd += (self.rest / SEGMENT) as f64;
         self.rest %= SEGMENT;
+        debug_assert!(
+            self.rho >= 8,
+            "the window grows slower than on the reference path"
+        );
         if increment == 0 && self.acked.0 >= whole(window) {
             window.cwnd += 1.0;
             self.acked.0 = 0;

@@ -158,11 +158,25 @@ impl Illinois {
             self.alpha = ALPHA_BASE;
             self.beta = BETA_BASE;
         } else if let Some(mean_us) = self.sum_us.checked_div(self.samples) {
+            debug_assert!(
+                self.base_us <= self.max_us,
+                "the smallest round-trip time is above the largest"
+            );
             let largest = self.max_us - self.base_us;
             let mean = mean_us.saturating_sub(self.base_us);
             self.alpha = self.increase(mean, largest);
             self.beta = decrease(mean, largest);
         }
+        debug_assert!(
+            (ALPHA_MIN..=ALPHA_MAX).contains(&self.alpha),
+            "an increase of {}",
+            self.alpha
+        );
+        debug_assert!(
+            (BETA_MIN..=BETA_MAX).contains(&self.beta),
+            "a decrease of {}",
+            self.beta
+        );
     }
 
     fn increase(&mut self, mean: u64, largest: u64) -> u64 {

@@ -30,6 +30,10 @@ pub(crate) fn whole(window: &Window) -> u32 {
 pub(crate) fn slow_start(window: &mut Window, acked: u32) -> u32 {
     let grown = (window.cwnd + f64::from(acked)).min(window.ssthresh);
     let used = (grown - window.cwnd).ceil();
+    debug_assert!(
+        used <= f64::from(acked),
+        "slow start used more segments than were acknowledged"
+    );
     window.cwnd = grown.max(window.cwnd);
     acked.saturating_sub(used as u32)
 }
@@ -62,6 +66,7 @@ impl AckCounter {
             window.cwnd += f64::from(self.0 / per);
             self.0 %= per;
         }
+        debug_assert!(self.0 < per, "a whole segment of window is not granted");
     }
 
     /// Reno: slow start, then one segment a window.

@@ -129,6 +129,11 @@ impl CongestionControl for Prague {
             self.grow(window, f64::from(unmarked), ack.srtt);
         }
         self.fraction = self.fraction.max(MIN_WINDOW);
+        debug_assert!(
+            self.fraction.is_finite(),
+            "a window of {} segments",
+            self.fraction
+        );
         self.follow(window);
         self.pace(window, ack.srtt);
     }
@@ -177,6 +182,11 @@ impl Prague {
             let share = (self.marked as f64 / self.delivered as f64).min(1.0);
             self.alpha += self.g * (share - self.alpha);
         }
+        debug_assert!(
+            (0.0..=1.0).contains(&self.alpha),
+            "a share of marks of {}",
+            self.alpha
+        );
         self.rounds = self.rounds.saturating_add(1);
         self.round_end = ack.snd_nxt;
         self.delivered = 0;

@@ -209,6 +209,7 @@ impl Kernel {
     /// whatever it SACKs.
     fn count(&mut self, una: u64, mss: u64) -> u64 {
         let before = self.una.replace(una).unwrap_or(una);
+        debug_assert!(before <= una, "SND.UNA went back");
         let advanced = una - before;
         if advanced == 0 {
             self.accounted += mss;
@@ -224,6 +225,7 @@ impl Kernel {
     }
 
     fn filter(&mut self, elapsed: u64) {
+        debug_assert!(elapsed > 0, "bandwidth is measured over no time");
         let sample = self.bytes / elapsed;
         if self.coarse == 0 && self.bandwidth == 0 {
             self.coarse = sample;

@@ -44,6 +44,19 @@ impl Reinjection {
         if self.ranges.get(at) != Some(&range) {
             self.ranges.insert(at, range);
         }
+        self.assert_invariants();
+    }
+
+    /// Asserts that no range is empty and that they are in order.
+    fn assert_invariants(&self) {
+        debug_assert!(
+            self.ranges.iter().all(|range| range.start < range.end),
+            "an empty range is stranded"
+        );
+        debug_assert!(
+            self.ranges.iter().is_sorted_by_key(|range| range.start),
+            "stranded ranges are out of order"
+        );
     }
 
     /// The first range above `una` that `path` did not send before; its index with it.
@@ -55,12 +68,18 @@ impl Reinjection {
         let index = self.ranges.iter().position(found)?;
         let range = &mut self.ranges[index];
         range.start = range.start.max(una);
-        Some((index, *range))
+        let found = *range;
+        self.assert_invariants();
+        Some((index, found))
     }
 
     /// `bytes` of range number `index` left.
     pub(super) fn on_sent(&mut self, index: usize, bytes: u64) {
         let range = &mut self.ranges[index];
+        debug_assert!(
+            range.start + bytes <= range.end,
+            "more left than was stranded"
+        );
         range.start += bytes;
         if range.start >= range.end {
             self.ranges.remove(index);

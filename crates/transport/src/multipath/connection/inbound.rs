@@ -140,6 +140,33 @@ impl Inbound {
         }
     }
 
+    /// Asserts what holds after each event.
+    #[inline]
+    pub(super) fn assert_invariants(&self) {
+        let next = self.reassembly.next();
+        debug_assert!(
+            self.counted_up_to <= next,
+            "the application was given data beyond DATA_ACK {next}"
+        );
+        debug_assert!(
+            self.packed_to <= next,
+            "packets in order reach beyond DATA_ACK {next}"
+        );
+        debug_assert!(
+            self.unread + self.fresh <= next,
+            "more waits for the reader than came"
+        );
+        debug_assert!(
+            self.is_linux || self.fresh == 0,
+            "the papers' stack reads at once"
+        );
+        debug_assert!(
+            !self.is_finished || self.fin_at.is_some(),
+            "the stream ended without a DATA_FIN"
+        );
+        self.packets.assert_invariants();
+    }
+
     /// The peer's SYN is answered, by an end whose full segments have `mss` bytes without the option.
     pub(super) fn answer(&mut self, mss: u32) {
         self.window.begin(1, Some(mss));

@@ -167,6 +167,7 @@ impl MultipathConnection {
             }
         }
         self.send(now, out, probe);
+        self.assert_invariants();
     }
 
     /// Takes a segment that arrived on `path` in an IP packet that carried `ecn`.
@@ -206,6 +207,7 @@ impl MultipathConnection {
         }
         self.follow_close(now, out, probe);
         self.send(now, out, probe);
+        self.assert_invariants();
     }
 
     /// A wake-up; stale ones do nothing.
@@ -224,6 +226,20 @@ impl MultipathConnection {
         }
         self.follow_close(now, out, probe);
         self.send(now, out, probe);
+        self.assert_invariants();
+    }
+
+    /// Asserts what holds once an event is dealt with.
+    fn assert_invariants(&self) {
+        self.outbound.assert_invariants();
+        self.inbound.assert_invariants();
+        if let Some(queues) = &self.queues {
+            queues.assert_invariants();
+        }
+        debug_assert!(
+            self.scratch.segments.is_empty() && self.scratch.events.is_empty(),
+            "an output of a subflow is lost"
+        );
     }
 
     /// When the connection next wants [`MultipathConnection::on_wake`]; [`Time::NEVER`] when only

@@ -43,6 +43,16 @@ pub(super) struct Mappings {
 impl Mappings {
     /// A new mapping left.
     pub(super) fn push(&mut self, mapping: Mapping) {
+        debug_assert!(
+            mapping.len > 0 && mapping.len <= mapping.rest,
+            "a mapping of {} of {} bytes",
+            mapping.len,
+            mapping.rest
+        );
+        debug_assert!(
+            (self.sent.back()).is_none_or(|last| last.end() <= mapping.seq),
+            "a mapping begins within the one before it"
+        );
         self.sent.push_back(mapping);
     }
 
@@ -83,6 +93,10 @@ impl Mappings {
         let known = self.held.get(at);
         let is_new = mapping.end() > rcv_nxt && known.is_none_or(|known| known.seq != mapping.seq);
         if is_new {
+            debug_assert!(
+                at == 0 || self.held[at - 1].seq < mapping.seq,
+                "held mappings are not in order"
+            );
             self.held.insert(at, mapping);
         }
         is_new

@@ -185,6 +185,7 @@ impl CongestionControl for BbrV1 {
         }
         self.set_pacing_rate(self.pacing_gain);
         self.set_window(window, ack);
+        self.assert_invariants();
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
@@ -252,6 +253,29 @@ impl CongestionControl for BbrV1 {
 }
 
 impl BbrV1 {
+    /// Asserts what holds after each ACK.
+    fn assert_invariants(&self) {
+        debug_assert!(
+            self.pacing_rate.is_finite() && self.pacing_rate > 0.0,
+            "a pacing rate of {} bytes per second",
+            self.pacing_rate
+        );
+        debug_assert!(
+            self.pacing_gain > 0.0 && self.cwnd_gain > 0.0,
+            "BBR would stop sending"
+        );
+        debug_assert!(
+            self.bandwidth() >= 0.0 && self.bandwidth().is_finite(),
+            "a bandwidth of {} segments per second",
+            self.bandwidth()
+        );
+        debug_assert!(
+            self.is_pipe_full
+                || matches!(self.mode, Mode::Startup | Mode::ProbeRtt | Mode::ProbeBw),
+            "the queue is drained before the pipe was full"
+        );
+    }
+
     /// The bandwidth in use: the policer's if there is one.
     fn bandwidth(&self) -> f64 {
         self.policer.rate().unwrap_or(self.bandwidth.max())

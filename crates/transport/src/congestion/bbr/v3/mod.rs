@@ -244,6 +244,7 @@ impl CongestionControl for BbrV3 {
         }
         self.set_pacing_rate(self.pacing_gain());
         self.set_window(window, ack);
+        self.model.assert_invariants();
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
