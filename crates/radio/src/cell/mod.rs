@@ -188,6 +188,10 @@ impl Half {
             self.is_active[rnti.index()] = has_more;
             has_more
         });
+        debug_assert!(
+            self.active.is_empty(),
+            "a UE became active while the active ones were away"
+        );
         self.active = active;
     }
 
@@ -289,6 +293,10 @@ impl CellMac {
         if slot < self.first_slot {
             return;
         }
+        debug_assert!(
+            self.grants.front().is_none_or(|grant| grant.slot >= slot),
+            "a grant was not used in its slot"
+        );
         self.first_slot = slot + 1;
         self.slots += 1;
         self.send_granted(slot, served);
@@ -298,6 +306,7 @@ impl CellMac {
         if next != NO_SLOT
             && let Some((at, generation)) = self.need(next)
         {
+            debug_assert!(at > now, "a cell wakes at {at}, and it is {now}");
             served.wake(at, generation);
         }
     }
@@ -366,6 +375,11 @@ impl CellMac {
     fn use_uplink(&mut self, slot: u64, units: u32) {
         let used = self.uplink_used(slot) + units;
         let index = slot as usize % self.uplink_used.len();
+        debug_assert!(
+            used <= self.plan.up.units(self.plan.uplink_symbols(slot)),
+            "{used} units are granted in slot {slot}, which has {}",
+            self.plan.up.units(self.plan.uplink_symbols(slot))
+        );
         self.uplink_used[index] = (slot, used);
     }
 
@@ -402,6 +416,15 @@ impl CellMac {
         let behind = self.grants.iter().rev();
         let behind = behind.take_while(|other| other.slot > grant.slot).count();
         self.grants.insert(self.grants.len() - behind, grant);
+        debug_assert!(
+            self.grants.iter().is_sorted_by_key(|grant| grant.slot),
+            "grants are not in the order of their slots"
+        );
+        debug_assert!(
+            grant.slot >= self.first_slot.saturating_sub(1),
+            "a grant is for slot {}, which is over",
+            grant.slot
+        );
     }
 
     /// A leg has failed: what it was granted is void.

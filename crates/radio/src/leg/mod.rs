@@ -374,7 +374,16 @@ impl Leg {
             half.outer_loop
                 .on_feedback(&reports.outer_loop, decoding.is_ok);
         }
+        debug_assert!(
+            !(decoding.is_ok && decoding.is_lost) && (!decoding.is_new || decoding.is_ok),
+            "a block is decoded and lost: {decoding:?}"
+        );
         half.counters.lost_blocks += u64::from(decoding.is_lost);
+        debug_assert!(
+            half.counters.lost_blocks + half.counters.retransmissions <= half.counters.blocks,
+            "more blocks were lost or repeated than sent: {:?}",
+            half.counters
+        );
         if probe.wants_transport_blocks(cell) {
             let block = half.harq.process(process);
             let occupied = resources.occupied(shape.symbols, shape.units);

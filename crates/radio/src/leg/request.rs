@@ -150,7 +150,25 @@ impl UplinkRequests {
     /// A block of `bytes` that was granted is void before its slot has come.
     pub(crate) fn on_void(&mut self, bytes: u32) {
         self.begun += u64::from(bytes);
+        debug_assert!(self.outstanding > 0, "a grant is void that never was");
         self.outstanding -= 1;
+        self.assert_invariants();
+    }
+
+    /// Asserts the order of what was reported, begun and granted.
+    fn assert_invariants(&self) {
+        debug_assert!(
+            self.begun <= self.granted,
+            "{} bytes of grants began, of {}",
+            self.begun,
+            self.granted
+        );
+        debug_assert!(
+            self.reported_begun <= self.begun,
+            "a report counts {} bytes of grants begun, and {} were",
+            self.reported_begun,
+            self.begun
+        );
     }
 
     /// The granted slot of a block of `bytes` is there, which `takes` some; `left` bytes stay behind. When
@@ -166,6 +184,8 @@ impl UplinkRequests {
             self.unanswered = 0;
         }
         let requested_at = self.is_requested.then_some(self.requested_at);
+        debug_assert!(self.outstanding > 0, "a grant begins that never was");
+        self.assert_invariants();
         self.outstanding -= 1;
         self.is_requested = false;
         self.reported = left;
@@ -184,6 +204,11 @@ impl UplinkRequests {
     /// The base station reads a report of `status` bytes in the block with which this many bytes had
     /// [begun](Self::begun). Whether there was no later one.
     pub(super) fn on_report(&mut self, status: u64, begun: u64) -> bool {
+        debug_assert!(
+            begun <= self.granted,
+            "a report of {begun} bytes begun, of {} granted",
+            self.granted
+        );
         let is_latest = begun > self.reported_begun;
         if is_latest {
             self.reported_begun = begun;

@@ -83,6 +83,10 @@ impl Bucket {
         };
         let gained = rate * now.since(self.filled_at).as_secs_f64();
         self.filled_at = now;
+        debug_assert!(
+            gained >= 0.0 && gained.is_finite(),
+            "a bucket gains {gained} bytes"
+        );
         self.bytes = (self.bytes + gained).min(self.limit);
         if self.bytes > 0.0 {
             WHOLE_SDU.max(self.bytes as u32)

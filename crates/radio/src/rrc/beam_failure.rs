@@ -71,6 +71,11 @@ impl BeamWatch {
             return false;
         }
         self.instances += 1;
+        debug_assert!(
+            self.recovery.is_some() || self.instances <= config.most_instances,
+            "{} failures, and no recovery",
+            self.instances
+        );
         let lasts = period * u64::from(config.detection_periods);
         self.forgotten_at = now.saturating_add(lasts);
         if self.instances < config.most_instances || self.recovery.is_some() {

@@ -117,6 +117,16 @@ impl RandomAccess {
                 return Progress::Done;
             }
         }
+        debug_assert!(
+            self.preambles <= config.most_preambles,
+            "preamble {} of {}",
+            self.preambles,
+            config.most_preambles
+        );
+        debug_assert!(
+            self.wake_at() > now,
+            "random access left something undone at {now}"
+        );
         Progress::Running
     }
 
@@ -176,7 +186,9 @@ impl RandomAccess {
 /// The first multiple of `period` from `at` on.
 pub(crate) fn occasion_from(at: Time, period: Span) -> Time {
     let period = period.as_nanos().max(1);
-    Time::from_nanos(at.as_nanos().div_ceil(period) * period)
+    let occasion = Time::from_nanos(at.as_nanos().div_ceil(period) * period);
+    debug_assert!(occasion >= at, "an occasion before {at}");
+    occasion
 }
 
 #[cfg(test)]

@@ -72,12 +72,30 @@ impl BandShares {
             scheduler.allocate(&view.slot, &mut self.counts);
             self.in_turn(view);
         }
+        self.assert_within(view);
         &self.shares
     }
 
     /// The latest decision.
     pub fn shares(&self) -> &[BandShare] {
         &self.shares
+    }
+
+    /// Asserts that no sub-band is given away twice, and that the UEs are as many as fit.
+    fn assert_within(&self, view: &BandView<'_>) {
+        for (band, &free) in view.free.iter().enumerate() {
+            let given = self.shares.iter().map(|share| u32::from(share.units[band]));
+            debug_assert!(
+                given.sum::<u32>() <= u32::from(free),
+                "more than the {free} units of sub-band {band} are shared out"
+            );
+        }
+        debug_assert!(
+            self.shares.len() <= view.slot.most_ues as usize,
+            "{} UEs have a share of a slot for {}",
+            self.shares.len(),
+            view.slot.most_ues
+        );
     }
 
     fn by_metric(&mut self, view: &BandView<'_>) {

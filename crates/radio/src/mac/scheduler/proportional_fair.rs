@@ -77,6 +77,7 @@ impl ProportionalFair {
             Some(&decay) => decay,
             None => math::pow(self.decay[1], idle as f64),
         };
+        debug_assert!((0.0..=1.0).contains(&decay), "an average decays by {decay}");
         average.value * decay
     }
 
@@ -107,6 +108,10 @@ impl MacScheduler for ProportionalFair {
             value: before * self.decay[1] + f64::from(bytes) / self.averaging_slots,
             slot,
         };
+        debug_assert!(
+            before >= 0.0 && before.is_finite(),
+            "a past throughput of {before} bytes per slot"
+        );
     }
 }
 

@@ -74,6 +74,10 @@ impl MacScheduler for RoundRobin {
             share.units += more;
             left -= more;
         }
+        debug_assert!(
+            left + shares.iter().map(|share| share.units).sum::<u32>() == view.units,
+            "shares and rest are not the slot's units"
+        );
         // All served: the remainder's turn moves on by one. Otherwise the first not served is next.
         let last = if served == candidates.len() {
             0
