@@ -90,6 +90,10 @@ impl Routes {
     /// The first hop of a route.
     #[inline]
     pub(crate) fn first(&self, route: RouteId) -> Hop {
+        debug_assert!(
+            !self.list[route.index()].is_empty(),
+            "route {route:?} is of another world"
+        );
         self.list[route.index()][0]
     }
 

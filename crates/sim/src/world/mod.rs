@@ -10,6 +10,7 @@ mod crossings;
 mod datagrams;
 mod endpoints;
 mod gathering;
+mod invariants;
 mod kernels;
 mod links;
 mod notices;
@@ -224,9 +225,11 @@ impl<P: Probe> World<P> {
     ) -> bool {
         for _ in 0..limit {
             let Some(event) = self.agenda.take(until) else {
+                self.assert_conserved();
                 return false;
             };
             self.handle(event);
+            self.assert_settled();
             if is_halted() {
                 break;
             }
