@@ -233,7 +233,7 @@ impl Map {
     pub(crate) fn within(&self, (x, y): (f64, f64)) -> [f64; 2] {
         let error = self.error.get_or_init(|| self.lattice_error());
         let value = self.field.at_place([x, y]);
-        debug_assert!(error >= 0.0, "an error of {error}");
+        debug_assert!(*error >= 0.0, "an error of {error}");
         [value - error, value + error]
     }
 

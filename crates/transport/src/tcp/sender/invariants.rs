@@ -1,7 +1,7 @@
 //! Relations between a sender's numbers that hold after each event. Builds with assertions check them.
 
 use super::{Sender, TimerKind};
-use crate::congestion::{AckSample, RecoveryState};
+use crate::congestion::AckSample;
 
 impl Sender {
     /// Asserts what holds once an event is dealt with. Costs a few comparisons.
@@ -108,10 +108,6 @@ impl Sender {
         debug_assert!(
             self.retransmits == 0 || counts.timeouts > 0,
             "timeouts in a row that were not counted"
-        );
-        debug_assert!(
-            !self.frto || self.state == RecoveryState::Loss,
-            "F-RTO runs without a timeout"
         );
     }
 

@@ -256,7 +256,7 @@ impl BbrV1 {
     /// Asserts what holds after each ACK.
     fn assert_invariants(&self) {
         debug_assert!(
-            self.pacing_rate.is_finite() && self.pacing_rate > 0.0,
+            self.pacing_rate.is_finite() && self.pacing_rate >= 0.0,
             "a pacing rate of {} bytes per second",
             self.pacing_rate
         );
