@@ -32,24 +32,7 @@ const MAX_POINTS: usize = 200_000;
 pub fn streets(text: &str) -> Result<Streets, TraceError> {
     let mut lines = text.lines().enumerate().map(|(line, row)| (line + 1, row));
     let header = lines.next().map_or("", |(_, header)| header);
-    let names: Vec<&str> = header
-        .trim_start_matches('\u{feff}')
-        .split(';')
-        .map(str::trim)
-        .collect();
-    let mut columns = [0; COLUMNS.len()];
-    for (column, name) in columns.iter_mut().zip(COLUMNS) {
-        *column = names
-            .iter()
-            .position(|known| *known == name)
-            .ok_or_else(|| {
-                let message = format!(
-                    "a table without a column `{name}`; expected the header `{}`",
-                    COLUMNS.join(";")
-                );
-                TraceError::new(1, message)
-            })?;
-    }
+    let columns = columns_of(header)?;
     let (mut found, mut lights) = (Vec::new(), Vec::new());
     let mut current = "";
     let mut points = 0;
@@ -74,24 +57,7 @@ pub fn streets(text: &str) -> Result<Streets, TraceError> {
         }
         if found.is_empty() || name != current {
             current = name;
-            let count = |text, what| {
-                let value = number(text, what, MAX_LANES, line)?;
-                let is_count = value >= 0.0 && value.fract() == 0.0;
-                let message = format!("{value} as {what}; expected a whole number from 0 on");
-                is_count
-                    .then_some(value as u32)
-                    .ok_or_else(|| TraceError::new(line, message))
-            };
-            let limit = number(speed, "a speed limit", MAX_SPEED, line)?;
-            if limit <= 0.0 {
-                let message = format!("{limit} km/h as a speed limit; expected one above zero");
-                return Err(TraceError::new(line, message));
-            }
-            found.push(Street {
-                points: Vec::new(),
-                lanes: [count(lanes, "lanes")?, count(back, "lanes back")?],
-                speed: limit / 3.6,
-            });
+            found.push(street_of(lanes, back, speed, line)?);
         }
         if let Some(street) = found.last_mut() {
             street.points.push(point);
@@ -101,6 +67,52 @@ pub fn streets(text: &str) -> Result<Streets, TraceError> {
         }
     }
     Ok((found, lights))
+}
+
+/// Returns where a header has each of [`COLUMNS`].
+fn columns_of(header: &str) -> Result<[usize; COLUMNS.len()], TraceError> {
+    let names: Vec<&str> = header
+        .trim_start_matches('\u{feff}')
+        .split(';')
+        .map(str::trim)
+        .collect();
+    let mut columns = [0; COLUMNS.len()];
+    for (column, name) in columns.iter_mut().zip(COLUMNS) {
+        *column = names
+            .iter()
+            .position(|known| *known == name)
+            .ok_or_else(|| {
+                let message = format!(
+                    "a table without a column `{name}`; expected the header `{}`",
+                    COLUMNS.join(";")
+                );
+                TraceError::new(1, message)
+            })?;
+    }
+    Ok(columns)
+}
+
+/// Returns the street that begins in `line`, without its points. `lanes` and `back` are the fields of its
+/// lanes in both directions, `speed` that of its limit.
+fn street_of(lanes: &str, back: &str, speed: &str, line: usize) -> Result<Street, TraceError> {
+    let count = |text, what| {
+        let value = number(text, what, MAX_LANES, line)?;
+        let is_count = value >= 0.0 && value.fract() == 0.0;
+        let message = format!("{value} as {what}; expected a whole number from 0 on");
+        is_count
+            .then_some(value as u32)
+            .ok_or_else(|| TraceError::new(line, message))
+    };
+    let limit = number(speed, "a speed limit", MAX_SPEED, line)?;
+    if limit <= 0.0 {
+        let message = format!("{limit} km/h as a speed limit; expected one above zero");
+        return Err(TraceError::new(line, message));
+    }
+    Ok(Street {
+        points: Vec::new(),
+        lanes: [count(lanes, "lanes")?, count(back, "lanes back")?],
+        speed: limit / 3.6,
+    })
 }
 
 #[cfg(test)]

@@ -116,6 +116,44 @@ fn check_split(builder: &mut Builder<'_, '_>, bearers: &[&Fields]) -> bool {
     is_right
 }
 
+/// Checks that each leg over a further carrier is over a carrier of its own that the UE has.
+fn check_carriers(
+    builder: &mut Builder<'_, '_>,
+    items: &[Item],
+    (cell, secondary): (Option<usize>, &[usize]),
+    around: &Surroundings<'_>,
+) {
+    let mut named = Vec::new();
+    for item in items {
+        let Some(own) = builder.cell_index(item, around.bases) else {
+            continue;
+        };
+        let name = &around.bases[own].0;
+        let (message, expected) = if Some(own) == cell {
+            (
+                format!(
+                    "PDCP duplication over one carrier: `{name}` is the `cell`, which has the first leg"
+                ),
+                "one of the `secondary-cells`",
+            )
+        } else if !secondary.contains(&own) {
+            (
+                format!("`{name}` is a leg over a carrier that the UE does not have"),
+                "one of its `secondary-cells`",
+            )
+        } else if named.contains(&own) {
+            (
+                format!("`{name}` is a leg twice: copies go over carriers of their own"),
+                "each carrier once",
+            )
+        } else {
+            named.push(own);
+            continue;
+        };
+        builder.mistake(item.place, message, expected);
+    }
+}
+
 /// Whether legs over carriers are legs that can be, and changes of duplication name legs.
 fn check_legs(
     builder: &mut Builder<'_, '_>,
@@ -134,35 +172,7 @@ fn check_legs(
         };
         let before = builder.reader.mistakes.count();
         let items = split.list("carriers");
-        let mut named = Vec::new();
-        for item in items {
-            let Some(own) = builder.cell_index(item, around.bases) else {
-                continue;
-            };
-            let name = &around.bases[own].0;
-            let (message, expected) = if Some(own) == cell {
-                (
-                    format!(
-                        "PDCP duplication over one carrier: `{name}` is the `cell`, which has the first leg"
-                    ),
-                    "one of the `secondary-cells`",
-                )
-            } else if !secondary.contains(&own) {
-                (
-                    format!("`{name}` is a leg over a carrier that the UE does not have"),
-                    "one of its `secondary-cells`",
-                )
-            } else if named.contains(&own) {
-                (
-                    format!("`{name}` is a leg twice: copies go over carriers of their own"),
-                    "each carrier once",
-                )
-            } else {
-                named.push(own);
-                continue;
-            };
-            builder.mistake(item.place, message, expected);
-        }
+        check_carriers(builder, items, (cell, secondary), around);
         let place = split.place_of("carriers");
         let most = MOST_LEGS - 1 - usize::from(pscell.is_some());
         let is_acknowledged = match bearer.item("rlc").map(|item| &item.content) {

@@ -81,11 +81,7 @@ pub(super) fn add(
         let reason = "a kernel cannot be told of links; expected no `link-info`";
         return Err(refused(reason.to_owned()));
     }
-    let port = u16::try_from(FIRST_PORT + id.0).map_err(|_| {
-        refused(format!(
-            "more flows between kernels than ports above {FIRST_PORT}"
-        ))
-    })?;
+    let port = port_of(id).map_err(refused)?;
     let config = TcpConfig::new(&flow.profile, &flow.tcp);
     if let Some(config) = &config {
         if config.ecn == EcnMode::Accurate {
@@ -97,17 +93,7 @@ pub(super) fn add(
             kernels.settings(machine).include(config);
         }
     }
-    let name = match (&flow.congestion_control, &config) {
-        (Some(named), _) => named.name.as_str(),
-        (None, Some(config)) => default_congestion_control(config.recovery),
-        (None, None) => "cubic",
-    };
-    let congestion = linux_name(name).ok_or_else(|| {
-        refused(format!(
-            "Linux has no congestion control `{name}`; expected one that it has, such as `cubic`, \
-             `newreno`, `bbr` or `vegas`"
-        ))
-    })?;
+    let congestion = congestion_of(flow, config.as_ref()).map_err(refused)?;
     if let Some(described) = &flow.multipath {
         let machines = [sender, receiver];
         return add_paths(
@@ -140,6 +126,30 @@ pub(super) fn add(
     Ok(())
 }
 
+/// Returns the port of a flow's ends.
+fn port_of(flow: FlowId) -> Result<u16, String> {
+    let port = u16::try_from(FIRST_PORT + flow.0);
+    port.map_err(|_| format!("more flows between kernels than ports above {FIRST_PORT}"))
+}
+
+/// Returns Linux's name of a flow's congestion control.
+fn congestion_of(
+    flow: &scenario::Flow,
+    config: Option<&TcpConfig>,
+) -> Result<&'static str, String> {
+    let name = match (&flow.congestion_control, config) {
+        (Some(named), _) => named.name.as_str(),
+        (None, Some(config)) => default_congestion_control(config.recovery),
+        (None, None) => "cubic",
+    };
+    linux_name(name).ok_or_else(|| {
+        format!(
+            "Linux has no congestion control `{name}`; expected one that it has, such as `cubic`, \
+             `newreno`, `bbr` or `vegas`"
+        )
+    })
+}
+
 /// Adds the endpoints of a connection by several paths: sender and receiver of each in turn. Who connects
 /// has an address for each path; the other end has one.
 fn add_paths(
@@ -151,19 +161,10 @@ fn add_paths(
     port: u16,
     congestion: &'static str,
 ) -> Result<(), BuildError> {
-    let refused = |reason: &str| BuildError::Kernel {
+    check_paths(described).map_err(|reason| BuildError::Kernel {
         flow: flow.name.clone(),
         reason: reason.to_owned(),
-    };
-    if described.path_scheduler.name != "linux" {
-        let reason =
-            "a kernel has Linux's path scheduler alone; expected `path-scheduler = \"linux\"`";
-        return Err(refused(reason));
-    }
-    if described.coupling.name != "uncoupled" {
-        let reason = "a kernel couples no windows; expected `coupling = \"uncoupled\"`";
-        return Err(refused(reason));
-    }
+    })?;
     let kernels = flows.parts.kernels.get_or_insert_default();
     for machine in machines {
         let settings = kernels.settings(machine);
@@ -175,11 +176,6 @@ fn add_paths(
         entry.expect("the directory has every path")
     };
     for ((number, path_id), path) in (0..).zip(entry.paths()).zip(&described.paths) {
-        if path.announced || path.from > Time::ZERO || path.until.is_some() {
-            let reason = "the paths of a kernel are there from the beginning to the end; expected no \
-                          `announced`, `from` or `until`";
-            return Err(refused(reason));
-        }
         let ends = of_path(path_id);
         let socket = of_path(entry.paths().next().unwrap_or(path_id));
         let backward = backward(&path.hops);
@@ -219,4 +215,23 @@ fn add_paths(
         }
     }
     Ok(())
+}
+
+/// Checks that a kernel has what is asked of the paths of a flow.
+fn check_paths(described: &scenario::Multipath) -> Result<(), &'static str> {
+    let comes_or_goes = |path: &scenario::FlowPath| {
+        path.announced || path.from > Time::ZERO || path.until.is_some()
+    };
+    if described.path_scheduler.name != "linux" {
+        Err("a kernel has Linux's path scheduler alone; expected `path-scheduler = \"linux\"`")
+    } else if described.coupling.name != "uncoupled" {
+        Err("a kernel couples no windows; expected `coupling = \"uncoupled\"`")
+    } else if described.paths.iter().any(comes_or_goes) {
+        Err(
+            "the paths of a kernel are there from the beginning to the end; expected no \
+             `announced`, `from` or `until`",
+        )
+    } else {
+        Ok(())
+    }
 }
