@@ -319,8 +319,8 @@ impl Link {
         }
     }
 
-    /// Asserts that packets in are those that came out, were lost or taken out, or are inside. The far end of a
-    /// parted link counts none in.
+    /// Asserts that packets in are those that came out, were lost or taken out, or are inside.
+    /// The far end of a parted link counts none in.
     #[inline]
     fn assert_conserved(&self) {
         debug_assert!(

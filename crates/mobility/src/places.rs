@@ -287,7 +287,7 @@ impl Motion for Places {
     }
 }
 
-/// Asserts that what stands between two places stands there.
+/// Asserts that each obstacle between two places stands there.
 fn assert_on_the_line(edges: &[Edge]) {
     debug_assert!(
         edges.iter().all(|edge| (0.0..=1.0).contains(&edge.share)),

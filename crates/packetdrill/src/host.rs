@@ -459,8 +459,8 @@ fn last_burst(segments: &[Outgoing]) -> u64 {
     }
 }
 
-/// Returns what the endpoint does about ECN under the machine's setting: an opening that is passive
-/// may answer what an active one does not ask for.
+/// Returns the use of ECN under the machine's setting. A passive opening may accept a mode that
+/// an active one does not ask for.
 fn ecn_of(mode: EcnMode, is_passive: bool) -> tcp::EcnMode {
     match mode {
         EcnMode::Always => tcp::EcnMode::Classic,

@@ -406,7 +406,7 @@ impl Settings {
         Ok(true)
     }
 
-    /// Takes a setting that is a count, a size or a time. Returns false if `name` is none of them.
+    /// Takes a setting that is a count, a size or a time. Returns false if `name` is another.
     fn limit(&mut self, name: &str, number: u32) -> bool {
         let config = &mut self.config;
         match name {
@@ -429,8 +429,8 @@ impl Settings {
         true
     }
 
-    /// Takes a setting that chooses or switches an algorithm. Returns false if `name` is none of
-    /// them, or the number none of its choices.
+    /// Takes a setting that chooses or switches an algorithm. Returns false if `name` is none
+    /// of them, or the number none of its choices.
     fn switch(&mut self, name: &str, number: u32) -> bool {
         let is_on = number != 0;
         let config = &mut self.config;

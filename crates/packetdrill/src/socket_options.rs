@@ -89,8 +89,8 @@ impl Wanted<'_> {
         Some(DONE)
     }
 
-    /// Sets an option that counts only before the socket connects. It is none if the name is of no
-    /// such option.
+    /// Sets an option that counts only before the socket connects. It is none if the name is of
+    /// no such option.
     fn of_fresh_socket(&self, socket: &mut Socket) -> Option<Returned> {
         match (self.name, self.number) {
             ("TCP_MAXSEG", Some(mss @ 88..=32_767)) => {
@@ -111,8 +111,8 @@ impl Wanted<'_> {
         Some(DONE)
     }
 
-    /// Returns the change that an option makes to an endpoint, which is also noted in the socket.
-    /// It is none if the name is of no such option.
+    /// Returns the change that an option makes to an endpoint, which is also noted in the
+    /// socket. It is none if the name is of no such option.
     fn of_endpoint(&self, socket: &mut Socket) -> Option<Result<SocketOption, Returned>> {
         Some(Ok(match self.name {
             "TCP_NODELAY" => {
@@ -204,8 +204,8 @@ impl Sockets {
             return Ok(returned);
         }
         match name {
-            // It begins after two hours, which no script waits; without a connection nothing has to
-            // be kept alive.
+            // It begins after two hours, which no script waits; without a connection nothing
+            // has to be kept alive.
             "SO_KEEPALIVE" if !is_connected => {}
             "TCP_KEEPIDLE" | "TCP_KEEPINTVL" | "TCP_KEEPCNT" if socket.waits_for_data => {}
             "TCP_RTO_MAX_MS" if !is_connected => match number {

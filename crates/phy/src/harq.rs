@@ -149,8 +149,8 @@ impl HarqSoft {
         self.assert_invariants();
     }
 
-    /// Asserts that more transmissions never make a block harder to decode, and that the buffer holds no more
-    /// than there are coded bits.
+    /// Asserts that more transmissions never make a block harder to decode, and that the buffer
+    /// holds no more than there are coded bits.
     fn assert_invariants(&self) {
         debug_assert!(
             (0.0..=1.0).contains(&self.error_rate),

@@ -124,8 +124,8 @@ impl Rx {
         self.assert_invariants();
     }
 
-    /// Asserts the order RX_DELIV <= RX_REORD <= RX_NEXT of the COUNTs, and that what is held is in the window.
-    /// Looks at the whole of a short window.
+    /// Asserts the order RX_DELIV <= RX_REORD <= RX_NEXT of the COUNTs, and that the packets
+    /// held are in the window. Looks at the whole of a short window.
     ///
     /// Standard: TS 38.323 §7.1.
     #[inline]

@@ -183,7 +183,6 @@ impl Reception {
         self.expires_at.min(self.report.wake_at())
     }
 
-    /// From when on a STATUS PDU is to be sent.
     /// Asserts the order of the receiving window's variables: RX_Next <= RX_Highest_Status <= RX_Next_Highest.
     ///
     /// Standard: TS 38.322 §7.1.
@@ -214,6 +213,7 @@ impl Reception {
         );
     }
 
+    /// From when on a STATUS PDU is to be sent.
     pub(super) fn status_from(&self) -> Time {
         self.report.due_from()
     }

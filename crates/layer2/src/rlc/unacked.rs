@@ -144,8 +144,8 @@ impl<T: Copy + Default> Unacked<T> {
         self.assert_invariants();
     }
 
-    /// Asserts that what is to be sent again is what the PDUs in the window say. Looks at the whole of a short
-    /// window.
+    /// Asserts that the PDUs in the window agree with the list of bytes to send again. Looks at
+    /// the whole of a short window.
     fn assert_invariants(&self) {
         let (first, end) = (self.window.first(), self.window.end());
         debug_assert!(

@@ -163,7 +163,8 @@ impl Hosting {
         self.assert_invariants();
     }
 
-    /// Asserts that the bytes outstanding are those of the PDUs kept. Looks at the whole of a short list.
+    /// Asserts that the bytes outstanding are those of the PDUs kept. Looks at the whole of a
+    /// short list.
     fn assert_invariants(&self) {
         let numbers = self.kept.first()..self.kept.end();
         let here = |number| self.pdu(number).map_or(0, |sdu| u64::from(sdu.size));

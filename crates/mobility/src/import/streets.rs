@@ -92,8 +92,8 @@ fn columns_of(header: &str) -> Result<[usize; COLUMNS.len()], TraceError> {
     Ok(columns)
 }
 
-/// Returns the street that begins in `line`, without its points. `lanes` and `back` are the fields of its
-/// lanes in both directions, `speed` that of its limit.
+/// Returns the street that begins in `line`, without its points. `lanes` and `back` are the
+/// fields of its lanes in both directions, `speed` that of its limit.
 fn street_of(lanes: &str, back: &str, speed: &str, line: usize) -> Result<Street, TraceError> {
     let count = |text, what| {
         let value = number(text, what, MAX_LANES, line)?;

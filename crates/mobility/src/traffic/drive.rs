@@ -134,8 +134,8 @@ impl Drive {
         Ok(())
     }
 
-    /// Returns vehicles on all stretches, of these lengths, with gaps by the rule. Each is on the lane on
-    /// which its stretch begins.
+    /// Returns vehicles on all stretches, of these lengths, with gaps by the rule. Each is on
+    /// the lane on which its stretch begins.
     fn place_by_gaps(&mut self, rule: GapRule, lengths: &[f64]) -> Vec<(usize, Placed)> {
         let road = &self.road;
         let mut placed = Vec::new();

@@ -118,7 +118,8 @@ impl StreetMap {
         Ok(road)
     }
 
-    /// Adds the lanes of all ways to a road. Returns the first piece and the last of each lane of each way.
+    /// Adds the lanes of all ways to a road. Returns the first piece and the last of each lane
+    /// of each way.
     fn lay(&self, ways: &[Way], joints: &Joints, road: &mut Road) -> Vec<Vec<(usize, usize)>> {
         let with_lights: std::collections::BTreeSet<Spot> =
             self.lights.iter().copied().map(spot).collect();

@@ -313,7 +313,7 @@ impl HarqEntity {
         self.assert_invariants();
     }
 
-    /// Asserts that what is kept beside the processes is what they say.
+    /// Asserts that the counts kept beside the processes agree with them.
     fn assert_invariants(&self) {
         let waits = |process: &&HarqProcess| process.state == State::Waiting;
         debug_assert!(

@@ -155,7 +155,7 @@ impl UplinkRequests {
         self.assert_invariants();
     }
 
-    /// Asserts the order of what was reported, begun and granted.
+    /// Asserts the order of the bytes reported, begun and granted.
     fn assert_invariants(&self) {
         debug_assert!(
             self.begun <= self.granted,

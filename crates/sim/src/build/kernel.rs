@@ -217,7 +217,7 @@ fn add_paths(
     Ok(())
 }
 
-/// Checks that a kernel has what is asked of the paths of a flow.
+/// Checks that a kernel can have the paths that a flow asks for.
 fn check_paths(described: &scenario::Multipath) -> Result<(), &'static str> {
     let comes_or_goes = |path: &scenario::FlowPath| {
         path.announced || path.from > Time::ZERO || path.until.is_some()

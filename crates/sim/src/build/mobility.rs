@@ -117,7 +117,7 @@ fn start(
     })
 }
 
-/// Returns the ways of all flows, and of their paths, that a managed UE has an end of.
+/// Returns the ways of all flows and paths with a managed UE at one end.
 fn ways(
     scenario: &Scenario,
     parts: &Parts,

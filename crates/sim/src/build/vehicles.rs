@@ -136,7 +136,8 @@ fn fleet(group: &VehicleGroup, random: Stream) -> Result<Fleet, String> {
     Fleet::driven(config, random).map_err(|error| error.to_string())
 }
 
-/// Returns the number of the type that a file's vehicle has: the first where its kind is not listed.
+/// Returns the number of the type that a file's vehicle has: the first where its kind is not
+/// listed.
 fn type_of(group: &VehicleGroup, kind: Option<&str>) -> usize {
     let types = &mut group.types.iter();
     let known = types.position(|one| one.name.as_deref() == kind);

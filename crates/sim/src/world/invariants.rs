@@ -1,4 +1,4 @@
-//! What holds in a world between two events.
+//! Relations in a world that hold between two events.
 
 use super::World;
 use fadeout_core::Probe;

@@ -70,7 +70,7 @@ impl RttEstimator {
         self.rto = self.base_rto();
     }
 
-    /// Asserts what holds after each event.
+    /// Asserts the relations that hold after each event.
     #[inline]
     pub(super) fn assert_invariants(&self) {
         debug_assert!(!self.rto.is_zero(), "a timeout of no time");

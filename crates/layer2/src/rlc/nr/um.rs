@@ -206,7 +206,8 @@ impl UmRx {
         self.assert_invariants();
     }
 
-    /// Asserts that the window is no larger than UM_Window_Size, and that the timer waits for something in it.
+    /// Asserts that the window is no larger than UM_Window_Size, and that the timer waits for
+    /// something in it.
     ///
     /// Standard: TS 38.322 §5.2.2.2.
     fn assert_invariants(&self) {

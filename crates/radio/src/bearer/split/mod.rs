@@ -500,7 +500,8 @@ impl Waiting {
         self.again.len() + self.fresh.len()
     }
 
-    /// Asserts that the bytes are those of what waits. Looks at the whole of a short list.
+    /// Asserts that the count of bytes is the sum over the PDUs that wait. Looks at the whole
+    /// of a short list.
     fn assert_conserved(&self, header: u32) {
         let again = (self.again.first()..self.again.end()).map(|n| self.again[n].size);
         let fresh = (self.fresh.first()..self.fresh.end()).map(|n| self.fresh[n].size + header);

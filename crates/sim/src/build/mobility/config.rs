@@ -231,7 +231,8 @@ fn event(described: &scenario::MeasurementEvent) -> MeasurementEvent {
                 serving: level(described.serving_threshold),
                 neighbour: threshold,
             },
-            // Its conditions are those of b2, with half the hysteresis (TS 25.331 clause 14.3.1.1).
+            // Its conditions are those of b2, with half the hysteresis (TS 25.331 clause
+            // 14.3.1.1).
             scenario::EventKind::E3a => EventKind::B2 {
                 serving: level(described.serving_threshold_rscp),
                 neighbour: threshold,

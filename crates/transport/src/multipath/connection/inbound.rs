@@ -140,7 +140,7 @@ impl Inbound {
         }
     }
 
-    /// Asserts what holds after each event.
+    /// Asserts the relations that hold after each event.
     #[inline]
     pub(super) fn assert_invariants(&self) {
         let next = self.reassembly.next();

@@ -229,7 +229,7 @@ impl MultipathConnection {
         self.assert_invariants();
     }
 
-    /// Asserts what holds once an event is dealt with.
+    /// Asserts the relations that hold after each event.
     fn assert_invariants(&self) {
         self.outbound.assert_invariants();
         self.inbound.assert_invariants();

@@ -64,7 +64,7 @@ impl Outbound {
         }
     }
 
-    /// Asserts what holds after each event.
+    /// Asserts the relations that hold after each event.
     #[inline]
     pub(super) fn assert_invariants(&self) {
         let Outbound { una, nxt, end, .. } = *self;

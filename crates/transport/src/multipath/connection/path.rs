@@ -26,8 +26,8 @@ impl Mapping {
     /// Standard: RFC 8684 §3.3.
     const MOST: u64 = u16::MAX as u64 - 1;
 
-    /// Returns the bytes of a mapping that begins with a segment of `len` bytes, where `bytes` are to
-    /// leave in order. More than fit its field are mapped in parts of whole segments.
+    /// Returns the bytes of a mapping that begins with a segment of `len` bytes, where `bytes`
+    /// are to leave in order. More than fit its field are mapped in parts of whole segments.
     pub(super) fn bytes_mapped(bytes: u64, len: u64) -> u64 {
         if bytes <= Mapping::MOST {
             bytes

@@ -192,7 +192,7 @@ impl SendQueues {
         }
     }
 
-    /// Asserts what holds after each event.
+    /// Asserts the relations that hold after each event.
     #[inline]
     pub(super) fn assert_invariants(&self) {
         debug_assert!(

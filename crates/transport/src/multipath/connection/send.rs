@@ -303,8 +303,8 @@ impl MultipathConnection {
     }
 }
 
-/// Maps the new data of segments, all of which is at `first` of the subflow or beyond, to a run.
-/// Returns its bytes.
+/// Maps the new data of segments, all of which is at `first` of the subflow or beyond, to a
+/// run. Returns its bytes.
 fn map_sent(mappings: &mut Mappings, segments: &[Outgoing], first: u64, run: Run) -> u64 {
     let mut sent = 0;
     // End of the mapping in the run.

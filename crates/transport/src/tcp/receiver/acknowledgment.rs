@@ -295,7 +295,7 @@ impl AckPolicy {
         false
     }
 
-    /// Asserts what holds after each event.
+    /// Asserts the relations that hold after each event.
     #[inline]
     pub(super) fn assert_invariants(&self) {
         debug_assert!(

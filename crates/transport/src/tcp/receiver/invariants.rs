@@ -3,7 +3,7 @@
 use super::Receiver;
 
 impl Receiver {
-    /// Asserts what holds once an event is dealt with. Costs a few comparisons.
+    /// Asserts the relations that hold after each event. Costs a few comparisons.
     #[inline]
     pub(in crate::tcp) fn assert_invariants(&self) {
         let next = self.reassembly.next();

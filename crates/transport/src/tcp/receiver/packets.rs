@@ -234,7 +234,7 @@ impl Packets {
         }
     }
 
-    /// Asserts what holds after each event. Looks at the whole of a short queue.
+    /// Asserts the relations that hold after each event. Looks at the whole of a short queue.
     #[inline]
     pub(crate) fn assert_invariants(&self) {
         let (waiting, unread) = (&self.out_of_order, &self.unread);

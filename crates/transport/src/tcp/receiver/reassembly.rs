@@ -117,7 +117,8 @@ impl Reassembly {
         arrival
     }
 
-    /// Asserts that the ranges are in order, apart, and all that is held. Looks at the whole of a short list.
+    /// Asserts that the ranges are in order, apart, and all that is held. Looks at the whole of
+    /// a short list.
     pub(super) fn assert_invariants(&self) {
         debug_assert!(
             self.ranges

@@ -258,7 +258,7 @@ impl AdvertisedWindow {
         free > 0 && free >= 2 * offered
     }
 
-    /// Asserts what holds after each event.
+    /// Asserts the relations that hold after each event.
     #[inline]
     pub(super) fn assert_invariants(&self) {
         debug_assert!(self.scale <= 14, "a window scale of {}", self.scale);

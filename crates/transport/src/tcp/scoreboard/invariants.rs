@@ -6,8 +6,8 @@ use super::{Scoreboard, SentSegment, Tags};
 const WHOLE: u32 = 16;
 
 impl Scoreboard {
-    /// Asserts that the segments lie between `una` and `nxt`, in order and without gaps, and that the
-    /// counts are possible.
+    /// Asserts that the segments lie between `una` and `nxt`, in order and without gaps, and
+    /// that the counts are possible.
     #[inline]
     pub(in crate::tcp) fn assert_invariants(&self, una: u64, nxt: u64) {
         let out = self.packets_out();

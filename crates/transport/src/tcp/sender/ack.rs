@@ -68,8 +68,8 @@ struct Before {
     in_flight: u32,
     delivered: u64,
     lost: u64,
-    /// End of the highest SACKed segment. What lies below it and arrives now was overtaken. What this
-    /// ACK itself SACKs above the data that it acknowledges overtook nothing.
+    /// End of the highest SACKed segment. Data below it that arrive now were overtaken. Data
+    /// that this ACK itself SACKs overtook nothing.
     fack: u64,
 }
 
@@ -142,8 +142,8 @@ impl Sender {
         }
     }
 
-    /// Takes window, SACK blocks and cumulative acknowledgment of a segment. Returns the number of
-    /// segments that it acknowledges cumulatively.
+    /// Takes window, SACK blocks and cumulative acknowledgment of a segment. Returns the number
+    /// of segments that it acknowledges cumulatively.
     #[inline]
     fn take_acknowledgment(
         &mut self,
@@ -213,7 +213,7 @@ impl Sender {
         }
     }
 
-    /// Runs loss detection and recovery for an ACK. Returns what is to be sent again.
+    /// Runs loss detection and recovery for an ACK. Returns the repair that is due.
     #[inline]
     fn find_repair<P: Probe>(
         &mut self,
@@ -246,8 +246,8 @@ impl Sender {
         self.run_recovery(cx, prior_una, flags)
     }
 
-    /// Lets rate reduction and congestion control set the window after an ACK, and with it the pacing
-    /// rate. `delivered_ce` is the number of delivered segments that were marked.
+    /// Lets rate reduction and congestion control set the window after an ACK, and with it the
+    /// pacing rate. `delivered_ce` is the number of delivered segments that were marked.
     #[inline]
     fn adapt_window(
         &mut self,

@@ -87,7 +87,7 @@ impl SendBuffer {
         memory_beside(self.config.head)
     }
 
-    /// Asserts what holds after each event.
+    /// Asserts the relations that hold after each event.
     #[inline]
     pub(super) fn assert_invariants(&self) {
         debug_assert!(

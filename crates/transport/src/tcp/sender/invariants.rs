@@ -1,10 +1,11 @@
-//! Relations between a sender's numbers that hold after each event. Builds with assertions check them.
+//! Relations between a sender's numbers that hold after each event. Builds with assertions
+//! check them.
 
 use super::{Sender, TimerKind};
 use crate::congestion::AckSample;
 
 impl Sender {
-    /// Asserts what holds once an event is dealt with. Costs a few comparisons.
+    /// Asserts the relations that hold after each event. Costs a few comparisons.
     #[inline]
     pub(in crate::tcp) fn assert_invariants(&self) {
         self.assert_sequence_order();
@@ -111,7 +112,7 @@ impl Sender {
         );
     }
 
-    /// Asserts what a congestion control may rely on in a sample.
+    /// Asserts the relations of a sample on which congestion control relies.
     #[inline]
     pub(super) fn assert_sample(&self, ack: &AckSample) {
         debug_assert!(

@@ -28,7 +28,7 @@ impl Default for Pacer {
 }
 
 impl Pacer {
-    /// Asserts what holds after each event.
+    /// Asserts the relations that hold after each event.
     #[inline]
     pub(super) fn assert_invariants(&self) {
         debug_assert!(self.rate > Rate::ZERO, "a paced sender would never send");

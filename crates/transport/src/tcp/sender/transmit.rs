@@ -297,8 +297,8 @@ impl Sender {
         sent
     }
 
-    /// True if the newest segment carries PSH. Also notes what ends with it: records, the data, a small
-    /// segment.
+    /// True if the newest segment carries PSH. Also notes the records, the data and the small
+    /// segment that end with it.
     #[inline]
     fn pushes_newest(&mut self, payload: u32, place: Place) -> bool {
         let mut ends_record = false;

@@ -253,7 +253,7 @@ impl CongestionControl for BbrV1 {
 }
 
 impl BbrV1 {
-    /// Asserts what holds after each ACK.
+    /// Asserts the relations that hold after each ACK.
     fn assert_invariants(&self) {
         debug_assert!(
             self.pacing_rate.is_finite() && self.pacing_rate >= 0.0,

@@ -127,7 +127,7 @@ impl Model {
         self.extra.restart(now);
     }
 
-    /// Asserts what holds after each ACK.
+    /// Asserts the relations that hold after each ACK.
     pub(super) fn assert_invariants(&self) {
         let bandwidth = self.bandwidth();
         debug_assert!(

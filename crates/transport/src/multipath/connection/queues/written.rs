@@ -42,7 +42,7 @@ impl Default for Written {
 }
 
 impl Written {
-    /// Asserts what holds after each event.
+    /// Asserts the relations that hold after each event.
     #[inline]
     pub(super) fn assert_invariants(&self) {
         debug_assert!(self.call <= BLOCK, "a call of {} bytes", self.call);
