@@ -55,7 +55,6 @@ impl<T: Copy + Ord, C: Clock> MinFilter<T, C> {
         self.best[0].1
     }
 
-    /// Takes `value`; those of more than `window` ago leave.
     /// Asserts that a later choice is no better than the one before it.
     #[inline]
     fn assert_ordered(&self) {
@@ -66,6 +65,7 @@ impl<T: Copy + Ord, C: Clock> MinFilter<T, C> {
         );
     }
 
+    /// Takes `value`; those of more than `window` ago leave.
     #[inline]
     pub(crate) fn update(&mut self, now: C, value: T, window: C::Length) {
         let sample = (now, value);
