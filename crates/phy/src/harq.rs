@@ -118,7 +118,7 @@ impl HarqSoft {
     /// A transmission arrives whose code blocks have `symbols` symbols each of `modulation`: a
     /// retransmission on other resources than the first.
     pub fn add_symbols(&mut self, sinr_db: f64, modulation: Modulation, symbols: f64) {
-        debug_assert!(symbols > 0.0, "a transmission of {symbols} symbols");
+        debug_assert!(symbols >= 0.0, "a transmission of {symbols} symbols");
         debug_assert!(!sinr_db.is_nan(), "a transmission arrives with no SINR");
         self.transmissions += 1;
         self.previous = self.error_rate;

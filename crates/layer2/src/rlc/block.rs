@@ -120,7 +120,7 @@ impl TransportBlock {
     #[inline]
     pub(super) fn push(&mut self, mut pdu: Pdu, part: SduPart, overhead: u32) {
         debug_assert!(
-            part.len > 0 && part.len <= pdu.size,
+            part.len <= pdu.size,
             "{} bytes of an SDU in a PDU of {}",
             part.len,
             pdu.size

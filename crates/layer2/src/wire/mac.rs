@@ -45,7 +45,7 @@ pub(super) fn write_nr<'a>(
     }
     let size = load.size as usize;
     debug_assert!(
-        out.bytes.len() <= size,
+        size == 0 || out.bytes.len() <= size,
         "{} bytes are written into a transport block of {size}",
         out.bytes.len()
     );
@@ -104,7 +104,7 @@ pub(super) fn write_lte<'a>(
         }
     }
     debug_assert!(
-        out.bytes.len() <= size,
+        size == 0 || out.bytes.len() <= size,
         "{} bytes are written into a transport block of {size}",
         out.bytes.len()
     );
