@@ -19,39 +19,11 @@ pub(super) fn pscell(
         _ => false,
     };
     let is_doubled = bearers.iter().any(|bearer| duplicates(&bearer));
-    let carriers = |bearer: &&Fields| match bearer.item("split").map(|it| &it.content) {
-        Some(Content::Fields(split)) => !split.list("carriers").is_empty(),
-        _ => false,
-    };
     if !check_legs(builder, &bearers, (cell, secondary, fields), around) {
         return None;
     }
     let Some(item) = fields.item("pscell") else {
-        // It may get one.
-        if builder.has_secondary_node && !bearers.is_empty() {
-            if cell.is_none() {
-                let message = "a split bearer of a UE that names no cell";
-                let place = bearers[0].place_of("split");
-                builder.mistake(place, message, "a `cell`, that of the master node");
-                return None;
-            }
-            return check_split(builder, &bearers).then_some(None);
-        }
-        if let Some(bearer) = bearers.iter().find(|bearer| !carriers(bearer)) {
-            let message = match is_doubled {
-                true => "PDCP duplication with one leg: the UE has one cell",
-                false => "a split bearer of a UE with one cell",
-            };
-            let expected = match is_doubled {
-                true => "a `pscell` of the UE, or `carriers` of the `split`",
-                false => {
-                    "a `pscell` of the UE, or `secondary-node` in [mobility-management], which gives it one"
-                }
-            };
-            builder.mistake(bearer.place_of("split"), message, expected);
-            return None;
-        }
-        return check_split(builder, &bearers).then_some(None);
+        return check_without_pscell(builder, &bearers, is_doubled, cell).then_some(None);
     };
     let own = builder.cell_index(item, around.bases)?;
     let name = &around.bases[own].0;
@@ -99,6 +71,43 @@ pub(super) fn pscell(
     };
     builder.mistake(item.place, message, expected);
     None
+}
+
+/// Checks the split bearers of a UE that names no cell of a second leg.
+fn check_without_pscell(
+    builder: &mut Builder<'_, '_>,
+    bearers: &[&Fields],
+    is_doubled: bool,
+    cell: Option<usize>,
+) -> bool {
+    let carriers = |bearer: &&Fields| match bearer.item("split").map(|it| &it.content) {
+        Some(Content::Fields(split)) => !split.list("carriers").is_empty(),
+        _ => false,
+    };
+    if builder.has_secondary_node && !bearers.is_empty() {
+        // It may get one.
+        if cell.is_none() {
+            let message = "a split bearer of a UE that names no cell";
+            let place = bearers[0].place_of("split");
+            builder.mistake(place, message, "a `cell`, that of the master node");
+            return false;
+        }
+    } else if let Some(bearer) = bearers.iter().find(|bearer| !carriers(bearer)) {
+        let (message, expected) = if is_doubled {
+            (
+                "PDCP duplication with one leg: the UE has one cell",
+                "a `pscell` of the UE, or `carriers` of the `split`",
+            )
+        } else {
+            (
+                "a split bearer of a UE with one cell",
+                "a `pscell` of the UE, or `secondary-node` in [mobility-management], which gives it one",
+            )
+        };
+        builder.mistake(bearer.place_of("split"), message, expected);
+        return false;
+    }
+    check_split(builder, bearers)
 }
 
 /// Whether split bearers have modes that can be split.
