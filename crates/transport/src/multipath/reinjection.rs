@@ -224,7 +224,7 @@ mod tests {
         let found = queue.next_for(PathId(1), 200);
         assert_eq!(found, Some((1, range(200, 300, 0))));
         let found = queue.next_for(PathId(0), 200);
-        assert_eq!(found, Some((0, range(200, 250, 1))));
+        assert_eq!(found, Some((1, range(200, 250, 1))));
     }
 
     #[test]
