@@ -293,6 +293,34 @@ impl Builder<'_, '_> {
             self.mistake(place, message, "a `cell`, the primary one");
             return None;
         };
+        let all = self.carriers(items, primary, around)?;
+        if all.len() > MOST_SECONDARY_CELLS {
+            let message = format!("{} secondary cells", all.len());
+            let expected = format!("at most {MOST_SECONDARY_CELLS}");
+            self.mistake(fields.place_of("secondary-cells"), message, &expected);
+            return None;
+        }
+        let most = fields.integer("max-secondary-cells");
+        if most.is_some_and(|most| most < all.len() as u64) {
+            let message = format!(
+                "{} secondary cells, more than `max-secondary-cells`",
+                all.len()
+            );
+            let place = fields.place_of("max-secondary-cells");
+            self.mistake(place, message, &format!("at least {}", all.len()));
+            return None;
+        }
+        Some(all)
+    }
+
+    /// Returns the cells that carry a UE beside its primary cell: each once, of one technology, and on
+    /// a carrier of its own.
+    fn carriers(
+        &mut self,
+        items: &[Item],
+        primary: usize,
+        around: &Surroundings<'_>,
+    ) -> Option<Vec<usize>> {
         let mut all = vec![primary];
         for item in items {
             let cell = self.cell_index(item, around.bases)?;
@@ -322,23 +350,7 @@ impl Builder<'_, '_> {
             self.mistake(item.place, message, expected);
             return None;
         }
-        if all.len() > MOST_SECONDARY_CELLS + 1 {
-            let message = format!("{} secondary cells", all.len() - 1);
-            let expected = format!("at most {MOST_SECONDARY_CELLS}");
-            self.mistake(fields.place_of("secondary-cells"), message, &expected);
-            return None;
-        }
         all.remove(0);
-        let most = fields.integer("max-secondary-cells");
-        if most.is_some_and(|most| most < all.len() as u64) {
-            let message = format!(
-                "{} secondary cells, more than `max-secondary-cells`",
-                all.len()
-            );
-            let place = fields.place_of("max-secondary-cells");
-            self.mistake(place, message, &format!("at least {}", all.len()));
-            return None;
-        }
         Some(all)
     }
 

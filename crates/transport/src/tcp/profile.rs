@@ -241,6 +241,19 @@ profile!(
     .with_parameters(CLASSIC)
 );
 
+fn receive_window(given: &Constants, settings: &Settings<'_>, is_autotuned: bool) -> ReceiveWindow {
+    match (given.receive_window, given.maximum_receive_window) {
+        (Some(bytes), _) => ReceiveWindow::Fixed { bytes },
+        (None, Some(max_bytes)) => ReceiveWindow::Autotuned { max_bytes },
+        (None, None) if is_autotuned => ReceiveWindow::Autotuned {
+            max_bytes: settings.get("maximum-receive-window"),
+        },
+        (None, None) => ReceiveWindow::Fixed {
+            bytes: settings.get("receive-window"),
+        },
+    }
+}
+
 /// A stack that finds losses by `recovery`, with what a scenario overrides.
 fn configured(recovery: LossRecovery, settings: &Settings<'_>) -> TcpConfig {
     let is_linux = recovery == LossRecovery::Rack;
@@ -272,16 +285,7 @@ fn configured(recovery: LossRecovery, settings: &Settings<'_>) -> TcpConfig {
         delayed_ack: given.delayed_ack,
         sack_compression: given.sack_compression,
         window_scaling: true,
-        receive_window: match (given.receive_window, given.maximum_receive_window) {
-            (Some(bytes), _) => ReceiveWindow::Fixed { bytes },
-            (None, Some(max_bytes)) => ReceiveWindow::Autotuned { max_bytes },
-            (None, None) if is_linux => ReceiveWindow::Autotuned {
-                max_bytes: settings.get("maximum-receive-window"),
-            },
-            (None, None) => ReceiveWindow::Fixed {
-                bytes: settings.get("receive-window"),
-            },
-        },
+        receive_window: receive_window(&given, settings, is_linux),
         initial_receive_buffer: given.initial_receive_buffer,
         packet_memory: PacketMemory {
             alone: given.packet_memory,
