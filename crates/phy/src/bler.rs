@@ -80,7 +80,7 @@ pub fn transport_block_error(block_error: f64, blocks: u32) -> f64 {
 /// `capacity` bit and `dispersion` bit^2 in all, `symbols` of them.
 pub(super) fn block_error(bits: f64, symbols: f64, capacity: f64, dispersion: f64) -> f64 {
     debug_assert!(
-        bits > 0.0 && symbols > 0.0,
+        bits > 0.0 && symbols >= 0.0,
         "a code block of {bits} bits on {symbols} symbols"
     );
     debug_assert!(dispersion >= 0.0, "a dispersion of {dispersion}");

@@ -78,8 +78,8 @@ impl Transfer {
     pub(super) fn count_dropped(&mut self, pool: &PacketPool) {
         let before = self.away.len();
         self.away.retain(|away| {
-            let is_it = identity(&pool.packet(away.packet)) == away.identity;
-            is_it && pool.is_in_use(away.packet)
+            // A free slot has no packet to look at.
+            pool.is_in_use(away.packet) && identity(&pool.packet(away.packet)) == away.identity
         });
         self.counts.lost += (before - self.away.len()) as u64;
     }
