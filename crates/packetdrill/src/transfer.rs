@@ -239,7 +239,7 @@ fn bytes_to_write(request: &Request<'_>) -> Result<u64, Problem> {
     Ok(u64::try_from(bytes).unwrap_or(0))
 }
 
-/// Returns what the call returns if the connection takes no data now: it has failed, is closed
+/// Returns the result of the call if the connection takes no data now. It has failed, is closed
 /// for writing or is not yet established.
 fn refusal(connection: &mut Connection, socket: &Socket, is_fast: bool) -> Option<Returned> {
     if let Some(error) = connection.error.take() {

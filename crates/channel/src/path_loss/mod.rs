@@ -181,7 +181,7 @@ impl PathLoss {
             found.los >= 0.0 && found.outage >= 0.0,
             "a negative probability: {found:?} at {ends:?}"
         );
-        // Both are rounded.
+        // The two probabilities are rounded.
         debug_assert!(
             found.los + found.outage <= 1.0 + 1e-9,
             "probabilities over one: {found:?} at {ends:?}"

@@ -183,7 +183,8 @@ impl Reception {
         self.expires_at.min(self.report.wake_at())
     }
 
-    /// Asserts the order of the receiving window's variables: RX_Next <= RX_Highest_Status <= RX_Next_Highest.
+    /// Asserts the order of the receiving window's variables: RX_Next <= RX_Highest_Status <=
+    /// RX_Next_Highest.
     ///
     /// Standard: TS 38.322 §7.1.
     #[inline]

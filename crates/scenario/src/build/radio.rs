@@ -313,8 +313,8 @@ impl Builder<'_, '_> {
         Some(all)
     }
 
-    /// Returns the cells that carry a UE beside its primary cell: each once, of one technology, and on
-    /// a carrier of its own.
+    /// Returns the cells that carry a UE beside its primary cell. Each stands once, has the same
+    /// technology, and a carrier of its own.
     fn carriers(
         &mut self,
         items: &[Item],

@@ -107,7 +107,7 @@ fn procedure(described: &scenario::MobilityManagement) -> ProcedureConfig {
     }
 }
 
-/// How long a candidate holds room where nothing is said: no standard has a value.
+/// Time for which a candidate holds room unless a scenario says another. No standard has a value.
 const USUAL_HOLD: Span = Span::from_secs(10);
 
 fn conditional(described: &scenario::MobilityManagement) -> Option<ConditionalConfig> {
@@ -205,7 +205,7 @@ fn condition(described: &scenario::ExecutionCondition) -> MeasurementEvent {
         hysteresis_db: described.hysteresis.0,
         time_to_trigger: described.time_to_trigger,
         filter: described.filter,
-        // It is not reported.
+        // Execution conditions are not reported.
         report_interval: Span::MAX,
         report_amount: None,
         scope: Scope::Any,
