@@ -204,7 +204,7 @@ def test_checksums_list_exactly_the_files_of_an_archive(plain: Content, tmp_path
     more = f"{'0' * 64}  files/more.trace\n"
     changed = {**plain, "files/rate.trace": b"1\n9\n"}
     for content, sums, message in (
-        (changed, "".join(lines), "files/rate.trace is not what its checksum says"),
+        (changed, "".join(lines), "files/rate.trace does not match its checksum"),
         (changed, without, "'files/rate.trace' is not in SHA256SUMS"),
         (plain, "".join(lines) + more, "'files/more.trace' is missing"),
         (plain, "".join(lines) + lines[0], "stands twice in SHA256SUMS"),
@@ -218,7 +218,7 @@ def test_checksums_list_exactly_the_files_of_an_archive(plain: Content, tmp_path
                 file.writestr(name, each)
     assert "SHA256SUMS is missing" in refusal(path)
     (tmp_path / "c.zip").write_text("no zip")
-    assert "no archive of a campaign" in refusal(tmp_path / "c.zip")
+    assert "not an archive of a campaign" in refusal(tmp_path / "c.zip")
 
 
 @pytest.mark.parametrize("name", ["../a", "/a", "a/../../b", "C:/a", "a\\..\\b", "./a", "a//b"])
@@ -271,7 +271,7 @@ def test_an_archive_that_unpacks_to_gigabytes_is_refused_at_once(plain: Content,
     lying = tmp_path / "lying.zip"
     data[entry + 24 : entry + 28] = (1000).to_bytes(4, "little")
     lying.write_bytes(data)
-    assert re.search("frame.bin|no archive", refusal(lying))
+    assert re.search("frame.bin|not an archive", refusal(lying))
     grown_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown_kib < 64 << 10
     # A lower limit is kept as well.
@@ -346,7 +346,7 @@ def test_what_is_of_a_program_cannot_be_archived(tmp_path: Path):
 def test_the_commands_archive_and_repeat(cli: CliRunner, campaign: Campaign):
     for words, printed in (
         (["archive", str(campaign.folder), "a.zip"], "archive: a.zip"),
-        (["repeat", "a.zip", "--out", "again", "--allow-code"], "6 runs came out the same"),
+        (["repeat", "a.zip", "--out", "again", "--allow-code"], "6 runs have the same results"),
     ):
         result = cli.invoke(app, ["campaign", *words])
         assert result.exit_code == 0, result.output

@@ -277,7 +277,7 @@ def test_a_parameter_that_the_class_does_not_take_is_refused():
 
 @pytest.mark.parametrize("name", ["cubic", "rfc5681"])
 def test_the_name_of_a_built_in_one_is_refused(name):
-    with pytest.raises(fadeout.ScenarioError, match="a built-in one of that name"):
+    with pytest.raises(fadeout.ScenarioError, match="a built-in one has this name"):
         fadeout.run(SCENARIO, congestion_controls={name: Silent})
 
 

@@ -12,13 +12,13 @@ crate::choices! {
     pub enum DistributionKind {
         /// Always the mean.
         Constant = "constant",
-        /// Exponential.
+        /// Exponential distribution.
         Exponential = "exponential",
-        /// Uniform from zero to twice the mean.
+        /// Uniform distribution from zero to twice the mean.
         Uniform = "uniform",
-        /// Pareto with tail index `shape`, above 1.
+        /// Pareto distribution with tail index `shape`, above 1.
         Pareto = "pareto",
-        /// Log-normal; `shape` is the standard deviation of the logarithm.
+        /// Log-normal distribution. `shape` is the standard deviation of the logarithm.
         LogNormal = "log-normal",
     }
 }

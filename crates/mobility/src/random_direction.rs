@@ -14,7 +14,7 @@ fadeout_core::parameters! {
     /// The parameters that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct RandomDirection {
-        /// Where one roams.
+        /// Area in which the UE moves.
         pub area: Area = group(),
         /// Speeds, drawn for each way to the edge.
         pub speeds: Speeds = group(),
@@ -27,7 +27,8 @@ impl Registered for RandomDirection {
     const ENTRY: Entry = Entry::new(
         "random-direction",
         "random",
-        "Goes straight to the edge of a rectangle, pauses, and goes another way; stationary from the start.",
+        "The UE goes straight to the edge of a rectangle, pauses, and takes another direction. It \
+         is stationary from the start.",
         "E. Royer, P. Melliar-Smith, L. Moser, An Analysis of the Optimum Node Density for Ad hoc \
          Mobile Networks, IEEE ICC 2001",
     )

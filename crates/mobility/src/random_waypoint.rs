@@ -13,9 +13,9 @@ fadeout_core::parameters! {
     /// The parameters that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct RandomWaypointParameters {
-        /// Where one roams.
+        /// Area in which the UE moves.
         pub area: Area = group(),
-        /// Speeds, drawn for each leg.
+        /// Speeds, drawn for each way to a place.
         pub speeds: SpeedRange = group(&[("min-speed", "0.5"), ("max-speed", "1.5")]),
         /// Pause at each place.
         pub pause: Span = span("2 s"),
@@ -26,7 +26,8 @@ impl Registered for RandomWaypointParameters {
     const ENTRY: Entry = Entry::new(
         "random-waypoint",
         "random",
-        "Goes to places drawn uniformly from a rectangle, with pauses; stationary from the start.",
+        "The UE goes to places drawn uniformly from a rectangle, with pauses. It is stationary \
+         from the start.",
         "W. Navidi, T. Camp, Stationary Distributions for the Random Waypoint Mobility Model, IEEE \
          TMC 3(1), 2004",
     )

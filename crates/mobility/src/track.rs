@@ -140,7 +140,7 @@ impl Track {
             let has_speed = waypoint.speed > 0.0 && waypoint.speed.is_finite();
             if waypoint.place != place && !has_speed {
                 return Err(MobilityError(format!(
-                    "waypoint {number}: the speed is {} m/s; expected one above zero",
+                    "waypoint {number}: the speed is {} m/s; expected a speed above zero",
                     waypoint.speed
                 )));
             }

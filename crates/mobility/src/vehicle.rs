@@ -114,7 +114,8 @@ impl Mix {
             return Ok(Mix(bodies));
         }
         Err(MobilityError(format!(
-            "{} vehicle types with shares that add up to {total}; expected at least one above zero",
+            "{} vehicle types with shares that add up to {total}; expected at least one share \
+             above zero",
             bodies.len()
         )))
     }

@@ -407,15 +407,16 @@ fn permitted(request: &Request<'_>, own: &Own) -> Result<Scenario, Failure> {
         && let Some(node) = nodes.find(|node| node.command.is_some())
     {
         return Err(Failure::Kernel(format!(
-            "node \"{}\": its `command` runs a program of this machine; with --allow-programs (in \
-             Python allow_programs=True) it may, if you trust the scenario",
+            "node \"{}\": its `command` runs a program of this machine; to allow it, give \
+             --allow-programs (in Python allow_programs=True), if you trust the scenario",
             node.name
         )));
     }
     match request.threads.map(NonZero::get) {
         Some(threads @ 2..) if scenario.worlds == Worlds::One => {
             let reason = format!(
-                "{threads} threads for a scenario of one world, which takes one; expected `worlds = \"by-carrier\"` in it"
+                "{threads} threads have no effect, as this scenario is not divided; expected \
+                 `worlds = \"by-carrier\"` in the scenario"
             );
             Err(Failure::Build(BuildError::Undivided(reason)))
         }

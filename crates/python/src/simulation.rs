@@ -116,7 +116,7 @@ impl PySimulation {
         if until_s.is_nan() || until_s < 0.0 || until < now {
             let now_s = now.as_secs_f64();
             return Err(PyValueError::new_err(format!(
-                "until_s is {until_s}; expected {now_s} s, the simulated time by now, or later"
+                "until_s is {until_s}; expected at least {now_s} s, the present simulated time"
             )));
         }
         let mut running = self.take()?;

@@ -132,7 +132,7 @@ fn narrow_link(scenario: &Scenario, link: &LinkDirection) -> Option<String> {
         && limit < FULL_PACKET
     {
         return Some(format!(
-            "a queue of {} B holds no full packet, which has some {} B",
+            "a queue of {} B cannot hold a full packet, which has about {} B",
             limit.0, FULL_PACKET.0
         ));
     }
@@ -155,8 +155,7 @@ fn small_buffer(bounds: &Bounds, links_delay: Span) -> Option<String> {
     (buffer < product).then(|| {
         format!(
             "the RLC buffer of {:.0} kB is below the {:.0} kB that {:.0} Mbit/s and a round trip \
-             of {:.0} ms ask for; TCP cannot use the peak rate of the cell. A larger `rlc.buffer` \
-             can",
+             of {:.0} ms need; TCP cannot use the peak rate of the cell. Increase `rlc.buffer`",
             buffer / 1e3,
             product / 1e3,
             peak.as_mbps(),
@@ -177,9 +176,9 @@ fn short_window(bounds: &Bounds) -> Option<String> {
     let prohibit = am.t_status_prohibit.as_secs_f64();
     (prohibit >= lasts).then(|| {
         format!(
-            "RLC's window of {window:.0} PDUs lasts {:.0} ms at the peak rate of the cell, and \
-             t-StatusProhibit lets acknowledgements follow each other after {:.0} ms; RLC stalls. \
-             A shorter `rlc.t-status-prohibit` does not",
+            "RLC's window of {window:.0} PDUs lasts {:.0} ms at the peak rate of the cell, but \
+             t-StatusProhibit allows acknowledgements only every {:.0} ms; RLC stalls. Decrease \
+             `rlc.t-status-prohibit`",
             lasts * 1e3,
             prohibit * 1e3,
         )
@@ -188,8 +187,9 @@ fn short_window(bounds: &Bounds) -> Option<String> {
 
 fn uncut_packets(bounds: &Bounds) -> Option<String> {
     (bounds.rlc.mode == Mode::Tm).then(|| {
-        "RLC in transparent mode cuts no packet: one that is larger than a transport block is lost \
-         (`no-block` in `radio_drops`), or waits for a better channel. Mode `um` cuts"
+        "RLC in transparent mode does not segment packets: a packet larger than a transport block \
+         is lost (`no-block` in `radio_drops`), or waits for a better channel. Mode `um` segments \
+         packets"
             .to_owned()
     })
 }
@@ -209,9 +209,9 @@ fn small_queue(direction: &LinkDirection, bounds: &Bounds, links_delay: Span) ->
     let product = bounds.peak.as_bytes_per_sec_f64() * links_delay.as_secs_f64();
     (rate > bounds.peak && limit < product).then(|| {
         format!(
-            "the queue of {text} in front of it is below the {:.0} kB that an acknowledgment may \
-             release after the radio has held it up; the sender loses packets at its own \
-             interface. A longer `queue.limit` holds them, as a host does",
+            "the queue of {text} in front of it is below the {:.0} kB that an ACK may release \
+             after the radio has delayed it; the sender loses packets at its own interface. \
+             Increase `queue.limit`, as a host would",
             product / 1e3,
         )
     })

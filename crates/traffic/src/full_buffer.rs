@@ -14,10 +14,10 @@ fadeout_core::parameters! {
     /// The parameters that a scenario may give.
     #[derive(Debug, Clone, Copy)]
     struct FullBufferParameters {
-        /// Payload of a datagram; 28 bytes of UDP and IP come on top.
+        /// Payload of a datagram, to which UDP and IP add 28 bytes.
         size: Bytes = payload("1472 B"),
-        /// Payload kept on the way; more than fits into the times of a slot and of its
-        /// retransmissions keeps the buffer full.
+        /// Payload kept under way. A value above the data of a slot and its retransmissions keeps
+        /// the buffer full.
         backlog: Bytes = integer((1, 1 << 30, "bytes"), "256 kB"),
     }
 }
@@ -36,7 +36,7 @@ impl Registered<Stream> for FullBuffer {
     const ENTRY: Entry = Entry::new(
         "full-buffer",
         "application",
-        "Keeps so many UDP datagrams on the way that the bottleneck always has something to send.",
+        "Keeps so many UDP datagrams under way that the bottleneck always has data to send.",
         "TR 36.814 clause A.2.1.3",
     )
     .with_parameters(FullBufferParameters::PARAMETERS);

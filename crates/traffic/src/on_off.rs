@@ -13,18 +13,18 @@ fadeout_core::parameters! {
     /// The parameters that a scenario may give.
     #[derive(Debug, Clone, Copy)]
     struct OnOffParameters {
-        /// Rate while on.
+        /// Sending rate during an on time.
         rate: Rate = number((1.0, 1e13, "bit/s"), "1 Mbit/s"),
-        /// The bytes that are written at a time: a full segment.
+        /// Number of bytes of each write. The default is a full segment.
         chunk: Bytes = bytes("1448 B"),
         /// Mean length of an on time.
         on: Span = span("1 s"),
-        /// Distribution of on times.
+        /// Distribution of the lengths of on times.
         on_distribution: DistributionKind = kind("exponential"),
         on_shape: f64 = shape(),
         /// Mean length of a pause.
         off: Span = span("1 s"),
-        /// Distribution of pauses.
+        /// Distribution of the lengths of pauses.
         off_distribution: DistributionKind = kind("exponential"),
         off_shape: f64 = shape(),
     }
@@ -47,7 +47,7 @@ impl Registered<Stream> for OnOff {
     const ENTRY: Entry = Entry::new(
         "on-off",
         "application",
-        "Sends at a constant rate for a while, pauses, and so on.",
+        "Sends at a constant rate during on times, with pauses in between.",
         "",
     )
     .with_aliases(&["bursts"])

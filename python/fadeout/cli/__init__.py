@@ -22,7 +22,7 @@ def main() -> None:
 
 
 def load(module: str) -> Any:  # noqa: ANN401
-    """A module of the command; where it cannot be loaded, a line says why, and the command ends."""
+    """Return a module of the command. If it cannot be loaded, print the reason and exit."""
     try:
         return import_module(module)
     except (ImportError, MemoryError, OSError, RuntimeError) as error:
@@ -36,7 +36,7 @@ def _give_up(error: BaseException) -> NoReturn:
 
 
 def reason(error: BaseException) -> str:
-    """Why something cannot be loaded, in a line."""
+    """Return the reason for a failed import, in one line."""
     if isinstance(error, ModuleNotFoundError):
         return f"the package {error.name} is missing; pip install --force-reinstall fadeout"
     if isinstance(error, MemoryError):

@@ -1,4 +1,4 @@
-"""Signals that ask the command to stop: each is treated as Ctrl-C."""
+"""Signals that stop the command: each is treated as Ctrl-C."""
 
 import signal
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from fadeout._run import Progress as Callback
 
 STOPS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-"""Batch systems send SIGTERM, a terminal that closes SIGHUP."""
+"""Batch systems send SIGTERM, and a terminal that closes sends SIGHUP."""
 
 _came: list[int] = []
 
 
 def exit_status() -> int:
-    """The exit status of a command that a signal stopped: 130 after Ctrl-C."""
+    """Return the exit status of a command that a signal stopped: 130 after Ctrl-C."""
     return 128 + (_came[-1] if _came else signal.SIGINT)
 
 
@@ -36,9 +36,9 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
 
 @contextmanager
 def stoppable() -> Iterator["Callback"]:
-    """A callback for `fadeout.run` that ends the run at a signal, with what it recorded kept.
+    """Return a callback for `fadeout.run` that ends the run at a signal and keeps its results.
 
-    A second signal interrupts whatever is going on.
+    A second signal interrupts at once.
     """
     stop = Event()
 

@@ -66,7 +66,8 @@ fadeout_core::parameters! {
     /// The parameters that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct FourStateParameters {
-        /// Azimuth beamwidth of the UE's antenna, from which rates and depth follow.
+        /// Azimuth beamwidth of the UE's antenna. The rates of the states and the depth of a shadow
+        /// follow from it.
         beamwidth: f64 = number((1.0, 180.0, "deg"), "30"),
     }
 }
@@ -75,7 +76,7 @@ impl Registered for FourState {
     const ENTRY: Entry = Entry::new(
         "four-state",
         "random",
-        "A pedestrian crowd: decay, shadow, rise.",
+        "A pedestrian crowd with four states: unshadowed, decay, shadowed and rise.",
         "MacCartney, Rappaport and Rangan, IEEE GLOBECOM 2017; NYUSIM 3 defaults",
     )
     .with_parameters(FourStateParameters::PARAMETERS);

@@ -129,9 +129,9 @@ fadeout_core::parameters! {
     /// RMa, with the defaults of Table 7.4.1-1.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct RuralMacro {
-        /// Average height of buildings.
+        /// Average height of the buildings.
         pub building_height_m as "building-height": f64 = number((5.0, 50.0, "m"), "5"),
-        /// Average width of streets.
+        /// Average width of the streets.
         pub street_width_m as "street-width": f64 = number((5.0, 50.0, "m"), "20"),
     }
 }

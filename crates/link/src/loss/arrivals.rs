@@ -127,7 +127,7 @@ mod tests {
         };
         assert_eq!(
             error("1\n# two\nx\n"),
-            "line 3: found \"x\"; expected an arrival's ordinal, a whole number from 1 on"
+            "line 3: found \"x\"; expected the ordinal of an arrival, a whole number from 1 on"
         );
         assert!(error("0").starts_with("line 1: found \"0\""));
         assert!(error("-1").starts_with("line 1: found \"-1\""));
@@ -135,7 +135,7 @@ mod tests {
         assert!(error("99999999999999999999").starts_with("line 1"));
         assert_eq!(
             error("4\n4\n"),
-            "line 2: 4 comes after 4; expected ordinals that increase"
+            "line 2: 4 comes after 4; expected increasing ordinals"
         );
     }
 

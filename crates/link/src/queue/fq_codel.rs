@@ -22,11 +22,11 @@ fadeout_core::parameters! {
     /// Parameters of FQ-CoDel.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct FqCoDelConfig {
-        /// Queues that flows are hashed to (RFC 8290 section 5.2.5).
+        /// Number of queues among which flows are hashed (RFC 8290 section 5.2.5).
         pub flows: u32 = integer((1, 65_535, "queues"), "1024"),
-        /// Bytes that a queue may send in its turn (RFC 8290 section 5.2.4).
+        /// Number of bytes that a queue may send in its turn (RFC 8290 section 5.2.4).
         pub quantum: u32 = integer((256, 1_000_000, "bytes"), "1514"),
-        /// Of each queue.
+        /// CoDel of each queue.
         pub codel: CoDelConfig = group(),
     }
 }
@@ -35,7 +35,7 @@ impl Registered<Rate> for FqCoDelConfig {
     const ENTRY: Entry = Entry::new(
         "fq-codel",
         "active",
-        "A queue for each flow under CoDel, served in turns that put sparse flows first.",
+        "A queue with CoDel for each flow. The queues take turns, and sparse flows go first.",
         "RFC 8290",
     )
     .with_aliases(&["fq_codel"])

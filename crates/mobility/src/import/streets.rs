@@ -64,7 +64,7 @@ pub fn streets(text: &str) -> Result<Streets, TraceError> {
         if name.is_empty() {
             return Err(TraceError::new(
                 line,
-                "a point of no street; expected its name",
+                "a point without a street; expected the street's name",
             ));
         }
         points += 1;
@@ -132,7 +132,7 @@ mod tests {
             ("a;0;0;1;-1;50;0", 2, "-1 as lanes back"),
             ("a;0;0;1;1;0;0", 2, "0 km/h as a speed limit"),
             ("a;0;0;1;1;nan;0", 2, "`nan` as a speed limit"),
-            (";0;0;1;1;50;0", 2, "a point of no street"),
+            (";0;0;1;1;50;0", 2, "a point without a street"),
             ("a;0", 2, "`` as a coordinate"),
         ] {
             let error = streets(&format!("{head}{rows}")).expect_err(rows);

@@ -10,15 +10,15 @@ fadeout_core::parameters! {
     /// How drivers are; the defaults are SUMO's, and those of a scenario.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Driving {
-        /// Their model.
+        /// Car-following model.
         pub model as "following": CarFollowing = choice(CarFollowing::NAMES, "none"),
-        /// Headway in seconds that they want, or their reaction time.
+        /// Time headway in seconds that drivers want, or their reaction time.
         pub headway: f64 = number((0.0, 1e9, "s"), "1"),
-        /// Gap in metres at which they stand.
+        /// Distance in metres between two vehicles that stand.
         pub min_gap: f64 = number((0.0, 1e6, "m"), "2.5"),
-        /// How imperfect they are in Krauss's model, 0 to 1.
+        /// Imperfection of drivers in Krauss's model, from 0 to 1.
         pub dawdling: f64 = number((0.0, 1.0, ""), "0.5"),
-        /// Relative deviation of the speeds that they want.
+        /// Relative standard deviation of the speeds that drivers want.
         pub speed_deviation: f64 = number((0.0, 1.0, ""), "0.1"),
     }
 }

@@ -90,8 +90,8 @@ impl StreetMap {
         let ways = connected(self.ways());
         if ways.is_empty() {
             return Err(MobilityError(
-                "no streets on which vehicles can go on for ever; expected a street with lanes both ways, or a round \
-                 of streets"
+                "no streets on which vehicles can drive forever; expected a street with lanes both \
+                 ways, or a round of streets"
                     .to_owned(),
             ));
         }

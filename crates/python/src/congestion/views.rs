@@ -137,7 +137,7 @@ impl PyWindow {
     }
 }
 
-/// The facts that the stack learned from one ACK.
+/// An ACK, as the stack sees it after loss detection and recovery.
 #[pyclass(frozen, name = "Ack", module = "fadeout.congestion")]
 #[derive(Debug)]
 pub(crate) struct PyAck(pub(crate) AckSample);
@@ -276,7 +276,7 @@ impl PyRateSample {
     }
 }
 
-/// The network is congested.
+/// A detection of congestion.
 #[pyclass(frozen, name = "CongestionEvent", module = "fadeout.congestion")]
 #[derive(Debug)]
 pub(crate) struct PyEvent(pub(crate) CongestionEvent);
@@ -314,7 +314,7 @@ impl PyEvent {
     }
 }
 
-/// A segment with data that left.
+/// A data segment that was sent.
 #[pyclass(frozen, name = "Sent", module = "fadeout.congestion")]
 #[derive(Debug)]
 pub(crate) struct PySent(pub(crate) SentSample);
@@ -343,7 +343,7 @@ impl PySent {
     }
 }
 
-/// The message of a link about itself.
+/// A notice of a link on the path.
 #[pyclass(frozen, name = "LinkInfo", module = "fadeout.congestion")]
 #[derive(Debug)]
 pub(crate) struct PyLinkInfo(pub(crate) LinkInfo);

@@ -172,8 +172,8 @@ impl Builder<'_, '_> {
             let ends = (Medium::Rab(index), (rab.from, rab.to));
             let is_taken = self.media.insert(rab.name.clone(), ends).is_some();
             if is_taken {
-                let message = format!("a link and a RAB are called `{}`", rab.name);
-                self.mistake(file.place_of("rab"), message, "different names");
+                let message = format!("a link and a RAB have the same name `{}`", rab.name);
+                self.mistake(file.place_of("rab"), message, "two different names");
             }
         }
         let handovers: Vec<Option<Handover>> = file
@@ -324,7 +324,7 @@ fn refer_to_nothing<'a>(
     };
     let mistake = Mistake::new(
         item.place,
-        format!("no {what} is called `{}`", shortened(name)),
+        format!("there is no {what} `{}`", shortened(name)),
     );
     if mistakes.is_full() {
         return mistakes.push(mistake);
@@ -332,7 +332,7 @@ fn refer_to_nothing<'a>(
     let near = nearest(name, names.clone());
     let expected = match (names.clone().next(), what) {
         (Some(_), _) => alternatives(names),
-        (None, "node") => "a node that a link, a cell, a UE or a [node.NAME] has".to_owned(),
+        (None, "node") => "a node of a link, a cell, a UE or a table [node.NAME]".to_owned(),
         (None, _) => format!(
             "a table [{}.NAME]",
             what.split([',', ' ']).next().unwrap_or(what)

@@ -100,7 +100,7 @@ fn refuse(
     let all: Vec<String> = list.iter().map(&written).collect();
     let nearest = list.iter().min_by_key(|known| known.abs_diff(given));
     let nearest = nearest.map(&written).unwrap_or_default();
-    let message = format!("`{key}` is none that a network can configure");
+    let message = format!("`{key}` has a value that the standard does not allow");
     let expected = format!("one of {}; the nearest is {nearest}", all.join(", "));
     builder.mistake(fields.place_of(key), message, &expected);
 }

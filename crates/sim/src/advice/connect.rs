@@ -103,7 +103,7 @@ fn sentence(loss: &Loss, first: &str) -> String {
             } = calls;
             let (from, to) = (first_at.as_secs_f64(), last_at.as_secs_f64());
             let path = match is_multipath {
-                true => " on its first path, without which no other joins",
+                true => " on its first path, which all others need",
                 false => "",
             };
             let when = match count {
@@ -111,11 +111,11 @@ fn sentence(loss: &Loss, first: &str) -> String {
                 _ => format!("{count} SYNs from {from:.3} to {to:.3} s"),
             };
             let heard = match is_heard {
-                true => "; the other end heard it, and what that sent was lost",
+                true => "; the other end received it, but its answer was lost",
                 false => "",
             };
             let end = match is_given_up {
-                true => "; it was given up",
+                true => "; the connection was given up",
                 false => "",
             };
             format!("never connected{first}: no answer to {when}{path}{heard}{end}")

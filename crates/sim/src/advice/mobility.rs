@@ -52,8 +52,7 @@ fn odd_time(event: &MeasurementEvent) -> Option<String> {
         .into_iter()
         .min_by(|one, other| apart(one).total_cmp(&apart(other)))?;
     Some(format!(
-        "a time to trigger of {ms} ms is none of those that a network can configure (TS 38.331); the \
-         nearest is {nearest} ms"
+        "a time to trigger of {ms} ms is not a value of TS 38.331; the nearest is {nearest} ms"
     ))
 }
 
@@ -100,14 +99,13 @@ fn no_neighbour(scenario: &Scenario) -> Option<String> {
     if is_inter_rat {
         let is_one_alone = lte.is_empty() || nr.is_empty();
         return is_one_alone.then(|| {
-            "events b1 and b2 are about cells of the other generation, of which there is none"
-                .to_owned()
+            "events b1 and b2 are about cells of the other generation, but there is none".to_owned()
         });
     }
     let alone = [("LTE", lte), ("NR", nr)];
     let alone = alone.iter().find(|(_, cells)| cells.len() == 1);
     alone.map(|(name, _)| {
-        format!("there is one cell of {name}, so its UEs have no neighbour to be handed over to")
+        format!("{name} has one cell, so its UEs have no neighbour cell for a handover")
     })
 }
 
@@ -124,8 +122,8 @@ fn nothing_secondary(scenario: &Scenario, mobility: &MobilityManagement) -> Opti
 fn twisted(mobility: &MobilityManagement) -> Option<String> {
     (mobility.q_in.0 < mobility.q_out.0).then(|| {
         format!(
-            "`q-in` of {} dB is below `q-out` of {} dB: a link between the two is in sync and out of it at \
-             once",
+            "`q-in` of {} dB is below `q-out` of {} dB: a link between the two is in sync and out \
+             of sync at once",
             mobility.q_in.0, mobility.q_out.0
         )
     })

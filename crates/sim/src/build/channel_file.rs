@@ -17,7 +17,8 @@ pub(crate) fn recorded(scenario: &Scenario) -> Result<Vec<RecordedPath>, BuildEr
             let pair = pair(scenario, (ue, cell))?;
             if let Some(other) = described_by.insert(pair, &file.name) {
                 return Err(format!(
-                    "UE `{ue}` and cell `{cell}` are in the file of `{other}` too; expected one file"
+                    "UE `{ue}` and cell `{cell}` are also in the file of `{other}`; expected one \
+                     file for each pair"
                 ));
             }
             found.push(pair);
@@ -32,7 +33,8 @@ pub(crate) fn recorded(scenario: &Scenario) -> Result<Vec<RecordedPath>, BuildEr
         if file.fading && recordings.iter().any(is_sinr) {
             let path = &file.file.path;
             let reason = format!(
-                "{path}: `fading = true`, but a SINR has its fading in it; expected a column `gain_db`"
+                "{path}: `fading = true`, but a SINR already includes fading; expected a column \
+                 `gain_db`"
             );
             return Err(mistake(file, reason));
         }
@@ -55,8 +57,8 @@ fn pair(scenario: &Scenario, (ue, cell): (&str, &str)) -> Result<(UeId, CellId),
     let pair = (UeId(index), CellId(position("cell", cell, cells)?));
     if scenario.ues[index as usize].sinr.is_some() {
         return Err(format!(
-            "UE `{ue}` and cell `{cell}`, but the UE has `downlink-sinr` and `uplink-sinr`; expected \
-             those or the file"
+            "UE `{ue}` and cell `{cell}` are in the file, but the UE has `downlink-sinr` and \
+             `uplink-sinr`; expected one of the two"
         ));
     }
     Ok(pair)
@@ -67,7 +69,7 @@ pub(super) fn refuse_without_cells(scenario: &Scenario) -> Result<(), BuildError
     match scenario.channel_files.first() {
         None => Ok(()),
         Some(file) => {
-            let reason = "there is no cell; expected a table [cell.NAME]";
+            let reason = "no cell in the scenario; expected a table [cell.NAME]";
             Err(mistake(file, reason.to_owned()))
         }
     }
@@ -200,7 +202,7 @@ mod tests {
                     fading: true,
                     ..file(SINR)
                 },
-                "`fading = true`, but a SINR has its fading in it; expected a column `gain_db`",
+                "`fading = true`, but a SINR already includes fading; expected a column `gain_db`",
             ),
             (
                 "",
@@ -236,6 +238,6 @@ mod tests {
             ..file(GAIN)
         };
         let found = error("", &[file(GAIN), again]);
-        assert!(found.contains("are in the file of `drive` too"), "{found}");
+        assert!(found.contains("are also in the file of `drive`"), "{found}");
     }
 }

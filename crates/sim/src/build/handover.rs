@@ -30,7 +30,7 @@ pub(super) fn add(
         return Ok(());
     }
     if let Some(last) = described.get(MOST) {
-        return Err(refuse(last, "it is one too many; expected at most 65536"));
+        return Err(refuse(last, "too many handovers; expected at most 65536"));
     }
     described.sort_by_key(|handover| handover.at);
     let mut plan = Plan {
@@ -165,8 +165,8 @@ impl Plan<'_> {
                 .shortest_around((source, target), places.phone)
         });
         let way = way.ok_or_else(|| {
-            let reason = "no links connect its base stations; expected some to forward over, or \
-                          another `data`";
+            let reason = "no links connect its base stations; expected links for forwarding, or \
+                another `data`";
             refuse(places.described, reason)
         })?;
         Ok(self.hops(&way))
@@ -211,7 +211,7 @@ impl Plan<'_> {
             hops.first() == Some(&up)
         };
         if !is_at_end {
-            let reason = "a flow goes on behind the phone; expected flows that end there";
+            let reason = "a flow continues behind the phone; expected flows that end at the phone";
             return Err(refuse(places.described, reason));
         }
         let directory = &self.parts.directory;
@@ -222,7 +222,8 @@ impl Plan<'_> {
         let ends = if is_down { (own, base) } else { (base, far) };
         let wired = self.topology.shortest_around(ends, places.phone);
         let wired = wired.ok_or_else(|| {
-            let reason = "no links connect its target with the other end of a flow; expected some";
+            let reason = "no links connect its target with the other end of a flow; expected such \
+                links";
             refuse(places.described, reason)
         })?;
         let wired = self.hops(&wired);
@@ -294,8 +295,8 @@ impl Plan<'_> {
         for (route, (signal, from, to)) in routes.iter_mut().zip(ways) {
             let way = self.topology.shortest_around((from, to), places.phone);
             let way = way.ok_or_else(|| {
-                let reason = "no links carry its messages to and from the anchor; expected some, or \
-                              `signalling = \"given\"`";
+                let reason = "no links carry its messages to and from the anchor; expected such \
+                    links, or `signalling = \"given\"`";
                 refuse(places.described, reason)
             })?;
             let way = self.hops(&way);

@@ -26,14 +26,13 @@ pub(super) fn check_nodes(scenario: &scenario::Scenario, parts: &Parts) -> Resul
         let is_machine = kernels.is_some_and(|it| it.machine_of(&node.name).is_some());
         let is_userspace = node.path_manager == PathManager::Userspace;
         let reason = match (&node.kernel, &node.command, node.receive_offload) {
-            (None, _, _) if is_userspace => {
-                "`path-manager` is a kernel's; expected `kernel` beside it"
-            }
-            (None, Some(_), _) => "`command` runs in a kernel; expected `kernel` beside it",
-            (None, None, true) => "`receive-offload` is a kernel's; expected `kernel` beside it",
+            (None, _, _) if is_userspace => "`path-manager` needs a `kernel`; expected both keys",
+            (None, Some(_), _) => "`command` needs a `kernel`; expected both keys",
+            (None, None, true) => "`receive-offload` needs a `kernel`; expected both keys",
             (Some(_), Some(_), _) if !is_machine => {
-                "`command` sends over the routes of flows; expected a flow of TCP between this node and \
-                 another with a kernel (its `start` may be beyond the end of the run)"
+                "`command` sends over the routes of flows, but this node has none; expected a TCP \
+                 flow between this node and another with a kernel (its `start` may be after the \
+                 end of the run)"
             }
             _ => continue,
         };
@@ -49,7 +48,7 @@ pub(super) fn check_nodes(scenario: &scenario::Scenario, parts: &Parts) -> Resul
         return Err(BuildError::Handover {
             handover: handover.name.clone(),
             reason:
-                "packets of a kernel cannot be sent twice; expected another `data` than bicasting"
+                "a kernel's packets cannot be sent twice; expected another `data` than bicasting"
                     .to_owned(),
         });
     }
@@ -69,8 +68,11 @@ pub(super) fn add(
     let machine_of = |flows: &mut Flows<'_>, node: NodeId| {
         let node = &flows.scenario.nodes[node.index()];
         if node.kernel.is_none() {
-            let reason = format!("node \"{}\" has no `kernel`, its other end does", node.name);
-            return Err(refused(reason + "; expected one at both ends"));
+            let reason = format!(
+                "node \"{}\" has no `kernel`, but the other end has",
+                node.name
+            );
+            return Err(refused(reason + "; expected a kernel at both ends"));
         }
         let kernels = flows.parts.kernels.get_or_insert_default();
         let known = kernels.machine_of(&node.name);
@@ -78,12 +80,12 @@ pub(super) fn add(
     };
     let (sender, receiver) = (machine_of(flows, flow.from)?, machine_of(flows, flow.to)?);
     if flow.link_info.is_some() {
-        let reason = "a kernel cannot be told of links; expected no `link-info`";
+        let reason = "a kernel takes no notices of links; expected no `link-info`";
         return Err(refused(reason.to_owned()));
     }
     let port = u16::try_from(FIRST_PORT + id.0).map_err(|_| {
         refused(format!(
-            "more flows between kernels than ports above {FIRST_PORT}"
+            "more flows between kernels than there are ports above {FIRST_PORT}"
         ))
     })?;
     let config = TcpConfig::new(&flow.profile, &flow.tcp);
@@ -104,7 +106,7 @@ pub(super) fn add(
     };
     let congestion = linux_name(name).ok_or_else(|| {
         refused(format!(
-            "Linux has no congestion control `{name}`; expected one that it has, such as `cubic`, \
+            "Linux has no congestion control `{name}`; expected one of Linux, such as `cubic`, \
              `newreno`, `bbr` or `vegas`"
         ))
     })?;
@@ -157,11 +159,11 @@ fn add_paths(
     };
     if described.path_scheduler.name != "linux" {
         let reason =
-            "a kernel has Linux's path scheduler alone; expected `path-scheduler = \"linux\"`";
+            "a kernel has only Linux's path scheduler; expected `path-scheduler = \"linux\"`";
         return Err(refused(reason));
     }
     if described.coupling.name != "uncoupled" {
-        let reason = "a kernel couples no windows; expected `coupling = \"uncoupled\"`";
+        let reason = "a kernel has no coupling; expected `coupling = \"uncoupled\"`";
         return Err(refused(reason));
     }
     let kernels = flows.parts.kernels.get_or_insert_default();
@@ -176,8 +178,8 @@ fn add_paths(
     };
     for ((number, path_id), path) in (0..).zip(entry.paths()).zip(&described.paths) {
         if path.announced || path.from > Time::ZERO || path.until.is_some() {
-            let reason = "the paths of a kernel are there from the beginning to the end; expected no \
-                          `announced`, `from` or `until`";
+            let reason = "the paths of a kernel exist for the whole run; expected no `announced`, \
+                `from` or `until`";
             return Err(refused(reason));
         }
         let ends = of_path(path_id);

@@ -32,8 +32,8 @@ pub(super) fn add(
     {
         return Err(BuildError::Immobile {
             flow: flow.name.clone(),
-            reason: "`link-info.rates` without mobility management; expected `[mobility-management]`, or without it: \
-                     links and `[blockage-prediction]` tell rates in any case"
+            reason: "`link-info.rates` needs mobility management; expected [mobility-management], \
+                or no `rates`: links and [blockage-prediction] always report rates"
                 .to_owned(),
         });
     }
@@ -48,8 +48,8 @@ pub(super) fn add(
     if let Some(ue) = scenario.ues.iter().find(|ue| ue.rrc_states.is_some()) {
         return Err(BuildError::Ue {
             ue: ue.name.clone(),
-            reason: "`rrc-states` under mobility management, where idle UEs would select cells of \
-                     their own; expected one of the two"
+            reason: "`rrc-states` with mobility management, where idle UEs would have to select \
+                cells; expected one of the two"
                 .to_owned(),
         });
     }
@@ -160,7 +160,7 @@ fn interfaces(
     let interfaces = found.map_err(|base| BuildError::Backhaul {
         reason: format!(
             "no links connect base station \"{}\" with `core = \"{}\"`; expected a [link] between \
-             them, or other nodes",
+             them, or another `core`",
             name(base),
             name(core)
         ),
@@ -177,8 +177,9 @@ fn interfaces(
     if is_direct && pairs > 0 && strangers == pairs {
         return Err(BuildError::Backhaul {
             reason: format!(
-                "`preparation = \"{}\"`, but no link connects two base stations except by way of \
-                 \"{}\"; expected one, such as a [link] from \"{}\" to \"{}\", or \"s1\" (\"n2\")",
+                "`preparation = \"{}\"`, but base stations are only connected by way of \"{}\"; \
+                 expected a direct link, such as a [link] from \"{}\" to \"{}\", or \"s1\" \
+                 (\"n2\")",
                 described.preparation.word(),
                 name(core),
                 name(*bases.first().expect("two of them")),
@@ -219,8 +220,8 @@ fn way(
         (None, None) => return Ok(None),
         (Some(_), Some(_)) if hops.len() > 1 => {
             return refuse(
-                "both ends are UEs under mobility management; expected one of them, and the other \
-                 end behind the base stations",
+                "both ends are UEs under mobility management; expected one end behind the base \
+                 stations",
             );
         }
         (Some(of), _) if flow.from == scenario.ues[of.0.index()].node => (of, true),
@@ -240,8 +241,8 @@ fn way(
     };
     if !is_of_radio {
         return refuse(
-            "a `link-info` of a link over a UE under mobility management, whose links change with its \
-             cell; expected the name of the UE",
+            "a `link-info` of a link over a UE under mobility management, whose links change with \
+             its cell; expected the name of the UE",
         );
     }
     let down = match is_down {
@@ -261,8 +262,8 @@ fn way(
     let bases: Vec<NodeId> = scenario.cells.iter().map(|cell| cell.node).collect();
     if !crate::world::reaches_all(topology, &bases, anchor) {
         return refuse(
-            "no links connect some base station with its other end; under mobility management \
-             expected links from every cell's node",
+            "no links connect some base station with its other end; expected links from the node \
+             of every cell, under mobility management",
         );
     }
     let keeps = |core| {
@@ -280,16 +281,16 @@ fn way(
     {
         let name = |node: NodeId| scenario.nodes[node.index()].name.as_str();
         return refuse(&format!(
-            "`data = \"bicasting\"`, but its way to base station \"{}\" does not pass the anchor, `core = \"{}\"`; \
-             expected links that make it, or \"forwarding\"",
+            "`data = \"bicasting\"`, but the route to base station \"{}\" does not pass `core = \
+             \"{}\"`; expected links over it, or \"forwarding\"",
             name(base),
             name(core),
         ));
     }
     if is_sender && flow.link_info.is_some_and(|info| info.rates) {
         return refuse(
-            "`link-info.rates`, but its data go up, and a UE tells of the rate down; expected a flow to the UE, or \
-             without it",
+            "`link-info.rates` of a flow in the uplink, but a UE reports its downlink rate; \
+             expected a flow to the UE, or no `rates`",
         );
     }
     let (near, far) = match is_sender {
@@ -474,9 +475,10 @@ fn check_beams(scenario: &Scenario, watched: Option<&BeamMonitoring>) -> Result<
     let is_nr = |cell: &scenario::Cell| cell.radio.name == "nr";
     match watched {
         Some(_) if !scenario.cells.iter().any(is_nr) => Err(BuildError::Backhaul {
-            reason: "`beam-failure-instance-max-count` where all cells are of LTE, which has no beams to look at; \
-                     expected a cell with `radio = \"nr\"`, or without it"
-                .to_owned(),
+            reason:
+                "`beam-failure-instance-max-count`, but all cells are LTE cells without beams; \
+                expected a cell with `radio = \"nr\"`, or no such key"
+                    .to_owned(),
         }),
         _ => Ok(()),
     }
@@ -499,7 +501,7 @@ fn check_gaps(scenario: &Scenario, gaps: Option<&MeasurementGaps>) -> Result<(),
     let refuse = |key: &str, given: Span, expected: &str| {
         Err(BuildError::Backhaul {
             reason: format!(
-                "`{key} = \"{} ms\"` with cells of LTE; expected {expected}",
+                "`{key} = \"{} ms\"` with LTE cells; expected {expected}",
                 ms(given)
             ),
         })

@@ -80,8 +80,8 @@ fn establish(
             .map_or(&[][..], |split| &split.duplication_changes);
         if scenario.mobility.is_some() && !changes.is_empty() {
             return Err(refuse(
-                "`duplication-changes` under mobility management, where legs are in other cells with time; \
-                 expected none of them"
+                "`duplication-changes` under mobility management, where the cells of legs change; \
+                 expected no such key"
                     .to_owned(),
             ));
         }

@@ -61,7 +61,8 @@ pub(super) fn ride(
         return Err(BuildError::Ue {
             ue: ue.name.clone(),
             reason: format!(
-                "it is on vehicle {number} of \"{}\", which has {count}; expected fewer UEs, or more vehicles",
+                "it rides on vehicle {number} of \"{}\", which has {count}; expected fewer UEs, or \
+                 more vehicles",
                 scenario.vehicles[group].name
             ),
         });
@@ -144,7 +145,7 @@ fn fleet(group: &VehicleGroup, random: Stream) -> Result<Fleet, String> {
 
 fn text_of(file: &File) -> Result<&str, String> {
     let text = std::str::from_utf8(&file.bytes);
-    text.map_err(|_| format!("{}: it is not text", file.path))
+    text.map_err(|_| format!("{}: the file is not text", file.path))
 }
 
 /// How a group's drivers are.

@@ -38,7 +38,7 @@ fn a_connection_that_nothing_answers_is_told_with_its_syns() {
     assert_eq!(
         given_up,
         [
-            "flow \"file\": never connected: no answer to 11 SYNs from 0.000 to 68.096 s; it was given up"
+            "flow \"file\": never connected: no answer to 11 SYNs from 0.000 to 68.096 s; the connection was given up"
         ]
     );
     let under_way = said(&scenario("2 s", ["1", "0"], TCP));
@@ -57,7 +57,7 @@ fn a_way_back_that_is_lost_is_told_apart() {
         panic!("one remark");
     };
     assert!(
-        remark.ends_with("s; the other end heard it, and what that sent was lost"),
+        remark.ends_with("s; the other end received it, but its answer was lost"),
         "{remark}"
     );
 }
@@ -84,8 +84,7 @@ fn a_first_path_that_goes_before_an_answer_takes_the_connection_along() {
     assert_eq!(
         gone,
         [
-            "flow \"file\": never connected: no answer to 3 SYNs from 0.000 to 2.048 s on its first path, without \
-             which no other joins; it was given up"
+            "flow \"file\": never connected: no answer to 3 SYNs from 0.000 to 2.048 s on its first path, which all others need; the connection was given up"
         ]
     );
 }

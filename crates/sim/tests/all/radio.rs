@@ -227,7 +227,9 @@ fn a_bearer_that_cuts_no_packet_is_pointed_out() {
         let ue = format!("[ue.phone]\nrlc = {{ mode = \"{mode}\", buffer = \"200 kB\" }}\n");
         let text = scenario(LTE, &format!("{ue}{DOWNLOAD}"));
         let sentences = fadeout_sim::advice(&parse(&text, ".".into(), &[]));
-        let named = sentences.iter().filter(|it| it.contains("cuts no packet"));
+        let named = sentences
+            .iter()
+            .filter(|it| it.contains("does not segment packets"));
         assert_eq!((named.count(), sentences.len()), (count, count), "{mode}");
     }
 }
@@ -287,8 +289,7 @@ fn an_rlc_window_shorter_than_t_status_prohibit_is_named() {
     assert_eq!(sentences.len(), 1, "{sentences:?}");
     assert!(
         sentences[0].starts_with(
-            "UE \"phone\": RLC's window of 512 PDUs lasts 51 ms at the peak rate of the cell, and \
-             t-StatusProhibit lets acknowledgements follow each other after 60 ms"
+            "UE \"phone\": RLC's window of 512 PDUs lasts 51 ms at the peak rate of the cell, but t-StatusProhibit allows acknowledgements only every 60 ms"
         ),
         "{sentences:?}"
     );

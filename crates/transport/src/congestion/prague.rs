@@ -53,25 +53,25 @@ impl Registered<Stream> for Prague {
         name: "prague",
         aliases: &["tcp-prague"],
         family: "ecn",
-        summary: "Scalable response to accurate ECN, for low-latency queues (L4S)",
+        summary: "Scalable response to accurate ECN, for low-latency queues (L4S).",
         citation: "draft-briscoe-iccrg-prague-congestion-control; RFC 9330",
         parameters: &[
             number(
                 "gain",
                 (0.001, 1.0, ""),
                 "0.0625",
-                "Weight g of a round in the filter.",
+                "Weight g of a round in the filter of the marks.",
             ),
             span(
                 "target-rtt",
                 "25 ms",
-                "Shorter paths behave as if theirs were this long.",
+                "Round-trip time that shorter paths behave as if they had.",
             ),
             integer(
                 "settling-rounds",
                 (0, 1_000_000, "round trips"),
                 "500",
-                "Rounds before shorter paths do so.",
+                "Number of rounds before a shorter path behaves as if it were longer.",
             ),
         ],
     };

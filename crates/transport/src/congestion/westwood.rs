@@ -48,7 +48,7 @@ impl Registered<Stream> for Westwood {
         name: "westwood",
         aliases: &["westwood+", "westwood-plus"],
         family: "rate-based",
-        summary: "Reno whose window after a loss comes from the measured bandwidth",
+        summary: "Reno with a window after a loss that follows from the measured bandwidth.",
         citation: "Mascolo et al., MobiCom 2001; Grieco, Mascolo, CCR 34(2), 2004; Linux 6.12 \
                    net/ipv4/tcp_westwood.c",
         parameters: &[
@@ -56,12 +56,12 @@ impl Registered<Stream> for Westwood {
                 "filter",
                 Estimator::NAMES,
                 "linux",
-                "How the bandwidth is estimated: the kernel's filter or one of the papers'.",
+                "Bandwidth estimate: the kernel's filter or that of one of the papers.",
             ),
             span(
                 "tau",
                 "500 ms",
-                "Time constant of the filter `westwood`, as the paper of 2001 has it.",
+                "Time constant of the filter `westwood`, as in the paper of 2001.",
             ),
             HZ,
         ],

@@ -13,7 +13,7 @@ impl Registered for MaxCiConfig {
     const ENTRY: Entry = Entry::new(
         "max-ci",
         "channel-aware",
-        "The UE with the best channel first: the most throughput, and no fairness",
+        "Serves the UE with the best channel first. It has the highest throughput and no fairness.",
         "R. Knopp, P. Humblet, Information capacity and power control in single-cell multiuser \
          communications, IEEE ICC 1995",
     )

@@ -9,7 +9,7 @@ fadeout_core::parameters! {
     /// Parameters of [`ProportionalFair`].
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct ProportionalFairConfig {
-        /// averaging time t_c of the past throughput
+        /// Averaging time t_c of the past throughput.
         pub averaging_slots: f64 = number((1.0, 1e6, "slots"), "100"),
     }
 }
@@ -18,7 +18,7 @@ impl Registered for ProportionalFairConfig {
     const ENTRY: Entry = Entry::new(
         "proportional-fair",
         "channel-aware",
-        "The UE whose rate now is highest relative to its past throughput first",
+        "Serves the UE whose present rate is highest relative to its past throughput first.",
         "A. Jalali, R. Padovani, R. Pankaj, Data throughput of CDMA-HDR, IEEE VTC Spring 2000, \
          section II",
     )

@@ -133,7 +133,7 @@ impl Registered for Uncoupled {
     const ENTRY: Entry = Entry::new(
         UNCOUPLED,
         "coupling",
-        "Each subflow runs the flow's congestion control for itself",
+        "Each subflow runs the flow's congestion control on its own.",
         "RFC 6356 section 2",
     )
     .with_aliases(&["none"]);

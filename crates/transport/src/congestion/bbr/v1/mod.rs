@@ -91,7 +91,7 @@ impl Registered<Stream> for BbrV1 {
         name: "bbr",
         aliases: &["bbr1", "bbrv1"],
         family: "model-based",
-        summary: "Rate and window from the path's bandwidth and smallest round-trip time",
+        summary: "Rate and window from the path's bandwidth and smallest round-trip time.",
         citation: "Cardwell et al., ACM Queue 14(5), 2016; Linux 6.12 net/ipv4/tcp_bbr.c",
         parameters: &[
             number(
@@ -104,23 +104,23 @@ impl Registered<Stream> for BbrV1 {
                 "pacing-margin",
                 (0.0, 0.5, ""),
                 "0.01",
-                "The sender paces this fraction below the bandwidth, to drain queues.",
+                "Fraction by which the pacing rate is below the bandwidth, to drain queues.",
             ),
             integer(
                 "bandwidth-window",
                 (1, 15, "rounds"),
                 "10",
-                "Window of the bandwidth filter.",
+                "Length of the bandwidth filter.",
             ),
             span(
                 "min-rtt-window",
                 "10 s",
-                "Window of the round-trip time filter.",
+                "Length of the filter of the smallest round-trip time.",
             ),
             span(
                 "probe-rtt-duration",
                 "200 ms",
-                "How long the queue is kept empty.",
+                "Time for which PROBE_RTT keeps the queue empty.",
             ),
             HZ,
         ],
