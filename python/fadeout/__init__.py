@@ -15,7 +15,7 @@
 from fadeout._late import attributes
 
 TYPE_CHECKING = False
-"""That of `typing`, which takes longer to import than everything else here."""
+"""The flag of `typing`, which takes longer to import than everything else here."""
 
 if TYPE_CHECKING:
     from fadeout._geometry import geometry, sights, tracks

@@ -17,22 +17,22 @@ class Example:
 
     @property
     def text(self) -> str:
-        """The file as it is."""
+        """The text of the file."""
         return self.path.read_text(encoding="utf-8")
 
     @property
     def title(self) -> str:
-        """What it is about, in a line."""
+        """The subject, in one line."""
         return str(tomllib.loads(self.text).get("title", ""))
 
     @property
     def files(self) -> list[Path]:
-        """The files that it reads, which lie beside it."""
+        """The files that the scenario reads, which are beside it."""
         tables = tomllib.loads(self.text).get("channel-file", {}).values()
         return [self.path.parent / str(table["file"]) for table in tables]
 
 
 @cache
 def examples() -> dict[str, Example]:
-    """Every example by name."""
+    """Return every example by name."""
     return {path.stem: Example(path.stem, path) for path in sorted(FOLDER.glob("*.toml"))}

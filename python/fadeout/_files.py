@@ -1,4 +1,4 @@
-"""Files of the user's, read with care: devices and pipes may have no end."""
+"""Reading of user files, with care: devices and pipes may have no end."""
 
 import errno
 import json
@@ -10,7 +10,7 @@ from typing import Any
 from fadeout._native import ResultError, ScenarioError
 
 LARGEST = 64 << 20
-"""Bytes of the largest text that is read whole: far above any that a person or a script writes."""
+"""Size of the largest text that is read whole, in bytes. No user or script writes as much."""
 
 DEEPEST = 64
 """Lists and tables that may lie in each other: far more than a campaign or a run has."""
@@ -19,11 +19,11 @@ TOO_DEEP = f"its lists and tables lie in each other more than {DEEPEST} deep"
 
 
 def read_text(path: Path, what: str, *, largest: int = LARGEST) -> str:
-    """The text of the regular file at `path`, which is to be `what`, such as "a scenario".
+    """Return the text of the regular file at `path`, which should be `what`, such as "a scenario".
 
     Raises:
-        ScenarioError: it is not UTF-8; with the place of the first byte that is not.
-        OSError: it cannot be read, is no regular file or is larger than `largest` bytes.
+        ScenarioError: the file is not UTF-8. The error has the place of the first invalid byte.
+        OSError: the file cannot be read, is no regular file or is larger than `largest` bytes.
     """
     data = read_bytes(path, what, largest=largest)
     try:
@@ -87,11 +87,11 @@ def check_depth(document: object) -> None:
 
 
 def read_bytes(path: Path, what: str, *, largest: int = LARGEST) -> bytes:
-    """The bytes of the regular file at `path`; see `read_text`."""
+    """Return the bytes of the regular file at `path`. See `read_text`."""
     if path.exists() and not path.is_file():
         code = errno.EISDIR if path.is_dir() else errno.EINVAL
         kind = "a folder" if path.is_dir() else "a device or a pipe"
-        raise OSError(code, f"{kind}, where {what} is a regular file", str(path))
+        raise OSError(code, f"{kind}, but {what} is a regular file", str(path))
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         if size > largest:
@@ -100,7 +100,7 @@ def read_bytes(path: Path, what: str, *, largest: int = LARGEST) -> bytes:
 
 
 def not_utf8(path: Path, data: bytes, at: int, what: str) -> ScenarioError:
-    """The mistake of a file that is no UTF-8 from the byte `at` on."""
+    """Return the mistake of a file that is not UTF-8 from the byte `at` on."""
     line = data.count(b"\n", 0, at) + 1
     start = data.rfind(b"\n", 0, at) + 1
     column = len(data[start:at].decode("utf-8", errors="replace")) + 1

@@ -1,4 +1,4 @@
-"""Where UEs and vehicles are, and what stands in the way, without a run."""
+"""Positions of UEs and vehicles, and obstacles between UEs and cells, without a run."""
 
 import io
 import operator
@@ -17,12 +17,12 @@ def geometry(
     seed: SupportsIndex | None = None,
     set: Overrides | None = None,  # noqa: A002
 ) -> pl.DataFrame:
-    """Where each UE of a scenario stands when a run begins, without running it.
+    """Return the position and radio level of each UE at the start of a run, without running it.
 
-    A row each; `fadeout list tables geometry` has the columns. Levels are wideband, of the
-    downlink, with all cells of the carrier at full power and without small-scale fading. What is
-    not there is null: all but the place of a UE whose SINR is given, and `sir_db` where there is
-    no other cell.
+    There is one row for each UE. `fadeout list tables geometry` lists the columns. Levels are those
+    of the downlink over the whole band, with all cells of the carrier at full power and without
+    small-scale fading. If the scenario gives a UE's SINR, all columns but its position are null.
+    `sir_db` is null without another cell.
 
     Raises:
         ScenarioError: the scenario is wrong.
@@ -44,11 +44,11 @@ def tracks(
     seed: SupportsIndex | None = None,
     set: Overrides | None = None,  # noqa: A002
 ) -> pl.DataFrame:
-    """Where each vehicle of a scenario is over time, without running it.
+    """Return the position of each vehicle of a scenario over time, without running it.
 
-    A row for each vehicle and step of time; `fadeout list tables tracks` has the columns. A UE on
-    no vehicle has rows without group, length and width; its height is its antenna's. A vehicle of a
-    trace has rows while it is there.
+    There is one row for each vehicle and time step. `fadeout list tables tracks` lists the columns.
+    A UE on no vehicle has rows without group, length and width, and its height is its antenna's. A
+    vehicle of a trace has rows while it is present.
 
     Raises:
         ScenarioError: the scenario is wrong.
@@ -65,9 +65,11 @@ def sights(
     seed: SupportsIndex | None = None,
     set: Overrides | None = None,  # noqa: A002
 ) -> pl.DataFrame:
-    """What stands between the UEs and the cells of a scenario over time, without running it.
+    """Return the obstacles between the UEs and the cells of a scenario over time, without running
+    it.
 
-    A row for each UE, cell and step of time; `fadeout list tables sights` has the columns.
+    There is one row for each UE, cell and time step. `fadeout list tables sights` lists the
+    columns.
 
     Raises:
         ScenarioError: the scenario is wrong.

@@ -1,4 +1,4 @@
-"""Instances of classes of the user's own: what makes them, and what is checked of them."""
+"""Instances of user-written classes: their creation and their checks."""
 
 import inspect
 import json
@@ -16,10 +16,9 @@ Maker = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class OwnError(FadeoutError):
-    """A method of a class of the user's own raised, which ended the run.
+    """A method of a user-written class raised an exception, which ended the run.
 
-    Its own exception, with the traceback, is `__cause__`. `results` has what was recorded until
-    then.
+    The exception, with its traceback, is `__cause__`. `results` has the results until then.
     """
 
     def __init__(self, message: str, results: "Results") -> None:
@@ -29,25 +28,27 @@ class OwnError(FadeoutError):
 
 @dataclass(frozen=True)
 class OwnKind:
-    """A kind of the catalog of which a class of the user's own may be."""
+    """A kind of the catalog that a user-written class may belong to."""
 
     kind: str
-    """Its name in the catalog."""
+    """The name of the kind in the catalog."""
     argument: str
     """The argument of `fadeout.run` that takes the classes."""
     base: type
     required: tuple[str, ...]
     optional: tuple[str, ...]
     says: Callable[[str, str, Any], dict[str, Any]]
-    """What an instance says of itself beside its methods, by name and label of the class."""
+    """Further properties of an instance, by name and label of the class."""
 
     @property
     def words(self) -> str:
-        """What errors call it."""
+        """The name of the kind in errors."""
         return self.kind.replace("-", " ")
 
     def makers(self, given: Mapping[str, Callable[..., Any]] | None) -> dict[str, Maker]:
-        """What makes the instances of each class, after the names and the classes were checked."""
+        """Return the functions that make the instances of each class, after checks of names and
+        classes.
+        """
         if given is None or given == {}:
             return {}
         if not isinstance(given, Mapping):
@@ -57,11 +58,11 @@ class OwnKind:
         taken = self._built_in()
         for name, cls in given.items():
             if not isinstance(name, str) or not name:
-                raise ScenarioError(f"{self.words} {name!r}: expected a name, a text")
+                raise ScenarioError(f"{self.words} {name!r}: expected a name as text")
             if name in taken:
                 raise ScenarioError(
-                    f"{self.words} '{name}': there is a built-in one of that name; "
-                    f"expected another name, such as 'my-{name}'"
+                    f"{self.words} '{name}': a built-in one has this name; expected another name, "
+                    f"such as 'my-{name}'"
                 )
             if not callable(cls):
                 raise ScenarioError(
@@ -99,19 +100,19 @@ class OwnKind:
         return make
 
     def _has(self, instance: Any, method: str) -> bool:  # noqa: ANN401 - any class
-        """Whether the instance has a method of its own, not the base class's."""
+        """Return whether the instance overrides the method of the base class."""
         own = getattr(instance, method, None)
         return own is not None and getattr(own, "__func__", own) is not vars(self.base)[method]
 
     def _takes(self, method: str) -> list[str]:
-        """The arguments of a method, without self."""
+        """Return the arguments of a method, without self."""
         return list(inspect.signature(getattr(self.base, method)).parameters)[1:]
 
     def _call(self, method: str) -> str:
         return f"{method}({', '.join(['self', *self._takes(method)])})"
 
     def _check_methods(self, name: str, label: str, instance: Any) -> None:  # noqa: ANN401
-        """Refuse an instance without a method, or with one that cannot be called as it will be."""
+        """Refuse an instance without a required method, or with a method of other arguments."""
         missing = [method for method in self.required if not self._has(instance, method)]
         if missing:
             near = self._near_miss(type(instance), missing[0])
@@ -125,7 +126,7 @@ class OwnKind:
                 continue
             function = getattr(instance, method)
             if not callable(function):
-                raise ScenarioError(f"{self.words} '{name}': {label}.{method} is no method")
+                raise ScenarioError(f"{self.words} '{name}': {label}.{method} is not a method")
             try:
                 inspect.signature(function).bind(*[None] * len(self._takes(method)))
             except ValueError:
@@ -156,8 +157,8 @@ class OwnKind:
         known = list(inspect.signature(cls).parameters)
         takes = f"takes {', '.join(known)}" if known else "takes no parameters"
         return (
-            f"{self.words} '{name}': {label}({_listed(keywords)}) cannot be made: {error}; "
-            f"{label} {takes}"
+            f"{self.words} '{name}': cannot make {label}({_listed(keywords)}): {error}; {label} "
+            f"{takes}"
         )
 
     def _built_in(self) -> set[str]:

@@ -1,6 +1,6 @@
-"""Attributes of a package that are imported when they are first asked for.
+"""Attributes of a package that are imported at their first use.
 
-The command answers at once so, and says in a line what is missing where something cannot be loaded.
+The command then starts at once. If a module cannot be loaded, it prints the reason in one line.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,10 +10,10 @@ from importlib import import_module
 def attributes(
     package: dict[str, object], homes: Mapping[str, Sequence[str]]
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of the module whose globals are `package`.
+    """Return `__getattr__` and `__dir__` of the module whose globals are `package`.
 
     Args:
-        homes: the names that each module gives it.
+        homes: the names that each module provides.
     """
     home_of = {name: home for home, names in homes.items() for name in names}
 

@@ -1,4 +1,4 @@
-"""Everything that has a name, found by that name or by words of its description."""
+"""Everything that has a name, found by its name or by words of its description."""
 
 import json
 import re
@@ -14,27 +14,27 @@ from fadeout._figures import FIGURES
 from fadeout.studies import questions
 
 KINDS = {
-    "congestion-control": "How a sender's window grows and shrinks",
-    "profile": "A TCP stack: its timers, recovery and options",
-    "application": "What a flow sends, and when",
-    "path-scheduler": "Which path of Multipath TCP sends next",
-    "coupling": "How the paths of Multipath TCP share a window",
-    "queue-discipline": "What a link's queue drops or marks",
-    "radio-access-bearer": "A link over 2G or 3G",
-    "deployment": "Sites of a network: where its cells stand and look",
-    "radio": "The radio technology of a cell",
-    "path-loss": "How a signal weakens with distance",
-    "fading": "How a signal varies over milliseconds",
-    "blockage-model": "When and how deep a path is blocked",
-    "antenna": "Gain by direction",
-    "mac-scheduler": "Which UE of a cell is served next",
-    "handover-policy": "To which cell the network hands a UE over",
-    "rlc": "Whether and how RLC repeats what the radio lost",
-    "aqm": "What RLC's buffer drops or marks",
-    "pdcp": "In which order PDCP delivers",
-    "mobility": "How a node moves",
+    "congestion-control": "Growth and reduction of a sender's window",
+    "profile": "TCP stack: its timers, recovery and options",
+    "application": "Data that a flow sends, and its times",
+    "path-scheduler": "Choice of the path that Multipath TCP sends on next",
+    "coupling": "Coupling of the congestion windows of Multipath TCP's paths",
+    "queue-discipline": "Drops and marks of a link's queue",
+    "radio-access-bearer": "Link over 2G or 3G",
+    "deployment": "Sites of a network: places and directions of its cells",
+    "radio": "Radio technology of a cell",
+    "path-loss": "Loss of a signal over distance",
+    "fading": "Variation of a signal over milliseconds",
+    "blockage-model": "Times and depths of blockages of a path",
+    "antenna": "Antenna gain by direction",
+    "mac-scheduler": "Choice of the UEs that a slot of a cell serves",
+    "handover-policy": "Choice of the target cell of a handover",
+    "rlc": "Retransmission by RLC of data that the radio lost",
+    "aqm": "Drops and marks of RLC's buffer",
+    "pdcp": "Order of delivery by PDCP",
+    "mobility": "Movement of a node",
 }
-"""What each kind is."""
+"""A description of each kind."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Scheme:
 
     @property
     def use(self) -> str:
-        """How a scenario asks for it."""
+        """The key of a scenario with this value."""
         return f'flow.NAME.tcp.{self.parameter} = "{self.value}"'
 
 
@@ -60,48 +60,48 @@ SCHEMES = [
            "Fast retransmit waits, so that a link layer may repair the loss first.",
            "Bhandarkar, Sadry, Reddy and Vaidya 2005"),
     Scheme("TCP-NCR", LOSS, "ncr-careful",
-           "Counts duplicates up to a share of the window before it calls them a loss; "
-           "ncr-aggressive sends on meanwhile.", "RFC 4653"),
+           "Fast retransmit waits for duplicates of a share of the window. ncr-aggressive sends "
+           "new data meanwhile.", "RFC 4653"),
     Scheme("TCP-Casablanca", LOSS, "casablanca",
-           "Spares the window where a biased queue shows that the radio lost the segment.",
+           "Keeps the window where a biased queue shows that the radio lost the segment.",
            "Biaz and Vaidya 2005"),
     Scheme("TCP-Feedback", OUTAGE, "feedback",
-           "Sleeps from the word that a route failed to the word of a new one.",
+           "Stops sending from the notice of a failed route to the notice of a new one.",
            "Chandran, Raghunathan, Venkatesan and Prakash 2001"),
     Scheme("ELFN", OUTAGE, "elfn",
-           "Stops at the word that a link failed, and probes until an answer comes.",
+           "Stops sending at the notice of a failed link, and probes until an answer comes.",
            "Holland and Vaidya 1999"),
     Scheme("Freeze-TCP", OUTAGE, "freeze",
-           "The receiver closes its window ahead of an outage, and opens it after.",
+           "The receiver closes its window before an outage, and opens it afterwards.",
            "Goff, Moronski, Phatak and Gupta 2000"),
 ]  # fmt: skip
-"""What is known for links that fail or lose."""
+"""Schemes for links that fail or lose."""
 
 
 @dataclass(frozen=True)
 class Topic:
-    """Something with a name."""
+    """A thing with a name."""
 
     name: str
     kind: str
-    """What it is: "congestion control", "key of a scenario", "column of flows"."""
+    """Its kind: "congestion control", "key of a scenario", "column of flows"."""
     summary: str
     more: str
-    """The command that explains it in full, or how it is written."""
+    """The command that explains it, or the key that uses it."""
     aliases: tuple[str, ...] = ()
     text: str = ""
-    """Further words by which it is found."""
+    """Further words that find it."""
 
 
 @cache
 def catalog() -> dict[str, dict[str, Any]]:
-    """The kinds of things that a scenario may name, by their plural."""
+    """Return the kinds of names in a scenario, by their plural."""
     return {kind["plural"]: kind for kind in json.loads(_native.catalog())["kinds"]}
 
 
 @cache
 def topics() -> list[Topic]:
-    """Everything that has a name, what is asked for most first."""
+    """Return everything that has a name, in the order of search results."""
     found = [*_named(), *_schemes(), *_others(), *_parameters(), *_keys(), *_columns()]
     return list(dict.fromkeys(found))
 
@@ -185,7 +185,7 @@ def _columns() -> Iterator[Topic]:
 
 
 def places(kind: dict[str, Any]) -> list[_schema.Key]:
-    """The keys of a scenario that name one of a kind."""
+    """Return the keys of a scenario that name an entry of a kind."""
     first = kind["entries"][0]["name"]
     known = {name for e in kind["entries"] for name in (e["name"], *e["aliases"])}
     found = [k for k in _schema.all_keys() if first in k.names and known <= set(k.names)]
@@ -200,7 +200,7 @@ def places(kind: dict[str, Any]) -> list[_schema.Key]:
 
 
 def _named_by(kind: dict[str, Any]) -> set[tuple[str, str]]:
-    """Plural of the kinds, and name of their parameters, that name one of `kind`."""
+    """Return the kinds and parameters that name an entry of `kind`."""
     names = [entry["name"] for entry in kind["entries"]]
     return {
         (plural, parameter["name"])
@@ -212,12 +212,12 @@ def _named_by(kind: dict[str, Any]) -> set[tuple[str, str]]:
 
 
 def plain(text: str) -> str:
-    """Letters and digits alone: "Freeze-TCP" and "freezetcp" are one word."""
+    """Return the letters and digits alone: "Freeze-TCP" becomes "freezetcp"."""
     return re.sub(r"[^a-z0-9+]", "", text.lower())
 
 
 def exactly(word: str) -> list[Topic]:
-    """The topics that are called `word`."""
+    """Return the topics called `word`."""
     wanted = plain(word)
     names = [t for t in topics() if plain(t.name) == wanted]
     aliases = [t for t in topics() if wanted in map(plain, t.aliases) and t not in names]
@@ -225,7 +225,9 @@ def exactly(word: str) -> list[Topic]:
 
 
 def search(text: str) -> list[Topic]:
-    """What `text` may mean, the best first: by name, by a part of a name, by all of its words."""
+    """Return the topics that `text` may mean, best first: by name, by part of a name, by
+    all words.
+    """
     wanted = plain(text)
     if not wanted:
         return []
@@ -241,6 +243,6 @@ def search(text: str) -> list[Topic]:
 
 
 def nearest(text: str) -> list[str]:
-    """Names that `text` may be a misspelling of."""
+    """Return names of which `text` may be a misspelling."""
     names = {plain(n): n for t in topics() for n in (t.name, *t.aliases)}
     return [names[near] for near in get_close_matches(plain(text), names, n=3, cutoff=0.7)]

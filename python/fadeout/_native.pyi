@@ -1,4 +1,4 @@
-"""What the compiled module offers. `fadeout.run` and `fadeout.Results` are the friendly front."""
+"""The compiled module. `fadeout.run` and `fadeout.Results` are its interface."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypedDict
@@ -25,10 +25,10 @@ class Outcome(TypedDict):
     raised: tuple[str, BaseException, str] | None
 
 class Rows:
-    """The rows that sum up a run that was written into a folder."""
+    """The rows of the summary of a run that was written into a folder."""
 
     def columns(self, table: str, names: Sequence[str]) -> str:
-        """Columns of a table as JSON: each a list under its name."""
+        """Return columns of a table as JSON: a list for each name."""
 
 class FadeoutError(Exception): ...
 
@@ -47,26 +47,27 @@ class Window:
     """Congestion window in segments, from 1 to 10,000,000. The stack sends while its whole part
     exceeds what is in flight."""
     ssthresh: float
-    """Slow-start threshold in segments, 1 or more; infinite until the first congestion."""
+    """Slow-start threshold in segments, from 1 to 10,000,000, or infinite as until the first
+    congestion."""
     pacing_rate_mbps: float | None
-    """Rate to pace at; None leaves pacing to the connection's profile. It stays until changed."""
+    """Pacing rate. None leaves pacing to the connection's profile. It stays until changed."""
 
     @property
     def mss_bytes(self) -> int:
         """Maximum segment size: payload of a segment."""
     @property
     def time_s(self) -> float:
-        """Simulated time of the call."""
+        """Simulated time of the call in seconds."""
     @property
     def in_slow_start(self) -> bool:
-        """Whether `cwnd` is below `ssthresh`."""
+        """True if `cwnd` is below `ssthresh`."""
 
 class Ack:
-    """What one ACK told the stack, after loss detection and recovery have run."""
+    """An ACK, as the stack sees it after loss detection and recovery."""
 
     @property
     def time_s(self) -> float:
-        """When it arrived."""
+        """Time at which the ACK arrived, in seconds."""
     @property
     def acked(self) -> int:
         """Segments newly acknowledged cumulatively."""
@@ -75,19 +76,21 @@ class Ack:
         """Segments newly acknowledged, cumulatively or selectively."""
     @property
     def delivered_ce_now(self) -> int:
-        """Of those, how many the receiver reports as marked congestion-experienced."""
+        """Segments newly acknowledged that the receiver reports as marked
+        congestion-experienced.
+        """
     @property
     def lost_now(self) -> int:
         """Segments newly marked lost."""
     @property
     def rtt_s(self) -> float | None:
-        """Round-trip time of this ACK; None where a retransmission makes it ambiguous."""
+        """Round-trip time of this ACK. None if a retransmission makes it ambiguous."""
     @property
     def srtt_s(self) -> float | None:
-        """Smoothed round-trip time; None before the first sample."""
+        """Smoothed round-trip time. None before the first sample."""
     @property
     def min_rtt_s(self) -> float | None:
-        """Smallest round-trip time of the last 5 minutes; None before the first sample."""
+        """Smallest round-trip time of the last 5 minutes. None before the first sample."""
     @property
     def in_flight(self) -> int:
         """Segments in flight now."""
@@ -99,7 +102,7 @@ class Ack:
         """First sequence number not acknowledged."""
     @property
     def snd_nxt_bytes(self) -> int:
-        """Next sequence number to send; with `snd_una_bytes` it tells rounds apart."""
+        """Next sequence number to send. With `snd_una_bytes` it separates rounds."""
     @property
     def delivered(self) -> int:
         """Segments delivered since the connection began."""
@@ -111,22 +114,24 @@ class Ack:
         """Delivery-rate sample."""
     @property
     def is_cwnd_limited(self) -> bool:
-        """Whether the window, not the application or the receiver, limited the sender."""
+        """True if the window limited the sender, and not the application or the receiver."""
     @property
     def may_grow(self) -> bool:
-        """Whether the window may be raised: not in recovery, and progress was made."""
+        """True if the window may be increased: not in recovery, and with progress."""
     @property
     def is_growth_due(self) -> bool:
-        """`may_grow and is_cwnd_limited`: what an algorithm that probes for bandwidth asks."""
+        """`may_grow and is_cwnd_limited`: the condition for an algorithm that probes for
+        bandwidth.
+        """
     @property
     def ece(self) -> bool:
-        """Whether it carried an ECN echo."""
+        """True if the ACK carried an ECN echo."""
     @property
     def is_paced(self) -> bool:
-        """Whether the sender paces."""
+        """True if the sender paces."""
     @property
     def pacing_rate_mbps(self) -> float | None:
-        """The stack's pacing rate; None when it has no limit yet."""
+        """Pacing rate of the stack. None while it has no limit."""
     @property
     def state(self) -> str:
         """Recovery state: "open", "disorder", "cwr", "recovery" or "loss"."""
@@ -136,35 +141,37 @@ class RateSample:
 
     @property
     def segments_per_s(self) -> float | None:
-        """The rate; None without a valid sample."""
+        """Delivery rate. None without a valid sample."""
     @property
     def delivered(self) -> int:
         """Segments delivered over `interval_s`."""
     @property
     def interval_s(self) -> float | None:
-        """Over how long: the longer of the send and the ACK interval."""
+        """Length of the interval: the longer of the send interval and the ACK interval."""
     @property
     def prior_delivered(self) -> int:
-        """The connection's `delivered` when the newest segment acknowledged was sent."""
+        """Value of the connection's `delivered` when the newest acknowledged segment was sent."""
     @property
     def is_app_limited(self) -> bool:
-        """Whether that segment was sent while the application limited the sender."""
+        """True if the newest acknowledged segment was sent while the application limited the
+        sender.
+        """
     @property
     def tx_in_flight(self) -> int:
-        """Segments in flight when that segment was sent, itself included."""
+        """Segments in flight when the newest acknowledged segment was sent, itself included."""
     @property
     def lost(self) -> int:
-        """Segments marked lost since that segment was sent."""
+        """Segments marked lost since the newest acknowledged segment was sent."""
     @property
     def delivered_ce(self) -> int:
-        """Of those delivered, how many carried congestion-experienced marks."""
+        """Delivered segments that carried congestion-experienced marks."""
 
 class CongestionEvent:
-    """The network is congested."""
+    """A detection of congestion."""
 
     @property
     def time_s(self) -> float:
-        """When it was detected."""
+        """Time at which congestion was detected, in seconds."""
     @property
     def kind(self) -> str:
         """ "loss" (fast recovery begins), "timeout", "ecn" or "local" (a repaired tail loss)."""
@@ -182,93 +189,94 @@ class CongestionEvent:
         """Next sequence number to send."""
 
 class Sent:
-    """A segment with data that left."""
+    """A data segment that was sent."""
 
     @property
     def time_s(self) -> float:
-        """When it left."""
+        """Time at which the segment was sent, in seconds."""
     @property
     def seq_bytes(self) -> int:
-        """Its first sequence number."""
+        """First sequence number of the segment."""
     @property
     def length_bytes(self) -> int:
-        """Its payload."""
+        """Payload of the segment."""
     @property
     def in_flight(self) -> int:
         """Segments in flight, this one included."""
     @property
     def is_retransmission(self) -> bool:
-        """Whether it was sent before."""
+        """True if the segment was sent before."""
 
 class LinkInfo:
-    """What a link on the path tells of itself."""
+    """A notice of a link on the path."""
 
     @property
     def kind(self) -> str:
         """ "rate", "blockage-predicted", "blockage-began" or "blockage-ended"."""
     @property
     def rate_mbps(self) -> float | None:
-        """The link's rate from now on, for "rate"; None for a link without limit."""
+        """Rate of the link from now on, for "rate". None for a link without limit."""
     @property
     def starts_at_s(self) -> float | None:
-        """When a predicted blockage begins. It may be wrong."""
+        """Time at which a predicted blockage begins. The prediction may be wrong."""
     @property
     def lasts_s(self) -> float | None:
-        """How long a predicted blockage lasts. It may be wrong."""
+        """Length of a predicted blockage. The prediction may be wrong."""
 
 class MeasurementReport:
-    """A measurement report as the base station of the serving cell has it."""
+    """A measurement report, as the base station of the serving cell received it."""
 
     @property
     def time_s(self) -> float:
-        """When it arrived."""
+        """Time at which the report arrived, in seconds."""
     @property
     def ue(self) -> str:
-        """The UE that sent it."""
+        """UE that sent the report."""
     @property
     def event(self) -> str:
-        """The event that it is about: "a1" to "a5"."""
+        """Measurement event of the report, such as "a3"."""
     @property
     def serving(self) -> str:
-        """The serving cell."""
+        """Name of the serving cell."""
     @property
     def serving_dbm(self) -> float:
-        """Its filtered RSRP, dBm."""
+        """Filtered RSRP of the serving cell, dBm."""
     @property
     def cells(self) -> dict[str, float]:
-        """Filtered RSRP, dBm, of each cell for which the event's condition holds: the strongest
-        first, eight at most, none of an event about the serving cell."""
+        """Filtered RSRP, dBm, of each cell that fulfils the event's condition, strongest first. At
+        most eight cells, and none for an event about the serving cell.
+        """
     @property
     def loads(self) -> dict[str, int]:
-        """UEs in each cell that the UE measures."""
+        """Number of UEs in each cell that the UE measures."""
     @property
     def max_ues(self) -> int | None:
-        """`max-ues` of the scenario: most UEs that a cell takes."""
+        """Largest number of UEs that a cell accepts: `max-ues` of the scenario."""
 
 class HandoverEnd:
     """A change of cell that has ended."""
 
     @property
     def time_s(self) -> float:
-        """When it ended."""
+        """Time at which the change ended, in seconds."""
     @property
     def ue(self) -> str:
-        """The UE."""
+        """UE that changed cell."""
     @property
     def source(self) -> str:
-        """The cell that it was in."""
+        """Cell that the UE left."""
     @property
     def target(self) -> str:
-        """The cell that it was to go to, or has come to after a failure."""
+        """Cell that the UE was to enter, or that it entered after a failure."""
     @property
     def procedure(self) -> str:
-        """As in the table `handovers`: "handover", "reestablishment" or "setup"."""
+        """Procedure as in the table `handovers`, such as "handover" or "reestablishment"."""
     @property
     def outcome(self) -> str:
-        """As in the table `handovers`: "success", "failed", "cancelled" or "refused"."""
+        """Outcome as in the table `handovers`: "success", "failed", "cancelled" or "refused"."""
 
 class Simulation:
-    """A run that goes on when it is told to; `fadeout.Simulation` is the front."""
+    """A run in steps. `fadeout.Simulation` is its interface."""
 
     def __init__(
         self,
@@ -286,18 +294,19 @@ class Simulation:
     ) -> None: ...
     @property
     def now_s(self) -> float:
-        """Simulated time."""
+        """Simulated time in seconds."""
     @property
     def duration_s(self) -> float:
-        """Length of the run."""
+        """Length of the run in seconds."""
     @property
     def next_s(self) -> float | None:
-        """When the next event is; None when there is none before the end of the run."""
+        """Time of the next event. None if there is none before the end of the run."""
     def advance(self, until_s: float) -> tuple[str, BaseException, str] | None:
-        """Simulates up to and including `until_s`; the message, the exception and the kind of a
-        class of the user's own that raised."""
+        """Simulate up to and including `until_s`. Return the message, exception and kind if a
+        user-written class raised an exception.
+        """
     def finish(self) -> Outcome:
-        """Ends the run where it is."""
+        """End the run at the present time."""
 
 def run(
     text: str,

@@ -1,7 +1,7 @@
 """Buildings of OpenStreetMap extracts, in metres around an origin.
 
-Buildings are ways and multipolygons with `building`; where there are `building:part` within one,
-these stand in its place. Heights are those of the tags, else levels times a height, else a default.
+Buildings are ways and multipolygons with `building`. Parts with `building:part` take the place of
+the building around them. Heights are those of the tags, else levels times a height, else a default.
 
 Source: OpenStreetMap's Simple 3D Buildings,
 https://wiki.openstreetmap.org/wiki/Simple_3D_Buildings.
@@ -18,7 +18,7 @@ from typing import Any
 LEVEL_M = 3.0
 DEFAULT_M = 10.0
 MOST_WALLS = 50_000
-"""Walls of an extract at most: each is looked at for each ray that comes near."""
+"""Largest number of walls of an extract. Each ray examines every wall near it."""
 
 # WGS 84.
 _AXIS_M, _SQUARED_ECCENTRICITY = 6_378_137.0, 6.694379990141e-3
@@ -28,7 +28,7 @@ Ring = list[Place]
 
 
 class OsmError(Exception):
-    """What is wrong with an extract, and what was expected."""
+    """A mistake in an extract, with the expected content."""
 
 
 @dataclass(frozen=True)
@@ -36,19 +36,19 @@ class Building:
     """A building or a part of one."""
 
     rings: Sequence[Ring]
-    """Its outer wall and those of its courtyards, in metres east and north."""
+    """The outer wall and the walls of courtyards, in metres east and north."""
     height: float
     base: float
 
 
 @dataclass
 class Extract:
-    """What an extract has, by OpenStreetMap's numbers."""
+    """The content of an extract, by OpenStreetMap's numbers."""
 
     nodes: dict[int, Place] = field(default_factory=dict)
     """Longitude and latitude."""
     node_tags: dict[int, dict[str, str]] = field(default_factory=dict)
-    """Tags of the nodes that have some."""
+    """Tags of the nodes that have tags."""
     ways: dict[int, tuple[list[int], dict[str, str]]] = field(default_factory=dict)
     relations: list[tuple[list[tuple[str, int, str]], dict[str, str]]] = field(default_factory=list)
 
@@ -69,29 +69,29 @@ def buildings(
     default_m: float = DEFAULT_M,
     level_m: float = LEVEL_M,
 ) -> list[Building]:
-    """The buildings of an extract, `.osm` or `.osm.pbf`.
+    """Return the buildings of an extract, `.osm` or `.osm.pbf`.
 
     Args:
         file: the extract.
-        origin: latitude and longitude of 0 m, 0 m; the middle of the buildings without it.
-        default_m: height of those that have neither height nor levels.
+        origin: latitude and longitude of 0 m, 0 m. Default: the middle of the buildings.
+        default_m: height of buildings with neither height nor levels.
         level_m: height of a level.
 
     Raises:
-        OsmError: it is no extract, or has no buildings, or too many.
-        OSError: it cannot be read.
+        OsmError: the file is not an extract, or has no buildings, or too many.
+        OSError: the file cannot be read.
     """
     extract = read(file)
     shapes = list(_with_parts(list(_shapes(extract))))
     if not shapes:
         raise OsmError(
-            f"{file} has no buildings; expected closed ways or multipolygons with `building`, as an"
-            " export of openstreetmap.org or `osmium extract` has them"
+            f"{file} has no buildings; expected closed ways or multipolygons with `building`, as "
+            "in an export of openstreetmap.org or of `osmium extract`"
         )
     walls = sum(len(ring) for shape in shapes for ring in shape.rings)
     if walls > MOST_WALLS:
         raise OsmError(
-            f"{file} has buildings with {walls:,} walls; expected a smaller extract, of at most "
+            f"{file} has buildings with {walls:,} walls; expected a smaller extract, with at most "
             f"{MOST_WALLS:,}"
         )
     if origin is None:
@@ -108,23 +108,23 @@ def buildings(
 
 
 def middle(places: Iterable[Place]) -> Place:
-    """Latitude and longitude of the middle of places, of which there is at least one."""
+    """Return latitude and longitude of the middle of places, of which there is at least one."""
     lons, lats = zip(*places, strict=True)
     return (min(lats) + max(lats)) / 2, (min(lons) + max(lons)) / 2
 
 
 def middle_of_buildings(extract: Extract) -> Place | None:
-    """What 0 m, 0 m is without an origin; None where there are no buildings."""
+    """Return the point at 0 m, 0 m if no origin is given. None if there are no buildings."""
     outlines = [shape.rings[0] for shape in _with_parts(list(_shapes(extract)))]
     return middle(place for ring in outlines for place in ring) if outlines else None
 
 
 def project(place: Place, origin: Place) -> Place:
-    """East and north in metres of a longitude and latitude, from an origin's latitude and
+    """Return east and north in metres of a longitude and latitude, from an origin's latitude and
     longitude.
 
-    By the radii of curvature of WGS 84 at the origin, with the second-order term of the meridians'
-    convergence: within 1 cm of a transverse Mercator projection 2 km away.
+    It uses the radii of curvature of WGS 84 at the origin, with the second-order term of the
+    meridians' convergence. The result is within 1 cm of a transverse Mercator projection 2 km away.
     """
     lon, lat = place
     lat0 = math.radians(origin[0])
@@ -142,7 +142,7 @@ _NUMBER = re.compile(r"\s*([0-9]+(?:[.,][0-9]+)?)\s*(m|metres?|meters?|ft|feet|'
 
 
 def metres(text: str | None) -> float | None:
-    """A length as tags have it: metres, or with a unit; None of anything else."""
+    """Return a length of a tag: metres, or with a unit. None for other text."""
     match = _NUMBER.fullmatch((text or "").lower())
     if match is None:
         return None
@@ -152,7 +152,7 @@ def metres(text: str | None) -> float | None:
 
 
 def heights(tags: Mapping[str, str], default_m: float, level_m: float) -> tuple[float, float]:
-    """Height of a building's top and underside by its tags."""
+    """Return the height of a building's top and underside by its tags."""
     height = metres(tags.get("height") or tags.get("building:height"))
     if height is None:
         levels = metres(tags.get("building:levels"))
@@ -214,7 +214,7 @@ def _element(file: Path, extract: Extract, element: ET.Element) -> None:
     except ValueError:
         what = f"{element.tag} {element.get('id', '')[:20]}"
         raise OsmError(
-            f"{file}: the {what} has an attribute that is no number or out of range; expected "
+            f"{file}: the {what} has an attribute that is not a number or out of range; expected "
             "`id`, `lat`, `lon` and `ref` of OpenStreetMap"
         ) from None
 
@@ -224,7 +224,8 @@ def _read_pbf(file: Path) -> Extract:
         import osmium
     except ImportError:
         raise OsmError(
-            f"{file}: `pip install 'fadeout[osm]'` reads .pbf; or `osmium cat` makes .osm of it"
+            f"{file}: to read .pbf, `pip install 'fadeout[osm]'`, or convert it to .osm with "
+            "`osmium cat`"
         ) from None
     extract = Extract()
     library: Any = osmium
@@ -247,15 +248,16 @@ def _read_pbf(file: Path) -> Extract:
 
 
 def _kind(tags: Mapping[str, str]) -> bool | None:
-    """Whether tags are those of a part; None when they are of no building."""
+    """Return whether tags are those of a part. None if they are of no building."""
     if tags.get("building:part", "no") != "no":
         return True
     return None if tags.get("building", "no") == "no" else False
 
 
 def _shapes(extract: Extract) -> Iterator[_Shape]:
-    """Buildings and parts; those of which places are missing, at the edge of an extract, are left
-    out."""
+    """Return buildings and parts. One with missing places, at the edge of an extract, is
+    left out.
+    """
     used: set[int] = set()
     for members, tags in extract.relations:
         is_part = _kind(tags)
@@ -283,7 +285,7 @@ def _shapes(extract: Extract) -> Iterator[_Shape]:
 
 
 def _assemble(ways: Iterable[Sequence[int]]) -> list[list[int]]:
-    """Closed rings of ways that follow each other, in any order and direction."""
+    """Return closed rings of ways that follow each other, in any order and direction."""
     rings: list[list[int]] = []
     left = [list(way) for way in ways if len(way) >= 2]
     while left:
@@ -306,7 +308,9 @@ def _assemble(ways: Iterable[Sequence[int]]) -> list[list[int]]:
 
 
 def _places(extract: Extract, refs: Sequence[int]) -> Ring | None:
-    """The places of a closed ring, each once; None where one is missing or it encloses nothing."""
+    """Return the places of a closed ring, each once. None if a place is missing or it encloses no
+    area.
+    """
     ring: Ring = []
     for ref in refs[:-1]:
         place = extract.nodes.get(ref)
@@ -318,7 +322,7 @@ def _places(extract: Extract, refs: Sequence[int]) -> Ring | None:
 
 
 def _with_parts(shapes: Sequence[_Shape]) -> Iterator[_Shape]:
-    """All parts, and the buildings that have none."""
+    """Return all parts, and the buildings without parts."""
     parts = [shape for shape in shapes if shape.is_part]
     middles = [_inner_place(part.rings[0]) for part in parts]
     yield from parts
@@ -336,7 +340,7 @@ def _with_parts(shapes: Sequence[_Shape]) -> Iterator[_Shape]:
 
 
 def _inner_place(ring: Ring) -> Place:
-    """A place within a ring: the middle of a diagonal's part that lies inside."""
+    """Return a place within a ring: the middle of a diagonal's part that lies inside."""
     x, y = sum(x for x, _ in ring) / len(ring), sum(y for _, y in ring) / len(ring)
     if contains(ring, (x, y)):
         return x, y
@@ -346,13 +350,13 @@ def _inner_place(ring: Ring) -> Place:
 
 
 def contains(ring: Sequence[Place], place: Place) -> bool:
-    """Whether a place lies within a ring."""
+    """Return whether a place lies within a ring."""
     x, y = place
     return sum(x < crossing for crossing in _crossings(ring, y)) % 2 == 1
 
 
 def _crossings(ring: Sequence[Place], y: float) -> Iterator[float]:
-    """Where the walls of a ring cross a line from west to east."""
+    """Return the crossings of the walls of a ring with a line from west to east."""
     for (x0, y0), (x1, y1) in zip(ring, [*ring[1:], ring[0]], strict=True):
         if (y0 > y) != (y1 > y):
             yield x0 + (y - y0) / (y1 - y0) * (x1 - x0)

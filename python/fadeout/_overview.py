@@ -1,4 +1,4 @@
-"""What sums up a run: the rows that the command prints and a notebook shows."""
+"""The summary of a run, which the command prints and a notebook shows."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
@@ -13,10 +13,10 @@ Row = dict[str, Any]
 """The values of a row by column."""
 
 MOST_ROWS = 20
-"""Rows of a table that are shown; the rest stand in the results."""
+"""Largest number of rows of a table that are shown. The results have all of them."""
 
 MILLISECONDS = "ms"
-"""At the end of the form of a column of seconds that is shown in milliseconds."""
+"""Suffix of the format of a column of seconds that is shown in milliseconds."""
 
 ACRONYMS = ("cwnd", "harq", "rtt", "srtt")
 
@@ -71,17 +71,17 @@ class Section(NamedTuple):
     name: str
     headings: list[str]
     numbers: list[str]
-    """The headings of columns of numbers."""
+    """Headings of the columns of numbers."""
     rows: list[list[str]]
     hidden: int
-    """Rows that are not shown."""
+    """Number of rows that are not shown."""
 
 
 def sections(results: "Results") -> Iterator[Section]:
-    """What sums up a run: flows, their paths, links that lost something, interfaces."""
+    """Return the summary of a run: flows, their paths, links with losses, interfaces."""
 
     def rows(name: str, columns: Iterable[str], counted: str | None = None) -> list[Row]:
-        """The rows of a table; with `counted` those that counted something there."""
+        """Return the rows of a table. With `counted`, only rows with a count there."""
         found = results._columns(name, columns)
         listed = [
             dict(zip(found, values, strict=True)) for values in zip(*found.values(), strict=True)
@@ -117,7 +117,9 @@ def _section(name: str, rows: Sequence[Row], columns: dict[str, str]) -> Section
 
 
 def heading(column: dict[str, Any], form: str) -> str:
-    """What a column is called: its name with its unit, or milliseconds where `form` has them."""
+    """Return the heading of a column: its name with its unit, or milliseconds if `form` has
+    them.
+    """
     unit = column["unit"]
     name = column["name"].removesuffix("_mbps" if unit == "Mbit/s" else f"_{unit}")
     unit = "ms" if form.endswith(MILLISECONDS) else unit
@@ -126,7 +128,7 @@ def heading(column: dict[str, Any], form: str) -> str:
 
 
 def cell(value: Any, form: str) -> str:  # noqa: ANN401
-    """A value in its form; a dash where there is none."""
+    """Return a value in its format, and a dash for none."""
     if value is None:
         return "-"
     if form.endswith(MILLISECONDS):
@@ -135,12 +137,12 @@ def cell(value: Any, form: str) -> str:  # noqa: ANN401
 
 
 def stamp(results: "Results") -> str:
-    """Which run it was: its seed and its fingerprint."""
+    """Return the seed and the fingerprint of a run."""
     return f"seed {results.seed}, fingerprint {results.fingerprint}"
 
 
 def html(results: "Results") -> str:
-    """The overview of a run as a notebook shows it."""
+    """Return the overview of a run for a notebook."""
     short = "" if results.is_complete else ", stopped early"
     parts = [
         f"<p><b>{escape(results.title or 'Results')}</b><br>"
@@ -159,7 +161,7 @@ def html(results: "Results") -> str:
 def html_table(
     headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[str] = ()
 ) -> str:
-    """A table; columns whose heading is in `numbers` are aligned right."""
+    """Return a table in HTML. Columns with a heading in `numbers` are aligned right."""
     styles = [f"text-align:{'right' if name in numbers else 'left'}" for name in headings]
 
     def line(tag: str, cells: Sequence[str]) -> str:

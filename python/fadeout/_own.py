@@ -1,4 +1,4 @@
-"""Classes and functions of the user's own, in Python files."""
+"""User-written classes and functions in Python files."""
 
 import sys
 from collections.abc import Callable
@@ -14,7 +14,7 @@ FORM = "expected NAME=FILE.py:CLASS, as in mine=my_control.py:Mine"
 
 
 def load_classes(given: list[str] | None, what: str = OPTION) -> dict[str, Callable[..., Any]]:
-    """The classes of each NAME=FILE.py:CLASS by name."""
+    """Return the classes of each NAME=FILE.py:CLASS by name."""
     classes = {}
     for text in given or []:
         name, _, place = text.partition("=")
@@ -29,11 +29,11 @@ def load_classes(given: list[str] | None, what: str = OPTION) -> dict[str, Calla
 
 
 def load_class(path: Path, name: str, what: str = OPTION) -> Callable[..., Any]:
-    """The class or function `name` of the Python file at `path`; errors call it `what`."""
+    """Return the class or function `name` of the Python file at `path`. Errors call it `what`."""
     if not path.is_file():
-        raise ScenarioError(f"{what}: there is no file {path}; {FORM}")
+        raise ScenarioError(f"{what}: no file {path}; {FORM}")
     if path.suffix != ".py":
-        raise ScenarioError(f"{what}: {path} is no Python file; {FORM}")
+        raise ScenarioError(f"{what}: {path} is not a Python file; {FORM}")
     import importlib.util
     import traceback
 
@@ -52,7 +52,7 @@ def load_class(path: Path, name: str, what: str = OPTION) -> Callable[..., Any]:
         except Exception as error:
             del sys.modules[full_name]
             trace = "".join(traceback.format_exception(error)[-3:]).rstrip()
-            raise ScenarioError(f"{what}: {path} cannot be loaded\n{trace}") from error
+            raise ScenarioError(f"{what}: cannot load {path}\n{trace}") from error
         finally:
             sys.path.remove(str(path.parent.resolve()))
     if not hasattr(module, name):
@@ -62,7 +62,7 @@ def load_class(path: Path, name: str, what: str = OPTION) -> Callable[..., Any]:
 
 
 def module_name(path: Path) -> str:
-    """What the module of a file is called: a file is loaded once, and again when it was changed."""
+    """Return the module name of a file. A file is loaded once, and again after a change."""
     import hashlib
 
     content = hashlib.blake2b(path.read_bytes(), digest_size=8).hexdigest()

@@ -1,4 +1,4 @@
-"""Quantities as a scenario writes them."""
+"""Quantities in the form of a scenario."""
 
 import re
 
@@ -7,16 +7,16 @@ _SPAN = re.compile(r"\s*([0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*([a-zµ]+)\s*")
 
 
 def seconds(span: str | float) -> float:
-    """Seconds in `span`: a number of seconds, or text such as "100 ms"."""
+    """Return the seconds of `span`: a number of seconds, or text such as "100 ms"."""
     if not isinstance(span, str):
         number = float(span)
     else:
         match = _SPAN.fullmatch(span)
         if match is None or match[2] not in _UNITS:
-            raise ValueError(f"expected a length of time such as '100 ms', not {span!r}")
+            raise ValueError(f"expected a time such as '100 ms', not {span!r}")
         number = float(match[1]) * _UNITS[match[2]]
     if not 0 < number < float("inf"):
-        raise ValueError(f"expected a length of time above zero, not {span!r}")
+        raise ValueError(f"expected a time above zero, not {span!r}")
     return number
 
 
@@ -37,7 +37,7 @@ _LENGTH = re.compile(r"\s*([-+]?[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*([a-z]+)\
 
 
 def meters(length: str) -> float:
-    """Metres in text such as "1.5 km" or "-20 m"."""
+    """Return the metres of text such as "1.5 km" or "-20 m"."""
     match = _LENGTH.fullmatch(length)
     if match is None or match[2] not in _METERS:
         raise ValueError(f"expected a length such as '100 m', not {length!r}")

@@ -20,27 +20,29 @@ Progress = Callable[[dict[str, Any]], bool | None]
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during `fadeout.run`: `results` has what was recorded until then.
+    """Ctrl-C during `fadeout.run`. `results` has the results until then.
 
-    It is a KeyboardInterrupt, so it ends a loop of runs; in a notebook `sys.last_value.results`
-    has the results afterwards.
+    It is a KeyboardInterrupt, so it ends a loop of runs. In a notebook `sys.last_value.results` has
+    the results afterwards.
     """
 
     def __init__(self, results: "Results") -> None:
         where = "its .results" if results.folder is None else str(results.folder)
-        super().__init__(f"stopped at {results.duration_s:g} s; what was recorded is in {where}")
+        super().__init__(
+            f"stopped at {results.duration_s:g} s; the results until then are in {where}"
+        )
         self.results = results
-        """What was recorded; `results.is_complete` is False."""
+        """The results until the stop. `results.is_complete` is False."""
 
 
 class ScenarioText(NamedTuple):
-    """A scenario's text, and where it came from."""
+    """The text of a scenario, and its source."""
 
     text: str
     name: str
-    """What errors call it."""
+    """The name of the source in errors."""
     base_dir: str | None
-    """The folder that its relative paths start from."""
+    """The folder of relative paths in the scenario."""
 
 
 Source = str | PathLike[str] | Mapping[str, Any] | ScenarioText
@@ -62,33 +64,35 @@ def run(
     """Run a scenario and return its results.
 
     Args:
-        source: the path of a scenario file, its TOML text, or the same as a dict.
-        seed: replaces the scenario's seed; an integer of Python or numpy.
-        set: replaces values of the scenario: `{"flow.congestion-control": "newreno"}`, or the
-            command line's form, `["flow.congestion-control=newreno"]`.
-        out: folder to write the results to, as Parquet. Without it they stay in memory.
-        force: replace the run that `out` already holds.
-        progress: called about ten times a second with `time_s`, `duration_s`, `events`,
-            `packets` and `wall_s`; when it returns False the run ends there, whole but short. What
-            it raises ends the run, too, and is raised again with `.results`.
-        congestion_controls: classes of your own by the name that the scenario's flows use:
+        source: the path of a scenario file, its TOML text, or the scenario as a dict.
+        seed: the seed, in place of the scenario's. An integer of Python or numpy.
+        set: values in place of the scenario's: `{"flow.congestion-control": "newreno"}`, or in the
+            form of the command line, `["flow.congestion-control=newreno"]`.
+        out: the folder for the results, as Parquet. Default: the results stay in memory.
+        force: replace a run in `out`.
+        progress: a callback, called about ten times a second with `time_s`, `duration_s`,
+            `events`, `packets` and `wall_s`. If it returns False, the run ends early with valid
+            results. If it raises an exception, the run ends, and the exception is raised again
+            with `.results`.
+        congestion_controls: user-written classes by the name that the scenario's flows use:
             `{"mine": Mine}`. See `fadeout.CongestionControl`.
-        handover_policies: a class of your own by the name that [mobility-management] uses. See
+        handover_policies: a user-written class by the name that [mobility-management] uses. See
             `fadeout.HandoverPolicy`.
-        allow_programs: nodes with a kernel may run the `command` that the scenario gives them, a
+        allow_programs: let nodes with a kernel run the `command` that the scenario gives them, a
             program of this machine.
-        threads: most threads of a scenario that `worlds` divides; the results do not depend on
-            it. Without it one for each processor.
+        threads: the largest number of threads for a scenario divided by `worlds`. The results do
+            not depend on it. Default: one for each processor.
 
     Raises:
-        ScenarioError: the scenario is wrong; `.errors` has each mistake with file, line, column,
-            what was expected and what was probably meant. Or a class of your own is.
-        CongestionControlError: a method of such a class raised; its exception is the cause, and
-            `.results` has what was recorded until then.
-        HandoverPolicyError: the same of a class of `handover_policies`.
+        ScenarioError: the scenario or a user-written class is wrong. `.errors` has each mistake
+            with file, line, column, the expected values and the nearest name.
+        CongestionControlError: a method of a user-written congestion control raised an
+            exception, which is the cause. `.results` has the results until then.
+        HandoverPolicyError: a method of a user-written handover policy raised an exception, which
+            is the cause. `.results` has the results until then.
         ResultError: the results cannot be written, or `out` exists and `force` is not set.
-        FadeoutError: a kernel, or a program in it, failed; `out` has what was recorded until then.
-        Interrupted: Ctrl-C; its `.results` has what was recorded until then.
+        FadeoutError: a kernel, or a program in it, failed. `out` has the results until then.
+        Interrupted: Ctrl-C. `.results` has the results until then.
         OSError: the scenario cannot be read.
     """
     from fadeout.results import Results
@@ -120,8 +124,8 @@ def run(
             with contextlib.suppress(AttributeError, TypeError):
                 own.results = results
                 own.add_note(
-                    f"progress ended the run at {results.duration_s:g} s; what was recorded is in "
-                    f"{where}"
+                    f"progress ended the run at {results.duration_s:g} s; the results until then "
+                    f"are in {where}"
                 )
             raise error
         raise own_error(kind, message, results) from error
@@ -130,9 +134,9 @@ def run(
 
 
 def warn_of(remarks: Sequence[str], results: "Results") -> None:
-    """Warn of what a run showed that is hardly meant.
+    """Warn about results that are probably not intended.
 
-    Where warnings are exceptions, they have the results as `.results`: nothing is lost.
+    If warnings are exceptions, they have the results as `.results`, so that nothing is lost.
     """
     for remark in remarks:
         try:
@@ -144,7 +148,7 @@ def warn_of(remarks: Sequence[str], results: "Results") -> None:
 
 
 def own_error(kind: str, message: str, results: "Results") -> Exception:
-    """The exception for a class of the user's own of this kind that raised."""
+    """Return the exception for a user-written class of this kind that raised one."""
     if kind == handover_policy.KIND.kind:
         return handover_policy.HandoverPolicyError(message, results)
     return congestion.CongestionControlError(message, results)
@@ -157,7 +161,7 @@ def check(
     congestion_controls: CongestionControls | None = None,
     handover_policies: HandoverPolicies | None = None,
 ) -> None:
-    """Check a scenario without running it; raises ScenarioError with every mistake found."""
+    """Check a scenario without running it. Raises ScenarioError with every mistake."""
     text, name, base_dir = read_source(source)
     _native.check(
         text,
@@ -170,12 +174,12 @@ def check(
 
 
 def read_source(source: Source) -> ScenarioText:
-    """The text of a scenario given as a path, as TOML text or as a dict.
+    """Return the text of a scenario given as a path, as TOML text or as a dict.
 
-    A string is TOML text when it has a line break or an equals sign, and a path otherwise.
+    A string with a line break or an equals sign is TOML text, and other strings are paths.
 
     Raises:
-        ScenarioError: the file is no text, or the dict cannot be written as TOML.
+        ScenarioError: the file is not text, or the dict cannot be written as TOML.
         OSError: the file cannot be read, or is no regular file.
     """
     if isinstance(source, ScenarioText):
@@ -194,7 +198,7 @@ def read_source(source: Source) -> ScenarioText:
 
 
 def override_list(overrides: Overrides | None) -> list[str]:
-    """Overrides in the command line's form, `key=value`."""
+    """Return overrides in the form of the command line, `key=value`."""
     if overrides is None:
         return []
     if isinstance(overrides, Mapping):
@@ -207,7 +211,9 @@ def override_list(overrides: Overrides | None) -> list[str]:
 
 
 MAPS = (".osm", ".pbf")
-"""What a scenario with a map has in its text. Few have: what reads maps is loaded with them."""
+"""Pattern in the text of a scenario with a map. The code that reads maps is loaded for
+these only.
+"""
 
 
 def _with_buildings(text: str, name: str, base_dir: str | None) -> str:
@@ -219,7 +225,7 @@ def _with_buildings(text: str, name: str, base_dir: str | None) -> str:
 
 
 def with_traces(text: str, name: str, base_dir: str | None, given: Sequence[str]) -> list[str]:
-    """Overrides, and what they put in place of traces that are made before a scenario is read.
+    """Return the overrides, with replacements for traces that are made before the scenario is read.
 
     Raises:
         ScenarioError: a trace cannot be made.

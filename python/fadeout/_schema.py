@@ -16,32 +16,34 @@ class Key:
     """A key of a scenario."""
 
     path: str
-    """Where it stands: `link.NAME.rate`."""
+    """The path of the key: `link.NAME.rate`."""
     doc: str
     value: str
-    """What a value looks like, in a few words."""
+    """The form of a value, in a few words."""
     default: str
-    """As a scenario would write it; empty where there is none."""
+    """The default as in a scenario. Empty if there is none."""
     is_required: bool
     names: tuple[str, ...] = ()
-    """The words that it may be."""
+    """The words that the value may be."""
     tag: str = ""
-    """In the table form of a named thing, the key with its name."""
+    """The key with the name, in the table form of a named entry."""
 
     @property
     def name(self) -> str:
-        """The key alone."""
+        """The last part of the path."""
         return self.path.rsplit(".", 1)[-1]
 
     @property
     def short(self) -> str:
-        """The path as `--set` takes it: without the names of links, flows and the like."""
+        """The path for `--set`, without the names of links, flows and the like."""
         return self.path.replace(".NAME", "")
 
 
 @cache
 def all_keys() -> list[Key]:
-    """Every key of a scenario but the parameters of what is named, in the order of the schema."""
+    """Return every key of a scenario in the order of the schema, without parameters of named
+    entries.
+    """
     schema = json.loads(_native.schema())
     seen: dict[str, Key] = {}
     for key in _keys("", schema, schema.get("$defs", {})):
@@ -68,7 +70,7 @@ def _keys(path: str, table: Entry, definitions: Entry) -> Iterator[Key]:
 
 
 def _words(entry: Entry) -> tuple[tuple[str, ...], str]:
-    """The words that a value may be, and the key of its table form that has the name."""
+    """Return the words that a value may be, and the key of its table form that has the name."""
     names, tag = tuple(entry.get("enum", ())), ""
     for option in entry.get("anyOf", []):
         names += tuple(option.get("enum", ()))
@@ -81,7 +83,7 @@ def _words(entry: Entry) -> tuple[tuple[str, ...], str]:
 
 
 def nested(path: str, entry: Entry, definitions: Entry) -> list[tuple[str, Entry]]:
-    """The tables that `entry` may hold, with the paths they have in a file."""
+    """Return the tables that `entry` may hold, with their paths in a file."""
     entry = resolve(entry, definitions)
     found: list[tuple[str, Entry]] = []
     if is_from_catalog(path, entry):
@@ -97,7 +99,9 @@ def nested(path: str, entry: Entry, definitions: Entry) -> list[tuple[str, Entry
 
 
 def is_from_catalog(path: str, entry: Entry) -> bool:
-    """Whether the table holds the parameters of a named thing, which `fadeout list` explains."""
+    """Return whether the table holds the parameters of a named entry, which `fadeout list`
+    explains.
+    """
     options = entry.get("anyOf", [])
     return path.endswith(".tcp") or any(
         "enum" in option and "description" in option for option in options
@@ -105,7 +109,7 @@ def is_from_catalog(path: str, entry: Entry) -> bool:
 
 
 def shape(entry: Entry, definitions: Entry, code: Callable[[str], str] = str) -> str:
-    """What a value looks like, in a few words; what would be typed is set as `code`."""
+    """Return the form of a value, in a few words. Literal text is set as `code`."""
     entry = resolve(entry, definitions)
     options = [*entry.get("anyOf", []), *entry.get("oneOf", [])]
     if options:
@@ -124,7 +128,7 @@ def shape(entry: Entry, definitions: Entry, code: Callable[[str], str] = str) ->
 
 
 def resolve(entry: Entry, definitions: Entry) -> Entry:
-    """The entry that a `$ref` points to; its own keys win."""
+    """Return the entry that a `$ref` points to. Its own keys take precedence."""
     reference = entry.get("$ref")
     if reference is None:
         return entry

@@ -26,9 +26,8 @@ class Simulation:
             simulation.advance(simulation.now_s + 0.1)
         results = simulation.finish()
 
-    A run in steps has the same bits as the same run at once, whatever the steps. It does not go on
-    while a step is under way: a call from another thread, or from a method of a congestion control
-    that the step has called, raises RuntimeError.
+    A run in steps has the same results as the same run at once, bit for bit. A call during a step,
+    from another thread or from a method of a congestion control, raises RuntimeError.
     """
 
     def __init__(
@@ -43,20 +42,20 @@ class Simulation:
         handover_policies: HandoverPolicies | None = None,
         allow_programs: bool = False,
     ) -> None:
-        """Build the world of a scenario. Nothing has happened yet.
+        """Build the world of a scenario, at the start of the run.
 
         Args:
-            source: the path of a scenario file, its TOML text, or the same as a dict.
-            seed: replaces the scenario's seed.
-            set: replaces values of the scenario, as in `fadeout.run`.
-            out: folder to write the results to, as Parquet. Without it they stay in memory.
-            force: replace the run that `out` already holds.
-            congestion_controls: classes of your own by the name that the scenario's flows use.
-            handover_policies: a class of your own by the name that [mobility-management] uses.
-            allow_programs: nodes may run the `command` that the scenario gives them.
+            source: the path of a scenario file, its TOML text, or the scenario as a dict.
+            seed: the seed, in place of the scenario's.
+            set: values in place of the scenario's, as in `fadeout.run`.
+            out: the folder for the results, as Parquet. Default: the results stay in memory.
+            force: replace a run in `out`.
+            congestion_controls: user-written classes by the name that the scenario's flows use.
+            handover_policies: a user-written class by the name that [mobility-management] uses.
+            allow_programs: let nodes run the `command` that the scenario gives them.
 
         Raises:
-            ScenarioError: the scenario is wrong, or a class of your own is.
+            ScenarioError: the scenario, or a user-written class, is wrong.
             ResultError: the results cannot be written, or `out` exists and `force` is not set.
             OSError: the scenario cannot be read.
         """
@@ -76,30 +75,34 @@ class Simulation:
 
     @property
     def now_s(self) -> float:
-        """Simulated time."""
+        """The simulated time in seconds."""
         return self._native.now_s
 
     @property
     def duration_s(self) -> float:
-        """Length of the run."""
+        """The length of the run in seconds."""
         return self._native.duration_s
 
     @property
     def next_s(self) -> float | None:
-        """When the next event is; None when there is none before the end of the run."""
+        """The time of the next event. None if there is none before the end of the run."""
         return self._native.next_s
 
     def advance(self, until_s: float) -> None:
-        """Simulate up to and including `until_s`, and no further than the end of the run.
+        """Simulate up to and including `until_s`, at most to the end of the run.
 
         Args:
-            until_s: simulated time; `math.inf` for all that is left.
+            until_s: simulated time in seconds. `math.inf` simulates the whole rest.
 
         Raises:
-            ValueError: `until_s` is before `now_s`, or no number.
-            CongestionControlError: a method of a class of your own raised; its exception is the
-                cause, and `.results` has what was recorded until then. The simulation is finished.
-            HandoverPolicyError: the same of a policy of handover.
+            ValueError: `until_s` is before `now_s`, or not a number.
+            CongestionControlError: a method of a user-written congestion control raised an
+            exception,
+                which is the cause. `.results` has the results until then. The simulation is
+                finished.
+            HandoverPolicyError: a method of a user-written handover policy raised an exception,
+            which
+                is the cause. `.results` has the results until then. The simulation is finished.
             RuntimeError: the simulation is finished, or in the middle of a step.
         """
         raised = self._native.advance(until_s)
@@ -108,10 +111,9 @@ class Simulation:
             raise own_error(kind, message, self.finish()) from error
 
     def finish(self) -> Results:
-        """End the run where it is, and return its results.
+        """End the run at the present time, and return its results.
 
-        They are those of the whole run when `now_s` is `duration_s`; otherwise
-        `Results.is_complete` is False.
+        `Results.is_complete` is True only if `now_s` is `duration_s`.
 
         Raises:
             ResultError: the results cannot be written.

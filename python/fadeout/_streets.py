@@ -28,9 +28,9 @@ LIMITS_KMH: Mapping[str, float] = {
     "residential": 50.0,
     "living_street": 20.0,
 }
-"""Classes of streets, each with its limit where no tag has one; links are as what they lead to."""
+"""Classes of streets with their speed limit without a tag. A link has the limit of its street."""
 TWO_LANES = ("motorway", "trunk")
-"""Classes that have two lanes each way where no tag says so."""
+"""Classes that have two lanes each way without a tag."""
 COUNTRYWIDE: Mapping[str, float] = {"urban": 50.0, "rural": 90.0, "motorway": 120.0, "trunk": 100.0}
 """Limits of `maxspeed` by a word such as `FI:urban`."""
 WALK_KMH = 7.0
@@ -38,40 +38,40 @@ UNLIMITED_KMH = 130.0
 MOST_LANES = 20
 MILE_KM = 1.609344
 NEAR_M = 40.0
-"""A traffic light on the way to a crossing is that of the crossing when it is no farther away."""
+"""Largest distance of a traffic light from the crossing that it belongs to."""
 HEADER = "street;x_m;y_m;lanes;lanes_back;speed_kmh;light"
 
 
 @dataclass(frozen=True)
 class Street:
-    """A way that cars may take."""
+    """A way that cars may use."""
 
     refs: Sequence[int]
-    """Its nodes, all of which have a place."""
+    """Nodes of the way, all of which have a place."""
     lanes: int
-    """Lanes from its first node to its last."""
+    """Number of lanes from the first node to the last."""
     lanes_back: int
     speed_kmh: float
 
 
 def table(file: Path, origin: Place | None) -> str:
-    """The streets of an extract as the table that the simulator reads.
+    """Return the streets of an extract as the table that the simulator reads.
 
     Args:
         file: the extract, `.osm` or `.osm.pbf`.
-        origin: latitude and longitude of 0 m, 0 m; the middle of the buildings without it, or of
-            the streets where there are none.
+        origin: latitude and longitude of 0 m, 0 m. Default: the middle of the buildings, or of the
+            streets if there are none.
 
     Raises:
-        OsmError: it is no extract, or has no streets.
-        OSError: it cannot be read.
+        OsmError: the file is not an extract, or has no streets.
+        OSError: the file cannot be read.
     """
     extract = _osm.read(file)
     streets = list(_streets(extract))
     if not streets:
         raise OsmError(
-            f"{file} has no streets; expected ways with `highway`, such as `residential`, as an "
-            "export of openstreetmap.org or `osmium extract` has them"
+            f"{file} has no streets; expected ways with `highway`, such as `residential`, as in an "
+            "export of openstreetmap.org or of `osmium extract`"
         )
     if origin is None:
         origin = _osm.middle_of_buildings(extract) or _osm.middle(
@@ -113,7 +113,7 @@ def _streets(extract: Extract) -> Iterator[Street]:
 
 
 def _is_closed(tags: Mapping[str, str]) -> bool:
-    """Whether cars of everybody may not take it, or waves do not get there."""
+    """Return whether cars may not use the street, or radio waves do not reach it."""
     access = next(
         (tags[key] for key in ("motorcar", "motor_vehicle", "vehicle", "access") if key in tags),
         "yes",
@@ -126,7 +126,7 @@ def _is_closed(tags: Mapping[str, str]) -> bool:
 
 
 def _lanes(kind: str, tags: Mapping[str, str]) -> tuple[int, int]:
-    """Lanes there and back."""
+    """Return the numbers of lanes in both directions."""
     is_round = tags.get("junction") in ("roundabout", "circular")
     usual = "yes" if is_round or kind == "motorway" else "no"
     one_way = tags.get("oneway", usual)
@@ -155,7 +155,7 @@ def _count(text: str | None) -> int | None:
 
 
 def _limit(text: str | None) -> float | None:
-    """A speed limit in kilometres per hour; None where there is none that one can read."""
+    """Return a speed limit in kilometres per hour. None if it cannot be read."""
     text = (text or "").strip().lower()
     if text == "walk":
         return WALK_KMH
@@ -169,7 +169,7 @@ def _limit(text: str | None) -> float | None:
 
 
 def _lights(extract: Extract, streets: Sequence[Street], places: Mapping[int, Place]) -> set[int]:
-    """Crossings with traffic lights, which stand at the crossing or on the way to it."""
+    """Return the crossings with traffic lights, which stand at the crossing or on the way to it."""
     arms: Counter[int] = Counter()
     for street in streets:
         arms.update([*street.refs, *street.refs])

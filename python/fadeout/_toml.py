@@ -1,4 +1,4 @@
-"""Scenarios as dicts, written as the TOML that the reader takes."""
+"""Scenarios as dicts, written as TOML."""
 
 import datetime
 import json
@@ -17,11 +17,11 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def dumps(document: Mapping[str, Any]) -> str:
-    """The TOML of `document`. Keys whose value is None are left out.
+    """Return the TOML of `document`. Keys whose value is None are left out.
 
     Raises:
-        ScenarioError: it is nested without end, or deeper than any scenario.
-        TypeError: it holds something that TOML has no form of.
+        ScenarioError: the nesting is endless, or deeper than any scenario.
+        TypeError: a value has no form in TOML.
     """
     lines: list[str] = []
     _table(document, (), lines)
@@ -104,5 +104,5 @@ def _quoted(text: str) -> str:
 def _too_deep(path: tuple[str, ...] = ()) -> ScenarioError:
     where = f" at {'.'.join(path[:4])}..." if path else ""
     return ScenarioError(
-        f"<dict>: nested more than {DEEPEST} levels deep{where}; does it hold itself?"
+        f"<dict>: nested more than {DEEPEST} levels deep{where}; does it contain itself?"
     )

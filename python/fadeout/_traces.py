@@ -1,8 +1,8 @@
-"""What is made of other tools' files before a scenario is read: runs of SUMO, its Parquet, maps.
+"""Conversion of files of other tools before a scenario is read: runs of SUMO, Parquet, maps.
 
 Vehicles of a `[vehicles]` table with `format = "sumo"` are those of a SUMO configuration, which is
-run; with `format = "sumo-parquet"` those of a table that SUMO wrote. Both become a CSV file in the
-user's cache, named by the content of all that goes in.
+run. With `format = "sumo-parquet"` they are those of a table that SUMO wrote. Both become a CSV
+file in the user's cache, named by the content of all its inputs.
 """
 
 import hashlib
@@ -25,11 +25,11 @@ from fadeout._quantities import meters
 
 FORMATS = ("sumo", "sumo-parquet")
 MISSING = (
-    "SUMO is not installed: `pip install 'fadeout[sumo]'`, or put `sumo` on the PATH; "
-    'or give the trace that it wrote, with `format = "sumo-csv"`'
+    "SUMO is not installed: `pip install 'fadeout[sumo]'`, or put `sumo` on the PATH. Or give a "
+    'trace of SUMO, with `format = "sumo-csv"`'
 )
 STEP_S = 0.05
-"""From one place of a vehicle to the next, where the configuration does not say."""
+"""Time between two places of a vehicle, if the configuration gives none."""
 
 COLUMNS = ("timestep_time", "vehicle_id", "vehicle_x", "vehicle_y", "vehicle_angle")
 OPTIONAL = ("vehicle_type", "vehicle_speed")
@@ -60,7 +60,7 @@ class _Road(NamedTuple):
 
 
 def overrides(text: str, name: str, base_dir: str | None, given: Sequence[str]) -> list[str]:
-    """What is put in place of the traces of a scenario's vehicles that are made or rewritten.
+    """Return the replacements for the traces of a scenario's vehicles that are made or rewritten.
 
     Raises:
         ScenarioError: a file is missing or wrong, or SUMO is missing or fails.
@@ -100,7 +100,7 @@ def files_named(text: str, given: Sequence[str]) -> list[str]:
 
 
 def _maps(text: str, given: Sequence[str]) -> Iterable[tuple[str, dict[str, Any]]]:
-    """The buildings of a scenario that stand for those of a file."""
+    """Return the buildings of a scenario that stand for those of a file."""
     for building, table in _tables(text, "building"):
         own = table | _set(given, f"building.{building}")
         # What has walls was read before: it is a scenario as resolved.
@@ -109,7 +109,7 @@ def _maps(text: str, given: Sequence[str]) -> Iterable[tuple[str, dict[str, Any]
 
 
 def _tables(text: str, kind: str) -> Iterable[tuple[str, dict[str, Any]]]:
-    """The named tables of a kind; a scenario that is no TOML has none."""
+    """Return the named tables of a kind. A scenario that is not TOML has none."""
     try:
         tables = tomllib.loads(text).get(kind)
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -119,7 +119,7 @@ def _tables(text: str, kind: str) -> Iterable[tuple[str, dict[str, Any]]]:
 
 
 def _set(given: Sequence[str], table: str) -> dict[str, Any]:
-    """What overrides set in a table."""
+    """Return the values that overrides set in a table."""
     values: dict[str, Any] = {}
     for one in given:
         key, _, value = one.partition("=")
@@ -133,7 +133,8 @@ def _set(given: Sequence[str], table: str) -> dict[str, Any]:
 
 
 def with_buildings(text: str, name: str, base_dir: str | None) -> str:
-    """A scenario's text with the buildings of its extracts but the first of each, at its end.
+    """Return a scenario's text with the buildings of its extracts, except the first of each, at its
+    end.
 
     Raises:
         ScenarioError: an extract is missing or wrong.
@@ -150,7 +151,7 @@ def with_buildings(text: str, name: str, base_dir: str | None) -> str:
 def _read_map(
     name: str, building: str, table: Mapping[str, Any], base_dir: str | None
 ) -> Sequence[_osm.Building]:
-    """The buildings of an extract."""
+    """Return the buildings of an extract."""
 
     def length(key: str, usual: float) -> float:
         try:
@@ -181,7 +182,7 @@ def _known_map(
 
 
 def _keys(one: _osm.Building) -> dict[str, str]:
-    """A building as a scenario has it."""
+    """Return a building in the form of a scenario."""
     every = [place for ring in one.rings for place in ring]
     xs, ys = [x for x, _ in every], [y for _, y in every]
     return {
@@ -196,7 +197,7 @@ def _keys(one: _osm.Building) -> dict[str, str]:
 def _street_tables(
     text: str, name: str, base_dir: str | None, given: Sequence[str]
 ) -> Iterable[str]:
-    """Tables in place of the extracts whose streets vehicles drive on."""
+    """Return the tables in place of the extracts with the streets of vehicles."""
     for group, table in _tables(text, "vehicles"):
         road = _road_table(table, group, given)
         named = road.get("streets")
@@ -234,11 +235,11 @@ def _ring(ring: Iterable[tuple[float, float]]) -> str:
 
 
 class _TraceError(Exception):
-    """What is wrong with a trace, and what was expected."""
+    """A mistake in a trace, with the expected content."""
 
 
 def _roads(text: str, base_dir: str | None, given: Sequence[str]) -> Iterable[_Road]:
-    """The vehicles whose traces are to be made."""
+    """Return the vehicles whose traces are to be made."""
     for group, table in _tables(text, "vehicles"):
         road = _road_table(table, group, given)
         if road.get("format") in FORMATS and isinstance(road.get("file"), str):
@@ -253,7 +254,7 @@ def _road_table(table: Mapping[str, Any], group: str, given: Sequence[str]) -> d
 
 
 def find_sumo() -> Path | None:
-    """The program `sumo`: of the package eclipse-sumo, of SUMO_HOME, or on the PATH."""
+    """Return the program `sumo`: of the package eclipse-sumo, of SUMO_HOME, or on the PATH."""
     homes = [Path(os.environ["SUMO_HOME"])] if "SUMO_HOME" in os.environ else []
     spec = find_spec("sumo")
     if spec is not None and spec.origin is not None:
@@ -267,7 +268,7 @@ def find_sumo() -> Path | None:
 
 
 def cache_dir() -> Path:
-    """Where traces are kept."""
+    """Return the folder of traces."""
     base = os.environ.get("FADEOUT_CACHE") or os.environ.get("XDG_CACHE_HOME")
     folder = Path(base) if base else Path.home() / ".cache"
     folder = folder / "fadeout" / "traces"
@@ -276,7 +277,7 @@ def cache_dir() -> Path:
 
 
 def _run(config: Path) -> tuple[Path, list[str]]:
-    """The trace that a SUMO configuration makes, and the types of its vehicles."""
+    """Return the trace that a SUMO configuration makes, and the types of its vehicles."""
     inputs = _inputs(config)
     types = _types(inputs)
     program = find_sumo()
@@ -314,14 +315,14 @@ def _run(config: Path) -> tuple[Path, list[str]]:
         )
         if done.returncode != 0 or not trace.is_file():
             said = (done.stderr or done.stdout).strip().splitlines()
-            reason = next((line for line in said if line.startswith("Error")), "it says nothing")
-            raise _TraceError(f"{config}: SUMO gave up: {reason}")
+            reason = next((line for line in said if line.startswith("Error")), "no message")
+            raise _TraceError(f"{config}: SUMO failed: {reason}")
         trace.replace(kept)
     return kept, types
 
 
 def _inputs(config: Path) -> list[Path]:
-    """The configuration and the files that it names, in the order of the file."""
+    """Return the configuration and the files that it names, in the order of the file."""
     tree = _xml(config)
     files = [config]
     for key in ("net-file", "route-files", "additional-files", "weight-files", "taz-files"):
@@ -336,7 +337,7 @@ def _inputs(config: Path) -> list[Path]:
         )
     for file in files:
         if not file.is_file():
-            raise _TraceError(f"{file} is missing; {config.name} names it")
+            raise _TraceError(f"{file} is missing, but {config.name} names it")
     return files
 
 
@@ -363,7 +364,9 @@ def _number(config: Path, key: str) -> float:
 
 
 def _types(inputs: Sequence[Path]) -> list[str]:
-    """The vehicle types of SUMO's files as those of a scenario; the first is for all others."""
+    """Return the vehicle types of SUMO's files in the form of a scenario. The first is for all
+    others.
+    """
     found = ['{ length = "5 m", width = "1.8 m", height = "1.5 m" }']
     for file in inputs[1:]:
         if file.suffix != ".xml":
@@ -392,7 +395,7 @@ def _types(inputs: Sequence[Path]) -> list[str]:
 
 
 def _table(file: Path) -> Path:
-    """A table of floating car data in Parquet as CSV."""
+    """Return a table of floating car data in Parquet as CSV."""
     if not file.is_file():
         raise _TraceError(f"{file} is missing; expected floating car data of SUMO in Parquet")
     kept = cache_dir() / f"{hashlib.sha256(file.read_bytes()).hexdigest()[:32]}.csv"
@@ -413,13 +416,13 @@ def _table(file: Path) -> Path:
             names[plain[short]] = column
         elif column in COLUMNS:
             raise _TraceError(
-                f"{file} has no column `{column}`; expected {', '.join(COLUMNS)} as SUMO's "
-                "--fcd-output writes them"
+                f"{file} has no column `{column}`; expected {', '.join(COLUMNS)}, as in files of "
+                "SUMO's --fcd-output"
             )
     table = table.select(names.keys()).rename(names)
     if not table["timestep_time"].dtype.is_numeric():
         raise _TraceError(
-            f"{file}: `timestep_time` is no number; expected a trace written without "
+            f"{file}: `timestep_time` is not a number; expected a trace written without "
             "--human-readable-time"
         )
     # Persons and steps without anybody have no place.

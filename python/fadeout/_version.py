@@ -1,4 +1,4 @@
-"""The version and the build, from the native module: one place for both languages."""
+"""The version and the build, which the native module has for both languages."""
 
 from fadeout import _native
 
@@ -6,7 +6,7 @@ __version__: str = _native.build_info()["version"]
 
 
 def describe_build() -> str:
-    """Version and build in one line, as `fadeout --version` prints it."""
+    """Return version and build in one line, as printed by `fadeout --version`."""
     info = _native.build_info()
     # The compiler says its own name.
     details = ", ".join(

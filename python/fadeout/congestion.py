@@ -1,4 +1,4 @@
-"""A congestion control of your own, as a class.
+"""User-written congestion controls, as classes.
 
     from fadeout import CongestionControl, run
 
@@ -18,7 +18,7 @@
 
     run("my.toml", congestion_controls={"aimd": Aimd})
 
-A flow with `congestion-control = "aimd"` then runs it, with an instance of its own at each end of
+A flow with `congestion-control = "aimd"` runs it, with an instance of its own at each end of
 each flow or path. `congestion-control = { name = "aimd", increase = 2 }` calls `Aimd(increase=2)`.
 """
 
@@ -49,65 +49,68 @@ __all__ = [
 
 
 class CongestionControl:
-    """Base of a congestion control. Inheriting is optional; the methods' names are what counts.
+    """Base class of a congestion control. Inheriting is optional, as only the methods' names count.
 
     The stack measures round-trip times and delivery rates, detects losses, recovers, paces and
-    undoes. The class decides how large `window.cwnd` should be, and `window.ssthresh`. Windows and
-    counts are in segments. A method that is not overridden costs nothing.
+    undoes. The class sets `window.cwnd` and `window.ssthresh`. Windows and counts are in segments.
+    A method that is not overridden costs no time.
     """
 
     controls_window: bool = False
-    """Whether `on_ack` sets `cwnd` in every state. The stack then does not reduce it by itself in
-    recovery, which suits algorithms with a model of the path, as BBR."""
+    """True if `on_ack` sets `cwnd` in every state. The stack then does not reduce the window in
+    recovery, which suits algorithms with a model of the path, such as BBR.
+    """
 
     ecn: str = "none"
-    """Feedback on congestion marks that it needs, switched on by naming it: "none", "classic"
-    (RFC 3168), "dctcp" (RFC 8257) or "accurate" (RFC 9768)."""
+    """ECN feedback that the algorithm needs, which switches it on: "none", "classic" (RFC 3168),
+    "dctcp" (RFC 8257) or "accurate" (RFC 9768).
+    """
 
     def on_ack(self, window: Window, ack: Ack) -> None:
-        """Take an ACK that acknowledges something new. Required.
+        """Process an ACK that acknowledges new data. Required.
 
-        It comes after recovery has run, in every state; `ack.is_growth_due` says whether an
-        algorithm that probes for bandwidth may raise `window.cwnd` now.
+        It is called in every state, after the recovery code. `ack.is_growth_due` says whether an
+        algorithm that probes for bandwidth may increase `window.cwnd` now.
         """
         raise NotImplementedError
 
     def on_congestion(self, window: Window, event: CongestionEvent) -> None:
-        """Set `window.ssthresh` to the window to go down to. Required; called once an episode.
+        """Set `window.ssthresh` to the window after the reduction. Required. Called once in an
+        episode.
 
-        The stack brings `cwnd` there, or to one segment after a timeout.
+        The stack then moves `cwnd` there, or to one segment after a timeout.
         """
         raise NotImplementedError
 
     def on_established(self, window: Window, srtt_s: float | None) -> None:
-        """Begin: the handshake is complete, and took `srtt_s` if that was measured."""
+        """Start. The handshake is complete, and took `srtt_s` if that was measured."""
 
     def on_recovered(self, window: Window, time_s: float) -> None:
-        """Recovery ended, and was not undone; `cwnd` already is what the stack made it."""
+        """Process the end of a recovery that was not undone. The stack has set `cwnd` already."""
 
     def on_spurious(self, window: Window, prior: Window) -> None:
-        """Undo a reduction that was a mistake; `prior` is the window before it.
+        """Undo a spurious reduction. `prior` is the window before the reduction.
 
-        Without it neither `cwnd` nor `ssthresh` stays below what it was, as in Linux.
+        Without this method, `cwnd` and `ssthresh` return at least to their values before, as in
+        Linux.
         """
         window.cwnd = max(window.cwnd, prior.cwnd)
         window.ssthresh = max(window.ssthresh, prior.ssthresh)
 
     def on_idle_restart(self, window: Window, idle_s: float) -> None:
-        """Send again with nothing in flight, `idle_s` after the last segment left."""
+        """Send again with nothing in flight, `idle_s` after the last segment was sent."""
 
     def on_link_info(self, window: Window, info: LinkInfo) -> None:
-        """Take what a link on the path tells of itself, on a flow with `link-info`."""
+        """Process a notice of a link on the path, for a flow with `link-info`."""
 
     def on_sent(self, window: Window, sent: Sent) -> None:
-        """A segment with data left, new or again."""
+        """Process the sending of a data segment, new or retransmitted."""
 
 
 class CongestionControlError(OwnError):
-    """A method of a congestion control of your own raised, which ended the run.
+    """A method of a user-written congestion control raised an exception, which ended the run.
 
-    Its own exception, with the traceback, is `__cause__`. `results` has what was recorded until
-    then.
+    The exception, with its traceback, is `__cause__`. `results` has the results until then.
     """
 
 
@@ -124,7 +127,7 @@ FEEDBACK = ("none", "classic", "dctcp", "accurate")
 
 
 def _says(name: str, label: str, instance: Any) -> dict[str, Any]:  # noqa: ANN401 - any class
-    """What the class says of itself."""
+    """Return the properties that the class declares."""
     ecn = getattr(instance, "ecn", "none")
     if ecn not in FEEDBACK:
         raise ScenarioError(
@@ -140,5 +143,7 @@ KIND = OwnKind(
 
 
 def makers(given: Mapping[str, Callable[..., Any]] | None) -> dict[str, Maker]:
-    """What makes the instances of each class, after the names and the classes were checked."""
+    """Return the functions that make the instances of each class, after checks of names and
+    classes.
+    """
     return KIND.makers(given)

@@ -1,4 +1,4 @@
-"""What befell each UE of a run on its way: who served it, what stood in the way, what was lost."""
+"""Events on the way of each UE: serving cells, obstacles, losses."""
 
 import math
 import weakref
@@ -16,37 +16,40 @@ from fadeout._quantities import seconds
 from fadeout.results import Results
 
 CAUSES = ("congestion", "blockage", "misalignment", "deafness", "handover", "fading")
-"""What a packet, a timeout or a recovery is put down to."""
+"""Causes of the loss of a packet, of a timeout or of a recovery."""
 
 CUT_DB = 6.0
-"""From this loss on a path counts as cut: the edge of a vehicle is in the direct path."""
+"""Loss from which a path counts as blocked: the edge of a vehicle is in the direct path."""
 
 FINEST_S = 0.02
 MOST_LOOKS = 30_000
-"""Looks at a UE and a cell at most; longer runs and more cells make coarser steps."""
+"""Largest number of evaluations of a UE and a cell. Longer runs and more cells have larger
+steps.
+"""
 
 LOOK_BACK_S = 0.1
-"""How long before a packet is given up by the radio the cause is looked for."""
+"""Time before a loss in which its cause is sought."""
 
 CONGESTED = {"queue-full", "aqm", "hold-full", "buffer-full", "discard-timer"}
 
 
 @dataclass(frozen=True)
 class Way:
-    """The way of all UEs of a run, in steps of time."""
+    """The way of all UEs of a run, in time steps."""
 
     steps: pl.DataFrame
-    """A row for each UE and step: `time_s`, `ue`, the `cell` that serves it (null between cells),
-    the columns of `fadeout.sights` toward that cell, and `cause`: what cuts the path, or null."""
+    """A row for each UE and time step: `time_s`, `ue`, the serving `cell` (null between cells), the
+    columns of `fadeout.sights` toward that cell, and `cause`, the cause of a blocked path or null.
+    """
     every_s: float
 
 
 _KNOWN: "weakref.WeakKeyDictionary[Results, dict[float, Way]]" = weakref.WeakKeyDictionary()
-"""Ways that were asked for: figures and tables of a run use the same."""
+"""Ways that were computed, shared by figures and tables of a run."""
 
 
 def way(results: Results, every: str | float | None = None) -> Way:
-    """The way of all UEs of a run, from copies of its channels; every 20 ms without `every`.
+    """Return the way of all UEs of a run, from copies of its channels. Default: every 20 ms.
 
     Raises:
         ResultError: the run has no radio access with places.
@@ -81,7 +84,9 @@ def way(results: Results, every: str | float | None = None) -> Way:
 
 
 def _cause() -> pl.Expr:
-    """What cuts the path at a step; what lies deeper first."""
+    """Return the cause of a blocked path at a time step. With several, the one with the largest
+    loss.
+    """
     return (
         pl.when(pl.col("cell").is_null())
         .then(pl.lit("handover"))
@@ -96,14 +101,14 @@ def _cause() -> pl.Expr:
 
 
 def _is_blocked() -> pl.Expr:
-    """Whether vehicles, foliage, a building or a blockage of the channel cut the path at a step."""
+    """Return whether vehicles, foliage, a building or a blockage of the channel block the path."""
     in_the_way = pl.col("vehicles_db") + pl.col("foliage_db")
     blocked_db = in_the_way + pl.col("blockage_db").fill_null(0)
     return pl.col("behind_building") | (blocked_db >= CUT_DB)
 
 
 def serving(results: Results) -> dict[str, list[tuple[float, str | None]]]:
-    """The times from which a cell serves each UE, and the cell; None while none does."""
+    """Return the times from which a cell serves each UE, and the cell. None while no cell does."""
     interfaces = results.interfaces
     names = [one.rpartition("/")[0] or one for one in interfaces["interface"].to_list()]
     last = dict(zip(names, interfaces["cell"].to_list(), strict=True))
@@ -126,7 +131,7 @@ def serving(results: Results) -> dict[str, list[tuple[float, str | None]]]:
 
 
 def flows_of(results: Results) -> dict[str, str]:
-    """The UE of each flow that begins or ends at one."""
+    """Return the UE of each flow that begins or ends at one."""
     scenario = results.manifest.get("scenario", {})
     ue_at: dict[str, str] = {one["node"]: ue for ue, one in scenario.get("ue", {}).items()}
     return {
@@ -137,16 +142,17 @@ def flows_of(results: Results) -> dict[str, str]:
 
 
 def losses(results: Results) -> pl.DataFrame:
-    """What each UE's flows lost, by cause.
+    """Return the losses of each UE's flows, by cause.
 
-    A packet that a queue had no room for is put down to congestion. For what a radio gave up, for
-    timeouts and for recoveries, the way says why: the cause that cut the path longest in the 100 ms
-    before a packet was given up, in the time of the retransmission timer before a timeout, and in
-    two mean round trips before a recovery; there `handover` is the time in which no cell served the
-    UE, `blockage` vehicles, buildings or blockages of the channel that take 6 dB or more,
-    `misalignment` beams that point 6 dB or more beside the other end, and `deafness` its looking
-    elsewhere. A recovery after a packet that a queue had no room for is put down to congestion
-    first, a timeout where nothing cut the path, and all else to fading and interference.
+    A packet that a full queue dropped counts as congestion. For packets that the radio lost, for
+    timeouts and for recoveries, the cause is the one that blocked the path longest just before:
+    100 ms before a lost packet, the retransmission timeout before a timeout, and two mean round
+    trips before a recovery. `handover` means that no cell served the UE. `blockage` means that
+    vehicles, buildings or blockages of the channel cost at least 6 dB. `misalignment` means that
+    beams pointed at least 6 dB beside the other end. `deafness` means that the other end's beam
+    pointed elsewhere. A drop of a full queue in the same time makes the cause congestion: always
+    for a recovery, and for a timeout if nothing blocked the path. Without a cause it is `fading`,
+    which stands for fading and interference.
 
     Returns
     -------
@@ -156,7 +162,7 @@ def losses(results: Results) -> pl.DataFrame:
     Raises
     ------
     ResultError
-        When the run has no radio access with places.
+        If the run has no radio access with places.
     """
     return _losses(results, way(results))
 
@@ -224,7 +230,7 @@ def _losses(results: Results, found: Way) -> pl.DataFrame:
 
 
 def _longest(cut: list[tuple[float, str]], since: float, until: float) -> str | None:
-    """The cause of most steps between two times; `cut` is in order of time."""
+    """Return the cause of most time steps between two times. `cut` is in order of time."""
     time = itemgetter(0)
     within = cut[bisect_left(cut, since, key=time) : bisect_right(cut, until, key=time)]
     steps: dict[str, int] = {}
@@ -234,21 +240,22 @@ def _longest(cut: list[tuple[float, str]], since: float, until: float) -> str | 
 
 
 def by_ue(results: Results) -> pl.DataFrame:
-    """What a run was like for each UE.
+    """Return a summary of a run for each UE.
 
     Returns
     -------
-    A row for each `ue`: `goodput_mbps` of its flows, `mean_sinr_db` of its downlink
-    transport blocks (null where they were not recorded), seconds in which vehicles were in the way
-    (`vehicles_s`), a building cut the direct path (`building_s`), beams pointed 6 dB or more beside
-    it (`misaligned_s`), it was not heard (`deaf_s`) and no cell served it (`unserved_s`); how often
-    vehicles came into the way of the cell that served it (`blockages`) and for how long on average
-    (`mean_blockage_s`); `handovers`, `timeouts`, `recoveries`, and `lost_packets`.
+    A row for each `ue`. `goodput_mbps` is the goodput of its flows. `mean_sinr_db` is the mean SINR
+    of its downlink transport blocks, and null if they were not recorded. Times in seconds are
+    `vehicles_s` (vehicles obstructed the path), `building_s` (a building obstructed the direct
+    path), `misaligned_s` (beams pointed at least 6 dB beside it), `deaf_s` (the UE was not heard)
+    and `unserved_s` (no cell served it). `blockages` counts blockages by vehicles of the path to
+    the serving cell, and `mean_blockage_s` is their mean length. `handovers`, `timeouts`,
+    `recoveries` and `lost_packets` are counts.
 
     Raises
     ------
     ResultError
-        When the run has no radio access with places.
+        If the run has no radio access with places.
     """
     found = way(results)
     lost = _losses(results, found)
@@ -279,7 +286,7 @@ def by_ue(results: Results) -> pl.DataFrame:
 
 
 def _shares(own: pl.DataFrame, every_s: float) -> dict[str, float | int | None]:
-    """Times of one UE, and its blockages by vehicles."""
+    """Return the times of one UE, and its blockages by vehicles."""
 
     def time(of: pl.Expr) -> float:
         return float(own.select(of.fill_null(value=False).sum()).item()) * every_s
@@ -298,21 +305,21 @@ def _shares(own: pl.DataFrame, every_s: float) -> dict[str, float | int | None]:
 
 
 def by_cell(results: Results) -> pl.DataFrame:
-    """What a run was like for each cell.
+    """Return a summary of a run for each cell.
 
     Returns
     -------
-    A row for each `cell`: `mean_ues` that it served, the share of that time in
-    which their direct path to it was cut by vehicles or buildings (`blocked_share`, null where it
-    served nobody), `best_ues`, to which no other cell was stronger on average, `in` and `out`
-    (changes of cell), and, where transport blocks were recorded, `downlink_mbps` and `uplink_mbps`
-    of those that arrived, `mean_sinr_db` of the downlink's, and `busy_share`, the share of slots
-    with downlink data.
+    A row for each `cell`. `mean_ues` is the mean number of UEs that it served. `blocked_share` is
+    the share of their time in which vehicles or buildings obstructed the direct path, and null if
+    it served none. `best_ues` counts UEs that received this cell with the most power on average.
+    `in` and `out` count changes of cell. If transport blocks were recorded, `downlink_mbps` and
+    `uplink_mbps` are the rates of blocks that arrived, `mean_sinr_db` is the mean SINR of the
+    downlink, and `busy_share` is the share of slots with downlink data.
 
     Raises
     ------
     ResultError
-        When the run has no radio access with places.
+        If the run has no radio access with places.
     """
     found = way(results)
     scenario = results.manifest["scenario"]
@@ -337,7 +344,7 @@ def by_cell(results: Results) -> pl.DataFrame:
 
 
 def _blocks(results: Results, names: list[str]) -> list[pl.Series]:
-    """Columns about the transport blocks of each cell."""
+    """Return columns about the transport blocks of each cell."""
     kinds = ("downlink_mbps", "uplink_mbps", "mean_sinr_db", "busy_share")
     found: dict[str, dict[str, float]] = {kind: {} for kind in kinds}
     if results.has_table("transport_blocks"):
@@ -368,7 +375,7 @@ def _mean_sinr(results: Results, key: str) -> dict[str, float]:
 
 
 def _changes(results: Results, key: str) -> dict[str, int]:
-    """Changes of cell that came to their end, by the UE, the source or the target."""
+    """Return the changes of cell that ended, by UE, source or target."""
     if not results.has_table("handovers"):
         return {}
     done = results.table("handovers").filter(pl.col("entered_s").is_not_nan())
@@ -377,7 +384,7 @@ def _changes(results: Results, key: str) -> dict[str, int]:
 
 
 def save(results: Results, folder: Path) -> list[str]:
-    """Write the tables by UE, by cell and of losses into `folder` as CSV; their names."""
+    """Write the tables by UE, by cell and of losses into `folder` as CSV. Return their names."""
     tables: Mapping[str, pl.DataFrame] = {
         "by_ue": by_ue(results),
         "by_cell": by_cell(results),

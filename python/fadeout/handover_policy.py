@@ -1,4 +1,4 @@
-"""A policy of handover of your own, as a class.
+"""User-written handover policies, as classes.
 
     from fadeout import HandoverPolicy, run
 
@@ -13,7 +13,7 @@
 
     run("my.toml", handover_policies={"emptiest": Emptiest})
 
-A scenario whose [mobility-management] has `policy = "emptiest"` then runs it, with one instance for
+A scenario whose [mobility-management] has `policy = "emptiest"` runs it, with one instance for
 the whole network. `policy = { name = "emptiest", margin-db = 2 }` calls `Emptiest(margin_db=2)`.
 """
 
@@ -27,28 +27,29 @@ __all__ = ["HandoverEnd", "HandoverPolicy", "HandoverPolicyError", "MeasurementR
 
 
 class HandoverPolicy:
-    """Base of a policy of handover. Inheriting is optional; the methods' names are what counts.
+    """Base class of a handover policy. Inheriting is optional, as only the methods' names count.
 
-    UEs report as `events` of the scenario says. The class decides to which cell a UE goes; what
-    follows, and whether it goes well, is the network's part.
+    UEs report according to the `events` of the scenario. The class chooses the target cell of a UE.
+    The network then performs the handover, which may fail.
     """
 
     def on_report(self, report: MeasurementReport) -> str | None:
-        """Choose the cell that the UE is to go to, by its name, or None to let it stay. Required.
+        """Return the name of the target cell, or None to keep the UE in its cell. Required.
 
-        It is called for each report that arrives while no change of cell of the UE is under way.
+        It is called for each report that arrives while no change of cell of the UE is in progress.
         """
         raise NotImplementedError
 
     def on_handover(self, handover: HandoverEnd) -> None:
-        """A change of cell has ended, well or not; also one after a failure."""
+        """Process the end of a change of cell, with success or without, also of one after a
+        failure.
+        """
 
 
 class HandoverPolicyError(OwnError):
-    """A method of a policy of your own raised, which ended the run.
+    """A method of a user-written handover policy raised an exception, which ended the run.
 
-    Its own exception, with the traceback, is `__cause__`. `results` has what was recorded until
-    then.
+    The exception, with its traceback, is `__cause__`. `results` has the results until then.
     """
 
 
@@ -63,5 +64,7 @@ KIND = OwnKind(
 
 
 def makers(given: Mapping[str, Callable[..., Any]] | None) -> dict[str, Maker]:
-    """What makes the instances of each class, after the names and the classes were checked."""
+    """Return the functions that make the instances of each class, after checks of names and
+    classes.
+    """
     return KIND.makers(given)

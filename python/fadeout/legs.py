@@ -1,4 +1,4 @@
-"""What each leg of a bearer with several carries, over time."""
+"""The load of each leg of a bearer with several legs, over time."""
 
 import polars as pl
 
@@ -8,18 +8,18 @@ from fadeout.results import Results
 
 
 def leg_shares(results: Results, every: str | float = "100 ms") -> pl.DataFrame:
-    """What each leg of each UE with a split bearer carried, sampled.
+    """Return the load of each leg of each UE with a split bearer, in time bins.
 
     Returns
     -------
-    A row for each `ue`, `direction`, `cell` of a leg and `time_s`, the beginning of a time of
-    `every`: `rate_mbps` of the transport blocks that arrived, and `share`, that of the UE's bytes
-    in this direction which this leg brought (null where nothing came).
+    A row for each `ue`, `direction`, `cell` of a leg and `time_s`, the beginning of a time bin of
+    length `every`. `rate_mbps` is the rate of the transport blocks that arrived. `share` is the
+    leg's share of the UE's bytes in this direction, and null if no bytes arrived.
 
     Raises
     ------
     ResultError
-        When no bearer is split, or `transport-blocks` were not recorded.
+        If no bearer is split, or `transport-blocks` were not recorded.
     """
     every_s = seconds(every)
     if not every_s > 0:

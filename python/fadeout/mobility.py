@@ -1,4 +1,4 @@
-"""What a run's changes of cell come to: failures by state, ping-pong, short stays, gaps."""
+"""Mobility metrics of a run: failures by state, ping-pongs, short stays, interruptions."""
 
 import math
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from fadeout.results import Results
 
 @dataclass
 class _Account:
-    """What one UE's steps add up to."""
+    """Sums over the steps of one UE."""
 
     handovers: int = 0
     failures: list[int] = field(default_factory=lambda: [0, 0, 0])
@@ -49,11 +49,11 @@ class _Account:
 
 
 _BY_CHOICE = ("handover", "conditional", "daps", "ltm")
-"""Procedures that no failure makes necessary."""
+"""Procedures that do not follow a failure."""
 
 
 def _failures(steps: Iterable[tuple[str, str]]) -> list[int]:
-    """Failures of the three states, of one UE's steps (cell and event) in order of time."""
+    """Return the failures of the three states, from the steps of one UE in order of time."""
     holding: set[str] = set()
     failures = [0, 0, 0]
     is_commanded = False
@@ -81,7 +81,7 @@ def _failures(steps: Iterable[tuple[str, str]]) -> list[int]:
 
 
 def _stays(changes: Iterable[dict[str, Any]], least_s: float) -> tuple[int, int]:
-    """Ping-pongs and other short stays of one UE's changes of cell in order of time."""
+    """Return the ping-pongs and other short stays of one UE's changes of cell in order of time."""
     ping_pongs = short = 0
     came: tuple[str, float] | None = None
     for change in changes:
@@ -103,36 +103,38 @@ def _stays(changes: Iterable[dict[str, Any]], least_s: float) -> tuple[int, int]
 def handover_metrics(
     results: Results, *, minimum_stay: str = "1 s", per_ue: bool = False
 ) -> pl.DataFrame:
-    """The metrics of TR 36.839 clause 5.2.1 over a run's changes of cell.
+    """Return the metrics of TR 36.839 clause 5.2.1 for a run's changes of cell.
 
-    A failure is of state 1 if the link fails while no measurement event's entering condition holds,
-    of state 2 if it fails from then on until the UE has the command (of a conditional handover
-    until its conditions are met), of state 3 if it cannot enter the target. The report takes a
-    command for lost by the link's quality; here it is lost if RLC does not get it through.
+    A failure has state 1 if the link fails while no entering condition of a measurement event
+    holds. It has state 2 if the link fails after that and before the UE has the command, or
+    before the conditions of a conditional handover are met. It has state 3 if the UE cannot enter
+    the target. In the report the link's quality decides whether a command is lost. Here a command
+    is lost if RLC cannot deliver it.
 
     Parameters
     ----------
     results
-        Of a run with `[mobility-management]`.
+        The results of a run with `[mobility-management]`.
     minimum_stay
-        From a handover's end to the next one's: what is shorter is a ping-pong if the UE goes back
-        to the cell before, and a short stay if it goes on to another.
+        The time from the end of a handover to the end of the next one. After a shorter time the
+        next handover is a ping-pong if it returns to the previous cell, else a short stay.
     per_ue
-        A row for each UE, with its name in `ue`, in place of one for all.
+        Return a row for each UE, with its name in `ue`, in place of one row for all.
 
     Returns
     -------
-    `handovers` (successful ones), `failures_state_1` to `_3`, `failure_rate` (states 2 and 3 over
-    these and the successful ones), `ping_pongs`, `short_stays` and their rates (over the successful
-    ones), and the means of `downlink_gap_s` and `uplink_gap_s` in seconds. A rate of nothing is
-    null.
+    A frame with these columns. `handovers` counts successful handovers. `failures_state_1` to `_3`
+    count failures. `failure_rate` is the share of failures of states 2 and 3 in these failures and
+    the successful handovers. `ping_pongs` and `short_stays` have counts, and rates relative to the
+    successful handovers. `downlink_gap_s` and `uplink_gap_s` are means in seconds. A rate without
+    a denominator is null.
 
     Raises
     ------
     FadeoutError
-        When the run has no table `handovers` or `rrc`.
+        If the run has no table `handovers` or `rrc`.
     ValueError
-        When `minimum_stay` is no length of time.
+        If `minimum_stay` is not a time.
 
     Standard: TR 36.839 §5.2.1.
     """

@@ -1,13 +1,13 @@
-"""When a path will be cut and for how long, predicted from what cars have reported of places.
+"""Prediction of blockages of a path and of their lengths, from reports of cars.
 
-A run with `[blockage-prediction]` predicts as it goes and tells its senders; this is the same
-predictor fed with the reports of a finished run, or with any others.
+A run with `[blockage-prediction]` predicts and sends the predictions to flows. This is the same
+predictor for the reports of a finished run, or for any others.
 
-Each unit has a map of regions: squares of the ground, or its beams, each with the share of reports
-from there that found the unit cut off. A car announces its place and speed with each report; the
-unit follows the straight way ahead through its map, and says when the first region that was mostly
-cut begins and where the last one ends. It reads past reports alone. Moving vehicles are in no map:
-what they cut is only met by chance.
+Each unit has a map of regions: squares of the ground, or its beams. A region has the share of
+reports in which the unit was blocked there. A car reports its place and speed. The unit follows
+the straight path ahead through its map. It predicts a blockage from the beginning of the first
+region that was mostly blocked to the end of the last one. It uses past reports alone. Moving
+vehicles are in no map, so their blockages are predicted by chance only.
 
 Source: the map of channel quality of Na et al., TCP behavior in mmWave connected vehicular
 networks, section 3.2.5, which gives it in words.
@@ -37,7 +37,7 @@ __all__ = [
 
 
 class Report(NamedTuple):
-    """What a car reports of a unit."""
+    """A report of a car about a unit."""
 
     time_s: float
     ue: str
@@ -47,17 +47,17 @@ class Report(NamedTuple):
     x_speed: float
     y_speed: float
     is_cut: bool
-    """Whether it measured less of the unit than it can receive."""
+    """True if the car measured less power of the unit than it can receive."""
     serves: bool = True
-    """Whether the unit serves it: a gap of reports then counts as cut."""
+    """True if the unit serves the car. A gap of its reports then counts as blocked."""
 
 
 class Prediction(NamedTuple):
-    """What a unit says of a car."""
+    """A prediction of a unit for a car."""
 
     made_s: float
     told_s: float
-    """When the sender knows."""
+    """The time at which the sender receives the prediction."""
     ue: str
     cell: str
     starts_s: float
@@ -66,35 +66,34 @@ class Prediction(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """How a unit predicts."""
+    """The settings of the prediction."""
 
     resolution_m: float = 5.0
-    """Side of a region that is a square; the way ahead is looked at in steps of half of it."""
+    """Side of a square region. The path ahead is examined in steps of half of it."""
     beam_width_deg: float | None = None
-    """Width of a region that is a beam of a unit, in degrees; squares without it."""
+    """Width of a region that is a beam of a unit, in degrees. Default: regions are squares."""
     sites: Mapping[str, tuple[float, float]] = field(
         default_factory=dict[str, tuple[float, float]], hash=False
     )
-    """Where units stand, metres east and north: beams begin there."""
+    """Positions of the units, metres east and north, where their beams begin."""
     learning: int = 2
-    """Reports from a region until it is known."""
+    """Number of reports after which a region is known."""
     report_period_s: float = 0.04
-    """From one report of a car to the next."""
+    """Time between two reports of a car."""
     horizon_s: float = 5.0
-    """How far ahead a unit looks."""
+    """Time for which a unit predicts ahead."""
     delay_s: float = 0.02
-    """From a report to the sender's knowledge of what follows from it."""
+    """Time from a report to the sender's receipt of the prediction."""
     place_error_m: float = 0.0
-    """Standard deviation of a car's error of place, the same for the whole run."""
+    """Standard deviation of the error of a car's place, constant over the run."""
     speed_error: float = 0.0
-    """Standard deviation of a car's error of speed, as a share of it, the same for the whole
-    run."""
+    """Standard deviation of the error of a car's speed as a share of it, constant over the run."""
     missed: float = 0.0
     """Share of predictions that are lost."""
     false: float = 0.0
-    """Share of reports without a prediction after which there is a wrong one."""
+    """Share of reports without a prediction to which a false one is added."""
     seed: int = 1
-    """Of the errors."""
+    """Seed of the errors."""
 
     def __post_init__(self) -> None:
         for one in fields(self):
@@ -103,18 +102,18 @@ class Settings:
                 continue
             if not (isinstance(value, int | float) and value >= 0 and math.isfinite(value)):
                 raise ValueError(
-                    f"{one.name} is {value!r}; expected a finite number of zero or more"
+                    f"{one.name} is {value!r}; expected a finite number of at least zero"
                 )
         for name in ("resolution_m", "report_period_s", "horizon_s", "learning", "beam_width_deg"):
             if getattr(self, name) == 0:
                 raise ValueError(f"{name} is 0; expected a number above zero")
         for name in ("missed", "false"):
             if getattr(self, name) > 1:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; expected a share, 0 to 1")
+                raise ValueError(f"{name} is {getattr(self, name)!r}; expected a share from 0 to 1")
 
 
 class Predictor:
-    """The maps of all units, and what follows from them."""
+    """The maps of all units, with the predictions from them."""
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings = settings or Settings()
@@ -136,14 +135,14 @@ class Predictor:
             self._own.stand(self._cells.of(cell), site)
 
     def report(self, report: Report) -> Prediction | None:
-        """Learn from a report, and predict what comes; reports are in order of time.
+        """Learn from a report, and return the prediction. Reports must be in order of time.
 
         Raises:
-            ValueError: regions are beams, and `sites` does not say where the unit stands.
+            ValueError: regions are beams, and `sites` does not have the position of the unit.
         """
         if self.settings.beam_width_deg is not None and report.cell not in self.settings.sites:
             raise ValueError(
-                f"the beams of {report.cell!r} begin nowhere; expected its place in `sites`"
+                f"the beams of {report.cell!r} have no origin; expected its position in `sites`"
             )
         said = self._own.report(
             (report.time_s, self._ues.of(report.ue), self._cells.of(report.cell)),
@@ -160,7 +159,7 @@ class Predictor:
 
 
 class _Numbers:
-    """Numbers for names, in the order in which they come."""
+    """Return numbers for names, in the order of their first use."""
 
     def __init__(self) -> None:
         self._known: dict[str, int] = {}
@@ -170,24 +169,24 @@ class _Numbers:
 
 
 def predict(reports: Iterable[Report], settings: Settings | None = None) -> list[Prediction]:
-    """The predictions that follow from reports in order of time."""
+    """Return the predictions that follow from reports in order of time."""
     predictor = Predictor(settings)
     found = (predictor.report(one) for one in reports)
     return [one for one in found if one is not None]
 
 
 Intervals = Mapping[tuple[str, str], Sequence[tuple[float, float]]]
-"""When each UE was cut off from each cell: from, until."""
+"""Return the times at which each cell was blocked for each UE: from, until."""
 
 
 def score(predictions: Sequence[Prediction], truth: Intervals) -> dict[str, float | int | None]:
-    """How good predictions were.
+    """Quality of predictions.
 
-    A prediction is right when what it says overlaps with a time in which the path was cut and that
-    had not begun when it was told. `precision` is the share of those that are right, `recall` the
-    share of times that were predicted, `lead_s` the mean from the telling to the beginning,
-    `onset_error_s` and `length_error_s` the root mean squares of the errors, and `length_bias_s`
-    the mean of the latter.
+    A prediction is right if its time overlaps a blockage that had not begun when the sender
+    received it. `precision` is the share of predictions that are right. `recall` is the share of
+    blockages that were predicted. `lead_s` is the mean time from the receipt to the beginning.
+    `onset_error_s` and `length_error_s` are the root mean square errors, and `length_bias_s` is the
+    mean error of the length.
     """
     ues, cells = _Numbers(), _Numbers()
     said = [
@@ -215,9 +214,9 @@ def score(predictions: Sequence[Prediction], truth: Intervals) -> dict[str, floa
 def reports_of(
     results: Results, settings: Settings | None = None, *, cut_db: float = -6.0
 ) -> list[Report]:
-    """What the cars of a run report of all units, those that do not serve them too.
+    """Return the reports of the cars of a run about all units, serving or not.
 
-    A unit of which a car receives less than `cut_db` over noise is cut.
+    A unit is blocked for a car that receives it with an SNR below `cut_db`.
 
     Raises:
         ResultError: the run has no radio access with places.
@@ -225,7 +224,7 @@ def reports_of(
     settings = settings or Settings()
     scenario = dict(results.manifest["scenario"])
     if not scenario.get("ue") or not scenario.get("cell"):
-        raise ResultError("this run has no radio access, so nobody reports")
+        raise ResultError("this run has no radio access, so there are no reports")
     sights = _geometry.sights(scenario, every=settings.report_period_s)
     tracks = _geometry.tracks(scenario, every=settings.report_period_s)
     own = tracks.filter(pl.col("ue").is_not_null()).select(
@@ -247,8 +246,9 @@ def reports_of(
 
 
 def cuts(reports: Iterable[Report]) -> dict[tuple[str, str], list[tuple[float, float]]]:
-    """When each UE was cut off from each cell, from report to report; not what had begun before the
-    first."""
+    """Return the blockages of each cell for each UE, from report to report. Blockages that had
+    begun before the first report are left out.
+    """
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
     begun: dict[tuple[str, str], float | None] = {}
     for one in reports:

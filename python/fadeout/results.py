@@ -1,4 +1,4 @@
-"""The results of a run: frames, their meaning, and figures."""
+"""The results of a run: tables, their documentation, and figures."""
 
 import io
 import json
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class Results(TableAttributes):
-    """What a run found: tables, each an attribute that is a polars frame.
+    """The results of a run: tables, each an attribute that is a polars frame.
 
-    `flows`, `paths`, `links`, radio `interfaces` and `completions` have a row each; `summary` has
+    `flows`, `paths`, `links`, radio `interfaces` and `completions` have a row each. `summary` has
     one row for the whole run. The tables over time (`congestion`, `throughput`, `queues`, ...) are
-    read when first asked for. `tables` names them all and has their frames, and `doc(table)` says
-    what a table's columns mean and in which unit. `plot` draws them; `save` writes them to a
-    folder, from which `Results.open` reads them again. A notebook shows the flows.
+    read at their first use. `tables` lists them all, and `doc(table)` returns the meaning and unit
+    of a table's columns. `plot` draws figures. `save` writes the results to a folder, from which
+    `Results.open` reads them again. A notebook shows the flows.
     """
 
     def __init__(
@@ -47,15 +47,15 @@ class Results(TableAttributes):
         self._rows = rows
         self._frames: dict[str, pl.DataFrame] = {}
         self.manifest = manifest
-        """The scenario as resolved, the seed, the version, the commit and the fingerprint."""
+        """The resolved scenario, the seed, the version, the commit and the fingerprint."""
         self.folder = folder
-        """Where the results lie; None when they are in memory only."""
+        """The folder of the results. None if they are in memory only."""
         self.is_complete = complete
-        """False when the run was stopped before its end."""
+        """False if the run was stopped before its end."""
 
     @classmethod
     def from_outcome(cls, outcome: "_native.Outcome") -> "Results":
-        """The results that the native module returned."""
+        """Return the results that the native module returned."""
         return cls(
             json.loads(outcome["summary"]),
             json.loads(outcome["manifest"]),
@@ -68,7 +68,7 @@ class Results(TableAttributes):
 
     @classmethod
     def open(cls, folder: str | PathLike[str]) -> "Results":
-        """The results in `folder`, written by an earlier run.
+        """Return the results in `folder`, written by an earlier run.
 
         Raises:
             ResultError: the folder is not that of a run, or a file in it cannot be read.
@@ -87,8 +87,8 @@ class Results(TableAttributes):
                 raise _native.ResultError(f"{path}: {error}") from error
         if "flows" in documents["summary"]:
             raise _native.ResultError(
-                f"{folder} is of an earlier version of fadeout, which had the flows in "
-                "summary.json; run its scenario again"
+                f"{folder} is from an earlier version of fadeout, with the flows in summary.json; "
+                "run its scenario again"
             )
         manifest = documents["manifest"]
         complete = bool(manifest.get("complete", True))
@@ -97,12 +97,12 @@ class Results(TableAttributes):
     def save(self, folder: str | PathLike[str], *, force: bool = False) -> Path:
         """Write the results to `folder` as `fadeout.run(..., out=folder)` would, and return it.
 
-        It holds `manifest.json`, `summary.json`, a Parquet file for each table that was recorded,
-        and the captures. `Results.open(folder)` reads it again.
+        The folder gets `manifest.json`, `summary.json`, a Parquet file for each recorded table, and
+        the captures. `Results.open(folder)` reads it again.
 
         Args:
             folder: a folder that does not exist or is empty.
-            force: replace the run that `folder` already holds.
+            force: replace a run in `folder`.
 
         Raises:
             ResultError: the results cannot be written, or `folder` exists and `force` is not set.
@@ -111,9 +111,9 @@ class Results(TableAttributes):
         if self.folder is not None:
             own, wanted = self.folder.resolve(), target.resolve()
             if own == wanted:
-                raise _native.ResultError(f"{target} is where these results lie already")
+                raise _native.ResultError(f"{target} is the folder of these results")
             if own in wanted.parents:
-                raise _native.ResultError(f"{target} is within the folder of these results")
+                raise _native.ResultError(f"{target} is inside the folder of these results")
         path = _native.save(
             str(target),
             force=force,
@@ -132,29 +132,31 @@ class Results(TableAttributes):
 
     @property
     def title(self) -> str:
-        """The scenario's title; empty where it has none."""
+        """The scenario's title. Empty if it has none."""
         return self._summary["title"]
 
     @property
     def seed(self) -> int:
-        """Seed of the random streams."""
+        """The seed of the random streams."""
         return self._summary["seed"]
 
     @property
     def fingerprint(self) -> str:
-        """Digest of the whole trajectory: equal for equal runs, on any machine."""
+        """The digest of the whole trajectory. Equal runs have equal fingerprints on every
+        machine.
+        """
         return self._summary["fingerprint"]
 
     @property
     def duration_s(self) -> float:
-        """Simulated time."""
+        """The simulated time in seconds."""
         return self._summary["duration_s"]
 
     @property
     def captures(self) -> dict[str, Path | bytes]:
         """Each packet capture (pcapng) by its path in the run's folder.
 
-        Where the results lie in a folder, the file's path; its bytes otherwise.
+        A value is the file's path if the results are in a folder, else its bytes.
         """
         if self.folder is None:
             return dict(self._captures)
@@ -170,11 +172,11 @@ class Results(TableAttributes):
 
     @property
     def tables(self) -> "Tables":
-        """The tables that the run has, by name: `list(results.tables)` names them."""
+        """The tables of the run by name. `list(results.tables)` returns the names."""
         return Tables(self)
 
     def table(self, name: str) -> "pl.DataFrame":
-        """The table called `name`.
+        """Return the table called `name`.
 
         Raises:
             ResultError: there is no such table, or the run did not record it.
@@ -184,9 +186,9 @@ class Results(TableAttributes):
         return self._frames[name]
 
     def _columns(self, name: str, wanted: Iterable[str]) -> dict[str, list[Any]]:
-        """A few columns of a table of rows that sum up (`flows`, `links`, ...), as lists.
+        """Return columns of a table of the summary (`flows`, `links`, ...) as lists.
 
-        Of results that were just written no file is read for it.
+        No file is read for results that were just written.
 
         Raises:
             KeyError: the table has no such column.
@@ -198,9 +200,9 @@ class Results(TableAttributes):
         return {column: self.table(name)[column].to_list() for column in wanted}
 
     def scan(self, name: str) -> "pl.LazyFrame":
-        """The table called `name` as a lazy frame, of which a query reads only what it needs.
+        """Return the table called `name` as a lazy frame, whose queries read only the needed data.
 
-        For tables that are large beside the memory:
+        Use it for tables that are large relative to the memory:
         `results.scan("radio_delay").group_by("bearer").agg(pl.col("rlc_s").mean()).collect()`.
 
         Raises:
@@ -213,7 +215,7 @@ class Results(TableAttributes):
         return pl.scan_parquet(self._path(name))
 
     def has_table(self, name: str) -> bool:
-        """Whether the run has the table called `name`."""
+        """Return whether the run has the table called `name`."""
         if name in table_docs() and table_docs()[name]["always"]:
             return True
         if self.folder is not None:
@@ -221,7 +223,7 @@ class Results(TableAttributes):
         return name in self._streams
 
     def to_pandas(self, name: str) -> Any:  # noqa: ANN401 - pandas need not be there
-        """The table called `name` as a pandas DataFrame.
+        """Return the table called `name` as a pandas DataFrame.
 
         Raises:
             ImportError: pandas or pyarrow is missing: `pip install 'fadeout[pandas]'`.
@@ -238,7 +240,7 @@ class Results(TableAttributes):
 
     @staticmethod
     def doc(table: str) -> "pl.DataFrame":
-        """What the columns of `table` mean, with unit and type.
+        """Return the meaning, unit and type of the columns of `table`.
 
         Raises:
             ResultError: there is no such table.
@@ -251,14 +253,16 @@ class Results(TableAttributes):
         )
 
     def _is_file(self, name: str) -> bool:
-        """Whether the table is to be read from a file: not where there is no row to sum up in."""
+        """Return whether the table is read from a file. A table of the summary without rows has
+        none.
+        """
         if self.folder is None or _entry(name)["key"] is not None:
             return False
         kept = (entry["name"] for entry in self.manifest.get("tables", []))
         return not _entry(name)["always"] or name in kept
 
     def _path(self, name: str) -> Path:
-        """The file of a table that was recorded into a folder."""
+        """Return the file of a table that was recorded into a folder."""
         assert self.folder is not None, "only a folder has files"
         path = self.folder / f"{name}.parquet"
         if not path.is_file() and not _entry(name)["always"]:
@@ -305,7 +309,7 @@ class Results(TableAttributes):
 
 
 class Tables(Mapping[str, "pl.DataFrame"]):
-    """The tables of a run by name; each is read when it is asked for."""
+    """The tables of a run by name. Each is read at its first use."""
 
     def __init__(self, results: Results) -> None:
         self._results = results
@@ -335,14 +339,14 @@ class Tables(Mapping[str, "pl.DataFrame"]):
 
 
 def summary_types() -> dict[str, "type[pl.DataType]"]:
-    """Types of the columns of rows that sum up, by kind; all others are text."""
+    """Types of columns of the summary by kind. All others are text."""
     import polars as pl
 
     return {"f64": pl.Float64, "u32": pl.Int64, "u64": pl.Int64, "bool": pl.Boolean}
 
 
 def read_stream(stream: bytes | None, table: str) -> "pl.DataFrame":
-    """A table that was kept in memory, from its Arrow stream.
+    """Return a table that was kept in memory, from its Arrow stream.
 
     Raises:
         ResultError: the run did not record it.
@@ -357,7 +361,9 @@ def read_stream(stream: bytes | None, table: str) -> "pl.DataFrame":
 
 
 def _frame(rows: list[dict[str, Any]], table: str) -> "pl.DataFrame":
-    """Rows that sum up as a frame: the columns of `table`, typed whatever is missing."""
+    """Return rows of the summary as a frame with the columns of `table`, also for missing
+    values.
+    """
     import polars as pl
 
     types = summary_types()

@@ -100,6 +100,43 @@ def test_a_mistake_says_where_what_and_what_was_meant():
     assert isinstance(caught.value, fadeout.FadeoutError)
 
 
+RADIO = """duration = "1 s"
+[link.core]
+from = "server"
+to = "base"
+rate = "1 Gbit/s"
+delay = "5 ms"
+[cell.base]
+carrier = "3.5 GHz"
+bandwidth = "20 MHz"
+channel = { path-loss = "uma" }
+[ue.phone]
+rlc = { mode = "um", t-reassembly = "33 ms" }
+[flow.download]
+from = "server"
+to = "phone"
+"""
+
+
+@pytest.mark.parametrize(
+    "refuse", [fadeout.check, fadeout.run, fadeout.Simulation], ids=lambda it: it.__name__
+)
+def test_what_only_a_layer_sees_has_its_place_too(refuse):
+    with pytest.raises(fadeout.ScenarioError, match="t-Reassembly is 33 ms") as caught:
+        refuse(RADIO)
+    [mistake] = caught.value.errors
+    assert mistake["line"] == RADIO[: RADIO.index("33 ms")].count("\n") + 1
+    assert mistake["column"] == 1 + len('rlc = { mode = "um", t-reassembly = ')
+    assert 'rlc = { mode = "um"' in mistake["rendered"]
+
+
+def test_what_an_override_breaks_is_at_the_override():
+    with pytest.raises(fadeout.ScenarioError) as caught:
+        fadeout.check(RADIO, set=["ue.phone.rlc.t-reassembly=34 ms"])
+    [mistake] = caught.value.errors
+    assert mistake["file"] == "--set"
+
+
 def test_a_folder_that_exists_is_refused_unless_forced(scenario: Path, tmp_path: Path):
     fadeout.run(scenario, out=tmp_path / "run")
     with pytest.raises(fadeout.ResultError, match="run"):

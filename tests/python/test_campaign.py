@@ -1,4 +1,4 @@
-"""Campaigns: runs named by their content, done once, whatever ends the process."""
+"""Campaigns: runs named by their content, each done once, however the process ends."""
 
 import json
 import math
@@ -364,7 +364,7 @@ def test_parts_are_read_while_another_driver_merges_them(
     found: list[str] = []
 
     def merge(path: Path, **more: Any) -> None:
-        # The reader lists what is left after every one that goes.
+        # The reader lists the remaining files after each removal.
         if found:
             unlink(path, **more)
 
@@ -458,35 +458,35 @@ def test_an_unknown_parameter_is_found_before_anything_runs(lossy: Path, tmp_pat
     [
         ({"metrics": ["goodput_mbp"]}, "did you mean 'goodput_mbps'"),
         ({"metrics": ["goodput_mbps:p999"]}, "unknown aggregate"),
-        ({"metrics": ["flow"]}, "text, no number"),
+        ({"metrics": ["flow"]}, "text, not a number"),
         ({"tables": ["through"]}, "did you mean 'throughput'"),
-        ({"seeds": 0}, "are none"),
+        ({"seeds": 0}, "at least 1"),
         ({"seeds": [1, 1]}, "twice"),
         ({"seeds": {"metric": "goodput_mbps", "half-width": "-1"}}, "half-width"),
         ({"seeds": {"metric": "goodput_mbps", "half-width": "2 %", "max": 3}}, "max is 3"),
         ({"grid": {"a": []}}, "no values"),
-        ({"grid": {"a": "9..1"}}, "no value"),
+        ({"grid": {"a": "9..1"}}, "is empty"),
         ({"grid": {"link": {"access": [1]}}}, "dotted keys"),
-        ({"grid": {"a": [1]}, "zip": {"a": [2]}}, "varied twice"),
+        ({"grid": {"a": [1]}, "zip": {"a": [2]}}, "varied in two places"),
         ({"zip": {"a": [1], "b": [1, 2]}}, "different lengths: a 1, b 2"),
         ({"sample": {"points": 4, "a": {"unifrm": [1, 2]}}}, "did you mean 'uniform'"),
         ({"sample": {"points": 4, "a": {"uniform": ["1 ms", "2 s"]}}}, "one unit"),
-        ({"sample": {"points": 0, "a": {"uniform": [1, 2]}}}, "how many points"),
+        ({"sample": {"points": 0, "a": {"uniform": [1, 2]}}}, "number of points"),
         ({"congestion-controls": {"mine": "nowhere.py:Mine"}}, "no file"),
         ({"congestion-controls": {"a=b": "own.py:Mine"}}, "equals sign"),
         ({"scenario": []}, "no scenario"),
-        ({"metrics": 7}, "`metrics` is 7"),
-        ({"tables": 1.5}, "`tables` is no list"),
-        ({"tables": [1.5]}, "`tables` is no list"),
-        ({"exclude": True}, "`exclude` is no list"),
-        ({"exclude": [1]}, "`exclude` is no list"),
-        ({"point": "a"}, "`point` is no list"),
-        ({"seeds": 1.5}, "`seeds` is 1.5"),
+        ({"metrics": 7}, "`metrics` = 7"),
+        ({"tables": 1.5}, "`tables` is not a list"),
+        ({"tables": [1.5]}, "`tables` is not a list"),
+        ({"exclude": True}, "`exclude` is not a list"),
+        ({"exclude": [1]}, "`exclude` is not a list"),
+        ({"point": "a"}, "`point` is not a list"),
+        ({"seeds": 1.5}, "`seeds` = 1.5"),
         ({"seeds": 10**30}, "too many"),
         ({"seeds": "1..1000000000"}, "1,000,000,000 seeds are too many"),
-        ({"grid": {"a": None}}, "`a` is None"),
-        ({"run-timeout": [1]}, "`run-timeout` is"),
-        ({"run-timeout": "soon"}, "`run-timeout` is"),
+        ({"grid": {"a": None}}, "`a` = None"),
+        ({"run-timeout": [1]}, "`run-timeout` ="),
+        ({"run-timeout": "soon"}, "`run-timeout` ="),
         ({"sample": {"points": 4, "method": [{}], "a": {"uniform": [1, 2]}}}, "unknown method"),
     ],
 )
@@ -558,7 +558,7 @@ def test_a_folder_of_something_else_is_not_touched(lossy: Path, tmp_path: Path):
 
 
 def write_document(out: Path, document: dict[str, Any]) -> None:
-    """Replace what a campaign's folder says of it."""
+    """Replaces the document of a campaign's folder."""
     text = json.dumps({**document, seal.KEY: seal.BLANK})
     (out / "campaign.json").write_bytes(seal.seal(text.encode()))
 
@@ -618,7 +618,7 @@ def test_a_full_disk_fails_loudly_and_keeps_the_rest(
 
 def test_seeds_that_change_nothing_are_warned_of(scenario: Path, lossy: Path, tmp_path: Path):
     same = sweep(scenario, seeds=5, out=tmp_path / "same")
-    assert any("nothing in these scenarios is random" in each for each in same.warnings())
+    assert any("these scenarios have nothing random" in each for each in same.warnings())
     few = sweep(lossy, seeds=3, out=tmp_path / "few")
     assert any("3 seeds a point say nothing" in each for each in few.warnings())
     assert sweep(lossy, seeds=5, out=tmp_path / "enough").warnings() == []

@@ -63,7 +63,7 @@ def test_an_archive_is_run_again_from_nothing_but_itself(campaign: Campaign, tmp
     found = repeat(path, tmp_path / "again", allow_code=True)
     assert (found.same, found.is_same) == (6, True)
     gone = Campaign.open(tmp_path / "gone/c").frame()
-    # Their names, too: what a run depends on is all in the archive.
+    # Their names, too: the archive has everything that a run depends on.
     assert found.campaign.frame().equals(gone.select(found.campaign.frame().columns))
 
 
@@ -96,7 +96,7 @@ def write(path: Path, content: Content, *, sums: str | None = None) -> Path:
 
 
 def with_document(content: Content, **keys: Any) -> Content:
-    """The same with other keys of the campaign."""
+    """Returns the archive with other keys of the campaign."""
     stored = json.loads(content["campaign.json"])
     stored["document"] |= keys
     return {**content, "campaign.json": json.dumps(stored).encode()}
@@ -108,7 +108,7 @@ def refusal(path: Path, **options: Any) -> str:
     with pytest.raises(ResultError) as error:
         repeat(path, out, **options)
     assert not out.exists()
-    # Nothing is left of what was unpacked.
+    # No unpacked file is left.
     assert not list(Path(tempfile.gettempdir()).glob("*/campaign.json"))
     assert str(path) in str(error.value)
     return str(error.value)
@@ -135,7 +135,7 @@ def test_code_of_an_archive_runs_only_where_it_is_allowed(campaign: Campaign, tm
     hostile = write(tmp_path / "b.zip", content)
     assert "files/own/own.py, which would run" in refusal(hostile)
     assert "--allow-code" in refusal(hostile)
-    # One that is not in a list of metrics is found as well.
+    # Code outside the list of metrics is found as well.
     for keys in (
         {"metrics": ["goodput_mbps"]},
         {"metrics": [], "congestion-controls": {}, "handover-policies": {"x": "own.py:Mine"}},
@@ -204,7 +204,7 @@ def test_checksums_list_exactly_the_files_of_an_archive(plain: Content, tmp_path
     more = f"{'0' * 64}  files/more.trace\n"
     changed = {**plain, "files/rate.trace": b"1\n9\n"}
     for content, sums, message in (
-        (changed, "".join(lines), "files/rate.trace is not what its checksum says"),
+        (changed, "".join(lines), "files/rate.trace does not match its checksum"),
         (changed, without, "'files/rate.trace' is not in SHA256SUMS"),
         (plain, "".join(lines) + more, "'files/more.trace' is missing"),
         (plain, "".join(lines) + lines[0], "stands twice in SHA256SUMS"),
@@ -218,7 +218,7 @@ def test_checksums_list_exactly_the_files_of_an_archive(plain: Content, tmp_path
                 file.writestr(name, each)
     assert "SHA256SUMS is missing" in refusal(path)
     (tmp_path / "c.zip").write_text("no zip")
-    assert "no archive of a campaign" in refusal(tmp_path / "c.zip")
+    assert "not an archive of a campaign" in refusal(tmp_path / "c.zip")
 
 
 @pytest.mark.parametrize("name", ["../a", "/a", "a/../../b", "C:/a", "a\\..\\b", "./a", "a//b"])
@@ -267,11 +267,11 @@ def test_an_archive_that_unpacks_to_gigabytes_is_refused_at_once(plain: Content,
     began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert "its files have 4,000," in refusal(bomb)
     assert time.monotonic() - began < 2
-    # One that says less than it has is read no further than it says.
+    # A member with too small a size in the directory is read no further than that.
     lying = tmp_path / "lying.zip"
     data[entry + 24 : entry + 28] = (1000).to_bytes(4, "little")
     lying.write_bytes(data)
-    assert re.search("frame.bin|no archive", refusal(lying))
+    assert re.search("frame.bin|not an archive", refusal(lying))
     grown_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown_kib < 64 << 10
     # A lower limit is kept as well.
@@ -346,7 +346,7 @@ def test_what_is_of_a_program_cannot_be_archived(tmp_path: Path):
 def test_the_commands_archive_and_repeat(cli: CliRunner, campaign: Campaign):
     for words, printed in (
         (["archive", str(campaign.folder), "a.zip"], "archive: a.zip"),
-        (["repeat", "a.zip", "--out", "again", "--allow-code"], "6 runs came out the same"),
+        (["repeat", "a.zip", "--out", "again", "--allow-code"], "6 runs have the same results"),
     ):
         result = cli.invoke(app, ["campaign", *words])
         assert result.exit_code == 0, result.output

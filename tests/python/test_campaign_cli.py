@@ -28,8 +28,8 @@ def test_a_sweep_prints_means_with_intervals_and_goes_on(cli: CliRunner, lossy: 
     words = ["sweep", str(lossy), "--set", "flow.congestion-control=cubic,newreno", "--out", "c"]
     printed = call(cli, *words, "--seeds", "5")
     assert "±" in printed and "newreno" in printed and "10 runs in" in printed
-    assert "10 of 12 were done before" in call(cli, *words, "--seeds", "6")
-    assert "12 of 12 were done before" in call(cli, "campaign", "run", "c")
+    assert "10 of 12 had been run before" in call(cli, *words, "--seeds", "6")
+    assert "12 of 12 had been run before" in call(cli, "campaign", "run", "c")
 
 
 def test_values_zips_and_exclusions_are_given_by_options(cli: CliRunner, lossy: Path):
@@ -76,8 +76,8 @@ def test_a_campaign_file_is_run_and_exported(cli: CliRunner, lossy: Path, tmp_pa
         (["--set", "a=1", "--set", "a=2"], "given twice"),
         (["--until", "goodput_mbps"], "METRIC WIDTH"),
         (["-m", "goodputt_mbps"], "did you mean 'goodput_mbps'"),
-        (["--seeds", "100000000"], "one may have"),
-        (["-c", "mine=none.py:Mine"], "there is no file"),
+        (["--seeds", "100000000"], "one campaign has at most"),
+        (["-c", "mine=none.py:Mine"], "no file"),
     ],
 )
 def test_a_mistake_is_told_and_nothing_runs(

@@ -31,7 +31,7 @@ def odd(results):
 
 @pytest.fixture(scope="module")
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
-    """One with tables over time, failures, and points that get seeds until they are narrow."""
+    """A campaign with tables over time, failures, and points with seeds until they are narrow."""
     folder = tmp_path_factory.mktemp("damage")
     lossy = SCENARIO.replace('"50 packets"', '"50 packets"\nloss = { probability = 0.01 }')
     (folder / "lossy.toml").write_text(lossy)
@@ -48,12 +48,12 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """What a campaign is read from."""
+    """Returns the files that a campaign is read from."""
     return [path for path in sorted(folder.rglob("*")) if path.suffix in (".parquet", ".json")]
 
 
 def results_of(folder: Path) -> list[Any]:
-    """Whatever is read from a campaign's folder."""
+    """Returns everything that is read from a campaign's folder."""
     found = Campaign.open(folder)
     frames = [found.frame(with_cost=True), found.table("throughput"), found.failures, found.points]
     shown = [found.means("goodput_mbps"), found.document, found.status(), found.seeds]
@@ -138,7 +138,7 @@ def test_a_seal_is_of_every_byte_and_other_tools_read_the_file(tmp_path: Path):
 
 
 def without_checksums(folder: Path) -> None:
-    """Make of a campaign's folder what the format before wrote."""
+    """Turns a campaign's folder into one of the earlier format."""
     for path in files_of(folder):
         if path.suffix == ".parquet":
             pl.read_parquet(path).write_parquet(path)
@@ -170,7 +170,7 @@ def test_an_old_folder_is_read_with_one_warning_and_gets_checksums_when_it_goes_
     for path in files_of(old):
         if path.name != "frame.parquet":
             seal.check(path.read_bytes(), path)
-    # What was exported into the folder is the user's.
+    # Exported files in the folder are the user's.
     assert (old / "frame.parquet").read_bytes() == exported
 
 

@@ -277,7 +277,7 @@ def test_a_parameter_that_the_class_does_not_take_is_refused():
 
 @pytest.mark.parametrize("name", ["cubic", "rfc5681"])
 def test_the_name_of_a_built_in_one_is_refused(name):
-    with pytest.raises(fadeout.ScenarioError, match="a built-in one of that name"):
+    with pytest.raises(fadeout.ScenarioError, match="a built-in one has this name"):
         fadeout.run(SCENARIO, congestion_controls={name: Silent})
 
 
@@ -341,6 +341,8 @@ def test_an_exception_ends_the_run_and_keeps_what_was_recorded(tmp_path):
         ("cwnd", "ten"),
         ("ssthresh", math.nan),
         ("ssthresh", 0),
+        ("ssthresh", 1e9),
+        ("ssthresh", 1e18),
         ("pacing_rate_mbps", 0),
         ("pacing_rate_mbps", math.inf),
     ],
@@ -355,6 +357,19 @@ def test_an_absurd_window_names_class_and_method(attribute, value):
     assert "Mine.on_congestion raised" in str(caught.value)
     assert f"{attribute} = " in str(caught.value)
     assert "expected" in str(caught.value)
+
+
+@pytest.mark.parametrize("profile", ["linux", "newreno", "reno"])
+def test_an_infinite_threshold_leaves_the_window(profile):
+    class Mine(NewReno):
+        def on_congestion(self, window, event):
+            window.ssthresh = math.inf
+
+    text = SCENARIO.replace("[flow.own]", f'[flow.own]\nprofile = "{profile}"')
+    results = run(Mine, text)
+    assert results.flows["recoveries"].item() > 0
+    # The window grows by a segment an ACK: 3 s at 10 Mbit/s have some 2,500.
+    assert results.flows["max_cwnd_segments"].item() < 10_000
 
 
 def test_an_interrupt_inside_a_method_passes_as_it_is(tmp_path):

@@ -130,7 +130,7 @@ def test_the_metrics_of_the_example(results: fadeout.Results):
     assert row["downlink_gap_s"] == pytest.approx(changes["downlink_gap_s"].mean())
     (of_ue,) = fadeout.handover_metrics(results, per_ue=True).iter_rows(named=True)
     assert of_ue == {"ue": "phone", **row}
-    with pytest.raises(ValueError, match="length of time"):
+    with pytest.raises(ValueError, match="expected a time"):
         fadeout.handover_metrics(results, minimum_stay="soon")
 
 

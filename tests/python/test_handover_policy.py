@@ -122,7 +122,7 @@ def test_mistakes_are_found_before_the_run():
         fadeout.ScenarioError, match=r"no method on_report; expected on_report\(self"
     ):
         run_own(Empty)
-    with pytest.raises(fadeout.ScenarioError, match="built-in one of that name"):
+    with pytest.raises(fadeout.ScenarioError, match="built-in one has this name"):
         fadeout.run(EXAMPLE, set=SHORT, handover_policies={"strongest": Strongest})
     with pytest.raises(fadeout.ScenarioError, match="unknown handover policy"):
         fadeout.check(EXAMPLE, set={"mobility-management.policy": "strongst"})
@@ -151,7 +151,7 @@ def test_the_command_takes_a_class_from_a_file(tmp_path: Path):
     wrong = [*arguments[:-1], "mine=nowhere.py:Stays", "--force"]
     outcome = CliRunner().invoke(app, wrong)
     assert outcome.exit_code == 2
-    assert "--handover-policy: there is no file" in " ".join(outcome.output.split())
+    assert "--handover-policy: no file" in " ".join(outcome.output.split())
 
 
 POLICIES = """
@@ -210,7 +210,7 @@ def test_a_policy_that_no_point_uses_is_a_warning(tmp_path: Path):
         "set": SHORT,
         "handover-policies": {"mine": Strongest},
     }
-    with pytest.warns(UserWarning, match="no point uses the policy of handover 'mine'"):
+    with pytest.warns(UserWarning, match="no point uses the handover policy 'mine'"):
         Planner(spec.read(document))
 
 

@@ -80,7 +80,7 @@ def test_a_kernel_that_does_not_come_to_rest_is_ended(
     linux = folder / "linux"
     linux.write_text(CHATTERER.format(python=sys.executable))
     linux.chmod(0o755)
-    with pytest.raises(fadeout.FadeoutError, match="did not come to rest"):
+    with pytest.raises(fadeout.FadeoutError, match="did not become idle"):
         fadeout.run(SCENARIO)
     assert guests(os.getpid()) == set()
 

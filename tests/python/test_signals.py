@@ -36,7 +36,7 @@ from fadeout.cli import main
 main()
 """
 
-# Sends itself a signal while the second figure is drawn; in a finaliser, its exception is lost.
+# Sends itself a signal while the second figure is drawn. In a finaliser its exception is lost.
 AT_FIGURE = """
 import os, sys
 how, number = sys.argv[1], int(sys.argv[2])
@@ -179,7 +179,7 @@ COMMANDS = [
 
 
 def shell(line: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """What comes of a line of bash, whose `fadeout` is this one."""
+    """Returns the outcome of a line of bash that calls this `fadeout`."""
     head = f'fadeout() {{ "{sys.executable}" -m fadeout "$@"; }}; '
     return subprocess.run(
         ["bash", "-c", head + line], cwd=cwd, capture_output=True, text=True, check=False
@@ -197,7 +197,7 @@ def test_a_closed_or_broken_stream_is_no_traceback(tmp_path: Path, words: list[s
         assert done.returncode == usual, (redirection, done.stderr)
         assert "Traceback" not in done.stderr + done.stdout
         assert "Exception ignored" not in done.stderr + done.stdout
-    # What it wrote is whole where nobody listened.
+    # The files are whole although nobody read the output.
     for folder in tmp_path.glob("r?"):
         assert (folder / "manifest.json").is_file()
 
@@ -205,7 +205,7 @@ def test_a_closed_or_broken_stream_is_no_traceback(tmp_path: Path, words: list[s
 @pytest.mark.parametrize("words", COMMANDS[:5], ids=" ".join)
 def test_a_reader_that_leaves_ends_the_command_in_silence(tmp_path: Path, words: list[str]):
     line = " ".join(words)
-    # It has left before the first byte, and after the first line.
+    # The reader leaves before the first byte, or after the first line.
     for reader in ("true", "head -1 > /dev/null"):
         done = shell(f"fadeout {line} | {reader}; exit ${{PIPESTATUS[0]}}", tmp_path)
         assert done.returncode in (0, 1), done.stderr

@@ -71,9 +71,12 @@ def test_progress_can_end_a_divided_run() -> None:
     assert 0 < results.duration_s < 1000
 
 
-def test_threads_of_one_world_are_refused_and_so_is_what_cannot_be_divided() -> None:
-    with pytest.raises(fadeout.ScenarioError, match="2 threads for a scenario of one world"):
-        fadeout.run(NETWORKS, set={"worlds": "one"}, threads=2)
+def test_one_world_takes_one_thread_however_many_there_may_be() -> None:
+    one = fadeout.run(NETWORKS, set={"worlds": "one"})
+    assert fadeout.run(NETWORKS, set={"worlds": "one"}, threads=2).fingerprint == one.fingerprint
+
+
+def test_what_cannot_be_divided_is_refused() -> None:
     with pytest.raises(fadeout.ScenarioError, match="all cells are on one carrier"):
         fadeout.run(NETWORKS, set={"cell.carrier": "2 GHz"})
     with pytest.raises(fadeout.ScenarioError, match="one in steps"):

@@ -83,25 +83,25 @@ pub struct ChannelConfig {
 fadeout_core::parameters! {
     /// The defaults of a channel.
     struct Keys {
-        /// How it is decided whether a UE is in line of sight.
+        /// Source of the line-of-sight state of a UE.
         line_of_sight: LineOfSight = choice(LineOfSight::NAMES, "drawn"),
-        /// Whether the loss varies around its median.
+        /// True if shadowing is added to the path loss.
         shadowing: bool = flag("true"),
-        /// Sub-bands in which wideband fading is sampled.
+        /// Number of sub-bands for which frequency-selective fading is computed.
         sub_bands: u32 = integer((1, MOST_FADING_SUB_BANDS as u64, ""), "16"),
-        /// Speed of what moves around a UE.
+        /// Speed of objects around a UE.
         environment_speed_kmh as "environment-speed": f64 = number((0.0, 1e4, "km/h"), "3"),
-        /// Antennas of each receiver whose signals are combined.
+        /// Number of antennas of each receiver whose signals are combined.
         receive_antennas: u32 = integer((1, MOST_RECEIVE_ANTENNAS as u64, ""), "1"),
         /// Small-scale fading.
         fading: FadingModel = named("fading", "clusters"),
-        /// K factor in LOS, dB.
+        /// Rician K factor in line of sight.
         k_factor: Option<f64> = number((-60.0, 60.0, "dB"), "drawn"),
         /// RMS delay spread.
         delay_spread: Option<Span> = span("drawn"),
-        /// Whether oxygen absorbs.
+        /// True if oxygen absorbs part of the signal.
         oxygen: bool = flag("true"),
-        /// Rain, mm/h.
+        /// Rain in millimetres per hour.
         rain: f64 = number((0.0, 500.0, ""), "0"),
     }
 }

@@ -33,6 +33,10 @@ impl Field {
 
     /// A field whose correlation also falls over time.
     pub(crate) fn changing(stream: &mut Stream, distance_m: f64, duration_s: f64) -> Field {
+        debug_assert!(
+            distance_m > 0.0 && duration_s > 0.0,
+            "a field with a correlation over {distance_m} m and {duration_s} s"
+        );
         let mut waves = Waves::new(WAVES);
         for n in 0..WAVES {
             // The spectrum of exp(-r/D) in the plane is D^2 k / (1 + D^2 k^2)^(3/2); its
@@ -154,6 +158,10 @@ impl Lattice {
         corners: impl FnOnce(Square, Needed) -> [f64; 4],
     ) -> f64 {
         let step = distance_m / CELLS;
+        debug_assert!(
+            x.is_finite() && y.is_finite() && step > 0.0,
+            "a field is asked for at {x}, {y}, in steps of {step} m"
+        );
         let (column, row) = ((x / step).floor(), (y / step).floor());
         let square = (column as i64, row as i64);
         let known_as = small(square);
@@ -166,6 +174,15 @@ impl Lattice {
             self.square = known_as;
         }
         let (right, up) = (x / step - column, y / step - row);
+        debug_assert!(
+            (0.0..=1.0).contains(&right) && (0.0..=1.0).contains(&up),
+            "a place beside its square: {right}, {up}"
+        );
+        debug_assert!(
+            self.corners.iter().all(|corner| corner.is_finite()),
+            "a corner of the field is {:?}",
+            self.corners
+        );
         let [a, b, c, d] = self.corners;
         let (low, high) = (a + (b - a) * right, c + (d - c) * right);
         low + (high - low) * up
@@ -216,6 +233,7 @@ impl Map {
     pub(crate) fn within(&self, (x, y): (f64, f64)) -> [f64; 2] {
         let error = self.error.get_or_init(|| self.lattice_error());
         let value = self.field.at_place([x, y]);
+        debug_assert!(*error >= 0.0, "an error of {error}");
         [value - error, value + error]
     }
 

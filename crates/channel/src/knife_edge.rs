@@ -14,6 +14,10 @@ pub fn diffraction_parameter(
     to_receiver: Meters,
     wavelength: Meters,
 ) -> f64 {
+    debug_assert!(
+        to_transmitter.0 > 0.0 && to_receiver.0 > 0.0 && wavelength.0 > 0.0,
+        "an edge {to_transmitter:?} and {to_receiver:?} from the ends"
+    );
     let inverse = 1.0 / to_transmitter.0 + 1.0 / to_receiver.0;
     height_above_path.0 * (2.0 / wavelength.0 * inverse).sqrt()
 }
@@ -27,6 +31,7 @@ pub fn clear_beyond(wavelength: Meters) -> f64 {
 /// The approximation J(v) of equation 31. It holds for v > -0.78; below, the loss is taken
 /// as zero.
 pub fn loss(v: f64) -> Decibel {
+    debug_assert!(!v.is_nan(), "a diffraction parameter is a number");
     if v <= -0.78 {
         return Decibel(0.0);
     }

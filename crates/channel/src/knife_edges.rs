@@ -26,6 +26,14 @@ type Height = (f64, f64);
 ///
 /// At most 16 edges count: the deepest, and of some less than 2 m apart the deepest of them.
 pub fn cascaded_loss(edges: &[Edge], length_m: f64, wavelength_m: f64) -> Decibel {
+    debug_assert!(
+        edges.is_sorted_by(|one, next| one.share <= next.share),
+        "edges are out of order"
+    );
+    debug_assert!(
+        edges.iter().all(|edge| (0.0..=1.0).contains(&edge.share)),
+        "an edge stands beyond the ends"
+    );
     let mut heights = [(0.0, 0.0); MOST + 2];
     let mut count = 1;
     let shallowest = nth_deepest(edges);
@@ -95,7 +103,9 @@ fn cascade(points: &[Height], wavelength_m: f64) -> Decibel {
         let seconds = (pair[0] + 1..pair[1]).map(|edge| between(pair[0], edge, pair[1]));
         sum += seconds.fold(0.0, f64::max);
     }
-    Decibel(sum + spreading_db(points, main))
+    let total = sum + spreading_db(points, main);
+    debug_assert!(total.is_finite(), "edges take {total} dB");
+    Decibel(total)
 }
 
 /// -10 log10 of the spreading between main edges; zero with one.

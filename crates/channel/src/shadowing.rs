@@ -18,12 +18,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 ///
 /// Standard: TR 38.901 §7.4.4, equation 7.4-5.
 pub fn correlation(displacement_m: f64, distance_m: f64) -> f64 {
+    debug_assert!(
+        displacement_m >= 0.0 && distance_m > 0.0,
+        "{displacement_m} m, with a correlation distance of {distance_m} m"
+    );
     exp(-displacement_m / distance_m)
 }
 
 /// One step of the autoregressive form of the same process, `rho S + sqrt(1 - rho^2) sigma w` with
 /// a standard normal w: for those who walk along a way instead of reading a map.
 pub fn step(shadowing_db: f64, sigma_db: f64, correlation: f64, normal: f64) -> f64 {
+    debug_assert!(
+        (0.0..=1.0).contains(&correlation),
+        "a correlation of {correlation}"
+    );
     correlation * shadowing_db + (1.0 - correlation * correlation).sqrt() * sigma_db * normal
 }
 
@@ -51,6 +59,11 @@ pub(crate) struct CommonMap {
 
 impl CommonMap {
     pub(crate) fn new(scales: MapScales, seed: u64) -> CommonMap {
+        debug_assert!(
+            (0.0..=1.0).contains(&scales.between_sites),
+            "sites share {} of their shadowing",
+            scales.between_sites
+        );
         CommonMap {
             scales,
             shadowing: shadowing_fields(&scales, seed, "radio.shadowing.common", 0),

@@ -81,6 +81,7 @@ impl SmallScale {
 
     /// LOS has this share of the mean power from now on.
     pub(super) fn set_los_share(&mut self, share: f64) {
+        debug_assert!((0.0..=1.0).contains(&share), "LOS has {share} of the power");
         self.los_share = share;
     }
 

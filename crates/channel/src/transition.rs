@@ -27,6 +27,10 @@ pub(super) fn weight_behind_an_edge(v: f64) -> f64 {
 
 /// Power that a weight gives LOS over what it leaves to NLOS, dB.
 pub(super) fn lead_db(los_weight: f64) -> f64 {
+    debug_assert!(
+        (0.0..=1.0).contains(&los_weight),
+        "LOS has a weight of {los_weight}"
+    );
     let los = los_weight * los_weight;
     to_db(los / (1.0 - los))
 }
@@ -60,6 +64,14 @@ impl Transition {
             Condition::Los => (los, (1.0 - los) * other),
             Condition::Nlos => (los * other, 1.0 - los),
         };
+        debug_assert!(
+            (0.0..=1.0).contains(&los_weight),
+            "LOS has a weight of {los_weight}"
+        );
+        debug_assert!(
+            los + nlos > 0.0,
+            "neither condition has any power, at an excess of {excess_db} dB"
+        );
         Transition {
             los_share: los / (los + nlos),
             gain_db: to_db(los + nlos),

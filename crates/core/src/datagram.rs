@@ -38,6 +38,7 @@ impl Datagram {
     /// The datagram that stands in a segment's fields.
     #[inline]
     pub fn from_segment(segment: &Segment) -> Datagram {
+        debug_assert!(segment.sack.is_empty(), "a datagram has no SACK blocks");
         let answered = segment.ack.checked_sub(1);
         Datagram {
             number: segment.seq,

@@ -12,13 +12,13 @@ crate::choices! {
     pub enum DistributionKind {
         /// Always the mean.
         Constant = "constant",
-        /// Exponential.
+        /// Exponential distribution.
         Exponential = "exponential",
-        /// Uniform from zero to twice the mean.
+        /// Uniform distribution from zero to twice the mean.
         Uniform = "uniform",
-        /// Pareto with tail index `shape`, above 1.
+        /// Pareto distribution with tail index `shape`, above 1.
         Pareto = "pareto",
-        /// Log-normal; `shape` is the standard deviation of the logarithm.
+        /// Log-normal distribution. `shape` is the standard deviation of the logarithm.
         LogNormal = "log-normal",
     }
 }
@@ -38,6 +38,11 @@ impl Distribution {
     /// One draw. A constant takes no number from the stream.
     pub fn draw(&self, random: &mut Stream) -> f64 {
         let mean = self.mean;
+        debug_assert!(
+            mean >= 0.0 && self.shape >= 0.0,
+            "a distribution with a mean of {mean} and a shape of {}",
+            self.shape
+        );
         let value = match self.kind {
             DistributionKind::Constant => mean,
             DistributionKind::Exponential => random.exponential(mean),
@@ -53,6 +58,7 @@ impl Distribution {
                 math::exp(middle + self.shape * random.normal())
             }
         };
+        debug_assert!(!value.is_nan(), "{:?} drew no number", self.kind);
         value.clamp(0.0, LARGEST)
     }
 }

@@ -59,6 +59,7 @@ impl<E: Copy> EventQueue<E> {
     /// Adds `event` at `at`. O(log n); allocates only when the queue outgrows its past maximum.
     #[inline]
     pub fn schedule(&mut self, at: Time, event: E) {
+        debug_assert!(!at.is_never(), "an event is scheduled that never comes");
         let entry = Entry {
             at,
             sequence: self.scheduled,
@@ -97,6 +98,10 @@ impl<E: Copy> EventQueue<E> {
         if at > until {
             return None;
         }
+        debug_assert!(
+            least_child(&self.heap, 0).is_none_or(|least| at <= self.heap[least].at),
+            "an event comes before an earlier one"
+        );
         self.is_first_open = true;
         Some((at, event))
     }
@@ -147,6 +152,10 @@ impl<E: Copy> EventQueue<E> {
             child = parent;
         }
         heap[child] = entry;
+        debug_assert!(
+            parent_of(child).is_none_or(|parent| heap[parent].key() <= key),
+            "an event stands under a later one"
+        );
     }
 
     /// Puts an entry in place of the first one, or below it.
@@ -161,6 +170,10 @@ impl<E: Copy> EventQueue<E> {
             parent = least;
         }
         heap[parent] = entry;
+        debug_assert!(
+            least_child(heap, parent).is_none_or(|least| key <= heap[least].key()),
+            "an event stands over an earlier one"
+        );
     }
 }
 

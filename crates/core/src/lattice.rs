@@ -46,6 +46,7 @@ impl Lattice {
         let (x, y) = (to.x - from.x, to.y - from.y);
         let ((ax, ay), (bx, by)) = (self.first, self.second);
         let area = ax * by - ay * bx;
+        debug_assert!(area != 0.0, "the shifts lie along one line");
         let first = ((x * by - y * bx) / area).round();
         let second = ((y * ax - x * ay) / area).round();
         // Nearer than half the way to any of those around it is none of them.
@@ -71,6 +72,7 @@ impl Lattice {
                 }
             }
         }
+        debug_assert!(nearest.0.is_finite(), "no image is near {to:?}");
         nearest.1
     }
 }

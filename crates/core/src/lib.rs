@@ -1,11 +1,13 @@
-//! Parts that every layer of fadeout shares and nothing more: [`Time`] and units, ids, deterministic [`math`]
-//! and [`random`] streams, the [`EventQueue`], the [`Packet`] and the [`PacketPool`] of those [`UnderWay`], the [`Probe`] with its
-//! rows, the [`mod@registry`] of algorithms, the laws of queue management in [`aqm`], the limits that several
+//! Parts that every layer of fadeout shares and nothing more: [`Time`] and units, ids,
+//! deterministic [`math`] and [`random`] streams, the [`EventQueue`] and the [`Agenda`], the
+//! [`Packet`] and the [`PacketPool`] of those [`UnderWay`], the [`Probe`] with its rows, the
+//! [`mod@registry`] of algorithms, the laws of queue management in [`aqm`], the limits that several
 //! layers keep in [`agreed`], and the [`Fingerprint`] of a run.
 //!
 //! Nothing here knows a protocol. A layer takes time, randomness, probe and outputs as
 //! arguments; it owns no clock and does no I/O.
 
+mod agenda;
 pub mod agreed;
 pub mod aqm;
 pub mod data;
@@ -36,6 +38,7 @@ mod under_way;
 mod units;
 mod wake;
 
+pub use agenda::Agenda;
 pub use datagram::{DATAGRAM_HEADERS, Datagram};
 pub use distribution::{Distribution, DistributionKind};
 pub use event_queue::EventQueue;

@@ -26,6 +26,9 @@ struct Recycled<T, const PIECE: usize> {
     /// Slots that ever had an item.
     slots: usize,
     free: Vec<u32>,
+    /// Slots that hold an item, to find one that is freed twice or looked at later.
+    #[cfg(debug_assertions)]
+    is_used: Vec<bool>,
 }
 
 impl<T, const PIECE: usize> Default for Recycled<T, PIECE> {
@@ -34,6 +37,8 @@ impl<T, const PIECE: usize> Default for Recycled<T, PIECE> {
             pieces: Vec::new(),
             slots: 0,
             free: Vec::new(),
+            #[cfg(debug_assertions)]
+            is_used: Vec::new(),
         }
     }
 }
@@ -42,12 +47,43 @@ impl<T: Copy + Default + std::fmt::Debug, const PIECE: usize> Recycled<T, PIECE>
     /// A slot to write an item into; it still holds what was there before.
     #[inline]
     fn claim(&mut self) -> u32 {
-        self.free.pop().unwrap_or_else(|| self.grow())
+        let slot = self.free.pop().unwrap_or_else(|| self.grow());
+        #[cfg(debug_assertions)]
+        self.set_used(slot, true);
+        slot
     }
 
     #[inline]
     fn free(&mut self, slot: u32) {
+        #[cfg(debug_assertions)]
+        self.set_used(slot, false);
         self.free.push(slot);
+        debug_assert!(
+            self.free.len() <= self.slots,
+            "more slots are free than there are"
+        );
+    }
+
+    /// Notes whether a slot holds an item, which must change.
+    #[cfg(debug_assertions)]
+    fn set_used(&mut self, slot: u32, is_used: bool) {
+        let before = std::mem::replace(&mut self.is_used[slot as usize], is_used);
+        debug_assert!(before || is_used, "slot {slot} is freed a second time");
+        debug_assert!(
+            !before || !is_used,
+            "slot {slot} is given out a second time"
+        );
+    }
+
+    /// Asserts that a slot holds an item.
+    #[inline]
+    fn assert_used(&self, slot: u32) {
+        #[cfg(debug_assertions)]
+        debug_assert!(
+            self.is_used[slot as usize],
+            "slot {slot} was freed and is looked at"
+        );
+        let _ = slot;
     }
 
     #[cold]
@@ -59,6 +95,8 @@ impl<T: Copy + Default + std::fmt::Debug, const PIECE: usize> Recycled<T, PIECE>
                 .push(piece.try_into().expect("it has as many slots as a piece"));
         }
         self.slots += 1;
+        #[cfg(debug_assertions)]
+        self.is_used.push(false);
         slot
     }
 
@@ -68,11 +106,13 @@ impl<T: Copy + Default + std::fmt::Debug, const PIECE: usize> Recycled<T, PIECE>
 
     #[inline]
     fn at(&self, slot: u32) -> &T {
+        self.assert_used(slot);
         &self.pieces[slot as usize / PIECE][slot as usize % PIECE]
     }
 
     #[inline]
     fn at_mut(&mut self, slot: u32) -> &mut T {
+        self.assert_used(slot);
         &mut self.pieces[slot as usize / PIECE][slot as usize % PIECE]
     }
 }
@@ -134,6 +174,11 @@ impl PacketPool {
 
     #[inline(always)]
     fn store(&mut self, under_way: UnderWay, segment: &Segment) -> PacketId {
+        debug_assert!(
+            segment.options_len() <= 40,
+            "{} bytes of options, and a header has room for 40 (RFC 9293 section 3.1)",
+            segment.options_len()
+        );
         let content = match Usual::of(segment) {
             Some(usual) => Content::Usual(usual),
             None => self.put_beside(segment),
@@ -178,6 +223,10 @@ impl PacketPool {
             self.beside.free(at);
         }
         self.packets.free(id.0);
+        debug_assert!(
+            self.beside.len() <= self.packets.len(),
+            "a segment is left without its packet"
+        );
     }
 
     /// Frees a slot and returns its packet.

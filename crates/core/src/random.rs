@@ -46,6 +46,10 @@ impl Stream {
 
     /// Uniform in `[low, high)`.
     pub fn uniform_in(&mut self, low: f64, high: f64) -> f64 {
+        debug_assert!(
+            low <= high,
+            "a uniform number needs a range: {low} to {high}"
+        );
         low + (high - low) * self.uniform()
     }
 
@@ -58,11 +62,13 @@ impl Stream {
 
     /// Whether an event of probability `p` happens.
     pub fn chance(&mut self, p: f64) -> bool {
+        debug_assert!(!p.is_nan(), "a probability is a number");
         self.uniform() < p
     }
 
     /// Exponential with the given mean, by inversion.
     pub fn exponential(&mut self, mean: f64) -> f64 {
+        debug_assert!(mean >= 0.0, "an exponential number has a mean of {mean}");
         -mean * math::ln(1.0 - self.uniform())
     }
 

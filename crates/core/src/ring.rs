@@ -47,6 +47,7 @@ impl<T: Copy + Default> Ring<T> {
     /// Items inside.
     #[inline]
     pub fn len(&self) -> usize {
+        debug_assert!(self.first <= self.end, "the ring ends before it begins");
         (self.end - self.first) as usize
     }
     /// Whether nothing is inside.
@@ -60,6 +61,7 @@ impl<T: Copy + Default> Ring<T> {
         if self.len() == self.slots.len() {
             self.grow();
         }
+        debug_assert!(self.len() < self.slots.len(), "the ring has no room");
         let number = self.end;
         let slot = self.slot(number);
         self.slots[slot] = item;
@@ -128,6 +130,10 @@ impl<T: Copy + Default> Ring<T> {
             slots[number as usize & (size - 1)] = self.slots[self.slot(number)];
         }
         self.slots = slots;
+        debug_assert!(
+            self.slots.len().is_power_of_two(),
+            "a slot is found by masking"
+        );
     }
 }
 

@@ -186,6 +186,11 @@ impl UnderWay {
         let len = match self.content {
             Content::Usual(Usual { len, .. }) | Content::Beside { len, .. } => len,
         };
+        debug_assert!(
+            u32::from(self.headers) >= crate::DATAGRAM_HEADERS,
+            "a packet has {} bytes of headers",
+            self.headers
+        );
         u32::from(self.headers) + len
     }
 

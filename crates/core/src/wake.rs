@@ -31,6 +31,7 @@ impl Wake {
         if at >= self.armed_at {
             return None;
         }
+        debug_assert!(!at.is_never(), "a wake-up is armed that never comes");
         self.armed_at = at;
         self.generation = self.generation.wrapping_add(1);
         Some(self.generation)
@@ -40,6 +41,10 @@ impl Wake {
     #[inline]
     pub fn fire(&mut self, generation: u32) -> bool {
         let current = generation == self.generation;
+        debug_assert!(
+            !current || !self.armed_at.is_never(),
+            "a wake-up fires that was not armed"
+        );
         if current {
             self.armed_at = Time::NEVER;
         }

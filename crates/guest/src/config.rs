@@ -85,8 +85,8 @@ pub enum GuestError {
     },
     /// The kernel does not come to rest.
     #[error(
-        "kernel of \"{name}\" did not come to rest at {at_s} s of its time, in {seconds} s or in all the steps \
-         that it may take: a program in it spins{last}"
+        "kernel of \"{name}\" did not become idle at {at_s} s of its time, within {seconds} s or \
+         the largest number of steps: a program in it runs forever{last}"
     )]
     Spins {
         /// Its name.
@@ -99,7 +99,7 @@ pub enum GuestError {
         last: String,
     },
     /// The kernel does something that it must not.
-    #[error("kernel of \"{name}\" does what no kernel does: {fault}")]
+    #[error("kernel of \"{name}\" broke the protocol: {fault}")]
     Fault {
         /// Its name.
         name: String,
@@ -107,7 +107,7 @@ pub enum GuestError {
         fault: Fault,
     },
     /// There is no agent in it.
-    #[error("kernel of \"{name}\" was ready for nothing after {seconds} s of its time{last}")]
+    #[error("kernel of \"{name}\" was not ready after {seconds} s of its time{last}")]
     Silent {
         /// Its name.
         name: String,
@@ -118,14 +118,15 @@ pub enum GuestError {
     },
     /// The kernel was built before it could do this.
     #[error(
-        "kernel of \"{name}\" does not leave its times in shared memory; expected Linux 6.11 or later"
+        "kernel of \"{name}\" does not report its timers in shared memory; expected Linux 6.11 or \
+         later"
     )]
     Old {
         /// Its name.
         name: String,
     },
     /// The machine is not one for it.
-    #[error("kernel of \"{name}\": user-mode Linux runs on Linux alone")]
+    #[error("kernel of \"{name}\": user-mode Linux runs only on Linux")]
     Elsewhere {
         /// Its name.
         name: String,

@@ -140,6 +140,10 @@ impl Blocks {
 
     pub(crate) fn transmit(&mut self, now: Time, size: u32) -> Transmission {
         self.close(now);
+        debug_assert!(
+            self.free_at <= self.received_at || self.newest.is_none(),
+            "a block is received before it is out"
+        );
         let mut work = u64::from(size).saturating_mul(8_000_000_000);
         let mut first = None;
         loop {

@@ -7,7 +7,7 @@ use fadeout_core::{Rate, Span, Time};
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LinkError {
     /// The link would never send anything.
-    #[error("the rate is zero for ever; expected a positive rate")]
+    #[error("the rate is always zero; expected a positive rate")]
     NeverSends,
     /// A rate that varies or is sent in blocks, too small to simulate packet by packet.
     #[error(
@@ -65,9 +65,7 @@ pub enum LinkError {
     #[error("{0} is zero; expected at least 1")]
     ZeroLimit(&'static str),
     /// A listed arrival that is zero or does not come after the one before it.
-    #[error(
-        "arrival {ordinal} is listed after {previous}; expected ordinals that increase, from 1 on"
-    )]
+    #[error("arrival {ordinal} is listed after {previous}; expected increasing ordinals from 1 on")]
     Ordinal {
         /// The ordinal.
         ordinal: u64,
@@ -119,7 +117,8 @@ pub enum TraceError {
 pub enum OrdinalsError {
     /// A line that is not an ordinal.
     #[error(
-        "line {line}: found {found:?}; expected an arrival's ordinal, a whole number from 1 on"
+        "line {line}: found {found:?}; expected the ordinal of an arrival, a whole number from 1 \
+         on"
     )]
     NotAnOrdinal {
         /// One-based line number.
@@ -128,7 +127,7 @@ pub enum OrdinalsError {
         found: String,
     },
     /// An ordinal that does not come after the one above.
-    #[error("line {line}: {ordinal} comes after {previous}; expected ordinals that increase")]
+    #[error("line {line}: {ordinal} comes after {previous}; expected increasing ordinals")]
     OutOfOrder {
         /// One-based line number.
         line: usize,
@@ -181,7 +180,7 @@ pub enum SeriesError {
     /// A time that does not increase, or a first one that is not zero.
     #[error("line {line}: {}", .previous.map_or_else(
         || format!("the first row is at {time_s} s; expected 0"),
-        |previous| format!("{time_s} s comes after {previous} s; expected times that increase"),
+        |previous| format!("{time_s} s comes after {previous} s; expected increasing times"),
     ))]
     Time {
         /// One-based line number.

@@ -210,6 +210,7 @@ impl Link {
                 None => self.carry(now, packet, size),
             }
         }
+        self.assert_conserved();
         self.report_queue(now, probe);
     }
 
@@ -232,6 +233,8 @@ impl Link {
                 out.push(carried.packet);
             }
         }
+        self.assert_conserved();
+        debug_assert!(self.wake_at() > now, "what is due at {now} was left undone");
     }
 
     /// When [`on_wake`](Self::on_wake) next has something to do; [`Time::NEVER`] when idle.
@@ -314,6 +317,30 @@ impl Link {
                 loss_db: blockage.loss_db,
             });
         }
+    }
+
+    /// Asserts that packets in are those that came out, were lost or taken out, or are inside.
+    /// The far end of a parted link counts none in.
+    #[inline]
+    fn assert_conserved(&self) {
+        debug_assert!(
+            self.stats.packets_in == 0
+                || self.stats.packets_in
+                    == self.stats.packets_gone() + self.packets_inside() as u64,
+            "packets are not conserved: {:?} and {} inside",
+            self.stats,
+            self.packets_inside()
+        );
+        debug_assert!(
+            self.managed
+                .as_ref()
+                .is_none_or(|managed| managed.dropped.is_empty()),
+            "a packet that was dropped was not seen to"
+        );
+        debug_assert!(
+            self.managed.is_some() || self.serve_at.is_never(),
+            "a packet waits for the transmitter in no queue"
+        );
     }
 
     /// Counts a packet that comes in; its size on the link.
@@ -475,6 +502,14 @@ impl Link {
         let is_lost = self.effect == Some(BlockageEffect::Lost)
             && !departs_at.is_never()
             && self.blockages.hits(first, last);
+        debug_assert!(
+            departs_at >= now,
+            "a packet departs before it arrives, at {now}"
+        );
+        debug_assert!(
+            first <= last && last <= departs_at || departs_at.is_never(),
+            "a packet is on the air from {first} to {last} and departs at {departs_at}"
+        );
         let arrives_at = departs_at.saturating_add(delay);
         let leaves_queue_at = if self.counts_delay_line {
             arrives_at

@@ -72,7 +72,15 @@ impl RadioStates {
         if !promotion.is_zero() {
             self.opens_at = now.saturating_add(promotion);
         }
+        debug_assert!(
+            promotion.is_zero() || self.opens_at >= now,
+            "a promotion ends before it begins"
+        );
         self.on_activity(self.opens_at.max(now));
+        debug_assert!(
+            self.state_at(self.opens_at.max(now)) == RadioState::Dch,
+            "a promoted phone cannot send"
+        );
         self.opens_at
     }
 

@@ -150,7 +150,7 @@ mod tests {
         );
         assert_eq!(
             error("time_s,delay_ms\n0,1\n1,2\n1,2"),
-            "line 4: 1 s comes after 1 s; expected times that increase"
+            "line 4: 1 s comes after 1 s; expected increasing times"
         );
     }
 }

@@ -33,6 +33,10 @@ impl LinkStats {
     pub fn dropped_total(&self) -> u64 {
         self.drops.iter().sum()
     }
+    /// Packets that are no longer inside.
+    pub(crate) fn packets_gone(&self) -> u64 {
+        self.packets_out + self.packets_taken + self.dropped_total()
+    }
     pub(crate) fn count_in(&mut self, size: u32) {
         self.packets_in += 1;
         self.bytes_in.0 += u64::from(size);
@@ -40,6 +44,10 @@ impl LinkStats {
     pub(crate) fn count_out(&mut self, size: u32) {
         self.packets_out += 1;
         self.bytes_out.0 += u64::from(size);
+        debug_assert!(
+            self.bytes_out <= self.bytes_in || self.packets_in == 0,
+            "more bytes came out than in"
+        );
     }
     pub(crate) fn count_drop(&mut self, cause: DropCause) {
         self.drops[cause as usize] += 1;

@@ -41,6 +41,10 @@ impl<T: Copy> Steps<T> {
 
     /// The step after the one returned last, and when it ends.
     pub(crate) fn next_step(&mut self) -> (Time, T) {
+        debug_assert!(
+            self.next < self.steps.len(),
+            "the last step was passed for good"
+        );
         let value = self.steps[self.next].1;
         self.next += 1;
         if let Some(step) = self.steps.get(self.next) {
@@ -63,6 +67,7 @@ impl<T: Copy> Steps<T> {
         if let (0, Some(period)) = (self.next, self.repeat_every) {
             let whole = at.since(self.base).as_nanos() / period.as_nanos();
             self.base = self.base.saturating_add(period.saturating_mul(whole));
+            debug_assert!(self.base <= at, "a repetition is passed over that goes on");
         }
     }
 }

@@ -66,6 +66,32 @@ impl Transit {
         self.next_leave_at = self.next_leave_at.min(carried.leaves_queue_at);
         self.queued_packets += 1;
         self.queued_bytes += u64::from(carried.size);
+        debug_assert!(
+            carried.leaves_queue_at <= carried.arrives_at,
+            "a packet arrives before it leaves the queue"
+        );
+        self.assert_invariants();
+    }
+
+    /// Asserts that the figures beside the lines are those of the lines.
+    #[inline]
+    fn assert_invariants(&self) {
+        debug_assert!(
+            self.queued_packets <= self.packets() as u64,
+            "more packets are queued than are inside"
+        );
+        debug_assert!(
+            self.queued_packets > 0 || self.next_leave_at.is_never(),
+            "none is queued and one leaves"
+        );
+        debug_assert!(
+            self.queued_packets > 0 || self.queued_bytes == 0,
+            "bytes are queued in no packet"
+        );
+        debug_assert!(
+            self.packets() > 0 || self.next_arrival_at.is_never(),
+            "none is inside and one arrives"
+        );
     }
 
     /// Counts off the packets that have left the queue by `now`.
@@ -84,7 +110,9 @@ impl Transit {
         };
         self.queued_packets -= left.packets;
         self.queued_bytes -= left.bytes;
+        debug_assert!(left.next_at > now, "what leaves by now is still queued");
         self.next_leave_at = left.next_at;
+        self.assert_invariants();
     }
 
     /// Takes the next packet if it has reached the far end by `now`. Call
@@ -98,7 +126,16 @@ impl Transit {
             Line::InOrder(line) => line.pop()?,
             Line::Overtaking(line) => line.pop()?,
         };
+        debug_assert!(
+            carried.leaves_queue_at <= now,
+            "a packet arrives that is still queued"
+        );
+        debug_assert!(
+            carried.arrives_at <= next_arrival_at,
+            "a packet comes out after a later one"
+        );
         self.next_arrival_at = next_arrival_at;
+        self.assert_invariants();
         Some(carried)
     }
 
@@ -112,6 +149,7 @@ impl Transit {
         (self.queued_packets, self.queued_bytes) = (0, 0);
         self.next_leave_at = Time::NEVER;
         self.next_arrival_at = next_arrival_at;
+        self.assert_invariants();
     }
 
     /// When the next packet reaches the far end.
@@ -160,6 +198,10 @@ impl InOrder {
             carried.leaves_queue_at = carried.leaves_queue_at.max(ahead.leaves_queue_at);
             carried.arrives_at = carried.arrives_at.max(ahead.arrives_at);
         }
+        debug_assert!(
+            self.first_queued >= self.ring.first(),
+            "the first in the queue has arrived"
+        );
         self.ring.push(*carried);
     }
 

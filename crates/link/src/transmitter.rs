@@ -137,6 +137,10 @@ impl Fluid {
         } else if self.free_at.is_never() {
             return NEVER;
         }
+        debug_assert!(
+            self.free_at >= now,
+            "a transmission begins before the packet came"
+        );
         let first = self.free_at;
         let departs_at = self.finish(work_of(size));
         Fluid::transmission(first, departs_at)
@@ -186,6 +190,7 @@ impl Fluid {
                 self.piece = self.pieces.piece_at(self.free_at);
             }
             let Piece { until, rate } = self.piece;
+            debug_assert!(until > self.free_at, "a piece of the rate is over");
             if rate.is_unlimited() {
                 return self.free_at;
             }
@@ -195,6 +200,10 @@ impl Fluid {
                 let nanos = work.div_ceil(rate);
                 if nanos <= room.as_nanos() {
                     self.free_at += Span::from_nanos(nanos);
+                    debug_assert!(
+                        self.free_at <= until,
+                        "a piece ends before the departure in it"
+                    );
                     self.spare = match work % rate {
                         0 => 0,
                         sent_last => rate - sent_last,

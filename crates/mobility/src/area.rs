@@ -12,11 +12,11 @@ fadeout_core::parameters! {
     pub struct Area {
         /// Western edge of the area.
         pub x_min: f64 = number(METRES, "0"),
-        /// Eastern edge.
+        /// Eastern edge of the area.
         pub x_max: f64 = number(METRES, "100"),
-        /// Southern edge.
+        /// Southern edge of the area.
         pub y_min: f64 = number(METRES, "0"),
-        /// Northern edge.
+        /// Northern edge of the area.
         pub y_max: f64 = number(METRES, "100"),
     }
 }

@@ -12,9 +12,9 @@ fadeout_core::parameters! {
     /// Goes straight on at one speed.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Line {
-        /// Speed towards east.
+        /// Speed towards the east.
         pub x_speed: f64 = number(SPEED, "0"),
-        /// Speed towards north.
+        /// Speed towards the north.
         pub y_speed: f64 = number(SPEED, "0"),
     }
 }
@@ -23,7 +23,7 @@ impl Registered for Line {
     const ENTRY: Entry = Entry::new(
         "line",
         "deterministic",
-        "Goes straight on at one speed.",
+        "The UE goes straight on at a constant speed.",
         "none",
     )
     .with_aliases(&["constant-velocity"])

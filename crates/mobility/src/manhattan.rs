@@ -17,30 +17,30 @@ fadeout_core::parameters! {
     /// The parameters that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Manhattan {
-        /// Western street.
+        /// Position of the westernmost street.
         pub x_min: f64 = number(METRES, "0"),
-        /// Southern street.
+        /// Position of the southernmost street.
         pub y_min: f64 = number(METRES, "0"),
-        /// Blocks from west to east.
+        /// Number of blocks from west to east.
         pub x_blocks: u32 = integer(BLOCKS, "4"),
-        /// Blocks from south to north.
+        /// Number of blocks from south to north.
         pub y_blocks: u32 = integer(BLOCKS, "4"),
-        /// From one street to the next one east of it.
+        /// Distance from a street to the next one east of it.
         pub x_pitch: f64 = number(PITCH, "25"),
-        /// From one street to the next one north of it.
+        /// Distance from a street to the next one north of it.
         pub y_pitch: f64 = number(PITCH, "25"),
         /// Speeds.
         pub speeds: Speeds = group(),
-        /// From one chance to change the speed to the next.
+        /// Distance between two chances to change the speed.
         pub update_distance: f64 = number((0.1, 1e5, "m"), "5"),
-        /// Probability to change the speed at such a chance.
+        /// Probability of a change of speed at each chance.
         pub change_probability: f64 = number(SHARE, "0.2"),
-        /// Probability to turn left or right, each as often, where four streets meet. Where fewer meet
-        /// each way on is as likely; nobody turns back.
+        /// Probability of a turn at a crossing of four streets. Left and right turns are equally
+        /// likely. Where fewer streets meet, all ways on are equally likely, and no UE turns back.
         pub turn_probability: f64 = number(SHARE, "0.5"),
-        /// Probability to pause before the speed changes.
+        /// Probability of a pause before a change of speed.
         pub pause_probability: f64 = number(SHARE, "0"),
-        /// Longest pause, of which each is drawn uniformly.
+        /// Longest pause. Each pause is drawn uniformly from zero to this value.
         pub max_pause: Span = span("0 s"),
     }
 }
@@ -49,7 +49,8 @@ impl Registered for Manhattan {
     const ENTRY: Entry = Entry::new(
         "manhattan",
         "random",
-        "Goes along the streets of a grid, with new speeds by distance; stationary from the start.",
+        "The UE goes along the streets of a grid and changes its speed by distance. It is \
+         stationary from the start.",
         "ETSI TR 101 112 clause B.1.6.4.2; BonnMotion's ManhattanGrid",
     )
     .with_aliases(&["manhattan-grid"])
@@ -109,7 +110,9 @@ impl Walk {
         let each_metre =
             streets.change_probability * streets.pause_probability / streets.update_distance;
         let pause = each_metre * 0.5 * streets.max_pause.as_secs_f64();
-        pause / (pause + streets.speeds.mean_pace())
+        let share = pause / (pause + streets.speeds.mean_pace());
+        debug_assert!((0.0..=1.0).contains(&share), "a share of pauses of {share}");
+        share
     }
 
     /// Metres from a chance to change the speed to the change.
@@ -199,6 +202,11 @@ impl Walk {
             (true, false, false) => ahead,
             (false, false, false) => (self.way + 2) % 4,
         };
+        debug_assert!(
+            self.leads(self.way),
+            "no street leads that way from crossing {:?}",
+            self.left
+        );
     }
 
     /// Up to the next crossing or change of speed.
@@ -206,6 +214,15 @@ impl Walk {
         let (start, way) = (self.place(), WAYS[self.way]);
         let (to_crossing, to_change) = (self.length() - self.gone, self.until_change);
         let length = to_crossing.min(to_change);
+        debug_assert!(
+            self.speed > 0.0 && self.speed.is_finite(),
+            "a walk at {} m/s",
+            self.speed
+        );
+        debug_assert!(
+            length >= 0.0,
+            "a walk of {length} m, {to_crossing} m from the next crossing"
+        );
         let lasts = Span::from_secs_f64(length / self.speed).max(Span::from_nanos(1));
         let leg = Leg {
             from: now,

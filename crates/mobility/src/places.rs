@@ -154,6 +154,7 @@ impl Places {
             }
         }
         self.edges.sort_unstable_by(in_order);
+        assert_on_the_line(&self.edges);
         &self.edges
     }
 
@@ -216,6 +217,7 @@ impl Places {
             self.edges.extend(boxes.behind(&obstacle));
         }
         self.edges.sort_unstable_by(in_order);
+        assert_on_the_line(&self.edges);
         &self.edges
     }
 
@@ -275,12 +277,26 @@ impl Motion for Places {
     fn foliage_m(&mut self, from: Point, to: Point) -> f64 {
         let through = |tree: &Obstacle| tree.crossing(from, to).map(|it| it.leaves - it.enters);
         let shares = self.foliage.iter().filter_map(through);
-        shares.sum::<f64>() * from.distance_to(to)
+        let through = shares.sum::<f64>();
+        debug_assert!(through >= 0.0, "{through} of a line lie in foliage");
+        through * from.distance_to(to)
     }
 
     fn obstruction(&mut self, ends: (Point, Point), clear: f64) -> f64 {
         self.buildings.obstruction(ends, clear)
     }
+}
+
+/// Asserts that each obstacle between two places stands there.
+fn assert_on_the_line(edges: &[Edge]) {
+    debug_assert!(
+        edges.iter().all(|edge| (0.0..=1.0).contains(&edge.share)),
+        "an edge stands beyond the ends of its line"
+    );
+    debug_assert!(
+        edges.iter().all(|edge| !edge.depth.is_nan()),
+        "an edge of no depth"
+    );
 }
 
 fn in_order(one: &Edge, other: &Edge) -> Ordering {

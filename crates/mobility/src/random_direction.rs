@@ -14,7 +14,7 @@ fadeout_core::parameters! {
     /// The parameters that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct RandomDirection {
-        /// Where one roams.
+        /// Area in which the UE moves.
         pub area: Area = group(),
         /// Speeds, drawn for each way to the edge.
         pub speeds: Speeds = group(),
@@ -27,7 +27,8 @@ impl Registered for RandomDirection {
     const ENTRY: Entry = Entry::new(
         "random-direction",
         "random",
-        "Goes straight to the edge of a rectangle, pauses, and goes another way; stationary from the start.",
+        "The UE goes straight to the edge of a rectangle, pauses, and takes another direction. It \
+         is stationary from the start.",
         "E. Royer, P. Melliar-Smith, L. Moser, An Analysis of the Optimum Node Density for Ad hoc \
          Mobile Networks, IEEE ICC 2001",
     )
@@ -61,7 +62,9 @@ impl RandomDirection {
         let (width, depth) = self.area.rectangle().size();
         let way = PI * width * depth / (2.0 * (width + depth));
         let pause = self.pause.as_secs_f64();
-        pause / (pause + way * self.speeds.mean_pace())
+        let share = pause / (pause + way * self.speeds.mean_pace());
+        debug_assert!((0.0..=1.0).contains(&share), "a share of pauses of {share}");
+        share
     }
 }
 
@@ -94,6 +97,8 @@ impl Walk {
             (false, _, true) => 1.5 * PI,
             (false, _, false) => 0.5 * PI,
         };
+        debug_assert!(speed > 0.0 && speed.is_finite(), "a walk at {speed} m/s");
+        debug_assert!(across.min(up).is_finite(), "a walk that reaches no edge");
         let lasts = Span::from_secs_f64(across.min(up) / speed);
         self.is_pausing = false;
         Leg {

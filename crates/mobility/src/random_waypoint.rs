@@ -13,9 +13,9 @@ fadeout_core::parameters! {
     /// The parameters that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct RandomWaypointParameters {
-        /// Where one roams.
+        /// Area in which the UE moves.
         pub area: Area = group(),
-        /// Speeds, drawn for each leg.
+        /// Speeds, drawn for each way to a place.
         pub speeds: SpeedRange = group(&[("min-speed", "0.5"), ("max-speed", "1.5")]),
         /// Pause at each place.
         pub pause: Span = span("2 s"),
@@ -26,7 +26,8 @@ impl Registered for RandomWaypointParameters {
     const ENTRY: Entry = Entry::new(
         "random-waypoint",
         "random",
-        "Goes to places drawn uniformly from a rectangle, with pauses; stationary from the start.",
+        "The UE goes to places drawn uniformly from a rectangle, with pauses. It is stationary \
+         from the start.",
         "W. Navidi, T. Camp, Stationary Distributions for the Random Waypoint Mobility Model, IEEE \
          TMC 3(1), 2004",
     )
@@ -99,13 +100,19 @@ impl RandomWaypoint {
     /// Probability to find the node pausing.
     pub fn pause_probability(&self) -> f64 {
         let pause = self.pause.as_secs_f64();
-        pause / (pause + mean_leg(self.area) / self.mean_speed())
+        let share = pause / (pause + mean_leg(self.area) / self.mean_speed());
+        debug_assert!((0.0..=1.0).contains(&share), "a share of pauses of {share}");
+        share
     }
 
     fn draw_place(&mut self) -> Point {
         let Rectangle { low, high } = self.area;
         let x = self.random.uniform_in(low.0, high.0);
         let y = self.random.uniform_in(low.1, high.1);
+        debug_assert!(
+            (low.0..=high.0).contains(&x) && (low.1..=high.1).contains(&y),
+            "a place outside the area: {x}, {y}"
+        );
         Point::new(x, y, self.height)
     }
 }
@@ -161,6 +168,7 @@ impl DrawnLegs for RandomWaypoint {
         self.is_walking = true;
         let (low, high) = self.speeds.bounds();
         let (to, speed) = (self.draw_place(), self.random.uniform_in(low, high));
+        debug_assert!(speed > 0.0 && speed.is_finite(), "a walk at {speed} m/s");
         let leg = Leg::walk(now, here, to, speed);
         // A leg of no length would be drawn without end in an area of one float.
         Leg {

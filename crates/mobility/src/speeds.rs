@@ -11,9 +11,10 @@ fadeout_core::choices! {
     /// From what speeds are drawn.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum SpeedLaw {
-        /// Uniform between the lowest and the highest.
+        /// Uniform distribution between the lowest and the highest speed.
         Uniform = "uniform",
-        /// Normal; what lies beyond the lowest or the highest is set to it.
+        /// Normal distribution. Values beyond the lowest or the highest speed are set to that
+        /// speed.
         Normal = "normal",
     }
 }
@@ -22,7 +23,7 @@ fadeout_core::parameters! {
     /// Between which speeds one moves.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct SpeedRange {
-        /// Lowest speed; above zero.
+        /// Lowest speed, above zero.
         pub min_speed: f64 = number(SPEED, "5"),
         /// Highest speed.
         pub max_speed: f64 = number(SPEED, "30"),
@@ -33,13 +34,13 @@ fadeout_core::parameters! {
     /// The speeds of those who draw a new one from time to time.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Speeds {
-        /// Law of the speeds that are drawn.
+        /// Distribution of the speeds that are drawn.
         pub speed_law: SpeedLaw = choice(SpeedLaw::NAMES, "uniform"),
-        /// Between which speeds.
+        /// Range of the speeds.
         pub range: SpeedRange = group(),
-        /// Mean of the normal law, before it is cut.
+        /// Mean of the normal distribution, before it is limited.
         pub mean_speed: f64 = number(SPEED, "15"),
-        /// Standard deviation of the normal law.
+        /// Standard deviation of the normal distribution, before it is limited.
         pub speed_deviation: f64 = number(SPEED, "3"),
     }
 }
@@ -54,7 +55,8 @@ impl SpeedRange {
             return Ok(());
         }
         Err(MobilityError(format!(
-            "speeds from {low} to {high} m/s; expected a lowest above zero and a highest not below it"
+            "speeds from {low} to {high} m/s; expected a lowest speed above zero and a highest one \
+             not below it"
         )))
     }
 

@@ -11,8 +11,13 @@ use fadeout_core::registry::{Entry, Registered, Settings};
 pub struct Standing;
 
 impl Registered for Standing {
-    const ENTRY: Entry = Entry::new("static", "deterministic", "Stays where it is.", "none")
-        .with_aliases(&["fixed"]);
+    const ENTRY: Entry = Entry::new(
+        "static",
+        "deterministic",
+        "The UE stays where it is.",
+        "none",
+    )
+    .with_aliases(&["fixed"]);
 
     fn with(_: &Settings<'_>, (): ()) -> Self {
         Standing

@@ -49,8 +49,13 @@ impl Leg {
     /// Place and velocity at `time`, which lies on the leg or beyond its ends.
     pub fn at(&self, time: Time) -> Kinematics {
         let passed = time.min(self.until).since(self.from);
+        let position = self.start + self.velocity * passed.as_secs_f64();
+        debug_assert!(
+            position.x.is_finite() && position.y.is_finite() && position.z.is_finite(),
+            "a node is at {position:?}"
+        );
         Kinematics {
-            position: self.start + self.velocity * passed.as_secs_f64(),
+            position,
             velocity: self.velocity,
         }
     }
@@ -140,7 +145,7 @@ impl Track {
             let has_speed = waypoint.speed > 0.0 && waypoint.speed.is_finite();
             if waypoint.place != place && !has_speed {
                 return Err(MobilityError(format!(
-                    "waypoint {number}: the speed is {} m/s; expected one above zero",
+                    "waypoint {number}: the speed is {} m/s; expected a speed above zero",
                     waypoint.speed
                 )));
             }
@@ -164,6 +169,10 @@ impl Track {
     /// # Panics
     /// Without a leg.
     pub fn legs(legs: Vec<Leg>) -> Track {
+        debug_assert!(
+            legs.windows(2).all(|pair| pair[0].from <= pair[1].from),
+            "legs are out of order"
+        );
         let first = legs.first().expect("a track has a leg");
         Track {
             current: Leg {
@@ -205,9 +214,21 @@ impl Track {
                     }
                     _ => return Kinematics::at_rest(self.current.end()),
                 },
-                Rest::Drawn(model) => self.current = model.next_leg(&self.current),
+                Rest::Drawn(model) => {
+                    let next = model.next_leg(&self.current);
+                    debug_assert!(
+                        next.from == self.current.until && next.until >= next.from,
+                        "a leg does not follow the one before it: {next:?}"
+                    );
+                    self.current = next;
+                }
             }
         }
+        debug_assert!(
+            time >= self.current.from,
+            "{time} is asked for after {}",
+            self.current.from
+        );
         self.current.at(time)
     }
 

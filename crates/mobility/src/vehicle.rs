@@ -90,6 +90,7 @@ impl Pose {
     /// A pose between two, a share of the way from this to `other`; a place that no vehicle drives to in
     /// between is jumped to at the end.
     pub(crate) fn towards(&self, other: &Pose, share: f64) -> Pose {
+        debug_assert!(share.is_finite(), "a share of {share} of the way");
         let (x, y) = (other.front.0 - self.front.0, other.front.1 - self.front.1);
         let turns = (other.heading - self.heading) / (2.0 * std::f64::consts::PI);
         let turn = (turns - turns.round()) * 2.0 * std::f64::consts::PI;
@@ -114,7 +115,8 @@ impl Mix {
             return Ok(Mix(bodies));
         }
         Err(MobilityError(format!(
-            "{} vehicle types with shares that add up to {total}; expected at least one above zero",
+            "{} vehicle types with shares that add up to {total}; expected at least one share \
+             above zero",
             bodies.len()
         )))
     }
@@ -143,6 +145,7 @@ impl Mix {
 
     fn draw_by(&self, random: &mut Stream, weight: impl Fn(&Body) -> f64) -> usize {
         let total: f64 = self.0.iter().map(&weight).sum();
+        debug_assert!(total > 0.0, "no type of vehicle has a share");
         let mut left = total * random.uniform();
         for (number, body) in self.0.iter().enumerate() {
             left -= weight(body);

@@ -218,17 +218,11 @@ impl Host {
             ..
         } = opening;
         let mut config = config.clone();
-        config.ecn = match self.settings.ecn {
-            // Linux: DCTCP always asks for it.
-            _ if matches!(congestion, Congestion::Dctcp(_)) => tcp::EcnMode::Automatic,
-            EcnMode::Always => tcp::EcnMode::Classic,
-            EcnMode::Accurate => tcp::EcnMode::Accurate,
-            EcnMode::AccurateOrClassic | EcnMode::AccurateWhenAsked if is_passive => {
-                tcp::EcnMode::Accurate
-            }
-            EcnMode::AccurateOrClassic => tcp::EcnMode::Classic,
-            EcnMode::WhenAsked if is_passive => tcp::EcnMode::Classic,
-            EcnMode::AccurateWhenAsked | EcnMode::WhenAsked | EcnMode::Never => tcp::EcnMode::Off,
+        // Linux: DCTCP always asks for it.
+        config.ecn = if matches!(congestion, Congestion::Dctcp(_)) {
+            tcp::EcnMode::Automatic
+        } else {
+            ecn_of(self.settings.ecn, is_passive)
         };
         let is_accurate = config.ecn == tcp::EcnMode::Accurate;
         config.accurate_ecn = is_accurate.then_some(self.settings.accurate_ecn);
@@ -462,5 +456,20 @@ fn last_burst(segments: &[Outgoing]) -> u64 {
         None => 0,
         Some((last, _)) if !pushes(last) => 1,
         Some((_, before)) => 1 + before.iter().rev().take_while(|one| !pushes(one)).count() as u64,
+    }
+}
+
+/// Returns the use of ECN under the machine's setting. A passive opening may accept a mode that
+/// an active one does not ask for.
+fn ecn_of(mode: EcnMode, is_passive: bool) -> tcp::EcnMode {
+    match mode {
+        EcnMode::Always => tcp::EcnMode::Classic,
+        EcnMode::Accurate => tcp::EcnMode::Accurate,
+        EcnMode::AccurateOrClassic | EcnMode::AccurateWhenAsked if is_passive => {
+            tcp::EcnMode::Accurate
+        }
+        EcnMode::AccurateOrClassic => tcp::EcnMode::Classic,
+        EcnMode::WhenAsked if is_passive => tcp::EcnMode::Classic,
+        EcnMode::AccurateWhenAsked | EcnMode::WhenAsked | EcnMode::Never => tcp::EcnMode::Off,
     }
 }

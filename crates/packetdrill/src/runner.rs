@@ -1,5 +1,6 @@
 //! A script in virtual time: each event at its time, each segment against what is expected.
 
+use crate::code::Statement;
 use crate::compare::{self, Clock};
 use crate::evaluate::{Scope, Value};
 use crate::fast_open::{self, Cache};
@@ -100,13 +101,7 @@ impl<'a> Runner<'a> {
 
     fn event(&mut self, event: &Event) -> Result<(), Problem> {
         let base = self.host.now;
-        let (from, to) = match event.when {
-            When::At(at) => (START + at, START + at),
-            When::After(after) => (base + after, base + after),
-            When::Between(from, to) => (START + from, START + to),
-            When::Within(from, to) => (base + from, base + to),
-            When::Whenever => (Time::ZERO, base + PATIENCE),
-        };
+        let (from, to) = bounds(event.when, base);
         if let Action::Outbound(spec) = &event.action {
             return self.outbound(event, spec, from, to);
         }
@@ -140,34 +135,41 @@ impl<'a> Runner<'a> {
                 });
                 self.call(event.line, call, until)?;
             }
-            Action::Command(text) => {
-                let slept = self.host.settings.command(event.line, text)?;
-                if std::mem::take(&mut self.host.settings.is_forgetful) {
-                    self.host.cache = Cache::default();
-                }
-                if Host::congestion(&self.host.settings.congestion).is_none() {
-                    let name = &self.host.settings.congestion;
-                    let message = format!("the congestion control `{name}` is not supported");
-                    return Err(Problem::unsupported(event.line, message));
-                }
-                self.advance(self.host.now + slept)?;
-            }
-            Action::Code(statements) => {
-                let connection = self.host.connection.as_ref();
-                let now = self.host.now;
-                let state = |name: &str| state::value(connection, now, name);
-                let mut scope = Scope {
-                    is_connected: self.sockets.has_connection(),
-                    state: &state,
-                    variables: &mut self.variables,
-                    output: &mut self.output,
-                };
-                scope.run(statements)?;
-                self.checks += statements.len();
-            }
+            Action::Command(text) => self.command(event.line, text)?,
+            Action::Code(statements) => self.run_code(statements)?,
             Action::Outbound(_) => {}
         }
         self.poll_blocked()
+    }
+
+    /// Runs a command of the shell, which may change settings or sleep.
+    fn command(&mut self, line: usize, text: &str) -> Result<(), Problem> {
+        let slept = self.host.settings.command(line, text)?;
+        if std::mem::take(&mut self.host.settings.is_forgetful) {
+            self.host.cache = Cache::default();
+        }
+        if Host::congestion(&self.host.settings.congestion).is_none() {
+            let name = &self.host.settings.congestion;
+            let message = format!("the congestion control `{name}` is not supported");
+            return Err(Problem::unsupported(line, message));
+        }
+        self.advance(self.host.now + slept)
+    }
+
+    /// Runs the statements of a code block, most of which check the state of the connection.
+    fn run_code(&mut self, statements: &[Statement]) -> Result<(), Problem> {
+        let connection = self.host.connection.as_ref();
+        let now = self.host.now;
+        let state = |name: &str| state::value(connection, now, name);
+        let mut scope = Scope {
+            is_connected: self.sockets.has_connection(),
+            state: &state,
+            variables: &mut self.variables,
+            output: &mut self.output,
+        };
+        scope.run(statements)?;
+        self.checks += statements.len();
+        Ok(())
     }
 
     /// Lets the clock run to `to`.
@@ -493,6 +495,17 @@ fn expected_return(call: &Call) -> String {
         (None, _) => "...".to_owned(),
         (Some(number), Some(error)) => format!("{number} {error}"),
         (Some(number), None) => number.to_string(),
+    }
+}
+
+/// Returns the earliest and the latest time of an event that is read at `base`.
+fn bounds(when: When, base: Time) -> (Time, Time) {
+    match when {
+        When::At(at) => (START + at, START + at),
+        When::After(after) => (base + after, base + after),
+        When::Between(from, to) => (START + from, START + to),
+        When::Within(from, to) => (base + from, base + to),
+        When::Whenever => (Time::ZERO, base + PATIENCE),
     }
 }
 

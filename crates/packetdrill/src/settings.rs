@@ -54,6 +54,27 @@ pub(crate) struct Settings {
     ip_header: u32,
 }
 
+/// Options that say how the real tool runs: none of them reaches the endpoint.
+const OF_THE_TOOL: [&str; 18] = [
+    "local_linux_sockaddr",
+    "gateway_ip",
+    "netmask_ip",
+    "bind_port",
+    "connect_port",
+    "verbose",
+    "v",
+    "dry_run",
+    "speed",
+    "mss",
+    "send_omit_free",
+    "tcp_ts_ecr_scaled",
+    "persistent_tun_dev",
+    "init_scripts",
+    "code",
+    "tolerance_percent",
+    "wire_server",
+    "wire_client",
+];
 const IPV4_HEADER: u32 = 20;
 const IPV6_HEADER: u32 = 40;
 const TCP_HEADER: u32 = 20;
@@ -157,51 +178,10 @@ impl Settings {
                 let wrong = |expected| Problem::invalid(line, format!("`--mtu={mtu}`: {expected}"));
                 self.set_mtu(mtu).map_err(wrong)?;
             }
-            "ip_version" => {
-                self.ip_header = match value {
-                    "ipv4" | "ipv4-mapped-ipv6" => IPV4_HEADER,
-                    "ipv6" => {
-                        (self.local_ip, self.remote_ip) = (LOCAL_IPV6, REMOTE_IPV6);
-                        IPV6_HEADER
-                    }
-                    _ => {
-                        let message = "`--ip_version` is `ipv4`, `ipv4-mapped-ipv6` or `ipv6`";
-                        return Err(Problem::invalid(line, message));
-                    }
-                };
-                self.config.mss = self.mtu - self.ip_header - TCP_HEADER;
-            }
-            "local_ip" | "remote_ip" => {
-                let address = value.split('/').next().and_then(|text| text.parse().ok());
-                let Some(address) = address else {
-                    let message = format!("`--{name}` takes an IP address, not `{value}`");
-                    return Err(Problem::invalid(line, message));
-                };
-                if name == "local_ip" {
-                    self.local_ip = address;
-                } else {
-                    self.remote_ip = address;
-                }
-            }
-            // How the real tool runs: none of it reaches the endpoint.
-            "local_linux_sockaddr"
-            | "gateway_ip"
-            | "netmask_ip"
-            | "bind_port"
-            | "connect_port"
-            | "verbose"
-            | "v"
-            | "dry_run"
-            | "speed"
-            | "mss"
-            | "send_omit_free"
-            | "tcp_ts_ecr_scaled"
-            | "persistent_tun_dev"
-            | "init_scripts"
-            | "code"
-            | "tolerance_percent"
-            | "wire_server"
-            | "wire_client" => {}
+            "ip_version" => self.set_ip_version(line, value)?,
+            "local_ip" => self.local_ip = address(line, name, value)?,
+            "remote_ip" => self.remote_ip = address(line, name, value)?,
+            _ if OF_THE_TOOL.contains(&name) => {}
             // Its symbols were put in before the script was read.
             "define" => {}
             "strict_segments" | "so_filename" | "so_flags" | "non_fatal" => {
@@ -212,6 +192,22 @@ impl Settings {
                 return Err(Problem::invalid(line, message));
             }
         }
+        Ok(())
+    }
+
+    fn set_ip_version(&mut self, line: usize, value: &str) -> Result<(), Problem> {
+        self.ip_header = match value {
+            "ipv4" | "ipv4-mapped-ipv6" => IPV4_HEADER,
+            "ipv6" => {
+                (self.local_ip, self.remote_ip) = (LOCAL_IPV6, REMOTE_IPV6);
+                IPV6_HEADER
+            }
+            _ => {
+                let message = "`--ip_version` is `ipv4`, `ipv4-mapped-ipv6` or `ipv6`";
+                return Err(Problem::invalid(line, message));
+            }
+        };
+        self.config.mss = self.mtu - self.ip_header - TCP_HEADER;
         Ok(())
     }
 
@@ -361,65 +357,88 @@ impl Settings {
         };
         let name = path.rsplit(['.', '/']).next().unwrap_or(path).trim();
         let value = value.trim();
-        if name == "tcp_congestion_control" {
-            value.clone_into(&mut self.congestion);
-            return Ok(());
-        }
-        if name == "tcp_fastopen_key" {
-            let key = fast_open::key(value);
-            let wrong = || format!("`{name}` of `{value}` (it takes four words)");
-            self.fast_open_key = key.ok_or_else(wrong)?;
-            return Ok(());
-        }
-        if name == "tcp_fastopen_cookies" {
-            self.is_forgetful = true;
-            return Ok(());
-        }
-        if name == "tcp_fastopen" {
-            let bits = match value.strip_prefix("0x") {
-                Some(digits) => u32::from_str_radix(digits, 16),
-                None => value.parse(),
-            };
-            self.fast_open = bits.map_err(|_| format!("`{name}` of `{value}`"))?;
-            return Ok(());
-        }
-        if name == "tcp_rmem" || name == "tcp_wmem" {
-            let sizes = value.split_whitespace().map(str::parse::<u64>);
-            let sizes: Result<Vec<u64>, _> = sizes.collect();
-            let Ok([_, first, largest]) = sizes.as_deref() else {
-                return Err(format!("`{name}` of `{value}` (it takes three sizes)"));
-            };
-            if name == "tcp_rmem" {
-                self.config.initial_receive_buffer = (*first).clamp(2_304, 1 << 30);
-            }
-            if name == "tcp_wmem" {
-                self.send_buffer = (*first, *largest);
-                return Ok(());
-            }
-            self.config.receive_window = ReceiveWindow::Autotuned {
-                max_bytes: (largest / 2).clamp(1_000, 1 << 30),
-            };
-            return Ok(());
-        }
-        if self::is_without_effect(name, value) {
+        if self.written_out(name, value)? || is_without_effect(name, value) {
             return Ok(());
         }
         let not_here = || format!("the setting `{name}` of `{value}`");
         let number: u32 = value.parse().map_err(|_| not_here())?;
+        if self.limit(name, number) || self.switch(name, number) {
+            Ok(())
+        } else {
+            Err(not_here())
+        }
+    }
+
+    /// Takes a setting whose value is no plain number. Returns false if `name` is none of them.
+    fn written_out(&mut self, name: &str, value: &str) -> Result<bool, String> {
+        match name {
+            "tcp_congestion_control" => value.clone_into(&mut self.congestion),
+            "tcp_fastopen_key" => {
+                let key = fast_open::key(value);
+                let wrong = || format!("`{name}` of `{value}` (it takes four words)");
+                self.fast_open_key = key.ok_or_else(wrong)?;
+            }
+            "tcp_fastopen_cookies" => self.is_forgetful = true,
+            "tcp_fastopen" => {
+                let bits = match value.strip_prefix("0x") {
+                    Some(digits) => u32::from_str_radix(digits, 16),
+                    None => value.parse(),
+                };
+                self.fast_open = bits.map_err(|_| format!("`{name}` of `{value}`"))?;
+            }
+            "tcp_rmem" | "tcp_wmem" => {
+                let sizes = value.split_whitespace().map(str::parse::<u64>);
+                let sizes: Result<Vec<u64>, _> = sizes.collect();
+                let Ok([_, first, largest]) = sizes.as_deref() else {
+                    return Err(format!("`{name}` of `{value}` (it takes three sizes)"));
+                };
+                if name == "tcp_wmem" {
+                    self.send_buffer = (*first, *largest);
+                } else {
+                    self.config.initial_receive_buffer = (*first).clamp(2_304, 1 << 30);
+                    self.config.receive_window = ReceiveWindow::Autotuned {
+                        max_bytes: (largest / 2).clamp(1_000, 1 << 30),
+                    };
+                }
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Takes a setting that is a count, a size or a time. Returns false if `name` is another.
+    fn limit(&mut self, name: &str, number: u32) -> bool {
+        let config = &mut self.config;
+        match name {
+            "tcp_min_tso_segs" => config.minimum_burst = number.clamp(1, 64),
+            "tcp_tso_win_divisor" => config.burst_window_divisor = number.max(1),
+            "tcp_reordering" => config.duplicate_threshold = number.clamp(1, 300),
+            "tcp_rto_max_ms" => {
+                config.maximum_rto = Span::from_millis(u64::from(number.clamp(1_000, 120_000)));
+            }
+            "tcp_rto_min_us" => {
+                config.minimum_rto = Span::from_micros(u64::from(number.max(1_000)));
+            }
+            "tcp_notsent_lowat" => self.low_water = u64::from(number),
+            "tcp_retries2" => config.maximum_retries = number.clamp(1, 100),
+            "tcp_syn_retries" => self.syns = number.min(20) + 1,
+            "tcp_syn_linear_timeouts" => config.linear_syn_timeouts = number.min(20),
+            "tcp_synack_retries" => self.syn_acks = number.min(20) + 1,
+            _ => return false,
+        }
+        true
+    }
+
+    /// Takes a setting that chooses or switches an algorithm. Returns false if `name` is none
+    /// of them, or the number none of its choices.
+    fn switch(&mut self, name: &str, number: u32) -> bool {
         let is_on = number != 0;
         let config = &mut self.config;
         match name {
-            "tcp_ecn" => {
-                self.ecn = match number {
-                    0 => EcnMode::Never,
-                    1 => EcnMode::Always,
-                    2 => EcnMode::WhenAsked,
-                    3 => EcnMode::Accurate,
-                    4 => EcnMode::AccurateOrClassic,
-                    5 => EcnMode::AccurateWhenAsked,
-                    _ => return Err(not_here()),
-                }
-            }
+            "tcp_ecn" => match ecn_mode(number) {
+                Some(mode) => self.ecn = mode,
+                None => return false,
+            },
             "tcp_ecn_option" => self.accurate_ecn.sends_option = is_on,
             "tcp_ecn_fallback" => self.accurate_ecn.validates = is_on,
             "tcp_sack" if is_on => {
@@ -441,28 +460,34 @@ impl Settings {
             "tcp_early_retrans" => config.tail_loss_probe = number >= 3,
             "tcp_frto" => config.frto = is_on,
             "tcp_slow_start_after_idle" => config.slow_start_after_idle = is_on,
-            "tcp_min_tso_segs" => config.minimum_burst = number.clamp(1, 64),
-            "tcp_tso_win_divisor" => config.burst_window_divisor = number.max(1),
-            "tcp_reordering" => config.duplicate_threshold = number.clamp(1, 300),
             "tcp_syncookies" if number > 0 => self.has_syn_cookies = number == 2,
-            "tcp_rto_max_ms" => {
-                config.maximum_rto = Span::from_millis(u64::from(number.clamp(1_000, 120_000)));
-            }
-            "tcp_notsent_lowat" => self.low_water = u64::from(number),
-            "tcp_retries2" => config.maximum_retries = number.clamp(1, 100),
-            "tcp_syn_retries" => self.syns = number.min(20) + 1,
-            "tcp_syn_linear_timeouts" => config.linear_syn_timeouts = number.min(20),
-            "tcp_synack_retries" => self.syn_acks = number.min(20) + 1,
-            "tcp_rto_min_us" => {
-                config.minimum_rto = Span::from_micros(u64::from(number.max(1_000)));
-            }
             "tcp_comp_sack_nr" | "tcp_comp_sack_delay_ns" if !is_on => {
                 config.sack_compression = false;
             }
-            _ => return Err(not_here()),
+            _ => return false,
         }
-        Ok(())
+        true
     }
+}
+
+/// Returns the address of an option such as `--local_ip=192.0.2.1/24`.
+fn address(line: usize, name: &str, value: &str) -> Result<IpAddr, Problem> {
+    let address = value.split('/').next().and_then(|text| text.parse().ok());
+    let message = || format!("`--{name}` takes an IP address, not `{value}`");
+    address.ok_or_else(|| Problem::invalid(line, message()))
+}
+
+/// Returns the meaning of Linux's `net.ipv4.tcp_ecn`, if the number has one.
+fn ecn_mode(number: u32) -> Option<EcnMode> {
+    Some(match number {
+        0 => EcnMode::Never,
+        1 => EcnMode::Always,
+        2 => EcnMode::WhenAsked,
+        3 => EcnMode::Accurate,
+        4 => EcnMode::AccurateOrClassic,
+        5 => EcnMode::AccurateWhenAsked,
+        _ => return None,
+    })
 }
 
 /// Whether a setting of the kernel changes nothing that a script of one TCP connection sees, at

@@ -1,12 +1,157 @@
 //! Socket options: `setsockopt` and `getsockopt`.
 
 use crate::fast_open;
-use crate::host::Host;
+use crate::host::{Connection, Host};
 use crate::problem::Problem;
-use crate::settings;
-use crate::sockets::{Kind, Request, Returned, Sockets, integer};
+use crate::settings::{self, Settings};
+use crate::sockets::{Kind, Request, Returned, Socket, Sockets, integer};
 use fadeout_core::{Bytes, Span};
 use fadeout_transport::tcp::{AppCommand, ReceiveWindow, SocketOption};
+
+/// Options that change nothing that a script of one connection sees.
+const WITHOUT_EFFECT: [&str; 10] = [
+    "SO_REUSEADDR",
+    "SO_REUSEPORT",
+    "IP_MTU_DISCOVER",
+    "IP_FREEBIND",
+    "IP_TOS",
+    "SO_PRIORITY",
+    "SO_MARK",
+    "SO_BINDTODEVICE",
+    "IP_BIND_ADDRESS_NO_PORT",
+    "SO_INCOMING_CPU",
+];
+
+const DONE: Returned = Returned::Number(0);
+const INVALID: Returned = Returned::Error("EINVAL");
+
+/// An option that a script sets: its name and its value, as written and as a number.
+struct Wanted<'a> {
+    name: &'a str,
+    value: &'a str,
+    number: Option<i64>,
+}
+
+impl Wanted<'_> {
+    fn is_on(&self) -> bool {
+        self.number.is_some_and(|number| number != 0)
+    }
+
+    /// Sets an option of TCP Fast Open. It is none if the name is of no such option.
+    fn of_fast_open(&self, socket: &mut Socket, settings: &Settings) -> Option<Returned> {
+        let fast_open = &mut socket.extras.fast_open;
+        match self.name {
+            "TCP_FASTOPEN" => fast_open.queue = self.number.unwrap_or(0).clamp(0, 4_096) as u32,
+            "TCP_FASTOPEN_CONNECT" if !fast_open::is_client(settings) => {
+                return Some(Returned::Error("EOPNOTSUPP"));
+            }
+            "TCP_FASTOPEN_CONNECT" => fast_open.defers = self.is_on(),
+            "TCP_FASTOPEN_NO_COOKIE" => fast_open.needs_none = self.is_on(),
+            "TCP_FASTOPEN_KEY" => {
+                let bytes = escaped(self.value.trim_matches('"'));
+                match bytes.and_then(|bytes| <[u8; 16]>::try_from(bytes).ok()) {
+                    Some(key) => fast_open.key = Some(key),
+                    None => return Some(INVALID),
+                }
+            }
+            _ => return None,
+        }
+        Some(DONE)
+    }
+
+    /// Sets an option of the send buffer. It is none if the name is of no such option.
+    fn of_send_buffer(
+        &self,
+        socket: &mut Socket,
+        connection: Option<&mut Connection>,
+        machine_low_water: u64,
+    ) -> Option<Returned> {
+        match self.name {
+            "SO_SNDBUF" | "SO_SNDBUFFORCE" => {
+                let bytes = self.number.unwrap_or(0).clamp(0, 1 << 29) as u64;
+                socket.extras.send_buffer = Some(bytes);
+                if let Some(connection) = connection {
+                    connection.buffer.fix(bytes);
+                }
+            }
+            "TCP_NOTSENT_LOWAT" => {
+                let Some(bytes) = self.number.and_then(|number| u32::try_from(number).ok()) else {
+                    return Some(INVALID);
+                };
+                socket.extras.low_water = bytes;
+                if let Some(connection) = connection {
+                    let limit = low_water(bytes, machine_low_water);
+                    connection.buffer.set_low_water(limit);
+                }
+            }
+            _ => return None,
+        }
+        Some(DONE)
+    }
+
+    /// Sets an option that counts only before the socket connects. It is none if the name is of
+    /// no such option.
+    fn of_fresh_socket(&self, socket: &mut Socket) -> Option<Returned> {
+        match (self.name, self.number) {
+            ("TCP_MAXSEG", Some(mss @ 88..=32_767)) => {
+                socket.asked_mss = Some(mss as u32);
+                socket.config.mss = socket.config.mss.min(mss as u32);
+            }
+            ("TCP_MAXSEG", _) => return Some(INVALID),
+            ("SO_RCVBUF" | "SO_RCVBUFFORCE", number) => {
+                // Linux doubles the number and offers half of that as window.
+                let bytes = number.unwrap_or(0).clamp(2_304, 1 << 29) as u64;
+                socket.config.receive_window = ReceiveWindow::Fixed { bytes };
+            }
+            ("SO_MAX_PACING_RATE", number) => {
+                socket.config.maximum_pacing_rate = settings::pacing_rate(number.unwrap_or(-1));
+            }
+            _ => return None,
+        }
+        Some(DONE)
+    }
+
+    /// Returns the change that an option makes to an endpoint, which is also noted in the
+    /// socket. It is none if the name is of no such option.
+    fn of_endpoint(&self, socket: &mut Socket) -> Option<Result<SocketOption, Returned>> {
+        Some(Ok(match self.name {
+            "TCP_NODELAY" => {
+                socket.config.nagle = !self.is_on();
+                SocketOption::NoDelay(self.is_on())
+            }
+            "TCP_CORK" => {
+                socket.is_corked = self.is_on();
+                SocketOption::Cork(self.is_on())
+            }
+            "TCP_SYNCNT" => {
+                let Some(count @ 1..=127) = self.number else {
+                    return Some(Err(INVALID));
+                };
+                let syns = count as u32 + 1;
+                socket.extras.syns = Some(syns);
+                SocketOption::SynCount(syns)
+            }
+            "TCP_USER_TIMEOUT" => {
+                let Some(millis) = self.number.and_then(|number| u32::try_from(number).ok()) else {
+                    return Some(Err(INVALID));
+                };
+                let limit = (millis > 0).then(|| Span::from_millis(u64::from(millis)));
+                socket.config.user_timeout = limit;
+                SocketOption::UserTimeout(limit)
+            }
+            "TCP_QUICKACK" => SocketOption::QuickAck(self.is_on()),
+            "TCP_CONGESTION" => {
+                let wanted = self.value.trim_matches(['[', ']', '"', ' ']);
+                let Some(congestion) = Host::congestion(wanted) else {
+                    return Some(Err(Returned::Error("ENOENT")));
+                };
+                wanted.clone_into(&mut socket.congestion);
+                SocketOption::Congestion(Box::new(congestion))
+            }
+            _ => return None,
+        }))
+    }
+}
 
 impl Sockets {
     pub(crate) fn set_option(
@@ -15,153 +160,61 @@ impl Sockets {
         request: &Request<'_>,
         fd: i64,
     ) -> Result<Returned, Problem> {
-        let name = request.text(2)?.to_owned();
-        let value = request.text(3)?.to_owned();
+        let (name, value) = (request.text(2)?, request.text(3)?);
+        if WITHOUT_EFFECT.contains(&name) {
+            return Ok(DONE);
+        }
         let number = integer(value.trim_matches(['[', ']', ' ']));
-        let is_on = number.is_some_and(|number| number != 0);
-        let is_connected = self.open[&fd].kind == Kind::Connected;
+        let wanted = Wanted {
+            name,
+            value,
+            number,
+        };
         let socket = self
             .open
             .get_mut(&fd)
             .expect("the socket was looked up before");
+        let is_connected = socket.kind == Kind::Connected;
         let connection = host.connection.as_mut().filter(|_| is_connected);
-        match name.as_str() {
-            "SO_REUSEADDR"
-            | "SO_REUSEPORT"
-            | "IP_MTU_DISCOVER"
-            | "IP_FREEBIND"
-            | "IP_TOS"
-            | "SO_PRIORITY"
-            | "SO_MARK"
-            | "SO_BINDTODEVICE"
-            | "IP_BIND_ADDRESS_NO_PORT"
-            | "SO_INCOMING_CPU" => {}
-            "TCP_NODELAY" => {
-                socket.config.nagle = !is_on;
-                if let Some(connection) = connection {
-                    connection
-                        .endpoint
-                        .set(host.now, SocketOption::NoDelay(is_on));
+        if let Some(option) = wanted.of_endpoint(socket) {
+            let option = match option {
+                Ok(option) => option,
+                Err(returned) => return Ok(returned),
+            };
+            let may_send = matches!(option, SocketOption::NoDelay(_) | SocketOption::Cork(_));
+            if let Some(connection) = connection {
+                connection.endpoint.set(host.now, option);
+                if may_send {
                     host.command(AppCommand::Write(Bytes(0)));
                 }
             }
-            "TCP_CORK" => {
-                socket.is_corked = is_on;
-                if let Some(connection) = connection {
-                    connection.endpoint.set(host.now, SocketOption::Cork(is_on));
-                    host.command(AppCommand::Write(Bytes(0)));
-                }
+            return Ok(DONE);
+        }
+        let low_water = host.settings.low_water;
+        if let Some(returned) = wanted.of_send_buffer(socket, connection, low_water) {
+            return Ok(returned);
+        }
+        if let Some(returned) = wanted.of_fast_open(socket, &host.settings) {
+            return Ok(returned);
+        }
+        if let Some(returned) = wanted.of_fresh_socket(socket) {
+            if is_connected && returned == DONE {
+                return Err(request.unsupported(&format!("`{name}` once connected")));
             }
-            "SO_SNDBUF" | "SO_SNDBUFFORCE" => {
-                let bytes = number.unwrap_or(0).clamp(0, 1 << 29) as u64;
-                socket.extras.send_buffer = Some(bytes);
-                if let Some(connection) = connection {
-                    connection.buffer.fix(bytes);
-                }
-            }
-            "TCP_NOTSENT_LOWAT" => {
-                let Some(bytes) = number.and_then(|number| u32::try_from(number).ok()) else {
-                    return Ok(Returned::Error("EINVAL"));
-                };
-                socket.extras.low_water = bytes;
-                if let Some(connection) = connection {
-                    let limit = low_water(bytes, host.settings.low_water);
-                    connection.buffer.set_low_water(limit);
-                }
-            }
-            "TCP_FASTOPEN" => {
-                socket.extras.fast_open.queue = number.unwrap_or(0).clamp(0, 4_096) as u32;
-            }
-            "TCP_FASTOPEN_CONNECT" if !fast_open::is_client(&host.settings) => {
-                return Ok(Returned::Error("EOPNOTSUPP"));
-            }
-            "TCP_FASTOPEN_CONNECT" => socket.extras.fast_open.defers = is_on,
-            "TCP_FASTOPEN_NO_COOKIE" => socket.extras.fast_open.needs_none = is_on,
-            "TCP_FASTOPEN_KEY" => {
-                let bytes = escaped(value.trim_matches('"'));
-                let Some(key) = bytes.and_then(|bytes| <[u8; 16]>::try_from(bytes).ok()) else {
-                    return Ok(Returned::Error("EINVAL"));
-                };
-                socket.extras.fast_open.key = Some(key);
-            }
-            "TCP_SYNCNT" => match number {
-                Some(count @ 1..=127) => {
-                    let syns = count as u32 + 1;
-                    socket.extras.syns = Some(syns);
-                    if let Some(connection) = connection {
-                        connection
-                            .endpoint
-                            .set(host.now, SocketOption::SynCount(syns));
-                    }
-                }
-                _ => return Ok(Returned::Error("EINVAL")),
-            },
-            // It begins after two hours, which no script waits; without a connection nothing has to
-            // be kept alive.
+            return Ok(returned);
+        }
+        match name {
+            // It begins after two hours, which no script waits; without a connection nothing
+            // has to be kept alive.
             "SO_KEEPALIVE" if !is_connected => {}
             "TCP_KEEPIDLE" | "TCP_KEEPINTVL" | "TCP_KEEPCNT" if socket.waits_for_data => {}
-            "TCP_USER_TIMEOUT" => {
-                let Some(millis) = number.and_then(|number| u32::try_from(number).ok()) else {
-                    return Ok(Returned::Error("EINVAL"));
-                };
-                let limit = (millis > 0).then(|| Span::from_millis(u64::from(millis)));
-                socket.config.user_timeout = limit;
-                if let Some(connection) = connection {
-                    connection
-                        .endpoint
-                        .set(host.now, SocketOption::UserTimeout(limit));
-                }
-            }
             "TCP_RTO_MAX_MS" if !is_connected => match number {
                 Some(millis @ 1_000..=120_000) => {
                     socket.config.maximum_rto = Span::from_millis(millis as u64);
                 }
-                _ => return Ok(Returned::Error("EINVAL")),
+                _ => return Ok(INVALID),
             },
-            "TCP_INQ" => socket.tells_unread = is_on,
-            "TCP_QUICKACK" => {
-                if let Some(connection) = connection {
-                    connection
-                        .endpoint
-                        .set(host.now, SocketOption::QuickAck(is_on));
-                }
-            }
-            "TCP_CONGESTION" => {
-                let wanted = value.trim_matches(['[', ']', '"', ' ']);
-                let Some(congestion) = Host::congestion(wanted) else {
-                    return Ok(Returned::Error("ENOENT"));
-                };
-                wanted.clone_into(&mut socket.congestion);
-                if let Some(connection) = connection {
-                    connection
-                        .endpoint
-                        .set(host.now, SocketOption::Congestion(Box::new(congestion)));
-                }
-            }
-            "TCP_MAXSEG" => match number {
-                Some(mss @ 88..=32_767) => {
-                    socket.asked_mss = Some(mss as u32);
-                    socket.config.mss = socket.config.mss.min(mss as u32);
-                    if is_connected {
-                        return Err(request.unsupported(&format!("`{name}` once connected")));
-                    }
-                }
-                _ => return Ok(Returned::Error("EINVAL")),
-            },
-            "SO_RCVBUF" | "SO_RCVBUFFORCE" => {
-                // Linux doubles the number and offers half of that as window.
-                let bytes = number.unwrap_or(0).clamp(2_304, 1 << 29) as u64;
-                socket.config.receive_window = ReceiveWindow::Fixed { bytes };
-                if is_connected {
-                    return Err(request.unsupported(&format!("`{name}` once connected")));
-                }
-            }
-            "SO_MAX_PACING_RATE" => {
-                socket.config.maximum_pacing_rate = settings::pacing_rate(number.unwrap_or(-1));
-                if is_connected {
-                    return Err(request.unsupported(&format!("`{name}` once connected")));
-                }
-            }
+            "TCP_INQ" => socket.tells_unread = wanted.is_on(),
             "SO_LINGER" => {
                 let digits = value.replace(|c: char| !c.is_ascii_digit(), " ");
                 let numbers: Vec<&str> = digits.split_whitespace().collect();
@@ -169,7 +222,7 @@ impl Sockets {
             }
             _ => return Err(request.unsupported(&format!("the socket option `{name}`"))),
         }
-        Ok(Returned::Number(0))
+        Ok(DONE)
     }
 
     /// Checks what the script expects of an option: `getsockopt(4, SOL_TCP, NAME, [value], [4])`.

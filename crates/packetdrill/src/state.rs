@@ -4,7 +4,7 @@ use crate::buffer::Limit;
 use crate::host::Connection;
 use fadeout_core::{Span, Time};
 use fadeout_transport::congestion::RecoveryState;
-use fadeout_transport::tcp::ConnectionState;
+use fadeout_transport::tcp::{ConnectionState, TcpInfo};
 
 /// Linux's infinite slow-start threshold.
 const INFINITE: i64 = 0x7fff_ffff;
@@ -50,7 +50,6 @@ fn constant(name: &str) -> Option<i64> {
 
 fn field(connection: &Connection, now: Time, name: &str) -> Option<i64> {
     let info = connection.endpoint.info();
-    let counters = info.accurate_ecn;
     let micros = |span: Span| span.as_micros() as i64;
     Some(match name {
         "tcpi_state" => state(connection.endpoint.state()),
@@ -97,17 +96,7 @@ fn field(connection: &Connection, now: Time, name: &str) -> Option<i64> {
             let is_complete = connection.endpoint.state() != ConnectionState::SynReceived;
             info.delivered as i64 + i64::from(connection.is_established && is_complete)
         }
-        "tcpi_delivered_ce" => match counters {
-            Some((_, delivered)) => i64::from(delivered.ce),
-            None => info.delivered_ce as i64,
-        },
-        "tcpi_delivered_e1_bytes" => i64::from(counters?.1.bytes[0]),
-        "tcpi_delivered_ce_bytes" => i64::from(counters?.1.bytes[1]),
-        "tcpi_delivered_e0_bytes" => i64::from(counters?.1.bytes[2]),
-        "tcpi_received_ce" => i64::from(counters?.0.ce),
-        "tcpi_received_e1_bytes" => i64::from(counters?.0.bytes[0]),
-        "tcpi_received_ce_bytes" => i64::from(counters?.0.bytes[1]),
-        "tcpi_received_e0_bytes" => i64::from(counters?.0.bytes[2]),
+        "tcpi_delivered_ce" if info.accurate_ecn.is_none() => info.delivered_ce as i64,
         "tcpi_bytes_acked" => info.bytes_acked as i64,
         "tcpi_bytes_received" => (connection.read + connection.unread) as i64,
         "tcpi_notsent_bytes" => info.notsent_bytes as i64,
@@ -119,8 +108,25 @@ fn field(connection: &Connection, now: Time, name: &str) -> Option<i64> {
         "tcpi_sndbuf_limited" => connection.limits.spent(now, Limit::Buffer) as i64,
         "tcpi_rcv_mss" => i64::from(info.rcv_mss),
         "tcpi_pacing_rate" => (info.pacing_rate.as_bits_per_sec() / 8) as i64,
-        _ => return None,
+        _ => return accurate_ecn_field(&info, name),
     })
+}
+
+/// Returns a counter of accurate ECN (RFC 9768, section 3.2). It counts packets received, or
+/// packets that the peer reports. It is none if the connection does without accurate ECN.
+fn accurate_ecn_field(info: &TcpInfo, name: &str) -> Option<i64> {
+    let (received, delivered) = info.accurate_ecn?;
+    Some(i64::from(match name {
+        "tcpi_delivered_ce" => delivered.ce,
+        "tcpi_delivered_e1_bytes" => delivered.bytes[0],
+        "tcpi_delivered_ce_bytes" => delivered.bytes[1],
+        "tcpi_delivered_e0_bytes" => delivered.bytes[2],
+        "tcpi_received_ce" => received.ce,
+        "tcpi_received_e1_bytes" => received.bytes[0],
+        "tcpi_received_ce_bytes" => received.bytes[1],
+        "tcpi_received_e0_bytes" => received.bytes[2],
+        _ => return None,
+    }))
 }
 
 fn state(state: ConnectionState) -> i64 {

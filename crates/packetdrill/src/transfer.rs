@@ -1,9 +1,9 @@
 //! Calls that move data: reads and writes of every kind (Linux `tcp_recvmsg`, `tcp_sendmsg`).
 
 use crate::fast_open;
-use crate::host::Host;
+use crate::host::{Connection, Host};
 use crate::problem::Problem;
-use crate::sockets::{Kind, Request, Returned, Sockets, connected, wait};
+use crate::sockets::{Kind, Request, Returned, Socket, Sockets, connected, wait};
 use fadeout_core::Bytes;
 use fadeout_transport::tcp::{AppCommand, ConnectionState, SocketOption};
 
@@ -81,13 +81,7 @@ impl Sockets {
                 return Err(request.unsupported(name));
             }
         }
-        let bytes = match request.call.name.as_str() {
-            "sendfile" => request.number(3)?,
-            "writev" => vector_length(request.text(1)?),
-            "sendmsg" => message_length(request.text(1)?),
-            _ => request.number(2)?,
-        };
-        let bytes = u64::try_from(bytes).unwrap_or(0);
+        let bytes = bytes_to_write(request)?;
         let is_fast = request.has(flags_at, "MSG_FASTOPEN")
             || request.has(flags_at, "0x20000000")
             || self.open[&fd].waits_for_data;
@@ -99,25 +93,8 @@ impl Sockets {
         let Some(connection) = connected(host, &socket) else {
             return Ok(Returned::Error("EPIPE"));
         };
-        if let Some(error) = connection.error.take() {
-            return Ok(Returned::Error(error));
-        }
-        let state = connection.endpoint.state();
-        let is_open = matches!(
-            state,
-            ConnectionState::Established
-                | ConnectionState::CloseWait
-                | ConnectionState::SynSent
-                | ConnectionState::SynReceived
-        );
-        if !is_open {
-            return Ok(Returned::Error("EPIPE"));
-        }
-        if !connection.is_established && is_fast && socket.is_nonblocking {
-            return Ok(Returned::Error("EALREADY"));
-        }
-        if !connection.is_established {
-            return Ok(wait(&socket));
+        if let Some(refusal) = refusal(connection, &socket, is_fast) {
+            return Ok(refusal);
         }
         if bytes > 0 && request.text(1)? == "NULL" && request.call.name != "sendfile" {
             return Ok(Returned::Error("EFAULT"));
@@ -249,6 +226,41 @@ fn message_length(text: &str) -> i64 {
     let vector = text.split_once("msg_iov").map_or("", |(_, rest)| rest);
     let vector = vector.split_once(']').map_or(vector, |(vector, _)| vector);
     vector_length(vector)
+}
+
+/// Returns the bytes that a call such as `write` or `sendmsg` offers.
+fn bytes_to_write(request: &Request<'_>) -> Result<u64, Problem> {
+    let bytes = match request.call.name.as_str() {
+        "sendfile" => request.number(3)?,
+        "writev" => vector_length(request.text(1)?),
+        "sendmsg" => message_length(request.text(1)?),
+        _ => request.number(2)?,
+    };
+    Ok(u64::try_from(bytes).unwrap_or(0))
+}
+
+/// Returns the result of the call if the connection takes no data now. It has failed, is closed
+/// for writing or is not yet established.
+fn refusal(connection: &mut Connection, socket: &Socket, is_fast: bool) -> Option<Returned> {
+    if let Some(error) = connection.error.take() {
+        return Some(Returned::Error(error));
+    }
+    let is_open = matches!(
+        connection.endpoint.state(),
+        ConnectionState::Established
+            | ConnectionState::CloseWait
+            | ConnectionState::SynSent
+            | ConnectionState::SynReceived
+    );
+    if !is_open {
+        Some(Returned::Error("EPIPE"))
+    } else if connection.is_established {
+        None
+    } else if is_fast && socket.is_nonblocking {
+        Some(Returned::Error("EALREADY"))
+    } else {
+        Some(wait(socket))
+    }
 }
 
 #[cfg(test)]

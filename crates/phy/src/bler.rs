@@ -69,12 +69,21 @@ pub fn transport_block_error(block_error: f64, blocks: u32) -> f64 {
         factor *= factor;
         power >>= 1;
     }
+    debug_assert!(
+        (0.0..=1.0).contains(&success),
+        "a block is decoded with a probability of {success}"
+    );
     1.0 - success
 }
 
 /// Error rate of `bits` information bits in a code block whose symbols have been received with
 /// `capacity` bit and `dispersion` bit^2 in all, `symbols` of them.
 pub(super) fn block_error(bits: f64, symbols: f64, capacity: f64, dispersion: f64) -> f64 {
+    debug_assert!(
+        bits > 0.0 && symbols >= 0.0,
+        "a code block of {bits} bits on {symbols} symbols"
+    );
+    debug_assert!(dispersion >= 0.0, "a dispersion of {dispersion}");
     tail((capacity - bits + 0.5 * log2(symbols)) / dispersion.sqrt())
 }
 

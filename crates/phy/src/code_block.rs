@@ -65,6 +65,11 @@ impl Segmentation {
             bits.div_ceil(largest - 24)
         };
         let block_crcs = if blocks > 1 { 24 * blocks } else { 0 };
+        debug_assert!(blocks > 0, "a transport block of no code block");
+        debug_assert!(
+            f64::from(bits + block_crcs) <= f64::from(blocks * largest),
+            "a code block is larger than the code takes"
+        );
         Segmentation {
             blocks,
             block_bits: f64::from(bits + block_crcs) / f64::from(blocks),
@@ -110,6 +115,12 @@ impl TransportCode {
     /// The code of a transport block on its resources. Its rate is what they make it: payload and
     /// CRCs by coded bits.
     pub fn new(block: &TransportBlock) -> TransportCode {
+        debug_assert!(
+            block.payload > 0 && block.elements > 0.0,
+            "a transport block of {} bits on {} elements",
+            block.payload,
+            block.elements
+        );
         let coded_bits = block.elements * f64::from(block.modulation.bits());
         let nominal_rate = f64::from(block.payload) / coded_bits;
         let segmentation = Segmentation::new(block.code, block.payload, nominal_rate);

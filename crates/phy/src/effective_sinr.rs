@@ -26,6 +26,7 @@ impl EffectiveSinr {
     /// The effective SINR, linear, of sub-bands with `mean_sinr` times each of `gains`, all
     /// linear, for a block sent with `scheme`; `mean_sinr` itself without gains.
     pub fn effective(self, scheme: &Mcs, mean_sinr: f64, gains: &[f32]) -> f64 {
+        debug_assert!(mean_sinr >= 0.0, "a mean SINR of {mean_sinr}");
         let sinrs = gains.iter().map(|&gain| mean_sinr * f64::from(gain));
         match (self, gains) {
             (_, []) => mean_sinr,
@@ -102,6 +103,11 @@ pub fn eesm(beta: f64, sinrs: impl Iterator<Item = f64> + Clone) -> f64 {
         return least;
     }
     let sum: f64 = sinrs.map(|sinr| exp((least - sinr) / beta)).sum();
+    // Each exponential is at most one.
+    debug_assert!(
+        sum > 0.0 && sum <= count as f64,
+        "the exponentials of {count} bands add up to {sum}"
+    );
     least - beta * ln(sum / count as f64)
 }
 

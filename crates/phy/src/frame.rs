@@ -6,7 +6,7 @@
 use super::error::PhyError;
 use super::numerology::Numerology;
 pub use super::tdd::{SlotFormat, SpecialSlot, TddPattern};
-use fadeout_core::{Span, Time};
+use fadeout_core::{Direction, Span, Time};
 
 /// How the two directions share the band.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,6 +131,11 @@ impl Frame {
     /// When symbol `symbol` of slot `slot` starts, rounded down to the nanosecond; `symbols()`
     /// gives the slot's end.
     pub fn symbol_start(&self, slot: u64, symbol: u8) -> Time {
+        debug_assert!(
+            symbol <= self.symbols,
+            "symbol {symbol} of a slot of {}",
+            self.symbols
+        );
         let offset = self.slot * u64::from(symbol) / u64::from(self.symbols);
         self.start_of(slot).saturating_add(offset)
     }
@@ -158,11 +163,41 @@ impl Frame {
         self.find(slot, |format| format.uplink >= symbols)
     }
 
-    fn find(&self, slot: u64, is_wanted: impl Fn(SlotFormat) -> bool) -> u64 {
-        let period = match &self.duplex {
+    /// Slots after which the directions repeat; one without a pattern.
+    pub fn pattern_slots(&self) -> u64 {
+        match &self.duplex {
             Duplex::Tdd(pattern) => pattern.slots().len() as u64,
-            _ => return slot,
+            _ => 1,
+        }
+    }
+
+    /// The first slot from `slot` on with as many uplink symbols as any slot has.
+    pub fn whole_uplink_from(&self, slot: u64) -> u64 {
+        let formats = (0..self.pattern_slots()).map(|slot| self.format(slot));
+        let most = formats.map(|format| format.uplink).max();
+        self.uplink_from(slot, most.unwrap_or(0))
+    }
+
+    /// The last slot until `slot` with symbols of a direction. `slot` itself if there is none.
+    pub fn latest_until(&self, slot: u64, direction: Direction) -> u64 {
+        let has_symbols = |slot: &u64| {
+            let format = self.format(*slot);
+            match direction {
+                Direction::Downlink => format.downlink > 0,
+                Direction::Uplink => format.uplink > 0,
+            }
         };
+        let first = (slot + 1).saturating_sub(self.pattern_slots());
+        let latest = (first..=slot).rev().find(has_symbols);
+        latest.unwrap_or(slot)
+    }
+
+    fn find(&self, slot: u64, is_wanted: impl Fn(SlotFormat) -> bool) -> u64 {
+        let period = self.pattern_slots();
+        debug_assert!(period > 0, "a pattern without slots");
+        if period == 1 {
+            return slot;
+        }
         (slot..slot.saturating_add(period))
             .find(|&slot| is_wanted(self.format(slot)))
             .unwrap_or(slot)
@@ -199,6 +234,15 @@ mod tests {
             (frame.downlink_from(4, 1), frame.downlink_from(3, 12)),
             (5, 5)
         );
+        assert_eq!(
+            [3, 4, 5].map(|slot| frame.whole_uplink_from(slot)),
+            [4, 4, 9]
+        );
+        let latest = |slot, direction| frame.latest_until(slot, direction);
+        assert_eq!([4, 5].map(|slot| latest(slot, Direction::Downlink)), [3, 5]);
+        assert_eq!([4, 7].map(|slot| latest(slot, Direction::Uplink)), [4, 4]);
+        assert_eq!(latest(2, Direction::Uplink), 2, "there is none before");
+        assert_eq!(frame.pattern_slots(), 5);
         assert_eq!(frame.start_of(8), Time::from_nanos(1_000_000));
         assert_eq!(frame.slot_at(Time::from_nanos(999_999)), 7);
         assert_eq!(frame.slot_as_of(frame.slot(), 7), 7);

@@ -118,6 +118,8 @@ impl HarqSoft {
     /// A transmission arrives whose code blocks have `symbols` symbols each of `modulation`: a
     /// retransmission on other resources than the first.
     pub fn add_symbols(&mut self, sinr_db: f64, modulation: Modulation, symbols: f64) {
+        debug_assert!(symbols >= 0.0, "a transmission of {symbols} symbols");
+        debug_assert!(!sinr_db.is_nan(), "a transmission arrives with no SINR");
         self.transmissions += 1;
         self.previous = self.error_rate;
         if let Some(fixed) = self.config.fixed {
@@ -134,6 +136,7 @@ impl HarqSoft {
             Combining::Chase if self.len > 0 => {
                 self.repeat(snr, symbols);
                 self.error_rate = self.previous.min(self.decode());
+                self.assert_invariants();
                 return;
             }
             Combining::Chase | Combining::IncrementalRedundancy => {}
@@ -143,6 +146,37 @@ impl HarqSoft {
             Combining::None => self.previous * self.decode(),
             _ => self.previous.min(self.decode()),
         };
+        self.assert_invariants();
+    }
+
+    /// Asserts that more transmissions never make a block harder to decode, and that the buffer
+    /// holds no more than there are coded bits.
+    fn assert_invariants(&self) {
+        debug_assert!(
+            (0.0..=1.0).contains(&self.error_rate),
+            "an error rate of {}",
+            self.error_rate
+        );
+        debug_assert!(
+            self.error_rate <= self.previous,
+            "a transmission raised the error rate to {} from {}",
+            self.error_rate,
+            self.previous
+        );
+        let stored = &self.stretches[..self.len];
+        let bits = stored
+            .iter()
+            .map(|it| it.symbols * f64::from(it.modulation.bits()));
+        let filled: f64 = bits.sum();
+        debug_assert!(
+            filled <= self.code.buffer_bits * (1.0 + 1e-9),
+            "{filled} bits are in a buffer of {}",
+            self.code.buffer_bits
+        );
+        debug_assert!(
+            stored.iter().all(|stretch| stretch.snr >= 0.0),
+            "a stretch of the buffer has a negative SINR"
+        );
     }
 
     /// Probability that the block is not decoded from all transmissions so far; one before the
@@ -204,6 +238,7 @@ impl HarqSoft {
     fn repeat(&mut self, snr: f64, symbols: f64) {
         let stored = &mut self.stretches[..self.len];
         let total: f64 = stored.iter().map(|stretch| stretch.symbols).sum();
+        debug_assert!(total > 0.0, "symbols repeat that are not there");
         for stretch in stored {
             stretch.snr += snr * (symbols / total);
         }

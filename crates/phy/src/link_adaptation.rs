@@ -1,9 +1,9 @@
 //! From a report of the channel's quality to a modulation and coding scheme.
 //!
-//! A [`LinkAdaptation`] holds what is the same for every user of a cell: at which SINR each CQI
-//! and each scheme reaches the target error rate by the model of [`bler`](super::bler), computed
-//! once. An [`OuterLoop`] is one user's correction. [`CsiReporting`] says which instant a report
-//! that is in force now was measured at.
+//! A [`LinkAdaptation`] belongs to all users of a cell. It holds the SINR at which each CQI and
+//! each scheme reaches the target error rate by the model of [`bler`](super::bler). An
+//! [`OuterLoop`] is one user's correction. [`CsiReporting`] gives the instant at which the report
+//! in force was measured.
 
 use super::code_block::{ChannelCode, TransportCode};
 use super::cqi::CqiTable;
@@ -34,6 +34,15 @@ pub struct LinkAdaptationConfig {
     pub fixed: Option<u32>,
 }
 
+/// A receiver's measurement of a channel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quality {
+    /// CQI, 1 to 15; 0 out of range.
+    pub cqi: u8,
+    /// The effective SINR in dB that it follows from, without the steps of CQI.
+    pub sinr_db: f64,
+}
+
 /// Thresholds of a cell's reports and schemes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkAdaptation {
@@ -44,6 +53,8 @@ pub struct LinkAdaptation {
     scheme_sinr_db: Vec<f64>,
     // From which SINR in dB on which scheme is the most efficient that keeps the target.
     best: Vec<(f64, Mcs)>,
+    // SINR in dB, and bits that a resource element of one layer carries there.
+    carried: Vec<(f64, f64)>,
     fixed: Option<Mcs>,
 }
 
@@ -100,10 +111,23 @@ impl LinkAdaptation {
             };
             code.sinr_for(target)
         };
-        let cqi_sinr_db = config.cqi_table.rows().iter().map(threshold).collect();
+        let cqi_rows = config.cqi_table.rows().iter();
+        let cqi_sinr_db: Vec<f64> = cqi_rows.clone().map(threshold).collect();
         let scheme_sinr_db: Vec<f64> = schemes.iter().map(threshold).collect();
+        let best = best_schemes(schemes, &scheme_sinr_db);
+        let steps = best.iter().map(|&(at, scheme)| (at, scheme.efficiency));
+        let mut carried = vec![(scheme_sinr_db[0], schemes[0].efficiency)];
+        carried.extend(steps);
+        carried.sort_by(|one, other| one.0.total_cmp(&other.0));
+        // Blocks below the lowest scheme are repeated and carry as much as a lower CQI stands for.
+        let lowest = carried[0];
+        let repeated = cqi_sinr_db.iter().copied();
+        let repeated = repeated.zip(cqi_rows.map(|row| row.efficiency));
+        let repeated = repeated.filter(|at| at.0 < lowest.0 && at.1 < lowest.1);
+        let carried = repeated.chain(carried.iter().copied()).collect();
         Ok(LinkAdaptation {
-            best: best_schemes(schemes, &scheme_sinr_db),
+            best,
+            carried,
             schemes: schemes.clone(),
             cqi_table: config.cqi_table,
             cqi_sinr_db,
@@ -117,25 +141,54 @@ impl LinkAdaptation {
         self.cqi_sinr_db.partition_point(|&at| at <= sinr_db) as u8
     }
 
-    /// The wideband CQI of a channel that differs over the band: the highest that keeps the target
-    /// at the effective SINR of its own scheme; 0 when none does. `effective_db` gives that SINR in
-    /// dB, and `mean_db` is the SINR of the mean over the band.
+    /// Returns the wideband CQI and the SINR.
+    pub fn quality(&self, sinr_db: f64) -> Quality {
+        let cqi = self.cqi(sinr_db);
+        Quality { cqi, sinr_db }
+    }
+
+    /// Returns the wideband CQI of a channel that differs over the band. It is the highest CQI that
+    /// keeps the target at the effective SINR of its own scheme, or 0 if none does. `effective_db`
+    /// gives that SINR in dB, and `mean_db` is the SINR of the mean over the band. The SINR of the
+    /// outcome is the effective one of the CQI's scheme.
     ///
-    /// An effective SINR is at most the mean, and at most that of a scheme of higher order: the
-    /// search goes down from what the mean would allow and passes over what cannot be.
+    /// An effective SINR is at most the mean, and at most that of a scheme of higher order. The
+    /// search therefore goes down from the scheme of the mean and passes over impossible ones.
     ///
     /// Standard: TS 38.214 §5.2.2.1; TS 36.213 §7.2.3.
-    pub fn wideband_cqi(&self, mean_db: f64, effective_db: impl Fn(&Mcs) -> f64) -> u8 {
+    pub fn wideband_quality(&self, mean_db: f64, effective_db: impl Fn(&Mcs) -> f64) -> Quality {
         let rows = self.cqi_table.rows();
-        let mut cqi = self.cqi(mean_db);
+        let (mut cqi, mut sinr_db) = (self.cqi(mean_db), mean_db);
         while cqi > 0 {
-            let reached = self.cqi(effective_db(&rows[usize::from(cqi) - 1]));
+            sinr_db = effective_db(&rows[usize::from(cqi) - 1]);
+            let reached = self.cqi(sinr_db);
             if reached >= cqi {
                 break;
             }
             cqi = reached;
         }
-        cqi
+        debug_assert!(cqi <= 15, "a CQI of {cqi}");
+        Quality { cqi, sinr_db }
+    }
+
+    /// Returns the bits that a resource element of one layer carries at a quality, once the outer
+    /// loop has found the scheme. Between two schemes it is a share of either. Below the SINR of
+    /// the lowest scheme, where blocks are repeated, it is the efficiency of the CQI.
+    pub fn efficiency_at(&self, quality: Quality) -> f64 {
+        if quality.cqi == 0 {
+            return 0.0;
+        }
+        let above = self
+            .carried
+            .partition_point(|&(at, _)| at <= quality.sinr_db);
+        let below = above.checked_sub(1).map(|below| self.carried[below]);
+        match (below, self.carried.get(above)) {
+            (Some((from_db, less)), Some((to_db, more))) => {
+                less + (quality.sinr_db - from_db) / (to_db - from_db) * (more - less)
+            }
+            (Some((_, bits)), None) | (None, Some(&(_, bits))) => bits,
+            (None, None) => 0.0,
+        }
     }
 
     /// The SINR in dB that a CQI from 1 to 15 stands for, its threshold; negative infinity for 0.
@@ -146,9 +199,9 @@ impl LinkAdaptation {
         }
     }
 
-    /// The CQI and SINR in dB that stand for reports on several parts of the band which together carry
-    /// `efficiency` bits an element: the highest CQI that carries no more, and its SINR, or one between
-    /// it and the next in proportion. Out of range below the lowest.
+    /// Returns a CQI and an SINR in dB for reports on several parts of the band that together carry
+    /// `efficiency` bits an element. The CQI is the highest that carries no more. The SINR lies
+    /// between that of this CQI and the next, in proportion. `None` below the lowest CQI.
     pub fn report_of_efficiency(&self, efficiency: f64) -> Option<(u8, f64)> {
         let rows = self.cqi_table.rows();
         // A hair more, lest a mean of equal ones falls below itself.
@@ -191,6 +244,10 @@ impl LinkAdaptation {
         if let Some(fixed) = self.fixed {
             return fixed;
         }
+        debug_assert!(
+            self.best.is_sorted_by(|one, next| one.0 <= next.0),
+            "the thresholds of the schemes are not in order"
+        );
         let reached = self.best.partition_point(|&(at, _)| at <= sinr_db);
         self.best[..reached]
             .last()
@@ -272,9 +329,10 @@ impl OuterLoopConfig {
     }
 }
 
-/// A user's correction of what reports promise, from the feedback of first transmissions
-/// (A. Sampath, P. S. Kumar, J. M. Holtzman, "On setting reverse link target SIR in a CDMA system",
-/// IEEE VTC 1997).
+/// A user's correction of its reports, from the feedback of first transmissions.
+///
+/// Source: A. Sampath, P. S. Kumar, J. M. Holtzman, "On setting reverse link target SIR in a CDMA
+/// system", IEEE VTC 1997.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct OuterLoop {
     offset_db: f64,
@@ -294,7 +352,13 @@ impl OuterLoop {
             -config.step_down_db
         };
         let (low, high) = config.range_db;
+        debug_assert!(low <= high, "a range from {low} to {high} dB");
         self.offset_db = (self.offset_db + step).max(low).min(high);
+        debug_assert!(
+            self.offset_db.is_finite(),
+            "a correction of {} dB",
+            self.offset_db
+        );
     }
 }
 
@@ -322,7 +386,12 @@ impl CsiReporting {
             0 => 0,
             period => since_first % period,
         };
-        Some(first.saturating_add(Span::from_nanos(since_first - phase)))
+        let measured_at = first.saturating_add(Span::from_nanos(since_first - phase));
+        debug_assert!(
+            measured_at.saturating_add(self.delay) <= at,
+            "a report is in force before it is known"
+        );
+        Some(measured_at)
     }
 }
 

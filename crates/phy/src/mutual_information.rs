@@ -172,6 +172,10 @@ impl Modulation {
             sum += low.capacity + share * (high.capacity - low.capacity);
             count += 1;
         }
+        debug_assert!(
+            sum >= 0.0 && sum <= (f64::from(self.bits()) + 1e-9) * count as f64,
+            "{count} symbols carry {sum} bits"
+        );
         (sum / count as f64, count)
     }
 
@@ -179,6 +183,7 @@ impl Modulation {
     /// [`information`](Self::information), from zero to 42 dB.
     pub fn snr_of_capacity(self, capacity: f64) -> f64 {
         let points = &TABLES[self.bits() as usize / 2 - 1];
+        debug_assert!(!capacity.is_nan(), "a capacity is a number");
         let above = points.partition_point(|point| point.capacity < capacity);
         if above == 0 {
             return LEAST_SNR * (capacity / points[0].capacity).max(0.0);

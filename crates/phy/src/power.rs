@@ -34,6 +34,7 @@ impl OpenLoopPower {
     pub fn power(&self, mu: u8, resource_blocks: u32, path_loss: Decibel) -> Dbm {
         let blocks = f64::from(resource_blocks.max(1)) * f64::from(1_u32 << mu);
         let wanted = to_db(blocks) + self.target.0 + self.compensation * path_loss.0;
+        debug_assert!(!wanted.is_nan(), "a transmit power of {wanted} dBm");
         Dbm(wanted.min(self.most.0))
     }
 

@@ -26,11 +26,13 @@ impl RateModel {
     /// Spectral efficiency in bit per resource element at this SNR; zero means outage. Retries of
     /// failed blocks are not subtracted: they take at most the target's share.
     pub fn efficiency(&self, snr: Decibel) -> f64 {
-        match self {
+        let efficiency = match self {
             RateModel::NrMcs(nr) => nr.efficiency(snr),
             RateModel::AttenuatedShannon(shannon) => shannon.efficiency(snr),
             RateModel::ShannonGap(gap) => gap.efficiency(snr),
-        }
+        };
+        debug_assert!(efficiency >= 0.0, "{efficiency} bit/s per hertz at {snr:?}");
+        efficiency
     }
 }
 

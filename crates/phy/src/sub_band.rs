@@ -84,6 +84,10 @@ fn out_of_table(resource_blocks: u32, expected: &'static str) -> PhyError {
 ///
 /// Standard: TS 38.214 Table 5.2.2.1-1; TS 36.213 Table 7.2.1-2.
 pub fn reported(wideband: u8, sub_band: u8) -> u8 {
+    debug_assert!(
+        wideband <= 15 && sub_band <= 15,
+        "CQIs of {wideband} and {sub_band}"
+    );
     let least = wideband.saturating_sub(1);
     sub_band.clamp(least, wideband + 2).min(15)
 }

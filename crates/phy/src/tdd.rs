@@ -19,6 +19,14 @@ pub struct SlotFormat {
 impl SlotFormat {
     /// Symbols that either direction may have, as the scheduler divides them.
     pub fn shared(&self) -> u8 {
+        debug_assert!(
+            self.downlink <= self.budget && self.uplink <= self.budget,
+            "a direction has more symbols than both together"
+        );
+        debug_assert!(
+            self.budget <= self.downlink + self.uplink,
+            "symbols of no direction are counted"
+        );
         self.downlink + self.uplink - self.budget
     }
 }

@@ -158,6 +158,18 @@ impl Timing {
         frame.downlink_from(ready, self.control_symbols.max(1))
     }
 
+    /// True if `slot` has symbols for a scheduling request. NR's short PUCCH takes one or two,
+    /// LTE's a whole uplink subframe. Special subframes of LTE carry none.
+    ///
+    /// Standard: TS 38.213 §9.2.4; TS 36.213 §10.1.5.
+    pub fn carries_request(&self, frame: &Frame, slot: u64) -> bool {
+        let least = match self.lte_tdd {
+            Some(_) => self.feedback_symbols,
+            None => self.feedback_symbols.clamp(1, 2),
+        };
+        frame.format(slot).uplink >= least
+    }
+
     /// The slot of the earliest grant that answers a scheduling request in `slot`.
     pub fn grant_slot(&self, frame: &Frame, slot: u64) -> u64 {
         self.reaction_slot(frame, frame.start_of(slot + 1))
@@ -179,6 +191,14 @@ impl Timing {
             )
         });
         let feedback_at = frame.start_of(feedback_slot + 1);
+        debug_assert!(
+            slot <= data_slot && data_slot <= feedback_slot,
+            "slot {slot} assigns data in {data_slot}, with feedback in {feedback_slot}"
+        );
+        debug_assert!(
+            data_end_at <= feedback_at,
+            "feedback at {feedback_at} of data that ends at {data_end_at}"
+        );
         DownlinkTimes {
             data_slot,
             data_end_at,
@@ -201,6 +221,11 @@ impl Timing {
             frame.symbols(),
         );
         let data_end_at = frame.start_of(data_slot + 1);
+        debug_assert!(slot <= data_slot, "slot {slot} grants data in {data_slot}");
+        debug_assert!(
+            granted_at <= data_end_at,
+            "data ends at {data_end_at}, and was granted at {granted_at}"
+        );
         UplinkTimes {
             data_slot,
             data_end_at,
@@ -417,6 +442,47 @@ mod tests {
         assert_eq!(timing.uplink(&frame, 0, 1).data_slot, 3);
         assert_eq!(timing.uplink(&frame, 0, 14).data_slot, 4);
         assert_eq!(timing.uplink(&frame, 2, 14).data_slot, 9);
+    }
+
+    #[test]
+    fn feedback_of_every_pattern_lies_on_its_uplink_symbols() {
+        for pattern in ["DDDSU", "DDSU", "DDDDDDDSUU", "DSUUD", "DU"] {
+            for (mu, feedback_symbols) in (0..4).flat_map(|mu| [1, 2, 4, 13].map(|n| (mu, n))) {
+                let config = NrTimingConfig {
+                    feedback_symbols,
+                    ..NrTimingConfig::default()
+                };
+                let timing = Timing::nr(numerology(mu), &config).expect("a timing");
+                let frame = tdd(mu, pattern);
+                for slot in (0..40).filter(|&slot| frame.format(slot).downlink > 1) {
+                    let times = timing.downlink(&frame, slot, frame.format(slot).downlink);
+                    let uplink = frame.format(times.feedback_slot).uplink;
+                    assert!(uplink >= feedback_symbols, "{pattern} {slot}");
+                    let begins = frame.symbols() - feedback_symbols;
+                    let begins_at = frame.symbol_start(times.feedback_slot, begins);
+                    assert!(begins_at >= times.data_end_at + timing.user_feedback);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn requests_are_sent_where_there_is_pucch() {
+        let nr = Timing::nr(numerology(1), &NrTimingConfig::default()).expect("a timing");
+        let frame = tdd(1, "DDDSU");
+        let slots: Vec<u64> = (0..10)
+            .filter(|&slot| nr.carries_request(&frame, slot))
+            .collect();
+        assert_eq!(slots, [3, 4, 8, 9]);
+        // A special subframe of LTE has uplink symbols, and no PUCCH.
+        let configuration = LteTdd::new(0).expect("0 to 6");
+        let pattern = configuration.pattern(7).expect("0 to 10");
+        let frame = Frame::lte(Span::from_millis(1), Duplex::Tdd(pattern)).expect("a frame");
+        let lte = Timing::lte_tdd(configuration);
+        let slots: Vec<u64> = (0..10)
+            .filter(|&slot| lte.carries_request(&frame, slot))
+            .collect();
+        assert_eq!(slots, [2, 3, 4, 7, 8, 9]);
     }
 
     #[test]

@@ -17,14 +17,14 @@ create_exception!(
     fadeout,
     ScenarioError,
     FadeoutError,
-    "A scenario is wrong. `errors` lists every mistake with file, line, column, message, what was \
-     expected, what was probably meant, and all of that rendered as text."
+    "A mistake in a scenario. `errors` lists every mistake with file, line, column, message, the \
+     expected values, the nearest valid name, and the rendered text."
 );
 create_exception!(
     fadeout,
     ResultError,
     FadeoutError,
-    "Results cannot be written or read. `path` is the file or folder, where one is to blame."
+    "Results cannot be written or read. `path` is the file or folder, if there is one."
 );
 create_exception!(
     fadeout,

@@ -131,8 +131,8 @@ impl Adapter {
             let measured = report.measured.iter().map(|&cell| self.names.cell(cell));
             let measured: Vec<&str> = measured.collect();
             PyValueError::new_err(format!(
-                "on_report returned '{name}', which is no cell that the UE measures; expected one of \
-                 {}, or None",
+                "on_report returned '{name}', which is not a cell that the UE measures; expected \
+                 one of {}, or None",
                 measured.join(", ")
             ))
         })
@@ -183,7 +183,7 @@ impl HandoverPolicy for Adapter {
     }
 }
 
-/// A measurement report as the base station of the serving cell has it.
+/// A measurement report, as the base station of the serving cell received it.
 #[pyclass(name = "MeasurementReport", module = "fadeout.handover_policy", frozen)]
 #[derive(Debug)]
 pub(crate) struct PyReport {

@@ -18,7 +18,7 @@ fn span(seconds: f64) -> PyResult<Span> {
     if seconds.is_finite() && seconds >= 0.0 {
         Ok(Span::from_secs_f64(seconds))
     } else {
-        let message = format!("{seconds} s; expected a finite time of zero or more");
+        let message = format!("{seconds} s; expected a finite time of at least zero");
         Err(PyValueError::new_err(message))
     }
 }

@@ -66,7 +66,7 @@ pub(crate) fn run<'py>(
     let (outcome, raised) = py
         .detach(|| guarded(|| simulate(&request, &mut own, &mut reporter)))
         .unwrap_or_else(|panic| Err(Failure::Bug(format!("{panic}\n{}", request.replay()))))
-        .map_err(|failure| failure.raise(py, source_name))?;
+        .map_err(|failure| failure.raise(py, Some(&request.reading)))?;
 
     as_dict(py, outcome, raised)
 }
@@ -199,7 +199,7 @@ pub(crate) fn geometry<'py>(
     found
         .map(|found| found.map(|stream| PyBytes::new(py, &stream)))
         .unwrap_or_else(|panic| Err(Failure::Bug(panic)))
-        .map_err(|failure| failure.raise(py, source_name))
+        .map_err(|failure| failure.raise(py, Some(&reading)))
 }
 
 /// Where the vehicles and UEs of the scenario `text` are every `every_ns`, and what stands between UEs and
@@ -234,7 +234,7 @@ pub(crate) fn tracks<'py>(
     });
     let found = found
         .unwrap_or_else(|panic| Err(Failure::Bug(panic)))
-        .map_err(|failure| failure.raise(py, source_name))?;
+        .map_err(|failure| failure.raise(py, Some(&reading)))?;
     let (tracks, sights) = found.map_err(PyValueError::new_err)?;
     Ok((PyBytes::new(py, &tracks), PyBytes::new(py, &sights)))
 }
@@ -270,7 +270,7 @@ fn checked(
     });
     checked
         .unwrap_or_else(|panic| Err(Failure::Bug(panic)))
-        .map_err(|failure| failure.raise(py, &reading.source.name))
+        .map_err(|failure| failure.raise(py, Some(reading)))
 }
 
 /// A text that is to be read as a scenario.
@@ -316,6 +316,14 @@ impl<'a> Reading<'a> {
             }
         }
         Ok(scenario)
+    }
+}
+
+impl Reading<'_> {
+    /// Returns the mistakes that a layer found, with their places.
+    fn located(&self, error: &BuildError) -> ScenarioErrors {
+        let (catalog, findings) = (fadeout_sim::catalog(), error.findings());
+        fadeout_scenario::locate(self.text, &self.source, &self.overrides, catalog, &findings)
     }
 }
 
@@ -368,11 +376,14 @@ impl From<RunError> for Failure {
 }
 
 impl Failure {
-    pub(crate) fn raise(self, py: Python<'_>, source_name: &str) -> PyErr {
+    /// The exception; mistakes of a scenario have their place in `reading`, where it was read.
+    pub(crate) fn raise(self, py: Python<'_>, reading: Option<&Reading<'_>>) -> PyErr {
         match self {
             Failure::Scenario(errors) => scenario_error(py, &errors),
-            // It has no place of its own: what is wrong shows only in several values together.
-            Failure::Build(error) => ScenarioError::new_err(format!("{source_name}: {error}")),
+            Failure::Build(error) => match reading {
+                Some(reading) => scenario_error(py, &reading.located(&error)),
+                None => ScenarioError::new_err(error.to_string()),
+            },
             Failure::Result(error) => result_error(py, &error),
             Failure::Kernel(message) => FadeoutError::new_err(message),
             Failure::Raised(error) => error,
@@ -407,20 +418,12 @@ fn permitted(request: &Request<'_>, own: &Own) -> Result<Scenario, Failure> {
         && let Some(node) = nodes.find(|node| node.command.is_some())
     {
         return Err(Failure::Kernel(format!(
-            "node \"{}\": its `command` runs a program of this machine; with --allow-programs (in \
-             Python allow_programs=True) it may, if you trust the scenario",
+            "node \"{}\": its `command` runs a program of this machine; to allow it, give \
+             --allow-programs (in Python allow_programs=True), if you trust the scenario",
             node.name
         )));
     }
-    match request.threads.map(NonZero::get) {
-        Some(threads @ 2..) if scenario.worlds == Worlds::One => {
-            let reason = format!(
-                "{threads} threads for a scenario of one world, which takes one; expected `worlds = \"by-carrier\"` in it"
-            );
-            Err(Failure::Build(BuildError::Undivided(reason)))
-        }
-        _ => Ok(scenario),
-    }
+    Ok(scenario)
 }
 
 /// The commit of this build.

@@ -17,7 +17,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[pyclass(module = "fadeout._native", name = "Simulation", frozen)]
 pub(crate) struct PySimulation {
     state: Mutex<State>,
-    source_name: String,
     /// The line of Python that repeats the run.
     replay: String,
 }
@@ -73,11 +72,10 @@ impl PySimulation {
         let simulation = py
             .detach(|| guarded(|| prepared(&request, &mut own)))
             .unwrap_or_else(|panic| Err(Failure::Bug(format!("{panic}\n{replay}"))))
-            .map_err(|failure| failure.raise(py, source_name))?;
+            .map_err(|failure| failure.raise(py, Some(&request.reading)))?;
         let running = Box::new(Running { simulation, own });
         Ok(PySimulation {
             state: Mutex::new(State::Ready(running)),
-            source_name: source_name.to_owned(),
             replay,
         })
     }
@@ -116,7 +114,7 @@ impl PySimulation {
         if until_s.is_nan() || until_s < 0.0 || until < now {
             let now_s = now.as_secs_f64();
             return Err(PyValueError::new_err(format!(
-                "until_s is {until_s}; expected {now_s} s, the simulated time by now, or later"
+                "until_s is {until_s}; expected at least {now_s} s, the present simulated time"
             )));
         }
         let mut running = self.take()?;
@@ -153,7 +151,7 @@ impl PySimulation {
         let results = py
             .detach(|| guarded(|| simulation.finish().map_err(Failure::from)))
             .unwrap_or_else(|panic| Err(Failure::Bug(format!("{panic}\n{}", self.replay))))
-            .map_err(|failure| failure.raise(py, &self.source_name))?;
+            .map_err(|failure| failure.raise(py, None))?;
         as_dict(py, results, None)
     }
 }

@@ -57,13 +57,13 @@ fadeout_core::parameters! {
         rx_height: f64 = number((0.0, 1e6, "m"), "1"),
         /// Noise figure of the receiver.
         noise_figure: f64 = number((0.0, 50.0, "dB"), "10"),
-        /// Distance of code and receiver from the bound.
+        /// Implementation loss: distance of code and receiver from the Shannon bound.
         implementation_loss: Decibel = number((0.0, 50.0, "dB"), "1"),
         /// Half-power beamwidth of both antennas in elevation.
         elevation_beamwidth: f64 = number((0.0, 360.0, "deg"), "65"),
         /// Share of the ideal directivity that the antennas reach.
         antenna_efficiency: f64 = number((0.01, 1.0, ""), "0.7"),
-        /// Spatial layers.
+        /// Number of spatial layers.
         layers: u32 = integer((1, 8, ""), "1"),
         /// Share of resource elements that carry no data (frequency range 2).
         overhead: f64 = number((0.0, 0.99, ""), "0.18"),

@@ -11,8 +11,8 @@ pub enum RecordError {
     Exists(PathBuf),
     /// The target exists and is something other than a run, so force does not replace it either.
     #[error(
-        "{path} exists and is not the folder of a run (no manifest.json in it); \
-         it is not replaced, give another folder", path = .0.display()
+        "{path} exists and is not the folder of a run (no manifest.json in it), so it is not \
+         replaced; give another folder", path = .0.display()
     )]
     NotARun(PathBuf),
     /// The target has no name to create: it is empty, a root or ends in `..`.
@@ -28,8 +28,8 @@ pub enum RecordError {
     },
     /// The run ended, and its results could not be moved or completed; what could be written is
     /// kept.
-    #[error("{error}; what was recorded until then {can} in {kept}",
-        can = if let Some(missing) = .missing { format!("lies without its {missing}") }
+    #[error("{error}; the data recorded until then {can} in {kept}",
+        can = if let Some(missing) = .missing { format!("is stored without its {missing}") }
               else { "can be read".to_owned() },
         kept = .kept.display())]
     Kept {

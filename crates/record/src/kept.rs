@@ -113,7 +113,7 @@ impl Kept for FlowEventRow {
         if let Some(bins) = &mut due.bins
             && matches!(self.event, "completed" | "closed" | "aborted")
         {
-            bins.on_done(self.flow);
+            bins.on_done(self.time_s, self.flow);
         }
     }
 }

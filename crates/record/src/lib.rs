@@ -14,6 +14,7 @@ mod kept;
 mod manifest;
 mod parquet;
 mod part;
+mod place;
 mod recorder;
 mod sampler;
 mod save;

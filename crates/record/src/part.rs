@@ -5,6 +5,7 @@
 
 use crate::RecorderConfig;
 use crate::kept::{Due, Kept, wanted_rows};
+use crate::place::Placed;
 use fadeout_core::{
     BearerRow, BlockageRow, CongestionRow, DatagramRow, DropRow, FlowEventRow, HandoverRow,
     LinkHandoverRow, MeasurementRow, QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, RrcRow,
@@ -32,9 +33,7 @@ impl PartNumbers {
 }
 
 /// A row of a part.
-trait OfPart: Kept {
-    /// Its place among the rows of its table: by time, and what else orders rows that are told before the run.
-    fn place(&self) -> (Time, u32);
+trait OfPart: Kept + Placed {
     /// The same with the numbers of the whole run.
     #[inline]
     fn renumbered(self, _: &PartNumbers) -> Self {
@@ -45,10 +44,6 @@ trait OfPart: Kept {
 macro_rules! of_part {
     ($($row:ident $(|$own:ident, $numbers:ident| $renumbered:expr)?;)+) => {$(
         impl OfPart for $row {
-            #[inline]
-            fn place(&self) -> (Time, u32) {
-                (self.time_s, 0)
-            }
             $(
                 #[inline]
                 fn renumbered(self, $numbers: &PartNumbers) -> Self {
@@ -61,6 +56,7 @@ macro_rules! of_part {
 }
 
 of_part! {
+    BlockageRow;
     CongestionRow;
     ThroughputRow;
     QueueRow;
@@ -78,13 +74,6 @@ of_part! {
     SecondaryChangeRow |row, numbers| SecondaryChangeRow { ue: numbers.ue(row.ue), ..row };
     LinkHandoverRow;
     RrcRow |row, numbers| RrcRow { ue: numbers.ue(row.ue), ..row };
-}
-
-impl OfPart for BlockageRow {
-    /// All are known, and told, before the run.
-    fn place(&self) -> (Time, u32) {
-        (Time::ZERO, self.link.0)
-    }
 }
 
 macro_rules! tables {

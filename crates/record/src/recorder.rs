@@ -4,6 +4,7 @@ use crate::capture::{Captures, Finished};
 use crate::columns::Names;
 use crate::kept::{Due, Kept, wanted_rows};
 use crate::manifest::{CaptureEntry, Manifest, TableEntry, pretty};
+use crate::place::Placed;
 use crate::summary::{SummaryTable, stream_of_batch};
 use crate::summed::SummedUp;
 use crate::table::TableWriter;
@@ -99,9 +100,7 @@ impl Recorder {
         };
         let opener = Opener {
             names: Names {
-                flows: Arc::new(StringArray::from_iter_values(
-                    config.flows.iter().map(|f| &f.name),
-                )),
+                flows: Arc::new(flow_names(config)),
                 links: Arc::new(StringArray::from_iter_values(&config.links)),
                 nodes: Arc::new(StringArray::from_iter_values(&config.nodes)),
                 cells: Arc::new(StringArray::from_iter_values(&config.cells)),
@@ -122,6 +121,17 @@ impl Recorder {
     /// The first write that failed; there is no sense in simulating on.
     pub fn error(&self) -> Option<&RecordError> {
         self.error.as_ref()
+    }
+
+    /// Writes the bins of throughput that are over at simulated time `now`. Otherwise the next byte
+    /// that arrives, or [`Recorder::finish`], writes all of them at once.
+    pub fn catch_up(&mut self, now: Time) {
+        if let (Some(bins), Some(table)) = (&mut self.due.bins, &mut self.tables.throughput)
+            && bins.is_over(now)
+        {
+            let error = &mut self.error;
+            bins.roll(now, &mut |row| push(table, error, row));
+        }
     }
 
     /// Ends the record at simulated time `end`: completes every table, writes the manifest and
@@ -180,7 +190,7 @@ struct Opener<'a> {
 }
 
 impl Opener<'_> {
-    fn open<R: Row>(&self, wanted: bool) -> Result<Option<TableWriter<R>>, RecordError> {
+    fn open<R: Placed>(&self, wanted: bool) -> Result<Option<TableWriter<R>>, RecordError> {
         if !wanted {
             return Ok(None);
         }
@@ -191,6 +201,14 @@ impl Opener<'_> {
             }
         }))
     }
+}
+
+/// Returns the names of flows. A run without flows has an empty name, as its network may still drop
+/// messages.
+fn flow_names(config: &RecorderConfig) -> StringArray {
+    let names = config.flows.iter().map(|flow| flow.name.as_str());
+    let of_none = config.flows.is_empty().then_some("");
+    StringArray::from_iter_values(names.chain(of_none))
 }
 
 pub(crate) fn file_name(table: &str) -> String {
@@ -210,7 +228,7 @@ struct Closing {
 }
 
 impl Closing {
-    fn table<R: Row>(&mut self, table: Option<TableWriter<R>>) {
+    fn table<R: Placed>(&mut self, table: Option<TableWriter<R>>) {
         let Some(table) = table else { return };
         let name = R::TABLE.name;
         let finished = table.finish();
@@ -282,7 +300,7 @@ impl Closing {
 }
 
 #[inline]
-fn push<R: Row>(table: &mut TableWriter<R>, error: &mut Option<RecordError>, row: R) {
+fn push<R: Placed>(table: &mut TableWriter<R>, error: &mut Option<RecordError>, row: R) {
     if table.push(row) {
         keep_first(error, table.flush());
     }
@@ -327,11 +345,8 @@ impl Probe for Recorder {
     }
     #[inline]
     fn delivered(&mut self, now: Time, flow: FlowId, bytes: u64) {
-        if let (Some(bins), Some(table)) = (&mut self.due.bins, &mut self.tables.throughput) {
-            if bins.is_over(now) {
-                let error = &mut self.error;
-                bins.roll(now, &mut |row| push(table, error, row));
-            }
+        self.catch_up(now);
+        if let Some(bins) = &mut self.due.bins {
             bins.add(flow, bytes);
         }
     }

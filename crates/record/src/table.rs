@@ -3,9 +3,11 @@
 use crate::RecordError;
 use crate::columns::{Columns, Dictionaries, Names, schema_of};
 use crate::parquet::ParquetFile;
+use crate::place::Placed;
 use arrow_array::RecordBatch;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, SchemaRef};
+use fadeout_core::Time;
 use fadeout_core::table::Row;
 use std::path::Path;
 
@@ -25,6 +27,8 @@ pub(crate) struct TableWriter<R> {
     names: Names,
     sink: Sink,
     rows: u64,
+    /// Place of the latest row.
+    latest: (Time, u32),
 }
 
 #[derive(Debug)]
@@ -46,7 +50,7 @@ pub(crate) struct Finished {
     pub(crate) error: Option<RecordError>,
 }
 
-impl<R: Row> TableWriter<R> {
+impl<R: Placed> TableWriter<R> {
     /// A table kept in memory.
     pub(crate) fn in_memory(names: &Names) -> Self {
         Self::new(names, Sink::Memory(Vec::new()), MOST_ROWS)
@@ -68,12 +72,22 @@ impl<R: Row> TableWriter<R> {
             names: names.clone(),
             sink,
             rows: 0,
+            latest: (Time::ZERO, 0),
         }
     }
 
     /// Adds a row; returns true when the buffer is full and [`TableWriter::flush`] is due.
     #[inline]
     pub(crate) fn push(&mut self, row: R) -> bool {
+        if cfg!(debug_assertions) {
+            let (earlier, place) = (self.latest, row.place());
+            let table = R::TABLE.name;
+            assert!(
+                earlier <= place,
+                "{table}: a row at {place:?} comes after {earlier:?}"
+            );
+            self.latest = place;
+        }
         self.buffer.push(row);
         self.buffer.len() >= self.chunk
     }

@@ -20,7 +20,8 @@ pub(crate) struct Throughput {
 #[derive(Debug)]
 struct FlowBin {
     start: Time,
-    done: bool,
+    /// When it was known that nothing more would arrive.
+    done_at: Time,
     is_open: bool,
     bytes: u64,
 }
@@ -30,7 +31,7 @@ impl Throughput {
     pub(crate) fn new(width: Span, flows: &[FlowInfo]) -> Self {
         let bins = flows.iter().map(|f| FlowBin {
             start: f.start,
-            done: false,
+            done_at: Time::NEVER,
             is_open: false,
             bytes: 0,
         });
@@ -64,9 +65,10 @@ impl Throughput {
         }
     }
 
-    /// Notes that nothing more will arrive: the flow's bins end with this one.
-    pub(crate) fn on_done(&mut self, flow: FlowId) {
-        self.flows[flow.index()].done = true;
+    /// Notes that nothing more will arrive from `now` on: the flow's bins end with the one before.
+    pub(crate) fn on_done(&mut self, now: Time, flow: FlowId) {
+        let bin = &mut self.flows[flow.index()];
+        bin.done_at = bin.done_at.min(now);
     }
 
     /// Gives the rows of every bin that ended by `now`, and begins the one that `now` is in.
@@ -109,7 +111,9 @@ impl Throughput {
             } else {
                 0.0
             };
-            if bytes > 0 || !flow.done {
+            // A bin may be closed long after its end, when the flow was not done yet.
+            let is_done = flow.done_at < end;
+            if bytes > 0 || !is_done {
                 emit(ThroughputRow {
                     time_s: end,
                     flow: id,
@@ -118,7 +122,7 @@ impl Throughput {
                 });
             }
             // One that gets bytes ahead of its start waits for that again.
-            flow.is_open = !flow.done && flow.start < end;
+            flow.is_open = !is_done && flow.start < end;
             flow.is_open
         });
     }
@@ -166,7 +170,7 @@ mod tests {
         let mut bins = Throughput::new(Span::from_millis(100), &[flow(0), flow(250)]);
         let mut rows = Vec::new();
         bins.add(FlowId(0), 5);
-        bins.on_done(FlowId(0));
+        bins.on_done(at(50), FlowId(0));
         bins.finish(at(400), &mut |row| rows.push(row));
         assert_eq!(brief(&rows), [(100, 0, 5), (300, 1, 0), (400, 1, 0)]);
     }
@@ -176,7 +180,7 @@ mod tests {
         let mut bins = Throughput::new(Span::from_millis(100), &[flow(210), flow(0), flow(110)]);
         let mut rows = Vec::new();
         bins.add(FlowId(1), 5);
-        bins.on_done(FlowId(1));
+        bins.on_done(at(50), FlowId(1));
         bins.roll(at(200), &mut |row| rows.push(row));
         assert_eq!(
             bins.open,
@@ -194,6 +198,24 @@ mod tests {
             (300, 2, 3),
         ];
         assert_eq!(brief(&rows), expected);
+    }
+
+    #[test]
+    fn bins_before_the_end_of_a_flow_have_rows_whenever_they_are_closed() {
+        let rows_of = |looks: &[u64]| {
+            let mut bins = Throughput::new(Span::from_millis(100), &[flow(0)]);
+            let mut rows = Vec::new();
+            bins.add(FlowId(0), 5);
+            for &look in looks {
+                bins.roll(at(look), &mut |row| rows.push(row));
+            }
+            bins.on_done(at(350), FlowId(0));
+            bins.finish(at(600), &mut |row| rows.push(row));
+            brief(&rows)
+        };
+        let late = rows_of(&[]);
+        assert_eq!(late, [(100, 0, 5), (200, 0, 0), (300, 0, 0)]);
+        assert_eq!(late, rows_of(&[120, 240, 350]));
     }
 
     #[test]

@@ -14,6 +14,7 @@
 mod build;
 mod deployment;
 mod error;
+mod finding;
 mod keys;
 mod model;
 mod overrides;
@@ -28,6 +29,7 @@ mod tree;
 
 pub use deployment::{DEPLOYMENTS, Deployment};
 pub use error::{ScenarioError, ScenarioErrors};
+pub use finding::Finding;
 pub use model::*;
 pub use overrides::Override;
 pub use resolved::toml_from_json;
@@ -37,7 +39,7 @@ pub use suggest::nearest;
 use error::{Mistake, Mistakes};
 use fadeout_core::registry::Catalog;
 use std::path::PathBuf;
-use tree::Place;
+use tree::{Place, Table};
 
 /// Where a scenario's text comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,13 +90,56 @@ pub fn parse_with(
     catalog: &Catalog,
     own: &[OwnNames<'_>],
 ) -> Result<Scenario, ScenarioErrors> {
+    let texts = texts(text, source, overrides);
+    let mut reader = read::Reader::new(catalog, own);
+    let Some(document) = document(text, overrides, &mut reader.mistakes) else {
+        return Err(reader.mistakes.locate(&texts));
+    };
+    let scenario = build::scenario(&document, &source.base_dir, &mut reader);
+    match scenario {
+        Some(scenario) if reader.mistakes.is_empty() => Ok(scenario),
+        _ => Err(reader.mistakes.locate(&texts)),
+    }
+}
+
+/// Returns mistakes that layers above found, with their places. [`parse_with`] has made the
+/// scenario of the same arguments.
+pub fn locate(
+    text: &str,
+    source: &Source,
+    overrides: &[Override],
+    catalog: &Catalog,
+    findings: &[Finding],
+) -> ScenarioErrors {
+    let texts = texts(text, source, overrides);
+    let mut mistakes = Mistakes::default();
+    let mut reader = read::Reader::new(catalog, &[]);
+    // The reader finds nothing here but the user's own names, which the scenario may have.
+    let mut document = document(text, overrides, &mut reader.mistakes).unwrap_or_default();
+    deployment::expand(&mut document, &mut reader);
+    for finding in findings {
+        mistakes.push(finding.mistake(&document));
+    }
+    mistakes.locate(&texts)
+}
+
+/// Name and text of the file and of each override.
+fn texts<'a>(
+    text: &'a str,
+    source: &'a Source,
+    overrides: &'a [Override],
+) -> Vec<(&'a str, &'a str)> {
     let mut texts = vec![(source.name.as_str(), text)];
     texts.extend(overrides.iter().map(|one| ("--set", one.text.as_str())));
-    let mut mistakes = Mistakes::default();
+    texts
+}
+
+/// The document in `text` after `overrides`; none where it is no TOML.
+fn document(text: &str, overrides: &[Override], mistakes: &mut Mistakes) -> Option<Table> {
     if text.len() > MAX_TEXT {
         let message = format!("the scenario is larger than {} MiB", MAX_TEXT >> 20);
         mistakes.push(Mistake::new(Place::START, message));
-        return Err(mistakes.locate(&texts));
+        return None;
     }
     let mut document = match tree::parse_document(text) {
         Ok(document) => document,
@@ -102,21 +147,11 @@ pub fn parse_with(
             for (message, place) in errors {
                 mistakes.push(Mistake::new(place, message));
             }
-            return Err(mistakes.locate(&texts));
+            return None;
         }
     };
-    let mut reader = read::Reader::new(catalog, own);
     for (index, one) in overrides.iter().enumerate() {
-        overrides::apply(
-            &mut document,
-            &one.text,
-            index as u32 + 1,
-            &mut reader.mistakes,
-        );
+        overrides::apply(&mut document, &one.text, index as u32 + 1, mistakes);
     }
-    let scenario = build::scenario(&document, &source.base_dir, &mut reader);
-    match scenario {
-        Some(scenario) if reader.mistakes.is_empty() => Ok(scenario),
-        _ => Err(reader.mistakes.locate(&texts)),
-    }
+    Some(document)
 }

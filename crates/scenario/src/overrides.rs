@@ -49,22 +49,7 @@ fn try_apply(document: &mut Table, text: &str, origin: u32) -> Result<(), Mistak
     let Some((path, value)) = text.split_once('=') else {
         return Err(Mistake::new(whole, "an override needs a `=`").expected("KEY=VALUE"));
     };
-    let mut parts: Vec<Part<'_>> = Vec::new();
-    let mut start = 0;
-    for part in path.split('.') {
-        let end = start + part.len();
-        let indent = part.len() - part.trim_start().len();
-        let key = part.trim();
-        let place = Place::new(origin, start + indent..start + indent + key.len());
-        if key.is_empty() {
-            return Err(Mistake::new(place, "an empty key").expected("KEY=VALUE"));
-        }
-        parts.push((key, place));
-        start = end + 1;
-    }
-    if parts.len() > DEEPEST {
-        return Err(Mistake::new(parts[DEEPEST].1, "no key is this deep"));
-    }
+    let parts = parts_of(path, origin)?;
     let offset = path.len() + 1 + (value.len() - value.trim_start().len());
     let node = parse_value(value.trim(), origin, offset);
 
@@ -122,6 +107,27 @@ fn try_apply(document: &mut Table, text: &str, origin: u32) -> Result<(), Mistak
         }
     }
     Ok(())
+}
+
+/// Returns the keys of a path such as `link.radio.rate`, with their places.
+fn parts_of(path: &str, origin: u32) -> Result<Vec<Part<'_>>, Mistake> {
+    let mut parts: Vec<Part<'_>> = Vec::new();
+    let mut start = 0;
+    for part in path.split('.') {
+        let end = start + part.len();
+        let indent = part.len() - part.trim_start().len();
+        let key = part.trim();
+        let place = Place::new(origin, start + indent..start + indent + key.len());
+        if key.is_empty() {
+            return Err(Mistake::new(place, "an empty key").expected("KEY=VALUE"));
+        }
+        parts.push((key, place));
+        start = end + 1;
+    }
+    if parts.len() > DEEPEST {
+        return Err(Mistake::new(parts[DEEPEST].1, "no key is this deep"));
+    }
+    Ok(parts)
 }
 
 fn unknown<'a>(name: &str, place: Place, names: impl Iterator<Item = &'a str>) -> Mistake {

@@ -6,6 +6,7 @@ mod channel_file;
 mod defaults;
 mod divided;
 mod dual;
+mod findings;
 mod flow;
 mod handover;
 mod kernel;
@@ -32,7 +33,7 @@ use crate::routing::Topology;
 use crate::world::{Parts, Tunnels};
 use fadeout_core::{CellId, FlowId, Time};
 use fadeout_link::RadioStates;
-use fadeout_radio::access::{Policy, RadioError};
+use fadeout_radio::access::{Policy, RadioError, StretchedPeriod};
 use fadeout_record::RadioInfo;
 use fadeout_scenario::{self as scenario, Scenario};
 use fadeout_transport::congestion::Congestion;
@@ -198,12 +199,60 @@ pub enum BuildError {
     /// A route with too many hops.
     #[error("flow \"{0}\": its route has more than 255 links")]
     LongRoute(String),
+    /// Datagrams that PDCP does not take.
+    #[error(
+        "flow \"{flow}\": its datagrams are IP packets of {size} B, and PDCP of UE \"{ue}\" takes {most} B at most; \
+         expected a smaller size"
+    )]
+    LongDatagram {
+        /// The flow.
+        flow: String,
+        /// The UE that they come to.
+        ue: String,
+        /// Size of the IP packets, bytes.
+        size: u64,
+        /// The largest SDU of PDCP, bytes.
+        most: u64,
+    },
+    /// Several mistakes.
+    #[error("{}", lines(.0))]
+    Several(Vec<BuildError>),
 }
 
 impl BuildError {
     /// A mistake of the radio access, by the name of what it is about.
     pub(crate) fn of_radio(scenario: &Scenario, error: &RadioError) -> BuildError {
         radio::named_error(scenario, error)
+    }
+}
+
+/// Mistakes one below the other.
+fn lines(errors: &[BuildError]) -> String {
+    let errors: Vec<String> = errors.iter().map(BuildError::to_string).collect();
+    errors.join("\n")
+}
+
+/// Most mistakes that are told at once. A scenario with one in each UE has thousands.
+const MOST_TOLD: usize = 100;
+
+/// All that could be built, or each mistake once.
+fn all<T>(built: impl Iterator<Item = Result<T, BuildError>>) -> Result<Vec<T>, BuildError> {
+    let (mut good, mut wrong) = (Vec::new(), Vec::new());
+    for one in built {
+        match one {
+            Ok(one) => good.push(one),
+            // Two directions of a link, and UEs of a `count`, have the same mistake.
+            Err(error) if !wrong.contains(&error) => wrong.push(error),
+            Err(_) => {}
+        }
+        if wrong.len() == MOST_TOLD {
+            break;
+        }
+    }
+    match wrong.len() {
+        0 => Ok(good),
+        1 => Err(wrong.remove(0)),
+        _ => Err(BuildError::Several(wrong)),
     }
 }
 
@@ -239,16 +288,13 @@ fn wires(
     parts: &mut Parts,
     congestion: ChooseCongestion<'_>,
 ) -> Result<(), BuildError> {
-    for index in 0..scenario.links.len() {
-        let [forward, reverse] = directory.link(index);
+    let ways = (0..scenario.links.len()).flat_map(|index| [(index, false), (index, true)]);
+    parts.links = all(ways.map(|(index, is_reverse)| {
+        let id = directory.link(index)[usize::from(is_reverse)];
         let of_source = source_limit::of(scenario, topology, index)?;
-        for (is_reverse, id) in [(false, forward), (true, reverse)] {
-            debug_assert_eq!(id.index(), parts.links.len(), "links are built in order");
-            let named = (id, directory.link_name(id));
-            let link = link::build_link(scenario, (index, is_reverse), of_source, named)?;
-            parts.links.push(link);
-        }
-    }
+        let named = (id, directory.link_name(id));
+        link::build_link(scenario, (index, is_reverse), of_source, named)
+    }))?;
     for index in 0..scenario.rabs.len() {
         let ids = directory.rab(index);
         debug_assert_eq!(
@@ -312,6 +358,13 @@ pub(crate) fn bounds(
     cell: CellId,
 ) -> Option<Bounds> {
     radio::bounds(&scenario.cells[cell.index()], bearer)
+}
+
+/// Periods of uplink occasions of a cell that its duplex pattern stretches. None if the cell cannot
+/// be built.
+pub(crate) fn stretched(described: &scenario::Cell) -> Vec<StretchedPeriod> {
+    let cell = radio::cell(described);
+    cell.map_or_else(|_| Vec::new(), |cell| StretchedPeriod::of(&cell))
 }
 
 /// The cell that serves each UE at the start; none serves one that has a choice where the radio access cannot be built.

@@ -40,7 +40,7 @@ impl Division {
             sets.join(cell.node.index(), carrier_of(index), || {
                 let node = &scenario.nodes[cell.node.index()].name;
                 let cell = &cell.name;
-                format!("cell \"{cell}\" stands at node \"{node}\" with one of another carrier")
+                format!("cell \"{cell}\" shares node \"{node}\" with a cell of another carrier")
             });
         }
         for (ue, serving) in scenario.ues.iter().zip(serving) {
@@ -53,7 +53,7 @@ impl Division {
         }
         for rab in &scenario.rabs {
             sets.join(rab.from.index(), rab.to.index(), || {
-                format!("bearer \"{}\" joins two of them", rab.name)
+                format!("bearer \"{}\" joins two worlds", rab.name)
             });
         }
         let mut delays: Vec<(Span, usize)> = Vec::with_capacity(scenario.links.len());
@@ -62,7 +62,8 @@ impl Division {
                 Some(delay) => delays.push((delay, index)),
                 None => sets.join(link.from.index(), link.to.index(), || {
                     format!(
-                        "link \"{}\" joins two of them, and has no delay or counts its delay line in its queue",
+                        "link \"{}\" joins two worlds, and has no delay or counts its delay line \
+                         in its queue",
                         link.name
                     )
                 }),
@@ -136,7 +137,7 @@ fn refuse(scenario: &Scenario) -> Result<(), String> {
                 .mobility
                 .as_ref()
                 .map(|_| "`mobility-management`".to_owned()),
-            "moves UEs and their flows between cells while it runs",
+            "moves UEs and their flows between cells during the run",
         ),
         (
             scenario
@@ -150,7 +151,7 @@ fn refuse(scenario: &Scenario) -> Result<(), String> {
                 .prediction
                 .as_ref()
                 .map(|_| "`blockage-prediction`".to_owned()),
-            "looks at cars in all cells",
+            "follows cars in all cells",
         ),
         (
             flow(|flow| flow.link_info.is_some()),
@@ -180,8 +181,8 @@ fn refuse(scenario: &Scenario) -> Result<(), String> {
     match found.into_iter().find_map(|(key, why)| Some((key?, why))) {
         None => Ok(()),
         Some((key, why)) => Err(format!(
-            "{key} {why}, so that the scenario cannot be divided; expected `worlds = \"one\"`, or a \
-             scenario without it"
+            "{key} {why}, so that the scenario cannot be divided; expected `worlds = \"one\"`, or \
+             a scenario without it"
         )),
     }
 }
@@ -253,16 +254,20 @@ impl Sets {
         }
         if firsts.len() < 2 {
             let why = match (elements - nodes, self.joined) {
-                (0, _) => "there are no cells".to_owned(),
+                (0, _) => "the scenario has no cells".to_owned(),
                 (1, _) => format!(
-                    "all cells are on one carrier, {} GHz, and disturb each other in every slot",
+                    "all cells are on one carrier, {} GHz, and interfere with each other in every \
+                     slot",
                     scenario.cells[0].carrier.0 / 1e9
                 ),
-                (_, why) => format!("its carriers belong together: {}", why.unwrap_or_default()),
+                (_, why) => format!(
+                    "its carriers cannot be separated: {}",
+                    why.unwrap_or_default()
+                ),
             };
             return Err(format!(
-                "{why}; expected cells on two carriers or more with base stations, UEs and links of their own, joined \
-                 by links with a `delay`, or `worlds = \"one\"`"
+                "{why}; expected cells on at least two carriers, with base stations, UEs and links \
+                 of their own, and links with a `delay` between them; or `worlds = \"one\"`"
             ));
         }
         let rest = firsts.len();

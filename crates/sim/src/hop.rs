@@ -3,7 +3,7 @@
 use crate::crossing::Signal;
 use fadeout_core::{Direction, DrbId, LinkId, RouteId};
 use fadeout_radio::access::Backhaul;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One step of a packet's way: what carries it on, in one direction.
 ///
@@ -82,6 +82,21 @@ impl Routes {
         }
     }
 
+    /// The links that forwarded packets take from one base station to another.
+    pub(crate) fn links_of_forwarded(&self) -> BTreeSet<LinkId> {
+        let forwarded = self
+            .list
+            .iter()
+            .filter(|hops| matches!(hops.last(), Some(Hop::Backhaul(Backhaul::Forwarded { .. }))));
+        let links = forwarded
+            .flat_map(|hops| hops.iter())
+            .filter_map(|hop| match hop {
+                Hop::Link(link) => Some(*link),
+                _ => None,
+            });
+        links.collect()
+    }
+
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.list.len()
@@ -90,6 +105,10 @@ impl Routes {
     /// The first hop of a route.
     #[inline]
     pub(crate) fn first(&self, route: RouteId) -> Hop {
+        debug_assert!(
+            !self.list[route.index()].is_empty(),
+            "route {route:?} is of another world"
+        );
         self.list[route.index()][0]
     }
 

@@ -75,6 +75,10 @@ impl Notices {
         }
         // Stable: a rate of zero is told before the blockage that makes it.
         list.sort_by_key(|(at, _)| *at);
+        debug_assert!(
+            list.first().is_none_or(|(at, _)| !at.is_never()),
+            "a notice never arrives"
+        );
         Notices {
             flow,
             list,
@@ -113,6 +117,10 @@ impl Notices {
             self.next = 0;
         }
         let at = now.saturating_add(self.settings.delay);
+        debug_assert!(
+            self.list.last().is_none_or(|&(last, _)| last <= at),
+            "a notice arrives before the one told before it"
+        );
         self.list.push((at, info));
         is_first.then_some(at)
     }
@@ -132,6 +140,10 @@ impl Notices {
         let (_, info) = self.list[self.next];
         self.next += 1;
         let loss = self.settings.loss;
+        debug_assert!(
+            (0.0..=1.0).contains(&loss),
+            "a share of notices lost of {loss}"
+        );
         let reaches = match loss > 0.0 {
             true => [(); 2].map(|()| !self.losses.chance(loss)),
             false => [true; 2],

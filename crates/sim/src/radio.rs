@@ -135,7 +135,8 @@ impl<'a> Accesses<'a> {
         std::iter::once(self.first).chain(&self.first.others)
     }
 
-    fn of_ue(self, ue: UeId) -> Option<(&'a RadioAccess, UeId)> {
+    /// The part that has a UE, and its number there.
+    pub(crate) fn of_ue(self, ue: UeId) -> Option<(&'a RadioAccess, UeId)> {
         let mut parts = self.parts();
         parts.find_map(|radio| Some((&radio.access, radio.local_ue(ue)?)))
     }
@@ -156,6 +157,12 @@ impl<'a> Accesses<'a> {
             sum.link_failures += counters.link_failures;
         }
         sum
+    }
+
+    /// As [`RadioAccess::forwarded_drops`].
+    pub(crate) fn forwarded_drops(self) -> u64 {
+        let parts = self.parts();
+        parts.map(|part| part.access.forwarded_drops()).sum()
     }
 
     /// As [`RadioAccess::serving_cell`].

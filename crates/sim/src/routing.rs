@@ -15,6 +15,9 @@ pub(crate) struct Topology {
     /// The hops that leave each node, in the order of the file.
     leaving: Vec<Vec<(NodeId, Hop)>>,
     is_leaf: Vec<bool>,
+    /// Nodes at the end of a radio bearer. Messages between base stations and the core do not
+    /// pass them.
+    is_phone: Vec<bool>,
     /// By the node that the search began at: the hop by which each node is reached first.
     searches: BTreeMap<NodeId, Vec<Option<(NodeId, Hop)>>>,
 }
@@ -55,8 +58,14 @@ impl Topology {
             let first = neighbours.next();
             neighbours.all(|other| Some(other) == first)
         });
+        let mut is_phone = vec![false; scenario.nodes.len()];
+        let phones = scenario.ues.iter().map(|ue| ue.node);
+        for phone in phones.chain(scenario.rabs.iter().map(|bearer| bearer.to)) {
+            is_phone[phone.index()] = true;
+        }
         Topology {
             is_leaf: is_leaf.collect(),
+            is_phone,
             searches: BTreeMap::new(),
             leaving,
         }
@@ -67,6 +76,17 @@ impl Topology {
         match &flow.route {
             Some(named) => Some(named.clone()),
             None => self.shortest(flow.from, flow.to),
+        }
+    }
+
+    /// The ways of a flow's data, one a path.
+    pub(crate) fn ways_of(&mut self, flow: &Flow) -> Vec<Vec<Hop>> {
+        match &flow.multipath {
+            Some(multipath) => {
+                let paths = multipath.paths.iter();
+                paths.map(|path| path.hops.clone()).collect()
+            }
+            None => Vec::from_iter(self.route_of(flow)),
         }
     }
 
@@ -131,7 +151,31 @@ impl Topology {
         (from, to): (NodeId, NodeId),
         avoided: NodeId,
     ) -> Option<Vec<Hop>> {
-        let reached_by = reach(&self.leaving, from, |node| node != avoided);
+        self.over((from, to), |node| node != avoided)
+    }
+
+    /// The route with the fewest hops between nodes of the network, not by way of a phone.
+    pub(crate) fn wired(&mut self, (from, to): (NodeId, NodeId)) -> Option<Vec<Hop>> {
+        let hops = self.shortest(from, to)?;
+        let is_wired = |hop: &Hop| matches!(hop.medium, Medium::Link(_));
+        match hops.iter().all(is_wired) {
+            true => Some(hops),
+            false => self.over((from, to), |node| !self.is_phone[node.index()]),
+        }
+    }
+
+    /// Returns the route of [`wired`](Self::wired) that does not pass `avoided` either.
+    pub(crate) fn wired_around(&self, ends: (NodeId, NodeId), avoided: NodeId) -> Option<Vec<Hop>> {
+        self.over(ends, |node| node != avoided && !self.is_phone[node.index()])
+    }
+
+    /// The route with the fewest hops over nodes that may be entered.
+    fn over(
+        &self,
+        (from, to): (NodeId, NodeId),
+        may_enter: impl Fn(NodeId) -> bool,
+    ) -> Option<Vec<Hop>> {
+        let reached_by = reach(&self.leaving, from, may_enter);
         let (mut hops, mut node) = (Vec::new(), to);
         while node != from {
             let (previous, hop) = reached_by[node.index()]?;
@@ -142,10 +186,11 @@ impl Topology {
         Some(hops)
     }
 
-    /// Whether each node can be reached from another, not by way of `avoided`; the start itself counts as not
-    /// reached.
+    /// Tells which nodes can be reached from another, not by way of `avoided` or of a phone. The
+    /// start itself counts as not reached.
     pub(crate) fn reached_around(&self, from: NodeId, avoided: NodeId) -> impl Fn(NodeId) -> bool {
-        let reached_by = reach(&self.leaving, from, |node| node != avoided);
+        let may_enter = |node: NodeId| node != avoided && !self.is_phone[node.index()];
+        let reached_by = reach(&self.leaving, from, may_enter);
         move |node| reached_by[node.index()].is_some()
     }
 

@@ -68,6 +68,8 @@ pub enum RunError {
 
 /// Events between two looks at the outside world: some milliseconds of computing.
 const EVENTS_BETWEEN_LOOKS: u64 = 50_000;
+/// Rows of throughput between two looks, which need no event.
+const ROWS_BETWEEN_LOOKS: u64 = 50_000;
 
 /// A run, ready to go.
 #[derive(Debug)]
@@ -76,6 +78,8 @@ pub struct Simulation {
     world: World<Recorder>,
     /// Commit of this build, for the manifest.
     commit: Option<String>,
+    /// Simulated time between two looks at the outside world, at most.
+    stride: Span,
 }
 
 impl Simulation {
@@ -123,6 +127,7 @@ impl Simulation {
         let mut world = World::new(parts, end_of(&scenario), recorder);
         world.boot_kernels(logs.as_deref())?;
         Ok(Simulation {
+            stride: stride(&config),
             scenario,
             world,
             commit: None,
@@ -178,11 +183,15 @@ impl Simulation {
         mut control: impl FnMut(Progress) -> Control,
     ) {
         let until = until.min(end_of(&self.scenario));
-        while self
-            .world
-            .run_unless(until, EVENTS_BETWEEN_LOOKS, &is_halted)
-        {
-            if is_halted()
+        loop {
+            let step = until.min(self.now().saturating_add(self.stride));
+            let is_left = self
+                .world
+                .run_unless(step, EVENTS_BETWEEN_LOOKS, &is_halted);
+            let now = self.now();
+            self.world.probe_mut().catch_up(now);
+            if (!is_left && step == until)
+                || is_halted()
                 || control(self.progress()) == Control::Stop
                 || self.world.probe().error().is_some()
                 || self.world.kernels().is_some_and(|it| it.has_failed())
@@ -310,6 +319,15 @@ impl Results {
     }
 }
 
+/// Returns the longest simulated time between two looks at the outside world. Bins of throughput
+/// need no event, so a run could fill the disk in between.
+pub(crate) fn stride(config: &RecorderConfig) -> Span {
+    let width = config.probes.throughput.filter(|width| !width.is_zero());
+    let width = width.unwrap_or(Span::MAX);
+    let bins = ROWS_BETWEEN_LOOKS / (config.flows.len() as u64).max(1);
+    width.saturating_mul(bins.max(1))
+}
+
 pub(crate) fn end_of(scenario: &Scenario) -> Time {
     Time::ZERO.saturating_add(scenario.duration)
 }
@@ -383,11 +401,7 @@ mod tests {
     use super::*;
     use fadeout_scenario::Source;
 
-    /// A transfer that is done before the end of the run.
-    fn simulation() -> Simulation {
-        let text = "duration = \"4 s\"\n[link.path]\nfrom = \"a\"\nto = \"b\"\n\
-                    rate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n[flow.file]\nfrom = \"a\"\n\
-                    to = \"b\"\napplication = { kind = \"transfer\", size = \"1 MB\" }\n";
+    fn of(text: &str) -> Simulation {
         let source = Source {
             name: "test".to_owned(),
             base_dir: ".".into(),
@@ -395,6 +409,38 @@ mod tests {
         let scenario = fadeout_scenario::parse(text, &source, &[], crate::catalog())
             .unwrap_or_else(|errors| panic!("{errors}"));
         Simulation::new(scenario, Destination::Memory).expect("a checked scenario")
+    }
+
+    /// A transfer that is done before the end of the run.
+    fn simulation() -> Simulation {
+        let text = "duration = \"4 s\"\n[link.path]\nfrom = \"a\"\nto = \"b\"\n\
+                    rate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n[flow.file]\nfrom = \"a\"\n\
+                    to = \"b\"\napplication = { kind = \"transfer\", size = \"1 MB\" }\n";
+        of(text)
+    }
+
+    #[test]
+    fn a_run_that_only_fills_bins_can_be_stopped() {
+        // Nothing passes, and the next SYN is a second away.
+        let mut run = of(
+            "duration = \"1000 s\"\nprobe.throughput = \"1 us\"\n[link.path]\nfrom = \"a\"\nto = \"b\"\n\
+             rate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nloss = { probability = 1 }\n[flow.file]\nfrom = \"a\"\n\
+             to = \"b\"\n",
+        );
+        let mut looks = 0;
+        run.advance_unless(
+            Time::NEVER,
+            || false,
+            |_| {
+                looks += 1;
+                match looks {
+                    3 => Control::Stop,
+                    _ => Control::Continue,
+                }
+            },
+        );
+        assert_eq!(run.now(), Time::ZERO + Span::from_millis(150));
+        assert!(!run.finish().expect("a run").is_complete);
     }
 
     #[test]

@@ -197,11 +197,7 @@ fn connection_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &Wor
         loss_probes: sum.loss_probes,
         mean_srtt_s: mean(sum.srtt_integral, sum.srtt_time_s),
         mean_rtt_s: mean(sum.rtt_sum_s, sum.rtt_samples as f64),
-        min_rtt_s: subflows
-            .iter()
-            .filter_map(|account| account.min_rtt)
-            .min()
-            .map(|rtt| rtt.as_secs_f64()),
+        min_rtt_s: sum.min_rtt.map(|rtt| rtt.as_secs_f64()),
         max_cwnd_segments: sum.max_cwnd,
         cwnd_segments: subflows.iter().map(|account| account.window.cwnd).sum(),
         mss_bytes: subflows.first().map_or(0, |account| account.window.mss),
@@ -221,6 +217,7 @@ fn sum(subflows: impl Iterator<Item = SenderStatistics>) -> SenderStatistics {
         sum.srtt_time_s += statistics.srtt_time_s;
         sum.rtt_sum_s += statistics.rtt_sum_s;
         sum.rtt_samples += statistics.rtt_samples;
+        sum.min_rtt = sum.min_rtt.into_iter().chain(statistics.min_rtt).min();
         sum.max_cwnd += statistics.max_cwnd;
     }
     sum
@@ -248,7 +245,7 @@ fn path_row(
         retransmitted_segments: statistics.retransmitted_segments,
         timeouts: statistics.timeouts,
         mean_srtt_s: mean(statistics.srtt_integral, statistics.srtt_time_s),
-        min_rtt_s: tcp.info().min_rtt.map(|rtt| rtt.as_secs_f64()),
+        min_rtt_s: statistics.min_rtt.map(|rtt| rtt.as_secs_f64()),
         cwnd_segments: tcp.window().cwnd,
         max_cwnd_segments: statistics.max_cwnd,
     }

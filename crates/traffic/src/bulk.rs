@@ -22,9 +22,11 @@ fadeout_core::parameters! {
     /// The parameters that a scenario may give.
     #[derive(Debug, Clone, Copy)]
     pub(crate) struct BulkParameters {
-        /// A first small write that stands alone; iperf3's cookie takes 37 bytes.
+        /// Size of a first small write that the application sends alone. The cookie of iperf3 has
+        /// 37 bytes.
         greeting: Bytes = integer((0, 65_535, "bytes"), "0 B"),
-        /// From opening the connection to the rest of the data, with a greeting.
+        /// Time from the opening of the connection to the rest of the data. Only used with a
+        /// `greeting`.
         pause: Span = span("0 s"),
     }
 }
@@ -60,6 +62,7 @@ impl Program for Bulk {
 
     fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>) {
         if self.starts_at <= now {
+            debug_assert!(self.parameters.greeting.0 > 0, "a pause after no greeting");
             self.starts_at = Time::NEVER;
             asks.push((FlowEnd::Sender, Request::WriteForever));
         }

@@ -21,7 +21,7 @@ fadeout_core::parameters! {
     /// A browser's request and a page.
     #[derive(Debug, Clone, Copy)]
     struct Web {
-        /// Size of the page with all that it refers to.
+        /// Size of the page with all its parts.
         size: Bytes = bytes("2 MB"),
         /// Size of the request.
         request_size: Bytes = bytes("400 B"),
@@ -31,8 +31,8 @@ fadeout_core::parameters! {
 pub(crate) const WEB: Entry = Entry::new(
     "web",
     "application",
-    "The receiver asks for a page and gets it; its completion time is the download time. Several \
-     connections to a host are several flows: see `count`.",
+    "The receiver requests a page, and the sender sends it. Its completion time is the download \
+     time. Give `count` for several connections to one host.",
     "",
 )
 .with_aliases(&["page"])
@@ -51,8 +51,8 @@ impl Registered<Stream> for Download {
     const ENTRY: Entry = Entry::new(
         "ftp",
         "application",
-        "The receiver opens the connection and asks for a file, which the sender sends before it \
-         closes.",
+        "The receiver opens the connection and requests a file, which the sender sends before it \
+         closes the connection.",
         "",
     )
     .with_parameters(Ftp::PARAMETERS);
@@ -81,6 +81,12 @@ impl Program for Download {
         let was_asked = self.asked >= self.request;
         if at == FlowEnd::Sender {
             self.asked += bytes.0;
+            debug_assert!(
+                self.asked <= self.request,
+                "{} bytes of a request of {} came",
+                self.asked,
+                self.request
+            );
         }
         if !was_asked && self.asked >= self.request {
             asks.push((FlowEnd::Sender, Request::Write(Bytes(self.size))));

@@ -14,13 +14,13 @@ fadeout_core::parameters! {
     /// The parameters that a scenario may give.
     #[derive(Debug, Clone, Copy)]
     struct EchoParameters {
-        /// From one request to the next, whether the last was answered or not.
+        /// Time between two requests, whether the earlier one was answered or not.
         period: Span = span("100 ms"),
-        /// Payload of a request; 28 bytes of UDP and IP come on top. 56 bytes are ping's.
+        /// Payload of a request, to which UDP and IP add 28 bytes. The default is that of ping.
         size: Bytes = payload("56 B"),
-        /// Payload of an answer; 0 for that of the request.
+        /// Payload of an answer. 0 means the size of the request.
         answer_size: Bytes = integer((0, 65_507, "bytes"), "0 B"),
-        /// How many requests; 0 for no end.
+        /// Number of requests. 0 means no end.
         requests: Countdown = count("0"),
     }
 }
@@ -40,7 +40,7 @@ impl Registered<Stream> for Echo {
     const ENTRY: Entry = Entry::new(
         "echo",
         "application",
-        "Sends a UDP datagram now and then, and the other end answers each at once.",
+        "Sends UDP datagrams at regular times, and the other end answers each of them at once.",
         "RFC 862",
     )
     .with_aliases(&["ping"])
@@ -64,18 +64,24 @@ impl Registered<Stream> for Echo {
 impl Echo {
     fn ask(&mut self, now: Time, asks: &mut Vec<Ask>) {
         asks.push((FlowEnd::Sender, Request::Write(self.request)));
+        debug_assert!(!self.left.is_over(), "it asks more often than it is to");
         self.left.take();
         self.next_at = if self.left.is_over() {
             Time::NEVER
         } else {
             now.saturating_add(self.period)
         };
+        debug_assert!(self.next_at > now, "the next request is due in the past");
     }
 }
 
 impl Program for Echo {
     fn protocol(&self) -> Protocol {
         Protocol::Udp
+    }
+
+    fn largest_datagram(&self) -> Bytes {
+        self.request.max(self.answer)
     }
 
     fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>) {

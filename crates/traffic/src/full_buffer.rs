@@ -5,20 +5,31 @@ use crate::{Ask, FlowEnd, Request};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, integer};
 use fadeout_core::{Bytes, Protocol, Span, Time};
+use std::collections::VecDeque;
 
 /// How long nothing may arrive before one more datagram is sent, lest all that were on the way are lost
 /// and nobody learns of it.
 const PATIENCE: Span = Span::from_secs(1);
 
+/// The backlog without one that is given, at the start.
+const START: Bytes = Bytes(256_000);
+
+/// The most datagrams that a backlog grows to.
+const MOST_DATAGRAMS: u64 = 700;
+
+/// A datagram that takes this much longer than the quickest one waits behind enough others. LTE
+/// sends a block again after 8 ms, and all that follow it wait for their order.
+const ENOUGH: Span = Span::from_millis(10);
+
 fadeout_core::parameters! {
     /// The parameters that a scenario may give.
     #[derive(Debug, Clone, Copy)]
     struct FullBufferParameters {
-        /// Payload of a datagram; 28 bytes of UDP and IP come on top.
+        /// Payload of a datagram, to which UDP and IP add 28 bytes.
         size: Bytes = payload("1472 B"),
-        /// Payload kept on the way; more than fits into the times of a slot and of its
-        /// retransmissions keeps the buffer full.
-        backlog: Bytes = integer((1, 1 << 30, "bytes"), "256 kB"),
+        /// Payload kept on the way. Without it 256 kB, which grow up to 1 MB while datagrams wait
+        /// for less than 10 ms.
+        backlog: Option<Bytes> = integer((1, 1 << 30, "bytes"), ""),
     }
 }
 
@@ -28,36 +39,103 @@ pub struct FullBuffer {
     size: Bytes,
     /// Datagrams to keep on the way.
     kept: u64,
+    /// The most of them.
+    most: u64,
     on_the_way: u64,
     patient_until: Time,
+    /// When those on the way were sent, the oldest first; empty where `kept` does not grow.
+    sent: VecDeque<Burst>,
+    /// Datagrams of the start that are still on the way: they wait for each other.
+    of_start: u64,
+    /// The least time that one took.
+    least: Span,
+}
+
+/// Datagrams that were sent at one instant.
+#[derive(Debug, Clone, Copy)]
+struct Burst {
+    at: Time,
+    datagrams: u64,
+}
+
+impl FullBuffer {
+    /// The most that a backlog grows to. Links hold 1,000 packets by default, and RLC 2 MB.
+    pub const MOST: Bytes = Bytes(1_000_000);
 }
 
 impl Registered<Stream> for FullBuffer {
     const ENTRY: Entry = Entry::new(
         "full-buffer",
         "application",
-        "Keeps so many UDP datagrams on the way that the bottleneck always has something to send.",
+        "Keeps so many UDP datagrams under way that the bottleneck always has data to send.",
         "TR 36.814 clause A.2.1.3",
     )
     .with_parameters(FullBufferParameters::PARAMETERS);
 
     fn with(settings: &Settings<'_>, _: Stream) -> Self {
         let given = FullBufferParameters::read(settings);
+        let datagrams = |bytes: Bytes| bytes.0.div_ceil(given.size.0.max(1)).max(1);
+        let kept = datagrams(given.backlog.unwrap_or(START));
         FullBuffer {
             size: given.size,
-            kept: given.backlog.0.div_ceil(given.size.0.max(1)).max(1),
+            kept,
+            most: match given.backlog {
+                Some(_) => kept,
+                None => datagrams(FullBuffer::MOST).min(MOST_DATAGRAMS).max(kept),
+            },
             on_the_way: 0,
             patient_until: Time::NEVER,
+            sent: VecDeque::new(),
+            of_start: kept,
+            least: Span::MAX,
         }
     }
 }
 
 impl FullBuffer {
-    fn send(&mut self, datagrams: u64, asks: &mut Vec<Ask>) {
+    fn send(&mut self, now: Time, datagrams: u64, asks: &mut Vec<Ask>) {
         for _ in 0..datagrams {
             asks.push((FlowEnd::Sender, Request::Write(self.size)));
         }
         self.on_the_way += datagrams;
+        debug_assert!(
+            !self.patient_until.is_never(),
+            "datagrams leave that nobody waits for"
+        );
+        if self.most == self.kept {
+            self.sent.clear();
+        } else if datagrams > 0 {
+            self.sent.push_back(Burst { at: now, datagrams });
+        }
+    }
+
+    /// Notes that the oldest `settled` datagrams have arrived or are lost. More are kept on the way
+    /// if the latest of them did not wait long enough for a bottleneck that always has some.
+    fn settle(&mut self, now: Time, settled: u64) {
+        self.on_the_way = self.on_the_way.saturating_sub(settled);
+        let mut left = settled;
+        let mut sent_at = None;
+        while left > 0 {
+            let Some(oldest) = self.sent.front_mut() else {
+                break;
+            };
+            let of_burst = left.min(oldest.datagrams);
+            left -= of_burst;
+            oldest.datagrams -= of_burst;
+            sent_at = Some(oldest.at);
+            if oldest.datagrams == 0 {
+                self.sent.pop_front();
+            }
+        }
+        let Some(took) = sent_at.map(|at| now.since(at)) else {
+            return;
+        };
+        self.least = self.least.min(took);
+        let is_of_start = self.of_start > 0;
+        self.of_start = self.of_start.saturating_sub(settled);
+        if !is_of_start && took < self.least + ENOUGH {
+            self.kept = (self.kept + settled).min(self.most);
+        }
     }
 }
 
@@ -66,9 +144,13 @@ impl Program for FullBuffer {
         Protocol::Udp
     }
 
+    fn largest_datagram(&self) -> Bytes {
+        self.size
+    }
+
     fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>) {
         self.patient_until = now.saturating_add(PATIENCE);
-        self.send(self.kept, asks);
+        self.send(now, self.kept, asks);
     }
 
     fn on_datagram(&mut self, now: Time, at: FlowEnd, _: Bytes, settled: u64, asks: &mut Vec<Ask>) {
@@ -76,14 +158,18 @@ impl Program for FullBuffer {
             return;
         }
         self.patient_until = now.saturating_add(PATIENCE);
-        self.on_the_way = self.on_the_way.saturating_sub(settled);
-        self.send(self.kept.saturating_sub(self.on_the_way), asks);
+        self.settle(now, settled);
+        self.send(now, self.kept.saturating_sub(self.on_the_way), asks);
+        debug_assert!(
+            self.on_the_way >= self.kept,
+            "fewer datagrams are on the way than are to be kept there"
+        );
     }
 
     fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>) {
         if self.patient_until <= now {
             self.patient_until = now.saturating_add(PATIENCE);
-            self.send(1, asks);
+            self.send(now, 1, asks);
         }
     }
 
@@ -128,5 +214,58 @@ mod tests {
         assert_eq!(sends(&mut full, None), 1);
         assert_eq!(sends(&mut full, Some(11)), 10);
         assert_eq!(full.on_the_way, 10);
+    }
+
+    /// Returns the datagrams that a bottleneck sent in the last 100 ms of half a second. It sends
+    /// `per_ms` in each millisecond, in order, and each at least `delay` after the application.
+    fn carried(delay: Span, per_ms: u64) -> u64 {
+        let settings = Settings::new(&FullBuffer::ENTRY, Parameters::NONE);
+        let mut full = FullBuffer::with(&settings, Stream::new(1, "application", 0));
+        let mut asks = Vec::new();
+        full.on_start(Time::ZERO, &mut asks);
+        let mut waiting: VecDeque<Time> = vec![Time::ZERO + delay; asks.len()].into();
+        let mut carried = 0;
+        for ms in 1..=500 {
+            let now = Time::ZERO + Span::from_millis(ms);
+            asks.clear();
+            for _ in 0..per_ms {
+                if waiting.front().is_some_and(|&at| at <= now) {
+                    waiting.pop_front();
+                    full.on_datagram(now, FlowEnd::Receiver, Bytes(1472), 1, &mut asks);
+                    carried += u64::from(ms > 400);
+                }
+            }
+            waiting.extend(asks.iter().map(|_| now + delay));
+            assert!(waiting.len() as u64 <= MOST_DATAGRAMS);
+        }
+        carried
+    }
+
+    #[test]
+    fn the_backlog_grows_until_the_bottleneck_always_has_something() {
+        // 174 datagrams are 256 kB, which last for 3 ms at 170 in each millisecond: 2 Gbit/s.
+        let slow = Span::from_millis(3);
+        assert_eq!(carried(slow, 170), 17_000);
+        assert_eq!(carried(Span::from_millis(20), 30), 3000);
+    }
+
+    #[test]
+    fn a_backlog_that_suffices_or_is_given_stays() {
+        // 6 datagrams in each millisecond: 70 Mbit/s, at which 256 kB wait for 29 ms.
+        let given = ("backlog".to_owned(), Value::Number(256_000.0));
+        let given = Parameters(vec![given]);
+        for (parameters, per_ms) in [(Parameters::NONE, 6), (&given, 170)] {
+            let settings = Settings::new(&FullBuffer::ENTRY, parameters);
+            let mut full = FullBuffer::with(&settings, Stream::new(1, "application", 0));
+            let mut asks = Vec::new();
+            full.on_start(Time::ZERO, &mut asks);
+            for ms in 1..=500 {
+                let now = Time::ZERO + Span::from_millis(ms);
+                for _ in 0..per_ms {
+                    full.on_datagram(now, FlowEnd::Receiver, Bytes(1472), 1, &mut asks);
+                }
+            }
+            assert_eq!(full.kept, 174);
+        }
     }
 }

@@ -13,18 +13,18 @@ fadeout_core::parameters! {
     /// The parameters that a scenario may give.
     #[derive(Debug, Clone, Copy)]
     struct OnOffParameters {
-        /// Rate while on.
+        /// Sending rate during an on time.
         rate: Rate = number((1.0, 1e13, "bit/s"), "1 Mbit/s"),
-        /// The bytes that are written at a time: a full segment.
+        /// Number of bytes of each write. The default is a full segment.
         chunk: Bytes = bytes("1448 B"),
         /// Mean length of an on time.
         on: Span = span("1 s"),
-        /// Distribution of on times.
+        /// Distribution of the lengths of on times.
         on_distribution: DistributionKind = kind("exponential"),
         on_shape: f64 = shape(),
         /// Mean length of a pause.
         off: Span = span("1 s"),
-        /// Distribution of pauses.
+        /// Distribution of the lengths of pauses.
         off_distribution: DistributionKind = kind("exponential"),
         off_shape: f64 = shape(),
     }
@@ -47,7 +47,7 @@ impl Registered<Stream> for OnOff {
     const ENTRY: Entry = Entry::new(
         "on-off",
         "application",
-        "Sends at a constant rate for a while, pauses, and so on.",
+        "Sends at a constant rate during on times, with pauses in between.",
         "",
     )
     .with_aliases(&["bursts"])
@@ -78,6 +78,10 @@ impl Registered<Stream> for OnOff {
 impl OnOff {
     fn begin(&mut self, at: Time) {
         let lasts = Span::from_secs_f64(self.on.draw(&mut self.random)).max(SHORTEST);
+        debug_assert!(
+            self.next_at.is_never() || at >= self.next_at,
+            "a burst begins before the one before it ended"
+        );
         self.next_at = at;
         self.burst_ends_at = at.saturating_add(lasts);
     }
@@ -101,9 +105,14 @@ impl Program for OnOff {
         if next_at < self.burst_ends_at {
             self.next_at = next_at;
         } else {
+            debug_assert!(
+                self.next_at <= self.burst_ends_at,
+                "a chunk left after its burst"
+            );
             let pause = Span::from_secs_f64(self.off.draw(&mut self.random));
             self.begin(self.burst_ends_at.max(now).saturating_add(pause));
         }
+        debug_assert!(self.burst_ends_at > self.next_at, "a burst is empty");
     }
 
     fn wake_at(&self) -> Time {

@@ -16,11 +16,11 @@ fadeout_core::parameters! {
     struct PacketStreamParameters {
         /// Mean rate of the payload, as `iperf3 -u -b` counts it.
         rate: Rate = number((1.0, 1e13, "bit/s"), "1 Mbit/s"),
-        /// Payload of a datagram; 28 bytes of UDP and IP come on top.
+        /// Payload of a datagram, to which UDP and IP add 28 bytes.
         size: Bytes = payload("1200 B"),
-        /// How many datagrams; 0 for no end.
+        /// Number of datagrams. 0 means no end.
         packets: Countdown = count("0"),
-        /// Distribution of the time from one to the next.
+        /// Distribution of the time between two datagrams.
         spacing_distribution: DistributionKind = kind("constant"),
         spacing_shape: f64 = shape(),
     }
@@ -45,7 +45,7 @@ impl Registered<Stream> for PacketStream {
     const ENTRY: Entry = Entry::new(
         "packet-stream",
         "application",
-        "Sends UDP datagrams at a constant rate, whatever becomes of them.",
+        "Sends UDP datagrams at a constant mean rate, whether they arrive or not.",
         "RFC 768",
     )
     .with_aliases(&["cbr", "udp"])
@@ -87,6 +87,11 @@ impl PacketStream {
             now.saturating_add(spacing)
         }
         .max(now + SHORTEST);
+        debug_assert!(self.next_at > now, "the next datagram is due in the past");
+        debug_assert!(
+            self.start <= now,
+            "a datagram leaves before the stream began"
+        );
     }
 }
 
@@ -95,7 +100,16 @@ impl Program for PacketStream {
         Protocol::Udp
     }
 
+    fn largest_datagram(&self) -> Bytes {
+        self.size
+    }
+
     fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>) {
+        debug_assert!(
+            self.spacing.mean > 0.0 && self.spacing.mean.is_finite(),
+            "datagrams {} s apart",
+            self.spacing.mean
+        );
         self.start = now;
         self.send(now, asks);
     }

@@ -63,6 +63,11 @@ pub(crate) trait Program {
         None
     }
 
+    /// Payload of its largest datagram; nothing over TCP.
+    fn largest_datagram(&self) -> Bytes {
+        Bytes(0)
+    }
+
     /// The end that does something when it is woken.
     fn woken_end(&self) -> FlowEnd {
         FlowEnd::Sender
@@ -89,12 +94,20 @@ impl Application {
     /// before it was established as soon as it is.
     pub fn on_start(&mut self, now: Time, asks: &mut Vec<Ask>) {
         each!(self, program => program.on_start(now, asks));
+        debug_assert!(
+            self.wake_at() >= now,
+            "an application wakes before it starts"
+        );
     }
 
     /// In-order bytes reached an end.
     #[inline]
     pub fn on_delivered(&mut self, now: Time, at: FlowEnd, bytes: Bytes, asks: &mut Vec<Ask>) {
         each!(self, program => program.on_delivered(now, at, bytes, asks));
+        debug_assert!(
+            self.wake_at() >= now,
+            "an application thinks until a time that is past"
+        );
     }
 
     /// A datagram reached an end, and the fate of `settled` is known now: its own, and that of those
@@ -107,12 +120,18 @@ impl Application {
         settled: u64,
         asks: &mut Vec<Ask>,
     ) {
+        debug_assert!(settled > 0, "a datagram came and its own fate is not known");
+        debug_assert!(bytes.0 <= LARGEST_PAYLOAD, "a datagram of {bytes:?} bytes");
         each!(self, program => program.on_datagram(now, at, bytes, settled, asks));
     }
 
     /// The time that [`Application::wake_at`] named has come.
     pub fn on_wake(&mut self, now: Time, asks: &mut Vec<Ask>) {
         each!(self, program => program.on_wake(now, asks));
+        debug_assert!(
+            self.wake_at() > now,
+            "an application that was woken at {now} left something undone"
+        );
     }
 
     /// When it wants [`Application::on_wake`]; [`Time::NEVER`] when only a delivery can move it.
@@ -125,6 +144,11 @@ impl Application {
     #[inline]
     pub fn size(&self) -> Option<Bytes> {
         each!(self, program => program.size())
+    }
+
+    /// Payload of its largest datagram; nothing over TCP.
+    pub fn largest_datagram(&self) -> Bytes {
+        each!(self, program => program.largest_datagram())
     }
 
     /// The end that does something when it is woken.
@@ -148,13 +172,18 @@ pub(crate) const fn bytes(
     integer(name, (1, 1 << 50, "bytes"), default, doc)
 }
 
+/// Largest payload of a datagram over IPv4, bytes.
+///
+/// Standard: RFC 768.
+const LARGEST_PAYLOAD: u64 = 65_507;
+
 /// The payload of a datagram: what IPv4 has room for.
 pub(crate) const fn payload(
     name: &'static str,
     default: &'static str,
     doc: &'static str,
 ) -> Parameter {
-    integer(name, (1, 65_507, "bytes"), default, doc)
+    integer(name, (1, LARGEST_PAYLOAD, "bytes"), default, doc)
 }
 
 /// How many of something; 0 for no end.

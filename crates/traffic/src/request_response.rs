@@ -11,18 +11,18 @@ fadeout_core::parameters! {
     /// The parameters that a scenario may give.
     #[derive(Debug, Clone, Copy)]
     struct DialogueParameters {
-        /// How many; 0 for no end.
+        /// Number of requests. 0 means no end.
         requests: Countdown = count("0"),
         /// Size of a request.
         request_size: Bytes = bytes("400 B"),
         /// Mean size of an answer.
         size: Bytes = bytes("100 kB"),
-        /// Distribution of answers.
+        /// Distribution of the sizes of answers.
         size_distribution: DistributionKind = kind("constant"),
         size_shape: f64 = shape(),
-        /// Mean time between an answer and the next request.
+        /// Mean time between an answer and the next request (think time).
         think: Span = span("1 s"),
-        /// Distribution of think times.
+        /// Distribution of the think times.
         think_distribution: DistributionKind = kind("exponential"),
         think_shape: f64 = shape(),
     }
@@ -49,7 +49,8 @@ impl Registered<Stream> for RequestResponse {
     const ENTRY: Entry = Entry::new(
         "request-response",
         "application",
-        "The receiver asks, waits for the answer, thinks, and asks again on the same connection.",
+        "The receiver sends a request, waits for the answer, thinks, and sends the next request on \
+         the same connection.",
         "",
     )
     .with_aliases(&["dialogue", "rpc"])
@@ -89,6 +90,10 @@ impl RequestResponse {
             asks.push((FlowEnd::Sender, Request::Close));
             return;
         }
+        debug_assert!(
+            self.missing_request == 0 && self.missing_response == 0,
+            "it asks again before the answer is there"
+        );
         self.missing_request = self.request;
         asks.push((FlowEnd::Receiver, Request::Write(Bytes(self.request))));
     }
@@ -108,6 +113,7 @@ impl Program for RequestResponse {
             self.missing_request = self.missing_request.saturating_sub(bytes.0);
             if self.missing_request == 0 {
                 let answer = (self.response.draw(&mut self.random) as u64).max(1);
+                debug_assert!(self.missing_response == 0, "two answers are under way");
                 self.missing_response = answer;
                 asks.push((FlowEnd::Sender, Request::Write(Bytes(answer))));
             }
@@ -115,6 +121,7 @@ impl Program for RequestResponse {
             self.missing_response = self.missing_response.saturating_sub(bytes.0);
             if self.missing_response == 0 {
                 let pause = Span::from_secs_f64(self.think.draw(&mut self.random));
+                debug_assert!(self.think_until.is_never(), "it thinks about two answers");
                 self.think_until = now.saturating_add(pause);
             }
         }

@@ -11,7 +11,7 @@ fadeout_core::parameters! {
     /// to the last byte in order at the receiver.
     #[derive(Debug, Clone, Copy)]
     pub struct Transfer {
-        /// Bytes to send.
+        /// Number of bytes to send.
         pub size: Bytes = bytes("10 MB"),
     }
 }
@@ -20,7 +20,7 @@ impl Registered<Stream> for Transfer {
     const ENTRY: Entry = Entry::new(
         "transfer",
         "application",
-        "Sends a file of a given size and closes; its completion time is reported.",
+        "Sends a file of a given size and closes the connection. Its completion time is reported.",
         "",
     )
     .with_aliases(&["file"])

@@ -55,7 +55,17 @@ impl<T: Copy + Ord, C: Clock> MinFilter<T, C> {
         self.best[0].1
     }
 
-    /// Adds `value`. Samples from more than `window` ago leave.
+    /// Asserts that a later choice is no better than the one before it.
+    #[inline]
+    fn assert_ordered(&self) {
+        let [best, second, third] = self.best.map(|(_, value)| value);
+        debug_assert!(
+            best <= second && second <= third,
+            "a later choice is smaller than the best"
+        );
+    }
+
+    /// Takes `value`; those of more than `window` ago leave.
     #[inline]
     pub(crate) fn update(&mut self, now: C, value: T, window: C::Length) {
         let sample = (now, value);
@@ -81,6 +91,7 @@ impl<T: Copy + Ord, C: Clock> MinFilter<T, C> {
         } else if self.best[2].0 == self.best[1].0 && age > window / 2 {
             self.best[2] = sample;
         }
+        self.assert_ordered();
     }
 }
 

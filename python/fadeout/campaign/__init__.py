@@ -1,7 +1,7 @@
 """Campaigns: many runs of one scenario or several, resumable, with intervals.
 
-A run is named by its content; what is on disk is what is done. `Campaign` and `sweep` are the
-front in Python, `fadeout sweep` and `fadeout campaign` on the command line.
+A run is named by its content, and a run is done when it is on disk. Use `Campaign` and `sweep` in
+Python, or `fadeout sweep` and `fadeout campaign` on the command line.
 """
 
 from typing import TYPE_CHECKING

@@ -1,8 +1,8 @@
-"""A campaign in one file: what it ran, what it found, and what it takes to run it again.
+"""A campaign in one file, with all that is needed to run it again.
 
-The file is a zip with the scenarios and every file that they name, the classes and functions of
-the user's, the results, the versions of everything, checksums and a citation. The same campaign
-gives the same bytes, but for the environment it was made in.
+The file is a zip with the scenarios and the files that they name, user-written classes and
+functions, the results, the versions of all software, checksums and a citation. The same campaign
+gives the same bytes, except for the description of the environment.
 """
 
 import datetime
@@ -34,7 +34,7 @@ EARLIEST = (1980, 1, 1, 0, 0, 0)
 """The time of every file in the zip, so that equal content has equal bytes."""
 
 PACKAGES = ("fadeout", "numpy", "polars", "scipy")
-"""Whose versions are written down."""
+"""The packages whose versions are recorded."""
 
 README = """# {title}
 
@@ -51,12 +51,10 @@ To see whether it comes out the same elsewhere:
 """
 
 
-CODE_REMARK = """The Python files of `files/own/` run then, with your rights: look at them first.
-
-"""
+CODE_REMARK = "The Python files in `files/own/` then run with your rights. Read them first."
 
 OWN = "files/own/"
-"""Where the user's Python files are in the archive."""
+"""Folder of the user's Python files in the archive."""
 
 SPARE = 1 << 20
 """Bytes for README and checksums."""
@@ -66,13 +64,13 @@ def archive(campaign: Campaign, path: str | PathLike[str], *, author: str = "") 
     """Write the campaign to one zip file, and return its path.
 
     Raises:
-        ScenarioError: the campaign uses classes or functions of a program, which are no files.
+        ScenarioError: the campaign uses classes or functions of a program, which are not in files.
         ResultError: the campaign is not finished, or the file cannot be written.
     """
     path = Path(path)
     status = campaign.status()
     if status.left:
-        raise ResultError(f"{campaign.folder}: {status.left:,} runs are not done yet")
+        raise ResultError(f"{campaign.folder}: {status.left:,} runs are missing")
     frame = campaign.frame()
     files = dict(_content(campaign))
     title = campaign.spec.title or f"Campaign {campaign.folder.name}"
@@ -111,7 +109,9 @@ def archive(campaign: Campaign, path: str | PathLike[str], *, author: str = "") 
 
 
 def _content(campaign: Campaign) -> Iterator[tuple[str, str | bytes]]:
-    """What the runs read, and the campaign's document with its paths in the archive."""
+    """Return the files that the runs read, and the campaign's document with paths in the
+    archive.
+    """
     spec = campaign.spec
     document = dict(spec.document)
     scenarios = []
@@ -124,11 +124,12 @@ def _content(campaign: Campaign) -> Iterator[tuple[str, str | bytes]]:
         inside = PurePosixPath(written)
         if inside.is_absolute() or ".." in inside.parts:
             raise ScenarioError(
-                f"the scenario reads {written}: an archive takes files below the scenario's folder"
+                f"the scenario reads {written}: an archive takes only files below the "
+                "scenario's folder"
             )
         content = (Path(base or ".") / written).read_bytes()
         if taken.setdefault(f"files/{inside}", content) != content:
-            raise ScenarioError(f"two scenarios read files of one name, {written}")
+            raise ScenarioError(f"two scenarios read different files with the same name {written}")
     yield from taken.items()
     own: dict[str, bytes] = {}
     controls = {
@@ -153,14 +154,14 @@ def _content(campaign: Campaign) -> Iterator[tuple[str, str | bytes]]:
 
 
 def _own(what: str, place: Any, own: dict[str, bytes]) -> str:  # noqa: ANN401 - a path, or a class
-    """Where the user's file is in the archive, as FILE.py:NAME."""
+    """Return the place of a user's file in the archive, as FILE.py:NAME."""
     if not isinstance(place, str):
-        raise ScenarioError(f"{what} is of a program, not of a file: name it FILE.py:NAME")
+        raise ScenarioError(f"{what} is defined in a program, not in a file: name it FILE.py:NAME")
     path, _, name = place.rpartition(":")
     content = Path(path).read_bytes()
     inside = f"{OWN}{Path(path).name}"
     if own.setdefault(inside, content) != content:
-        raise ScenarioError(f"{what}: there is another file called {Path(path).name}")
+        raise ScenarioError(f"{what}: another file has the name {Path(path).name}")
     return f"{inside}:{name}"
 
 

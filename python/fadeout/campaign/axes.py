@@ -1,4 +1,4 @@
-"""The values that a campaign varies: lists, ranges and distributions, and how they combine."""
+"""The values that a campaign varies: lists, ranges and distributions, and their combination."""
 
 import math
 import re
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Value = Any
-"""A value of a scenario as Python has it: a text, a number, a bool, or a list or dict of them."""
+"""A value of a scenario in Python: a text, a number, a bool, or a list or dict of values."""
 
 Values = Mapping[str, Value]
 """Values by the dotted key that they replace."""
@@ -25,18 +25,19 @@ _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})(?::({_NUMBER}))?\s*([^\d\s.][^\s,]*)?")
 _QUANTITY = re.compile(rf"\s*({_NUMBER})\s*([^\d\s.].*?)?\s*")
 
-SEARCHED = "KEY=A..B UNIT, KEY=A..B UNIT:log, or values parted by commas"
-"""What a search is over."""
+SEARCHED = "KEY=A..B UNIT, KEY=A..B UNIT:log, or values separated by commas"
+"""The form of the values of a search."""
 
 LARGEST_RANGE = 10**9
-"""Values of a range, at most: more were never meant."""
+"""Largest number of values of a range."""
 
 
 def parse_values(text: str) -> Sequence[Value]:
-    """The values in the command line's form: `cubic,bbr3`, `5 ms,20 ms`, `10..100:10 Mbit/s`.
+    """Return the values of the command line's form: `cubic,bbr3`, `5 ms,20 ms`, `10..100:10
+    Mbit/s`.
 
-    A comma inside quotes, brackets or braces parts nothing. `A..B` counts by one, `A..B:STEP` by
-    STEP; B is included where a step meets it, and a unit behind is of every value.
+    A comma inside quotes, brackets or braces separates nothing. `A..B` counts by one, `A..B:STEP`
+    by STEP. B is included if a step meets it. A unit at the end belongs to every value.
     """
     parts = [_part(part.strip()) for part in _split(text)]
     # A range alone stays one: it may be longer than memory.
@@ -53,7 +54,7 @@ def _part(text: str) -> Sequence[Value]:
 
 
 def parse_value(text: str) -> Value:
-    """One value: TOML where it is, otherwise a text."""
+    """Return one value: TOML if possible, else a text."""
     try:
         document = tomllib.loads(f"value = {text}")
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -65,7 +66,7 @@ def _range(first: str, last: str, step: str | None, unit: str | None) -> Sequenc
     low, high, by = Decimal(first), Decimal(last), Decimal(step or "1")
     if by <= 0 or high < low:
         raise mistake(
-            f"the range {first}..{last}{':' + step if step else ''} has no value",
+            f"the range {first}..{last}{':' + step if step else ''} is empty",
             expected="a first value, a last one that is not smaller, and a step above zero",
         )
     count = int((high - low) / by) + 1
@@ -75,7 +76,7 @@ def _range(first: str, last: str, step: str | None, unit: str | None) -> Sequenc
 
 
 class _Range(Sequence[Value]):
-    """The values of a range, made when asked for: one may be longer than memory."""
+    """The values of a range, made when needed, as the range may be larger than memory."""
 
     def __init__(self, low: Decimal, by: Decimal, count: int, unit: str | None) -> None:
         self._low, self._by, self._count, self._unit = low, by, count, unit
@@ -95,7 +96,7 @@ class _Range(Sequence[Value]):
 
 
 def _split(text: str) -> list[str]:
-    """`text` at its commas outside quotes, brackets and braces."""
+    """Split `text` at its commas outside quotes, brackets and braces."""
     parts, start, depth, quote = [], 0, 0, ""
     for at, char in enumerate(text):
         if quote:
@@ -113,7 +114,9 @@ def _split(text: str) -> list[str]:
 
 
 def quantity(value: Value) -> tuple[float, str] | None:
-    """A value's number and unit: (5.0, "ms") of "5 ms", (3.0, "") of 3; None where it is none."""
+    """Return a value's number and unit: (5.0, "ms") of "5 ms", (3.0, "") of 3. None for other
+    values.
+    """
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
@@ -131,11 +134,12 @@ class Sample:
     """`sobol`, `latin-hypercube` or `random`."""
     seed: int = 1
     distributions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """By key: `{"uniform": [a, b]}`, `{"log-uniform": [a, b]}`, `{"normal": [mean, deviation]}`,
-    `{"integers": [a, b]}` or `{"choice": [...]}`."""
+    """Distributions by key: `{"uniform": [a, b]}`, `{"log-uniform": [a, b]}`, `{"normal": [mean,
+    deviation]}`, `{"integers": [a, b]}` or `{"choice": [...]}`.
+    """
 
     def draw(self) -> list[dict[str, Value]]:
-        """The points; the same on every machine."""
+        """Return the points, which are the same on every machine."""
         from scipy.stats import qmc
 
         dimensions = len(self.distributions)
@@ -164,30 +168,30 @@ DISTRIBUTIONS = ("uniform", "log-uniform", "normal", "integers", "choice")
 
 
 def check_distribution(key: str, given: Any) -> None:  # noqa: ANN401 - whatever the file has
-    """Raise unless `given` is a distribution that can be drawn from."""
-    form = 'a distribution, as { uniform = ["1 ms", "20 ms"] }'
+    """Raise unless `given` is a valid distribution."""
+    form = 'a distribution, such as { uniform = ["1 ms", "20 ms"] }'
     if not isinstance(given, Mapping) or len(given) != 1:
-        raise mistake(f"`{key}` of the sample is no distribution", expected=form)
+        raise mistake(f"`{key}` of the sample is not a distribution", expected=form)
     name, values = next(iter(given.items()))
     if name not in DISTRIBUTIONS:
         raise mistake(_names.unknown("distribution", name, DISTRIBUTIONS), expected=form)
     if not isinstance(values, Sequence) or isinstance(values, str) or not values:
-        raise mistake(f"`{name}` of `{key}` takes a list of values", expected=form)
+        raise mistake(f"`{name}` of `{key}` must have a list of values", expected=form)
     if name == "choice":
         return
     numbers = [quantity(value) for value in values]
     if len(numbers) != 2 or None in numbers or numbers[0][1] != numbers[1][1]:  # pyright: ignore[reportOptionalSubscript]
-        raise mistake(f"`{name}` of `{key}` takes two quantities of one unit", expected=form)
+        raise mistake(f"`{name}` of `{key}` must have two quantities of one unit", expected=form)
     low, high = (each[0] for each in numbers if each is not None)
     if name == "normal":
         if high < 0:
             raise mistake(f"the deviation of `{key}` is below zero", expected="zero or more")
     elif not low <= high or (name == "log-uniform" and low <= 0):
-        raise mistake(f"`{name}` of `{key}`: {values[0]} to {values[1]} is no interval")
+        raise mistake(f"`{name}` of `{key}`: {values[0]} to {values[1]} is not an interval")
 
 
 def _at(distribution: Mapping[str, Any], share: float) -> Value:
-    """The value below which this share of the distribution lies."""
+    """Return the quantile of the distribution at this share."""
     name, values = next(iter(distribution.items()))
     if name == "choice":
         return values[min(int(share * len(values)), len(values) - 1)]
@@ -213,20 +217,20 @@ def _text(number: float, unit: str) -> Value:
 
 @dataclass(frozen=True)
 class Axes:
-    """Which points a campaign has."""
+    """The points of a campaign."""
 
     grid: Mapping[str, Sequence[Value]] = field(default_factory=dict)
-    """Every value with every value of the others."""
+    """Every value combined with every value of the other keys."""
     zip: Mapping[str, Sequence[Value]] = field(default_factory=dict)
-    """The first values of all, the second values of all, and so on."""
+    """The first values of all keys, the second values of all keys, and so on."""
     points: Sequence[Values] = ()
-    """Points one by one; each with everything of the grid."""
+    """Single points, each combined with the whole grid."""
     sample: Sample | None = None
     exclude: Sequence[str | Values] = ()
-    """Points that are left out: values that they have, or an SQL expression."""
+    """Points that are left out: their values, or an SQL expression."""
 
     def count(self) -> int:
-        """How many points there are before any is excluded."""
+        """The number of points before any is excluded."""
         rows = len(next(iter(self.zip.values()))) if self.zip else 1
         sampled = self.sample.points if self.sample else 1
         return (
@@ -237,7 +241,7 @@ class Axes:
         )
 
     def all(self) -> list[dict[str, Value]]:
-        """The points in their order: the first key of the grid changes slowest."""
+        """Return the points in order. The first key of the grid changes slowest."""
         points = list(self._product())
         for rule in self.exclude:
             points = _without(points, rule)
@@ -271,7 +275,7 @@ def _has(value: Value, wanted: Value) -> bool:
 
 
 def _without_matching(points: list[dict[str, Value]], expression: str) -> list[dict[str, Value]]:
-    """The points for which the SQL expression is not true."""
+    """Return the points for which the SQL expression is not true."""
     import polars as pl
 
     frame = values_frame(points)
@@ -296,12 +300,12 @@ def _without_matching(points: list[dict[str, Value]], expression: str) -> list[d
 
 
 def short_name(key: str) -> str:
-    """What a key is called in expressions: its last part, with underscores."""
+    """Return the name of a key in expressions: its last part, with underscores."""
     return key.rsplit(".", 1)[-1].replace("-", "_")
 
 
 def values_frame(points: Sequence[Values]) -> "pl.DataFrame":
-    """The values of points, a row each and a column a key, typed as far as they agree."""
+    """Return the values of points, with a row for each point and a column for each key."""
     import polars as pl
 
     keys = list(dict.fromkeys(key for point in points for key in point))
@@ -326,7 +330,7 @@ def _column(key: str, values: list[Value]) -> "pl.Series":
 
 
 def toml_text(key: str, value: Value) -> str:
-    """The value of `key` as a scenario writes it."""
+    """Return the value of `key` in the form of a scenario."""
     from fadeout import _toml
 
     try:
@@ -336,7 +340,7 @@ def toml_text(key: str, value: Value) -> str:
 
 
 def numbers_of(column: "pl.Series") -> "pl.Series":
-    """Numbers of quantities that all have one unit; other columns as they are."""
+    """Return the numbers of quantities with a common unit. Other columns are unchanged."""
     import polars as pl
 
     if column.dtype != pl.String:

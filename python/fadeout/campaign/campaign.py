@@ -1,4 +1,4 @@
-"""A campaign: many runs, resumable, with what they found as frames."""
+"""A campaign: many runs, resumable, with its results as frames."""
 
 import contextlib
 import json
@@ -41,10 +41,10 @@ WRITTEN = ("*s/part-*.parquet", "tables/*/*/*.parquet", "points.parquet", "plan.
 """What a campaign writes beside `campaign.json`, as patterns below its folder."""
 
 MANY = 100_000
-"""More runs than these need a yes."""
+"""A larger number of runs must be confirmed."""
 
 MOST = 10_000_000
-"""More runs than these are several campaigns: each takes about 1 kB of memory."""
+"""Largest number of runs of a campaign. Each run takes about 1 kB of memory."""
 
 LARGEST = 1 << 30
 """Bytes of `campaign.json`, which has the text of every scenario."""
@@ -54,32 +54,32 @@ CountCallback = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Finished:
-    """What `Campaign.run` did."""
+    """The outcome of `Campaign.run`."""
 
     done_before: int
     done_now: int
     cost_s: float
-    """Processor time of the runs that were done now."""
+    """Processor time of the runs that this call did, in seconds."""
     wall_s: float
     campaign: "Campaign"
 
     @cached_property
     def status(self) -> Status:
-        """How far the campaign is."""
+        """The progress of the campaign."""
         return self.campaign.status()
 
 
 class Campaign(Found):
-    """Runs of many points over many seeds in a folder; what is there is not done again::
+    """Runs of many points over many seeds in a folder, where finished runs are not repeated::
 
         campaign = fadeout.Campaign("campaign.toml", out="c/")
-        campaign.run()                      # goes on where it was stopped or killed
-        campaign.frame()                    # a row a run: values of the point, seed, metrics
-        campaign.means("goodput_mbps")      # a row a point, with intervals
+        campaign.run()                      # continues after a stop or a kill
+        campaign.frame()                    # a row for each run: values, seed, metrics
+        campaign.means("goodput_mbps")      # a row for each point, with intervals
 
     Args:
-        source: a campaign's file (TOML), or the same as a dict.
-        out: the folder. Default: `out/campaign-NAME` for a file, and required otherwise.
+        source: a campaign's file (TOML), or its content as a dict.
+        out: the folder. Default: `out/campaign-NAME` for a file. A dict needs it.
     """
 
     def __init__(
@@ -95,15 +95,15 @@ class Campaign(Found):
             spec = spec_module.read_file(source)
         if out is None:
             if spec.source is None:
-                raise mistake("a campaign needs a folder", expected="out='c/'")
+                raise mistake("a campaign needs a folder: `out`", expected="out='c/'")
             out = Path("out") / f"campaign-{spec.source.stem}"
         self.folder = Path(out)
-        """Where everything is."""
+        """The campaign's folder."""
         self._spec: Spec | None = spec
 
     @classmethod
     def open(cls, folder: str | PathLike[str]) -> "Campaign":
-        """The campaign in a folder, to be read or to go on with."""
+        """Return the campaign of a folder, to read or to continue it."""
         campaign = cls.__new__(cls)
         campaign.folder = Path(folder)
         campaign._spec = None
@@ -114,7 +114,7 @@ class Campaign(Found):
 
     @cached_property
     def spec(self) -> Spec:
-        """What it is to run."""
+        """The campaign's specification."""
         return self._spec or self._read_spec()
 
     def run(
@@ -126,20 +126,21 @@ class Campaign(Found):
         retry: bool = False,
         may_be_large: bool = False,
     ) -> Finished:
-        """Do the runs that are not done; returns what was done.
+        """Do the missing runs. Return the outcome.
 
         Args:
-            jobs: runs at a time; one for each processor when None. The results are the same.
-            executor: who does the runs; threads of this process when None. See
+            jobs: number of parallel runs. Default: one for each processor. Results do not depend on
+            it.
+            executor: the executor of the runs. Default: threads of this process. See
                 `fadeout.campaign.Cluster` for several machines.
-            progress: called with how many runs are done, of how many.
-            retry: do failed runs again.
+            progress: a callback, called with the numbers of finished and of all runs.
+            retry: repeat failed runs.
             may_be_large: allow more than 100,000 runs.
 
         Raises:
-            ScenarioError: a scenario or a value is wrong; nothing was run then.
-            ResultError: the folder cannot be written; finished runs are kept.
-            KeyboardInterrupt: Ctrl-C; finished runs are kept, and the same call goes on.
+            ScenarioError: a scenario or a value is wrong. Nothing was run then.
+            ResultError: the folder cannot be written. Finished runs are kept.
+            KeyboardInterrupt: Ctrl-C. Finished runs are kept, and the same call continues.
         """
         spec = self.spec
         self._check_size(spec, may_be_large=may_be_large)
@@ -215,10 +216,12 @@ class Campaign(Found):
             f"{points:,} points with {spec.seeds.describe()}: {runs:,} runs. One of them took "
             f"{1e3 * each_s:.3g} ms, so all take about {_duration(runs * each_s / workers)} on "
             f"{workers} processors",
-            expected="--yes to run them all the same"
+            expected="--yes to confirm"
             if runs <= MOST
-            else f"fewer values or seeds, or several campaigns: one may have {MOST:,} runs with "
-            "--yes, each of which takes 1 kB of memory",
+            else (
+                f"fewer values or seeds, or several campaigns: one campaign has at most {MOST:,} "
+                "runs with --yes, each of which takes 1 kB of memory"
+            ),
         )
 
     @staticmethod
@@ -237,7 +240,7 @@ class Campaign(Found):
         return time.thread_time() - began
 
     def _check_build(self, engine: Engine) -> None:
-        """Runs of another build are used only if one of them comes out the same here."""
+        """Refuse runs of another build, unless one of them has the same results here."""
         frame = engine.runs.frame(["run", "fingerprint"])
         mine = build_name()
         stored = self._stored_document.get("build")
@@ -254,14 +257,14 @@ class Campaign(Found):
         if outcome is None or outcome.row is None or outcome.row["fingerprint"] != prints[job.run]:
             raise ResultError(
                 f"{self.folder} has runs of another build of fadeout ({stored}), and a run of them "
-                "comes out differently here: use another folder, or that build"
+                "has other results here: use another folder, or that build"
             )
 
     # --- reading --------------------------------------------------------------------------------
 
     @property
     def seeds(self) -> Seeds:
-        """Which seeds the points have."""
+        """The seeds of each point."""
         return self._spec.seeds if self._spec else read_seeds(self._stored_document["seeds"])
 
     def compare(
@@ -271,9 +274,10 @@ class Campaign(Found):
         *metrics: str,
         confidence: float = 0.95,
     ) -> pl.DataFrame:
-        """What the values of `key` change against `baseline`, paired by seed, with intervals.
+        """Return the difference of each value of `key` from `baseline`, paired by seed, with
+        intervals.
 
-        See `fadeout.campaign.comparison.compare_values` for the columns.
+        `fadeout.campaign.comparison.compare_values` describes the columns.
         """
         from fadeout.campaign.comparison import compare_values
 
@@ -281,7 +285,7 @@ class Campaign(Found):
 
     @property
     def document(self) -> dict[str, Any]:
-        """What the campaign's file says, and each scenario as it was."""
+        """Write the campaign's specification, and a copy of each scenario."""
         stored = self._stored()
         scenarios = {
             name: tomllib.loads(each["text"]) for name, each in stored["scenarios"].items()
@@ -398,7 +402,7 @@ class Campaign(Found):
         return Context(spec.scenarios, spec.metrics, spec.tables).identity
 
     def _read_spec(self) -> Spec:
-        """What the folder's campaign is to run, from the folder."""
+        """Return the specification of the campaign in the folder."""
         stored = self._stored()
         document = dict(stored["document"])
         texts = [
@@ -409,7 +413,8 @@ class Campaign(Found):
         written = json.dumps(document)
         if '"<' in written:
             raise ResultError(
-                f"{self.folder}: its campaign uses classes or functions of a program; run it there"
+                f"{self.folder}: its campaign uses classes or functions of a program; run it "
+                "from that program"
             )
         return spec_module.read({**document, SCENARIO: texts}, base=Path(stored["base"]))
 
@@ -460,10 +465,10 @@ def sweep(
         campaign.frame()
 
     Args:
-        scenario: as for `fadeout.run`, or a list of them.
-        grid: values by key; every one with every one of the others.
+        scenario: a scenario as for `fadeout.run`, or a list of scenarios.
+        grid: values by key. Every value is combined with every value of the other keys.
         seeds: a number, a list, or `{"min": 5, "max": 100, "metric": ..., "half-width": "2 %"}`.
-        out: the folder; runs that it has are not done again.
+        out: the folder. Finished runs in it are not repeated.
         jobs, executor, progress, may_be_large: as in `Campaign.run`.
         more: other keys of a campaign's file, with underscores: `metrics`, `zip`, `exclude`, ...
     """
@@ -478,7 +483,7 @@ def sweep(
 
 
 def build_name() -> str:
-    """Names the build: another file of the compiled module is another build."""
+    """Return a name of the build. Another compiled module is another build."""
     info = _native.build_info()
     about = Path(_native.__file__).stat()
     file = f"{about.st_size}-{about.st_mtime_ns}"
@@ -487,7 +492,7 @@ def build_name() -> str:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[bool]:
-    """Whether no other campaign works on the folder. A hint: nothing depends on it."""
+    """Return whether no other campaign works on the folder. It is only a hint."""
     try:
         import fcntl
 
@@ -503,7 +508,7 @@ def _alone(folder: Path) -> Iterator[bool]:
 
 
 def _unit(column: pl.Series) -> str:
-    """The unit that every value of a column of texts has; none where they have none in common."""
+    """Return the common unit of a column of texts. None if there is none."""
     if column.dtype != pl.String:
         return ""
     units = {found[1] if (found := quantity(value)) else "" for value in column}

@@ -8,11 +8,11 @@
     walltime = "04:00:00"
     queue = "compute"
 
-`kind` is `local` (processes of this machine), or one of dask-jobqueue (`slurm`, `pbs`, `sge`,
-`lsf`, `htcondor`, `oar`), whose other keys are arguments of its class; `address` connects to a
-scheduler that runs. Every connection is TLS with keys of its own, also on one machine, which has
-other users; there is no dashboard and no web server. Workers need the same build of fadeout and the
-files that scenarios name; they write nothing: what they found comes back and is written here.
+`kind` is `local` for processes of this machine, or one of dask-jobqueue: `slurm`, `pbs`, `sge`,
+`lsf`, `htcondor` or `oar`. The other keys of these are arguments of its class. `address` connects
+to a running scheduler. Every connection is TLS with keys of its own, as a machine has other users.
+There is no dashboard and no web server. Workers need the same build of fadeout, and the files that
+scenarios name. Workers write no files. Their results are returned, and written by the driver.
 """
 
 import os
@@ -36,19 +36,21 @@ from fadeout.campaign.parts import SUFFIX, is_left
 from fadeout.campaign.work import Outcome
 
 CHUNK_S = 1.0
-"""Processor time of the runs that are sent together."""
+"""Processor time of the runs that are sent together, in seconds."""
 
 LONGEST_CHUNK_S = 2.0
-"""After this long a worker sends back what it has, and what it did not begin."""
+"""Time after which a worker returns its results and the runs that it has not started, in
+seconds.
+"""
 
 AHEAD = 2
-"""Chunks that a worker has for each of its threads: one to do and one to come."""
+"""Number of chunks for each thread of a worker: one in progress and one to follow."""
 
 GATHER_S = 5.0
-"""So long a finished chunk may take to come."""
+"""Longest wait for the next finished chunk, in seconds."""
 
 DEATHS = 3
-"""So often a worker may die of a run before the run has failed."""
+"""Number of workers that may die during a run before the run has failed."""
 
 QUEUES = {
     "slurm": "SLURMCluster",
@@ -64,20 +66,20 @@ KEYS = {
     "local": ("memory_limit",),
     "address": ("address", "tls_ca_file", "tls_client_cert", "tls_client_key"),
 }
-"""The keys of these kinds; those of batch systems are Dask's."""
+"""The keys of these kinds. The keys of batch systems are those of Dask."""
 
 SCRATCH = (
     'export DASK_TEMPORARY_DIRECTORY="$(mktemp -d)"',
     "trap 'rm -rf \"$DASK_TEMPORARY_DIRECTORY\"' EXIT",
 )
-"""Lines of a job that give its worker a folder of its own: Dask imports what lies there."""
+"""Lines of a job that give its worker a folder of its own, as Dask imports files from there."""
 
 ROLES = ("client", "scheduler", "worker")
-"""Who has a key."""
+"""The kinds that have a key."""
 
 
 def read_cluster(given: str | PathLike[str]) -> "Cluster":
-    """The cluster that a file describes; `local` is processes of this machine."""
+    """Return the cluster that a file describes. `local` stands for processes of this machine."""
     if str(given) == "local":
         return Cluster()
     path = Path(given)
@@ -99,11 +101,13 @@ def read_cluster(given: str | PathLike[str]) -> "Cluster":
 
 @dataclass
 class Cluster:
-    """Does the runs of a campaign by Dask: `campaign.run(executor=Cluster(workers=2))`."""
+    """Executor that does the runs of a campaign with Dask:
+    `campaign.run(executor=Cluster(workers=2))`.
+    """
 
     kind: str = "local"
     workers: int | None = None
-    """Processes of this machine, or jobs of the batch system, at most."""
+    """Largest number of processes of this machine, or of jobs of the batch system."""
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -111,7 +115,7 @@ class Cluster:
         self._held: Any = None
 
     def drive(self, work: Work, tick: Callable[[], None]) -> None:
-        """Run everything; the driver may be killed and started again."""
+        """Run everything. The driver may be killed and started again."""
         if self._held is not None:
             _Driver(self._held, work, tick).run()
             return
@@ -205,7 +209,7 @@ class Cluster:
                 yield cluster
 
     def _address(self) -> str:
-        """The address of a scheduler that runs."""
+        """Address of a running scheduler."""
         address = str(self.options["address"])
         if not address.startswith("tls://"):
             raise ScenarioError(
@@ -217,7 +221,7 @@ class Cluster:
 
 
 class _Driver:
-    """Sends chunks and takes what comes back."""
+    """The driver, which sends chunks and receives their results."""
 
     def __init__(self, client: Any, engine: Work, tick: Callable[[], None]) -> None:  # noqa: ANN401
         self._client = client
@@ -226,8 +230,9 @@ class _Driver:
         self._sent: dict[Any, list[Any]] = {}
         self._back: SimpleQueue[Any] = SimpleQueue()
         self._alone: list[Any] = []
-        """Runs of chunks whose workers died: each is tried with nothing else under way, as Dask
-        blames all that waited at a worker for its death."""
+        """Runs of chunks whose workers died. Each is tried alone, as Dask blames all runs that
+        waited at a worker for its death.
+        """
         self._tried: Any = None
 
     def run(self) -> None:
@@ -244,7 +249,9 @@ class _Driver:
             self._client.cancel(list(self._sent))
 
     def _revive(self) -> None:
-        """Start local workers that are gone: one that dies while it starts is not started again."""
+        """Start local workers that are gone. Dask does not restart one that dies while it
+        starts.
+        """
         from fadeout.campaign.nodes import LocalCluster
 
         cluster = self._client.cluster
@@ -252,7 +259,7 @@ class _Driver:
             cluster.scale(len(cluster.worker_spec))
 
     def _come_back(self) -> Iterator[Any]:
-        """The chunks that have come back; waits for one a little."""
+        """Return the chunks that have come back, after a short wait."""
         with suppress(Empty):
             yield self._back.get(timeout=TICK_S)
             while True:
@@ -294,7 +301,7 @@ class _Driver:
             if future is not self._tried:
                 self._alone += jobs
             else:
-                reason = f"{DEATHS} workers died while they did it"
+                reason = f"{DEATHS} workers died during this run"
                 self._engine.give([Outcome(jobs[0], None, "worker", reason)])
             return
         except FadeoutError as error:
@@ -306,7 +313,7 @@ class _Driver:
 
 
 def do_chunk(context: Any, jobs: list[Any]) -> tuple[list[Outcome], list[Any]]:  # noqa: ANN401
-    """Do runs until it has been long enough: what came of them, and what was not begun."""
+    """Do runs for some time. Return their outcomes, and the runs that were not started."""
     began = monotonic()
     outcomes: list[Outcome] = []
     for index, job in enumerate(jobs):
@@ -320,9 +327,9 @@ def do_chunk(context: Any, jobs: list[Any]) -> tuple[list[Outcome], list[Any]]: 
 
 @contextmanager
 def _own_folder(place: Path, prefix: str) -> Iterator[Path]:
-    """A folder in `place` that only this user may open, while the driver runs.
+    """Return a folder in `place` that only this user can open, while the driver runs.
 
-    What a driver that was killed left is removed by the next.
+    The next driver removes the folder of a driver that was killed.
     """
     own = f".{gethostname()}-{os.getpid()}{SUFFIX}"
     for left in place.glob(f"{prefix}*.{gethostname()}-*{SUFFIX}"):
@@ -337,7 +344,7 @@ def _own_folder(place: Path, prefix: str) -> Iterator[Path]:
 
 
 def _given(kind: str, options: Mapping[str, Any], key: str) -> Sequence[str]:
-    """The list of the cluster's file, else that of Dask's own settings."""
+    """Return the list of the cluster's file, else that of Dask's own settings."""
     import dask
 
     usual = dask.config.get(f"jobqueue.{kind}.{key}", None)  # pyright: ignore[reportPrivateImportUsage]
@@ -345,7 +352,7 @@ def _given(kind: str, options: Mapping[str, Any], key: str) -> Sequence[str]:
 
 
 def _security(distributed: Any, folder: Path) -> Any:  # noqa: ANN401 - an optional module
-    """New keys for this driver and its workers, as files in `folder`."""
+    """Return new keys for this driver and its workers, as files in `folder`."""
     keys = _keys(distributed)
     paths = {}
     for name in ("ca_file", *(f"{who}_{what}" for who in ROLES for what in ("cert", "key"))):
@@ -356,7 +363,7 @@ def _security(distributed: Any, folder: Path) -> Any:  # noqa: ANN401 - an optio
 
 
 def _keys(distributed: Any) -> Any:  # noqa: ANN401 - an optional module
-    """New keys, in memory."""
+    """Return new keys, in memory."""
     try:
         return distributed.Security.temporary()
     except ImportError:

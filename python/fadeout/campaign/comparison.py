@@ -1,4 +1,4 @@
-"""What differs: schemes of one campaign, two campaigns, or two runs."""
+"""Differences: values of one campaign, two campaigns, or two runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,14 +26,14 @@ def compare_values(
     *,
     confidence: float = 0.95,
 ) -> pl.DataFrame:
-    """The difference that a value of `key` makes, against `baseline`, with the rest the same.
+    """Return the difference of each value of `key` from `baseline`, with all other values equal.
 
-    A row for each other value, for each combination of the other keys, and for each metric. Runs
-    are paired by their seed: what chance does to both is not in their difference. Columns:
+    There is a row for each other value, each combination of the other keys, and each metric. Runs
+    are paired by their seed, which removes the randomness that both have in common. Columns:
     `baseline_mean`, `mean`, `difference` with `low` and `high`, `percent` with `percent_low` and
-    `percent_high` (of the ratio of the means, by bootstrap), `n` pairs, `p_value` that there is no
-    difference (Student's t), and `p_corrected`, the same for as many comparisons as there are rows
-    (Holm). Fewer than five pairs have no interval.
+    `percent_high` (of the ratio of the means, by bootstrap), and `n`, the number of pairs.
+    `p_value` is the probability of such a difference if there is none (Student's t). `p_corrected`
+    is corrected for the number of rows (Holm). Fewer than five pairs have no interval.
     """
     frame = campaign.frame()
     key = _key_of(campaign, key)
@@ -84,7 +84,7 @@ def _difference(ours: pl.Series, base: pl.Series, confidence: float) -> dict[str
 
 
 def _key_of(campaign: Campaign, key: str) -> str:
-    """The key that is called so, or whose last part is."""
+    """Return the key with this name, or with this last part."""
     keys = campaign.keys
     found = [each for each in keys if each == key or each.endswith(f".{key}")]
     if len(found) != 1:
@@ -105,14 +105,14 @@ def _value_of(key: str, value: Any, values: Sequence[Any]) -> Any:  # noqa: ANN4
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs or campaigns side by side."""
+    """Two runs or campaigns, compared."""
 
     scenario: list[tuple[str, Any, Any]]
-    """Where their scenarios differ: the key and both values, None where there is none."""
+    """Differences between the scenarios: the key and both values, None where there is none."""
     results: pl.DataFrame
-    """Where their results differ."""
+    """Differences between the results."""
     is_same: bool
-    """Whether every run of both took the same trajectory."""
+    """True if every run of both has the same trajectory."""
     warnings: list[str] = field(default_factory=list)
 
 
@@ -180,7 +180,7 @@ def _compare_campaigns(first: Campaign, second: Campaign) -> Comparison:
     if missing:
         warnings.append(f"{missing} points are in one of them only")
     if any(row["n"] < FEWEST for row in rows):
-        warnings.append(f"there is no interval below {FEWEST} seeds a point")
+        warnings.append(f"no intervals with fewer than {FEWEST} seeds a point")
     return Comparison(
         differences(first.document, second.document),
         pl.DataFrame(rows, infer_schema_length=None),
@@ -194,7 +194,7 @@ def _places(frame: pl.DataFrame, keys: Sequence[str]) -> dict[tuple[Any, ...], p
 
 
 def _unlike(a: pl.DataFrame, b: pl.DataFrame, name: str) -> dict[str, Any]:
-    """The difference of two points: paired where each has every seed of the other once."""
+    """Return the difference of two points, paired if both have the same seeds."""
     pairs = a.select("seed", name).join(b.select("seed", name), on="seed", suffix=" second")
     pairs = pairs.drop_nulls()
     is_paired = len(pairs) == len(a) == len(b)
@@ -217,7 +217,7 @@ def _unlike(a: pl.DataFrame, b: pl.DataFrame, name: str) -> dict[str, Any]:
 
 
 def _welch(first: Interval, second: Interval, a: Sequence[float], b: Sequence[float]) -> Interval:
-    """The difference of two means of different runs (Welch's t)."""
+    """Return the difference of two means of different runs (Welch's t)."""
     count = min(first.count, second.count)
     change = second.mean - first.mean
     if count < FEWEST:
@@ -231,7 +231,7 @@ def _welch(first: Interval, second: Interval, a: Sequence[float], b: Sequence[fl
 
 
 def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
-    """The dotted keys under which two documents differ, with both values."""
+    """Return the dotted keys in which two documents differ, with both values."""
     flat = [_flat(each) for each in (first, second)]
     return [
         (key, flat[0].get(key), flat[1].get(key))

@@ -1,4 +1,4 @@
-"""What is left to do, in which order, and how it gets onto the disk."""
+"""The missing runs of a campaign, their order, and the writing of their results."""
 
 import time
 from collections import deque
@@ -18,21 +18,23 @@ from fadeout.campaign.seeds import Seeds
 from fadeout.campaign.work import Context, Outcome
 
 FLUSH_S = 1.0
-"""Finished runs wait this long, at most, before they are on the disk."""
+"""Longest time until a finished run is on disk, in seconds."""
 
 TICK_S = 0.2
-"""How often what was finished is looked at."""
+"""Time between two checks for finished runs, in seconds."""
 
 AGAIN = ("timeout", "worker")
-"""Failures that another try may not have: they depend on the machine."""
+"""Kinds of failures that depend on the machine, so that another try may succeed."""
 
 
 class Work(Protocol):
-    """Runs that are to be done, as an executor sees them."""
+    """The missing runs, for an executor."""
 
     @property
     def context(self) -> Any:  # noqa: ANN401 - what a worker needs, and can be sent
-        """Its `do(job, may_go_on)` does a run: an `Outcome`, or None when it was stopped."""
+        """A function `do(job, may_go_on)` that does a run. It returns an `Outcome`, or None if it
+        was stopped.
+        """
         ...
 
     @property
@@ -47,20 +49,21 @@ class Work(Protocol):
 
 
 class Executor(Protocol):
-    """Does runs until none is left: here, or on other machines."""
+    """An executor, which does runs until none is left: here, or on other machines."""
 
     def drive(self, work: Work, tick: Callable[[], None]) -> None:
-        """Take jobs and give outcomes, and call `tick` once they are under way and then a few times
-        a second."""
+        """Take jobs and return outcomes. Call `tick` when the jobs are in progress, and a few times
+        a second.
+        """
         ...
 
 
 @dataclass
 class Engine:
-    """The runs of a campaign: which are done, which are under way, and which are left.
+    """The runs of a campaign: finished, in progress, and missing.
 
-    What comes of it does not depend on who does which run when: a run is a function of its name,
-    and a point's number of seeds is decided by its runs in the order of their seeds.
+    The results do not depend on the order of the runs, or on the worker of each. A run is a
+    function of its name. The runs of a point decide its number of seeds, in the order of the seeds.
     """
 
     planner: Planner
@@ -70,22 +73,22 @@ class Engine:
     failures: Parts
     tables: Path
     is_second: bool = False
-    """Whether another campaign works on the same folder: this one begins at the other end."""
+    """True if another campaign works on the same folder. This one then starts at the other end."""
 
     done: dict[str, float | None] = field(default_factory=dict)
-    """Finished runs, with the value of the metric that decides about seeds."""
+    """Finished runs, with the value of the metric that decides the number of seeds."""
     failed: dict[str, str] = field(default_factory=dict)
     """Failed runs, with the kind of failure."""
     total: int = 0
-    """How many runs there are, as far as known."""
+    """Number of runs, as far as known."""
     finished: int = 0
-    """How many of them are done or failed."""
+    """Number of runs that are finished or failed."""
     began_with: int = 0
-    """How many of them were when this began."""
+    """Number of runs that were finished at the start."""
     own: int = 0
-    """How many runs this one did."""
+    """Number of runs that this engine did."""
     cost_s: float = 0.0
-    """Processor time of those."""
+    """Processor time of the runs that this engine did, in seconds."""
     names: dict[int, list[Job]] = field(default_factory=dict)
     """The runs of each point, in the order of their seeds."""
 
@@ -104,7 +107,7 @@ class Engine:
     # --- planning -------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Find out what is left to do."""
+        """Find the missing runs."""
         self.runs.begin()
         self.failures.begin()
         self._take_note(self.runs.frame())
@@ -118,7 +121,7 @@ class Engine:
         self._sort()
 
     def _extend(self, point: Point, count: int) -> None:
-        """Let the point have the first `count` seeds."""
+        """Give the point the first `count` seeds."""
         before = self.names.get(point.index, [])
         added = self.planner.jobs(point, self.seeds.of(count)[len(before) :])
         self.names[point.index] = [*before, *added]
@@ -138,7 +141,7 @@ class Engine:
                     self._queue.append(job)
 
     def _look(self, point: Point) -> None:
-        """See whether the point, whose runs are all there, needs more seeds."""
+        """Check whether the point, whose runs are all finished, needs more seeds."""
         while not self._open[point.index]:
             jobs = self.names[point.index]
             values = [self.done[job.run] for job in jobs if job.run in self.done]
@@ -149,12 +152,14 @@ class Engine:
             self._extend(point, wanted)
 
     def _sort(self) -> None:
-        """The longest runs first, where that is known; otherwise something of every point first."""
+        """Return the runs in order: the longest first if that is known, else some runs of every
+        point first.
+        """
         jobs = sorted(self._queue, key=lambda job: (-self.estimate(job), job.seed))
         self._queue = deque(reversed(jobs) if self.is_second else jobs)
 
     def estimate(self, job: Job) -> float:
-        """Processor seconds that the run may take; 0 while nothing is known."""
+        """Return the largest processor time of the run in seconds. 0 while nothing is known."""
         total, count = self._costs.get(job.point, (0.0, 0))
         if count == 0:
             total, count = self._costs.get("", (0.0, 0))
@@ -164,17 +169,17 @@ class Engine:
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing is left or under way."""
+        """Return whether no run is missing or in progress."""
         # With the lock: a point that is done may be about to get more seeds.
         with self._changed:
             return self._error is not None or self.finished == self.total
 
     def wait_until_finished(self, timeout_s: float) -> bool:
-        """Wait for the end, this long at most; returns whether it came."""
+        """Wait for the end, at most this long. Return whether it came."""
         return self.is_finished or self._ended.wait(timeout_s) or self.is_finished
 
     def take(self) -> Job | None:
-        """A run to do, if there is one now."""
+        """Return a run to do, if there is one now."""
         with self._changed:
             while self._queue:
                 job = self._queue.popleft()
@@ -184,7 +189,7 @@ class Engine:
             return None
 
     def take_some(self, budget_s: float, most: int) -> list[Job]:
-        """Runs that take about `budget_s` together: one while nothing is known of their cost."""
+        """Return runs that take about `budget_s` together: one while their cost is not known."""
         jobs: list[Job] = []
         cost_s = 0.0
         while len(jobs) < most and (job := self.take()) is not None:
@@ -196,7 +201,7 @@ class Engine:
         return jobs
 
     def give(self, outcomes: Iterable[Outcome]) -> None:
-        """Say what came of runs."""
+        """Record the outcomes of runs."""
         with self._changed:
             for outcome in outcomes:
                 self._fresh.append(outcome)
@@ -210,7 +215,7 @@ class Engine:
             self._wake()
 
     def give_back(self, jobs: Iterable[Job]) -> None:
-        """Say that runs were not done after all."""
+        """Return runs that were not done."""
         with self._changed:
             for job in jobs:
                 self._under_way.discard(job.run)
@@ -218,20 +223,20 @@ class Engine:
             self._changed.notify_all()
 
     def give_up(self, error: BaseException) -> None:
-        """Say that nothing can be done."""
+        """Record an error that ends everything."""
         with self._changed:
             self._error = self._error or error
             self._wake()
 
     def _wake(self) -> None:
-        """Let those go on who wait for something to do, or for the end."""
+        """Wake the threads that wait for a run, or for the end."""
         if self._queue or self.is_finished:
             self._changed.notify_all()
         if self.is_finished:
             self._ended.set()
 
     def wait(self, timeout_s: float) -> None:
-        """Wait until there may be something to do."""
+        """Wait until there may be a run to do."""
         with self._changed:
             if not self.is_finished:
                 self._changed.wait(timeout_s)
@@ -262,7 +267,7 @@ class Engine:
     # --- the disk -------------------------------------------------------------------------------
 
     def flush(self, *, is_last: bool = False) -> None:
-        """Write what was finished, if it waited long enough; see what others finished."""
+        """Write finished runs that waited long enough, and read the runs of other campaigns."""
         now = time.monotonic()
         if not is_last and now - self._flushed_at < FLUSH_S:
             return
@@ -300,7 +305,7 @@ class Engine:
         write_whole(folder / f"{job.run}.parquet", seal.parquet(frame))
 
     def _take_note(self, frame: pl.DataFrame) -> None:
-        """Finished runs of a part: those that have every metric that is asked for."""
+        """Return the finished runs of a part that have every requested metric."""
         if "metrics" not in frame.columns:
             return
         wanted = set(filter(None, self.context.identity.split("\n")))
@@ -323,17 +328,19 @@ class Engine:
 
     @property
     def error(self) -> BaseException | None:
-        """What ended everything."""
+        """The error that ended everything."""
         return self._error
 
 
 def held(executor: Executor | None) -> AbstractContextManager[Any]:
-    """Keeps an executor's workers, if it has some of its own, for several calls of `drive`."""
+    """Keep the executor's own workers, if it has any, for several calls of `drive`."""
     return executor if isinstance(executor, AbstractContextManager) else nullcontext()
 
 
 class Threads:
-    """Runs in threads of this process: the engine of the runs releases Python's lock."""
+    """Executor with threads of this process. The native module releases Python's lock
+    during a run.
+    """
 
     def __init__(self, workers: int) -> None:
         self._workers = workers

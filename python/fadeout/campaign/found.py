@@ -1,4 +1,4 @@
-"""What a campaign found: frames of its folder, with intervals."""
+"""The results of a campaign: frames of its folder, with intervals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,28 +19,28 @@ from fadeout.campaign.parts import KEPT, Parts, write_whole
 from fadeout.campaign.seeds import Seeds
 
 SHOWN = ("goodput_mbps", "mean_rtt_s", "retransmitted_segments")
-"""Metrics that are shown where none were asked for."""
+"""Metrics that are shown by default."""
 
 
 @dataclass(frozen=True)
 class Status:
-    """How far a campaign is."""
+    """The progress of a campaign."""
 
     points: int
     runs: int
-    """As far as known: a campaign that looks at intervals may need more."""
+    """Number of runs, as far as known. A campaign with a target for intervals may need more."""
     done: int
     failed: int
     wide: int
-    """Points that have all seeds they may have, with an interval wider than it is to be."""
+    """Number of points with the largest number of seeds and an interval that is still too wide."""
     cost_s: float
-    """Processor time of the runs that are done."""
+    """Processor time of the finished runs, in seconds."""
     other: int
-    """Finished runs in the folder that the campaign does not ask for now."""
+    """Number of finished runs in the folder that the campaign does not ask for now."""
 
     @property
     def left(self) -> int:
-        """Runs that are neither done nor failed."""
+        """Number of runs that are neither finished nor failed."""
         return self.runs - self.done - self.failed
 
 
@@ -48,16 +48,16 @@ class Found:
     """The finished runs of a campaign's folder."""
 
     folder: Path
-    """Where everything is."""
+    """The campaign's folder."""
 
     @property
     def seeds(self) -> Seeds:
-        """Which seeds the points have."""
+        """The seeds of each point."""
         raise NotImplementedError
 
     @property
     def _asked(self) -> list[str]:
-        """The metrics that were asked for."""
+        """The requested metrics."""
         raise NotImplementedError
 
     @cached_property
@@ -67,14 +67,14 @@ class Found:
 
     @property
     def _identity(self) -> str:
-        """What a run has to have beside the default metrics."""
+        """The columns that a run needs in addition to the default metrics."""
         raise NotImplementedError
 
     @property
     def points(self) -> pl.DataFrame:
         """The points: their name, and a column for each value that varies.
 
-        Quantities of one unit have a column of numbers beside them, `link.radio.delay (ms)`.
+        Quantities of one unit also have a column of numbers, `link.radio.delay (ms)`.
         """
         return self._parquet("points")
 
@@ -86,9 +86,11 @@ class Found:
         return [name for name in names if name.rpartition(" (")[0] not in names]
 
     def frame(self, *, with_cost: bool = False) -> pl.DataFrame:
-        """A row a finished run: the values of its point, its seed, its fingerprint and its metrics.
+        """Return a row for each finished run: the values of its point, seed, fingerprint and
+        metrics.
 
-        Sorted by point and seed; equal bit by bit however the runs were shared out.
+        Rows are sorted by point and seed. They are equal bit by bit for any distribution of the
+        runs.
         """
         plan = self._parquet("plan")
         runs = self._runs.drop("point", "seed", "metrics", strict=False)
@@ -102,7 +104,9 @@ class Found:
         return frame.sort("index", "seed").select("point", *first, "seed", *rest)
 
     def table(self, name: str) -> pl.DataFrame:
-        """A table over time of every finished run, with the values of its point and its seed."""
+        """Return a table over time of every finished run, with the values of its point and its
+        seed.
+        """
         folder = self.folder / "tables" / name
         if not folder.is_dir():
             kept = self.folder / "tables"
@@ -136,7 +140,7 @@ class Found:
         return found.join(values, on="index").sort("index", "seed").drop("index")
 
     def status(self) -> Status:
-        """How far it is."""
+        """Return the progress of the campaign."""
         plan = self._parquet("plan")
         runs = self._runs
         is_done = plan["run"].is_in(runs["run"].implode())
@@ -152,7 +156,9 @@ class Found:
         )
 
     def wide_points(self) -> list[str]:
-        """Points that have all seeds they may have, with an interval wider than it is to be."""
+        """Return the points with the largest number of seeds and an interval that is still too
+        wide.
+        """
         seeds = self.seeds
         if seeds.metric is None:
             return []
@@ -164,7 +170,7 @@ class Found:
         return wide
 
     def warnings(self) -> list[str]:
-        """What keeps the numbers from saying what they seem to say."""
+        """Return warnings about the meaning of the results."""
         frame = self.frame()
         if frame.is_empty():
             return []
@@ -174,14 +180,14 @@ class Found:
         fewest = int(counts["len"].min())  # pyright: ignore[reportArgumentType]
         same = counts.filter((pl.col("len") > 1) & (pl.col("prints") == 1))
         if len(same) == len(counts):
-            found.append("nothing in these scenarios is random: every seed gives the same run")
+            found.append("these scenarios have nothing random: every seed gives the same run")
         elif (few := too_few(fewest)) is not None:
             found.append(few)
         wide = len(self.wide_points())
         if wide:
             found.append(
-                f"{wide} of {len(counts)} points have all {self.seeds.max} seeds, and an interval "
-                "that is still wider than asked for"
+                f"{wide} of {len(counts)} points have all {self.seeds.max} seeds, and their "
+                "interval is still wider than requested"
             )
         empty = [name for name in self.metrics() if frame[name].null_count() == len(frame)]
         if empty:
@@ -189,7 +195,7 @@ class Found:
         return found
 
     def metrics(self) -> list[str]:
-        """The metrics that were asked for; the usual ones where none were."""
+        """Return the requested metrics, or the default ones."""
         asked = self._asked
         if asked:
             return asked
@@ -204,9 +210,9 @@ class Found:
     def means(
         self, *metrics: str, confidence: float = 0.95, by: Sequence[str] | None = None
     ) -> pl.DataFrame:
-        """A row a point: for each metric its mean, the limits of its interval, and how many runs.
+        """Return a row for each point: mean, interval and number of runs of each metric.
 
-        `by` names keys to group by instead of whole points.
+        `by` gives keys to group by, in place of whole points.
         """
         frame = self.frame()
         names = self.known(frame, metrics or self.metrics())
@@ -235,14 +241,14 @@ class Found:
 
     @staticmethod
     def known(frame: pl.DataFrame, names: Sequence[str]) -> list[str]:
-        """The names, all of which are metrics of the frame."""
+        """Return the names, all of which are metrics of the frame."""
         for name in names:
             if name not in frame.columns:
                 raise mistake(_names.unknown("metric", name, frame.columns))
         return list(names)
 
     def export(self, path: str | PathLike[str]) -> Path:
-        """Write the frame as one Parquet or CSV file, by the ending of `path`."""
+        """Write the frame as one Parquet or CSV file, depending on the suffix of `path`."""
         path = Path(path)
         frame = self.frame()
         if path.suffix == ".csv":

@@ -1,22 +1,22 @@
-"""Reads the table of an archive's runs as a program of its own.
+"""Reader of the table of an archive's runs, as a program of its own.
 
-What is made to look like Parquet may take any memory or end the process that decodes it. So this
+A file that only looks like Parquet may take any memory, or end the process that decodes it. So this
 file is run by its path, and imports nothing of fadeout.
 """
 
 import sys
 
 COLUMNS = ("point", "seed", "fingerprint")
-"""What is read: text, whole numbers and text."""
+"""The columns that are read, with their types."""
 
 
 def main(path: str, most_rows: int, most_bytes: int) -> None:
-    """Write the columns as CSV to standard output, or what is wrong to standard error.
+    """Write the columns as CSV to standard output, or the mistake to standard error.
 
     Args:
         path: the Parquet file.
-        most_rows: rows that it may have.
-        most_bytes: address space that reading may take, in bytes.
+        most_rows: largest number of rows.
+        most_bytes: largest address space for reading, in bytes.
     """
     if sys.platform != "win32":
         import resource

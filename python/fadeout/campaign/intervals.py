@@ -1,4 +1,4 @@
-"""Intervals: of means, of differences of runs with the same seeds, of anything by bootstrap."""
+"""Confidence intervals: of means, of differences of paired runs, and by bootstrap."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -9,34 +9,36 @@ import numpy as np
 __all__ = ["FEWEST", "Interval", "bootstrap", "holm", "mean_interval", "paired", "too_few"]
 
 FEWEST = 5
-"""Values below which a mean has no interval: of two, it is 9 standard deviations on each side."""
+"""Smallest number of values for an interval of their mean. With two values, it is 9 standard
+deviations on each side.
+"""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate with its confidence interval; the limits are NaN where there is none."""
+    """An estimate with its confidence interval. The limits are NaN if there is none."""
 
     mean: float
     low: float
     high: float
     count: int
-    """Of how many runs."""
+    """Number of runs."""
     confidence: float
     p_value: float = math.nan
-    """How probable a mean at least this far from zero is when the true one is zero."""
+    """Probability of a mean at least this far from zero if the true mean is zero."""
 
     @property
     def half_width(self) -> float:
-        """Half the length of the interval; infinite where there is none."""
+        """Half the length of the interval. Infinite if there is none."""
         return math.inf if math.isnan(self.low) else (self.high - self.low) / 2
 
     @property
     def is_known(self) -> bool:
-        """Whether there is an interval."""
+        """True if there is an interval."""
         return not math.isnan(self.low)
 
     def text(self, spec: str = ".4g") -> str:
-        """As people read it."""
+        """Return the estimate as text."""
         if self.count == 0:
             return "-"
         if not self.is_known:
@@ -45,7 +47,9 @@ class Interval:
 
 
 def mean_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
-    """The mean of independent `values` by Student's t; of fewer than five without an interval."""
+    """Return the mean of independent `values` by Student's t, without an interval below five
+    values.
+    """
     count = len(values)
     if count == 0:
         return Interval(math.nan, math.nan, math.nan, 0, confidence)
@@ -65,7 +69,7 @@ def mean_interval(values: Sequence[float], confidence: float = 0.95) -> Interval
 
 
 def paired(ours: Sequence[float], base: Sequence[float], confidence: float = 0.95) -> Interval:
-    """The mean difference of runs that share their seeds pair by pair."""
+    """Return the mean difference of runs that have the same seeds, pair by pair."""
     return mean_interval([a - b for a, b in zip(ours, base, strict=True)], confidence)
 
 
@@ -75,10 +79,10 @@ def bootstrap(
     confidence: float = 0.95,
     is_paired: bool = True,
 ) -> Interval:
-    """An interval of any statistic, a ratio or a percentile say, by bootstrap (BCa).
+    """Return an interval of any statistic, such as a ratio or a percentile, by bootstrap (BCa).
 
-    Each of `samples` has a value a run; paired ones are drawn together. The draws are the same each
-    time. Efron, Better bootstrap confidence intervals, 1987.
+    Each of `samples` has one value for each run, and paired samples are drawn together. The draws
+    are the same each time. Efron, Better bootstrap confidence intervals, 1987.
     """
     arrays = [np.asarray(sample, dtype=float) for sample in samples]
     count = min(len(array) for array in arrays)
@@ -103,10 +107,10 @@ def bootstrap(
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """The p-values corrected for how many they are, in their order; NaN stays.
+    """Return the p-values corrected for their number, in the same order. NaN stays NaN.
 
-    The probability that any of those below a level is there by chance is below that level. Holm, A
-    simple sequentially rejective multiple test procedure, 1979.
+    The probability that any of the corrected values below a level is below it by chance is less
+    than that level. Holm, A simple sequentially rejective multiple test procedure, 1979.
     """
     known = sorted((p, index) for index, p in enumerate(p_values) if not math.isnan(p))
     corrected = [math.nan] * len(p_values)
@@ -118,10 +122,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def too_few(count: int) -> str | None:
-    """What to say of results of `count` seeds, where they are too few to say anything."""
+    """Return a warning about results of `count` seeds, if there are too few for an interval."""
     if count < FEWEST:
         return (
-            f"{count} seed{'s' * (count != 1)} a point say nothing about how far a mean may be "
-            f"off: there is no interval below {FEWEST}"
+            f"{count} seed{'s' * (count != 1)} a point give no interval, which needs at least "
+            f"{FEWEST} seeds"
         )
     return None

@@ -19,7 +19,7 @@ from fadeout.campaign.spec import SCENARIO, Control, Spec
 
 
 class Job(NamedTuple):
-    """A run that is to be done."""
+    """A run to do."""
 
     run: str
     """Its name: a digest of everything that its results depend on."""
@@ -32,7 +32,7 @@ class Job(NamedTuple):
 
 @dataclass(frozen=True)
 class Point:
-    """Values of a scenario that runs have in common, over the seeds."""
+    """A point: values of a scenario that several runs with different seeds have in common."""
 
     name: str
     index: int
@@ -40,16 +40,16 @@ class Point:
     values: Values
     overrides: tuple[str, ...]
     content: str
-    """A digest of everything that results of its runs depend on but the seed."""
+    """A digest of everything that the results depend on, except the seed."""
 
     def label(self, keys: Iterable[str] | None = None) -> str:
-        """Its values in short."""
+        """Return its values in short form."""
         shown = self.values if keys is None else {key: self.values.get(key) for key in keys}
         return ", ".join(f"{key.rsplit('.', 1)[-1]} {value}" for key, value in shown.items())
 
 
 class Planner:
-    """Names points and runs."""
+    """Names of points and runs."""
 
     def __init__(self, spec: Spec) -> None:
         self._scenarios = spec.scenarios
@@ -73,7 +73,7 @@ class Planner:
         for name in sorted(set(self._controls) - self._used):
             warnings.warn(f"no point uses the congestion control '{name}'", stacklevel=2)
         for name in sorted(set(self._policies) - self._used):
-            warnings.warn(f"no point uses the policy of handover '{name}'", stacklevel=2)
+            warnings.warn(f"no point uses the handover policy '{name}'", stacklevel=2)
 
     def _points(self, spec: Spec) -> Iterable[Point]:
         only = next(iter(spec.scenarios))
@@ -94,16 +94,16 @@ class Planner:
                 yield Point(name, len(seen) - 1, scenario, values, overrides, content)
 
     def job(self, point: Point, seed: int) -> Job:
-        """The run of a point with this seed."""
+        """Return the run of a point with this seed."""
         run = digest([point.content, seed])
         return Job(run, point.name, point.scenario, point.overrides, seed)
 
     def jobs(self, point: Point, seeds: Iterable[int]) -> list[Job]:
-        """The runs of a point with these seeds."""
+        """Return the runs of a point with these seeds."""
         return [self.job(point, seed) for seed in seeds]
 
     def _resolve(self, scenario: str, overrides: Sequence[str], seed: int) -> dict[str, Any]:
-        """Everything that the results of a run depend on, but its seed."""
+        """Return everything that the results of a run depend on, except its seed."""
         source = self._scenarios[scenario]
         if self._foreign is not None:
             self._foreign.check_scenario(source.text, overrides)
@@ -139,11 +139,11 @@ class Planner:
         return content
 
     def files_named(self) -> list[tuple[str | None, str]]:
-        """The files that the scenarios read: their folder, and their path as it is written."""
+        """Return the files that the scenarios read: their folder, and their path as written."""
         return list(self._named)
 
     def _file(self, source: ScenarioText, path: str) -> str:
-        """The digest of a file's content; read again when it has changed."""
+        """Return the digest of a file's content. A changed file is read again."""
         if self._foreign is not None:
             self._foreign.check_file("the scenario", path)
         self._named[source.base_dir, path] = None
@@ -166,13 +166,13 @@ def _policy_of(resolved: Mapping[str, Any]) -> str:
 
 
 def override_texts(*given: Mapping[str, Value]) -> tuple[str, ...]:
-    """Values in the form of overrides; later ones replace earlier ones."""
+    """Return values in the form of overrides. Later ones replace earlier ones."""
     merged = {key: value for values in given for key, value in values.items() if key != SCENARIO}
     return tuple(f"{key}={toml_text(key, value)}" for key, value in merged.items())
 
 
 def load_controls(controls: Mapping[str, Control], option: str = OPTION) -> dict[str, Any]:
-    """The classes of the user's own congestion controls, or of what else `option` names."""
+    """Return the user-written congestion controls, or other classes that `option` names."""
     classes: dict[str, Any] = {}
     for name, what in controls.items():
         loaded = load_classes([f"{name}={what}"], option) if isinstance(what, str) else {name: what}
@@ -181,6 +181,8 @@ def load_controls(controls: Mapping[str, Control], option: str = OPTION) -> dict
 
 
 def digest(content: Any) -> str:  # noqa: ANN401 - whatever JSON has
-    """The name of a content. The order of keys counts, as that of links and flows does in a run."""
+    """Return the name of a content. The order of keys counts, as the order of links and flows does
+    in a run.
+    """
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

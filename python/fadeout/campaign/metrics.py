@@ -1,4 +1,4 @@
-"""What is read from each run: columns of its tables, or functions of the user's."""
+"""Metrics that are read from each run: columns of its tables, or user-written functions."""
 
 import hashlib
 import inspect
@@ -41,58 +41,59 @@ _FORM = re.compile(
 )
 
 FORM = (
-    "a column (goodput_mbps), one of a table (queues.delay_s:p99), of a row (goodput_mbps[bulk]) "
-    f"or over rows (goodput_mbps:sum); over rows there is {', '.join(AGGREGATES)} and p0 to p100"
+    "a column (goodput_mbps), a column of a table (queues.delay_s:p99), of a row "
+    "(goodput_mbps[bulk]) or over rows (goodput_mbps:sum); aggregates over rows are "
+    f"{', '.join(AGGREGATES)} and p0 to p100"
 )
 
 MANY_FLOWS = 8
-"""More flows than these have columns of their sum and mean, not one each."""
+"""With more flows than this, columns have the sum and mean over flows, not each flow."""
 
 Function = Callable[[Results], Any]
 
 
 class MetricError(Exception):
-    """A metric that a run does not have: it fails that run, not the others."""
+    """A metric that a run does not have. It fails that run alone."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One number of a run."""
+    """A number of a run."""
 
     name: str
-    """Its column."""
+    """The column of the metric."""
     table: str | None = None
     column: str | None = None
     row: str | None = None
     how: str | None = None
     function: str | Function | None = None
-    """`FILE.py:NAME`, or a function, that makes a number of `Results`."""
+    """`FILE.py:NAME`, or a function that returns a number for `Results`."""
     digest: str = ""
-    """Of the function's file."""
+    """Digest of the function's file."""
     source: str = ""
-    """As it was written."""
+    """The metric as it was written."""
 
     @property
     def identity(self) -> str:
-        """Changes with what it measures."""
+        """A name that changes with the meaning of the metric."""
         if self.function is not None:
             return f"{self.name}={self.digest}"
         return f"{self.name}={self.table}.{self.column}[{self.row or ''}]:{self.how or ''}"
 
     @property
     def is_default(self) -> bool:
-        """Whether every run has it without being asked."""
+        """True if every run has the metric by default."""
         return self.table == "flows" and self.row is None and self.how is None
 
     @property
     def needs_tables(self) -> bool:
-        """Whether the tables over time have to be kept for it."""
+        """True if the tables over time must be kept for the metric."""
         if self.function is not None:
             return True
         return self.table is not None and not table_docs()[self.table]["always"]
 
     def read(self, results: Results) -> float | None:
-        """The number; None where the run has none."""
+        """Return the number. None if the run has none."""
         if self.function is not None:
             return self._call(results)
         assert self.table is not None and self.column is not None
@@ -105,8 +106,8 @@ class Metric:
         if len(column) > 1:
             names = rows[rows.columns[0]]
             raise MetricError(
-                f"{self.name}: {self.table} has {len(column)} rows; ask for one, as "
-                f"{self.column}[{names[0]}], or over all, as {self.column}:sum"
+                f"{self.name}: {self.table} has {len(column)} rows; name one, as "
+                f"{self.column}[{names[0]}], or aggregate all, as {self.column}:sum"
             )
         return _number(self.name, column[0] if len(column) else None)
 
@@ -129,7 +130,7 @@ def _number(name: str, value: Any) -> float | None:  # noqa: ANN401 - whatever a
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise MetricError(f"{name}: {value!r} is no number") from None
+        raise MetricError(f"{name}: {value!r} is not a number") from None
     return None if math.isnan(number) else number
 
 
@@ -144,10 +145,10 @@ def read_metrics(
     base: Path | None = None,
     foreign: Foreign | None = None,
 ) -> tuple[Metric, ...]:
-    """The metrics that a file, the command line or a program names; all are checked.
+    """Return the metrics that a file, the command line or a program names, after checks.
 
-    `given` is a list of names, or a dict of columns to names, to functions, or to `FILE.py:NAME`.
-    `foreign` says what a file of somebody else's may name.
+    `given` is a list of names, or a dict from columns to names, functions, or `FILE.py:NAME`.
+    `foreign` limits the names in a file from somebody else.
     """
     if given is None:
         return ()
@@ -158,11 +159,11 @@ def read_metrics(
     elif isinstance(given, Iterable):
         pairs = [_named(each) for each in given]
     else:
-        raise mistake(f"`metrics` is {given!r}", expected=f"a list of metrics: {FORM}")
+        raise mistake(f"cannot read `metrics` = {given!r}", expected=f"a list of metrics: {FORM}")
     metrics = tuple(_metric(name, what, base, foreign) for name, what in pairs)
     if len({metric.name for metric in metrics}) < len(metrics):
         raise mistake(
-            "two metrics have one name", expected="NAME=FILE.py:FUNCTION with another name"
+            "two metrics have the same name", expected="NAME=FILE.py:FUNCTION with another name"
         )
     return metrics
 
@@ -171,7 +172,7 @@ def _named(each: Any) -> tuple[str, Any]:  # noqa: ANN401
     if callable(each):
         return getattr(each, "__name__", "metric"), each
     if not isinstance(each, str):
-        raise mistake(f"{each!r} is no metric", expected=FORM)
+        raise mistake(f"{each!r} is not a metric", expected=FORM)
     name, equals, what = each.partition("=")
     if equals:
         return name.strip(), what.strip()
@@ -187,7 +188,7 @@ def _metric(
     if callable(what):
         return Metric(name, function=what, digest=source_digest(what))
     if not isinstance(what, str):
-        raise mistake(f"metric `{name}` is {what!r}", expected=FORM)
+        raise mistake(f"cannot read metric `{name}` = {what!r}", expected=FORM)
     if ".py:" in what:
         path, _, function = what.rpartition(":")
         if foreign is not None:
@@ -198,7 +199,7 @@ def _metric(
         return Metric(name, function=place, digest=file_digest(place))
     found = _FORM.fullmatch(what)
     if found is None:
-        raise mistake(f"`{what}` is no metric", expected=FORM)
+        raise mistake(f"`{what}` is not a metric", expected=FORM)
     how = found["how"]
     if how is not None and how not in AGGREGATES and not _is_percentile(how):
         raise mistake(f"`{what}`: {_names.unknown('aggregate', how, [*AGGREGATES, 'p99'])}")
@@ -210,7 +211,7 @@ def _metric(
     if found["column"] not in columns:
         raise mistake(f"`{what}`: {_names.unknown('column', found['column'], columns)}")
     if how != "count" and not _is_numeric(columns[found["column"]]):
-        raise mistake(f"`{what}`: {found['column']} of {table} is text, no number")
+        raise mistake(f"`{what}`: {found['column']} of {table} is text, not a number")
     return Metric(name, table, found["column"], found["row"], how, source=what)
 
 
@@ -224,7 +225,7 @@ def _is_numeric(kind: str) -> bool:
 
 
 def _table_of(column: str) -> str:
-    """The table that has the column: that of the flows before others."""
+    """Return the table with this column, that of the flows first."""
     docs = table_docs()
     names: list[str] = []
     for table in ["flows", *docs]:
@@ -236,7 +237,7 @@ def _table_of(column: str) -> str:
 
 @cache
 def default_columns() -> dict[str, Any]:
-    """The columns of `flows` that every run has, with their types."""
+    """Return the columns of `flows` that every run has, with their types."""
     types = summary_types()
     return {
         column["name"]: types[column["kind"]]
@@ -246,7 +247,9 @@ def default_columns() -> dict[str, Any]:
 
 
 def default_values(flows: pl.DataFrame) -> dict[str, Any]:
-    """The numbers of the flows: by name for one, `NAME[FLOW]` for some, sum and mean for many."""
+    """Return the numbers of the flows: by name for one, `NAME[FLOW]` for some, sum and mean for
+    many.
+    """
     columns = default_columns()
     if len(flows) == 1:
         return {name: flows[name][0] for name in columns}
@@ -262,28 +265,28 @@ def default_values(flows: pl.DataFrame) -> dict[str, Any]:
 
 
 def default_type(column: str) -> Any:  # noqa: ANN401 - a type of polars
-    """The type of a column of `default_values`."""
+    """Return the type of a column of `default_values`."""
     if column.endswith((":sum", ":mean")):
         return pl.Float64
     return default_columns().get(column.partition("[")[0], pl.Float64)
 
 
 def load_function(place: str) -> Function:
-    """The function of `FILE.py:NAME`."""
+    """Return the function of `FILE.py:NAME`."""
     path, _, name = place.rpartition(":")
     return load_class(Path(path), name, "metric")
 
 
 def file_digest(place: str) -> str:
-    """A digest of `FILE.py:NAME`: of the whole file, and the name."""
+    """Return a digest of `FILE.py:NAME`: of the whole file, and the name."""
     path, _, name = place.rpartition(":")
     return _digest(Path(path).read_bytes(), name)
 
 
 def source_digest(thing: Callable[..., Any]) -> str:
-    """A digest of a function or a class of a program: of its file, or its source, and of its code.
+    """Return a digest of a function or class: of its file, or its source, and of its code.
 
-    The file may have been edited since it was imported; what runs is the code.
+    The file may have been edited since it was imported, but the imported code runs.
     """
     name = getattr(thing, "__qualname__", repr(thing))
     try:
@@ -292,8 +295,8 @@ def source_digest(thing: Callable[..., Any]) -> str:
         source = Path(file).read_bytes() if is_file else inspect.getsource(thing).encode()  # pyright: ignore[reportArgumentType]
     except (OSError, TypeError):
         raise mistake(
-            f"the source of {name} cannot be read, so its runs have no name",
-            expected="a class or a function of a file",
+            f"the source of {name} cannot be read, so its runs cannot be named",
+            expected="a class or a function in a file",
         ) from None
     members = vars(thing).values() if isinstance(thing, type) else [thing]
     codes = [code for each in members if (code := getattr(each, "__code__", None)) is not None]
@@ -301,7 +304,7 @@ def source_digest(thing: Callable[..., Any]) -> str:
 
 
 def _code(code: CodeType) -> str:
-    """What a code object does, without where it stands."""
+    """Return the effect of a code object, without its place."""
     return f"{code.co_code.hex()} {code.co_names} {[_constant(each) for each in code.co_consts]}"
 
 

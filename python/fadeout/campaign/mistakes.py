@@ -1,4 +1,4 @@
-"""Mistakes in the description of a campaign, with their place where there is a file."""
+"""Mistakes in the description of a campaign, with their place if it is a file."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Mistake(ScenarioError):
-    """A mistake that has no place yet."""
+    """A mistake without a place."""
 
     def __init__(
         self, text: str, message: str, expected: str | None, suggestion: str | None
@@ -20,7 +20,9 @@ class Mistake(ScenarioError):
         self._message, self._expected, self._suggestion = message, expected, suggestion
 
     def placed(self, file: Path) -> ScenarioError:
-        """The same with the line of `file` that has what the message names in backquotes."""
+        """Return the mistake with the line of `file` that has the key in backquotes of the
+        message.
+        """
         named = re.search("`([^`]+)`", self._message)
         return mistake(
             self._message,
@@ -32,9 +34,9 @@ class Mistake(ScenarioError):
 
 
 def placed(error: ScenarioError, file: Path | None) -> ScenarioError:
-    """`error` with its place in a campaign's file, as far as it can be told.
+    """Return `error` with its place in a campaign's file, if the place can be found.
 
-    A value that a scenario refuses came as an override: its place is the line that has its key.
+    A value that a scenario refuses came as an override. Its place is the line with its key.
     """
     if file is None:
         return error
@@ -62,7 +64,7 @@ def mistake(
     file: Path | None = None,
     key: str | None = None,
 ) -> ScenarioError:
-    """An error like those of scenarios: what is wrong, and in `file` the line that has `key`."""
+    """Return an error like those of scenarios: the message, and in `file` the line with `key`."""
     hints = [f" = help: did you mean {suggestion}?"] if suggestion else []
     hints += [f" = expected {expected}"] if expected else []
     line, column, text = _find(file, key)
@@ -95,7 +97,7 @@ def mistake(
 
 
 def _find(file: Path | None, key: str | None) -> tuple[int, int, str]:
-    """Line and column of `key` in `file`, as a word of its own outside comments; 0 where absent."""
+    """Return line and column of `key` in `file`, as a whole word outside comments. 0 if absent."""
     if file is None or not key:
         return 0, 0, ""
     pattern = re.compile(rf"(?<![\w.-]){re.escape(key)}(?![\w-])")

@@ -1,7 +1,7 @@
-"""Dask's scheduler and workers without web servers, and a cluster of this machine's processes.
+"""Dask's scheduler and workers without web servers, and a cluster of processes of this machine.
 
-Dask's own ones listen for HTTP also where no dashboard is asked for, and whoever reaches the port
-reads what runs. This module needs `fadeout[cluster]`.
+Dask's own classes listen for HTTP even without a dashboard, and anybody who reaches the port can
+read the data of the runs. This module needs `fadeout[cluster]`.
 """
 
 from logging import CRITICAL
@@ -11,13 +11,13 @@ from typing import Any
 from distributed import Nanny, Scheduler, Security, SpecCluster, Worker
 
 WORKER_CLASS = f"{__name__}.SilentWorker"
-"""The worker's class, as the command line of Dask's worker takes it."""
+"""The worker's class, for the command line of Dask's worker."""
 
 NO_ROUTES = {
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
 }
-"""Dask's settings without what its web servers would load."""
+"""Return Dask's settings without the routes of its web servers."""
 
 
 class SilentScheduler(Scheduler):
@@ -35,10 +35,10 @@ class SilentWorker(Worker):
 
 
 class LocalCluster(SpecCluster):
-    """Workers of one thread each in processes of this machine.
+    """Workers with one thread each in processes of this machine.
 
-    Every connection is TLS in both directions with keys of this cluster alone. Ports of the
-    loopback are open to each user of the machine, and who talks to a scheduler runs code by it.
+    Every connection is TLS in both directions with keys of this cluster alone. Any user of the
+    machine can open ports of the loopback, and anybody who talks to a scheduler can run code on it.
     """
 
     def __init__(
@@ -48,9 +48,9 @@ class LocalCluster(SpecCluster):
         folder: Path,
         memory_limit: str | float | None = None,
     ) -> None:
-        """`folder` is of this user alone: workers import what lies in it.
+        """Make a cluster. `folder` belongs to this user alone, as workers import files in it.
 
-        `memory_limit` is in bytes or a text such as "4 GB"; without it workers share the memory.
+        `memory_limit` is in bytes or a text such as "4 GB". By default workers share the memory.
         """
         place = {"protocol": "tls://", "host": "127.0.0.1", "security": security}
         worker = {

@@ -1,4 +1,4 @@
-"""Finished runs on disk: files that appear whole or not at all, and nothing beside them.
+"""Finished runs on disk, in files that appear whole or not at all.
 
 A part holds some runs, a row each. It is written under another name, flushed to the disk and
 renamed, so whatever ends a campaign, a part is there with all of its rows or is not there. It is
@@ -31,8 +31,9 @@ KEPT: dict[str, Any] = {
     "cost_s": pl.Float64,
     "metrics": pl.String,
 }
-"""Columns that every row has, before its metrics. `cost_s` is processor time; `metrics` names those
-that were asked for beside the default ones."""
+"""Columns of every row, before its metrics. `cost_s` is processor time. `metrics` names the
+requested metrics beside the default ones.
+"""
 
 FAILED: dict[str, Any] = {
     "run": pl.String,
@@ -44,11 +45,11 @@ FAILED: dict[str, Any] = {
 }
 
 SUFFIX = ".tmp"
-"""Of what is there while somebody works, behind the machine and the process that made it."""
+"""Suffix of files of a campaign in progress, after the machine and the process that made them."""
 
 
 MERGED_ABOVE = 16
-"""Parts that may be left at the end; more are merged."""
+"""Largest number of parts at the end. More are merged."""
 
 
 class Parts:
@@ -61,12 +62,12 @@ class Parts:
         self._read: dict[str, pl.DataFrame] = {}
 
     def begin(self) -> None:
-        """Make the folder, and remove what a killed campaign left half written."""
+        """Make the folder, and remove incomplete files of a killed campaign."""
         self.folder.mkdir(parents=True, exist_ok=True)
         remove_left(self.folder)
 
     def write(self, rows: Sequence[Mapping[str, Any]], types: Mapping[str, Any]) -> str:
-        """Write rows as a part; it is there when this returns. Returns its name."""
+        """Write rows as a part, which exists when this returns. Return its name."""
         columns = list(dict.fromkeys(column for row in rows for column in row))
         schema = {column: types.get(column) or default_type(column) for column in columns}
         values = [{column: row.get(column) for column in columns} for row in rows]
@@ -78,7 +79,7 @@ class Parts:
         return name
 
     def names(self) -> list[str]:
-        """The parts that there are now, in the order of their names."""
+        """Return the names of the existing parts in order."""
         names = self._listed()
         # A folder that changes while it is listed may show neither a merged part nor what went into
         # it. Two lists that are equal are of one moment.
@@ -93,11 +94,13 @@ class Parts:
         return sorted(n for n in found if n.startswith("part-") and n.endswith(".parquet"))
 
     def new(self) -> list[pl.DataFrame]:
-        """The parts that were neither read nor written by this one before."""
+        """Return the parts that this object has neither read nor written before."""
         return self._frames(without=set(self._read))
 
     def frame(self, columns: Iterable[str] | None = None) -> pl.DataFrame:
-        """The rows of all parts; those of `columns` that exist. A run may have two."""
+        """Return the rows of all parts, with those of `columns` that exist. A run may have two
+        rows.
+        """
         frames = self._frames()
         if columns is not None:
             wanted = list(columns)
@@ -107,7 +110,7 @@ class Parts:
         return pl.concat(frames, how="diagonal_relaxed")
 
     def _frames(self, without: Iterable[str] = ()) -> list[pl.DataFrame]:
-        """All parts but those `without`, in the order of their names."""
+        """Return all parts except those in `without`, in the order of their names."""
         found: dict[str, pl.DataFrame] = {}
         left = set(without)
         while missing := [name for name in self.names() if name not in found and name not in left]:
@@ -119,7 +122,7 @@ class Parts:
         return [found[name] for name in sorted(found)]
 
     def merge(self) -> None:
-        """Make one part of many: the new one is written before the old ones are removed."""
+        """Merge many parts into one. It is written before the others are removed."""
         names = self.names()
         if len(names) < 2:
             return
@@ -149,7 +152,7 @@ class Parts:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is there whole or not at all; raises ResultError when it cannot."""
+    """Write a file completely or not at all. Raises ResultError on failure."""
     partial = path.with_name(f".{path.name}.{socket.gethostname()}-{os.getpid()}{SUFFIX}")
     try:
         for attempt in range(3):
@@ -169,7 +172,7 @@ def write_whole(path: Path, content: bytes) -> None:
             partial.unlink(missing_ok=True)
         reason = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or str(error)
         raised = ResultError(
-            f"{path}: {reason}; finished runs before this are kept, and the same command goes on"
+            f"{path}: {reason}; earlier finished runs are kept, and the same command continues"
         )
         raised.path = str(path)
         raise raised from error
@@ -183,14 +186,14 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def remove_left(folder: Path) -> None:
-    """Remove what killed processes left half written in `folder` and below it."""
+    """Remove incomplete files of killed processes in `folder` and below."""
     for path in folder.rglob(f".*{SUFFIX}"):
         if path.is_file() and is_left(path):
             path.unlink(missing_ok=True)
 
 
 def is_left(partial: Path) -> bool:
-    """Whether the process that wrote `partial` is gone, as far as this machine can tell."""
+    """Return whether the process that wrote `partial` is gone, as far as this machine can tell."""
     host, _, number = partial.name.removesuffix(SUFFIX).rpartition(".")[2].rpartition("-")
     # Signal 0 asks whether a process lives; Windows has none.
     if host != socket.gethostname() or not number.isdigit() or os.name == "nt":

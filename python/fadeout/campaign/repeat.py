@@ -1,4 +1,4 @@
-"""Running the campaign of an archive again, which may come from anybody."""
+"""Repeating the campaign of an archive, which may come from anybody."""
 
 import os
 import subprocess
@@ -25,25 +25,25 @@ READER_BYTES = 4 << 30
 """Address space for reading the table of runs, in bytes: libraries, and a table of few rows."""
 
 READER_ROW_BYTES = 1000
-"""More of it for each row that there may be."""
+"""Additional address space for each possible row, in bytes."""
 
 
 @dataclass(frozen=True)
 class Repeated:
-    """What came of running an archive again."""
+    """The outcome of repeating an archive."""
 
     campaign: Campaign
     same: int
-    """Runs with the fingerprint of the archive."""
+    """Number of runs with the fingerprint of the archive."""
     different: int
     missing: int
-    """Runs of the archive that were not found again: their content has another name here."""
+    """Number of runs of the archive that are missing, as their content has another name here."""
     added: int
-    """Runs that were done here and are not in the archive."""
+    """Number of runs that were done here and are not in the archive."""
 
     @property
     def is_same(self) -> bool:
-        """True if every run came out as it was, and there are no others."""
+        """True if every run has the results of the archive, and there are no others."""
         return self.different == self.missing == self.added == 0
 
 
@@ -57,20 +57,20 @@ def repeat(
     executor: Executor | None = None,
     progress: Any = None,  # noqa: ANN401 - as in `Campaign.run`
 ) -> Repeated:
-    """Run the campaign of an archive in `out`, and compare every run with the archive's.
+    """Run the campaign of an archive in `out`, and compare every run with the archive.
 
     Args:
         path: the archive, which may come from anybody.
         out: the folder of the campaign.
         allow_code: run the Python files of the archive: its metrics, congestion controls and
-            policies of handover. They have the rights of this process.
-        largest: bytes of the archive's files together, at most.
+            handover policies. They have the rights of this process.
+        largest: the largest size of the archive's files together, in bytes.
         jobs, executor, progress: as in `Campaign.run`.
 
     Raises:
-        ResultError: the file is no archive, is larger than `largest`, is not what its checksums
-            say, names files outside itself, or has code and `allow_code` is not set. Nothing was
-            run then.
+        ResultError: the file is not an archive, is larger than `largest`, or does not match its
+            checksums. It names files outside itself, or has code without `allow_code`. Nothing
+            was run then.
     """
     path = Path(path)
     with unpacked(path, largest=largest) as folder:
@@ -89,10 +89,10 @@ def repeat(
 
 
 def _spec(path: Path, folder: Path, foreign: Foreign, largest: int) -> Spec:
-    """The campaign of an archive that was unpacked into `folder`."""
+    """Return the campaign of an archive that was unpacked into `folder`."""
     name = "campaign.json"
     if not (folder / name).is_file():
-        raise ResultError(f"{path} is no archive of a campaign: {name} is missing")
+        raise ResultError(f"{path} is not an archive of a campaign: {name} is missing")
     try:
         stored = _files.read_json(folder / name, "a campaign", largest=largest)
     except ResultError as error:
@@ -110,9 +110,9 @@ def _spec(path: Path, folder: Path, foreign: Foreign, largest: int) -> Spec:
 
 
 def _runs(path: Path, frame: Path, spec: Spec) -> pl.DataFrame:
-    """The runs of the archive, as the table says that it has of them."""
+    """Return the runs of the archive, as listed in its table."""
     if not frame.is_file():
-        raise ResultError(f"{path} is no archive of a campaign: {frame.name} is missing")
+        raise ResultError(f"{path} is not an archive of a campaign: {frame.name} is missing")
     most = min(spec.count_runs(), MOST)
     space = READER_BYTES + most * READER_ROW_BYTES
     # Isolated from the folder where the user is: it may hold a module of a library's name.
@@ -122,7 +122,7 @@ def _runs(path: Path, frame: Path, spec: Spec) -> pl.DataFrame:
     if done.returncode != 0:
         said = done.stderr.decode(errors="replace").strip().splitlines()
         reason = said[-1] if done.returncode == 1 and said else "it is broken"
-        raise ResultError(f"{path}: {frame.name} is no table of the campaign's runs: {reason}")
+        raise ResultError(f"{path}: {frame.name} is not a table of the campaign's runs: {reason}")
     point, seed, fingerprint = frame_reader.COLUMNS
     schema = {point: pl.String, seed: pl.Int64, fingerprint: pl.String}
     found = pl.read_csv(done.stdout, schema=schema)

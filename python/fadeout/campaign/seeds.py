@@ -1,4 +1,4 @@
-"""Which seeds the points of a campaign have, and when a point has enough of them."""
+"""The seeds of a campaign's points, and the condition for enough seeds."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from fadeout.campaign.intervals import FEWEST, mean_interval
 from fadeout.campaign.mistakes import mistake
 
 LONGEST_LIST = 10_000_000
-"""Seeds that are listed one by one, at most: a campaign has no more runs."""
+"""Largest number of seeds in a list, as a campaign has no more runs."""
 
 FORM = 'a number of seeds, a list, "1..20", or { min, max, metric, half-width, confidence }'
 
@@ -20,11 +20,11 @@ FORM = 'a number of seeds, a list, "1..20", or { min, max, metric, half-width, c
 class Seeds:
     """The seeds of each point: fixed ones, or as many as an interval needs.
 
-    With `metric`, the mean of that metric is looked at after `min` seeds, twice as many, four
-    times, and so on to `max`, always of the seeds 1, 2, 3, ... in order. A point is done at the
-    first look whose interval is narrow enough. Each look could be the one that stops too early, so
-    each uses the confidence that keeps `confidence` over all of them (Bonferroni): the interval
-    that a point ends with holds its mean at least that often.
+    With `metric`, the mean of that metric is examined after `min` seeds, then after twice as many,
+    four times as many, and so on to `max`. The seeds are always 1, 2, 3, ... in order. A point is
+    finished at the first examination with an interval that is narrow enough. Any examination may
+    stop too early. So each one uses a confidence level that makes all of them together keep
+    `confidence` (Bonferroni). The final interval of a point holds its mean at least that often.
     """
 
     fixed: Sequence[int] = (1,)
@@ -33,12 +33,12 @@ class Seeds:
     max: int = 100
     half_width: float = 0.0
     is_relative: bool = False
-    """Whether `half_width` is a share of the mean."""
+    """True if `half_width` is relative to the mean."""
     confidence: float = 0.95
 
     @property
     def stages(self) -> list[int]:
-        """After how many seeds a point is looked at."""
+        """Return the numbers of seeds after which a point is examined."""
         if self.metric is None:
             return [len(self.fixed)]
         stages = [self.min]
@@ -48,39 +48,41 @@ class Seeds:
 
     @property
     def confidence_of_a_look(self) -> float:
-        """What each look uses so that all of them together keep `confidence`."""
+        """Return the confidence level of each examination, so that all of them together keep
+        `confidence`.
+        """
         return 1 - (1 - self.confidence) / len(self.stages)
 
     @property
     def most(self) -> int:
-        """How many seeds a point has at most."""
+        """Return the largest number of seeds of a point."""
         return self.stages[-1]
 
     def of(self, count: int) -> Sequence[int]:
-        """The first `count` seeds."""
+        """Return the first `count` seeds."""
         return self.fixed[:count] if self.metric is None else range(1, count + 1)
 
     def first(self) -> int:
-        """With how many seeds a point begins."""
+        """Return the number of seeds with which a point starts."""
         return self.stages[0]
 
     def next(self, count: int, values: Sequence[float]) -> int:
-        """How many seeds a point needs that has `count`, whose metric has `values`.
+        """Return the number of seeds that a point with `count` seeds and these `values` needs.
 
-        `values` are in the order of the seeds, without those of failed runs.
+        `values` are in the order of the seeds, without failed runs.
         """
         if self.metric is None or self.is_narrow(values):
             return count
         return next((stage for stage in self.stages if stage > count), count)
 
     def is_narrow(self, values: Sequence[float]) -> bool:
-        """Whether the interval of the mean of `values` is as narrow as it is to be."""
+        """Return whether the interval of the mean of `values` is as narrow as requested."""
         found = mean_interval(values, self.confidence_of_a_look)
         limit = self.half_width * abs(found.mean) if self.is_relative else self.half_width
         return found.half_width <= limit
 
     def describe(self) -> str:
-        """In words."""
+        """Return a description in words."""
         if self.metric is None:
             return f"{len(self.fixed)} seed{'s' * (len(self.fixed) != 1)} a point"
         share = f"{100 * self.half_width:g} %" if self.is_relative else f"{self.half_width:g}"
@@ -90,7 +92,7 @@ class Seeds:
         )
 
     def data(self) -> dict[str, Any] | list[int]:
-        """As a campaign's file has it."""
+        """Return the seeds in the form of a campaign's file."""
         if self.metric is None:
             return list(self.fixed)
         width = f"{100 * self.half_width!r} %" if self.is_relative else self.half_width
@@ -104,16 +106,16 @@ class Seeds:
 
 
 def read_seeds(given: Any) -> Seeds:  # noqa: ANN401 - whatever the file has
-    """The seeds that a campaign's file, the command line or a program states."""
+    """Return the seeds that a campaign's file, the command line or a program gives."""
     if isinstance(given, Seeds):
         return given
     if isinstance(given, bool) or given is None:
-        raise mistake(f"`seeds` is {given}", expected=FORM)
+        raise mistake(f"cannot read `seeds` = {given}", expected=FORM)
     if isinstance(given, str) and given.strip().isdigit():
         given = int(given)
     if isinstance(given, int):
         if given < 1:
-            raise mistake(f"{given} seeds are none", expected=FORM)
+            raise mistake(f"`seeds` is {given}; expected at least 1", expected=FORM)
         if given > LARGEST_RANGE:
             raise mistake(f"{given:,} seeds are too many", expected=f"at most {LARGEST_RANGE:,}")
         return Seeds(fixed=range(1, given + 1))
@@ -125,13 +127,13 @@ def read_seeds(given: Any) -> Seeds:  # noqa: ANN401 - whatever the file has
             # An array of numpy, for one.
             values = list(values)
         except TypeError:
-            raise mistake(f"`seeds` is {given!r}", expected=FORM) from None
+            raise mistake(f"cannot read `seeds` = {given!r}", expected=FORM) from None
     if len(values) > LONGEST_LIST:
         raise mistake(f"{len(values):,} seeds are too many", expected=f"at most {LONGEST_LIST:,}")
     if not values or any(type(seed) is not int or seed < 0 for seed in values):
-        raise mistake(f"`seeds` has {given!r}", expected=FORM)
+        raise mistake(f"cannot read {given!r} as `seeds`", expected=FORM)
     if len(set(values)) < len(values):
-        raise mistake("a seed stands twice in `seeds`", expected="each seed once")
+        raise mistake("a seed occurs twice in `seeds`", expected="each seed once")
     return Seeds(fixed=tuple(values))
 
 
@@ -154,7 +156,9 @@ def _until_narrow(given: Mapping[str, Any]) -> Seeds:
         )
     confidence = given.get("confidence", 0.95)
     if not isinstance(confidence, float) or not 0.5 <= confidence < 1:
-        raise mistake(f"seeds: confidence is {confidence!r}", expected="a number as 0.95")
+        raise mistake(
+            f"seeds: cannot read confidence = {confidence!r}", expected="a number such as 0.95"
+        )
     half_width, is_relative = parse_width(given["half-width"])
     return Seeds(
         fixed=(),
@@ -168,12 +172,12 @@ def _until_narrow(given: Mapping[str, Any]) -> Seeds:
 
 
 def parse_width(given: Any) -> tuple[float, bool]:  # noqa: ANN401 - whatever the file has
-    """A half-width, and whether it is a share of the mean: 0.5, or "2 %"."""
+    """Return a half-width, and whether it is relative to the mean: 0.5, or "2 %"."""
     found = _WIDTH.fullmatch(str(given))
     width = float(found[1]) if found and found[1].count(".") <= 1 and found[1] != "." else 0.0
     if found is None or isinstance(given, bool) or not 0 < width < float("inf"):
         raise mistake(
-            f"seeds: half-width is {given!r}",
+            f"seeds: cannot read half-width = {given!r}",
             expected='a number in the unit of the metric, or "2 %"',
         )
     return (width / 100, True) if found[2] else (width, False)

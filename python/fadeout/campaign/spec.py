@@ -1,4 +1,4 @@
-"""What a campaign is to run: its file, or the same from the command line or a program."""
+"""The specification of a campaign: from its file, the command line or a program."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -40,15 +40,15 @@ KEYS = (
 )
 
 Control = str | Callable[..., Any]
-"""A class of the user's, or `FILE.py:CLASS`: a congestion control, a policy of handover."""
+"""A user-written class, or `FILE.py:CLASS`: a congestion control or a handover policy."""
 
 
 @dataclass(frozen=True)
 class Spec:
-    """What a campaign is to run."""
+    """The specification of a campaign."""
 
     scenarios: Mapping[str, ScenarioText]
-    """By the name that the points have."""
+    """Scenarios by the name that the points use."""
     axes: Axes
     set: Mapping[str, Value] = field(default_factory=dict)
     """Values of every point."""
@@ -59,22 +59,22 @@ class Spec:
     controls: Mapping[str, Control] = field(default_factory=dict)
     policies: Mapping[str, Control] = field(default_factory=dict)
     run_timeout_s: float | None = None
-    """A run that takes longer fails."""
+    """Time limit of a run, which fails after it."""
     title: str = ""
     source: Path | None = None
-    """The file that it was read from."""
+    """The file of the specification."""
     document: Mapping[str, Any] = field(default_factory=dict)
-    """What it was read from, with what cannot be written down left out."""
+    """The source of the specification, without parts that cannot be written down."""
     foreign: Foreign | None = None
-    """What it may name, if it came from somebody else."""
+    """The allowed names, if the specification came from somebody else."""
 
     def count_runs(self) -> int:
-        """How many runs there are at most, before any point is excluded."""
+        """The largest number of runs, before any point is excluded."""
         return self.axes.count() * self.seeds.most
 
 
 def read_file(path: str | PathLike[str]) -> Spec:
-    """The campaign that a TOML file describes."""
+    """Return the campaign that a TOML file describes."""
     path = Path(path)
     document = _files.read_toml(path, "a campaign's file")
     for key in document:
@@ -104,9 +104,10 @@ def read(
     source: Path | None = None,
     foreign: Foreign | None = None,
 ) -> Spec:
-    """The campaign of a document with the keys of a campaign's file; its paths start at `base`.
+    """Return the campaign of a document with the keys of a campaign's file. Its paths start at
+    `base`.
 
-    `foreign` says what a document of somebody else's may name.
+    `foreign` limits the names in a document from somebody else.
     """
     base = base or Path()
     try:
@@ -123,15 +124,19 @@ def read(
     zipped = {key: _list(key, values) for key, values in _table(document, "zip").items()}
     if len({len(values) for values in zipped.values()}) > 1:
         lengths = ", ".join(f"{key} {len(values)}" for key, values in zipped.items())
-        raise mistake(f"the lists of the zip have different lengths: {lengths}")
+        raise mistake(f"the lists of `zip` have different lengths: {lengths}")
     points = document.get("point", [])
     if not _is_list(points) or not all(isinstance(each, Mapping) for each in points):
-        raise mistake("`point` is no list of tables", expected="[[point]] with a value a key")
+        raise mistake(
+            "`point` is not a list of tables", expected=("[[point]] with one value for each key")
+        )
     rules = document.get("exclude", [])
     if isinstance(rules, str | Mapping):
         rules = [rules]
     if not _is_list(rules) or not all(isinstance(rule, str | Mapping) for rule in rules):
-        raise mistake("`exclude` is no list of rules", expected="SQL expressions, or values by key")
+        raise mistake(
+            "`exclude` is not a list of rules", expected="SQL expressions, or values by key"
+        )
     axes = Axes(
         grid=grid,
         zip=zipped,
@@ -143,7 +148,7 @@ def read(
     timeout = document.get("run-timeout")
     tables = document.get("tables", ())
     if not _is_list(tables) or not all(isinstance(table, str) for table in tables):
-        raise mistake("`tables` is no list of names", expected='tables = ["throughput"]')
+        raise mistake("`tables` is not a list of names", expected='tables = ["throughput"]')
     recorded = [name for name, each in table_docs().items() if not each["always"]]
     for table in tables:
         if table not in recorded:
@@ -179,18 +184,20 @@ def _timeout(given: Any) -> float:  # noqa: ANN401 - whatever the file has
     try:
         return seconds(given)
     except (TypeError, ValueError):
-        raise mistake(f"`run-timeout` is {given!r}", expected="a time such as '10 min'") from None
+        raise mistake(
+            f"cannot read `run-timeout` = {given!r}", expected="a time such as '10 min'"
+        ) from None
 
 
 def _table(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     table = document.get(key, {})
     if not isinstance(table, Mapping):
-        raise mistake(f"`{key}` is no table", expected=f"[{key}] with a line a key")
+        raise mistake(f"`{key}` is not a table", expected=f"[{key}] with a line for each key")
     return table
 
 
 def _flat(table: Mapping[str, Any]) -> dict[str, Value]:
-    """Values by key. A key is dotted and quoted, so what is a dict is a value."""
+    """Return values by key. A key is dotted and quoted, so a dict is a value."""
     return dict(table)
 
 
@@ -209,9 +216,11 @@ def _list(key: str, values: Any) -> Sequence[Value]:  # noqa: ANN401 - whatever 
             # An array of numpy, for one.
             values = list(values)
         except TypeError:
-            raise mistake(f"`{key}` is {values!r}", expected="a list of values") from None
+            raise mistake(
+                f"cannot read `{key}` = {values!r}", expected="a list of values"
+            ) from None
     if len(values) == 0:
-        raise mistake(f"`{key}` has no values", expected="a list with at least one")
+        raise mistake(f"`{key}` has no values", expected="a list with at least one value")
     return values
 
 
@@ -252,11 +261,14 @@ def _sample(table: Mapping[str, Any]) -> Sample | None:
     points, method = given.pop("points", None), given.pop("method", "sobol")
     seed = given.pop("seed", 1)
     if type(points) is not int or points < 1:
-        raise mistake(f"`points` of the sample is {points!r}", expected="how many points to draw")
+        raise mistake(
+            f"cannot read `points` of the sample = {points!r}",
+            expected=("the number of points to draw"),
+        )
     if method not in METHODS:
         raise mistake(_names.unknown("method", method, METHODS))
     if type(seed) is not int or seed < 0:
-        raise mistake(f"`seed` of the sample is {seed!r}", expected="a whole number")
+        raise mistake(f"cannot read `seed` of the sample = {seed!r}", expected="a whole number")
     for key, distribution in given.items():
         check_distribution(key, distribution)
     if not given:
@@ -273,7 +285,7 @@ def _no_key_twice(axes: Axes) -> None:
     ]
     for key in keys:
         if keys.count(key) > 1:
-            raise mistake(f"`{key}` is varied twice", expected="each key in one place")
+            raise mistake(f"`{key}` is varied in two places", expected="each key in one place")
 
 
 def _controls(
@@ -294,7 +306,9 @@ def _controls(
 
 
 def _written(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The document as JSON keeps it; classes and functions are left out, as is what is no data."""
+    """Return the document in the form of JSON. Classes, functions and other objects are
+    left out.
+    """
 
     def plain(value: Any) -> Any:  # noqa: ANN401
         if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Limits on a campaign that came in a file from somebody else."""
+"""Limits of a campaign from a file of somebody else."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from fadeout._run import MAPS
 
 
 def is_below(name: str) -> bool:
-    """True if the path `name` leads nowhere but below the folder that it starts from.
+    """True if the path `name` leads to a place below the folder that it starts from.
 
-    The rules of both families of systems hold, as an archive may come from either.
+    The rules of both families of systems apply, as an archive may come from either.
     """
     path = PureWindowsPath(name)
     return not path.anchor and ".." not in path.parts and bool(path.parts) and "\0" not in name
@@ -19,15 +19,15 @@ def is_below(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Foreign:
-    """An archive of somebody else's: its campaign names files of the archive alone."""
+    """An archive from somebody else: its campaign may name files of the archive alone."""
 
     file: Path
-    """The archive, for errors."""
+    """The archive's name in errors."""
     allow_code: bool = False
-    """True if its Python files may run."""
+    """True if the archive's Python files may run."""
 
     def check_file(self, what: str, name: object) -> str:
-        """Returns the name of the file that `what` names, which is below the archive's folder."""
+        """Return the name of the file that `what` names, which is below the archive's folder."""
         if not isinstance(name, str) or not is_below(name):
             raise ResultError(
                 f"{self.file}: {what} names {name!r}; expected a file of the archive, by its name "
@@ -36,7 +36,7 @@ class Foreign:
         return name
 
     def check_code(self, what: str, name: str) -> None:
-        """Raise unless the Python file that `what` names is the archive's and may run."""
+        """Raise unless the Python file that `what` names belongs to the archive and may run."""
         self.check_file(what, name)
         if not self.allow_code:
             raise ResultError(
@@ -45,15 +45,15 @@ class Foreign:
             )
 
     def check_scenario(self, text: str, overrides: Sequence[str] = ()) -> None:
-        """Raise if what is made before the scenario is read needs a program, or another file."""
+        """Raise if preparing the scenario needs a program, or a file outside the archive."""
         if not any(word in each for each in (text, *overrides) for word in ("sumo", *MAPS)):
             return
         from fadeout import _traces
 
         if _traces.runs_a_program(text, overrides):
             raise ResultError(
-                f"{self.file}: the scenario runs SUMO with a file of the archive, which may write "
-                'where it likes; expected the trace that SUMO wrote, with `format = "sumo-csv"`'
+                f"{self.file}: the scenario runs SUMO with a file of the archive, which can write "
+                'anywhere; expected the trace that SUMO wrote, with `format = "sumo-csv"`'
             )
         for name in _traces.files_named(text, overrides):
             self.check_file("the scenario", name)

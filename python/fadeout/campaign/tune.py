@@ -1,7 +1,7 @@
-"""A search over values by Optuna; what it tries are points of a campaign.
+"""A search over values with Optuna. Its points are those of a campaign.
 
-The campaign's folder is the only memory: the search asks for the same points again when it is
-started again, and their runs are there.
+The campaign's folder is the only memory. A search that is started again asks for the same points,
+and finds their runs there.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,15 +20,17 @@ from fadeout.campaign.mistakes import mistake
 from fadeout.campaign.spec import SCENARIO
 
 BATCH = 4
-"""Points asked for before any of them is told: the search is the same for any number of workers."""
+"""Number of points asked for before any result is returned to the search. The search is then the
+same for any number of workers.
+"""
 
 DIGITS = 6
-"""Of the numbers that are tried."""
+"""Number of digits of the numbers that are tried."""
 
 
 @dataclass(frozen=True)
 class Range:
-    """A quantity to be searched for."""
+    """A quantity to search for."""
 
     low: float
     high: float
@@ -37,26 +39,27 @@ class Range:
     is_log: bool
 
     def value(self, number: float) -> Value:
-        """As a scenario has it."""
+        """Return the quantity in the form of a scenario."""
         short: float = int(number) if self.is_whole else float(f"{number:.{DIGITS}g}")
         return f"{short!r} {self.unit}" if self.unit else short
 
 
 Over = Range | Sequence[Value]
-"""Where a value is searched for: in a range, or among some."""
+"""The values of a search: a range, or a list of values."""
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """What a search found."""
+    """The result of a search."""
 
     values: dict[str, Value]
     """The best point."""
     score: Interval
-    """Its metric over the seeds. The best of many is better than it would be again: a campaign with
-    other seeds says by how much."""
+    """The metric of the best point over its seeds. It is biased, as the best of many. A campaign
+    with other seeds gives an unbiased value.
+    """
     tried: int
-    """How many points."""
+    """Number of points that were tried."""
     campaign: Campaign
 
 
@@ -83,17 +86,17 @@ def tune(
         tune("my.toml", over, "goodput_mbps", out="t/").values
 
     Args:
-        scenario: as for `fadeout.run`.
-        over: by key, a range `A..B UNIT`, one whose logarithm is searched (`:log`), or values.
-        metric: as in a campaign.
-        out: the folder; the same search goes on there.
-        maximise: whether more is better.
-        trials: how many points are tried.
-        seeds: of each point.
-        sampler_seed: another seed is another search.
+        scenario: a scenario as for `fadeout.run`.
+        over: by key, a range `A..B UNIT`, a range on a logarithmic scale (`:log`), or values.
+        metric: a metric as in a campaign.
+        out: the folder. The same search continues there.
+        maximise: True to maximise the metric, False to minimise it.
+        trials: number of points to try.
+        seeds: the seeds of each point.
+        sampler_seed: seed of the search.
         jobs, executor: as in `Campaign.run`.
-        progress: called with how many points were tried, of how many.
-        more: other keys of a campaign's file, as `set` and `congestion_controls`.
+        progress: a callback, called with the numbers of tried and of all points.
+        more: other keys of a campaign's file, such as `set` and `congestion_controls`.
     """
     try:
         import optuna
@@ -137,7 +140,9 @@ def tune(
                 progress(len(points), trials)
     known = [index for index, score in enumerate(found) if score.count]
     if not known:
-        raise ScenarioError("every run of the search failed: fadeout campaign status says why")
+        raise ScenarioError(
+            "every run of the search failed; fadeout campaign status shows the reasons"
+        )
     best = (max if maximise else min)(known, key=lambda index: found[index].mean)
     return Tuned(points[best], found[best], len(points), campaign)  # pyright: ignore[reportPossiblyUnboundVariable]
 
@@ -151,7 +156,7 @@ def _suggest(trial: Any, key: str, over: Over) -> Value:  # noqa: ANN401 - of an
 
 
 def read_range(key: str, given: str | Sequence[Value]) -> Over:
-    """A range, or the values, of the text."""
+    """Return the range, or the values, of the text."""
     if not isinstance(given, str):
         return list(given)
     text = given.strip()
@@ -164,7 +169,7 @@ def read_range(key: str, given: str | Sequence[Value]) -> Over:
         return values
     low, high = quantity(first), quantity(last)
     if low is None or high is None or low[1] not in ("", high[1]) or not low[0] < high[0]:
-        raise mistake(f"`{key}`: {text} is no range", expected=SEARCHED)
+        raise mistake(f"`{key}`: {text} is not a range", expected=SEARCHED)
     if is_log and low[0] <= 0:
         raise mistake(f"`{key}`: a logarithm needs a range above zero, not {text}")
     is_whole = all("." not in each and "e" not in each.lower() for each in (first, last.split()[0]))

@@ -1,4 +1,4 @@
-"""Unpacking an archive that may come from anybody: checked as it is read, and bounded."""
+"""Unpacking of an archive that may come from anybody: checked while it is read, and bounded."""
 
 import contextlib
 import hashlib
@@ -13,35 +13,35 @@ from fadeout._native import ResultError
 from fadeout.campaign.trust import is_below
 
 SUMS = "SHA256SUMS"
-"""The file that has the checksum of every other one."""
+"""The file with the checksums of all others."""
 
 LARGEST = 1 << 30
-"""Bytes of all files of an archive together, unless more are allowed: about a million runs."""
+"""Default of the largest size of an archive's files, in bytes: about a million runs."""
 
 LARGEST_SUMS = 16 << 20
-"""Bytes of the checksums: more files than an archive of any campaign has."""
+"""Largest size of the checksums, in bytes: more files than any campaign has."""
 
 PIECE = 1 << 16
 """Bytes that are unpacked at a time."""
 
 IS_ENCRYPTED = 0x1
-"""The flag of a member that asks for a password."""
+"""Flag of a member that needs a password."""
 
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 
 
 @contextlib.contextmanager
 def unpacked(path: Path, *, largest: int = LARGEST) -> Iterator[Path]:
-    """The archive's files in a folder for a while: exactly those that its checksums list.
+    """Return the archive's files in a temporary folder: exactly those that its checksums list.
 
     A member is checked and written piece by piece, so the memory does not depend on the archive.
 
     Args:
         path: the archive.
-        largest: bytes of all of its files together, at most.
+        largest: the largest size of all of its files together, in bytes.
 
     Raises:
-        ResultError: the file is no archive, is too large, or is not what its checksums say.
+        ResultError: the file is not an archive, is too large, or does not match its checksums.
     """
     with contextlib.ExitStack() as stack:
         try:
@@ -54,28 +54,30 @@ def unpacked(path: Path, *, largest: int = LARGEST) -> Iterator[Path]:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 _unpack(path, file, members[name], digest, target)
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-            raise ResultError(f"{path} is no archive of a campaign: {error}") from None
+            raise ResultError(f"{path} is not an archive of a campaign: {error}") from None
         yield folder
 
 
 def _members(path: Path, file: zipfile.ZipFile, largest: int) -> dict[str, zipfile.ZipInfo]:
-    """The files of the archive by their names, none of which can do harm."""
+    """Return the files of the archive by their names, after a check that no name does harm."""
     members: dict[str, zipfile.ZipInfo] = {}
     for member in file.infolist():
         name = member.filename
         if member.is_dir():
             continue
         if not is_below(name) or "\\" in name or PurePosixPath(name).as_posix() != name:
-            raise ResultError(f"{path}: {name!r} is no name of a file below the archive's folder")
+            raise ResultError(
+                f"{path}: {name!r} is not the name of a file below the archive's folder"
+            )
         if name in members:
             raise ResultError(f"{path}: {name!r} is in it twice")
         if member.flag_bits & IS_ENCRYPTED:
             raise ResultError(f"{path}: {name!r} is encrypted; expected a file that can be read")
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            # What others make of a few bytes has no bound.
+            # Other methods may unpack a few bytes to any size.
             raise ResultError(f"{path}: {name!r} is packed in another way than stored or deflated")
         members[name] = member
-    # What the archive says; of a member that has more, no more is read.
+    # The sizes are those of the directory. A longer member is read no further.
     total = sum(member.file_size for member in members.values())
     if total > largest:
         raise ResultError(
@@ -86,21 +88,21 @@ def _members(path: Path, file: zipfile.ZipFile, largest: int) -> dict[str, zipfi
 
 
 def _sums(path: Path, file: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]) -> dict[str, str]:
-    """The checksum of each file, which are those of the archive and no others."""
+    """Return the checksum of each file. They must be exactly the files of the archive."""
     about = members.pop(SUMS, None)
     if about is None:
-        raise ResultError(f"{path} is no archive of a campaign: {SUMS} is missing")
+        raise ResultError(f"{path} is not an archive of a campaign: {SUMS} is missing")
     if about.file_size > LARGEST_SUMS:
         raise ResultError(f"{path}: {SUMS} has {about.file_size:,} bytes")
     try:
         lines = file.read(about).decode().splitlines()
     except UnicodeDecodeError:
-        raise ResultError(f"{path}: {SUMS} is no text") from None
+        raise ResultError(f"{path}: {SUMS} is not text") from None
     sums: dict[str, str] = {}
     for number, line in enumerate(lines, start=1):
         found = _LINE.fullmatch(line)
         if found is None:
-            raise ResultError(f"{path}: line {number} of {SUMS} is no checksum and name")
+            raise ResultError(f"{path}: line {number} of {SUMS} is not a checksum and a name")
         if found[2] in sums:
             raise ResultError(f"{path}: {found[2]!r} stands twice in {SUMS}")
         sums[found[2]] = found[1]
@@ -114,7 +116,7 @@ def _sums(path: Path, file: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo]
 def _unpack(
     path: Path, file: zipfile.ZipFile, member: zipfile.ZipInfo, digest: str, target: Path
 ) -> None:
-    """Write a member to `target`, unless it is another one than its checksum is of."""
+    """Write a member to `target`, and check it against its checksum."""
     found = hashlib.sha256()
     # A name that another one hides, as of a folder or in another case, is an error here.
     with file.open(member) as packed, target.open("xb") as out:
@@ -122,4 +124,4 @@ def _unpack(
             found.update(piece)
             out.write(piece)
     if found.hexdigest() != digest:
-        raise ResultError(f"{path}: {member.filename} is not what its checksum says")
+        raise ResultError(f"{path}: {member.filename} does not match its checksum")

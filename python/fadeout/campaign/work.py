@@ -1,4 +1,4 @@
-"""Doing one run: what a worker does, on any machine."""
+"""A run, as a worker does it on any machine."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -20,7 +20,9 @@ MayGoOn = Callable[[], bool]
 
 @dataclass(frozen=True)
 class Context:
-    """What the runs of a campaign have in common; it can be sent to another machine."""
+    """The settings that the runs of a campaign have in common, which can be sent to another
+    machine.
+    """
 
     scenarios: Mapping[str, ScenarioText]
     metrics: tuple[Metric, ...] = ()
@@ -31,49 +33,49 @@ class Context:
 
     @cached_property
     def makers(self) -> dict[str, Any]:
-        """What makes the user's own congestion controls."""
+        """User-written congestion controls."""
         return congestion.makers(load_controls(self.controls))
 
     @cached_property
     def policy_makers(self) -> dict[str, Any]:
-        """What makes the user's own policies of handover."""
+        """User-written handover policies."""
         return handover_policy.makers(load_controls(self.policies, POLICY_OPTION))
 
     @cached_property
     def extra(self) -> tuple[Metric, ...]:
-        """The metrics that a run has only when asked."""
+        """The metrics that a run has only on request."""
         return tuple(metric for metric in self.metrics if not metric.is_default)
 
     @cached_property
     def identity(self) -> str:
-        """Names what is read from a run beside the default metrics."""
+        """Return a name of the values that are read from a run beside the default metrics."""
         wanted = [metric.identity for metric in self.extra]
         return "\n".join(sorted([*wanted, *(f"table {name}" for name in self.tables)]))
 
     def do(self, job: Job, may_go_on: MayGoOn) -> "Outcome | None":
-        """Do a run; None when it was stopped."""
+        """Do a run. Return None if it was stopped."""
         return do(self, job, may_go_on)
 
     @property
     def needs_tables(self) -> bool:
-        """Whether runs keep their tables over time."""
+        """True if runs keep their tables over time."""
         return bool(self.tables) or any(metric.needs_tables for metric in self.extra)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a run: a row, or why there is none."""
+    """The outcome of a run: a row, or the reason for its failure."""
 
     job: Job
     row: dict[str, Any] | None
     kind: str = ""
-    """What kind of failure it is."""
+    """The kind of failure."""
     reason: str = ""
     cost_s: float = 0.0
     tables: dict[str, bytes] = field(default_factory=dict)
 
     def failure(self) -> dict[str, Any]:
-        """The failure as a row."""
+        """Return the failure as a row."""
         job = self.job
         return {
             "run": job.run,
@@ -86,9 +88,9 @@ class Outcome:
 
 
 def do(context: Context, job: Job, may_go_on: MayGoOn) -> Outcome | None:
-    """Do a run; None when it was stopped.
+    """Do a run. Return None if it was stopped.
 
-    What ends every run, such as a table that the scenario does not record, is raised.
+    Errors that affect every run, such as a table that the scenario does not record, are raised.
     """
     source = context.scenarios[job.scenario]
     is_late = False

@@ -65,7 +65,7 @@ def _say_why(error: BaseException) -> None:
 
 
 def reason(error: BaseException) -> str:
-    """Why something cannot be loaded, in a line."""
+    """Return the reason for a failed import, in one line."""
     if isinstance(error, ModuleNotFoundError):
         return f"the package {error.name} is missing; pip install --force-reinstall fadeout"
     if isinstance(error, MemoryError):

@@ -31,7 +31,7 @@ MODULES = {
 
 
 class Commands(TyperGroup):
-    """Loads a command when it is called: `fadeout check` needs neither frames nor figures."""
+    """Loads a command when it is called, so that `fadeout check` needs no tables and no figures."""
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401
         super().__init__(**settings)
@@ -39,7 +39,7 @@ class Commands(TyperGroup):
         self.commands = dict.fromkeys(MODULES, TyperCommand(None))
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> TyperCommand | None:  # type: ignore[override]  # noqa: ARG002
-        """The command of that name."""
+        """Return the command of that name."""
         if cmd_name not in MODULES:
             return None
         # With the callback it is a group, even of one command.
@@ -57,10 +57,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=(
         "Start with [bold]fadeout new blockage[/bold] and [bold]fadeout run blockage.toml[/bold], "
-        "or see what there is with [bold]fadeout list[/bold]. [bold]fadeout --install-completion"
-        "[/bold] makes bash, zsh or fish complete commands, names and values. Exit status: 0 done, "
-        "1 a file could not be read or written, 2 a mistake in the scenario or the command line, "
-        "70 a bug in fadeout, 129, 130 or 143 stopped by SIGHUP, Ctrl-C or SIGTERM."
+        "or list everything that has a name with [bold]fadeout list[/bold]. [bold]fadeout "
+        "--install-completion[/bold] lets bash, zsh or fish complete commands, names and values. "
+        "Exit status: 0 success, 1 a file could not be read or written, 2 a mistake in the "
+        "scenario or the command line, 70 a bug in fadeout, 129, 130 or 143 stopped by SIGHUP, "
+        "Ctrl-C or SIGTERM."
     ),
 )
 
@@ -80,7 +81,8 @@ def fadeout(
         ),
     ] = False,
 ) -> None:
-    """Simulate transport protocols over links that fade.
+    """Simulate transport protocols over fading links.
 
-    A scenario goes in, a folder of tables and figures comes out: the same bits on every machine.
+    A scenario becomes a folder of tables and figures. The results are the same on every machine,
+    bit for bit.
     """

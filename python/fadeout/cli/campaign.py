@@ -1,4 +1,4 @@
-"""`fadeout campaign`: run, look at and compare many runs."""
+"""`fadeout campaign`: run, show and compare many runs."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,9 +19,9 @@ Folder = Annotated[Path, typer.Argument(help="Folder of a campaign.")]
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 
-Yes = Annotated[bool, typer.Option("--yes", help="Run more than 100,000 runs.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Confirm a campaign of more than 100,000 runs.")]
 
-Retry = Annotated[bool, typer.Option("--retry", help="Do failed runs again.")]
+Retry = Annotated[bool, typer.Option("--retry", help="Repeat failed runs.")]
 
 Metrics = Annotated[
     list[str] | None,
@@ -29,14 +29,17 @@ Metrics = Annotated[
         "--metric",
         "-m",
         metavar="METRIC",
-        help="What to read from each run: a column (goodput_mbps), one of a table "
-        "(queues.delay_s:p99), of a flow (goodput_mbps[bulk]), over rows (goodput_mbps:sum), or a "
-        "function of your own (p99=my.py:p99). May be given several times.",
+        help=(
+            "Metric to read from each run: a column (goodput_mbps), a column of a table "
+            "(queues.delay_s:p99), of a flow (goodput_mbps[bulk]), over rows (goodput_mbps:sum), "
+            "or a function of your own (p99=my.py:p99). May be given several times."
+        ),
     ),
 ]
 
 Confidence = Annotated[
-    float, typer.Option(min=0.5, max=0.9999, help="Of the intervals.", show_default=True)
+    float,
+    typer.Option(min=0.5, max=0.9999, help="Confidence level of the intervals.", show_default=True),
 ]
 
 
@@ -59,7 +62,7 @@ def register(app: typer.Typer) -> None:
             "fadeout campaign run campaign.toml -j 8",
             "fadeout campaign run campaign.toml --cluster slurm.toml",
             "fadeout campaign run out/campaign-NAME",
-            note="Again is resume: what is on disk is not done again, whatever ended it.",
+            note="Repeat the command to resume: runs that are on disk are not repeated.",
         ),
     )(reports_errors(run))
     group.command("status", epilog=examples("fadeout campaign status c/"))(reports_errors(status))
@@ -70,7 +73,7 @@ def register(app: typer.Typer) -> None:
         "compare",
         epilog=examples(
             "fadeout campaign compare c/ congestion-control cubic -m goodput_mbps",
-            note="Two folders: fadeout compare.",
+            note="To compare two folders: fadeout compare.",
         ),
     )(reports_errors(compare))
     group.command(
@@ -100,11 +103,15 @@ def register(app: typer.Typer) -> None:
 def run(
     source: Annotated[
         Path,
-        typer.Argument(help="Campaign file (TOML), or the folder of a campaign to go on with."),
+        typer.Argument(help="Campaign file (TOML), or the folder of a campaign to continue."),
     ],
     folder: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Folder. Default: out/campaign-NAME, of the file's name."),
+        typer.Option(
+            "--out",
+            "-o",
+            help=("Folder of the campaign. Default: out/campaign-NAME, after the file's name."),
+        ),
     ] = None,
     jobs: Jobs = None,
     cluster: ClusterFile = None,
@@ -112,10 +119,11 @@ def run(
     yes: Yes = False,
     quiet: Quiet = False,
 ) -> None:
-    """Do the runs of a campaign that are not done.
+    """Run the missing runs of a campaign.
 
-    The results are the same for any number of jobs. A run is done when it is on disk: stop the
-    campaign, kill it or change its values, and the same command does what is missing.
+    The results are the same for any number of jobs. A run is done when its results are on disk.
+    Stop or kill the campaign, or change its values, and repeat the command to run only the missing
+    runs.
     """
     from fadeout.campaign import Campaign
 
@@ -132,7 +140,7 @@ def run_campaign(
     yes: bool,
     quiet: bool,
 ) -> None:
-    """Run it with a bar, and print what it found."""
+    """Run a campaign with a progress bar, and print its results."""
     from fadeout.cli.campaign_tables import print_finished, print_means
 
     executor = cluster_of(cluster, jobs)
@@ -149,7 +157,7 @@ def run_campaign(
 
 
 def status(folder: Folder) -> None:
-    """Say how far a campaign is, what failed, and what is left."""
+    """Print the progress of a campaign, its failures, and the remaining runs."""
     from fadeout.campaign import Campaign
     from fadeout.cli.campaign_tables import print_status
 
@@ -157,7 +165,7 @@ def status(folder: Folder) -> None:
 
 
 def show(folder: Folder, metrics: Metrics = None, confidence: Confidence = 0.95) -> None:
-    """Print a row a point: each metric with its interval over the seeds."""
+    """Print one row for each point, with the mean and interval of each metric over the seeds."""
     from fadeout.campaign import Campaign
     from fadeout.cli.campaign_tables import print_means
 
@@ -166,15 +174,15 @@ def show(folder: Folder, metrics: Metrics = None, confidence: Confidence = 0.95)
 
 def compare(
     folder: Folder,
-    key: Annotated[str, typer.Argument(help="The key whose values are compared.")],
-    baseline: Annotated[str, typer.Argument(help="The value that the others are compared with.")],
+    key: Annotated[str, typer.Argument(help="Key whose values are compared.")],
+    baseline: Annotated[str, typer.Argument(help="Value with which the others are compared.")],
     metrics: Metrics = None,
     confidence: Confidence = 0.95,
 ) -> None:
-    """Compare schemes: differences against one of them, paired by seed, with intervals.
+    """Compare the values of a key with a baseline: differences paired by seed, with intervals.
 
-    p is how probable such a difference is where there is none, corrected for how many comparisons
-    the table has (Holm).
+    p is the probability of such a difference if there is none. It is corrected for the number of
+    comparisons in the table (Holm).
     """
     from fadeout.campaign import Campaign
     from fadeout.cli.campaign_tables import print_differences
@@ -185,10 +193,13 @@ def compare(
 def export(
     folder: Folder,
     file: Annotated[
-        Path | None, typer.Argument(help="File, .parquet or .csv. Default: FOLDER/frame.parquet.")
+        Path | None,
+        typer.Argument(help=("Output file, .parquet or .csv. Default: FOLDER/frame.parquet.")),
     ] = None,
 ) -> None:
-    """Write one tidy table: a row a run, with the values of its point, its seed and its metrics."""
+    """Write one tidy table, with a row for each run: the values of its point, its seed and its
+    metrics.
+    """
     from fadeout.campaign import Campaign
 
     campaign = Campaign.open(folder)
@@ -199,13 +210,13 @@ def export(
 def archive(
     folder: Folder,
     file: Annotated[
-        Path | None, typer.Argument(help="File, .zip. Default: FOLDER with .zip behind.")
+        Path | None, typer.Argument(help="Output file, .zip. Default: FOLDER.zip.")
     ] = None,
-    author: Annotated[str, typer.Option(help="Whom to cite.")] = "",
+    author: Annotated[str, typer.Option(help="Author in the citation.")] = "",
 ) -> None:
     """Write one file with scenarios, results, versions, checksums and a citation.
 
-    Who has it can run it again and see whether every run comes out the same.
+    Readers can repeat the campaign from this file, and check that every run gives the same results.
     """
     from fadeout.campaign import Campaign
     from fadeout.campaign.archive import archive as write
@@ -216,30 +227,38 @@ def archive(
 
 
 def repeat(
-    file: Annotated[Path, typer.Argument(help="File of fadeout campaign archive.")],
+    file: Annotated[Path, typer.Argument(help="Archive written by fadeout campaign archive.")],
     folder: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder. Default: out/ and the file's name.")
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help=("Folder of the repeated campaign. Default: out/ and the file's name."),
+        ),
     ] = None,
     allow_code: Annotated[
         bool,
         typer.Option(
             "--allow-code",
-            help="Run the archive's own Python files (metrics, congestion controls, policies of "
-            "handover), which have your rights. Without it, an archive with such files is refused.",
+            help=(
+                "Run the archive's own Python files (metrics, congestion controls, handover "
+                "policies), which have your rights. Without this option, an archive with such "
+                "files is refused."
+            ),
         ),
     ] = False,
     largest: Annotated[
         str | None,
         typer.Option(
             metavar="SIZE",
-            help="Refuse an archive with more bytes than this, unpacked. Default: 1 GiB.",
+            help="Refuse an archive that is larger than this when unpacked. Default: 1 GiB.",
         ),
     ] = None,
     jobs: Jobs = None,
     cluster: ClusterFile = None,
     quiet: Quiet = False,
 ) -> None:
-    """Run the campaign of an archive, and compare every run with the archive's.
+    """Repeat the campaign of an archive, and compare every run with the archive.
 
     Nothing runs unless the archive has exactly the files of its SHA256SUMS.
     """
@@ -263,9 +282,9 @@ def repeat(
             executor=executor,
             progress=progress,
         )
-    out().print(f"{found.same:,} runs came out the same", markup=False, highlight=False)
+    out().print(f"{found.same:,} runs have the same results", markup=False, highlight=False)
     if not found.is_same:
         raise ResultError(
-            f"{found.different:,} runs came out differently, {found.missing:,} not at all, and "
+            f"{found.different:,} runs have other results, {found.missing:,} have none, and "
             f"{found.added:,} are not in the archive: {folder}"
         )

@@ -10,36 +10,36 @@ from fadeout.campaign import Campaign, Finished, Status
 from fadeout.cli.console import new_table, out, print_table, say
 
 MOST_POINTS = 60
-"""Points printed; the rest stand in the export."""
+"""Largest number of points printed. The export has all of them."""
 
 
 def print_finished(campaign: Campaign, finished: Finished) -> None:
-    """What was done, what was done before, and what failed."""
+    """Print the number of finished runs, earlier runs and failures."""
     status = finished.status
     done = f"{finished.done_now:,} runs in {finished.wall_s:,.1f} s"
     if finished.done_now:
         done += f", {1e3 * finished.cost_s / finished.done_now:,.1f} ms of processor time each"
     if finished.done_before:
-        done += f"; {finished.done_before:,} of {status.runs:,} were done before"
+        done += f"; {finished.done_before:,} of {status.runs:,} had been run before"
     out().print(done, markup=False, highlight=False)
     print_troubles(campaign, status)
 
 
 def print_troubles(campaign: Campaign, status: Status) -> None:
-    """Failed runs by reason, and what keeps the numbers from saying much."""
+    """Print failed runs by reason, and warnings about the results."""
     if status.failed:
         failures = campaign.failures
         reasons = failures.group_by("kind", "reason", maintain_order=True).agg(pl.len())
         for kind, reason, count in reasons.head(5).iter_rows():
             first = (str(reason).splitlines() or [""])[0]
             say(f"{count} failed ({kind}): {first}")
-        say("they are not tried again unless --retry is given")
+        say("failed runs are repeated with --retry only")
     for warning in campaign.warnings():
         say(f"warning: {warning}")
 
 
 def print_status(campaign: Campaign) -> None:
-    """How far a campaign is."""
+    """Print the progress of a campaign."""
     status = campaign.status()
     table = new_table("", "runs", numbers=["runs"])
     rows = [("done", status.done), ("failed", status.failed), ("left", status.left)]
@@ -52,13 +52,14 @@ def print_status(campaign: Campaign) -> None:
         each = status.cost_s / status.done
         out().print(
             f"{status.cost_s:,.1f} s of processor time, {1e3 * each:,.1f} ms a run; about "
-            f"{status.left * each:,.0f} s are left",
+            f"{status.left * each:,.0f} s remain",
             markup=False,
             highlight=False,
         )
     if status.other:
         out().print(
-            f"{status.other:,} more runs in the folder belong to values that are not asked for now",
+            f"{status.other:,} more runs in the folder have values that the campaign no longer "
+            "asks for",
             markup=False,
             highlight=False,
         )
@@ -66,7 +67,7 @@ def print_status(campaign: Campaign) -> None:
 
 
 def print_means(campaign: Campaign, metrics: Sequence[str], confidence: float) -> None:
-    """A row a point: the values that vary, and each metric with its interval."""
+    """Print one row for each point: its values, and each metric with its interval."""
     names = list(metrics) or campaign.metrics()
     means = campaign.means(*names, confidence=confidence)
     keys = [key for key in campaign.keys if key in means.columns]
@@ -91,10 +92,10 @@ def print_means(campaign: Campaign, metrics: Sequence[str], confidence: float) -
 def print_differences(
     campaign: Campaign, key: str, baseline: str, metrics: Sequence[str], confidence: float
 ) -> None:
-    """A row a comparison: both means, and their difference with its interval."""
+    """Print one row for each comparison: both means, and their difference with its interval."""
     found = campaign.compare(key, baseline, *metrics, confidence=confidence)
     if found.is_empty():
-        say(f"there is nothing to compare with {baseline}: no other value has runs of its seeds")
+        say(f"nothing to compare with {baseline}: no other value has runs with the same seeds")
         return
     places = found.columns[: found.columns.index("metric")]
     heads = (baseline, "mean", "difference", "percent", "n", "p")
@@ -111,8 +112,8 @@ def print_differences(
         )
     print_table(table)
     text = (
-        f"differences of runs with the same seed, with {100 * confidence:g} % intervals; "
-        f"p corrected for {len(found)} comparisons"
+        f"differences between runs with the same seed, with {100 * confidence:g} % intervals; p "
+        f"corrected for {len(found)} comparisons"
     )
     out().print(text, markup=False, highlight=False)
     for warning in campaign.warnings():
@@ -120,14 +121,14 @@ def print_differences(
 
 
 def limits_text(value: float | None, low: float | None, high: float | None, spec: str) -> str:
-    """A value with the limits of its interval."""
+    """Return a value with the limits of its interval."""
     if value is None:
         return "-"
     return f"{value:+{spec}}" + ("" if low is None else f" [{low:+{spec}}, {high:+{spec}}]")
 
 
 def interval_text(row: dict[str, Any], name: str) -> str:
-    """A mean with its interval, to the digits that the interval leaves."""
+    """Return a mean with its interval, to the digits that the interval justifies."""
     mean, low, high = row[f"{name}_mean"], row[f"{name}_low"], row[f"{name}_high"]
     if mean is None or math.isnan(mean):
         return "-"
@@ -141,11 +142,11 @@ def interval_text(row: dict[str, Any], name: str) -> str:
 
 
 def short(key: str, keys: Sequence[str]) -> str:
-    """The last part of a key, where no other key ends so."""
+    """Return the last part of a key, or more if another key has the same last part."""
     last = key.rsplit(".", 1)[-1]
     return last if sum(each.rsplit(".", 1)[-1] == last for each in keys) == 1 else key
 
 
 def shown(value: Any) -> str:  # noqa: ANN401 - a value of any column
-    """A value of a point."""
+    """Return a value of a point."""
     return "-" if value is None else str(value)

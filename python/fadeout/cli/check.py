@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
         "check",
         epilog=examples(
             "fadeout check my.toml other.toml",
-            note="The exit status is 2 when one of them has a mistake.",
+            note="The exit status is 2 if a scenario has a mistake.",
         ),
     )(reports_errors(check))
 
@@ -32,7 +32,7 @@ def check(
 ) -> None:
     """Check scenarios without running them.
 
-    Every mistake is shown with file, line and column, what was expected, and the nearest name.
+    Every mistake is shown with file, line and column, the expected value, and the nearest name.
     """
     classes = load_classes(congestion_controls)
     policies = load_classes(handover_policies, POLICY_OPTION)

@@ -10,7 +10,7 @@ from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import examples
 
 MOST_ROWS = 60
-"""Differences printed of each sort."""
+"""Largest number of differences printed of each kind."""
 
 
 def register(app: typer.Typer) -> None:
@@ -20,18 +20,18 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "fadeout compare out/cubic out/newreno",
             "fadeout compare out/sweep-mine out/sweep-mine-2",
-            note="Schemes within one campaign: fadeout campaign compare.",
+            note="To compare values within one campaign: fadeout campaign compare.",
         ),
     )(reports_errors(compare))
 
 
 def compare(
     first: Annotated[Path, typer.Argument(help="Folder of a run or of a campaign.")],
-    second: Annotated[Path, typer.Argument(help="Another of the same sort.")],
+    second: Annotated[Path, typer.Argument(help="Folder of the other run or campaign.")],
 ) -> None:
-    """Say what differs between two runs or campaigns: in the scenario, and in the results.
+    """Print the differences between two runs or campaigns, in their scenarios and results.
 
-    Runs of campaigns are paired by their seeds where both have the same; each difference has its
+    Runs of campaigns are paired by their seeds if both have the same seeds. Each difference has a
     95 % interval.
     """
     from fadeout.campaign.comparison import compare as compare_folders
@@ -62,14 +62,14 @@ def compare(
 
 
 def number(value: Any) -> str:  # noqa: ANN401 - a value of any column
-    """A number to four digits; text as it is."""
+    """Return a number to four digits, and text as it is."""
     from fadeout.cli.campaign_tables import shown
 
     return f"{value:.4g}" if isinstance(value, float) else shown(value)
 
 
 def difference_text(row: dict[str, Any]) -> str:
-    """A difference with its interval, if it has one."""
+    """Return a difference with its interval, if it has one."""
     if row["difference"] is None:
         return "-"
     if row.get("low") is None:

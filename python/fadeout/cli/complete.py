@@ -1,8 +1,8 @@
-"""What the shell completes: names of kinds, of what they hold, of keys, figures and studies.
+"""Completion in the shell: kinds, their entries, keys, figures and studies.
 
-Each function is given the beginning of a word, and returns what it may become with a few words of
-explanation, which zsh and fish show. Commands load this file, which loads what knows the names
-when it is asked.
+Each function gets the beginning of a word, and returns the possible completions. zsh and fish show
+the short explanation of each. Commands load this file, which loads the names when a shell asks for
+them.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ def _starting(names: Iterable[tuple[str, str]], beginning: str) -> Found:
 
 
 def kinds(incomplete: str) -> Found:
-    """What `fadeout list` lists."""
+    """Return the arguments of `fadeout list`."""
     from fadeout import _lexicon
     from fadeout.cli.list import OTHERS
 
@@ -27,7 +27,7 @@ def kinds(incomplete: str) -> Found:
 
 
 def names(context: typer.Context, incomplete: str) -> Found:
-    """What the kind that is already on the line has."""
+    """Return the entries of the kind on the command line."""
     from fadeout import _lexicon
     from fadeout.cli.list import plural_of
 
@@ -46,41 +46,41 @@ def names(context: typer.Context, incomplete: str) -> Found:
 
 
 def tables(incomplete: str) -> Found:
-    """Tables of results."""
+    """Return the tables of results."""
     from fadeout._columns import all_table_docs
 
     return _starting(((name, t["doc"]) for name, t in all_table_docs().items()), incomplete)
 
 
 def studies(incomplete: str) -> Found:
-    """Studies."""
+    """Return the studies."""
     from fadeout.studies import questions
 
     return _starting(questions().items(), incomplete)
 
 
 def references(incomplete: str) -> Found:
-    """What `fadeout validate` compares with."""
+    """Return the references of `fadeout validate`."""
     from fadeout.validate import REFERENCES
 
     return _starting(((name, "") for name in REFERENCES), incomplete)
 
 
 def figures(incomplete: str) -> Found:
-    """Figures of a run."""
+    """Return the figures of a run."""
     from fadeout._figures import FIGURES
 
     return _starting(FIGURES.items(), incomplete)
 
 
 def formats(incomplete: str) -> Found:
-    """Formats of figures."""
+    """Return the formats of figures."""
     known = [("png", "pixels"), ("pdf", "for print"), ("svg", "for the web")]
     return _starting(known, incomplete)
 
 
 def examples(incomplete: str) -> Found:
-    """Example scenarios."""
+    """Return the example scenarios."""
     from fadeout._examples import examples
 
     known = examples().values()
@@ -88,7 +88,7 @@ def examples(incomplete: str) -> Found:
 
 
 def overrides(incomplete: str) -> Found:
-    """KEY=VALUE: a key of a scenario, and after the equals sign the words that it may be."""
+    """Return the keys of a scenario, and after the equals sign the words that a key may have."""
     from fadeout import _schema
 
     key, equals, value = incomplete.partition("=")
@@ -101,7 +101,7 @@ def overrides(incomplete: str) -> Found:
 
 
 def topics(incomplete: str) -> Found:
-    """Everything that can be explained."""
+    """Return everything that can be explained."""
     from fadeout import _lexicon
 
     known = {topic.name: topic.summary for topic in reversed(_lexicon.topics())}

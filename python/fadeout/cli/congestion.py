@@ -1,4 +1,4 @@
-"""Classes of the user's own, named on the command line."""
+"""User-written classes, named on the command line."""
 
 import traceback
 from typing import Annotated
@@ -14,9 +14,11 @@ CongestionControls = Annotated[
         "--congestion-control",
         "-c",
         metavar="NAME=FILE.py:CLASS",
-        help="A congestion control of your own, a class in a Python file, as in "
-        "mine=my_control.py:Mine. Flows of the scenario then use it by its name: "
-        "congestion-control = 'mine'. May be given several times.",
+        help=(
+            "Congestion control of your own, a class in a Python file, as in "
+            "mine=my_control.py:Mine. Flows use it by its name: congestion-control = 'mine'. May "
+            "be given several times."
+        ),
     ),
 ]
 
@@ -26,15 +28,17 @@ HandoverPolicies = Annotated[
     typer.Option(
         "--handover-policy",
         metavar="NAME=FILE.py:CLASS",
-        help="A policy of handover of your own, a class in a Python file, as in "
-        "mine=my_policy.py:Mine. The scenario then uses it by its name: "
-        "[mobility-management] policy = 'mine'. May be given several times.",
+        help=(
+            "Handover policy of your own, a class in a Python file, as in mine=my_policy.py:Mine. "
+            "The scenario uses it by its name: [mobility-management] policy = 'mine'. May be "
+            "given several times."
+        ),
     ),
 ]
 
 
 def print_cause(error: OwnError) -> None:
-    """Print the traceback of the user's own method."""
+    """Print the traceback of the user's method."""
     cause = error.__cause__
     if cause is not None:
         lines = traceback.format_exception(type(cause), cause, cause.__traceback__)

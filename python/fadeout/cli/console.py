@@ -1,4 +1,4 @@
-"""Printing: coloured and fitted on a terminal, plain and whole in a pipe."""
+"""Printing: coloured and fitted on a terminal, plain and complete in a pipe."""
 
 import sys
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 PIPE_WIDTH = 100_000
-"""Wide enough that nothing is wrapped or cut where there is no terminal."""
+"""The width without a terminal, so that nothing is wrapped or cut."""
 
 
 def out() -> Console:
@@ -32,7 +32,7 @@ def err() -> Console:
 
 @dataclass(frozen=True)
 class Entry:
-    """Something with a name, what it is, and a remark."""
+    """A name with its description and a remark."""
 
     name: str
     text: str
@@ -40,11 +40,11 @@ class Entry:
 
 
 WIDEST = 100
-"""Lines of text are no longer than this, however wide the terminal."""
+"""The longest line of text, however wide the terminal is."""
 
 
 def print_entries(entries: Sequence[Entry], *, hang: bool = False) -> None:
-    """Print a list: in a pipe a line each; on a terminal the names to the left, the text wrapped.
+    """Print a list: one line each in a pipe, and names on the left of wrapped text on a terminal.
 
     With `hang` each name has a line of its own.
     """
@@ -82,7 +82,7 @@ def print_paragraph(text: str) -> None:
 
 
 def new_table(*columns: str, numbers: Sequence[str] = (), title: str | None = None) -> Table:
-    """A table whose columns in `numbers` are aligned right."""
+    """Return a table whose columns in `numbers` are aligned right."""
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
     for column in columns:
         table.add_column(column, justify="right" if column in numbers else "left")
@@ -90,7 +90,7 @@ def new_table(*columns: str, numbers: Sequence[str] = (), title: str | None = No
 
 
 def print_table(table: Table) -> None:
-    """Print `table`; in a pipe without trailing spaces."""
+    """Print `table`, in a pipe without trailing spaces."""
     console = out()
     if console.is_terminal:
         console.print(table)

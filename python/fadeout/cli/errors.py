@@ -1,4 +1,4 @@
-"""What went wrong, said to the user, and the exit status that scripts see."""
+"""Error messages for the user, and the exit status for scripts."""
 
 import functools
 import sys
@@ -64,7 +64,7 @@ def reports_errors(command: Callable[Args, None]) -> Callable[Args, None]:
 
 
 def print_scenario_error(error: ScenarioError) -> None:
-    """Print each mistake of a scenario as the reader rendered it."""
+    """Print each mistake of a scenario, as the reader formatted it."""
     console = err()
     for detail in error.errors:
         console.print(detail["rendered"].rstrip("\n"), markup=False, highlight=False)
@@ -75,14 +75,14 @@ def print_scenario_error(error: ScenarioError) -> None:
 
 
 def describe(error: OSError) -> str:
-    """An operating system's error in plain words, with the path."""
+    """Return an operating system's error in plain words, with the path."""
     reason = error.strerror or str(error)
     if isinstance(error, FileNotFoundError) and error.filename:
         from fadeout._examples import examples
 
         name = Path(str(error.filename)).stem
         if name in examples():
-            reason += f"; fadeout new {name} writes the example of that name"
+            reason += f"; fadeout new {name} writes the example with that name"
     return f"{error.filename}: {reason}" if error.filename else reason
 
 

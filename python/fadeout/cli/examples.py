@@ -1,4 +1,4 @@
-"""`fadeout examples` and `fadeout new`: scenarios to begin with."""
+"""`fadeout examples` and `fadeout new`: scenarios to start from."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +12,7 @@ from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import examples
 
 FIRST = "blockage"
-"""The example that a new scenario is, unless another is named."""
+"""The default example of a new scenario."""
 
 
 def register(app: typer.Typer) -> None:
@@ -34,7 +34,7 @@ def register(app: typer.Typer) -> None:
 def list_examples(
     name: Annotated[
         str | None,
-        typer.Argument(help="Which to print.", autocompletion=complete.examples),
+        typer.Argument(help="Name of the example to print.", autocompletion=complete.examples),
     ] = None,
 ) -> None:
     """List the scenarios that come with fadeout, or print one."""
@@ -44,8 +44,8 @@ def list_examples(
         return
     print_entries([Entry(example.name, example.title) for example in known.values()])
     print_paragraph(
-        "fadeout examples NAME prints one, fadeout new NAME writes it to NAME.toml, and fadeout "
-        "run NAME.toml runs that."
+        "fadeout examples NAME prints an example, fadeout new NAME writes it to NAME.toml, and "
+        "fadeout run NAME.toml runs it."
     )
 
 
@@ -53,7 +53,10 @@ def new(
     name: Annotated[
         str,
         typer.Argument(
-            help="What to call it: NAME.toml is written. The name of an example is a copy of that.",
+            help=(
+                "Name of the scenario, written to NAME.toml. If it is the name of an example, "
+                "that example is copied."
+            ),
             autocompletion=complete.examples,
         ),
     ],
@@ -61,13 +64,13 @@ def new(
         str | None,
         typer.Option(
             "--from",
-            help=f"The example that it begins as. Default: NAME where there is one, or {FIRST}.",
+            help=f"Example to copy. Default: the example NAME if there is one, else {FIRST}.",
             autocompletion=complete.examples,
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
 ) -> None:
-    """Write a scenario to begin with, from an example, and the files that it reads."""
+    """Write a scenario to start from: a copy of an example, and of the files that it reads."""
     path = Path(name if name.endswith(".toml") else f"{name}.toml")
     known = _examples.examples()
     source = _find(example or (path.stem if path.stem in known else FIRST))
@@ -81,7 +84,7 @@ def new(
         copy.write_bytes(file.read_bytes())
     print_paragraph(f"{path}: {source.title}")
     for copy in beside:
-        print_paragraph(f"{copy}: which it reads")
+        print_paragraph(f"{copy}: a file that the scenario reads")
     print_paragraph(f"next: fadeout run {path}")
 
 

@@ -1,4 +1,4 @@
-"""`fadeout explain`: what a key, a table, a name or an error means."""
+"""`fadeout explain`: the meaning of a key, a table, a name or an error."""
 
 from typing import Annotated
 
@@ -31,8 +31,10 @@ def explain(
         list[str],
         typer.Argument(
             metavar="KEY|TABLE|NAME|ERROR",
-            help="A key of a scenario, a table or column of results, anything that a scenario may "
-            "name, or an error or a part of its message.",
+            help=(
+                "Key of a scenario, table or column of results, name in a scenario, or an error "
+                "or a part of its message."
+            ),
             autocompletion=complete.topics,
         ),
     ],
@@ -53,7 +55,7 @@ def explain(
     topics = _lexicon.search(text)
     if not topics:
         near = _lexicon.nearest(text) or ["fadeout list"]
-        message = f"nothing is called {text!r}; is it one of {', '.join(near)}?"
+        message = f"nothing is called {text!r}; did you mean {', '.join(near)}?"
         if len(near) == 1:
             message = _names.unknown("name", text, near)
         raise typer.BadParameter(message, param_hint="NAME")
@@ -61,7 +63,7 @@ def explain(
 
 
 def _explain_names(text: str) -> bool:
-    """Explain what a scenario may name by that name; and say where else the word occurs."""
+    """Explain the entries with a name, and list other uses of the word."""
     if explain_named(text):
         return True
     keys = {key.short for key in _schema.all_keys()}
@@ -72,7 +74,7 @@ def _explain_names(text: str) -> bool:
 
 
 def explain_key(text: str) -> bool:
-    """Explain a key of a scenario by its path or, where that is enough, its name."""
+    """Explain a key of a scenario by its path, or by its name if that is unique."""
     known = _schema.all_keys()
     found = [key for key in known if text in (key.path, key.short)]
     found = found or [key for key in known if text == key.name]

@@ -1,4 +1,4 @@
-"""What the kernels of a run say, while it runs."""
+"""The console output of kernels during a run."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -8,9 +8,9 @@ from fadeout.cli.console import err
 
 
 def follow(folder: Path, nodes: Sequence[str]) -> Callable[[], None]:
-    """A function that prints what the consoles of `nodes` have said since its last call.
+    """Return a function that prints the new console output of `nodes` since its last call.
 
-    The logs are those of the run that writes to `folder`, which has a hidden name until it ends.
+    The logs belong to the run that writes to `folder`, which has a hidden name until the run ends.
     """
     read = dict.fromkeys(nodes, 0)
 

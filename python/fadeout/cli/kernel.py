@@ -1,4 +1,4 @@
-"""`fadeout kernel`: build and try kernels that nodes can run."""
+"""`fadeout kernel`: build and test kernels that nodes can run."""
 
 from pathlib import Path
 from typing import Annotated
@@ -17,8 +17,8 @@ def register(app: typer.Typer) -> None:
         name="kernel",
         no_args_is_help=True,
         help=(
-            "Linux itself as the transport of nodes: build, list and test kernels. They are built "
-            "on this machine from its distribution's source, and kept in the user's cache."
+            "Linux itself as the transport of nodes: build, list and test kernels. A kernel is "
+            "built on this machine from its distribution's source, and kept in the user's cache."
         ),
     )
     group.command(
@@ -26,7 +26,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "fadeout kernel build",
             "fadeout kernel build --source linux-6.12.tar.xz -j4",
-            note="Needs a compiler and some minutes. What is there already is not built again.",
+            note="Needs a compiler and some minutes. A kernel that exists is not built again.",
         ),
     )(reports_errors(build))
     group.command("list", epilog=examples("fadeout kernel list"))(reports_errors(list_kernels))
@@ -35,9 +35,12 @@ def register(app: typer.Typer) -> None:
 
 
 def build(
-    version: Annotated[str, typer.Argument(help="Of the source package linux-source-…")] = "6.12",
+    version: Annotated[
+        str, typer.Argument(help="Version of the source package linux-source-….")
+    ] = "6.12",
     source: Annotated[
-        Path | None, typer.Option("--source", help="An archive of Linux's source instead.")
+        Path | None,
+        typer.Option("--source", help=("Archive of Linux's source, in place of the package.")),
     ] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Compilers.")] = None,
 ) -> None:
@@ -54,7 +57,7 @@ def list_kernels() -> None:
     """List the kernels that were built."""
     kernels = kernel.installed()
     if not kernels:
-        out().print("there is none yet; fadeout kernel build makes one", highlight=False)
+        out().print("no kernel is built yet; fadeout kernel build builds one", highlight=False)
         return
     table = new_table("release", "folder")
     for one in kernels:
@@ -63,16 +66,19 @@ def list_kernels() -> None:
 
 
 def test(
-    version: Annotated[str, typer.Argument(help="Which. Default: the newest.")] = "",
+    version: Annotated[
+        str, typer.Argument(help="Version of the kernel. Default: the newest.")
+    ] = "",
     delay_ms: Annotated[float, typer.Option(min=0.01, help="Delay between two guests, ms.")] = 10,
-    count: Annotated[int, typer.Option(min=1, max=1000, help="Round trips.")] = 5,
+    count: Annotated[int, typer.Option(min=1, max=1000, help="Number of round trips.")] = 5,
 ) -> None:
     """Start two guests of a kernel, and compare the round trip with the delay between them."""
     found = kernel.find(version)
     checked = kernel.check(found, delay_s=delay_ms / 1e3, count=count)
     if len(checked.echoes_s) < count:
         raise FadeoutError(
-            f"kernel {checked.release}: {len(checked.echoes_s)} of {count} echo requests came back"
+            f"kernel {checked.release}: {len(checked.echoes_s)} of {count} echo requests were "
+            "answered"
         )
     expected = 2 * delay_ms / 1e3
     error = max(abs(echo - expected) for echo in checked.echoes_s)
@@ -82,4 +88,4 @@ def test(
         highlight=False,
     )
     if error > 1e-6:
-        raise FadeoutError("that is more than 1 us: time does not go as it should")
+        raise FadeoutError("the error is more than 1 us, so the kernel's time is wrong")

@@ -1,4 +1,4 @@
-"""`fadeout list`: what a scenario may name, and what has a name at all."""
+"""`fadeout list`: everything that has a name."""
 
 import json
 from typing import Annotated, Any
@@ -15,11 +15,11 @@ from fadeout.cli.options import examples
 from fadeout.studies import questions
 
 OTHERS = {
-    "schemes": "For links that fail or lose: Freeze-TCP, ELFN, TCP-DCR and others",
+    "schemes": "Schemes for links that fail or lose: Freeze-TCP, ELFN, TCP-DCR and others",
     "studies": "Questions that `fadeout study` answers",
-    "tables": "What results hold, column by column",
+    "tables": "Tables of results, column by column",
 }
-"""What can be listed beside what a scenario names."""
+"""The lists that are not kinds of a scenario."""
 
 
 def register(app: typer.Typer) -> None:
@@ -40,18 +40,22 @@ def list_command(
     kind: Annotated[
         str | None,
         typer.Argument(
-            help="What to list; or any word, to find what is called so or is about it. Without "
-            "it: what can be listed.",
+            help=(
+                "Kind to list, or any word. A word finds everything with this name or about it. "
+                "Default: all kinds."
+            ),
             autocompletion=complete.kinds,
         ),
     ] = None,
     name: Annotated[
         str | None,
-        typer.Argument(help="One of them, explained in full.", autocompletion=complete.names),
+        typer.Argument(
+            help="Entry of the kind, to explain in full.", autocompletion=complete.names
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List what a scenario may name, the studies and the tables; or find anything by its name."""
+    """List the names of a kind, the studies or the tables, or find anything by its name."""
     if kind is None:
         _overview(as_json)
         return
@@ -78,7 +82,7 @@ def list_command(
 
 
 def plural_of(kind: str) -> str | None:
-    """The plural of a kind that is given as either; None when it is no kind."""
+    """Return the plural of a kind that is given in either form. None if there is no such kind."""
     singulars = {entry["name"]: plural for plural, entry in _lexicon.catalog().items()}
     singulars |= {"scheme": "schemes", "study": "studies", "table": "tables"}
     plural = singulars.get(kind, kind)
@@ -94,32 +98,32 @@ def _overview(as_json: bool) -> None:
     if as_json:
         _print_json([{"name": name, "doc": about[name], "entries": sizes[name]} for name in about])
         return
-    print_paragraph("What a scenario may name, and how many there are:")
+    print_paragraph("Kinds of names in a scenario, with the number of entries:")
     print_entries([Entry(name, f"{sizes[name]:>3}  {about[name]}") for name in kinds])
-    print_paragraph("Beside that:")
+    print_paragraph("Other lists:")
     print_entries([Entry(name, f"{sizes[name]:>3}  {about[name]}") for name in OTHERS])
     print_paragraph(
-        "fadeout list KIND lists them, fadeout list KIND NAME explains one. fadeout list WORD "
-        "finds everything that is called so or is about it, such as fadeout list freeze-tcp."
+        "fadeout list KIND lists a kind, and fadeout list KIND NAME explains an entry. fadeout "
+        "list WORD finds everything with this name or about it, such as fadeout list freeze-tcp."
     )
 
 
 def print_topics(found: list[_lexicon.Topic], word: str) -> None:
-    """Print what was found for a word, what is called so first."""
+    """Print the topics found for a word, exact names first."""
     exact = _lexicon.exactly(word)
     shown = exact or found[:MOST_TOPICS]
     print_entries([Entry(t.name, t.summary, f"{t.kind}: {t.more}") for t in shown])
     others = [topic for topic in found if topic not in shown]
     if others and not exact:
-        print_paragraph(f"and {len(others)} more; another word narrows it")
+        print_paragraph(f"and {len(others)} more; add a word to narrow the search")
 
 
 MOST_TOPICS = 12
-"""Topics that are printed for a word that names none of them."""
+"""Number of topics that are printed for a word that is not a name."""
 
 
 def explain_named(word: str) -> bool:
-    """Explain everything that a scenario may name by `word`; whether there is anything."""
+    """Explain every entry called `word`. Return whether there is one."""
     wanted, is_found = _lexicon.plain(word), False
     for kind in _lexicon.catalog().values():
         for entry in kind["entries"]:
@@ -145,8 +149,8 @@ def _list_kind(kind: dict[str, Any], name: str | None, as_json: bool) -> None:
         _print_parameters(entries[0]["parameters"])
     else:
         print_paragraph(
-            f"fadeout list {kind['plural']} NAME has the parameters of one, such as "
-            f"fadeout list {kind['plural']} {entries[0]['name']}."
+            f"fadeout list {kind['plural']} NAME shows the parameters of an entry, such as fadeout "
+            f"list {kind['plural']} {entries[0]['name']}."
         )
 
 
@@ -163,13 +167,13 @@ def _also(entry: dict[str, Any]) -> str:
 
 
 def _is_shared(entries: list[dict[str, Any]]) -> bool:
-    """Whether several entries all take the same parameters, which are then printed once."""
+    """Return whether several entries have the same parameters, which are then printed once."""
     first = entries[0]["parameters"]
     return len(entries) > 1 and bool(first) and all(e["parameters"] == first for e in entries)
 
 
 def explain_entry(kind: dict[str, Any], entry: dict[str, Any]) -> None:
-    """Print one thing that a scenario may name: what it is, how it is written, its parameters."""
+    """Print one entry: its description, its use in a scenario, its parameters."""
     also = f" (also {', '.join(entry['aliases'])})" if entry["aliases"] else ""
     head = f"[bold]{escape(entry['name'])}[/bold]{escape(also)}: {escape(kind['name'])}"
     out().print(head, highlight=False)
@@ -190,14 +194,14 @@ def explain_entry(kind: dict[str, Any], entry: dict[str, Any]) -> None:
 
 
 def _print_parameters(parameters: list[dict[str, Any]]) -> None:
-    """Each parameter with its default, what it does, and what it may be."""
+    """Print each parameter with its default, its description and its range."""
     print_entries(
         [Entry(f"{p['name']} = {default(p)}", p["doc"], values(p)) for p in parameters], hang=True
     )
 
 
 def default(parameter: dict[str, Any]) -> str:
-    """The default, with its unit where it is a bare number."""
+    """Return the default, with its unit if it is a bare number."""
     text = str(parameter["default"])
     unit = parameter.get("unit") or ""
     is_bare = text.replace(".", "", 1).replace("e", "", 1).replace("-", "").isdigit()
@@ -205,7 +209,7 @@ def default(parameter: dict[str, Any]) -> str:
 
 
 def values(parameter: dict[str, Any]) -> str:
-    """What a parameter may be."""
+    """Return the values that a parameter may have."""
     if "range" in parameter:
         low, high = parameter["range"]
         unit = parameter.get("unit") or ""
@@ -233,8 +237,8 @@ def _list_schemes(name: str | None, as_json: bool) -> None:
         return
     print_entries([Entry(s.name, s.summary, f"{s.use}; {s.source}") for s in known.values()])
     print_paragraph(
-        "An outage-response needs a link that tells of itself, and freeze one that predicts: "
-        "fadeout explain flow.link-info. More on a parameter: fadeout list profiles linux."
+        "An outage-response needs a link that sends notices, and freeze needs one that predicts: "
+        "fadeout explain flow.link-info. To explain a parameter: fadeout list profiles linux."
     )
 
 
@@ -258,13 +262,13 @@ def _list_tables(name: str | None, as_json: bool) -> None:
         return
     if name is None:
         print_entries([Entry(key, entry["doc"]) for key, entry in known.items()])
-        print_paragraph("fadeout list tables TABLE has the columns of one.")
+        print_paragraph("fadeout list tables TABLE shows the columns of a table.")
     else:
         explain_table(name)
 
 
 def explain_table(name: str) -> None:
-    """Print what a row of a table is, and its columns."""
+    """Print the description of a table and its columns."""
     entry = all_table_docs()[name]
     where = f"results.{name}" if entry["of"] == "run" else f"fadeout.{name}(scenario)"
     print_paragraph(f"{entry['doc']} In Python: {where}")

@@ -21,18 +21,22 @@ Overrides = Annotated[
         "-s",
         metavar="KEY=VALUE",
         autocompletion=complete.overrides,
-        help="Replace a value of the scenario, as in flow.congestion-control=newreno. Items of "
-        "a list have numbers from 0. May be given several times.",
+        help=(
+            "Replace a value of the scenario, as in flow.congestion-control=newreno. Items of a "
+            "list are numbered from 0. May be given several times."
+        ),
     ),
 ]
 
 Force = Annotated[
-    bool, typer.Option("--force", help="Replace the earlier results that --out holds.")
+    bool, typer.Option("--force", help="Replace the file or folder of --out if it exists.")
 ]
 
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", "-j", min=1, help="Runs at a time. Default: one for each processor."),
+    typer.Option(
+        "--jobs", "-j", min=1, help=("Number of parallel runs. Default: one for each processor.")
+    ),
 ]
 
 
@@ -41,14 +45,16 @@ ClusterFile = Annotated[
     typer.Option(
         "--cluster",
         metavar="FILE",
-        help="Do the runs by Dask on the cluster of a TOML file (kind = 'slurm', ...), or 'local' "
-        "for processes of this machine. Needs fadeout[cluster].",
+        help=(
+            "Run on a cluster with Dask. FILE is a TOML file (kind = 'slurm', ...), or 'local' "
+            "for processes of this machine. Needs fadeout[cluster]."
+        ),
     ),
 ]
 
 
 def cluster_of(file: str | None, jobs: int | None) -> "Cluster | None":
-    """The cluster of `--cluster`, with `--jobs` workers where that is given."""
+    """Return the cluster of `--cluster`, with `--jobs` workers if given."""
     if file is None:
         return None
     from fadeout.campaign.cluster import read_cluster
@@ -58,7 +64,7 @@ def cluster_of(file: str | None, jobs: int | None) -> "Cluster | None":
 
 
 def unused_folder(base: Path) -> Path:
-    """`base`, or `base` with a number added when it exists."""
+    """Return `base`, or `base` with a number added if it exists."""
     number = 1
     folder = base
     while folder.exists():
@@ -71,7 +77,7 @@ PARTIAL = re.compile(r"\..+\.partial-(\d+)(-\d+)?")
 
 
 def say_left_over(folder: Path) -> None:
-    """Name what killed runs left beside `folder`: hidden folders of processes that are gone."""
+    """Print the hidden folders beside `folder` that killed runs have left."""
     try:
         beside = sorted(folder.absolute().parent.glob(".*.partial-*"))
     except OSError:
@@ -79,7 +85,7 @@ def say_left_over(folder: Path) -> None:
     for path in beside:
         match = PARTIAL.fullmatch(path.name)
         if match is not None and not _is_alive(int(match[1])):
-            say(f"left over from a run that was killed: {path}; it can be deleted")
+            say(f"left by a run that was killed: {path} (you can delete it)")
 
 
 def _is_alive(process: int) -> bool:
@@ -93,6 +99,6 @@ def _is_alive(process: int) -> bool:
 
 
 def examples(*commands: str, note: str = "") -> str:
-    """The epilog of a command: commands to paste, one a line, and a remark."""
+    """Return the epilog of a command: one command to paste in each line, and a remark."""
     lines = ["Examples:", *(f"[bold]{command}[/bold]" for command in commands)]
     return "\n\n".join([*lines, note] if note else lines)

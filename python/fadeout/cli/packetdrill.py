@@ -12,7 +12,7 @@ from fadeout.cli.errors import MISTAKE, reports_errors
 from fadeout.cli.options import examples
 
 DIFFERENT = 1
-"""The endpoint did something else than a script expects."""
+"""The endpoint did not do as a script expects."""
 UNSUPPORTED = 3
 """A script uses something that is not supported."""
 
@@ -27,8 +27,10 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "fadeout packetdrill slow-start.pkt",
             "fadeout packetdrill tests/*.pkt --quiet",
-            note="The exit status is 0 when all scripts pass, 1 when the endpoint did something "
-            "else, 2 when a script is wrong, 3 when one uses what is not supported.",
+            note=(
+                "The exit status is 0 if all scripts pass, 1 if the endpoint did something else, "
+                "2 if a script is invalid, and 3 if a script uses an unsupported feature."
+            ),
         ),
     )(reports_errors(packetdrill))
 
@@ -36,17 +38,17 @@ def register(app: typer.Typer) -> None:
 def packetdrill(
     scripts: Annotated[list[Path], typer.Argument(help="Scripts, usually named .pkt.")],
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Say nothing of scripts that pass.")
+        bool, typer.Option("--quiet", "-q", help="Print nothing about scripts that pass.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the reports as JSON.")] = False,
     define: Annotated[
         list[str] | None,
-        typer.Option("--define", "-D", help="NAME=VALUE: a word of the scripts and its value."),
+        typer.Option("--define", "-D", help="NAME=VALUE: a symbol of the scripts and its value."),
     ] = None,
 ) -> None:
     """Run packetdrill scripts against the TCP endpoint, in virtual time.
 
-    A script says which segments arrive, what the application calls and which segments must
+    A script gives the segments that arrive, the application's calls, and the segments that must
     leave. The first difference is shown with the script's line, the expected and the actual
     segment.
     """
@@ -65,7 +67,7 @@ def packetdrill(
 
 
 LARGEST = 4 << 20
-"""Bytes of the largest script."""
+"""Size of the largest script, in bytes."""
 
 
 def _symbol(text: str) -> tuple[str, str]:

@@ -26,7 +26,7 @@ def plot(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help=f"Figures: {', '.join(FIGURES)}. Default: all that the run recorded enough for.",
+            help=f"Figures: {', '.join(FIGURES)}. Default: all for which the run has the tables.",
             autocompletion=complete.figures,
         ),
     ] = None,

@@ -1,4 +1,4 @@
-"""Progress of a run: simulated time, how fast it passes, and what is left."""
+"""Progress of a run: simulated time, its speed, and the remaining time."""
 
 import sys
 import time
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from fadeout.study import CountCallback
 
 SAID_EVERY_S = 30.0
-"""Longest time without a line of progress where there is no terminal."""
+"""Longest time without a line of progress if there is no terminal."""
 
 
 @contextmanager
 def run_progress(label: str, *, quiet: bool = False) -> Iterator["Callback"]:
-    """A callback for `fadeout.run`: a bar on a terminal, and elsewhere a line now and then."""
+    """Return a callback for `fadeout.run`: a bar on a terminal, else a line now and then."""
     if quiet:
         yield lambda _state: None
         return
@@ -69,9 +69,9 @@ def _run_lines(label: str) -> "Callback":
 
 @contextmanager
 def count_progress(label: str, *, quiet: bool = False) -> Iterator["CountCallback"]:
-    """A callback for many runs, called with how many are done of how many.
+    """Return a callback for many runs, called with the numbers of finished and of all runs.
 
-    It draws a bar on a terminal, and elsewhere says a line now and then.
+    It draws a bar on a terminal, and else prints a line now and then.
     """
     if quiet:
         yield lambda done, total: None  # noqa: ARG005

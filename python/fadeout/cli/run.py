@@ -36,7 +36,9 @@ def register(app: typer.Typer) -> None:
 
 def run(
     scenario: Annotated[Path, typer.Argument(help="Scenario file (TOML).")],
-    seed: Annotated[int | None, typer.Option(min=0, help="Replace the scenario's seed.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed, in place of the scenario's.")
+    ] = None,
     overrides: Overrides = None,
     congestion_controls: CongestionControls = None,
     handover_policies: HandoverPolicies = None,
@@ -45,8 +47,10 @@ def run(
         typer.Option(
             "--out",
             "-o",
-            help="Folder for the results. Default: out/ and the scenario's name, numbered when it "
-            "is taken.",
+            help=(
+                "Folder for the results. Default: out/ and the scenario's name, with a number if "
+                "it exists."
+            ),
         ),
     ] = None,
     force: Force = False,
@@ -56,15 +60,20 @@ def run(
         typer.Option(
             "--console",
             metavar="NODE",
-            help="Show what the kernel of this node says. OUT/kernel-NODE.log keeps it anyway.",
+            help=(
+                "Print the console output of this node's kernel. OUT/kernel-NODE.log has it in "
+                "any case."
+            ),
         ),
     ] = None,
     programs: Annotated[
         bool,
         typer.Option(
             "--allow-programs",
-            help="Nodes with a kernel may run the `command` that the scenario gives them, a "
-            "program of this machine. What it says is kept as OUT/program-NODE.txt.",
+            help=(
+                "Let nodes with a kernel run their `command`, a program of this machine. Its "
+                "output is in OUT/program-NODE.txt."
+            ),
         ),
     ] = False,
     threads: Annotated[
@@ -72,13 +81,15 @@ def run(
         typer.Option(
             "--threads",
             min=1,
-            help="Most threads of a scenario that `worlds` divides; the results do not depend on "
-            "it. Default: one for each processor.",
+            help=(
+                "Largest number of threads for a scenario divided by `worlds`. The results do not "
+                "depend on it. Default: one for each processor."
+            ),
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> None:
-    """Run a scenario; write its tables and figures; print a summary."""
+    """Run a scenario, write its tables and figures, and print a summary."""
     classes = load_classes(congestion_controls)
     policies = load_classes(handover_policies, POLICY_OPTION)
     if folder is None:
@@ -108,7 +119,7 @@ def run(
             )
         except OwnError as error:
             print_cause(error)
-            err().print(f"what was recorded until then: {folder}", markup=False, highlight=False)
+            err().print(f"recorded until then: {folder}", markup=False, highlight=False)
             raise
         finally:
             listen()
@@ -146,7 +157,7 @@ def _draw(results: Results, folder: Path) -> list[Path]:
 
 
 def print_summary(results: Results) -> None:
-    """Print what sums up a run: flows, their paths, links that lost something, interfaces."""
+    """Print the summary of a run: flows, their paths, links with losses, interfaces."""
     hidden = 0
     for section in sections(results):
         table = new_table(*section.headings, numbers=section.numbers)

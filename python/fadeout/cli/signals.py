@@ -1,16 +1,16 @@
 """Signals that ask the command to stop: each is treated as Ctrl-C.
 
-They are obeyed from the first line of the command on, so this module imports next to nothing. While
-nothing is begun, and when all is done, the process ends at once: an exception would come up in the
-midst of a library that is being loaded, which may keep it to itself. While a command works, an
-exception lets it keep what it has.
+Signals are obeyed from the first line of the command on, so this module imports next to nothing.
+Before a command begins and after it is done, the process ends at once. An exception would come up
+inside a library that is being loaded, and the library may swallow it. While a command works, an
+exception lets it keep its results.
 """
 
 import os
 import signal
 
 TYPE_CHECKING = False
-"""That of `typing`, which takes longer to import than everything else here."""
+"""The flag of `typing`, which takes longer to import than everything else here."""
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fadeout._run import Progress as Callback
 
 STOPS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-"""Batch systems send SIGTERM, a terminal that closes SIGHUP."""
+"""Batch systems send SIGTERM, and a terminal that closes sends SIGHUP."""
 
 _came: list[int] = []
 _working: list[None] = []
@@ -32,14 +32,14 @@ def came() -> bool:
 
 
 def exit_status() -> int:
-    """The exit status of a command that a signal stopped: 130 after Ctrl-C."""
+    """Return the exit status of a command that a signal stopped: 130 after Ctrl-C."""
     return 128 + (_came[-1] if _came else signal.SIGINT)
 
 
 def install() -> None:
-    """Make each of these signals end the process, or what a command does."""
+    """Make each of these signals end the process or the running command."""
     for number in STOPS:
-        # What the parent ignores, as nohup does with SIGHUP, stays ignored.
+        # A signal that the parent ignores stays ignored. nohup does so with SIGHUP.
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _handle)
 
@@ -74,7 +74,7 @@ def _leave(number: int) -> "NoReturn":
         os.write(2, b"stopped\n")
     except OSError:
         pass
-    # Without what Python does at its end, which may be under way.
+    # Python's own shutdown may be under way, so it is skipped.
     os._exit(128 + number)
 
 
@@ -86,7 +86,7 @@ def _interrupt(number: int) -> "NoReturn":
 class Stoppable:
     """Gives a callback for `fadeout.run` that ends the run at a signal, with its results kept.
 
-    A second signal interrupts whatever is going on.
+    A second signal interrupts at once.
     """
 
     def __enter__(self) -> "Callback":

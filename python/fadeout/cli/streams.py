@@ -11,10 +11,10 @@ STANDARD = (0, 1, 2)
 
 
 class _Deaf(io.FileIO):
-    """Standard error: what cannot be written is nobody's, and ends no run."""
+    """Standard error. A failed write to it is dropped and ends no run."""
 
     def write(self, data: Any) -> int:  # noqa: ANN401 - whatever has bytes
-        """Write what can be written; the rest is gone."""
+        """Write as much as possible and drop the rest."""
         try:
             return super().write(data)
         except OSError:
@@ -27,8 +27,8 @@ def repair() -> None:
         try:
             os.fstat(number)
         except OSError:
-            # The lowest number that is free, which is this one: a file of the results would take
-            # it otherwise, and what a library writes to standard error would end in that file.
+            # `open` takes the lowest free descriptor, which is this one. Otherwise a file of the
+            # results would take it, and get the text that libraries write to standard error.
             os.open(os.devnull, os.O_RDWR)
     if sys.stdin is None:
         sys.stdin = _nothing("r")
@@ -50,7 +50,7 @@ def _nothing(mode: Literal["r", "w"]) -> TextIO:
 
 
 def finish() -> str | None:
-    """Write what is left of standard output; returns why it cannot be written, if it cannot.
+    """Flushes standard output and returns the reason if that fails.
 
     A reader that has left, as `head` does, needs no words: they are an empty text.
     """
@@ -67,6 +67,6 @@ def finish() -> str | None:
 
 
 def silence() -> None:
-    """Let what is left of standard output go nowhere: Python writes it once more at its end."""
+    """Discards the rest of standard output, because Python flushes it once more at its end."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -40,14 +40,18 @@ def register(app: typer.Typer) -> None:
 
 
 def study(
-    name: Annotated[str, typer.Argument(help="Which study.", autocompletion=complete.studies)],
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer seeds and shorter runs.")] = False,
+    name: Annotated[
+        str, typer.Argument(help="Name of the study.", autocompletion=complete.studies)
+    ],
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Run fewer seeds and shorter runs.")
+    ] = False,
     seeds: Annotated[
-        int | None, typer.Option(min=2, help="Seeds for each point of the main tables.")
+        int | None, typer.Option(min=2, help="Number of seeds for each point of the main tables.")
     ] = None,
     folder: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Folder to write to. Default: out/study-NAME."),
+        typer.Option("--out", "-o", help="Folder of the study. Default: out/study-NAME."),
     ] = None,
     force: Force = False,
     jobs: Jobs = None,
@@ -55,15 +59,16 @@ def study(
     keep: Annotated[
         bool,
         typer.Option(
-            "--keep-runs", help="Keep finished runs beside --out: the next time does only others."
+            "--keep-runs",
+            help=("Keep finished runs beside --out, so that the next study repeats none of them."),
         ),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> None:
     """Run a study: its tables, figures, and a report.
 
-    The results are the same for any number of jobs. Finished runs of a study that is stopped or
-    killed are kept, and the same command goes on from there.
+    The results are the same for any number of jobs. If a study is stopped or killed, its finished
+    runs are kept. Repeat the command to continue.
     """
     from fadeout.study import Options, run_study, studies, unfinished_runs
 
@@ -76,7 +81,7 @@ def study(
     options = Options(quick=quick, seeds=seeds, jobs=jobs, executor=executor, keeps_runs=keep)
     kept = unfinished_runs(known[name], folder, options)
     if len(kept) > 0 and not quiet:
-        say(f"{len(kept)} finished runs are taken from {kept.path}")
+        say(f"{len(kept)} finished runs are reused from {kept.path}")
     try:
         with count_progress(f"study {name}", quiet=quiet) as progress:
             report = run_study(known[name], folder, options, force=force, progress=progress)
@@ -86,19 +91,19 @@ def study(
     if not quiet:
         print_report(report, folder)
     if not report.is_whole:
-        say("stopped early; the report is of the runs that were done")
+        say("stopped early; the report covers the finished runs")
         say_kept(kept.path)
         raise typer.Exit(exit_status())
 
 
 def say_kept(path: Path) -> None:
-    """Where the finished runs of a stopped study are, if there are any."""
+    """Return the folder with the finished runs of a stopped study, if there are any."""
     if path.exists():
-        say(f"finished runs are kept in {path}; the same command goes on from there")
+        say(f"finished runs are kept in {path}; repeat the command to continue")
 
 
 def print_report(report: "Report", folder: Path) -> None:
-    """Print the main tables, and where everything is."""
+    """Print the main tables, and the place of all files."""
     from fadeout.study.study import EFFORT
 
     for section in report.sections:

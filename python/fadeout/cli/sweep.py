@@ -23,8 +23,10 @@ def register(app: typer.Typer) -> None:
             'fadeout sweep my.toml --set link.radio.delay="5 ms,20 ms" '
             '--set link.radio.rate="10..100:10 Mbit/s" --seeds 10 --out c/',
             'fadeout sweep my.toml --until "goodput_mbps 2 %" --seeds 100 --out c/',
-            note="The same command again does only what is missing: after Ctrl-C, after a kill, or "
-            "with more values.",
+            note=(
+                "Repeat the command to run only the missing runs: after Ctrl-C, after a kill, or "
+                "with more values."
+            ),
         ),
     )(reports_errors(sweep))
 
@@ -37,8 +39,10 @@ def sweep(
             "--set",
             "-s",
             metavar="KEY=VALUES",
-            help="Values of a key, parted by commas, or a range A..B or A..B:STEP with a unit. "
-            "Every value is run with every value of the other keys.",
+            help=(
+                "Values of a key, separated by commas, or a range A..B or A..B:STEP with a unit. "
+                "Every value is combined with every value of the other keys."
+            ),
         ),
     ] = None,
     together: Annotated[
@@ -46,7 +50,7 @@ def sweep(
         typer.Option(
             "--zip",
             metavar="KEY=VALUES",
-            help="Values that change together with those of the other --zip.",
+            help="Values that change together with the values of every other --zip.",
         ),
     ] = None,
     exclude: Annotated[
@@ -59,27 +63,34 @@ def sweep(
     seeds: Annotated[
         str,
         typer.Option(
-            help="How many seeds a point has, or which: 20, 3..7 or 1,5,9. With --until, the most."
+            help=(
+                "Number of seeds of each point, or a list of seeds: 20, 3..7 or 1,5,9. With "
+                "--until, the largest number."
+            )
         ),
     ] = "5",
     until: Annotated[
         str | None,
         typer.Option(
             metavar='"METRIC WIDTH"',
-            help='Take seeds until the interval of a mean is this narrow: "goodput_mbps 2 %".',
+            help='Run more seeds until the interval of a mean is this narrow: "goodput_mbps 2 %".',
         ),
     ] = None,
     metrics: Metrics = None,
     tables: Annotated[
         list[str] | None,
-        typer.Option("--table", help="Keep a table over time of every run, such as throughput."),
+        typer.Option("--table", help="Table over time to keep of every run, such as throughput."),
     ] = None,
     congestion_controls: CongestionControls = None,
     handover_policies: HandoverPolicies = None,
     folder: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", help="Folder. Default: out/sweep-SCENARIO, numbered when taken."
+            "--out",
+            "-o",
+            help=(
+                "Folder of the campaign. Default: out/sweep-SCENARIO, with a number if it exists."
+            ),
         ),
     ] = None,
     jobs: Jobs = None,
@@ -88,7 +99,7 @@ def sweep(
     yes: Yes = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run scenarios over lists of values and seeds; print means with intervals."""
+    """Run scenarios over lists of values and seeds, and print means with intervals."""
     from fadeout.campaign import Campaign
     from fadeout.campaign import spec as spec_module
 
@@ -121,7 +132,7 @@ def _lists(option: str, given: list[str] | None) -> dict[str, Any]:
             )
         if key.strip() in lists:
             raise ScenarioError(
-                f"{option} {text}: {key.strip()} is given twice; part values by commas"
+                f"{option} {text}: {key.strip()} is given twice; separate values by commas"
             )
         lists[key.strip()] = parse_values(values)
     return lists
@@ -131,8 +142,8 @@ def _until(text: str, most: str) -> dict[str, Any]:
     metric, _, width = text.strip().partition(" ")
     if not width.strip() or not most.isdigit():
         raise ScenarioError(
-            f'--until {text} --seeds {most}: expected --until "METRIC WIDTH" and the most seeds, '
-            'as in --until "goodput_mbps 2 %" --seeds 100'
+            f'--until {text} --seeds {most}: expected --until "METRIC WIDTH" and the largest '
+            'number of seeds, as in --until "goodput_mbps 2 %" --seeds 100'
         )
     return {"metric": metric, "half-width": width.strip(), "max": int(most)}
 

@@ -1,4 +1,4 @@
-"""`fadeout tune`: search for good values."""
+"""`fadeout tune`: search for the best values."""
 
 from pathlib import Path
 from typing import Annotated
@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "fadeout tune my.toml --over link.radio.queue.limit='10..1000 packets:log' "
             "--over flow.congestion-control=cubic,bbr3 --maximise goodput_mbps --out t/",
-            note="The same command goes on where it was stopped. Needs fadeout[tune].",
+            note="Repeat the command to continue a search. Needs fadeout[tune].",
         ),
     )(reports_errors(tune))
 
@@ -30,17 +30,17 @@ def register(app: typer.Typer) -> None:
 def tune(
     scenario: Annotated[Path, typer.Argument(help="Scenario file (TOML).")],
     over: Annotated[
-        list[str], typer.Option(metavar="KEY=RANGE", help=f"What to search over: {SEARCHED}.")
+        list[str], typer.Option(metavar="KEY=RANGE", help=f"Key and values to search: {SEARCHED}.")
     ],
     folder: Annotated[Path, typer.Option("--out", "-o", help="Folder of the campaign.")],
     maximise: Annotated[
-        str | None, typer.Option(metavar="METRIC", help="A metric that is to be large.")
+        str | None, typer.Option(metavar="METRIC", help="Metric to maximise.")
     ] = None,
     minimise: Annotated[
-        str | None, typer.Option(metavar="METRIC", help="A metric that is to be small.")
+        str | None, typer.Option(metavar="METRIC", help="Metric to minimise.")
     ] = None,
-    trials: Annotated[int, typer.Option(min=1, help="Points to try.")] = 50,
-    seeds: Annotated[str, typer.Option(help="Seeds of each point.")] = "5",
+    trials: Annotated[int, typer.Option(min=1, help="Number of points to try.")] = 50,
+    seeds: Annotated[str, typer.Option(help="Number of seeds of each point.")] = "5",
     overrides: Overrides = None,
     congestion_controls: CongestionControls = None,
     handover_policies: HandoverPolicies = None,
@@ -50,7 +50,8 @@ def tune(
 ) -> None:
     """Search for the values of keys with the best mean of a metric over the seeds (Optuna).
 
-    What is tried are points of a campaign in --out, which fadeout campaign show and export read.
+    The points that were tried are a campaign in --out. Read it with fadeout campaign show and
+    fadeout campaign export.
     """
     from fadeout.campaign.tune import tune as search
     from fadeout.cli.campaign_tables import shown
@@ -89,7 +90,7 @@ def tune(
     print_table(table)
     text = (
         f"{metric}: {found.score.text()}, the best of {found.tried} points. The best of many is "
-        "better than it would be again: run it with other seeds before it is reported"
+        "biased: run it again with other seeds before you report it"
     )
     out().print(text, markup=False, highlight=False)
     out().print(f"campaign: {folder}", markup=False, highlight=False)

@@ -1,4 +1,4 @@
-"""`fadeout validate`: compare with recordings of real stacks, or with a kernel that runs here."""
+"""`fadeout validate`: compare with recordings of real stacks, or with a kernel on this machine."""
 
 from pathlib import Path
 from typing import Annotated
@@ -23,7 +23,7 @@ def register(app: typer.Typer) -> None:
             "fadeout validate kernel scenarios/mmwave-walk.toml --seeds 5",
             "fadeout validate kernel scenarios/blockage.toml scenarios/handover.toml -o out/both",
             "fadeout validate kernel --matrix --quick",
-            note="Exit status 1: a row missed.",
+            note="The exit status is 1 if a row is outside its tolerance.",
         ),
     )(reports_errors(validate))
 
@@ -32,62 +32,83 @@ def validate(
     reference: Annotated[
         str,
         typer.Argument(
-            help="What to compare with: linux, the recordings in the package, or kernel, a kernel "
-            "that runs here.",
+            help=(
+                "Reference: linux, the recordings in the package, or kernel, a kernel on this "
+                "machine."
+            ),
             autocompletion=complete.references,
         ),
     ] = "linux",
     scenarios: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="SCENARIO...", help="For kernel: what both sides run."),
+        typer.Argument(metavar="SCENARIO...", help="Scenarios that both sides run, for kernel."),
     ] = None,
     folder: Annotated[
         Path | None,
         typer.Option(
             "--out",
             "-o",
-            help="Folder for figures, and for kernel runs and tables: what it holds is not run "
-            "again. Default: out/validate-REFERENCE.",
+            help=(
+                "Folder for figures, and for the runs and tables of kernel. Runs in the folder "
+                "are not repeated. Default: out/validate-REFERENCE."
+            ),
         ),
     ] = None,
-    figures: Annotated[bool, typer.Option(help="Draw our window over the other's.")] = True,
+    figures: Annotated[
+        bool, typer.Option(help="Draw both congestion windows in one figure.")
+    ] = True,
     overrides: Overrides = None,
     version: Annotated[
-        str, typer.Option("--kernel", help="Its version; fadeout kernel list has those there are.")
+        str,
+        typer.Option(
+            "--kernel", help=("Version of the kernel. fadeout kernel list has the installed ones.")
+        ),
     ] = "6.12",
     seeds: Annotated[
-        int | None, typer.Option(min=1, max=1000, help="Runs a side. Default: 5; 20 where chaotic.")
+        int | None,
+        typer.Option(
+            min=1, max=1000, help=("Number of runs on each side. Default: 5, or 20 with --chaotic.")
+        ),
     ] = None,
     chaotic: Annotated[
         bool,
         typer.Option(
-            "--chaotic", help="Compare distributions: milliseconds decide how a run goes."
+            "--chaotic",
+            help=("Compare distributions, for scenarios in which milliseconds decide the outcome."),
         ),
     ] = False,
     matrix: Annotated[
         bool,
         typer.Option(
             "--matrix",
-            help="The cases of the package in place of a scenario. Default of --out: "
-            "out/validate-kernel-matrix.",
+            help=(
+                "Run the package's matrix of cases in place of a scenario. Default of --out: "
+                "out/validate-kernel-matrix."
+            ),
         ),
     ] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="A case of each group alone.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Run only one case of each group.")
+    ] = False,
     only: Annotated[
-        list[str] | None, typer.Option("--only", help="Cases with this word in their name.")
+        list[str] | None,
+        typer.Option("--only", help=("Run only cases with this word in their name.")),
     ] = None,
     jobs: Jobs = None,
 ) -> None:
     """Compare our TCP with a real one: goodput, round trips, retransmissions, windows.
 
-    [bold]linux[/bold] runs the equivalents of recorded runs. [bold]kernel[/bold] runs a scenario
-    twice: with our endpoints, and with Linux's own TCP at the ends of its flows, which
-    [bold]fadeout kernel build[/bold] makes on this machine. Both see the same links, radios and
-    random losses; a seed moves the start of the flows against the kernel's clock tick, too. Windows
-    and round-trip times are read at the same instants, every 10 ms. An error is that of our median.
-    Goodput may be 3 % off (10 % for a single seed), round trips 3 %, retransmissions 15 % or 10
-    segments. Where milliseconds decide how a run goes, as with two flows on a link, give --chaotic
-    and at least 20 seeds: then distributions are compared (Kolmogorov and Smirnov at 1 %, medians
+    [bold]linux[/bold] runs scenarios that correspond to recorded runs. [bold]kernel[/bold] runs a
+    scenario twice: with our endpoints, and with Linux's own TCP at the ends of its flows. Build
+    that kernel with [bold]fadeout kernel build[/bold]. Both sides have the same links, radios and
+    random losses. A seed also shifts the start of the flows against the kernel's clock tick.
+    Windows and round-trip times are read at the same times, every 10 ms.
+
+    An error is the relative difference of our median. Tolerances are 3 % for goodput (10 % with one
+    seed), 3 % for round trips, and 15 % or 10 segments for retransmissions.
+
+    Give --chaotic and at least 20 seeds for a scenario in which milliseconds decide the outcome,
+    such as two flows on a link. Distributions are then compared (Kolmogorov-Smirnov at 1 %, medians
     within 10 %).
     """
     if reference not in REFERENCES:
@@ -97,15 +118,15 @@ def validate(
     if reference == "linux":
         if scenarios or matrix or quick or only or overrides or seeds or chaotic:
             raise typer.BadParameter(
-                "the recordings are what they are; a scenario, --matrix, --seeds and their like "
-                "belong to kernel",
+                "linux has fixed recordings; a scenario, --matrix, --seeds and similar options "
+                "need kernel",
                 param_hint="REFERENCE",
             )
         _recordings(folder, figures=figures, jobs=jobs)
     elif matrix:
         if scenarios or overrides or chaotic:
             raise typer.BadParameter(
-                "it has its own scenarios; expected none, no --set and no --chaotic",
+                "the matrix has its own scenarios; expected no scenario, no --set and no --chaotic",
                 param_hint="--matrix",
             )
         folder = folder or Path("out") / "validate-kernel-matrix"
@@ -132,7 +153,7 @@ def _recordings(folder: Path | None, *, figures: bool, jobs: int | None) -> None
     missed = [(row.name, key, miss) for row in rows for key, miss in row.misses().items()]
     for name, key, miss in missed:
         why = known.get((name, key))
-        out().print(f"missed: {miss}", markup=False, highlight=False)
+        out().print(f"outside its tolerance: {miss}", markup=False, highlight=False)
         out().print(f"        {why or 'not known before'}", markup=False, highlight=False)
     if figures:
         folder = folder or unused_folder(Path("out") / "validate-linux")
@@ -140,7 +161,7 @@ def _recordings(folder: Path | None, *, figures: bool, jobs: int | None) -> None
         out().print(f"figures: {folder}", markup=False, highlight=False)
     if missed:
         raise typer.Exit(1)
-    out().print(f"all {len(rows)} rows lie within the tolerances", highlight=False)
+    out().print(f"all {len(rows)} rows are within their tolerances", highlight=False)
 
 
 def _scenarios(
@@ -183,8 +204,8 @@ def _scenarios(
     count = max((len(row.kernel) for row in rows), default=0)
     runs_of = "a run" if count == 1 else f"{count} runs"
     out().print(
-        f"medians of {runs_of} a side, least and most in brackets; windows and timeouts have no "
-        "tolerance",
+        f"medians of {runs_of} a side, smallest and largest in brackets; windows and timeouts have "
+        "no tolerance",
         highlight=False,
     )
     for case in wanted if draw else ():
@@ -223,7 +244,7 @@ def _matrix(
     (folder / "table.md").write_text(made.markdown(rows), encoding="utf-8")
     missed = [miss for row in rows for miss in row.misses()]
     for miss in missed:
-        out().print(f"missed: {miss}", markup=False, highlight=False)
+        out().print(f"outside its tolerance: {miss}", markup=False, highlight=False)
     for failure in runs.failures:
         out().print(f"failed: {failure}", markup=False, highlight=False)
     out().print(made.headline(rows), highlight=False)

@@ -1,4 +1,4 @@
-"""Warnings as the command prints them: a line each, without the place in our own code."""
+"""Warnings of the command: one line each, without the line of our own code."""
 
 import warnings
 

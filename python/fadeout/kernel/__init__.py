@@ -1,7 +1,7 @@
 """Kernels that nodes can run: Linux as a process, built here from its distribution's source.
 
-Nothing of Linux is part of fadeout. What is built lies in the user's cache, one folder a kernel,
-named by what it was built from.
+fadeout contains no part of Linux. A built kernel is kept in the user's cache, in a folder named by
+the digest of its sources.
 """
 
 from fadeout.kernel.build import build, missing_tools

@@ -14,13 +14,13 @@ from fadeout import FadeoutError, _native
 from fadeout.kernel.installed import Kernel, folder
 
 TOOLS = ("make", "cc", "ld", "flex", "bison", "bc", "perl", "tar", "xz")
-"""What a kernel is built with."""
+"""The options of a kernel build."""
 PACKAGES = "build-essential flex bison bc perl xz-utils"
-"""The packages of Debian and Ubuntu that have them."""
+"""The packages of Debian and Ubuntu with the tools of a build."""
 
 
 def missing_tools() -> list[str]:
-    """What a build needs and this machine does not have."""
+    """Return the tools of a build that this machine lacks."""
     return [tool for tool in TOOLS if shutil.which(tool) is None]
 
 
@@ -31,18 +31,17 @@ def build(
     jobs: int | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Kernel:
-    """Build a kernel of `version`, unless the same one is there.
+    """Build a kernel of `version`, unless the same one exists.
 
     Args:
-        version: Which, as far as the name of its source package says: `6.12`.
-        source: Archive of the source, `linux-6.12.tar.xz` for instance. Without it, the
-            distribution's package `linux-source-VERSION` is taken: as it is installed, or by
-            `apt-get download`.
-        jobs: How many compilers at once; as many as there are processors by default.
-        say: Is told of each step.
+        version: the version in the name of its source package, such as `6.12`.
+        source: an archive of the source, such as `linux-6.12.tar.xz`. Default: the distribution's
+            package `linux-source-VERSION`, as installed, or by `apt-get download`.
+        jobs: the number of parallel compilers. Default: one for each processor.
+        say: a callback, called with the text of each step.
 
     Raises:
-        FadeoutError: something is missing, or the build fails; the message says what to do.
+        FadeoutError: something is missing, or the build fails. The message says what to do.
     """
     if missing := missing_tools():
         raise FadeoutError(
@@ -53,7 +52,7 @@ def build(
         work = Path(scratch)
         archive = source or _distribution_source(version, work, say)
         if not archive.is_file():
-            raise FadeoutError(f"{archive}: there is no such file; expected an archive of Linux")
+            raise FadeoutError(f"{archive}: no such file; expected an archive of Linux")
         target = folder() / _digest(archive)
         if not (target / "release").is_file():
             _build(archive, work, target, jobs or os.cpu_count() or 1, say)
@@ -65,7 +64,7 @@ def build(
 
 
 def _digest(archive: Path) -> str:
-    """What a kernel is built from, in 16 digits."""
+    """Return a digest of the sources of a kernel, in 16 digits."""
     whole = hashlib.sha256()
     with archive.open("rb") as file:
         while chunk := file.read(1 << 20):
@@ -81,17 +80,17 @@ def _fragment() -> str:
 
 
 def _distribution_source(version: str, work: Path, say: Callable[[str], None]) -> Path:
-    """The archive in the distribution's source package."""
+    """Return the archive in the distribution's source package."""
     name = f"linux-source-{version}"
     for suffix in (".tar.xz", ".tar.bz2", ".tar.gz"):
         if (present := Path("/usr/src") / (name + suffix)).is_file():
             return present
     if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
         raise FadeoutError(
-            f"there is no {name} in /usr/src, and no apt-get to get it with; give the archive of "
+            f"there is no {name} in /usr/src, and no apt-get to download it; give the archive of "
             "Linux's source with --source"
         )
-    say(f"getting {name}")
+    say(f"downloading {name}")
     done = subprocess.run(
         ["apt-get", "download", name], cwd=work, capture_output=True, text=True, check=False
     )
@@ -99,8 +98,8 @@ def _distribution_source(version: str, work: Path, say: Callable[[str], None]) -
     if done.returncode or not packages:
         last = done.stderr.strip().splitlines()
         raise FadeoutError(
-            f"apt-get does not have {name}: {last[-1] if last else 'no package came'}; "
-            "apt-cache search linux-source says which there are, or give an archive with --source"
+            f"apt-get does not have {name}: {last[-1] if last else 'no package came'}; apt-cache "
+            "search linux-source lists the packages, or give an archive with --source"
         )
     _run(["dpkg-deb", "-x", str(packages[0]), str(work / "package")])
     archives = sorted((work / "package" / "usr" / "src").glob("linux-source-*.tar.*"))
@@ -115,9 +114,9 @@ def _build(archive: Path, work: Path, target: Path, jobs: int, say: Callable[[st
     say(f"unpacking {archive.name}")
     _run(["tar", "-xf", str(archive.resolve()), "-C", str(tree), "--strip-components=1"])
     if not (tree / "arch" / "um").is_dir():
-        raise FadeoutError(f"{archive}: this is no source of Linux with user-mode Linux (arch/um)")
+        raise FadeoutError(f"{archive}: not a source of Linux with user-mode Linux (arch/um)")
     if not free_clock(tree):
-        say("this Linux has another clock: a process of a guest takes some time to read it")
+        say("this Linux has another clock: a process of a guest needs some time to read it")
     fragment = work / "fragment.config"
     fragment.write_text(_fragment())
     say("configuring")
@@ -156,10 +155,11 @@ def _build(archive: Path, work: Path, target: Path, jobs: int, say: Callable[[st
 
 
 def free_clock(tree: Path) -> bool:
-    """Make a reading of the clock take as long as the guest is told, and in ns; whether it could.
+    """Make a reading of the clock take as long as the guest is told, in ns. Return whether it
+    could.
 
-    User-mode Linux has 256 ns for each, in which a connection that is being written to gathers what
-    comes, and what leaves is late by as much.
+    User-mode Linux takes 256 ns for a reading. In that time a connection gathers written data, and
+    its packets leave late by as much.
     """
     changes = {
         tree / "arch/um/kernel/time.c": {
@@ -183,7 +183,7 @@ def free_clock(tree: Path) -> bool:
 
 
 def _build_agent(kernel: Kernel, work: Path) -> None:
-    """The program that is the first in a guest: another version of fadeout has another."""
+    """Return the first program of a guest. Another version of fadeout has another one."""
     code, built = work / "agent.c", work / "agent"
     code.write_text(_native.kernel_agent())
     _run(["cc", "-O2", "-static", "-pthread", "-o", str(built), str(code)])
@@ -194,7 +194,7 @@ def _build_agent(kernel: Kernel, work: Path) -> None:
 
 
 def _run(command: list[str], *, may_fail: bool = False) -> str:
-    """What `command` prints; a failure becomes an error with its last lines."""
+    """Return the output of `command`. A failure becomes an error with its last lines."""
     environment = {**os.environ, "LC_ALL": "C", "KBUILD_BUILD_TIMESTAMP": "0"}
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, env=environment, errors="replace"

@@ -12,7 +12,7 @@ class Kernel:
     """A kernel that was built."""
 
     release: str
-    """As `uname -r` in it says, such as 6.12.117."""
+    """The release as `uname -r` in the kernel prints it, such as 6.12.117."""
     folder: Path
     """Its folder: the kernel `linux`, the program that is the first in it, `release`."""
 
@@ -24,30 +24,30 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Checked:
-    """What two guests of a kernel did."""
+    """The results of a test with two guests of a kernel."""
 
     release: str
-    """Of the kernel that ran."""
+    """The release of the kernel that ran."""
     echoes_s: list[float]
     """Round-trip times of echo requests, s."""
 
 
 def folder() -> Path:
-    """Where kernels are kept: `fadeout/kernels` in `XDG_CACHE_HOME`, or in `~/.cache`."""
+    """Return the folder of kernels: `fadeout/kernels` in `XDG_CACHE_HOME`, or in `~/.cache`."""
     return Path(_native.kernel_folder())
 
 
 def installed() -> list[Kernel]:
-    """Each kernel that was built, the newest release first."""
+    """Return each kernel that was built, the newest release first."""
     listed = json.loads(_native.kernels())
     return [Kernel(one["release"], Path(one["folder"])) for one in listed]
 
 
 def find(version: str = "") -> Kernel:
-    """The newest kernel of a version: `6.12` means any 6.12.x.
+    """Return the newest kernel of a version: `6.12` means any 6.12.x.
 
     Raises:
-        FadeoutError: there is none; the message says how to get it.
+        FadeoutError: there is none. The message says how to build it.
     """
     kernels = installed()
     for kernel in kernels:
@@ -55,14 +55,16 @@ def find(version: str = "") -> Kernel:
             return kernel
     have = ", ".join(kernel.release for kernel in kernels) or "none"
     wanted = f"kernel {version}" if version else "kernel"
-    raise FadeoutError(f"there is no {wanted} here (built: {have}); fadeout kernel build makes one")
+    raise FadeoutError(
+        f"there is no {wanted} here (built: {have}); fadeout kernel build builds one"
+    )
 
 
 def check(kernel: Kernel, *, delay_s: float = 0.01, count: int = 5) -> Checked:
     """Start two guests with `delay_s` between them, and measure `count` round trips.
 
     Raises:
-        FadeoutError: a guest does not come up, or ends; the message has its last words.
+        FadeoutError: a guest does not start, or ends. The message has its last words.
     """
     found = json.loads(
         _native.check_kernel(

@@ -1,7 +1,8 @@
 """Figures of a run, sized for a column of a paper and readable in grey.
 
-`results.plot.congestion()` and its neighbours each return a matplotlib Figure. No window is
-opened and no global state touched: save it with `figure.savefig("cwnd.pdf")`. A notebook shows it.
+`results.plot.congestion()` and the other methods each return a matplotlib Figure. They open no
+window and change no global state. Save a figure with `figure.savefig("cwnd.pdf")`. A notebook shows
+it.
 """
 
 from collections.abc import Sequence
@@ -33,7 +34,7 @@ CHANGE_TIMES = ("triggered_s", "left_s", "entered_s", "completed_s", "switched_s
 """Steps of a change of cell in the table `handovers`."""
 
 LINK_CHANGE_TIMES = ("decided_s", "bicast_s", "resumed_s", "switched_s", "end_marker_s")
-"""The same in the table `link_handovers`."""
+"""Steps of a change of link in the table `link_handovers`."""
 
 Size = tuple[float, float]
 """Width and height in inches."""
@@ -45,18 +46,18 @@ class Plots:
     Each method returns a matplotlib Figure, whose `axes`, lines and texts can be changed before it
     is saved. All take
 
-    - `ax`: axes of your own to draw into, one for each panel; their figure is returned, and is
-      neither titled nor stamped unless a `title` is given;
-    - `size`: width and height in inches, in place of a column of a paper;
-    - `title`: in place of the scenario's; an empty one leaves it out.
+    - `ax`: existing axes to draw into, one for each panel. Their figure is returned. It has a title
+      only if `title` is given.
+    - `size`: width and height in inches, in place of a column of a paper.
+    - `title`: a title in place of the scenario's. An empty one leaves it out.
 
-    Methods that draw flows take `flows`, the names of those to draw. Without it as many are drawn
-    as can be told apart, and the legend says of how many. The time axis ends where the traffic
-    does.
+    Methods that draw flows take `flows`, the names of those to draw. By default as many are drawn
+    as can be told apart, and the legend gives the number of all. The time axis ends with the
+    traffic.
 
     Raises:
-        ResultError: the run did not record what the figure needs, or has no such flow.
-        ValueError: a length of time is none, or there are not as many `ax` as panels.
+        ResultError: the run did not record the tables of the figure, or has no such flow.
+        ValueError: a time is not valid, or the number of `ax` is not that of panels.
     """
 
     def __init__(self, results: "Results") -> None:
@@ -87,7 +88,7 @@ class Plots:
     ) -> Figure:
         """Rate at which data reached each application, averaged over `window`.
 
-        The time is a number of seconds, or text such as "100 ms".
+        `window` is a number of seconds, or text such as "100 ms".
         """
         return self._draw([panels.throughput(window)], flows, ax, size, title)
 
@@ -99,7 +100,7 @@ class Plots:
         size: Size | None = None,
         title: str | None = None,
     ) -> Figure:
-        """Round-trip time: samples and the smoothed estimate; of each path of a multipath flow."""
+        """Round-trip time: samples and the smoothed estimate, for each path of a multipath flow."""
         return self._draw([panels.RTT], flows, ax, size, title)
 
     def queue(
@@ -119,7 +120,7 @@ class Plots:
         size: Size | None = None,
         title: str | None = None,
     ) -> Figure:
-        """Signal to interference and noise of each UE, as its transport blocks saw it."""
+        """Signal to interference and noise ratio of each UE's transport blocks."""
         return self._draw([radio.SINR], None, ax, size, title)
 
     def buffer(
@@ -129,7 +130,7 @@ class Plots:
         size: Size | None = None,
         title: str | None = None,
     ) -> Figure:
-        """Bytes that wait in the RLC of each bearer."""
+        """Bytes that wait in the RLC buffer of each bearer."""
         return self._draw([radio.BUFFER], None, ax, size, title)
 
     def delay(
@@ -139,7 +140,7 @@ class Plots:
         size: Size | None = None,
         title: str | None = None,
     ) -> Figure:
-        """Where the delay of packets on radio bearers comes from, its parts stacked.
+        """Parts of the delay of packets on radio bearers, stacked.
 
         Two panels: downlink and uplink.
         """
@@ -155,13 +156,12 @@ class Plots:
         size: Size | None = None,
         title: str | None = None,
     ) -> Figure:
-        """What each leg of a UE's bearer with several carries over time, one above the other.
+        """Rates of the legs of a UE's bearer over time, stacked.
 
-        Two panels: downlink and uplink, as rates, or with `shares` as shares of what came. The
-        legend has each leg's share of the packets that PDCP gave to legs, the copies among them,
-        and those that were discarded. Legs over
-        carriers are named by their cells. Without `ue` it is the first UE with a split bearer. The
-        same as a table is `fadeout.leg_shares`.
+        Two panels: downlink and uplink, as rates, or with `shares` as shares of the received data.
+        The legend has each leg's share of the packets that PDCP gave to legs, its copies, and the
+        discarded packets. Legs over carriers are named by their cells. Default of `ue`: the first
+        UE with a split bearer. `fadeout.leg_shares` returns the same data as a table.
         """
         self._results.scan("transport_blocks")  # Says so when the run did not record it.
         rows = self._results.legs
@@ -206,7 +206,7 @@ class Plots:
         size: Size | None = None,
         title: str | None = None,
     ) -> Figure:
-        """Share of UDP datagrams whose delay is at most so long; of an echo the round trip too."""
+        """Distribution of the delay of UDP datagrams, and of the round-trip time of an echo."""
         return self._draw([datagrams.DISTRIBUTION], flows, ax, size, title)
 
     def handover(
@@ -218,20 +218,21 @@ class Plots:
         size: Size | None = None,
         title: str | None = None,
     ) -> Figure:
-        """Changes of cell of a UE, and what TCP made of them, above one time axis.
+        """Changes of cell of a UE, and the response of TCP, above a common time axis.
 
-        RSRP of each cell, the steps of radio resource control on the lanes of core, target, source
-        and UE, the congestion window and the round-trip time. The time in which the UE was in no
-        cell is grey. With `number` it is that change of cell, counted from zero in the table
-        `handovers`, with `around` before and after it.
+        The panels are the RSRP of each cell, the steps of radio resource control on lanes of core,
+        target, source and UE, the congestion window and the round-trip time. The time in which the
+        UE was in no cell is grey. `number` selects a change of cell, counted from zero in the table
+        `handovers`, with the time `around` before and after it.
 
-        Of handovers between links, in the table `link_handovers`, it is the steps on the lanes of
-        anchor, target and source, what was forwarded, sequence numbers, window and round-trip time.
+        For handovers between links, in the table `link_handovers`, the panels are the steps on
+        lanes of anchor, target and source, the forwarded packets, sequence numbers, window and
+        round-trip time.
 
-        Of a UE with several legs that keeps its master's cell it is a lane for each leg, coloured
-        while it carries something, and one of the UE, with failures of the secondary leg and when
-        the master's base station knew of them; `number` is then that of a failure, or of a row of
-        `secondary_changes` where the secondary node comes and goes.
+        For a UE with several legs that stays in its master's cell there is a lane for each leg,
+        coloured while it carries data, and a lane of the UE. The lanes show failures of the
+        secondary leg, and when the master's base station learnt of them. `number` then selects a
+        failure, or a row of `secondary_changes` if the secondary node changes.
         """
         stays = not self._results.has_table("handovers") or (
             self._results.has_table("secondary_changes")
@@ -273,7 +274,9 @@ class Plots:
         if number is not None and self._results.has_table("secondary_changes"):
             changes = self._results.table("secondary_changes")
             if not 0 <= number < len(changes):
-                message = f"there are {len(changes)} changes of a secondary node; got {number}"
+                message = (
+                    f"there are {len(changes)} changes of a secondary node; got number {number}"
+                )
                 raise ValueError(message)
             ends = changes.select("triggered_s", "time_s").row(number)
             window = (max(ends[0] - around_s, 0.0), ends[1] + around_s)
@@ -309,11 +312,11 @@ class Plots:
     ) -> Figure:
         """The network from above: sites with the directions of their sectors, UEs, buildings.
 
-        UEs are where they start, in the colour of the cell that serves them at the end of the run.
-        Where there are vehicles, they are where they start, and UEs have their ways in the colour
-        of the cell that serves them there, with beams at four instants. A way is underlaid where a
-        vehicle or building is between the UE and that cell, or the beam points elsewhere. A road
-        that is far longer than wide is drawn wider.
+        UEs are drawn at their start, in the colour of the cell that serves them at the end of the
+        run. With vehicles, the way of each UE is drawn in the colours of its serving cells, with
+        beams at four times. A way is underlaid where a vehicle or building obstructs the path to
+        the serving cell, or where the beam points elsewhere. A road that is far longer than wide is
+        drawn wider.
         """
         found = self._places()
         if not found.is_a_map:
@@ -362,9 +365,9 @@ class Plots:
     ) -> Figure:
         """The time line of one UE: its SINR, serving cell and beam, losses, window and goodput.
 
-        The times in which something cuts its path are shaded by cause, as `fadeout.drives` has
-        them. Without `ue` it is the one whose path is cut longest. Where transport blocks were not
-        recorded, the SINR is the SNR without fading and interference.
+        The times of a blocked path are shaded by cause, as in `fadeout.drives`. Default of `ue`:
+        the UE whose path is blocked longest. Without recorded transport blocks, the SINR is the SNR
+        without fading and interference.
         """
         line = timeline.Timeline(self._results, ue)
         drawn = line.panels(window)
@@ -384,17 +387,17 @@ class Plots:
         size: Size | None = None,
         title: str | None = None,
     ) -> Figure:
-        """Throughput, congestion window, round-trip time and queue above one time axis.
+        """Throughput, congestion window, round-trip time and queue above a common time axis.
 
-        With a radio access the queue is that in its RLC. A panel of what was not recorded is left
-        out.
+        With a radio access the queue is the RLC buffer. A panel whose data were not recorded is
+        left out.
         """
         queue = radio.BUFFER if self._results.has_table("bearers") else panels.QUEUE
         drawn = [panels.throughput(window), panels.CONGESTION, panels.RTT, queue]
         return self._draw(drawn, flows, ax, size, title)
 
     def available(self) -> list[str]:
-        """The figures that this run recorded enough for."""
+        """The figures for which this run has the tables."""
         needs = {
             "throughput": "throughput",
             "queue": "queues",
@@ -431,10 +434,10 @@ class Plots:
         names: Sequence[str] | None = None,
         format: str = "png",  # noqa: A002
     ) -> list[Path]:
-        """Write the figures called `names` (all that the run recorded) and return their paths.
+        """Write the figures called `names`, or all available ones. Return their paths.
 
         Raises:
-            ValueError: there is no figure of that name.
+            ValueError: there is no figure with that name.
         """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
@@ -498,7 +501,7 @@ class Plots:
             panel.draw(canvas)
 
     def _metadata(self, format: str) -> dict[str, str]:  # noqa: A002
-        """What a file says of itself, in the words of its format."""
+        """Return the metadata of a file, in the words of its format."""
         about = {"pdf": "Subject", "png": "Description", "svg": "Description"}
         if format not in about:
             return {}

@@ -297,7 +297,7 @@ def _queue(canvas: Canvas) -> None:
         )
     if not busy:
         middle = {"transform": canvas.ax.transAxes, "ha": "center", "va": "center"}
-        canvas.ax.text(0.5, 0.5, "no link had a packet waiting", color=STAMP, **middle)
+        canvas.ax.text(0.5, 0.5, "no packet waited at any link", color=STAMP, **middle)
     if canvas.results.has_table("drops"):
         drops = canvas.read("drops", "time_s", "cause")
         for cause, marker, color in (
@@ -326,7 +326,9 @@ def _completions(canvas: Canvas) -> None:
     """Share of each group's flows that completed within a time."""
     done = canvas.results.completions
     if not len(done):
-        raise ResultError("no flow completed: completion times need flows of a size, such as `web`")
+        raise ResultError(
+            "no flow completed: completion times need flows with a size, such as `web`"
+        )
     groups = canvas.results.completion_times
     shown = canvas.first(groups["group"].to_list(), "groups")
     rows = groups.filter(pl.col("group").is_in(shown)).iter_rows(named=True)
@@ -409,7 +411,7 @@ def rebin(rows: pl.DataFrame, window_s: float, duration_s: float) -> pl.DataFram
     if window_s < recorded_s * (1 - 1e-9):
         raise ResultError(
             f"the run recorded throughput in bins of {recorded_s * 1e3:g} ms; a window of "
-            f"{window_s * 1e3:g} ms needs shorter ones in the scenario's probe"
+            f"{window_s * 1e3:g} ms needs shorter bins in the scenario's probe"
         )
     # The nanosecond keeps decimal bounds on their own side of the rounding.
     window = ((pl.col("time_s") - 1e-9) / window_s).floor().cast(pl.Int64)

@@ -90,18 +90,18 @@ fadeout_core::parameters! {
     /// The parameters of an array that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct ArrayParameters {
-        /// Elements above each other.
+        /// Number of rows of elements, one above the other.
         rows: u32 = integer((1, 256, ""), "8"),
-        /// Elements beside each other.
+        /// Number of columns of elements, side by side.
         columns: u32 = integer((1, 256, ""), "8"),
-        /// One element. `tr38901-calibration` is 3GPP's convention, which counts 8 dBi in cells that
-        /// have 5; the others keep to the aperture.
+        /// Antenna element. `tr38901-calibration` is 3GPP's convention, which counts 8 dBi for an
+        /// element whose area can have 5 dBi. The gain of the others is limited by their area.
         element: ElementKind = choice(ElementKind::NAMES, "aperture"),
-        /// From one element to the next.
+        /// Distance between neighbouring elements.
         spacing: f64 = number((0.1, 2.0, "wavelengths"), "0.5"),
-        /// Beams in the codebook an element and axis; 0 steers without steps.
+        /// Number of codebook beams per element and axis. 0 steers without steps.
         oversampling: u32 = integer((0, 16, ""), "2"),
-        /// Where its broadside looks.
+        /// Direction of the array's broadside.
         boresight: Boresight = group(),
     }
 }
@@ -122,7 +122,7 @@ impl Registered for Mounted<Array> {
     const ENTRY: Entry = Entry::new(
         "array",
         "steered",
-        "A rectangle of elements with a DFT codebook.",
+        "A rectangular array of elements with a DFT codebook.",
         "TR 38.901 clause 7.3",
     )
     .with_parameters(ArrayParameters::PARAMETERS);
@@ -148,7 +148,12 @@ impl Pattern for Array {
             ConfigError::within(name, f64::from(count), 1.0..=256.0, "elements")?;
         }
         let oversampling = f64::from(self.oversampling);
-        ConfigError::within("oversampling", oversampling, 0.0..=16.0, "beams an element")?;
+        ConfigError::within(
+            "oversampling",
+            oversampling,
+            0.0..=16.0,
+            "codebook beams per element",
+        )?;
         ConfigError::within("spacing", self.spacing, 0.1..=2.0, "wavelengths")?;
         self.element.check()?;
         self.check_aperture()
@@ -176,8 +181,8 @@ impl Array {
         }
         let least = pow(10.0, peak_dbi / 20.0) / (2.0 * PI.sqrt());
         let expected = format!(
-            "at least {:.2} wavelengths: an element `{}` has {peak_dbi} dBi, its cell of the array \
-             {limit_dbi:.1}; `{}` counts it all the same, as 3GPP's calibrations do",
+            "at least {:.2} wavelengths, as an element `{}` has {peak_dbi} dBi and its area in the \
+             array allows {limit_dbi:.1}; `{}` allows it, as 3GPP's calibrations do",
             (least * 100.0).ceil() / 100.0,
             self.element.kind.name(),
             convention.name(),

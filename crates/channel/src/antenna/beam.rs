@@ -19,7 +19,8 @@ fadeout_core::parameters! {
         pub width_deg as "width": f64 = number((0.1, 360.0, "deg"), "12"),
         /// Half-power beamwidth in elevation.
         pub height_deg as "height": f64 = number((0.1, 360.0, "deg"), "12"),
-        /// Share of the ideal directivity; the main lobe has all the power at 0.87.
+        /// Share of the ideal directivity that the beam has. At 0.87 the main lobe has all the
+        /// power.
         pub efficiency: f64 = number((0.01, 0.87, ""), "0.7"),
         /// Side lobes below the peak; lower where the main lobe leaves them less power.
         // The first side lobe of a uniform array is 13 dB down, the rest lower; 38.901's element
@@ -86,7 +87,7 @@ impl Registered for Beam {
     const ENTRY: Entry = Entry::new(
         "beam",
         "steered",
-        "A Gaussian beam that is steered without steps; its gain follows from its width.",
+        "A Gaussian beam that is steered without steps. Its gain follows from its beamwidth.",
         "main lobe of TR 38.901 Table 7.3-1; C. A. Balanis, Antenna Theory, equation 2-27",
     )
     .with_parameters(BeamParameters::PARAMETERS);

@@ -33,15 +33,15 @@ fadeout_core::parameters! {
     /// The parameters of a column that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct ColumnParameters {
-        /// Where it looks: counter-clockwise from east.
+        /// Azimuth of the boresight, counter-clockwise from east.
         azimuth: f64 = number((-180.0, 360.0, "deg"), "0"),
-        /// Electrical tilt below the horizon; 12 degrees is 102 degrees of zenith.
+        /// Electrical tilt below the horizon. 12 degrees is a zenith angle of 102 degrees.
         tilt: f64 = number((-90.0, 90.0, "deg"), "12"),
-        /// Elements above each other.
+        /// Number of elements, one above the other.
         rows: u32 = integer((1, 256, ""), "10"),
-        /// One element.
+        /// Antenna element.
         element: ElementKind = choice(ElementKind::NAMES, "tr38901"),
-        /// From one element to the next.
+        /// Distance between neighbouring elements.
         spacing: f64 = number((0.1, 2.0, "wavelengths"), "0.5"),
     }
 }
@@ -61,7 +61,7 @@ impl Registered for Mounted<Column> {
     const ENTRY: Entry = Entry::new(
         "column",
         "fixed",
-        "A column of elements with an electrical tilt, as a sector of 3GPP's calibrations has it.",
+        "A column of elements with an electrical tilt, as in the sectors of 3GPP's calibrations.",
         "TR 38.901 Table 7.8-1",
     )
     .with_parameters(ColumnParameters::PARAMETERS);

@@ -11,14 +11,19 @@ fadeout_core::parameters! {
     /// The same gain everywhere.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Isotropic {
-        /// Its gain.
+        /// Antenna gain in every direction.
         pub gain_dbi as "gain": f64 = number((-50.0, 60.0, "dBi"), "0"),
     }
 }
 
 impl Registered for Isotropic {
-    const ENTRY: Entry = Entry::new("isotropic", "fixed", "The same gain everywhere.", "none")
-        .with_parameters(Isotropic::PARAMETERS);
+    const ENTRY: Entry = Entry::new(
+        "isotropic",
+        "fixed",
+        "The same gain in every direction.",
+        "none",
+    )
+    .with_parameters(Isotropic::PARAMETERS);
 
     fn with(settings: &Settings<'_>, (): ()) -> Self {
         Isotropic::read(settings)
@@ -159,9 +164,9 @@ fadeout_core::parameters! {
     /// The parameters of a single element.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct ElementParameters {
-        /// Which element.
+        /// Antenna element.
         element: ElementKind = choice(ElementKind::NAMES, "tr38901"),
-        /// Where it looks.
+        /// Direction of the boresight.
         boresight: Boresight = group(),
     }
 }
@@ -170,7 +175,7 @@ impl Registered for Mounted<Element> {
     const ENTRY: Entry = Entry::new(
         "element",
         "fixed",
-        "One element of an antenna panel: 8 dBi, 65 degrees wide, unless another is chosen.",
+        "One element of an antenna panel. The default has 8 dBi and a beamwidth of 65 degrees.",
         "TR 38.901 Table 7.3-1",
     )
     .with_parameters(ElementParameters::PARAMETERS);
@@ -235,7 +240,7 @@ fadeout_core::parameters! {
     /// The parameters of a sector antenna that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct SectorParameters {
-        /// Where it looks: counter-clockwise from east. Of an array, where its broadside looks.
+        /// Azimuth of the boresight, counter-clockwise from east.
         azimuth: f64 = number((-180.0, 360.0, "deg"), "0"),
         /// Electrical tilt below the horizon.
         tilt: f64 = number((-90.0, 90.0, "deg"), "15"),
@@ -243,11 +248,11 @@ fadeout_core::parameters! {
         gain: f64 = number((0.0, 30.0, "dBi"), "14"),
         /// Half-power beamwidth in azimuth.
         azimuth_width: f64 = number((1.0, 360.0, "deg"), "70"),
-        /// Front-to-back ratio A_m; no direction loses more.
+        /// Front-to-back ratio A_m. The pattern never falls further below the boresight gain.
         front_to_back: f64 = number((0.0, 60.0, "dB"), "25"),
         /// Half-power beamwidth in elevation.
         elevation_width: f64 = number((1.0, 180.0, "deg"), "10"),
-        /// Most loss by elevation alone, SLA_v.
+        /// Largest loss in elevation alone, SLA_v.
         side_lobe: f64 = number((0.0, 60.0, "dB"), "20"),
     }
 }
@@ -269,7 +274,7 @@ impl Registered for Mounted<LteSector> {
     const ENTRY: Entry = Entry::new(
         "sector",
         "fixed",
-        "The three-sector antenna of the LTE studies.",
+        "The three-sector antenna of 3GPP's LTE studies.",
         "TR 36.814 Table A.2.1.1-2",
     )
     .with_parameters(SectorParameters::PARAMETERS);

@@ -41,11 +41,11 @@ impl BeamManagement {
 fadeout_core::parameters! {
     /// When beams are measured and used.
     struct Sweep {
-        /// From one beam measurement to the next.
+        /// Time between two beam measurements.
         tracking_period as "beam-tracking": Span = span("20 ms"),
-        /// From a beam measurement to the use of the new beam.
+        /// Time from a beam measurement to the use of the new beam.
         switching_delay as "beam-switching-delay": Span = span("5 ms"),
-        /// How beams are steered between two measurements.
+        /// Steering of the beams between two measurements.
         prediction as "beam-prediction": BeamPrediction = choice(BeamPrediction::NAMES, "none"),
     }
 }
@@ -69,18 +69,19 @@ fadeout_core::parameters! {
     /// Beam failure detection and recovery (TS 38.321 clause 5.17).
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct BeamFailure {
-        /// Loss of all that is received, by blockage and misalignment, above which a measurement counts
-        /// as a failure instance, dB. The standard counts a hypothetical PDCCH BLER above 10 %; how much loss that takes
-        /// depends on the link's margin. 10 dB is an assumption to vary.
+        /// Loss of the received signal, by blockage and misalignment, above which a measurement
+        /// counts as a failure instance. The standard counts a hypothetical PDCCH BLER above 10 %,
+        /// and the loss for it depends on the link's margin. 10 dB is an assumption to vary.
         pub threshold_db as "beam-failure-threshold": f64 = number((0.0, 100.0, "dB"), "10"),
-        /// Failure instances in a row until failure is declared (beamFailureInstanceMaxCount: 1, 2,
-        /// 3, 4, 5, 6, 8 or 10).
+        /// Number of consecutive failure instances that declare a beam failure
+        /// (beamFailureInstanceMaxCount: 1, 2, 3, 4, 5, 6, 8 or 10).
         pub count as "beam-failure-count": u32 = integer((1, 10, "instances"), "3"),
-        /// From the declaration to the new beam: candidate search, random access and its response.
-        /// About 20 ms with a PRACH occasion every 10 ms. Nothing is received meanwhile.
+        /// Time from the declaration of a beam failure to the use of the new beam: candidate
+        /// search, random access and its response. It is about 20 ms with a PRACH occasion every 10
+        /// ms. Nothing is received in that time.
         pub recovery_delay as "beam-recovery-delay": Span = span("20 ms"),
-        /// Loss against the clear direct path of the reflected path that recovery finds, dB; none
-        /// when there is no other path, and recovery comes back to the blocked one.
+        /// Loss of the reflected path that recovery finds, relative to the clear direct path. None
+        /// if there is no other path, so that recovery returns to the direct path.
         pub reflection_loss_db as "reflected-path": Option<f64> = number((0.0, 100.0, "dB"), ""),
     }
 }
@@ -138,7 +139,9 @@ impl BeamManagement {
     pub fn measured_at(&self, now: Time) -> Time {
         let period = self.tracking_period.as_nanos().max(1);
         let usable = now.saturating_sub(self.switching_delay).as_nanos();
-        Time::from_nanos(usable / period * period)
+        let at = Time::from_nanos(usable / period * period);
+        debug_assert!(at <= now, "beams are measured in the future");
+        at
     }
 
     /// From one failure instance to the next: the tracking period, at least 2 ms.
@@ -238,6 +241,15 @@ impl FailureMonitor {
         {
             self.state = self.recovered();
         }
+        debug_assert!(self.next_at > now, "a measurement is left in the past");
+        debug_assert!(
+            !matches!(self.state, State::Direct(count) if count >= self.config.count),
+            "as many failures as are recovered from, and no recovery"
+        );
+        debug_assert!(
+            self.state != State::Reflected || self.config.reflection_loss_db.is_some(),
+            "a reflected path is used that there is not"
+        );
     }
 
     fn recovered(&self) -> State {

@@ -44,9 +44,9 @@ fadeout_core::parameters! {
     /// Where an antenna looks.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub(super) struct Boresight {
-        /// Where it looks: counter-clockwise from east. Of an array, where its broadside looks.
+        /// Azimuth of the boresight, or of an array's broadside, counter-clockwise from east.
         azimuth: f64 = number((-180.0, 360.0, "deg"), "0"),
-        /// How far above the horizon it looks.
+        /// Elevation of the boresight above the horizon.
         elevation: f64 = number((-90.0, 90.0, "deg"), "0"),
     }
 }

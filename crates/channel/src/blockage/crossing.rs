@@ -35,10 +35,10 @@ impl Default for Crossing {
 }
 
 fadeout_core::choices! {
-    /// Who crosses.
+    /// The kind of the screens.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Blocker {
-        /// A human.
+        /// A person.
         Person = "person",
         /// A vehicle.
         Vehicle = "vehicle",
@@ -49,15 +49,16 @@ fadeout_core::parameters! {
     /// The parameters of crossings that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct CrossingParameters {
-        /// A screen of 0.3 by 1.7 m, or of 4.8 by 1.4 m (TR 38.901 Table 7.6.4.2-5).
+        /// Kind of the screens: 0.3 m by 1.7 m for a person, 4.8 m by 1.4 m for a vehicle (TR
+        /// 38.901 Table 7.6.4.2-5).
         blocker: Blocker = choice(Blocker::NAMES, "person"),
-        /// Speed across the path; 3 km/h.
+        /// Speed of the screens across the path. The default is 3 km/h.
         speed: f64 = number((0.01, 300.0, "m/s"), "0.8333333333333333"),
-        /// Nearest distance from the UE.
+        /// Smallest distance of a crossing from the UE.
         nearest: f64 = number((0.01, 1e5, "m"), "0.5"),
-        /// Farthest distance from the UE.
+        /// Largest distance of a crossing from the UE.
         farthest: f64 = number((0.01, 1e5, "m"), "5"),
-        /// Mean time from one crossing to the next.
+        /// Mean time from one crossing to the next. Times are exponential.
         mean_gap: Span = span("10 s"),
     }
 }

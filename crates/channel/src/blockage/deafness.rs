@@ -12,28 +12,28 @@ use fadeout_core::{Span, Time};
 const DEAF_DB: f64 = 200.0;
 
 fadeout_core::parameters! {
-    /// Times at which the other end turns away, and the contention for it then: a node asks to send, hears
-    /// nothing, backs off and asks again until the other end is back. After as many attempts as it may
-    /// it gives up and begins anew.
+    /// Deafness: times at which the other end's beam points elsewhere, and the contention that
+    /// follows. A node sends a request, receives no answer, backs off and repeats it until the
+    /// other end is back. It gives up after a number of attempts and begins anew.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Deafness {
-        /// Mean time that the other end listens until it turns away; exponential.
+        /// Mean time until the other end's beam turns away. Times are exponential.
         pub mean_clear: Span = span("1 s"),
-        /// Mean time that it looks elsewhere; exponential.
+        /// Mean time for which the other end's beam points elsewhere. Times are exponential.
         pub dwell: Span = span("2 ms"),
-        /// Slot of the backoff.
+        /// Slot time of the backoff.
         pub slot: Span = span("9 us"),
-        /// Largest backoff of the first attempt, in slots.
+        /// Largest backoff before the first attempt.
         pub min_window: u32 = integer((0, 32_767, "slots"), "15"),
-        /// Largest backoff of any attempt.
+        /// Largest backoff before any attempt.
         pub max_window: u32 = integer((0, 32_767, "slots"), "1023"),
-        /// Attempts until it gives up.
+        /// Number of attempts after which a node gives up and begins anew.
         pub attempts: u32 = integer((1, 255, ""), "7"),
-        /// A request to send and the wait for its answer, in one sector.
+        /// Time of a request to send and the wait for its answer, in one sector.
         pub request: Span = span("100 us"),
-        /// Sectors in which a request is sent in turn.
+        /// Number of sectors in which a request is sent, one after the other.
         pub sectors: u32 = integer((1, 1024, ""), "1"),
-        /// Factor of each backoff, for the time that it stands still while others send.
+        /// Factor by which each backoff is longer, as it stops while other nodes send.
         pub freezing: f64 = number((1.0, 1000.0, ""), "1"),
     }
 }
@@ -42,7 +42,7 @@ impl Registered for Deafness {
     const ENTRY: Entry = Entry::new(
         "deafness",
         "random",
-        "The other end looks elsewhere, and contention finds out when it is back.",
+        "The other end's beam points elsewhere, and a node learns by contention when it is back.",
         "R. Choudhury, N. Vaidya, Deafness: A MAC Problem in Ad Hoc Networks When Using Directional \
          Antennas, IEEE ICNP 2004",
     )
@@ -101,10 +101,10 @@ impl Model for Deafness {
 
     fn check(&self) -> Result<(), ConfigError> {
         for (what, time, most) in [
-            ("mean clear time", self.mean_clear, 1e6),
-            ("dwell of the other end", self.dwell, 1.0),
+            ("mean time clear", self.mean_clear, 1e6),
+            ("time for which the other end is away", self.dwell, 1.0),
             ("slot of the backoff", self.slot, 1.0),
-            ("request to send", self.request, 1.0),
+            ("time of a request to send", self.request, 1.0),
         ] {
             ConfigError::within(what, time.as_secs_f64(), 1e-6..=most, "s")?;
         }

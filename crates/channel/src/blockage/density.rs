@@ -15,15 +15,15 @@ fadeout_core::parameters! {
     /// paper's, with the loss of [`TwoState`](super::TwoState).
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Crowd {
-        /// Blockers a square metre.
+        /// Number of blockers per square metre.
         pub density: f64 = number((0.0, 10.0, ""), "0.1"),
-        /// Their speed.
+        /// Speed of the blockers.
         pub speed: f64 = number((0.01, 300.0, "m/s"), "1"),
-        /// Their height.
+        /// Height of the blockers.
         pub height_m as "height": f64 = number((0.1, 10.0, "m"), "1.8"),
-        /// Mean duration of a blockage.
+        /// Mean time for which a blocker stays in the path. Times are exponential.
         pub mean_blocked: Span = span("500 ms"),
-        /// Loss while blocked.
+        /// Loss during a blockage.
         pub loss_db as "loss": f64 = number((0.0, 300.0, "dB"), "25"),
     }
 }
@@ -36,7 +36,8 @@ impl Registered for Crowd {
     const ENTRY: Entry = Entry::new(
         "crowd",
         "random",
-        "Blockers of a density on the ground, as a Poisson process.",
+        "Blockers that enter the path as a Poisson process, with a rate that follows from their \
+         density on the ground.",
         "Jain, Kumar and Panwar, Driven by Capacity or Blockage?, 2018",
     )
     .with_parameters(Crowd::PARAMETERS);

@@ -66,7 +66,8 @@ fadeout_core::parameters! {
     /// The parameters that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct FourStateParameters {
-        /// Azimuth beamwidth of the UE's antenna, from which rates and depth follow.
+        /// Azimuth beamwidth of the UE's antenna. The rates of the states and the depth of a shadow
+        /// follow from it.
         beamwidth: f64 = number((1.0, 180.0, "deg"), "30"),
     }
 }
@@ -75,7 +76,7 @@ impl Registered for FourState {
     const ENTRY: Entry = Entry::new(
         "four-state",
         "random",
-        "A pedestrian crowd: decay, shadow, rise.",
+        "A pedestrian crowd with four states: unshadowed, decay, shadowed and rise.",
         "MacCartney, Rappaport and Rangan, IEEE GLOBECOM 2017; NYUSIM 3 defaults",
     )
     .with_parameters(FourStateParameters::PARAMETERS);
@@ -159,6 +160,11 @@ impl FourStateProcess {
             self.until = self.end_of_state();
         }
         let share = now.since(self.since).as_secs_f64() / (self.until - self.since).as_secs_f64();
+        debug_assert!(self.state < 4, "state {} of four", self.state);
+        debug_assert!(
+            (0.0..=1.0).contains(&share),
+            "{share} of a state has passed"
+        );
         match self.state {
             0 => 0.0,
             1 => self.depth_db * share,

@@ -87,7 +87,7 @@ fadeout_core::parameters! {
     /// The parameters of model A that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct ModelAParameters {
-        /// Whether the regions are those of an office.
+        /// True for the blocking regions of an office, false for those outdoors.
         indoor: bool = flag("false"),
         /// Number K of blockers.
         blockers: u32 = integer((0, 64, ""), "4"),
@@ -116,7 +116,7 @@ impl Registered for ModelA {
     const ENTRY: Entry = Entry::new(
         "model-a",
         "geometric",
-        "Angular blocking regions around the UE, and the user's own body.",
+        "Angular blocking regions around the UE, and one of the user's own body.",
         "TR 38.901 clause 7.6.4.1",
     )
     .with_parameters(ModelAParameters::PARAMETERS);

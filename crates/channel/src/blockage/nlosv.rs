@@ -58,16 +58,17 @@ pub fn law(distance_m: f64, antennas_m: (f64, f64), vehicle_m: f64) -> Option<(f
 }
 
 fadeout_core::parameters! {
-    /// Vehicles in the way where none are given.
+    /// Vehicles in the path, where the scenario gives no vehicles.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Nlosv {
-        /// Whose law says how often a vehicle is in the way.
+        /// Road whose law gives the probability of a vehicle in the path.
         pub road: Surrounding = choice(Surrounding::NAMES, "urban"),
-        /// Mean time until another vehicle, or none, is in the way; exponential.
+        /// Mean time for which a state and its loss hold: one vehicle, another or none in the path.
+        /// Times are exponential.
         pub hold: Span = span("1 s"),
-        /// Share of trucks among the vehicles in the way.
+        /// Share of trucks among the vehicles in the path.
         pub trucks: f64 = number((0.0, 1.0, ""), "0.2"),
-        /// Height of the others.
+        /// Height of vehicles other than trucks.
         pub car_height: f64 = number((0.1, 10.0, "m"), "1.6"),
         /// Height of trucks.
         pub truck_height: f64 = number((0.1, 10.0, "m"), "3"),
@@ -78,7 +79,7 @@ impl Registered for Nlosv {
     const ENTRY: Entry = Entry::new(
         "nlosv",
         "random",
-        "Vehicles in the way by the laws of TR 37.885, where none are given.",
+        "Vehicles in the path by the laws of TR 37.885, for scenarios that give no vehicles.",
         "TR 37.885 clause 6.2.1",
     )
     .with_parameters(Nlosv::PARAMETERS);
@@ -92,7 +93,12 @@ impl Model for Nlosv {
     type Process = NlosvProcess;
 
     fn check(&self) -> Result<(), ConfigError> {
-        ConfigError::within("hold of NLOSv", self.hold.as_secs_f64(), 1e-4..=1e6, "s")
+        ConfigError::within(
+            "hold time of NLOSv",
+            self.hold.as_secs_f64(),
+            1e-4..=1e6,
+            "s",
+        )
     }
 
     fn start(&self, stream: Stream) -> NlosvProcess {

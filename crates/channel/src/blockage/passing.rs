@@ -10,7 +10,7 @@ use fadeout_core::registry::{Entry, Registered, Settings, choice, number, span};
 use fadeout_core::{Span, Time};
 
 fadeout_core::choices! {
-    /// How a blockage begins and ends.
+    /// The beginning and end of a blockage.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Onset {
         /// The screen moves across the path, at the speed that its width and the duration make. The
@@ -31,22 +31,22 @@ fadeout_core::parameters! {
     /// cut to the path's middle when the path is shorter.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Passing {
-        /// Width across the path (TR 38.901 Table 7.6.4.2-5).
+        /// Width of the screen across the path (TR 38.901 Table 7.6.4.2-5).
         pub width_m as "width": f64 = number((0.01, 100.0, "m"), "4.8"),
-        /// Height above the ground (same table).
+        /// Height of the screen above ground (TR 38.901 Table 7.6.4.2-5).
         pub height_m as "height": f64 = number((0.01, 100.0, "m"), "1.4"),
-        /// Nearest distance from the UE; each blockage draws its own.
+        /// Smallest distance of the screen from the UE. Each blockage draws its own distance.
         pub nearest_m as "nearest": f64 = number((0.01, 1e5, "m"), "0.5"),
-        /// Farthest distance from the UE.
+        /// Largest distance of the screen from the UE. Each blockage draws its own distance.
         pub farthest_m as "farthest": f64 = number((0.01, 1e5, "m"), "1"),
-        /// Where they begin.
+        /// Phase of the blockages.
         pub phase: Phase = group(&[("phase", "random")]),
-        /// From one start to the next.
+        /// Time between the starts of two blockages.
         pub period: Span = span("5 s"),
-        /// From the instant one side meets the path to the instant the other leaves it.
+        /// Length of a blockage: time from the first side of the screen on the path to the last.
         pub duration: Span = span("200 ms"),
-        /// Whether it moves across the path, at the speed that its width and `duration` make, or
-        /// stands in the middle of it for `duration`.
+        /// Motion of the screen. `moving`: it moves across the path, with its width divided by
+        /// `duration` as speed. `sudden`: it stands in the middle of the path for `duration`.
         pub onset: Onset = choice(Onset::NAMES, "moving"),
     }
 }
@@ -55,7 +55,7 @@ impl Registered for Passing {
     const ENTRY: Entry = Entry::new(
         "passing",
         "geometric",
-        "A vehicle that blocks the path at regular times, each time for a given duration.",
+        "A vehicle that blocks the path at regular times for a given duration.",
         "TR 38.901 clause 7.6.4.2 (model B)",
     )
     .with_parameters(Passing::PARAMETERS);

@@ -7,7 +7,7 @@ use fadeout_core::registry::{Entry, Parameter, Registered, Settings, choice, num
 use fadeout_core::{Span, Time};
 use std::sync::Arc;
 
-/// Where regular blockages begin.
+/// The phase of regular blockages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// The first starts at this time.
@@ -18,12 +18,12 @@ pub enum Phase {
 }
 
 fadeout_core::choices! {
-    /// Whether the phase of regular blockages is given or drawn.
+    /// The kind of phase of regular blockages.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum PhaseKind {
-        /// Given.
+        /// The scenario gives the start of the first blockage.
         Fixed = "fixed",
-        /// Drawn.
+        /// The middle of the first blockage is drawn.
         Random = "random",
     }
 }
@@ -32,10 +32,10 @@ fadeout_core::parameters! {
     /// [`Phase`] as a scenario says it.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub(super) struct PhaseParameters {
-        /// Whether the first starts at `first`, or has its middle anywhere in the first period, drawn
-        /// for each link.
+        /// Phase of the blockages. `fixed`: the first one starts at `first`. `random`: each link
+        /// draws the middle of its first blockage, uniformly from the first period.
         phase: PhaseKind = choice(PhaseKind::NAMES, "fixed"),
-        /// Start of the first, with the phase `fixed`.
+        /// Start of the first blockage. Only the phase `fixed` uses it.
         first: Span = span("5 s"),
     }
 }
@@ -63,13 +63,13 @@ fadeout_core::parameters! {
     /// Blockages at regular times. The default has the loss of a human at 73 GHz.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Periodic {
-        /// Where they begin.
+        /// Phase of the blockages.
         pub phase: Phase = group(),
-        /// From one start to the next.
+        /// Time between the starts of two blockages.
         pub period: Span = span("5 s"),
-        /// How long each lasts.
+        /// Length of each blockage.
         pub duration: Span = span("500 ms"),
-        /// Loss while blocked.
+        /// Loss during a blockage.
         pub loss_db as "loss": f64 = number((0.0, 300.0, "dB"), "15"),
     }
 }
@@ -78,7 +78,7 @@ impl Registered for Periodic {
     const ENTRY: Entry = Entry::new(
         "periodic",
         "scripted",
-        "At regular times, of a given loss.",
+        "Blockages of a given loss at regular times.",
         "none",
     )
     .with_parameters(Periodic::PARAMETERS);
@@ -223,11 +223,11 @@ fadeout_core::parameters! {
     /// measured for pedestrians at millimetre waves (0.2 to 0.5 s, 20 to 30 dB).
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct TwoState {
-        /// Mean time blocked.
+        /// Mean length of a blockage. Lengths are exponential.
         pub mean_blocked: Span = span("300 ms"),
-        /// Mean time clear.
+        /// Mean time between two blockages. Times are exponential.
         pub mean_clear: Span = span("5 s"),
-        /// Loss while blocked.
+        /// Loss during a blockage.
         pub loss_db as "loss": f64 = number((0.0, 300.0, "dB"), "25"),
     }
 }
@@ -236,7 +236,7 @@ impl Registered for TwoState {
     const ENTRY: Entry = Entry::new(
         "two-state",
         "random",
-        "Blocked and clear for exponential times.",
+        "Blocked and clear times in turn, with exponential lengths.",
         "continuous-time Markov chain",
     )
     .with_parameters(TwoState::PARAMETERS);
@@ -302,7 +302,12 @@ impl TwoStateProcess {
         };
         let stay = Span::from_secs_f64(self.stream.exponential(mean.as_secs_f64()));
         // A stay of less than half a nanosecond would not let time pass.
-        self.until.saturating_add(stay.max(Span::from_nanos(1)))
+        let until = self.until.saturating_add(stay.max(Span::from_nanos(1)));
+        debug_assert!(
+            until > self.until || until.is_never(),
+            "a state lasts no time"
+        );
+        until
     }
 
     pub(crate) fn loss_db(&mut self, now: Time) -> f64 {
@@ -310,6 +315,7 @@ impl TwoStateProcess {
             self.is_blocked = !self.is_blocked;
             self.until = self.end_of_state();
         }
+        debug_assert!(self.until > now, "a state is left in the past");
         if self.is_blocked {
             self.model.loss_db
         } else {

@@ -160,6 +160,15 @@ impl LinkClusters {
         mix.base_gain = direct_share * base_gain + share * base_scattered;
         mix.gain = mix.direct + scattered;
         mix.clear_gain = clear + scattered;
+        debug_assert!(mix.count <= MOST_CLUSTERS, "{} clusters", mix.count);
+        debug_assert!(
+            scattered >= 0.0 && clear >= 0.0,
+            "gains of {scattered} by clusters and {clear} on the direct path"
+        );
+        debug_assert!(
+            mix.gain <= mix.clear_gain,
+            "what is in the way adds to the gain"
+        );
         mix
     }
 }

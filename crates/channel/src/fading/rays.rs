@@ -47,6 +47,10 @@ impl Rays {
         environment_doppler_hz: f64,
     ) -> Rays {
         assert!(taps <= MOST_TAPS, "no profile has {taps} taps");
+        debug_assert!(
+            wavelength_m > 0.0 && environment_doppler_hz.is_finite(),
+            "waves of {wavelength_m} m and {environment_doppler_hz} Hz"
+        );
         let count = match taps {
             1 => WAVES_ALONE,
             _ => WAVES_A_TAP,

@@ -34,7 +34,7 @@ pub struct Rayleigh;
 impl Registered for Rayleigh {
     const ENTRY: Entry = fading(
         "rayleigh",
-        "Scattered paths without a dominant one, flat over the band.",
+        "Rayleigh fading: scattered paths without a direct one, the same over the whole band.",
         "Clarke 1968; sum of sinusoids after Zheng and Xiao, IEEE TCOM 51(6), 2003",
     );
 
@@ -56,7 +56,8 @@ pub struct Rician;
 impl Registered for Rician {
     const ENTRY: Entry = fading(
         "rician",
-        "A direct path among scattered ones, flat over the band; without sight Rayleigh.",
+        "Rician fading: a direct path among scattered ones, the same over the whole band. Without \
+         line of sight it is Rayleigh fading.",
         "Rice 1944; K factors: TR 38.901 Table 7.5-6",
     );
 
@@ -78,7 +79,8 @@ pub struct Clusters;
 impl Registered for Clusters {
     const ENTRY: Entry = fading(
         "clusters",
-        "The clusters of the place: delays, directions, beams and fading of one channel.",
+        "Clusters of rays, which depend on the place and give delays, directions, beam gains and \
+         fading.",
         "TR 38.901 clauses 7.5 and 7.6.3",
     );
 

@@ -115,6 +115,7 @@ impl Comb {
     ) -> Comb {
         let taps = profile.taps();
         let total: f64 = taps.iter().map(|tap| tap.power).sum();
+        debug_assert!(total > 0.0, "the taps of a profile have no power");
         let amplitude = |tap: &Tap| (tap.power / total).sqrt() as f32;
         let direct = taps.iter().find(|tap| tap.is_direct);
         let fading = || taps.iter().filter(|tap| !tap.is_direct);
@@ -157,6 +158,10 @@ impl Comb {
     /// add up to `total`. Delays count in steps of [`STEPS`] in the band's inverse: then few of
     /// them are new where a UE has moved a little.
     pub(crate) fn lay(&mut self, direct: f64, taps: (&[f32], &[f32]), total: f64) {
+        debug_assert!(
+            total > 0.0 && direct >= 0.0,
+            "a direct path of {direct}, of {total} together"
+        );
         let amplitude = |power: f64| (power / total).max(0.0).sqrt() as f32;
         self.direct = amplitude(direct);
         for (known, power) in self.amplitudes.iter_mut().zip(taps.0) {
@@ -180,6 +185,10 @@ impl Comb {
     /// Lays one tap over the band.
     #[inline(always)]
     fn turn(&mut self, tap: usize, delay: f64) {
+        debug_assert!(
+            delay >= 0.0 && delay.is_finite(),
+            "tap {tap} comes {delay} s later"
+        );
         let taps = self.delays.len();
         let groups = self.turns.chunks_exact_mut(taps);
         for (turns, offsets_hz) in groups.zip(&self.offsets_hz) {
@@ -195,6 +204,7 @@ impl Comb {
     /// Lays the taps over the band with their delays times `by`: seconds of delay spread for
     /// profiles without delays of their own.
     pub(crate) fn stretch(&mut self, by: f64) {
+        debug_assert!(by >= 0.0 && by.is_finite(), "delays are stretched by {by}");
         for tap in 0..self.delays.len() {
             self.turn(tap, self.delays[tap] * by);
         }

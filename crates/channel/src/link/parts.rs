@@ -77,6 +77,12 @@ impl LargeScale {
         }
         let loss = self.path_loss_db + self.shadowing_db + self.absorption_db + self.blockage_db;
         let gain = self.base_gain_dbi + self.ue_gain_dbi + self.transition_db - loss;
+        debug_assert!(!gain.is_nan(), "no gain: {self:?}");
+        debug_assert!(
+            self.absorption_db >= 0.0,
+            "the air adds {} dB",
+            -self.absorption_db
+        );
         gain.clamp(-OUTAGE_LOSS_DB, -minimum_loss_db)
     }
 }

@@ -421,6 +421,7 @@ impl Whole {
         let view = self.view(now, (base, ue), condition);
         let processes = self.blockages.iter_mut();
         let drawn_db: f64 = processes.map(|process| process.loss_at(&view)).sum();
+        debug_assert!(drawn_db >= 0.0, "blockages add {} dB", -drawn_db);
         match condition {
             Condition::Los => drawn_db + vehicles_db,
             Condition::Nlos => drawn_db,

@@ -42,7 +42,7 @@ impl Registered for FreeSpace {
     const ENTRY: Entry = Entry::new(
         "free-space",
         "physics",
-        "Free space between isotropic antennas; always in sight, no shadowing.",
+        "Free space between isotropic antennas, always in line of sight and without shadowing.",
         "Friis 1946; ITU-R P.525-4 equation 3",
     );
 
@@ -78,13 +78,13 @@ fadeout_core::parameters! {
     /// IEEE Transactions on Vehicular Technology 65(5), 2016.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct CloseIn {
-        /// Path-loss exponent in LOS: a street canyon's.
+        /// Path loss exponent in line of sight. The default is that of a street canyon.
         pub los_exponent: f64 = number((1.0, 6.0, ""), "1.98"),
-        /// Path-loss exponent in NLOS: a street canyon's.
+        /// Path loss exponent without line of sight. The default is that of a street canyon.
         pub nlos_exponent: f64 = number((1.0, 6.0, ""), "3.19"),
-        /// Standard deviation of the shadowing in LOS.
+        /// Standard deviation of the shadowing in line of sight.
         pub los_sigma_db as "los-sigma": f64 = number((0.0, 20.0, "dB"), "3.1"),
-        /// Standard deviation of the shadowing in NLOS.
+        /// Standard deviation of the shadowing without line of sight.
         pub nlos_sigma_db as "nlos-sigma": f64 = number((0.0, 20.0, "dB"), "8.2"),
     }
 }
@@ -93,7 +93,7 @@ impl Registered for CloseIn {
     const ENTRY: Entry = Entry::new(
         "close-in",
         "measurement",
-        "Free space up to 1 m, then a path-loss exponent.",
+        "Free space up to 1 m, then a path loss exponent.",
         "Sun et al., IEEE TVT 65(5), 2016",
     )
     .with_parameters(CloseIn::PARAMETERS);
@@ -138,7 +138,7 @@ impl Model for CloseIn {
 
     fn check(&self) -> Result<(), ConfigError> {
         for exponent in [self.los_exponent, self.nlos_exponent] {
-            ConfigError::within("path-loss exponent", exponent, 0.0..=10.0, "")?;
+            ConfigError::within("path loss exponent", exponent, 0.0..=10.0, "")?;
         }
         for sigma in [self.los_sigma_db, self.nlos_sigma_db] {
             ConfigError::within("shadowing deviation", sigma, 0.0..=30.0, "dB")?;

@@ -108,7 +108,7 @@ impl Registered for LteMacro {
     const ENTRY: Entry = Entry::new(
         "lte-macro",
         "3gpp-lte",
-        "Macro cell at 2 GHz or 900 MHz without a LOS state.",
+        "Macro cell at 2 GHz or 900 MHz, without a line-of-sight state.",
         "TR 36.942 clause 4.5.2; TR 36.814 Table A.2.1.1-2",
     );
 
@@ -160,7 +160,7 @@ impl Registered for HetnetMacro {
     const ENTRY: Entry = Entry::new(
         "hetnet-macro",
         "3gpp-lte",
-        "Macro cell of the heterogeneous-network studies, 2 GHz.",
+        "Macro cell of 3GPP's studies on heterogeneous networks, at 2 GHz.",
         "TR 36.814 Table A.2.1.1.2-3",
     );
 
@@ -210,7 +210,7 @@ impl Registered for HetnetPico {
     const ENTRY: Entry = Entry::new(
         "hetnet-pico",
         "3gpp-lte",
-        "Pico cell of the heterogeneous-network studies, 2 GHz.",
+        "Pico cell of 3GPP's studies on heterogeneous networks, at 2 GHz.",
         "TR 36.814 Table A.2.1.1.2-3",
     );
 

@@ -52,6 +52,7 @@ pub struct Ends {
 impl Ends {
     /// From two places and a carrier, with the environment height of a low UE.
     pub fn new(base: Point, ue: Point, carrier: Hertz) -> Ends {
+        debug_assert!(carrier.0 > 0.0, "a carrier of {carrier:?}");
         Ends {
             ground_m: base.ground_distance_to(ue),
             slant_m: base.distance_to(ue),
@@ -168,17 +169,34 @@ fadeout_core::registry! {
 impl PathLoss {
     /// See [`Model::loss_db`].
     pub fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
-        path_losses!(self, model => model.loss_db(ends, condition))
+        let loss_db = path_losses!(self, model => model.loss_db(ends, condition));
+        debug_assert!(!loss_db.is_nan(), "no path loss at {ends:?}");
+        loss_db
     }
 
     /// See [`Model::state_probabilities`].
     pub fn state_probabilities(&self, ends: &Ends) -> StateProbabilities {
-        path_losses!(self, model => model.state_probabilities(ends))
+        let found = path_losses!(self, model => model.state_probabilities(ends));
+        debug_assert!(
+            found.los >= 0.0 && found.outage >= 0.0,
+            "a negative probability: {found:?} at {ends:?}"
+        );
+        // The two probabilities are rounded.
+        debug_assert!(
+            found.los + found.outage <= 1.0 + 1e-9,
+            "probabilities over one: {found:?} at {ends:?}"
+        );
+        found
     }
 
     /// See [`Model::shadowing_sigma_db`].
     pub fn shadowing_sigma_db(&self, ends: &Ends, condition: Condition) -> f64 {
-        path_losses!(self, model => model.shadowing_sigma_db(ends, condition))
+        let sigma_db = path_losses!(self, model => model.shadowing_sigma_db(ends, condition));
+        debug_assert!(
+            sigma_db >= 0.0,
+            "shadowing with a deviation of {sigma_db} dB"
+        );
+        sigma_db
     }
 
     /// See [`Model::indoor_shadowing_sigma_db`].

@@ -299,6 +299,84 @@ fn the_environment_of_a_tall_ue_is_one_metre_or_a_multiple_of_three() {
 }
 
 #[test]
+fn a_ue_above_the_range_draws_the_environment_of_the_highest() {
+    for ue_m in [22.6, 24.9, 26.0, 60.0, 1e4] {
+        for step in 0..100 {
+            let uniform = f64::from(step) / 100.0;
+            let height = |ue_m| tr38901::uma_environment_height_m(200.0, ue_m, uniform);
+            assert_eq!(height(ue_m), height(22.5), "{ue_m} m, {uniform}");
+        }
+    }
+}
+
+/// A scenario may name heights of 0 to 10 km, places 1,000 km either way, and carriers of 100 kHz
+/// to 300 GHz.
+#[test]
+fn every_model_has_a_loss_over_the_whole_range_of_a_scenario() {
+    let heights = [
+        0.0, 0.1, 1.0, 1.5, 10.0, 13.0, 13.5, 22.5, 22.6, 24.0, 26.0, 60.0, 150.0, 1e3, 1e4,
+    ];
+    let distances = [
+        0.0, 1e-3, 1.0, 9.9, 18.0, 35.0, 200.0, 5e3, 2e4, 1e5, 1e6, 2.9e6,
+    ];
+    let carriers = [1e5, 4.5e8, 1.4e9, 3.5e9, 2.8e10, 1e11, 3e11];
+    for entry in PATH_LOSS_MODELS {
+        for (base_m, ue_m) in heights
+            .iter()
+            .flat_map(|a| heights.iter().map(move |b| (*a, *b)))
+        {
+            for ground_m in distances {
+                for carrier in carriers {
+                    check_ends(
+                        &model(entry.name),
+                        entry.name,
+                        &Ends::new(
+                            Point::new(0.0, 0.0, base_m),
+                            Point::new(ground_m, 0.0, ue_m),
+                            Hertz(carrier),
+                        ),
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Checks that losses are finite, probabilities lie in 0 to 1 and deviations are not negative.
+/// Takes each environment height that may be drawn.
+fn check_ends(model: &PathLoss, name: &str, ends: &Ends) {
+    let draws: &[f64] = match model.draws_environment_height() {
+        true => &[0.0, 0.5, 0.9, 1.0 - 1e-12],
+        false => &[0.0],
+    };
+    for &uniform in draws {
+        let ends = Ends {
+            environment_height_m: tr38901::uma_environment_height_m(
+                ends.ground_m,
+                ends.ue_height_m,
+                uniform,
+            ),
+            ..*ends
+        };
+        let StateProbabilities { los, outage } = model.state_probabilities(&ends);
+        assert!((0.0..=1.0).contains(&los), "{name}: LOS {los} at {ends:?}");
+        assert!(
+            (0.0..=1.0).contains(&outage),
+            "{name}: outage {outage} at {ends:?}"
+        );
+        for condition in [Condition::Los, Condition::Nlos] {
+            let loss_db = model.loss_db(&ends, condition);
+            assert!(loss_db.is_finite(), "{name}: {loss_db} dB at {ends:?}");
+            let sigma_db = model.shadowing_sigma_db(&ends, condition);
+            assert!(
+                sigma_db.is_finite() && sigma_db >= 0.0,
+                "{name}: {sigma_db} at {ends:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn a_parameter_out_of_range_is_refused() {
     let rural = |building_height_m| {
         PathLoss::RuralMacro(RuralMacro {

@@ -27,7 +27,9 @@ impl Street {
     fn new(ends: &Ends, environment: f64) -> Street {
         Street {
             base: ends.base_height_m.max(environment + 1.0),
-            ue: ends.ue_height_m.clamp(environment.max(1.0) + 0.5, 22.5),
+            ue: ends
+                .ue_height_m
+                .clamp(environment.max(1.0) + 0.5, HIGHEST_UE_M),
             environment,
         }
     }
@@ -98,7 +100,9 @@ pub fn uma_db(ends: &Ends, condition: Condition) -> f64 {
 
 /// The effective environment height h_E of UMa in metres (note 1), by one uniform number in
 /// [0, 1): 1 m with the probability `1 / (1 + C)`, else one of 12, 15, ... up to h_UT - 1.5 m.
+/// A UE above 22.5 m draws as one at 22.5 m.
 pub fn uma_environment_height_m(ground_m: f64, ue_height_m: f64, uniform: f64) -> f64 {
+    let ue_height_m = ue_height_m.min(HIGHEST_UE_M);
     let probability = 1.0 / (1.0 + uma_height_term(ground_m, ue_height_m));
     let choices = ((ue_height_m - 1.5 - 12.0) / 3.0).floor();
     if uniform < probability || choices < 0.0 {
@@ -107,6 +111,9 @@ pub fn uma_environment_height_m(ground_m: f64, ue_height_m: f64, uniform: f64) -
     let share = (uniform - probability) / (1.0 - probability);
     12.0 + 3.0 * (share * (choices + 1.0)).floor().min(choices)
 }
+
+/// Greatest height in metres of a UE in the street models (UMa and UMi, Table 7.4.1-1).
+const HIGHEST_UE_M: f64 = 22.5;
 
 /// Height in metres of UEs that have the effective environment height of 1 m for certain (note 1).
 pub(crate) const LOW_UE_M: f64 = 13.0;
@@ -117,7 +124,7 @@ fn uma_height_term(ground_m: f64, ue_height_m: f64) -> f64 {
         return 0.0;
     }
     let hundreds = ground_m / 100.0;
-    pow((ue_height_m.min(22.5) - 13.0) / 10.0, 1.5)
+    pow((ue_height_m.min(HIGHEST_UE_M) - 13.0) / 10.0, 1.5)
         * 1.25
         * hundreds
         * hundreds
@@ -129,9 +136,9 @@ fadeout_core::parameters! {
     /// RMa, with the defaults of Table 7.4.1-1.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct RuralMacro {
-        /// Average height of buildings.
+        /// Average height of the buildings.
         pub building_height_m as "building-height": f64 = number((5.0, 50.0, "m"), "5"),
-        /// Average width of streets.
+        /// Average width of the streets.
         pub street_width_m as "street-width": f64 = number((5.0, 50.0, "m"), "20"),
     }
 }

@@ -106,7 +106,7 @@ impl Registered for VehicleUrban {
     const ENTRY: Entry = Entry::new(
         "v2x-urban",
         "3gpp-v2x",
-        "Between vehicles in a city.",
+        "Path between vehicles in a city.",
         "TR 37.885 clause 6.2.1",
     );
 
@@ -141,7 +141,7 @@ impl Registered for VehicleHighway {
     const ENTRY: Entry = Entry::new(
         "v2x-highway",
         "3gpp-v2x",
-        "Between vehicles on a highway.",
+        "Path between vehicles on a highway.",
         "TR 37.885 clause 6.2.1",
     );
 

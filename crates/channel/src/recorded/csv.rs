@@ -37,7 +37,10 @@ pub fn read(
     let text = std::str::from_utf8(text).map_err(|error| {
         let before = &text[..error.valid_up_to()];
         let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
-        RecordingError::new(line, "this is not text in UTF-8; expected a table in CSV")
+        RecordingError::new(
+            line,
+            "the file is not text in UTF-8; expected a table in CSV",
+        )
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = (1..).zip(text.lines()).filter(|(_, line)| {
@@ -54,7 +57,7 @@ pub fn read(
         columns.add(row, line, &mut pairs, known)?;
     }
     if pairs.list.is_empty() {
-        let message = "no row follows the header; expected one at least";
+        let message = "no row follows the header; expected at least one";
         return Err(RecordingError::new(line, message));
     }
     pairs
@@ -108,7 +111,7 @@ impl Columns {
             };
             let name = shown(name);
             return refuse(format!(
-                "a column `{name}`; expected {expected}: names tell the unit"
+                "a column `{name}`; expected {expected}, as the name gives the unit"
             ));
         }
         let position = |wanted: &str| names.iter().position(|name| name == wanted);
@@ -139,7 +142,7 @@ impl Columns {
         let uplink = position(UPLINK_SINR);
         if uplink.is_some() && !is_sinr {
             let message =
-                "a column `uplink_sinr_db` beside `gain_db`; a gain is that of both directions";
+                "columns `uplink_sinr_db` and `gain_db`; a gain holds for both directions";
             return refuse(message.to_owned());
         }
         Ok(Columns {
@@ -170,7 +173,7 @@ impl Columns {
         let field = |position| fields(row).nth(position).unwrap_or_default();
         let name = |position, what: &str| match field(position) {
             "" => {
-                let message = format!("no {what}; expected its name in the scenario");
+                let message = format!("no {what}; expected a name of the scenario");
                 Err(RecordingError::new(line, message))
             }
             name => Ok(name),
@@ -200,8 +203,8 @@ impl Columns {
         {
             let (at, last) = (at.as_secs_f64(), last.as_secs_f64());
             let message = format!(
-                "{at} s for UE `{}` and cell `{}`, after their row of {last} s; expected times that \
-                 increase",
+                "{at} s for UE `{}` and cell `{}`, after their row of {last} s; expected \
+                 increasing times",
                 shown(ue),
                 shown(cell)
             );
@@ -258,7 +261,7 @@ impl Pair {
         let line = self.lines[0];
         let series = |rows: Vec<(Time, f64)>| {
             Series::new(rows, reading.start, reading.interpolation).ok_or_else(|| {
-                RecordingError::new(line, "rows without order; expected times that increase")
+                RecordingError::new(line, "rows without order; expected increasing times")
             })
         };
         let values = series(self.values)?;
@@ -288,8 +291,8 @@ impl Pair {
         let most = reading.maximum_gap;
         let refuse = |row: usize, what: &str, time: Time| {
             let message = format!(
-                "UE `{}` and cell `{}` have no row {what} {} s; expected one at least every \
-                 {most} of the run, which takes the file's {} s to {} s",
+                "UE `{}` and cell `{}` have no row {what} {} s; expected at least one every {most} \
+                 during the run, which covers {} s to {} s of the file",
                 shown(&self.ue),
                 shown(&self.cell),
                 time.as_secs_f64(),

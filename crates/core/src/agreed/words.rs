@@ -26,78 +26,83 @@ macro_rules! words {
 }
 
 words! {
-    /// How it is decided whether a UE is in line of sight.
+    /// The source of the line-of-sight state of a UE.
     enum LineOfSight {
-        /// By the model's probabilities, alike at neighbouring places.
+        /// Drawn by the model's line-of-sight probability, alike at neighbouring places.
         Drawn = "drawn",
-        /// Drawn, and one state passes into the other over a few metres (TR 38.901 clause 7.6.3.3).
+        /// Drawn by the model's line-of-sight probability. One state passes into the other over a
+        /// few metres (TR 38.901 clause 7.6.3.3).
         Soft = "soft",
-        /// Always in sight.
+        /// Always in line of sight.
         Clear = "clear",
-        /// Never in sight.
+        /// Never in line of sight.
         Obstructed = "obstructed",
-        /// Cut by the file's buildings.
+        /// Decided by the buildings of the scenario, whose edges diffract.
         Geometry = "geometry",
     }
 
-    /// How beams are steered from one measurement to the next.
+    /// The steering of beams between two measurements.
     enum BeamPrediction {
-        /// Not at all: they point where the UE was when they were measured.
+        /// Beams point to the UE's place at the last measurement.
         None = "none",
-        /// They turn on as fast as the direction did between the two measurements before.
+        /// Beams keep turning as fast as the direction changed between the last two measurements.
         Angle = "angle",
-        /// They follow a UE that goes straight on from the place and at the speed that it reported with the measurement.
+        /// Beams follow a UE that goes straight on from the place and at the speed that it reported
+        /// with the measurement.
         Place = "place",
     }
 
-    /// The state that a connection is released to.
+    /// The RRC state to which a connection is released.
     enum ReleasedState {
-        /// the core pages, and the connection is set up anew
+        /// The core network pages the UE, and the connection is set up anew.
         Idle = "idle",
-        /// the base station pages, and the connection is resumed
+        /// The base station pages the UE, and the connection is resumed.
         Inactive = "inactive",
     }
 
-    /// When a change of a link's rate or delay begins to count.
+    /// The time at which a change of a link's rate or delay takes effect.
     enum Changes {
-        /// What is queued is sent at the new rate, and what leaves the transmitter has the new
+        /// Queued packets are sent at the new rate. Packets that leave the transmitter have the new
         /// delay.
         AtOnce = "at-once",
-        /// What is queued or being sent keeps the rate and the delay of its arrival, as in netem.
+        /// Packets that are queued or being sent keep the rate and delay of their arrival, as in
+        /// netem.
         ForArrivals = "for-arrivals",
     }
 
-    /// The value between two rows of a file of channels.
+    /// The value between two rows of a channel file.
     enum Interpolation {
-        /// on the straight line between them, in dB
+        /// On the straight line between the two rows, in dB.
         Linear = "linear",
-        /// that of the earlier one
+        /// The value of the earlier row.
         Step = "step",
     }
 
-    /// The value before the first and after the last row of a file of channels.
+    /// The value before the first and after the last row of a channel file.
     enum Outside {
-        /// the nearest row's
+        /// The value of the nearest row.
         Hold = "hold",
-        /// none: the file must cover the run
+        /// An error: the file must cover the run.
         Error = "error",
     }
 
-    /// Distances of vehicles on a lane.
+    /// The distribution of distances between vehicles on a lane.
     enum GapRule {
-        /// From bumper to bumper the greater of 2 m and an exponential with a mean of 2 s at the speed of the lane.
+        /// The larger of 2 m and an exponential distance with a mean of 2 s at the speed of the
+        /// lane, from bumper to bumper (TR 37.885).
         Tr37885 = "tr-37.885",
-        /// From front to front exponential with a mean of 2.5 s at the speed of the lane; vehicles may overlap.
+        /// An exponential distance with a mean of 2.5 s at the speed of the lane, from front to
+        /// front (TR 36.885). Vehicles may overlap.
         Tr36885 = "tr-36.885",
     }
 
-    /// How drivers heed the vehicle ahead.
+    /// The reaction of drivers to the vehicle ahead.
     enum CarFollowing {
-        /// Not at all: all go at the speed of their lane.
+        /// No reaction: all vehicles go at the speed of their lane.
         None = "none",
-        /// By the intelligent driver model.
+        /// The intelligent driver model.
         Idm = "idm",
-        /// By Krauss's model, as in SUMO.
+        /// Krauss's model, as in SUMO.
         Krauss = "krauss",
     }
 }

@@ -10,14 +10,16 @@ crate::parameters! {
     /// Parameters of CoDel.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct CoDelConfig {
-        /// Delay that a standing queue may have: 5 to 10 % of the interval (RFC 8289 section 4.3).
+        /// Target delay: the delay that a standing queue may have, 5 to 10 % of the interval (RFC
+        /// 8289 section 4.3).
         pub target: Span = span("5 ms"),
-        /// How long the delay must stay above the target before the first drop: about the longest
-        /// usual round trip (RFC 8289 section 4.2).
+        /// Time for which the delay must stay above the target before the first drop. It is about
+        /// the longest usual round-trip time (RFC 8289 section 4.2).
         pub interval: Span = span("100 ms"),
-        /// No drop while no more than this waits behind the head (RFC 8289 section 5.5).
+        /// Amount of waiting data up to which CoDel drops nothing, in addition to the packet at the
+        /// head (RFC 8289 section 5.5).
         pub mtu: u64 = integer((64, 65_535, "bytes"), "1514"),
-        /// Whether ECN-capable packets are marked where others are dropped (RFC 3168).
+        /// True if ECN-capable packets are marked and not dropped (RFC 3168).
         pub ecn: bool = flag("true"),
     }
 }
@@ -36,7 +38,7 @@ impl<Context> Registered<Context> for CoDelConfig {
     const ENTRY: Entry = Entry::new(
         "codel",
         "active",
-        "Drops at the head, at a growing rate, while the delay stays above a target.",
+        "Drops packets at the head, at a growing rate, while the delay stays above a target.",
         "RFC 8289",
     )
     .with_parameters(CoDelConfig::PARAMETERS);
@@ -65,6 +67,7 @@ pub struct CoDel {
 ///
 /// Standard: RFC 8289 §5.4.
 fn control_law(from: Time, interval: Span, count: u32) -> Time {
+    debug_assert!(count > 0, "the control law divides by the count");
     let gap = interval.as_nanos() as f64 / f64::from(count).sqrt();
     from.saturating_add(Span::from_nanos(gap as u64))
 }
@@ -96,18 +99,27 @@ impl CoDel {
             }
             self.is_dropping = true;
             // Soon after the last time, the rate that worked then is where to begin.
+            debug_assert!(
+                self.last_count <= self.count,
+                "the count went down while it dropped"
+            );
             let drops = self.count - self.last_count;
             let is_recent = now.since(self.drop_next_at) < config.interval.saturating_mul(16);
             self.count = if drops > 1 && is_recent { drops } else { 1 };
             self.drop_next_at = control_law(now, config.interval, self.count);
             self.last_count = self.count;
         }
+        debug_assert!(
+            !self.is_dropping || self.count > 0,
+            "it drops without a count"
+        );
     }
 
     /// Whether the delay, with that of the head, has been above the target for an interval.
     #[inline]
     fn may_drop(&mut self, config: &CoDelConfig, now: Time, queue: &impl Heads) -> bool {
         let is_above = queue.head().is_some_and(|head| {
+            debug_assert!(head.entered_at <= now, "the head comes from the future");
             now.since(head.entered_at) >= config.target && head.behind > config.mtu
         });
         if !is_above {

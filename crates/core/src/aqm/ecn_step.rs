@@ -13,12 +13,12 @@ crate::parameters! {
     /// A probability that rises with the delay.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Ramp {
-        /// Delay at which marking begins. No source fixes it for a radio; it has to exceed the
-        /// bursts that ACKs bunched by scheduling requests set off, and LTE's come every 10 ms by
+        /// Delay at which marking begins. No source gives a value for a radio. It must exceed the
+        /// bursts of ACKs that wait for a scheduling request, which LTE sends every 10 ms by
         /// default. RFC 9332 has 800 us for links.
         pub threshold: Span = span("10 ms"),
-        /// From there to the delay at which every packet is marked, the share growing linearly; 0
-        /// for a step (RFC 9332 appendix A.1).
+        /// Range of delay above the threshold over which the share of marked packets grows linearly
+        /// from zero to one. 0 is a step (RFC 9332 appendix A.1).
         pub range: Span = span("0 ms"),
     }
 }
@@ -42,9 +42,9 @@ crate::choices! {
     /// Which packets are marked.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Marks {
-        /// ECN-capable ones: ECT(0), as DCTCP sends it, and ECT(1).
+        /// All ECN-capable packets: ECT(0), as DCTCP sends, and ECT(1).
         Ect = "ect",
-        /// Those of L4S traffic, ECT(1) (RFC 9331 section 5.1).
+        /// Packets of L4S traffic, with ECT(1) (RFC 9331 section 5.1).
         Ect1 = "ect-1",
     }
 }
@@ -53,10 +53,10 @@ crate::parameters! {
     /// Parameters of the step.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct EcnStepConfig {
-        /// The step.
+        /// Threshold and range of the marking.
         pub ramp: Ramp = group(),
-        /// Which packets are marked: all ECN-capable ones, which is right for DCTCP and wrong for
-        /// classic ECN, or only ECT(1) (L4S, RFC 9331 section 5.1).
+        /// Packets that are marked. `ect`: all ECN-capable ones, which suits DCTCP but not classic
+        /// ECN. `ect-1`: only ECT(1) (L4S, RFC 9331 section 5.1).
         pub marks: Marks = choice(Marks::NAMES, "ect"),
     }
 }
@@ -65,7 +65,8 @@ impl<Context> Registered<Context> for EcnStepConfig {
     const ENTRY: Entry = Entry::new(
         "ecn-step",
         "active",
-        "Marks ECN-capable packets above a threshold of the delay, for DCTCP and Prague; drops none.",
+        "Marks ECN-capable packets above a threshold of the delay, for DCTCP and Prague, and drops \
+         none.",
         "RFC 9332 section 4.2; RFC 8257 section 3.1",
     )
     .with_parameters(EcnStepConfig::PARAMETERS);
@@ -103,6 +104,7 @@ impl EcnStep {
         if !is_eligible || head.behind == 0 {
             return;
         }
+        debug_assert!(head.entered_at <= now, "the head comes from the future");
         let delay = now.since(head.entered_at);
         if self.even.is_due(self.config.ramp.probability(delay)) {
             queue.mark_head();

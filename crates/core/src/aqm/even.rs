@@ -12,11 +12,20 @@ impl Even {
     /// Whether this packet gets a signal, so that a share `probability` of them does.
     #[inline]
     pub fn is_due(&mut self, probability: f64) -> bool {
+        debug_assert!(
+            (0.0..=1.0).contains(&probability),
+            "a share of {probability} of the packets"
+        );
         self.owed += probability;
         let is_due = self.owed > 1.0;
         if is_due {
             self.owed -= 1.0;
         }
+        debug_assert!(
+            (0.0..=1.0).contains(&self.owed),
+            "{} signals are owed",
+            self.owed
+        );
         is_due
     }
 }

@@ -28,7 +28,7 @@ impl<Context> Registered<Context> for DropTailConfig {
     const ENTRY: Entry = Entry::new(
         "drop-tail",
         "passive",
-        "First in, first out; an arrival that does not fit is dropped.",
+        "First in, first out. An arriving packet that does not fit is dropped.",
         "RFC 2309 section 2 (tail drop)",
     )
     .with_aliases(&["fifo", "droptail"]);
@@ -65,7 +65,10 @@ pub fn next_on_grid(at: Time, every: Span, now: Time) -> Time {
     if at > now {
         return at;
     }
-    at + every * (now.since(at).as_nanos() / every.as_nanos() + 1)
+    debug_assert!(!every.is_zero(), "a grid has a width");
+    let next = at + every * (now.since(at).as_nanos() / every.as_nanos() + 1);
+    debug_assert!(next > now, "the next update is in the past");
+    next
 }
 
 #[cfg(test)]

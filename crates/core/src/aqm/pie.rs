@@ -29,27 +29,28 @@ crate::parameters! {
     /// Parameters of PIE.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct PieConfig {
-        /// Delay that it steers to (QDELAY_REF, RFC 8033 section 4.2).
+        /// Target delay (QDELAY_REF, RFC 8033 section 4.2).
         pub target: Span = span("15 ms"),
-        /// Time between updates of the probability (T_UPDATE, RFC 8033 section 4.2).
+        /// Time between updates of the drop probability (T_UPDATE, RFC 8033 section 4.2).
         pub update_every as "update-interval": Span = span("15 ms"),
-        /// Burst that passes untouched after quiet (MAX_BURST, RFC 8033 section 4.4).
+        /// Length of a burst after a quiet time in which PIE drops nothing (MAX_BURST, RFC 8033
+        /// section 4.4).
         pub max_burst: Span = span("150 ms"),
-        /// Gain on the distance from the target (RFC 8033 section 4.2).
+        /// Gain for the difference between delay and target (RFC 8033 section 4.2).
         pub alpha: f64 = number((0.0, 1000.0, "1/s"), "0.125"),
-        /// Gain on the change of the delay (RFC 8033 section 4.2).
+        /// Gain for the change of the delay (RFC 8033 section 4.2).
         pub beta: f64 = number((0.0, 1000.0, "1/s"), "1.25"),
-        /// A queue of at most two packets of this size is left alone (RFC 8033 section 4.1; the
-        /// size is that of RFC 8034).
+        /// Mean packet size. PIE drops nothing from a queue of at most two packets of this size
+        /// (RFC 8033 section 4.1). The value is that of RFC 8034.
         pub mean_packet: u64 = integer((64, 65_535, "bytes"), "1024"),
-        /// Whether drops are kept from coming in clusters and from staying out for long (RFC 8033
+        /// True to keep drops from coming in clusters or from staying out for long (RFC 8033
         /// section 5.4, optional).
         pub derandomize: bool = flag("false"),
-        /// Whether it is off until a third of the queue's limit is used, and again when the
-        /// probability is zero and the delay below half the target (RFC 8033 section 5.3,
+        /// True if PIE is off until a third of the queue's limit is used. It goes off again when
+        /// the probability is zero and the delay below half the target (RFC 8033 section 5.3,
         /// optional).
         pub switches_off: bool = flag("false"),
-        /// Whether ECN-capable packets are marked where others are dropped (RFC 3168).
+        /// True if ECN-capable packets are marked and not dropped (RFC 3168).
         pub ecn: bool = flag("true"),
         /// Probability above which ECN-capable packets are dropped as well (mark_ecnth, RFC 8033
         /// section 5.1).
@@ -74,7 +75,7 @@ impl<Context> Registered<Context> for PieConfig {
     const ENTRY: Entry = Entry::new(
         "pie",
         "active",
-        "Drops arrivals with a probability that follows the delay and its change.",
+        "Drops arriving packets with a probability that follows the delay and its change.",
         "RFC 8033",
     )
     .with_parameters(PieConfig::PARAMETERS);
@@ -120,6 +121,11 @@ impl Control {
     ///
     /// Standard: RFC 8033 §4.2, §A.
     fn update(&mut self, config: &PieConfig, delay: Span) -> bool {
+        debug_assert!(
+            (0.0..=1.0).contains(&self.probability),
+            "a probability of {}",
+            self.probability
+        );
         let (now, old) = (delay.as_secs_f64(), self.old_delay.as_secs_f64());
         let change = config.alpha * (now - config.target.as_secs_f64()) + config.beta * (now - old);
         let scale = SCALE
@@ -136,6 +142,7 @@ impl Control {
             self.probability *= 0.98;
         }
         self.probability = self.probability.clamp(0.0, 1.0);
+        debug_assert!(change.is_finite(), "the probability changes by {change}");
         self.burst_allowance = self.burst_allowance.saturating_sub(config.update_every);
         let half = config.target / 2;
         let is_over = self.probability == 0.0 && delay < half && self.old_delay < half;
@@ -215,6 +222,11 @@ impl Pie {
     /// Standard: RFC 8033 §4.1, §5.4.
     fn is_chosen(&mut self, bytes: u64) -> bool {
         let probability = self.control.probability;
+        debug_assert!(
+            self.accumulated >= 0.0,
+            "a probability of {} is gathered",
+            self.accumulated
+        );
         let is_quiet = self.control.old_delay < self.config.target / 2 && probability < 0.2;
         if is_quiet || bytes <= 2 * self.config.mean_packet {
             return false;
@@ -255,6 +267,7 @@ impl Pie {
                 self.update_at = next_on_grid(self.update_at, self.config.update_every, now);
             }
         }
+        debug_assert!(self.update_at > now, "an update is left in the past");
     }
 }
 

@@ -4,50 +4,57 @@ use super::HandoverOutcome;
 use crate::{LinkId, NodeId, Time, table};
 
 table! {
-    /// A change of a phone from one link or radio access bearer to another that has ended, one row
-    /// each. Times are those of the run; what did not happen is NaN. Counts are of the downlink.
+    /// A change of a phone from one link or radio access bearer to another, one row for each change
+    /// that has ended. Times are simulated times, and NaN for a step that did not happen. Counts
+    /// are of downlink packets.
     pub struct LinkHandoverRow = "link_handovers" {
-        /// One second after the last step, when what waited has come.
+        /// Time at which the change ended: one second after the last step, when waiting packets
+        /// have arrived, or the time of the cancellation.
         time_s: Time, "s";
-        /// The phone.
+        /// Phone that changed from one link to the other.
         node: NodeId, "";
-        /// Downlink that was left.
+        /// Downlink of the link that the phone left.
         source: LinkId, "";
-        /// Downlink that took its place.
+        /// Downlink of the link that the phone changed to.
         target: LinkId, "";
-        /// success; cancelled, as a message was lost or nobody was there.
+        /// Outcome of the change. `success`: the target serves the phone. `cancelled`: a message
+        /// was lost, or no flow used the old link.
         outcome: HandoverOutcome, "";
-        /// The source decided.
+        /// Time at which the source decided to hand the phone over.
         decided_s: f64, "s";
-        /// The anchor began to send to both.
+        /// Time at which the anchor began to send each packet to both links.
         bicast_s: f64, "s";
-        /// The source commanded, and stopped.
+        /// Time at which the source stopped sending, at the handover command.
         commanded_s: f64, "s";
-        /// The target began to send.
+        /// Time at which the target began to send.
         resumed_s: f64, "s";
-        /// The anchor sent to the target alone.
+        /// Time at which the anchor began to send to the target alone.
         switched_s: f64, "s";
-        /// The end marker was at the target.
+        /// Time at which the last end marker reached the target.
         end_marker_s: f64, "s";
-        /// Longest time between two packets at the phone from the command on.
+        /// Longest time between two consecutive downlink packets at the phone, from the command on.
+        /// NaN if no packet reached it.
         downlink_gap_s: f64, "s";
-        /// Packets forwarded that waited at the source, or were not sent whole.
+        /// Packets forwarded that waited at the source when it stopped, or were only partly sent.
         forwarded_waiting: u32, "packets";
-        /// Packets forwarded that came to the source later.
+        /// Packets forwarded that reached the source after it had stopped.
         forwarded_later: u32, "packets";
-        /// Packets that the anchor sent to both.
+        /// Packets that the anchor sent to both links.
         bicast: u32, "packets";
-        /// Of those, the ones that reached the phone twice.
+        /// Packets sent to both links that reached the phone twice.
         doubled: u32, "packets";
         /// Packets that reached the phone after one that was sent later.
         reordered: u32, "packets";
-        /// Packets lost that waited at the source, unless the phone got the copy.
+        /// Packets lost that waited at the source when it stopped. A packet does not count if its
+        /// copy reached the phone.
         lost_waiting: u32, "packets";
-        /// Packets lost that came to the source later, unless the phone got the copy.
+        /// Packets lost that reached the source after it had stopped. A packet does not count if
+        /// its copy reached the phone.
         lost_later: u32, "packets";
         /// Packets lost on their way from the source to the target.
         lost_forwarding: u32, "packets";
-        /// Packets that the target had no room for.
+        /// Packets that the target's downlink dropped during the change, for example because its
+        /// queue was full.
         lost_at_target: u32, "packets";
     }
 }

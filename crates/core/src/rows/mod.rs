@@ -61,88 +61,96 @@ macro_rules! recorded_tables {
 }
 
 table! {
-    /// State of the congestion control of a flow's data sender, one row a sample. A multipath flow has
-    /// rows for each path.
+    /// State of the congestion control of a flow's data sender, one row for each sampled ACK. A
+    /// multipath flow has rows for each path.
     pub struct CongestionRow = "congestion" {
-        /// Simulated time.
+        /// Simulated time at which the sender had processed the ACK.
         time_s: Time, "s";
-        /// Flow; a path of a multipath flow is FLOW/NUMBER.
+        /// Name of the flow. A path of a multipath flow is FLOW/NUMBER.
         flow: FlowId, "";
         /// Congestion window.
         cwnd_segments: f64, "segments";
-        /// Slow-start threshold; infinite before the first congestion event.
+        /// Slow-start threshold. Infinite before the first congestion event.
         ssthresh_segments: f64, "segments";
-        /// Segments sent and neither acknowledged, SACKed nor held lost (RFC 6675 pipe).
+        /// Pipe: segments that the sender believes to be in the network (RFC 6675 section 2).
         in_flight_segments: u32, "segments";
         /// First byte not yet cumulatively acknowledged, as an offset into the stream.
         acked_bytes: u64, "bytes";
-        /// Smoothed round-trip time; zero before the first sample.
+        /// Smoothed round-trip time. Zero before the first round-trip time sample.
         srtt_s: Span, "s";
-        /// Latest round-trip time sample; zero before the first.
+        /// Latest round-trip time sample. Zero before the first one.
         rtt_s: Span, "s";
         /// Retransmission timeout, with backoff.
         rto_s: Span, "s";
-        /// Pacing rate, zero when the sender does not pace.
+        /// Pacing rate. Zero if the sender does not pace.
         pacing_rate_mbps: f64, "Mbit/s";
-        /// Recovery state: open, disorder, cwr, recovery or loss.
+        /// Recovery state: `open`, `disorder`, `cwr`, `recovery` or `loss`.
         state: &'static str, "";
     }
 }
 
 table! {
-    /// A segment sent again by either end, one row each.
+    /// A retransmission of a segment by either end of a flow, one row each.
     pub struct RetransmitRow = "retransmissions" {
-        /// Simulated time.
+        /// Simulated time at which the segment was sent again.
         time_s: Time, "s";
-        /// Flow; a path of a multipath flow is FLOW/NUMBER.
+        /// Name of the flow. A path of a multipath flow is FLOW/NUMBER.
         flow: FlowId, "";
-        /// Which end sent it: sender, of the flow's data, or receiver.
+        /// End of the flow that sent the segment: `sender`, which sends the flow's data, or
+        /// `receiver`.
         end: FlowEnd, "";
         /// Offset of the segment's first byte in the stream.
         offset_bytes: u64, "bytes";
-        /// Payload.
+        /// Payload of the segment.
         payload_bytes: u32, "bytes";
-        /// What made the sender believe it lost: fast-retransmit, rack, rto, tlp, syn or kernel.
+        /// Reason for the retransmission: `fast-retransmit`, `rack`, `rto`, `tlp`, `syn` or
+        /// `kernel`. A kernel does not report its reason.
         cause: RetransmitCause, "";
-        /// How often this segment has been sent again, this time included.
+        /// Number of times that this segment has been sent again, this time included.
         attempt: u32, "";
     }
 }
 
 table! {
-    /// A retransmission timer that expired at either end, one row each.
+    /// An expiry of the retransmission timer at either end of a flow, one row each.
     pub struct TimeoutRow = "timeouts" {
-        /// Simulated time.
+        /// Simulated time at which the timer expired.
         time_s: Time, "s";
-        /// Flow; a path of a multipath flow is FLOW/NUMBER.
+        /// Name of the flow. A path of a multipath flow is FLOW/NUMBER.
         flow: FlowId, "";
-        /// Whose timer it was: sender, of the flow's data, or receiver.
+        /// End of the flow whose timer expired: `sender`, which sends the flow's data, or
+        /// `receiver`.
         end: FlowEnd, "";
-        /// The timeout that ran out, with backoff.
+        /// Retransmission timeout that expired, with backoff.
         rto_s: Span, "s";
-        /// Timeouts in a row without an acknowledgment in between, this one included.
+        /// Number of consecutive timeouts without an acknowledgment in between, this one included.
         backoff: u32, "";
-        /// Congestion window before.
+        /// Congestion window before the timeout.
         cwnd_segments: f64, "segments";
-        /// Segments outstanding.
+        /// Segments sent and not cumulatively acknowledged when the timer expired.
         outstanding_segments: u32, "segments";
     }
 }
 
 table! {
-    /// What befell an end of a flow: recovery episodes and their undoing, reductions, what notices of outages did.
+    /// A change in the recovery of an end of a flow, one row each. Loss recovery begins, ends or is
+    /// undone, the window is reduced, or an outage begins or ends.
     pub struct FlowEventRow = "flow_events" {
-        /// Simulated time.
+        /// Simulated time of the event.
         time_s: Time, "s";
-        /// Flow; a path of a multipath flow is FLOW/NUMBER.
+        /// Name of the flow. A path of a multipath flow is FLOW/NUMBER.
         flow: FlowId, "";
-        /// Which end: sender, of the flow's data, or receiver.
+        /// End of the flow: `sender`, which sends the flow's data, or `receiver`.
         end: FlowEnd, "";
-        /// recovery, recovered, loss, undo, cwr, held, suspended, resumed.
+        /// Kind of event. `recovery`: fast recovery begins. `recovered`: fast recovery ends.
+        /// `loss`: the retransmission timer expires. `undo`: a spurious reduction is undone. `cwr`:
+        /// the window is reduced without a loss to repair. `held`: a timeout in an outage keeps the
+        /// window. `suspended`: the sender falls silent for an outage. `resumed`: the sender sends
+        /// again.
         event: &'static str, "";
-        /// Congestion window after.
+        /// Congestion window after the event.
         cwnd_segments: f64, "segments";
-        /// Slow-start threshold after.
+        /// Slow-start threshold after the event.
         ssthresh_segments: f64, "segments";
     }
 }
@@ -150,41 +158,44 @@ table! {
 table! {
     /// A UDP datagram that arrived, one row each.
     pub struct DatagramRow = "datagrams" {
-        /// When it arrived.
+        /// Simulated time at which the datagram arrived.
         time_s: Time, "s";
-        /// Flow.
+        /// Name of the flow.
         flow: FlowId, "";
-        /// Which end it arrived at: receiver, of the flow's data, or sender, of the answers of an echo.
+        /// End of the flow that the datagram arrived at. Data arrive at `receiver`, the answers of
+        /// an echo at `sender`.
         end: FlowEnd, "";
-        /// Its number among those of its sender, from 0 on.
+        /// Number of the datagram among those of its sender, starting at 0.
         number: u64, "";
-        /// Payload.
+        /// Payload of the datagram.
         payload_bytes: u32, "bytes";
-        /// One-way delay: from its sending to its arrival.
+        /// One-way delay: time from the sending of the datagram to its arrival.
         delay_s: Span, "s";
-        /// Interarrival jitter so far (RFC 3550 section 6.4.1).
+        /// Interarrival jitter of the datagrams up to this one (RFC 3550 section 6.4.1).
         jitter_s: f64, "s";
-        /// Since the arrival before it; zero for the first.
+        /// Time since the previous datagram arrived. Zero for the first one.
         gap_s: Span, "s";
-        /// Datagrams of smaller numbers than the largest that arrived which have not: lost, or late.
+        /// Datagrams with a smaller number than the largest one that arrived, and not arrived yet.
+        /// They are lost or late.
         missing_datagrams: u64, "datagrams";
-        /// Round-trip time, from the sending of what it answers; zero where it answers nothing.
+        /// Round-trip time: time from the sending of the request to the arrival of this answer.
+        /// Zero if the datagram is not an answer.
         round_trip_s: Span, "s";
     }
 }
 
 table! {
-    /// Occupancy of a link's queue, one row a sample.
+    /// Occupancy of a link's queue, one row for each sampled arrival of a packet.
     pub struct QueueRow = "queues" {
-        /// Simulated time.
+        /// Simulated time of the sample.
         time_s: Time, "s";
-        /// Direction of a link.
+        /// Direction of the link.
         link: LinkId, "";
-        /// Packets that wait or are being sent.
+        /// Packets that wait in the queue or are being sent.
         queued_packets: u32, "packets";
-        /// Bytes that wait or are being sent.
+        /// Bytes that wait in the queue or are being sent.
         queued_bytes: u64, "bytes";
-        /// Time the packet at the tail will spend waiting; zero when empty.
+        /// Time until all queued packets are sent at the link's rate. Zero if the queue is empty.
         delay_s: Span, "s";
     }
 }
@@ -192,46 +203,48 @@ table! {
 table! {
     /// A packet that a link lost, one row each.
     pub struct DropRow = "drops" {
-        /// Simulated time.
+        /// Simulated time at which the packet was lost.
         time_s: Time, "s";
-        /// Direction of a link.
+        /// Direction of the link.
         link: LinkId, "";
-        /// Flow.
+        /// Name of the packet's flow.
         flow: FlowId, "";
         /// Size of the IP packet.
         size_bytes: u32, "bytes";
-        /// Why: queue-full, random, blocked, hold-full, aqm or handover.
+        /// Cause of the loss: `queue-full`, `random`, `blocked`, `hold-full`, `aqm` or `handover`.
         cause: DropCause, "";
     }
 }
 
 table! {
-    /// A change of a link's rate or state, one row each: blockages begin and end here.
+    /// A blockage of a link, one row each. During a blockage the link has a lower rate, or none.
     pub struct BlockageRow = "blockages" {
-        /// When the blockage begins.
+        /// Simulated time at which the blockage begins.
         start_s: Time, "s";
-        /// When it ends; the end of the run when it outlasts it.
+        /// Simulated time at which the blockage ends. The end of the run if the blockage lasts
+        /// longer.
         end_s: Time, "s";
-        /// Direction of a link.
+        /// Direction of the link.
         link: LinkId, "";
-        /// Rate while it lasts; zero when nothing passes.
+        /// Rate of the link during the blockage. Zero if nothing passes.
         rate_mbps: f64, "Mbit/s";
-        /// Extra loss on the path; zero where the blockage is scripted without geometry.
+        /// Additional loss on the path during the blockage. Zero if the scenario gives the blockage
+        /// without geometry.
         loss_db: f64, "dB";
     }
 }
 
 table! {
-    /// Application bytes that reached a flow's receiver in order, one row a time bin, from the bin
-    /// in which the flow starts to the one in which it completes or the run ends.
+    /// Bytes that reached the application of a flow's receiver in order, one row for each time bin.
+    /// The bins begin when the flow starts, and end when the flow completes or the run ends.
     pub struct ThroughputRow = "throughput" {
-        /// End of the bin.
+        /// Simulated time at which the bin ends.
         time_s: Time, "s";
-        /// Flow.
+        /// Name of the flow.
         flow: FlowId, "";
         /// Bytes delivered in the bin.
         bytes: u64, "bytes";
-        /// Mean rate over the bin.
+        /// Delivered bytes divided by the length of the bin.
         rate_mbps: f64, "Mbit/s";
     }
 }

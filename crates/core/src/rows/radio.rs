@@ -5,92 +5,97 @@ use crate::table::{ColumnKind, ColumnSink, ColumnValue};
 use crate::{CellId, DrbId, FlowId, Span, Time, UeId, table};
 
 table! {
-    /// A transport block, one row each transmission, written when the receiver has tried to
-    /// decode it.
+    /// A transmission of a transport block, one row each. The row is written when the receiver has
+    /// tried to decode the block.
     pub struct TransportBlockRow = "transport_blocks" {
-        /// Start of the slot it was sent in.
+        /// Start of the slot in which the block was sent, in simulated time.
         time_s: Time, "s";
-        /// Cell.
+        /// Cell that sent or received the block.
         cell: CellId, "";
-        /// UE.
+        /// UE that received or sent the block.
         ue: UeId, "";
-        /// downlink or uplink.
+        /// Direction of the block: `downlink` or `uplink`.
         direction: Direction, "";
-        /// Signal to interference and noise of this transmission, effective over the band.
+        /// Effective SINR of this transmission over its resource blocks. Receiver distortion limits
+        /// it to at most 30 dB.
         sinr_db: f64, "dB";
-        /// Channel quality indicator that the scheduler knew; zero is out of range, and also
-        /// where link adaptation is off.
+        /// Channel quality indicator that the scheduler used. Zero if the channel is out of range
+        /// or link adaptation is off.
         cqi: u32, "";
-        /// Modulation and coding scheme.
+        /// Index of the modulation and coding scheme.
         mcs: u32, "";
         /// Size of the transport block.
         size_bytes: u32, "bytes";
-        /// Resource blocks that it occupies.
+        /// Resource blocks that the transmission occupies.
         n_prb: u32, "PRB";
-        /// OFDM symbols that it occupies.
+        /// OFDM symbols that the transmission occupies.
         symbols: u32, "";
-        /// Spatial layers.
+        /// Spatial layers of the transmission.
         layers: u32, "";
-        /// HARQ process.
+        /// Number of the HARQ process.
         process: u32, "";
-        /// Transmission of this block, zero the first.
+        /// Number of this transmission of the block. Zero for the first one, one for the first
+        /// retransmission.
         round: u32, "";
-        /// Whether it was decoded.
+        /// True if the block was decoded.
         is_ok: bool, "";
     }
 }
 
 table! {
-    /// What waits in a bearer, one row a sample, taken when a transport block was filled from it.
+    /// Backlog of a bearer, one row for each sample. A sample is taken when a transport block was
+    /// filled from the bearer.
     pub struct BearerRow = "bearers" {
-        /// Simulated time.
+        /// Simulated time of the sample.
         time_s: Time, "s";
-        /// Bearer.
+        /// Name of the bearer.
         bearer: DrbId, "";
-        /// downlink or uplink.
+        /// Direction of the data: `downlink` or `uplink`.
         direction: Direction, "";
-        /// RLC data at the sending side that has not been sent yet, headers included.
+        /// RLC data at the sender that have not been sent yet, headers included.
         rlc_new_bytes: u64, "bytes";
-        /// RLC data at the sending side that waits to be sent again.
+        /// RLC data at the sender that wait for a retransmission.
         rlc_retransmission_bytes: u64, "bytes";
-        /// RLC status reports that wait at the sending side.
+        /// RLC status reports at the sender that wait to be sent.
         rlc_status_bytes: u64, "bytes";
-        /// Packets that have entered and not left it, and some that left before an older one.
+        /// Packets in the bearer. A packet that overtook an older one counts until the older one
+        /// has left.
         packets: u32, "packets";
-        /// Packets at the receiving side that PDCP holds until those before them arrive.
+        /// Packets that PDCP at the receiver holds until earlier packets arrive.
         pdcp_held_packets: u32, "packets";
     }
 }
 
 table! {
-    /// What a packet's way through a bearer was made of, one row a delivered packet. The parts
-    /// add up to the time from its entry to its delivery.
+    /// Parts of the delay of a packet in a bearer, one row for each delivered packet. The parts add
+    /// up to the time from the packet's entry to its delivery.
     pub struct RadioDelayRow = "radio_delay" {
-        /// When it left the bearer at the far end.
+        /// Simulated time at which the packet was delivered.
         time_s: Time, "s";
-        /// Bearer.
+        /// Name of the bearer.
         bearer: DrbId, "";
-        /// downlink or uplink.
+        /// Direction of the packet: `downlink` or `uplink`.
         direction: Direction, "";
-        /// Flow.
+        /// Name of the packet's flow.
         flow: FlowId, "";
         /// Size of the IP packet.
         size_bytes: u32, "bytes";
-        /// From its entry until it was first in a transport block, but for the next two.
+        /// Time from the packet's entry to the first transport block with a part of it, less
+        /// `sr_wait_s` and `grant_wait_s`.
         queue_s: Span, "s";
-        /// Part of that wait in which the UE had no way to ask but a scheduling request, until
-        /// the request was sent.
+        /// Time from the packet's entry until the UE sent a scheduling request. Zero if no request
+        /// was needed.
         sr_wait_s: Span, "s";
-        /// Part of that wait from the scheduling request to the granted slot.
+        /// Time from the scheduling request to the granted slot. Zero if no request was needed.
         grant_wait_s: Span, "s";
-        /// One slot on the air and the decoding at the receiver.
+        /// Time of one transmission: one slot on the air, and the decoding at the receiver.
         transmission_s: Span, "s";
-        /// HARQ retransmissions of the transport block that completed it.
+        /// Time of the HARQ retransmissions of the transport block that completed the packet.
         harq_s: Span, "s";
-        /// From the first transport block with a part of it to the one that completed it:
-        /// segmentation and RLC retransmission.
+        /// Time from the first transport block with a part of the packet to the block that
+        /// completed it. Segmentation and RLC retransmissions cause it.
         rlc_s: Span, "s";
-        /// Complete at the receiver, held until the packets before it arrived.
+        /// Time for which PDCP or RLC held the complete packet until earlier packets arrived.
         reordering_s: Span, "s";
     }
 }
@@ -98,122 +103,143 @@ table! {
 table! {
     /// A packet that a bearer lost, one row each.
     pub struct RadioDropRow = "radio_drops" {
-        /// Simulated time.
+        /// Simulated time at which the packet was lost.
         time_s: Time, "s";
-        /// Bearer.
+        /// Name of the bearer.
         bearer: DrbId, "";
-        /// downlink or uplink.
+        /// Direction of the packet: `downlink` or `uplink`.
         direction: Direction, "";
-        /// Flow.
+        /// Name of the packet's flow.
         flow: FlowId, "";
         /// Size of the IP packet.
         size_bytes: u32, "bytes";
-        /// Why: no-block, buffer-full, discard-timer, aqm, harq-failure, reordering, header-compression,
-        /// link-failure or handover.
+        /// Cause of the loss: `no-block`, `buffer-full`, `discard-timer`, `aqm`, `harq-failure`,
+        /// `reordering`, `header-compression`, `not-attached`, `link-failure` or `handover`.
         cause: RadioDropCause, "";
     }
 }
 
 table! {
-    /// A cell as a UE measured it, one row a cell and measurement.
+    /// A measurement of a cell by a UE, one row each.
     pub struct MeasurementRow = "measurements" {
-        /// Simulated time.
+        /// Simulated time of the measurement.
         time_s: Time, "s";
-        /// UE.
+        /// UE that measured.
         ue: UeId, "";
-        /// Cell.
+        /// Cell that was measured.
         cell: CellId, "";
-        /// Whether it serves the UE: the primary cell, where there are several.
+        /// True if the cell serves the UE. With several serving cells only the primary cell has
+        /// true.
         is_serving: bool, "";
-        /// Whether it is a secondary cell of the UE.
+        /// True if the cell is a secondary cell of the UE.
         is_secondary: bool, "";
-        /// RSRP as measured: power of a resource element of the reference signals.
+        /// Measured RSRP: power of a resource element of the reference signals.
         rsrp_dbm: f64, "dBm";
-        /// RSRP behind the layer 3 filter of the first event.
+        /// RSRP after the layer 3 filter of the first event.
         filtered_dbm: f64, "dBm";
     }
 }
 
 table! {
-    /// A step of radio resource control, one row each.
+    /// A step of radio resource control (RRC), one row each.
     pub struct RrcRow = "rrc" {
-        /// Simulated time.
+        /// Simulated time of the step.
         time_s: Time, "s";
-        /// UE.
+        /// UE that the step is about.
         ue: UeId, "";
-        /// Cell that it is about: the target of a handover, else the one that serves.
+        /// Cell that the step is about: the target of a handover, the secondary cell of a step
+        /// about one, else the serving cell.
         cell: CellId, "";
-        /// report-sent, report-received, handover-request, handover-refused, command-sent,
-        /// command-received, preamble-sent, access-done, complete-received, path-switched,
-        /// end-marker, source-resumed, out-of-sync, in-sync, link-failure, access-failure,
-        /// cell-selected, reestablished or released; beam-failure, beam-recovered, beam-recovery-expired and
-        /// access-problem of beams; reconfiguration-sent, secondary-released and
-        /// secondary-added of secondary cells; candidate-prepared, candidates-sent,
-        /// candidates-received, conditions-met, handover-success and candidate-cancelled of
-        /// conditional handovers; connection-released, return-begun, paged and connected of a UE
-        /// that is idle or inactive at times; source-released of one that was in two cells;
-        /// secondary-request, secondary-prepared, secondary-refused, secondary-expired, secondary-command, secondary-failed
-        /// and secondary-failure-known of a secondary node, whose cell is meant by secondary-added and
-        /// secondary-released too; attach-begun, setup-complete, authentication-request, nas-security-command,
-        /// context-setup-request, security-command, registration-accept, session-setup-request, attached and attach-failed of
-        /// a UE that was idle at the start.
+        /// Kind of step. Measurement: `condition-entered`, `condition-left`, `report-sent`,
+        /// `report-received`. Preparation of a handover: `handover-request`, `handover-refused`,
+        /// `preparation-expired`, `bicast-began`, `bicast-ended`. Execution: `command-sent`,
+        /// `command-received`, `preamble-sent`, `contention-lost`, `first-uplink`,
+        /// `timing-acquired`, `access-done`, `complete-received`. Completion:
+        /// `path-switch-request`, `path-switched`, `context-released`, `end-marker`,
+        /// `source-resumed`, `source-released`. Conditional handover: `candidate-prepared`,
+        /// `candidates-sent`, `candidates-received`, `conditions-met`, `handover-success`,
+        /// `candidate-cancelled`. Radio link: `out-of-sync`, `in-sync`, `link-failure`,
+        /// `access-failure`, `access-problem`, `beam-failure`, `beam-recovered`,
+        /// `beam-recovery-expired`. After a failure: `cell-selected`, `context-request`,
+        /// `reestablished`, `released`. Secondary cell or node: `reconfiguration-sent`,
+        /// `secondary-added`, `secondary-released`, `secondary-request`, `secondary-prepared`,
+        /// `secondary-refused`, `secondary-expired`, `secondary-command`, `secondary-failed`,
+        /// `secondary-failure-known`. Idle or inactive UE: `connection-released`, `return-begun`,
+        /// `paged`, `connected`. Initial attach: `attach-begun`, `setup-complete`,
+        /// `authentication-request`, `nas-security-command`, `context-setup-request`,
+        /// `security-command`, `registration-accept`, `session-setup-request`, `attached`,
+        /// `attach-failed`.
         event: RrcEvent, "";
     }
 }
 
 table! {
-    /// A change of cell that has ended, well or not, one row each. Times are those of the run; what did
-    /// not happen is NaN.
+    /// A change of cell, one row for each that has ended, with success or without. Times are
+    /// simulated times, and NaN for a step that did not happen.
     pub struct HandoverRow = "handovers" {
-        /// When it ended; 100 ms after the last step, so that the gaps are known.
+        /// Time at which the row was written: 100 ms after the last step, so that the gaps are
+        /// known.
         time_s: Time, "s";
-        /// UE.
+        /// UE that changed cell.
         ue: UeId, "";
-        /// Cell that was left.
+        /// Cell that the UE left.
         source: CellId, "";
-        /// Cell that was meant, or found.
+        /// Cell that the UE was to enter, or that it selected after a failure.
         target: CellId, "";
-        /// handover, conditional, daps, ltm, recovery, reestablishment, setup or attach.
+        /// Procedure of the change: `handover`, `conditional`, `daps`, `ltm`, `recovery`,
+        /// `reestablishment`, `setup` or `attach`.
         procedure: Procedure, "";
-        /// success; refused, as the target was full; cancelled, as the UE did not leave in time;
-        /// failed, as T304, T301, T300 or T3410 expired or the link failed before its end.
+        /// Outcome of the change. `success`: the UE is in the target. `refused`: the target was
+        /// full. `cancelled`: the UE did not leave in time. `failed`: T304, T301, T300 or T3410
+        /// expired, or the link failed.
         outcome: HandoverOutcome, "";
-        /// A measurement report reached the source, or the link failed; of a conditional handover the
-        /// source asked the target; of an attach the UE began to look for a cell.
+        /// Time at which a measurement report reached the source, or at which the link failed. With
+        /// `conditional` the source asked the target at that time. With `attach` the UE began to
+        /// look for a cell.
         triggered_s: f64, "s";
-        /// The source sent the command; of a conditional handover the latest list of candidates.
+        /// Time at which the source sent the handover command. With `conditional` it sent the
+        /// latest list of candidates.
         commanded_s: f64, "s";
-        /// The UE left the source; with daps its uplink data did.
+        /// Time at which the UE left the source. With `daps` its uplink data moved to the target at
+        /// that time.
         left_s: f64, "s";
-        /// Random access was done.
+        /// Time at which random access to the target was complete.
         entered_s: f64, "s";
-        /// The UE's last message reached the target.
+        /// Time at which the UE's last message of the procedure reached the target.
         completed_s: f64, "s";
-        /// The core switched the path; NaN too where both cells are of one base station.
+        /// Time at which the core network switched the path. NaN if it never did, or if both cells
+        /// belong to one base station.
         switched_s: f64, "s";
-        /// Longest time between two downlink packets at the UE's IP layer around the change, of its
-        /// bearers; NaN where none came.
+        /// Longest downlink interruption of the UE's bearers: time from the last packet at its IP
+        /// layer before the change to the first one after. NaN without such packets.
         downlink_gap_s: f64, "s";
-        /// The same of the uplink behind the base station.
+        /// Longest uplink interruption of the UE's bearers: time from the last packet behind the
+        /// base station before the change to the first one after. NaN without such packets.
         uplink_gap_s: f64, "s";
-        /// Preambles sent.
+        /// Random access preambles that the UE sent.
         preambles: u32, "";
-        /// Downlink packets forwarded with their PDCP sequence numbers; with daps copies of what the source sends too.
+        /// Downlink packets that the source forwarded with their PDCP sequence numbers. With `daps`
+        /// they include copies of packets that the source sent too.
         forwarded_numbered: u32, "packets";
-        /// Downlink packets forwarded without.
+        /// Downlink packets that the source forwarded without a PDCP sequence number.
         forwarded_fresh: u32, "packets";
-        /// Packets of both directions that the change lost, with those of the forwarded ones that links between base
-        /// stations dropped until then; of those that the core sent to both base stations where neither came on.
+        /// Packets of both directions that the change lost. They include forwarded packets that
+        /// links between base stations dropped, and bicast packets that reached the UE from neither
+        /// base station.
         lost_packets: u32, "packets";
-        /// The core began to send to both base stations.
+        /// Time at which the core network began to send each packet to both base stations.
         bicast_s: f64, "s";
-        /// Downlink packets that it sent to both, and the target took.
+        /// Downlink packets that the core network sent to both base stations and the target
+        /// accepted.
         bicast_packets: u32, "packets";
-        /// Those of them that the source has not dropped: the UE gets them twice. With daps PDUs that came over both cells.
+        /// Bicast packets that the source did not drop, so that the UE gets them twice. With
+        /// `daps`: PDCP PDUs that arrived over both cells.
         doubled_packets: u32, "packets";
-        /// Of a conditional handover with early forwarding: copies that the source sent to candidates before it.
+        /// Copies that the source of a conditional handover sent to candidates before the handover,
+        /// with early data forwarding.
         early_copies: u32, "packets";
-        /// Those of them that nobody needed: of candidates that the UE did not come to, and of what it had.
+        /// Early copies that nobody needed: the UE did not come to that candidate, or had the
+        /// packet already.
         useless_copies: u32, "packets";
     }
 }
@@ -221,171 +247,176 @@ table! {
 named! {
     /// A step of radio resource control.
     RrcEvent {
-        /// The condition of an event holds for a neighbour: the time to trigger starts.
+        /// The entering condition of an event holds for a neighbour cell. The time to trigger
+        /// starts.
         ConditionEntered = "condition-entered",
-        /// It does not hold any more.
+        /// The entering condition no longer holds.
         ConditionLeft = "condition-left",
-        /// The UE sends a measurement report.
+        /// The UE sent a measurement report.
         ReportSent = "report-sent",
-        /// The base station has it.
+        /// The base station received the measurement report.
         ReportReceived = "report-received",
-        /// The source asks the target.
+        /// The source asked the target to take the UE.
         HandoverRequest = "handover-request",
-        /// The target has no room.
+        /// The target refused the UE, as it is full.
         HandoverRefused = "handover-refused",
-        /// The source has waited long enough for the target's answer.
+        /// The preparation timeout expired before the target answered.
         PreparationExpired = "preparation-expired",
-        /// The core sends to the target too from now on.
+        /// The core network began to send each packet to both base stations.
         BicastBegan = "bicast-began",
-        /// It does not any more, though the UE is not there.
+        /// The core network stopped sending to the target, as the UE did not come.
         BicastEnded = "bicast-ended",
-        /// The source sends the command, and stops the downlink.
+        /// The source sent the handover command, and stopped the downlink.
         CommandSent = "command-sent",
-        /// The UE has it, and leaves.
+        /// The UE received the handover command, and left the source.
         CommandReceived = "command-received",
-        /// The UE sends a preamble.
+        /// The UE sent a random access preamble.
         PreambleSent = "preamble-sent",
-        /// Contention resolution names another UE, which has sent the same preamble.
+        /// Contention resolution named another UE that sent the same preamble.
         ContentionLost = "contention-lost",
-        /// Without random access: the UE sends its last message with its first grant.
+        /// In a change of cell without random access, the UE sent its last message with its first
+        /// grant.
         FirstUplink = "first-uplink",
-        /// A candidate has heard the preamble that was ordered: its timing advance is known.
+        /// A candidate heard the preamble that was ordered, so that its timing advance is known.
         TimingAcquired = "timing-acquired",
-        /// The UE is in the cell.
+        /// Random access is complete: the UE is in the cell.
         AccessDone = "access-done",
-        /// The target has the UE's last message.
+        /// The target received the UE's last message.
         CompleteReceived = "complete-received",
-        /// The target asks the core for the new path.
+        /// The target asked the core network to switch the path.
         PathSwitchRequest = "path-switch-request",
-        /// The core sends over the new path.
+        /// The core network sends over the new path.
         PathSwitched = "path-switched",
-        /// The source knows that the UE is elsewhere.
+        /// The source knows that the UE left, and released its context.
         ContextReleased = "context-released",
-        /// An end marker is at the target.
+        /// An end marker reached the target.
         EndMarker = "end-marker",
-        /// The source gives the handover up, and goes on.
+        /// The source cancelled the handover, and serves the UE again.
         SourceResumed = "source-resumed",
-        /// The source knows that a candidate takes the UE.
+        /// The source knows that a candidate accepted the UE.
         CandidatePrepared = "candidate-prepared",
-        /// The source tells the UE of its candidates.
+        /// The source sent the list of candidates to the UE.
         CandidatesSent = "candidates-sent",
-        /// The UE has them.
+        /// The UE received the list of candidates.
         CandidatesReceived = "candidates-received",
-        /// The conditions of a candidate are fulfilled: the UE leaves for it.
+        /// The conditions of a candidate hold, and the UE leaves for it.
         ConditionsMet = "conditions-met",
-        /// The source knows that the UE is in a candidate.
+        /// The source knows that the UE is in the target.
         HandoverSuccess = "handover-success",
-        /// The UE leaves the source, which served it beside the target.
+        /// The UE left the source, which had served it beside the target.
         SourceReleased = "source-released",
-        /// A candidate holds no room for the UE any more.
+        /// A candidate no longer holds room for the UE.
         CandidateCancelled = "candidate-cancelled",
-        /// T310 starts.
+        /// The UE detected N310 out-of-sync indications, and T310 started.
         OutOfSync = "out-of-sync",
-        /// T310 stops.
+        /// The link recovered, and T310 stopped.
         InSync = "in-sync",
-        /// The radio link has failed.
+        /// The radio link failed.
         LinkFailure = "link-failure",
-        /// T304, T301 or T300 has expired.
+        /// T304, T301 or T300 expired.
         AccessFailure = "access-failure",
-        /// As many beam failure instances as may be: recovery of the beams begins.
+        /// The UE counted beam-failure-instance-max-count instances. Recovery of the beams begins.
         BeamFailure = "beam-failure",
-        /// beamFailureRecoveryTimer has expired: preambles are not dedicated any more.
+        /// beamFailureRecoveryTimer expired: the UE no longer has a dedicated preamble.
         BeamRecoveryExpired = "beam-recovery-expired",
-        /// The base station has answered the recovery: other beams are in use.
+        /// The base station answered the recovery, and other beams are in use.
         BeamRecovered = "beam-recovered",
-        /// Random access within the cell has sent as many preambles as may be: the radio link has failed.
+        /// Random access within the cell sent the maximum number of preambles, so that the radio
+        /// link failed.
         AccessProblem = "access-problem",
-        /// The UE has selected a cell.
+        /// The UE selected a cell.
         CellSelected = "cell-selected",
-        /// The cell asks the base station that had the UE for its context.
+        /// The selected cell asked the UE's former base station for the context.
         ContextRequest = "context-request",
         /// The connection is re-established.
         Reestablished = "reestablished",
         /// The connection is lost.
         Released = "released",
-        /// The base station tells the UE of another secondary cell.
+        /// The base station sent the UE a reconfiguration of its secondary cells.
         ReconfigurationSent = "reconfiguration-sent",
-        /// A secondary cell is one no more.
+        /// The UE released a secondary cell.
         SecondaryReleased = "secondary-released",
-        /// A secondary cell is one from now on, not yet active.
+        /// The UE added a secondary cell, which is not active yet.
         SecondaryAdded = "secondary-added",
-        /// The link to the cell of the secondary node has failed, as one side finds.
+        /// One side found that the link to the secondary node's cell failed.
         SecondaryFailed = "secondary-failed",
-        /// The master's base station knows of it.
+        /// The master's base station knows that the link to the secondary node failed.
         SecondaryFailureKnown = "secondary-failure-known",
-        /// Nothing came for long: the UE is idle or inactive.
+        /// The base station released the connection of a UE without traffic, which is idle or
+        /// inactive from then on.
         ConnectionReleased = "connection-released",
-        /// An idle or inactive UE has something to send.
+        /// An idle or inactive UE has data to send, and begins to return.
         ReturnBegun = "return-begun",
-        /// It is paged.
+        /// The base station paged the UE.
         Paged = "paged",
-        /// It has its bearers again.
+        /// The UE has its bearers again.
         Connected = "connected",
-        /// The master's base station asks for a cell of a secondary node.
+        /// The master's base station asked for a cell of a secondary node.
         SecondaryRequest = "secondary-request",
-        /// It knows that the cell takes the UE.
+        /// The master's base station knows that the secondary node accepted the UE.
         SecondaryPrepared = "secondary-prepared",
-        /// The cell has no room.
+        /// The secondary node refused the UE, as its cell is full.
         SecondaryRefused = "secondary-refused",
-        /// It has waited long enough for an answer.
+        /// The preparation timeout expired before the secondary node answered.
         SecondaryExpired = "secondary-expired",
-        /// The UE has heard of its other secondary node.
+        /// The UE received the command about its secondary node.
         SecondaryCommand = "secondary-command",
         /// A UE that was idle from the start looks for a cell.
         AttachBegun = "attach-begun",
-        /// The base station has the answer to RRC's setup, with the first message for the core.
+        /// The base station received the answer to the RRC setup, with the first NAS message.
         SetupComplete = "setup-complete",
-        /// The core challenges the UE.
+        /// The core network challenged the UE.
         AuthenticationRequest = "authentication-request",
-        /// The core commands NAS's security.
+        /// The core network sent the NAS security mode command.
         NasSecurityCommand = "nas-security-command",
-        /// The core gives the base station the UE's context.
+        /// The core network gave the base station the UE's context.
         ContextSetupRequest = "context-setup-request",
-        /// The base station commands RRC's security.
+        /// The base station sent the RRC security mode command.
         SecurityCommand = "security-command",
-        /// The base station passes on that the UE is registered.
+        /// The base station sent the registration accept to the UE.
         RegistrationAccept = "registration-accept",
-        /// The core asks for the bearers of a PDU session.
+        /// The core network asked for the bearers of a PDU session.
         SessionSetupRequest = "session-setup-request",
         /// The UE has its bearers.
         Attached = "attached",
-        /// T300 or T3410 has expired, or the link has failed before that.
+        /// T300 or T3410 expired, or the link failed before the UE had its bearers.
         AttachFailed = "attach-failed",
     }
 }
 
 named! {
-    /// How a UE changes cell.
+    /// A procedure by which a UE changes cell.
     #[derive(Default)]
     Procedure {
-        /// By command.
+        /// The source commands the UE to the target.
         #[default]
         Handover = "handover",
-        /// By the UE on its own, to a cell that was prepared.
+        /// The UE leaves by itself for a cell that was prepared.
         Conditional = "conditional",
-        /// By command, while the source serves on.
+        /// The source commands the UE to the target, and serves it on until the target releases it.
         Daps = "daps",
-        /// By a command of MAC, to a cell that was prepared.
+        /// A MAC command switches the UE to a cell that was prepared.
         Ltm = "ltm",
-        /// After a failure, to a cell that was prepared.
+        /// After a failure, the UE enters a cell that was prepared.
         Recovery = "recovery",
-        /// After a failure, with its context.
+        /// After a failure, the UE enters a cell that fetches its context.
         Reestablishment = "reestablishment",
-        /// After the connection was lost.
+        /// After the connection was lost, the UE sets up a new one.
         Setup = "setup",
-        /// Of a UE that was idle from the start; source and target are the cell that it is in then.
+        /// A UE that was idle from the start connects. Source and target are the cell that it
+        /// connects to.
         Attach = "attach",
     }
 }
 
 named! {
-    /// How a change of cell ended.
+    /// The outcome of a change of cell.
     #[derive(Default)]
     HandoverOutcome {
         /// The UE is in the target.
         #[default]
         Success = "success",
-        /// The target had no room.
+        /// The target refused the UE, as it is full.
         Refused = "refused",
         /// The UE did not leave in time.
         Cancelled = "cancelled",
@@ -406,12 +437,12 @@ named! {
 }
 
 impl Direction {
-    /// Zero for the downlink, one for the uplink: an index into pairs.
+    /// Returns zero for the downlink and one for the uplink: an index into pairs.
     #[inline]
     pub const fn index(self) -> usize {
         self as usize
     }
-    /// The other direction.
+    /// Returns the other direction.
     pub const fn opposite(self) -> Direction {
         match self {
             Direction::Downlink => Direction::Uplink,
@@ -421,30 +452,30 @@ impl Direction {
 }
 
 named! {
-    /// Why a bearer lost a packet.
+    /// The cause of the loss of a packet in a bearer.
     RadioDropCause {
-        /// No transport block that the UE could get carries it: in transparent mode it is larger
-        /// than all of them, or the SINR that is given is out of range.
+        /// No transport block can carry the packet. In transparent mode it is larger than all
+        /// blocks, or the given SINR is out of range.
         NoBlock = "no-block",
         /// The RLC buffer was full.
         BufferFull = "buffer-full",
-        /// PDCP's discard timer expired before it was sent.
+        /// PDCP's discard timer expired before the packet was sent.
         DiscardTimer = "discard-timer",
-        /// Active queue management chose it.
+        /// Active queue management dropped the packet.
         Aqm = "aqm",
-        /// A transport block with a part of it failed its last HARQ transmission, and the RLC
-        /// mode does not repeat.
+        /// A transport block with a part of the packet failed its last HARQ transmission, and the
+        /// RLC mode does not retransmit.
         HarqFailure = "harq-failure",
-        /// The receiver gave up waiting for the rest of it.
+        /// The reordering timer expired before the rest of the packet arrived.
         Reordering = "reordering",
-        /// ROHC could not find its header: too much was lost before it.
+        /// ROHC could not decompress the header, as too much was lost before it.
         HeaderCompression = "header-compression",
-        /// The core had no bearer for it: its UE had not attached.
+        /// The core network had no bearer for the packet, as its UE had not attached.
         NotAttached = "not-attached",
-        /// RLC gave up repeating it: radio link failure.
+        /// RLC reached its maximum number of retransmissions: radio link failure.
         LinkFailure = "link-failure",
-        /// It was at the source of a handover that forwards nothing, or sent there without having
-        /// arrived in an RLC mode that does not repeat.
+        /// The packet was at the source of a handover that forwards nothing. Or it was sent there
+        /// in an RLC mode that does not retransmit, and did not arrive.
         Handover = "handover",
     }
 }

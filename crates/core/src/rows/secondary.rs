@@ -6,73 +6,83 @@ use crate::table::{ColumnKind, ColumnSink, ColumnValue};
 use crate::{CellId, Time, UeId, table};
 
 table! {
-    /// An addition, change or release of the secondary node of dual connectivity that has ended, well or not, one row
-    /// each. Times are those of the run; what did not happen is NaN.
+    /// An addition, change, modification or release of the secondary node in dual connectivity, one
+    /// row for each that has ended, with success or without. Times are simulated times, and NaN for
+    /// a step that did not happen.
     pub struct SecondaryChangeRow = "secondary_changes" {
-        /// When it ended.
+        /// Time at which the procedure ended.
         time_s: Time, "s";
-        /// UE.
+        /// UE whose secondary node changed.
         ue: UeId, "";
-        /// addition, change, modification (within the secondary node, or into the same cell again) or release.
+        /// Kind of procedure. `addition`: the UE gets a secondary node. `change`: another base
+        /// station becomes its secondary node. `modification`: another cell of the node serves, or
+        /// the same cell again. `release`: the UE loses its secondary node.
         kind: SecondaryChange, "";
-        /// measurement, handover (of the master's cell) or failure (of the secondary leg).
+        /// Cause of the procedure: `measurement` (a report), `handover` (of the master's cell) or
+        /// `failure` (of the secondary leg).
         cause: SecondaryCause, "";
-        /// Cell of the secondary node before; of an addition that of the master.
+        /// Cell of the secondary node before the procedure. For an addition, the master's cell.
         source: CellId, "";
-        /// Cell that was meant; of a release that which was left.
+        /// Cell of the secondary node that the procedure aims at. For a release, the cell that was
+        /// released.
         target: CellId, "";
-        /// success; refused, as the target was full; cancelled, as an answer did not come or the master's cell was left
-        /// meanwhile; failed, as the UE could not enter the cell.
+        /// Outcome of the procedure. `success`: the procedure was completed. `refused`: the target
+        /// was full. `cancelled`: an answer did not come, or the UE left the master's cell.
+        /// `failed`: the UE could not enter the cell.
         outcome: HandoverOutcome, "";
-        /// The report reached the master's base station, the failure did, or the command of a handover was due.
+        /// Time of the trigger: the measurement report or the failure report reached the master's
+        /// base station, or the command of a handover was due.
         triggered_s: f64, "s";
-        /// The target was asked.
+        /// Time at which the master's base station asked the target.
         requested_s: f64, "s";
-        /// The UE was told.
+        /// Time at which the master's base station sent the RRC command to the UE.
         commanded_s: f64, "s";
-        /// The UE left the old cell.
+        /// Time at which the UE left the old cell.
         left_s: f64, "s";
-        /// Random access was done: the leg carries.
+        /// Time at which random access to the new cell was complete, so that the leg carries data.
         entered_s: f64, "s";
-        /// The UE's answer reached the master's base station.
+        /// Time at which the UE's answer reached the master's base station.
         completed_s: f64, "s";
-        /// How long the UE had no secondary leg, from the old cell or its failure to the new one.
+        /// Time for which the UE had no secondary leg, from leaving the old cell or its failure to
+        /// entering the new one. NaN if it entered none.
         gap_s: f64, "s";
-        /// Preambles sent.
+        /// Random access preambles that the UE sent.
         preambles: u32, "";
-        /// Downlink packets that the old cell was given and had not confirmed: they are sent again on either leg.
+        /// Downlink packets that the old cell had received and not confirmed. They are sent again
+        /// on either leg.
         downlink_again: u32, "packets";
-        /// The same of the uplink.
+        /// Uplink packets that the UE had given to the old leg and that were not confirmed. They
+        /// are sent again on the master's leg.
         uplink_again: u32, "packets";
     }
 }
 
 named! {
-    /// What becomes of a secondary node.
+    /// A kind of change of the secondary node.
     #[derive(Default)]
     SecondaryChange {
-        /// There was none.
+        /// The UE had no secondary node, and gets one.
         #[default]
         Addition = "addition",
-        /// Another base station is it.
+        /// Another base station becomes the secondary node.
         Change = "change",
-        /// Another cell of it serves, or the same anew.
+        /// Another cell of the secondary node serves, or the same cell again.
         Modification = "modification",
-        /// There is none any more.
+        /// The UE loses its secondary node.
         Release = "release",
     }
 }
 
 named! {
-    /// Why it does.
+    /// The cause of a change of the secondary node.
     #[derive(Default)]
     SecondaryCause {
         /// A measurement report.
         #[default]
         Measurement = "measurement",
-        /// The master's cell changed.
+        /// A handover of the master's cell.
         Handover = "handover",
-        /// The secondary leg failed.
+        /// A failure of the secondary leg.
         Failure = "failure",
     }
 }

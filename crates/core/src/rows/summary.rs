@@ -4,7 +4,7 @@
 use crate::table;
 use crate::table::{SummaryRow, Table};
 
-/// Every table that a run is summed up in.
+/// The tables that sum up a run.
 pub const SUMMARY_TABLES: &[Table] = &[
     RunRow::TABLE,
     FlowRow::TABLE,
@@ -21,345 +21,367 @@ pub const SUMMARY_TABLES: &[Table] = &[
     PredictionScoreRow::TABLE,
 ];
 
-/// Every table of what a scenario has before it is run.
+/// The tables of a scenario that need no run.
 pub const SCENARIO_TABLES: &[Table] = &[GeometryRow::TABLE, TrackRow::TABLE, SightRow::TABLE];
 
 table! {
     /// The whole run, in one row.
     pub struct RunRow = "summary" in summary "" {
-        /// The scenario's title.
+        /// Title of the scenario.
         title: String, "";
         /// Seed of the random streams.
         seed: u64, "";
-        /// Simulated time.
+        /// Simulated time at which the run ended.
         duration_s: f64, "s";
-        /// Events that were processed.
+        /// Number of events that the run processed.
         events: u64, "";
         /// Packets that reached an endpoint.
         packets: u64, "packets";
-        /// Digest of the whole trajectory: equal for equal runs, on any machine.
+        /// Digest of the whole trajectory. Equal runs have equal fingerprints on every machine.
         fingerprint: String, "";
     }
 }
 
 table! {
-    /// A flow, one row each. Counts and round-trip times are the data sender's; a multipath flow's
-    /// are over all its paths.
+    /// A flow over the whole run, one row each. Counts and round-trip times are those of the data
+    /// sender. For a multipath flow they cover all paths.
     pub struct FlowRow = "flows" in summary {
-        /// Flow.
+        /// Name of the flow.
         flow: String, "";
-        /// The application.
+        /// Application that the flow carries.
         application: String, "";
-        /// Transport stack of its ends.
+        /// Transport stack of both ends, `udp` for datagrams.
         profile: String, "";
-        /// The sender's congestion control; the coupling of a multipath flow whose paths are
-        /// coupled.
+        /// Congestion control of the data sender. For a multipath flow with coupled paths, the
+        /// coupling. `none` for datagrams.
         congestion_control: String, "";
-        /// Scheduler of a multipath flow; none of another.
+        /// Path scheduler of a multipath flow. Null for other flows.
         scheduler: Option<String>, "";
-        /// When it was to start.
+        /// Simulated time at which the flow starts.
         start_s: f64, "s";
-        /// When its connection was open; none where it never was.
+        /// Simulated time at which the connection was established. Null if it never was.
         established_s: Option<f64>, "s";
-        /// When its first byte reached the receiver's application; none where none did.
+        /// Simulated time at which the first byte reached the receiver's application. Null if no
+        /// byte did.
         first_delivery_s: Option<f64>, "s";
-        /// When its last byte did; none where the transfer has no size or did not come to its end.
+        /// Simulated time at which the last byte of the transfer reached the receiver's
+        /// application. Null if the transfer has no size or did not complete.
         completed_at_s: Option<f64>, "s";
-        /// From its start to its completion; none where there is none.
+        /// Time from the flow's start to its completion. Null if the flow did not complete.
         flow_completion_time_s: Option<f64>, "s";
-        /// Whether the connection was given up.
+        /// True if the connection was given up.
         aborted: bool, "";
         /// Bytes that reached the receiver's application in order.
         delivered_bytes: u64, "bytes";
-        /// Rate of those, from the flow's start to its completion or the end of the run.
+        /// Delivered bytes divided by the time from the flow's start to its completion, or to the
+        /// end of the run.
         goodput_mbps: f64, "Mbit/s";
-        /// Segments with data that were sent, retransmissions included.
+        /// Data segments sent, retransmissions included. For UDP, datagrams sent.
         sent_segments: u64, "segments";
-        /// Segments that were sent again.
+        /// Data segments sent again.
         retransmitted_segments: u64, "segments";
-        /// Retransmission timers that expired.
+        /// Number of expiries of the retransmission timer.
         timeouts: u64, "";
-        /// Times that fast recovery was entered.
+        /// Number of times that the sender entered fast recovery.
         recoveries: u64, "";
-        /// Reductions of the window that were found spurious and undone.
+        /// Number of window reductions that were found spurious and undone.
         undos: u64, "";
-        /// Tail loss probes that were sent.
+        /// Number of tail loss probes sent.
         loss_probes: u64, "";
-        /// Mean over time of the smoothed round-trip time; none before its first sample.
+        /// Mean over time of the smoothed round-trip time. Null before the first sample.
         mean_srtt_s: Option<f64>, "s";
-        /// Mean over the samples of the round-trip time, each acknowledgment that gives one
-        /// counting once; none without a sample.
+        /// Mean of the round-trip time samples, one for each acknowledgment that gives a sample.
+        /// For an echo over UDP, mean of its round trips. Null without a sample.
         mean_rtt_s: Option<f64>, "s";
-        /// Smallest round-trip time of the last 5 minutes; none without a sample.
+        /// Smallest round-trip time; none without a sample.
         min_rtt_s: Option<f64>, "s";
-        /// Largest congestion window; of a multipath flow the sum over its paths.
+        /// Largest congestion window during the flow. For a multipath flow, the sum of the largest
+        /// windows of its paths.
         max_cwnd_segments: f64, "segments";
-        /// Congestion window at the end; of a multipath flow the sum over its paths.
+        /// Congestion window at the end of the run. For a multipath flow, the sum over its paths.
         cwnd_segments: f64, "segments";
-        /// Payload of a full segment; of a multipath flow its first path's.
+        /// Payload of a full segment. For a multipath flow, that of its first path.
         mss_bytes: u32, "bytes";
     }
 }
 
 table! {
-    /// A path of a multipath flow, one row each.
+    /// A path of a multipath flow over the whole run, one row each.
     pub struct PathRow = "paths" in summary {
-        /// Flow that it is a path of.
+        /// Name of the multipath flow.
         flow: String, "";
-        /// Path: the flow's name and the path's number, as in the other tables.
+        /// Path as FLOW/NUMBER, the name that other tables use for it.
         path: String, "";
-        /// Bytes that reached the receiver on this path, in the subflow's order; what came on
-        /// another path before is counted again.
+        /// Bytes that arrived in order on this path's subflow. They include bytes that had already
+        /// arrived on another path.
         arrived_bytes: u64, "bytes";
-        /// Rate of those, from the flow's start to its completion or the end of the run.
+        /// Arrived bytes of this path divided by the time from the flow's start to its completion,
+        /// or to the end of the run.
         goodput_mbps: f64, "Mbit/s";
-        /// New bytes of the connection's stream that were sent on it.
+        /// Bytes of the flow that were sent on this path for the first time.
         sent_bytes: u64, "bytes";
-        /// Bytes sent on it that another path had sent before.
+        /// Bytes sent on this path that another path had sent before. Always zero for kernels,
+        /// which do not report it.
         reinjected_bytes: u64, "bytes";
-        /// Times its window was halved because it held the other paths up.
+        /// Number of times that the path's window was halved because the path held up the others.
+        /// Always zero for kernels, which do not report it.
         penalties: u64, "";
-        /// Segments with data that were sent, retransmissions included.
+        /// Data segments sent on this path, retransmissions included.
         sent_segments: u64, "segments";
-        /// Segments that were sent again on this path.
+        /// Data segments sent again on this path.
         retransmitted_segments: u64, "segments";
-        /// Retransmission timers that expired.
+        /// Number of expiries of the path's retransmission timer.
         timeouts: u64, "";
-        /// Mean over time of the smoothed round-trip time; none before its first sample.
+        /// Mean over time of the path's smoothed round-trip time. Null before the first sample.
         mean_srtt_s: Option<f64>, "s";
-        /// Smallest round-trip time of the last 5 minutes; none without a sample.
+        /// Smallest round-trip time; none without a sample.
         min_rtt_s: Option<f64>, "s";
-        /// Congestion window at the end.
+        /// Congestion window of the path at the end of the run.
         cwnd_segments: f64, "segments";
-        /// Largest congestion window.
+        /// Largest congestion window of the path during the flow.
         max_cwnd_segments: f64, "segments";
     }
 }
 
 table! {
-    /// A direction of a flow of UDP datagrams, one row each: the flow's data, and the answers of an
-    /// echo. Percentiles are nearest ranks, to within 1 %.
+    /// A direction of a flow of UDP datagrams, one row each: the flow's data, or the answers of an
+    /// echo. A percentile is the nearest rank, within 1 %.
     pub struct DatagramsRow = "datagram_flows" in summary {
-        /// Flow.
+        /// Name of the flow.
         flow: String, "";
-        /// Which end receives: receiver, of the flow's data, or sender, of the answers of an echo.
+        /// End of the flow that receives. Data arrive at `receiver`, the answers of an echo at
+        /// `sender`.
         end: String, "";
-        /// Datagrams sent.
+        /// Datagrams sent in this direction.
         sent_datagrams: u64, "datagrams";
-        /// Datagrams that arrived.
+        /// Datagrams that arrived in this direction.
         received_datagrams: u64, "datagrams";
-        /// Datagrams that did not, of those sent before the newest that did (RFC 3550 section 6.4.1);
-        /// what is under way at the end is not lost.
+        /// Datagrams that did not arrive and have a smaller number than the largest that arrived
+        /// (RFC 3550 section 6.4.1). Datagrams still under way at the end do not count.
         lost_datagrams: u64, "datagrams";
-        /// Share of the lost in the lost and the arrived; none where none arrived.
+        /// Lost datagrams divided by the sum of lost and received datagrams. Null if no datagram
+        /// arrived.
         loss_ratio: Option<f64>, "";
         /// Datagrams that arrived after one that was sent later.
         reordered_datagrams: u64, "datagrams";
-        /// Payload that arrived.
+        /// Payload of the datagrams that arrived.
         received_bytes: u64, "bytes";
-        /// Smallest one-way delay; none where none arrived, as of all that follow.
+        /// Smallest one-way delay. Null if no datagram arrived.
         min_delay_s: Option<f64>, "s";
-        /// Mean one-way delay.
+        /// Mean one-way delay. Null if no datagram arrived.
         mean_delay_s: Option<f64>, "s";
-        /// Median one-way delay.
+        /// Median one-way delay. Null if no datagram arrived.
         p50_delay_s: Option<f64>, "s";
-        /// 95th percentile of the one-way delay.
+        /// 95th percentile of the one-way delay. Null if no datagram arrived.
         p95_delay_s: Option<f64>, "s";
-        /// 99th percentile of the one-way delay.
+        /// 99th percentile of the one-way delay. Null if no datagram arrived.
         p99_delay_s: Option<f64>, "s";
-        /// Longest one-way delay.
+        /// Longest one-way delay. Null if no datagram arrived.
         max_delay_s: Option<f64>, "s";
-        /// Interarrival jitter at the end (RFC 3550 section 6.4.1).
+        /// Interarrival jitter at the end of the run (RFC 3550 section 6.4.1). Null if no datagram
+        /// arrived.
         jitter_s: Option<f64>, "s";
-        /// Interruption: longest time without an arrival, between two of them or from the last one to
-        /// the last sending.
+        /// Longest time without an arrival: between two arrivals, or from the last arrival to the
+        /// sending of the last datagram. Null if no datagram arrived.
         longest_gap_s: Option<f64>, "s";
-        /// When that began.
+        /// Simulated time at which the longest time without an arrival began. Null if no datagram
+        /// arrived.
         longest_gap_start_s: Option<f64>, "s";
-        /// Mean round-trip time of an echo; none of another flow, as of all that follow.
+        /// Mean round-trip time of an echo. Null for other flows, and for the direction of the
+        /// requests.
         mean_round_trip_s: Option<f64>, "s";
-        /// Median round-trip time.
+        /// Median round-trip time of an echo. Null for other flows, and for the direction of the
+        /// requests.
         p50_round_trip_s: Option<f64>, "s";
-        /// 95th percentile of the round-trip time.
+        /// 95th percentile of the round-trip time of an echo. Null for other flows, and for the
+        /// direction of the requests.
         p95_round_trip_s: Option<f64>, "s";
-        /// Longest round-trip time.
+        /// Longest round-trip time of an echo. Null for other flows, and for the direction of the
+        /// requests.
         max_round_trip_s: Option<f64>, "s";
     }
 }
 
 table! {
-    /// A direction of a link, one row each.
+    /// A direction of a link over the whole run, one row each.
     pub struct LinkRow = "links" in summary {
-        /// Direction of a link.
+        /// Direction of the link.
         link: String, "";
-        /// Packets that arrived at it, the lost ones included.
+        /// Packets that arrived at the link, lost ones included.
         received_packets: u64, "packets";
-        /// Packets that reached its far end.
+        /// Packets that reached the far end of the link.
         sent_packets: u64, "packets";
-        /// Bytes of those, IP headers included.
+        /// Bytes that reached the far end of the link, IP headers included.
         sent_bytes: u64, "bytes";
-        /// Rate of those, over the whole run.
+        /// Bytes that reached the far end of the link, divided by the length of the run.
         throughput_mbps: f64, "Mbit/s";
-        /// Packets that it marked congestion-experienced.
+        /// Packets that the link marked congestion-experienced.
         marked_packets: u64, "packets";
-        /// Packets that it lost, for whatever cause.
+        /// Packets that the link lost for any cause.
         dropped_packets: u64, "packets";
-        /// Packets that found the queue full.
+        /// Packets lost because the queue was full.
         dropped_queue_full: u64, "packets";
         /// Packets lost at random.
         dropped_random: u64, "packets";
-        /// Packets lost in a blockage that holds none.
+        /// Packets lost in a blockage, on a link that does not hold packets meanwhile.
         dropped_blocked: u64, "packets";
-        /// Packets lost in a blockage because its holding buffer was full.
+        /// Packets lost in a blockage because the holding buffer was full.
         dropped_hold_full: u64, "packets";
         /// Packets that active queue management dropped.
         dropped_aqm: u64, "packets";
-        /// Packets lost at the source of a handover.
+        /// Packets lost because the link was the source of a handover.
         dropped_handover: u64, "packets";
     }
 }
 
 table! {
-    /// The radio access, in one row; none where the scenario has no UE.
+    /// The radio access over the whole run, in one row. There is no row if the scenario has no UE.
     pub struct RadioRow = "radio" in summary "radio" {
-        /// Slots that the cells looked at; those without anything to do are passed over.
+        /// Number of slots that the cells processed. Slots without anything to do are skipped and
+        /// do not count.
         slots: u64, "";
-        /// Scheduling requests that UEs sent.
+        /// Number of scheduling requests that UEs sent.
         scheduling_requests: u64, "";
-        /// Radio link failures: RLC reached its most retransmissions.
+        /// Number of radio link failures of all UEs, for any cause.
         link_failures: u64, "";
     }
 }
 
 table! {
-    /// A direction of a UE's radio interface, one row each.
+    /// A direction of a UE's radio interface over the whole run, one row each.
     pub struct InterfaceRow = "interfaces" in summary {
-        /// Direction of a radio interface.
+        /// Name of the UE and direction.
         interface: String, "";
-        /// Cell that serves it at the end; none where none does.
+        /// Cell that serves the UE at the end of the run. Null if no cell does.
         cell: Option<String>, "";
-        /// Packets that left it at the far end.
+        /// Packets delivered at the far end of the interface.
         delivered_packets: u64, "packets";
-        /// Bytes of those, IP headers included.
+        /// Bytes delivered at the far end of the interface, IP headers included.
         delivered_bytes: u64, "bytes";
-        /// Packets that it lost, for whatever cause.
+        /// Packets that the interface lost for any cause.
         dropped_packets: u64, "packets";
         /// Packets that active queue management dropped.
         dropped_aqm: u64, "packets";
-        /// Packets marked congestion-experienced.
+        /// Packets that the interface marked congestion-experienced.
         marked_packets: u64, "packets";
-        /// Transport blocks that were sent, HARQ retransmissions included.
+        /// Number of transport blocks sent, HARQ retransmissions included.
         transport_blocks: u64, "";
-        /// HARQ retransmissions among them.
+        /// Number of HARQ retransmissions.
         harq_retransmissions: u64, "";
-        /// Transport blocks given up after their last transmission.
+        /// Number of transport blocks given up after their last transmission.
         lost_transport_blocks: u64, "";
-        /// Rate of the delivered bytes, over the time of a flow's goodput: from the start of the first
-        /// flow that begins or ends at the UE to the completion of the last, or the end of the run.
+        /// Delivered bytes divided by the time in which the UE had flows. That time lasts from the
+        /// start of its first flow to the completion of the last, or to the end of the run.
         rate_mbps: f64, "Mbit/s";
     }
 }
 
 table! {
-    /// A direction of a leg of a split bearer, one row each.
+    /// A direction of a leg of a split bearer over the whole run, one row each.
     pub struct LegRow = "legs" in summary {
-        /// Bearer.
+        /// Name of the bearer.
         bearer: String, "";
-        /// downlink or uplink.
+        /// Direction of the data: `downlink` or `uplink`.
         direction: String, "";
         /// Cell of the leg.
         cell: String, "";
-        /// PDCP PDUs that the leg was given.
+        /// PDCP PDUs given to the leg.
         packets: u64, "packets";
-        /// Bytes of those, PDCP headers included.
+        /// Bytes of the PDCP PDUs given to the leg, PDCP headers included.
         bytes: u64, "bytes";
-        /// Those of them that the other leg had first: PDCP duplicates.
+        /// PDCP duplicates among the PDUs given to the leg: another leg had been given them before.
         copies: u64, "packets";
-        /// PDUs that it discarded before it sent anything of them: the other leg had confirmed them,
-        /// or their time was up.
+        /// PDUs that the leg discarded before it sent any part of them: another leg had confirmed
+        /// them, or their discard timer had expired.
         discarded_packets: u64, "packets";
-        /// PDUs that arrived over it and were dropped by PDCP: they were there, or given up.
+        /// PDUs that arrived over the leg and that PDCP dropped: they had already arrived, or PDCP
+        /// no longer waited for them.
         useless_packets: u64, "packets";
-        /// Transport blocks of the UE on the leg, HARQ retransmissions included, whichever bearers
-        /// they carried.
+        /// Number of transport blocks of the UE sent on the leg, for all bearers, HARQ
+        /// retransmissions included.
         transport_blocks: u64, "";
-        /// HARQ retransmissions among them.
+        /// Number of HARQ retransmissions on the leg.
         harq_retransmissions: u64, "";
-        /// For how long those blocks would have taken the whole carrier.
+        /// Time for which the leg's transport blocks would have occupied the whole carrier.
         air_time_s: f64, "s";
     }
 }
 
 table! {
-    /// A direction of a bearer whose headers are compressed, one row each.
+    /// A direction of a bearer with header compression over the whole run, one row each.
     pub struct HeaderCompressionRow = "header_compression" in summary {
-        /// Bearer.
+        /// Name of the bearer.
         bearer: String, "";
-        /// downlink or uplink.
+        /// Direction of the data: `downlink` or `uplink`.
         direction: String, "";
-        /// Headers that were compressed; those that a handover made the sender compress once more count again.
+        /// Number of headers compressed. A header that was compressed again for another cell counts
+        /// again.
         packets: u64, "packets";
-        /// Those of them that were sent whole, in IR packets.
+        /// Number of headers sent whole, in IR packets.
         ir_packets: u64, "packets";
-        /// Their bytes before: IP, TCP or UDP, and options.
+        /// Size of all headers before compression: IP, TCP or UDP, and options.
         header_bytes: u64, "bytes";
-        /// Their bytes as they were sent.
+        /// Size of all headers as they were sent.
         compressed_bytes: u64, "bytes";
-        /// Packets whose header the receiver could not find. They are lost, but for those that were sent again.
+        /// Packets whose header the receiver could not decompress. They are lost, unless RLC or a
+        /// handover sent them again.
         failed_packets: u64, "packets";
-        /// Times that both ends forgot what they knew: handovers, and links that failed.
+        /// Number of resets of the contexts at both ends, by handovers and link failures.
         resets: u64, "";
     }
 }
 
 table! {
-    /// A flow that came to its end, one row each, in the order of completion.
+    /// A flow that completed, one row each, in the order of completion.
     pub struct CompletionRow = "completions" in summary {
-        /// Group of the flow: NAME for the NAME-0, NAME-1, ... that `count` and `arrivals` make;
-        /// a flow that stands alone is its own.
+        /// Group of the flow: NAME for the flows NAME-0, NAME-1, ... that `count` and `arrivals`
+        /// make. A single flow is its own group.
         group: String, "";
-        /// Flow.
+        /// Name of the flow.
         flow: String, "";
-        /// The application.
+        /// Application that the flow carries.
         application: String, "";
-        /// The sender's congestion control.
+        /// Congestion control of the data sender.
         congestion_control: String, "";
-        /// When it was to start.
+        /// Simulated time at which the flow starts.
         start_s: f64, "s";
-        /// When its first byte reached the receiver's application.
+        /// Simulated time at which the first byte reached the receiver's application. Null if the
+        /// flow has no bytes.
         first_byte_s: Option<f64>, "s";
-        /// When its last byte did.
+        /// Simulated time at which the last byte reached the receiver's application.
         completed_at_s: f64, "s";
-        /// From its start to its completion.
+        /// Time from the flow's start to its completion.
         completion_time_s: f64, "s";
-        /// Bytes that it delivered.
+        /// Bytes that the flow delivered.
         size_bytes: u64, "bytes";
-        /// Rate of those over the completion time.
+        /// Delivered bytes divided by the completion time.
         mean_rate_mbps: f64, "Mbit/s";
-        /// Segments that were sent again.
+        /// Data segments sent again.
         retransmitted_segments: u64, "segments";
     }
 }
 
 table! {
-    /// A group of flows of which some came to their end, one row each: how long that took. A
-    /// percentile is the nearest rank, the smallest time that so many did not exceed.
+    /// Completion times of a group of flows, one row for each group with a completed flow. A
+    /// percentile is the nearest rank: the smallest time that at least so many flows did not
+    /// exceed.
     pub struct CompletionTimesRow = "completion_times" in summary {
-        /// Group of the flows.
+        /// Name of the group. NAME stands for the flows NAME-0, NAME-1, ... that `count` and
+        /// `arrivals` make.
         group: String, "";
-        /// Flows in it.
+        /// Number of flows in the group.
         flows: u64, "";
-        /// Of those, how many came to their end.
+        /// Number of flows in the group that completed.
         completed: u64, "";
-        /// Mean completion time.
+        /// Mean completion time of the completed flows.
         mean_s: f64, "s";
-        /// Median completion time.
+        /// Median completion time of the completed flows.
         p50_s: f64, "s";
-        /// 90th percentile.
+        /// 90th percentile of the completion time.
         p90_s: f64, "s";
-        /// 95th percentile.
+        /// 95th percentile of the completion time.
         p95_s: f64, "s";
-        /// 99th percentile.
+        /// 99th percentile of the completion time.
         p99_s: f64, "s";
         /// Longest completion time.
         longest_s: f64, "s";
@@ -367,142 +389,159 @@ table! {
 }
 
 table! {
-    /// A prediction of a blockage and the cut of the path that it was right of, one row each; a prediction
-    /// that came to nothing has no cut, a cut of which nothing was said no prediction.
+    /// A prediction of a blockage and the blockage that it predicted, one row for each. A false
+    /// alarm has no blockage, a missed blockage no prediction.
     pub struct PredictionRow = "predictions" in summary {
-        /// UE.
+        /// UE whose path is meant.
         ue: String, "";
-        /// Cell.
+        /// Cell at the other end of the path.
         cell: String, "";
-        /// Whether the cell served the UE when it was said, or without a prediction when the cut began; of
-        /// others nobody is told.
+        /// True if the cell served the UE at the time of the prediction. Without a prediction, at
+        /// the beginning of the blockage. Only predictions of serving cells are sent to flows.
         serves: bool, "";
-        /// When it was said.
+        /// Simulated time at which the base station made the prediction. Null without a prediction.
         made_s: Option<f64>, "s";
-        /// When the ends of the UE's flows knew.
+        /// Simulated time at which the ends of the UE's flows received the prediction. Null without
+        /// a prediction, or if the cell did not serve the UE.
         told_s: Option<f64>, "s";
-        /// When the path was to be cut.
+        /// Simulated time at which the predicted blockage begins. Null without a prediction.
         starts_s: Option<f64>, "s";
-        /// How long it was to last.
+        /// Predicted length of the blockage. Null without a prediction.
         lasts_s: Option<f64>, "s";
-        /// When the path was cut, to a report.
+        /// Simulated time at which the blockage began, to the nearest report period. Null if there
+        /// was none.
         began_s: Option<f64>, "s";
-        /// How long that lasted; none where it did at the end.
+        /// Length of the blockage, to the nearest report period. Null if there was none, or if it
+        /// still lasted at the end of the run.
         lasted_s: Option<f64>, "s";
     }
 }
 
 table! {
-    /// How good predictions of blockages were, one row for all cells and one for those that serve.
+    /// Quality of the predictions of blockages, one row for all cells and one for serving cells.
     pub struct PredictionScoreRow = "prediction_scores" in summary {
-        /// Of which cells: `all`, or `serving`, of which senders are told.
+        /// Cells that the row covers: `all`, or `serving` for cells that served the UE, whose
+        /// predictions are sent to flows.
         cells: String, "";
-        /// Predictions.
+        /// Number of predictions.
         predictions: u64, "";
-        /// Cuts of paths that began after the first report.
+        /// Number of blockages that began after the first report.
         cuts: u64, "";
-        /// Share of predictions that are right: of a time that overlaps with a cut which had not begun
-        /// when the sender knew.
+        /// Share of predictions that are right: they overlap a blockage that had not begun when the
+        /// sender received the prediction. Null without predictions.
         precision: Option<f64>, "";
-        /// Share of cuts that were predicted so.
+        /// Share of blockages that were predicted before they began. Null without blockages.
         recall: Option<f64>, "";
-        /// Mean time from the sender's knowing to the beginning.
+        /// Mean time from the sender's receipt of the first right prediction to the beginning of
+        /// the blockage. Null without a right prediction.
         lead_s: Option<f64>, "s";
-        /// Root mean square of the error of the beginning.
+        /// Root mean square error of the predicted beginning. Null without a right prediction.
         onset_error_s: Option<f64>, "s";
-        /// Root mean square of the error of the length.
+        /// Root mean square error of the predicted length. Null without a right prediction.
         length_error_s: Option<f64>, "s";
-        /// Mean of the error of the length.
+        /// Mean error of the predicted length. Positive if blockages are predicted too long. Null
+        /// without a right prediction.
         length_bias_s: Option<f64>, "s";
     }
 }
 
 table! {
-    /// Where a UE stands when a run begins, one row each: wideband levels of the downlink without
-    /// small-scale fading, with all cells of its carrier at full power.
+    /// Position and radio level of a UE at the start of a run, one row each. Levels are those of
+    /// the downlink over the whole band, without small-scale fading, with all cells of the carrier
+    /// at full power.
     pub struct GeometryRow = "geometry" in scenario {
-        /// UE.
+        /// Name of the UE.
         ue: String, "";
-        /// Where it is: east.
+        /// Position of the UE to the east.
         x_m: f64, "m";
-        /// Where it is: north.
+        /// Position of the UE to the north.
         y_m: f64, "m";
-        /// Height of its antenna.
+        /// Height of the UE's antenna.
         height_m: f64, "m";
-        /// Cell that it hears best, or the one that it is given; none of a UE whose SINR is given.
+        /// Cell that the UE receives best, or the cell that the scenario names. Null if the
+        /// scenario gives the UE's SINR.
         cell: Option<String>, "";
-        /// Distance on the ground to that cell, or to its nearest image.
+        /// Distance on the ground to the cell, or to its nearest image where the layout repeats.
+        /// Null if the scenario gives the UE's SINR.
         distance_m: Option<f64>, "m";
-        /// Transmitted power over received power, antennas included.
+        /// Transmitted power divided by received power, antennas included. Null if the scenario
+        /// gives the UE's SINR.
         coupling_loss_db: Option<f64>, "dB";
-        /// Signal over noise.
+        /// Ratio of signal to noise. Null if the scenario gives the UE's SINR.
         snr_db: Option<f64>, "dB";
-        /// Signal over interference; none where no other cell is heard.
+        /// Ratio of signal to interference. Null if no other cell is received, or if the scenario
+        /// gives the UE's SINR.
         sir_db: Option<f64>, "dB";
-        /// Signal over interference and noise.
+        /// Ratio of signal to interference and noise. Null if the scenario gives the UE's SINR.
         sinr_db: Option<f64>, "dB";
-        /// Whether the cell is in line of sight.
+        /// True if the cell is in line of sight. Null if the scenario gives the UE's SINR.
         line_of_sight: Option<bool>, "";
     }
 }
 
 table! {
-    /// Where a vehicle, or a UE that is on none, is at a time, one row each.
+    /// Position of a vehicle, or of a UE that is on no vehicle, one row for each and each time
+    /// step.
     pub struct TrackRow = "tracks" in scenario {
-        /// Time.
+        /// Simulated time.
         time_s: f64, "s";
-        /// Group of the vehicle; none of a UE on foot.
+        /// Group of the vehicle. Null for a UE on no vehicle.
         vehicles: Option<String>, "";
-        /// Number of the vehicle in its group.
+        /// Number of the vehicle in its group. Null for a UE on no vehicle.
         vehicle: Option<u64>, "";
-        /// UE on the vehicle, or the UE itself.
+        /// UE on the vehicle, or the UE itself. Null for a vehicle without a UE.
         ue: Option<String>, "";
-        /// Where its middle is: east.
+        /// Position of the middle to the east.
         x_m: f64, "m";
-        /// Where its middle is: north.
+        /// Position of the middle to the north.
         y_m: f64, "m";
-        /// Where it looks, counter-clockwise from east.
+        /// Heading, counter-clockwise from east.
         heading_deg: f64, "deg";
         /// Speed.
         speed_mps: f64, "m/s";
-        /// Length of the vehicle.
+        /// Length of the vehicle. Null for a UE on no vehicle.
         length_m: Option<f64>, "m";
-        /// Width of the vehicle.
+        /// Width of the vehicle. Null for a UE on no vehicle.
         width_m: Option<f64>, "m";
-        /// Height of its roof, or of the UE's antenna.
+        /// Height of the vehicle's roof, or of the UE's antenna.
         height_m: f64, "m";
     }
 }
 
 table! {
-    /// What stands between a UE and a cell at a time, one row each.
+    /// Obstruction of the path between a UE and a cell, one row for each pair and each time step.
     pub struct SightRow = "sights" in scenario {
-        /// Time.
+        /// Simulated time.
         time_s: f64, "s";
-        /// UE.
+        /// Name of the UE.
         ue: String, "";
-        /// Cell.
+        /// Name of the cell.
         cell: String, "";
-        /// Distance in space.
+        /// Distance between the antennas of the cell and the UE.
         distance_m: f64, "m";
-        /// What vehicles in the direct path take from it.
+        /// Loss by vehicles in the direct path.
         vehicles_db: f64, "dB";
-        /// What foliage in the direct path takes from it.
+        /// Loss by foliage in the direct path.
         foliage_db: f64, "dB";
-        /// Whether a building cuts the direct path.
+        /// True if a building obstructs the direct path.
         behind_building: bool, "";
-        /// Signal over noise of the downlink without fading and interference, had the cell served the UE until
-        /// then; this and what follows are none of a UE whose SINR is given.
+        /// Ratio of signal to noise in the downlink without fading and interference, as if the cell
+        /// had served the UE so far. Null if the scenario gives the UE's SINR.
         snr_db: Option<f64>, "dB";
-        /// What blockages of the channel take, but for deafness.
+        /// Loss by the channel's blockages, deafness excluded. Null if the scenario gives the UE's
+        /// SINR.
         blockage_db: Option<f64>, "dB";
-        /// What the other end's looking elsewhere takes.
+        /// Loss because the other end's beam points elsewhere (deafness). Null if the scenario
+        /// gives the UE's SINR.
         deafness_db: Option<f64>, "dB";
-        /// What the age of the beams costs.
+        /// Loss because the beams were aligned some time ago. Null if the scenario gives the UE's
+        /// SINR.
         misalignment_db: Option<f64>, "dB";
-        /// Where the cell's beam points, counter-clockwise from east; none where it is not steered.
+        /// Direction of the cell's beam, counter-clockwise from east. Null if the beam is not
+        /// steered.
         beam_deg: Option<f64>, "deg";
-        /// Whether the beams are being found again, and nothing is received.
+        /// True if beam recovery is under way, so that nothing is received. Null if the scenario
+        /// gives the UE's SINR.
         beam_recovery: Option<bool>, "";
     }
 }

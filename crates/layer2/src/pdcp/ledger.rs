@@ -62,6 +62,10 @@ impl Ledger {
         while (self.entries.front()).is_some_and(|entry| entry.place == Place::Gone) {
             self.entries.pop();
         }
+        debug_assert!(
+            !self.holds(serial),
+            "packet {serial} left and is still inside"
+        );
         true
     }
     /// A packet goes to another base station over links that may drop it. False when it has left before.
@@ -93,6 +97,10 @@ impl Ledger {
                 lost.push(entry.packet);
             }
         }
+        debug_assert!(
+            u64::from(serial) <= self.entries.first(),
+            "a packet before {serial} was not passed"
+        );
     }
     /// Every packet under way is lost.
     pub fn pass_all(&mut self, lost: &mut Vec<PacketId>) {

@@ -9,13 +9,13 @@ fadeout_core::choices! {
     /// Who puts packets in order.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     enum Reordering {
-        /// NR reorders at PDCP, LTE at RLC.
+        /// PDCP reorders in NR, RLC in LTE.
         ByGeneration = "by-generation",
-        /// PDCP.
+        /// PDCP reorders.
         InOrder = "in-order",
-        /// Nobody.
+        /// Nothing reorders.
         OutOfOrder = "out-of-order",
-        /// RLC.
+        /// RLC reorders.
         FromRlc = "from-rlc",
     }
 }
@@ -24,9 +24,9 @@ fadeout_core::choices! {
     /// headerCompression.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     enum HeaderCompression {
-        /// Headers go as they are.
+        /// Headers are not compressed.
         NotUsed = "not-used",
-        /// ROHC, of TCP (profile 0x0006) and UDP (0x0102) over IP.
+        /// ROHC compresses headers of TCP (profile 0x0006) and UDP (0x0102) over IP.
         Rohc = "rohc",
     }
 }
@@ -35,23 +35,27 @@ fadeout_core::parameters! {
     /// The parameters of PDCP that a scenario may give.
     #[derive(Clone, Copy, PartialEq, Debug)]
     struct PdcpParameters {
-        /// Order of delivery. NR reorders at PDCP, LTE at RLC.
+        /// Order of delivery. `by-generation`: PDCP reorders in NR, RLC in LTE. `in-order`: PDCP
+        /// reorders. `from-rlc`: RLC reorders. `out-of-order`: nothing reorders.
         delivery: Reordering = choice(Reordering::NAMES, "by-generation"),
-        /// How long a gap is waited for where PDCP reorders.
+        /// Time for which PDCP waits for a missing packet when it reorders (t-Reordering).
         t_reordering: Span = span("100 ms"),
-        /// A packet that was not sent within it is dropped; zero is infinity.
+        /// Time after which PDCP drops a packet that was not sent (discardTimer). Zero means never.
         discard_timer: Span = span("0 ms"),
-        /// Whether the headers of TCP, UDP and IP are compressed, in both directions. Not with out-of-order
-        /// delivery, a split bearer, RLC's transparent mode or procedure daps.
+        /// Compression of the headers of TCP, UDP and IP in both directions. It does not work with
+        /// out-of-order delivery, a split bearer, RLC's transparent mode or `procedure = "daps"`.
         header_compression: HeaderCompression = choice(HeaderCompression::NAMES, "not-used"),
-        /// Flows whose headers are known at a time, beside one; more of them take contexts from each other.
+        /// Largest context identifier (maxCID). `max-cid` + 1 flows can have a compression context
+        /// at a time. Further flows take over the contexts of others.
         max_cid: u32 = integer((1, 16_383, ""), "15"),
-        /// How often the compressor sends what is new before it relies on it: whole headers first.
+        /// Number of times that the compressor sends a changed header field before it relies on it.
+        /// A new flow starts with whole headers.
         rohc_repetitions: u32 = integer((1, 16, ""), "4"),
-        /// After how long a whole header is sent again, in case the receiver has lost track; zero is never.
+        /// Time after which a whole header is sent again, in case the decompressor has lost its
+        /// context. Zero means never.
         rohc_refresh: Span = span("500 ms"),
-        /// Whether what is known of headers outlasts a handover within a base station; with LTE in
-        /// unacknowledged mode alone. Else handovers begin with whole headers.
+        /// True if contexts survive a handover within a base station (drb-ContinueROHC). With LTE
+        /// this needs unacknowledged mode. If false, a handover starts with whole headers.
         drb_continue_rohc: bool = flag("false"),
     }
 }

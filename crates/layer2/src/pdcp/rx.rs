@@ -121,6 +121,42 @@ impl Rx {
         if self.expires_at.is_never() {
             self.start_timer(now);
         }
+        self.assert_invariants();
+    }
+
+    /// Asserts the order RX_DELIV <= RX_REORD <= RX_NEXT of the COUNTs, and that the packets
+    /// held are in the window. Looks at the whole of a short window.
+    ///
+    /// Standard: TS 38.323 §7.1.
+    #[inline]
+    fn assert_invariants(&self) {
+        let (first, end) = (self.window.first(), self.window.end());
+        debug_assert!(
+            end - first <= 2 * self.space.window,
+            "the window holds {} COUNTs",
+            end - first
+        );
+        debug_assert!(
+            self.expires_at.is_never() || (first < self.rx_reord && self.rx_reord <= end),
+            "reordering ends at {}, in a window from {first} to {end}",
+            self.rx_reord
+        );
+        debug_assert!(
+            u64::from(self.held) <= end - first,
+            "{} SDUs are held in a window of {}",
+            self.held,
+            end - first
+        );
+        debug_assert!(
+            !matches!(self.delivery, Delivery::OutOfOrder(_)) || self.held == 0,
+            "an SDU is held that was delivered"
+        );
+        debug_assert!(
+            end - first > 16
+                || matches!(self.delivery, Delivery::OutOfOrder(_))
+                || (first..end).filter(|&n| self.window[n].is_here).count() == self.held as usize,
+            "the SDUs held are not those in the window"
+        );
     }
 
     /// RLC handed up a PDU because it is re-established. Where RLC keeps the order, it waits for the
@@ -140,6 +176,7 @@ impl Rx {
         self.window.extend_to(count + 1);
         self.window[count] = Stored { sdu, is_here: true };
         self.held += 1;
+        self.assert_invariants();
     }
 
     /// A PDU that RLC delivers in order after some were stored: it ends the wait for all below it,
@@ -217,6 +254,7 @@ impl Rx {
         }
         self.deliver_run(out);
         self.start_timer(now);
+        self.assert_invariants();
     }
 
     /// Whether packets are held back until those before them arrive.
@@ -268,6 +306,7 @@ impl Rx {
         if is_here {
             self.passed = sdu.serial + 1;
             if !matches!(self.delivery, Delivery::OutOfOrder(_)) {
+                debug_assert!(self.held > 0, "an SDU is delivered that was not held");
                 out.push(sdu);
                 self.held -= 1;
             }

@@ -77,7 +77,12 @@ impl Tx {
         if rlc.push_sdu(sdu).is_err() {
             return Err(packet);
         }
-        ledger.enter(packet);
+        let serial = ledger.enter(packet);
+        debug_assert!(
+            serial == sdu.serial,
+            "an SDU has number {}, and its packet {serial}",
+            sdu.serial
+        );
         self.tx_next = self.tx_next.wrapping_add(1);
         Ok(sdu)
     }
@@ -110,6 +115,10 @@ impl Tx {
         while self.wake_at(rlc) <= now {
             dropped.extend(rlc.drop_head(now));
         }
+        debug_assert!(
+            self.wake_at(rlc) > now,
+            "an SDU is kept beyond its discard timer"
+        );
     }
 
     /// When the next discardTimer expires.

@@ -119,6 +119,19 @@ impl TransportBlock {
     /// Adds a PDU with one part. `overhead` is the MAC subheader.
     #[inline]
     pub(super) fn push(&mut self, mut pdu: Pdu, part: SduPart, overhead: u32) {
+        debug_assert!(
+            part.len <= pdu.size,
+            "{} bytes of an SDU in a PDU of {}",
+            part.len,
+            pdu.size
+        );
+        debug_assert!(
+            part.offset + part.len <= part.sdu.size,
+            "a PDU carries bytes {} to {} of an SDU of {}",
+            part.offset,
+            part.offset + part.len,
+            part.sdu.size
+        );
         pdu.first = self.parts.len() as u32;
         pdu.count = 1;
         self.parts.push(part);

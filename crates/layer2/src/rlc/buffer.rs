@@ -99,8 +99,15 @@ impl TxBuffer {
         if !self.has_room(sdu.size) {
             return Err(sdu);
         }
+        debug_assert!(sdu.size > 0, "an SDU of no bytes waits");
         self.bytes += u64::from(sdu.size);
         self.sdus.push(sdu);
+        debug_assert!(
+            self.bytes <= self.limit,
+            "{} bytes wait in a buffer of {}",
+            self.bytes,
+            self.limit
+        );
         Ok(())
     }
     /// Puts an SDU behind the others whatever the limit: it was in the buffer before.
@@ -113,6 +120,11 @@ impl TxBuffer {
     pub(super) fn pop(&mut self) -> Option<Sdu> {
         let mut sdu = self.sdus.pop()?;
         self.bytes -= u64::from(sdu.size);
+        debug_assert!(
+            !self.sdus.is_empty() || self.bytes == 0,
+            "{} bytes wait in no SDU",
+            self.bytes
+        );
         sdu.count = sdu.count.wrapping_sub(self.gaps);
         Some(sdu)
     }
@@ -120,6 +132,10 @@ impl TxBuffer {
     pub(super) fn drop_head(&mut self) -> Option<Sdu> {
         let sdu = self.pop()?;
         self.gaps += u32::from(self.closes_gaps);
+        debug_assert!(
+            self.settled_to <= self.sdus.end() + 1,
+            "the queue management has looked at SDUs to come"
+        );
         Some(sdu)
     }
     /// Drops heads as `aqm` wants and shows the first that stays.

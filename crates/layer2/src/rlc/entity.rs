@@ -288,6 +288,11 @@ impl Entity {
                 tx.pull(&mut pull);
             }
         }
+        debug_assert!(
+            block.bytes - before <= grant,
+            "{} bytes are taken of a grant of {grant}",
+            block.bytes - before
+        );
         block.bytes - before
     }
 
@@ -359,6 +364,10 @@ impl Entity {
                 rx.reception.on_wake(now);
             }
         }
+        debug_assert!(
+            self.wake_at() > now,
+            "an entity that was woken at {now} left something undone"
+        );
     }
 
     /// When the next timer expires.

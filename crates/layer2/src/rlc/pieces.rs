@@ -41,6 +41,10 @@ pub(super) enum Insertion {
 impl Pieces {
     pub(super) fn open(&mut self) -> u32 {
         if let Some(id) = self.free.pop() {
+            debug_assert!(
+                self.lists[id as usize].ranges.is_empty(),
+                "list {id} is given out and holds something"
+            );
             return id;
         }
         self.lists.push(List::default());
@@ -50,11 +54,20 @@ impl Pieces {
         let list = &mut self.lists[id as usize];
         list.ranges.clear();
         list.end = None;
+        debug_assert!(
+            self.free.len() < self.lists.len(),
+            "list {id} is given back a second time"
+        );
         self.free.push(id);
     }
     /// Adds `start .. end`.
     pub(super) fn insert(&mut self, id: u32, start: u32, end: u32, is_last: bool) -> Insertion {
+        debug_assert!(start < end, "a segment from {start} to {end}");
         let list = &mut self.lists[id as usize];
+        debug_assert!(
+            list.end.is_none_or(|known| end <= known),
+            "a segment ends at {end}, behind the last one"
+        );
         if is_last {
             list.end = Some(end);
         }
@@ -71,6 +84,10 @@ impl Pieces {
             ranges[from] = merged;
             ranges.drain(from + 1..to);
         }
+        debug_assert!(
+            ranges.windows(2).all(|pair| pair[0].1 < pair[1].0),
+            "ranges touch or are out of order"
+        );
         if ranges.len() == 1 && ranges[0].0 == 0 && Some(ranges[0].1) == list.end {
             Insertion::Complete
         } else {

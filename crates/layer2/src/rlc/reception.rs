@@ -116,6 +116,7 @@ impl Reception {
                 self.report.delay(number);
             }
         }
+        self.assert_invariants();
     }
 
     /// Whether bytes of a number in the window are missing before others that are here. LTE counts
@@ -172,12 +173,45 @@ impl Reception {
         if self.has_gap_from(self.decided) {
             self.start_timer(now);
         }
+        self.assert_invariants();
+        debug_assert!(self.wake_at() > now, "a timer is left in the past");
     }
 
     /// When a timer expires or a STATUS PDU that is held back becomes due.
     #[inline]
     pub(super) fn wake_at(&self) -> Time {
         self.expires_at.min(self.report.wake_at())
+    }
+
+    /// Asserts the order of the receiving window's variables: RX_Next <= RX_Highest_Status <=
+    /// RX_Next_Highest.
+    ///
+    /// Standard: TS 38.322 §7.1.
+    #[inline]
+    fn assert_invariants(&self) {
+        let (first, end) = (self.window.first(), self.window.end());
+        debug_assert!(
+            first <= self.decided && self.decided <= end,
+            "what is decided ends at {}, in a window from {first} to {end}",
+            self.decided
+        );
+        debug_assert!(
+            end - first <= self.space.window,
+            "the receiving window holds {} PDUs",
+            end - first
+        );
+        debug_assert!(
+            first == end || self.window[first] != Received::All,
+            "the window begins with a PDU that is there"
+        );
+        debug_assert!(
+            self.expires_at.is_never() || self.trigger <= end,
+            "the timer waits for a PDU beyond the window"
+        );
+        debug_assert!(
+            self.expires_at.is_never() || first < end,
+            "the timer runs and nothing is missing"
+        );
     }
 
     /// From when on a STATUS PDU is to be sent.

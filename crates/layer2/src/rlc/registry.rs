@@ -12,7 +12,7 @@ const BUFFER: Parameter = number(
     (1500.0, 1e12, "bytes"),
     text("nr-am", Column::Buffer),
     "Limit of the transmission buffer. Below the bandwidth-delay product it costs throughput, far \
-     above it delay. LTE's default is the same.",
+     above it adds delay. LTE and NR have the same default.",
 )
 .depending();
 /// Of transparent mode, which carries little.
@@ -24,16 +24,16 @@ const AQM: Parameter = named(
     "aqm",
     "aqm",
     "drop-tail",
-    "Queue management of the transmission buffer, downlink and uplink. Its delay is that of SDUs of \
-     which nothing was sent; it includes the wait for a slot and, uplink, for a grant, which a \
-     target has to exceed.",
+    "Queue management of the transmission buffer, in downlink and uplink. It sees the delay of \
+     SDUs of which nothing was sent yet. That delay includes the wait for a slot, and for a grant \
+     in the uplink, so that a target must exceed it.",
 );
 const T_REASSEMBLY: Parameter = span(
     "t-reassembly",
     text("nr-am", Column::TReassembly),
     const_text!(
-        "t-Reassembly of NR, t-Reordering of LTE: how long a gap may be HARQ's. With LTE's \
-         acknowledged mode the default is ",
+        "Reordering time: t-Reassembly of NR, t-Reordering of LTE. It is the time for which a gap \
+         may be due to HARQ. With LTE's acknowledged mode the default is ",
         text("lte-am", Column::TReassembly),
         " (TS 36.508)."
     ),
@@ -66,7 +66,7 @@ impl Registered<Generation> for Acknowledged {
     const ENTRY: Entry = Entry::new(
         "am",
         "RLC",
-        "Acknowledged mode: what is lost is sent again.",
+        "Acknowledged mode: RLC retransmits lost data.",
         "TS 38.322 and TS 36.322 clause 5.2.3",
     )
     .with_parameters(&[
@@ -77,7 +77,8 @@ impl Registered<Generation> for Acknowledged {
             "t-poll-retransmit",
             text("nr-am", Column::TPollRetransmit),
             const_text!(
-                "After a poll without an answer, poll again. With LTE the default is ",
+                "Time without an answer to a poll after which RLC polls again (t-PollRetransmit). \
+                 With LTE the default is ",
                 text("lte-am", Column::TPollRetransmit),
                 "."
             ),
@@ -87,7 +88,8 @@ impl Registered<Generation> for Acknowledged {
             "t-status-prohibit",
             text("nr-am", Column::TStatusProhibit),
             const_text!(
-                "Least time between status reports. With LTE the default is ",
+                "Smallest time between two status reports (t-StatusProhibit). With LTE the default \
+                 is ",
                 text("lte-am", Column::TStatusProhibit),
                 "."
             ),
@@ -98,7 +100,7 @@ impl Registered<Generation> for Acknowledged {
             (1, 65_536, "PDUs"),
             text("nr-am", Column::PollPdu),
             const_text!(
-                "Poll after so many PDUs. With LTE the default is ",
+                "Number of PDUs after which RLC polls (pollPDU). With LTE the default is ",
                 text("lte-am", Column::PollPdu),
                 "."
             ),
@@ -109,8 +111,8 @@ impl Registered<Generation> for Acknowledged {
             (1, 32, ""),
             text("nr-am", Column::MaxRetxThreshold),
             const_text!(
-                "Retransmissions of one PDU that make a radio link failure. With LTE the default \
-                 is ",
+                "Number of retransmissions of one PDU that cause a radio link failure \
+                 (maxRetxThreshold). With LTE the default is ",
                 text("lte-am", Column::MaxRetxThreshold),
                 "."
             ),
@@ -145,7 +147,7 @@ impl Registered<Generation> for Unacknowledged {
     const ENTRY: Entry = Entry::new(
         "um",
         "RLC",
-        "Unacknowledged mode: what HARQ loses is lost.",
+        "Unacknowledged mode: data that HARQ loses stays lost.",
         "TS 38.322 and TS 36.322 clause 5.2.2",
     )
     .with_parameters(&[BUFFER, AQM, T_REASSEMBLY]);
@@ -173,7 +175,7 @@ impl Registered<Generation> for Transparent {
     const ENTRY: Entry = Entry::new(
         "tm",
         "RLC",
-        "Transparent mode: no header, no segmentation.",
+        "Transparent mode: no headers and no segmentation.",
         "TS 38.322 and TS 36.322 clause 5.2.1",
     )
     .with_parameters(&[SMALL_BUFFER, AQM]);

@@ -50,6 +50,12 @@ impl Report {
     /// Everything below `decided` is now known to be received or missing.
     #[inline]
     pub(super) fn on_decided(&mut self, now: Time, decided: u64) {
+        debug_assert!(
+            self.delayed.0 <= self.delayed.1,
+            "polls wait from {} to {}",
+            self.delayed.0,
+            self.delayed.1
+        );
         if self.delayed.0 < decided {
             self.trigger(now);
             let high = self.delayed.1;
@@ -76,6 +82,7 @@ impl Report {
     }
     /// A STATUS PDU was sent.
     pub(super) fn on_sent(&mut self, now: Time) {
+        debug_assert!(self.is_due(now), "a STATUS PDU leaves that was not due");
         self.is_triggered = false;
         self.prohibited_until = now.saturating_add(self.t_status_prohibit);
     }

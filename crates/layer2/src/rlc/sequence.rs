@@ -29,6 +29,10 @@ impl SnSpace {
     /// The number at or above `base` whose SN field is `sn`.
     #[inline]
     pub(crate) fn extend(&self, sn: u32, base: u64) -> u64 {
+        debug_assert!(
+            u64::from(sn) <= self.mask,
+            "sequence number {sn} has more bits than are sent"
+        );
         base + (u64::from(sn).wrapping_sub(base) & self.mask)
     }
 }
@@ -75,6 +79,10 @@ impl<T: Copy + Default> Window<T> {
         if self.end - self.first == self.slots.len() as u64 {
             self.grow();
         }
+        debug_assert!(
+            self.end - self.first < self.slots.len() as u64,
+            "the window has no room"
+        );
         let slot = self.slot(self.end);
         self.slots[slot] = item;
         self.end += 1;
@@ -101,6 +109,10 @@ impl<T: Copy + Default> Window<T> {
             slots[number as usize & (size - 1)] = self.slots[self.slot(number)];
         }
         self.slots = slots;
+        debug_assert!(
+            self.slots.len().is_power_of_two(),
+            "a slot is found by masking"
+        );
     }
 }
 

@@ -79,6 +79,11 @@ impl<T: Copy + Default> Unacked<T> {
     }
     #[inline]
     pub(super) fn push(&mut self, item: T, len: u32) {
+        debug_assert!(
+            self.window_left() > 0,
+            "a PDU leaves beyond the transmitting window"
+        );
+        debug_assert!(len > 0, "a PDU of no bytes is kept");
         self.window.push(Sent {
             item,
             len,
@@ -121,6 +126,12 @@ impl<T: Copy + Default> Unacked<T> {
     pub(super) fn on_retransmitted(&mut self, len: u32) {
         let first = self.pieces.first();
         let piece = &mut self.pieces[first];
+        debug_assert!(
+            len > 0 && len <= piece.end - piece.start,
+            "{len} bytes of a piece from {} to {} are sent again",
+            piece.start,
+            piece.end
+        );
         let sent = &mut self.window[piece.number];
         piece.start += len;
         sent.pending_bytes -= len;
@@ -130,6 +141,37 @@ impl<T: Copy + Default> Unacked<T> {
             self.pending_pieces -= 1;
             self.pieces.pop();
         }
+        self.assert_invariants();
+    }
+
+    /// Asserts that the PDUs in the window agree with the list of bytes to send again. Looks at
+    /// the whole of a short window.
+    fn assert_invariants(&self) {
+        let (first, end) = (self.window.first(), self.window.end());
+        debug_assert!(
+            end - first <= self.space.window,
+            "{} PDUs are outstanding, more than the window",
+            end - first
+        );
+        debug_assert!(
+            (self.pending_bytes == 0) == (self.pending_pieces == 0),
+            "{} bytes in {} pieces are to be sent again",
+            self.pending_bytes,
+            self.pending_pieces
+        );
+        let pending = |number| u64::from(self.window[number].pending_bytes);
+        debug_assert!(
+            end - first > 16 || (first..end).map(pending).sum::<u64>() == self.pending_bytes,
+            "the bytes to be sent again are not those of the PDUs"
+        );
+        debug_assert!(
+            self.pending_pieces <= self.pieces.len() as u64,
+            "pieces are to be sent again that do not wait"
+        );
+        debug_assert!(
+            first == end || !self.window[first].is_acked,
+            "the window begins with an acknowledged PDU"
+        );
     }
 
     /// A STATUS PDU arrived. Returns the number that ACK_SN names; `None` when it is older than
@@ -161,6 +203,7 @@ impl<T: Copy + Default> Unacked<T> {
             first += 1;
         }
         self.window.advance_to(first);
+        self.assert_invariants();
         Some(ack)
     }
 
@@ -209,6 +252,10 @@ impl<T: Copy + Default> Unacked<T> {
         self.pending_bytes += u64::from(end - start);
         self.pending_pieces += 1;
         self.pieces.push(Piece { number, start, end });
+        debug_assert!(
+            self.window[number].pending_bytes <= self.window[number].len,
+            "more of PDU {number} is to be sent again than it has"
+        );
     }
 }
 

@@ -86,6 +86,10 @@ impl Corresponding {
             return false;
         }
         self.miss_below(number);
+        debug_assert!(
+            self.received.back().is_none_or(|last| last.number < number),
+            "PDU {number} comes after a later one"
+        );
         self.expected = number + 1;
         self.has_news = true;
         self.received.push(Received {
@@ -123,6 +127,10 @@ impl Corresponding {
         {
             self.unsent += 1;
         }
+        debug_assert!(
+            self.unsent <= self.received.end(),
+            "PDUs were sent that have not come"
+        );
     }
 
     fn miss_below(&mut self, number: u64) {
@@ -156,6 +164,7 @@ impl Corresponding {
         }
         let is_new = bytes > 0;
         let discarded = self.discarded.min(bytes);
+        debug_assert!(discarded <= bytes, "more was discarded than has gone");
         self.discarded -= discarded;
         bytes -= discarded;
         let period = self.config.status_period;
@@ -177,6 +186,7 @@ impl Corresponding {
         };
         for number in self.lost.first()..self.lost.end() {
             let range = &mut self.lost[number];
+            debug_assert!(range.first < range.end, "an empty range was lost");
             if !status.name_lost((range.first, range.end)) {
                 // What is lost may not pass for delivered.
                 if range.told == 0 {

@@ -101,6 +101,7 @@ impl Hosting {
         if self.outstanding == 0 {
             self.heard_at = now;
         }
+        debug_assert!(sdu.size > 0, "a PDU of no bytes is sent to the node");
         self.outstanding += u64::from(sdu.size);
         self.unsent += u64::from(sdu.size);
         self.kept.push(Kept {
@@ -159,6 +160,27 @@ impl Hosting {
             }
             self.kept.pop();
         }
+        self.assert_invariants();
+    }
+
+    /// Asserts that the bytes outstanding are those of the PDUs kept. Looks at the whole of a
+    /// short list.
+    fn assert_invariants(&self) {
+        let numbers = self.kept.first()..self.kept.end();
+        let here = |number| self.pdu(number).map_or(0, |sdu| u64::from(sdu.size));
+        debug_assert!(
+            self.kept.len() > 16 || numbers.map(here).sum::<u64>() == self.outstanding,
+            "{} bytes are outstanding, and the PDUs kept have others",
+            self.outstanding
+        );
+        debug_assert!(
+            !self.kept.is_empty() || self.outstanding == 0,
+            "bytes are outstanding in no PDU"
+        );
+        debug_assert!(
+            self.unsent_from <= self.kept.end(),
+            "PDUs were sent on that are still to come"
+        );
     }
 
     /// RLC of the other node has begun to send each frame below this number.
@@ -175,6 +197,10 @@ impl Hosting {
     fn give_up(&mut self, number: u64) -> Option<Sdu> {
         let sdu = self.pdu(number)?;
         self.kept[number].is_gone = true;
+        debug_assert!(
+            u64::from(sdu.size) <= self.outstanding,
+            "a PDU is given up that is not outstanding"
+        );
         self.outstanding -= u64::from(sdu.size);
         Some(sdu)
     }

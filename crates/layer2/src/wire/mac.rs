@@ -44,6 +44,11 @@ pub(super) fn write_nr<'a>(
         out.bytes.extend([nr::LONG_BSR, 2, 0b1, index]);
     }
     let size = load.size as usize;
+    debug_assert!(
+        size == 0 || out.bytes.len() <= size,
+        "{} bytes are written into a transport block of {size}",
+        out.bytes.len()
+    );
     if out.bytes.len() < size {
         out.bytes.push(nr::PADDING);
         out.bytes.resize(size, 0);
@@ -98,6 +103,11 @@ pub(super) fn write_lte<'a>(
             rlc::write(out, load, &run, pdu);
         }
     }
+    debug_assert!(
+        size == 0 || out.bytes.len() <= size,
+        "{} bytes are written into a transport block of {size}",
+        out.bytes.len()
+    );
     if out.bytes.len() < size {
         out.bytes.resize(size, 0);
     }

@@ -37,6 +37,7 @@ impl Link {
                 give(carried.arrives_at, pool.take(carried.packet));
             }
         }
+        self.assert_conserved();
     }
 
     /// At the far end: a packet is on its way, and arrives then. They come in the order of their arrivals.

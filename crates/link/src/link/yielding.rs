@@ -34,7 +34,12 @@ impl Link {
             out.extend(next.map(|queued| queued.packet));
         }
         self.stats.packets_taken += (out.len() - first) as u64;
+        debug_assert!(
+            managed.bytes() == 0,
+            "bytes wait in a link that was emptied"
+        );
         self.managed = Some(managed);
+        self.assert_conserved();
     }
 
     /// Begins nothing more until [`open`](Self::open), and keeps what waits.
@@ -93,10 +98,15 @@ impl Link {
         probe: &mut impl Probe,
     ) {
         if was_inside {
+            debug_assert!(
+                self.stats.packets_taken > 0,
+                "a packet is lost that was never taken out"
+            );
             self.stats.packets_taken -= 1;
         } else {
             self.count_in(&pool[packet]);
         }
         self.drop_packet(now, packet, DropCause::Handover, pool, probe);
+        self.assert_conserved();
     }
 }

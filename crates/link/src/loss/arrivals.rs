@@ -89,6 +89,13 @@ impl Counted {
     #[inline]
     pub(crate) fn is_lost(&mut self) -> bool {
         self.arrived += 1;
+        debug_assert!(
+            self.arrivals
+                .ordinals
+                .get(self.next)
+                .is_none_or(|&next| next >= self.arrived),
+            "a listed arrival was passed over"
+        );
         let is_lost = self.arrivals.ordinals.get(self.next) == Some(&self.arrived);
         self.next += usize::from(is_lost);
         is_lost
@@ -127,7 +134,7 @@ mod tests {
         };
         assert_eq!(
             error("1\n# two\nx\n"),
-            "line 3: found \"x\"; expected an arrival's ordinal, a whole number from 1 on"
+            "line 3: found \"x\"; expected the ordinal of an arrival, a whole number from 1 on"
         );
         assert!(error("0").starts_with("line 1: found \"0\""));
         assert!(error("-1").starts_with("line 1: found \"-1\""));
@@ -135,7 +142,7 @@ mod tests {
         assert!(error("99999999999999999999").starts_with("line 1"));
         assert_eq!(
             error("4\n4\n"),
-            "line 2: 4 comes after 4; expected ordinals that increase"
+            "line 2: 4 comes after 4; expected increasing ordinals"
         );
     }
 

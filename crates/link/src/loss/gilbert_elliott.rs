@@ -66,6 +66,10 @@ impl Chain {
         } else {
             (p.loss_good, p.good_to_bad)
         };
+        debug_assert!(
+            (0.0..=1.0).contains(&loss) && (0.0..=1.0).contains(&leave),
+            "probabilities of {loss} and {leave}"
+        );
         let lost = self.stream.chance(loss);
         self.is_bad ^= self.stream.chance(leave);
         lost

@@ -21,7 +21,7 @@ impl Registered<Rate> for BiasedConfig {
     const ENTRY: Entry = Entry::new(
         "biased",
         "passive",
-        "Drop-tail that drops packets marked expendable first, for TCP-Casablanca.",
+        "Drop-tail that first drops packets marked as expendable, for TCP-Casablanca.",
         "Biaz, Vaidya, IEEE/ACM ToN 13(3), 2005",
     );
 

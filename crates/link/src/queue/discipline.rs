@@ -12,8 +12,9 @@ fadeout_core::registry! {
     /// Every queue discipline that a scenario can name.
     pub static QUEUE_DISCIPLINES;
 
-    /// Which packets a queue drops or marks, and the order in which they leave. `rate` is the
-    /// link's mean rate: RED takes the time of a typical packet from it.
+    /// A queue discipline, which decides which packets a queue drops or marks, and the order in
+    /// which they leave. `rate` is the link's mean rate: RED takes the time of a typical packet
+    /// from it.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub enum QueueDiscipline(rate: Rate = Rate::from_bits_per_sec(10_000_000));
 

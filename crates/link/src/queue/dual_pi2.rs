@@ -19,9 +19,9 @@ fadeout_core::choices! {
     /// Which queue is served when both wait (RFC 9332 section 4.2.2).
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum DualPi2Scheduler {
-        /// Weighted round robin: the low-latency queue first, and a share for the classic one.
+        /// Weighted round robin: the low-latency queue first, with a share for the classic queue.
         WeightedRoundRobin = "weighted-round-robin",
-        /// The packet that arrived first, classic ones as if they had arrived later.
+        /// The packet that arrived first, as if classic packets had arrived later than they did.
         TimeShifted = "time-shifted",
     }
 }
@@ -30,26 +30,26 @@ fadeout_core::parameters! {
     /// Parameters of `DualPI2`.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct DualPi2Config {
-        /// Delay of the classic queue that it steers to (RFC 9332 appendix A.1).
+        /// Target delay of the classic queue (RFC 9332 appendix A.1).
         pub target: Span = span("15 ms"),
-        /// Longest round trip for which it is to be stable: gives the gains 0.1 T / RTT^2 and 0.3 /
-        /// RTT, and with the target the update interval T = min(target, RTT / 3) (RFC 9332 appendix
-        /// A.1).
+        /// Longest round-trip time for which the controller is stable. It gives the gains 0.1 T /
+        /// RTT^2 and 0.3 / RTT. With the target it gives the update interval T = min(target, RTT /
+        /// 3) (RFC 9332 appendix A.1).
         pub max_rtt: Span = span("100 ms"),
-        /// Coupling factor k (RFC 9332 sections 2.1 and 4.2).
+        /// Coupling factor k between the two queues (RFC 9332 sections 2.1 and 4.2).
         pub coupling: f64 = number((0.1, 100.0, ""), "2"),
         /// Delay of the low-latency queue at which its own marking begins (RFC 9332 appendix A.1).
         pub l4s_min_threshold: Span = span("800 us"),
-        /// From there to the delay at which every packet is marked; 0 for a step (RFC 9332 appendix
-        /// A.1).
+        /// Range of delay above `l4s-min-threshold` over which the share of marked packets grows
+        /// from zero to one. 0 is a step (RFC 9332 appendix A.1).
         pub l4s_range: Span = span("400 us"),
-        /// Which queue is served when both wait (RFC 9332 section 4.2.2 allows either).
+        /// Scheduler between the two queues (RFC 9332 section 4.2.2 allows either).
         pub scheduler: DualPi2Scheduler = choice(DualPi2Scheduler::NAMES, "weighted-round-robin"),
-        /// Share of the bytes that the round robin leaves the classic queue while both wait; the
-        /// RFC asks for a small one and Linux has a tenth.
+        /// Share of the bytes that weighted round robin gives the classic queue while both queues
+        /// wait. The RFC asks for a small share, and Linux has a tenth.
         pub classic_share: f64 = number((0.0, 1.0, ""), "0.1"),
-        /// By how much later the time-shifted scheduler takes classic packets to have arrived;
-        /// twice the target, since the RFC leaves it open.
+        /// Time by which the scheduler `time-shifted` treats classic packets as having arrived
+        /// later. The RFC leaves it open, and the default is twice the target.
         pub shift: Span = span("30 ms"),
     }
 }
@@ -65,8 +65,8 @@ impl Registered<Rate> for DualPi2Config {
     const ENTRY: Entry = Entry::new(
         "dualpi2",
         "active",
-        "Coupled queues for classic and scalable (L4S) traffic; ECT(1) and CE go to the \
-         low-latency one.",
+        "Coupled queues for classic and scalable (L4S) traffic. ECT(1) and CE packets enter the \
+         low-latency queue.",
         "RFC 9332 appendix A",
     )
     .with_aliases(&["dual-pi2"])
@@ -122,6 +122,7 @@ impl Control {
         let (alpha, beta) = (0.1 * every / (rtt * rtt), 0.3 / rtt);
         let (now, old) = (delay.as_secs_f64(), self.old_delay.as_secs_f64());
         let change = alpha * (now - config.target.as_secs_f64()) + beta * (now - old);
+        debug_assert!(change.is_finite(), "the probability changes by {change}");
         self.base = (self.base + change).clamp(0.0, 1.0);
         self.old_delay = delay;
     }
@@ -174,6 +175,11 @@ impl DualPi2 {
             return Some(shifted < l4s.arrived_at);
         }
         let share = self.config.classic_share;
+        debug_assert!(
+            self.credit >= 0.0 && self.credit.is_finite(),
+            "the classic queue has a credit of {} bytes",
+            self.credit
+        );
         let price = f64::from(classic.size) * (1.0 - share);
         if self.credit >= price {
             self.credit -= price;
@@ -245,6 +251,7 @@ impl DualPi2 {
                 self.update_at = next_on_grid(self.update_at, self.update_every, now);
             }
         }
+        debug_assert!(self.update_at > now, "an update is left in the past");
     }
 }
 

@@ -22,6 +22,12 @@ pub(crate) struct Fifo {
 impl Fifo {
     #[inline]
     pub(crate) fn push(&mut self, queued: Queued) {
+        debug_assert!(
+            self.ring
+                .back()
+                .is_none_or(|last| last.arrived_at <= queued.arrived_at),
+            "a packet is put behind one that came later"
+        );
         self.bytes += u64::from(queued.size);
         self.ring.push(queued);
     }
@@ -30,6 +36,10 @@ impl Fifo {
     pub(crate) fn pop(&mut self) -> Option<Queued> {
         let queued = self.ring.pop()?;
         self.bytes -= u64::from(queued.size);
+        debug_assert!(
+            !self.ring.is_empty() || self.bytes == 0,
+            "bytes wait in no packet"
+        );
         Some(queued)
     }
 

@@ -22,11 +22,11 @@ fadeout_core::parameters! {
     /// Parameters of FQ-CoDel.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct FqCoDelConfig {
-        /// Queues that flows are hashed to (RFC 8290 section 5.2.5).
+        /// Number of queues among which flows are hashed (RFC 8290 section 5.2.5).
         pub flows: u32 = integer((1, 65_535, "queues"), "1024"),
-        /// Bytes that a queue may send in its turn (RFC 8290 section 5.2.4).
+        /// Number of bytes that a queue may send in its turn (RFC 8290 section 5.2.4).
         pub quantum: u32 = integer((256, 1_000_000, "bytes"), "1514"),
-        /// Of each queue.
+        /// CoDel of each queue.
         pub codel: CoDelConfig = group(),
     }
 }
@@ -35,7 +35,7 @@ impl Registered<Rate> for FqCoDelConfig {
     const ENTRY: Entry = Entry::new(
         "fq-codel",
         "active",
-        "A queue for each flow under CoDel, served in turns that put sparse flows first.",
+        "A queue with CoDel for each flow. The queues take turns, and sparse flows go first.",
         "RFC 8290",
     )
     .with_aliases(&["fq_codel"])
@@ -136,6 +136,14 @@ impl Source for FlowSource<'_> {
         *self.bytes -= u64::from(queued.size);
         self.total.packets -= 1;
         self.total.bytes -= u64::from(queued.size);
+        debug_assert!(
+            (self.flow.head == NONE) == (self.flow.packets == 0),
+            "a queue counts packets that it does not have"
+        );
+        debug_assert!(
+            self.flow.packets > 0 || *self.bytes == 0,
+            "bytes wait in no packet"
+        );
         Some(queued)
     }
 
@@ -247,6 +255,14 @@ impl Managed for FqCoDel {
         self.bytes[index as usize] += u64::from(arrival.size);
         self.total.packets += 1;
         self.total.bytes += u64::from(arrival.size);
+        debug_assert!(
+            self.total.bytes >= self.bytes[index as usize],
+            "a queue has more bytes than all of them"
+        );
+        debug_assert!(
+            flow.is_scheduled || flow.packets == 1,
+            "a queue with packets has no turn"
+        );
         if !flow.is_scheduled {
             flow.is_scheduled = true;
             flow.deficit = i64::from(self.config.quantum);
@@ -278,11 +294,20 @@ impl Managed for FqCoDel {
             };
             let law = &mut self.laws[index as usize];
             if let Some(packet) = source.dequeue(law, &self.config.codel, now, effects) {
+                debug_assert!(
+                    (1..=i64::from(self.config.quantum)).contains(&source.flow.deficit),
+                    "a turn with a deficit of {}",
+                    source.flow.deficit
+                );
                 source.flow.deficit -= i64::from(packet.size);
                 return Some(packet);
             }
             // A new queue that is empty goes round once more among the old ones: else it could
             // come back as new at once and starve them.
+            debug_assert!(
+                self.flows[index as usize].packets == 0,
+                "a queue with packets loses its turn"
+            );
             turns.pop(&self.flows);
             if is_new {
                 self.old.push(index, &mut self.flows);

@@ -33,25 +33,26 @@ fadeout_core::parameters! {
     /// The parameters that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct RedParameters {
-        /// Average queue below which nothing is dropped (1993, section 4).
+        /// Average queue length below which RED drops nothing (1993, section 4).
         pub min_threshold: f64 = packets("5"),
-        /// Average queue at which the probability has its maximum; three times the minimum
-        /// threshold (Floyd 1997).
+        /// Average queue length at which the drop probability has its maximum. Three times the
+        /// minimum threshold is usual (Floyd 1997).
         pub max_threshold: f64 = packets("15"),
-        /// Weight of the queue at an arrival in the average (1993, section 4).
+        /// Weight of the queue length at an arrival in the average (1993, section 4).
         pub weight: f64 = share("0.002"),
-        /// Probability at the maximum threshold; 0.02 in 1993, 0.1 recommended since 1997.
+        /// Drop probability at the maximum threshold. It was 0.02 in 1993, and 0.1 is recommended
+        /// since 1997.
         pub max_probability: f64 = share("0.1"),
-        /// Whether the probability rises on to one at twice the maximum threshold, instead of
-        /// jumping there (Floyd 2000).
+        /// True if the drop probability rises on from `max-probability` to one between the maximum
+        /// threshold and twice that. If false, it jumps to one (Floyd 2000).
         pub is_gentle as "gentle": bool = flag("true"),
-        /// Whether the maximum probability follows the load, twice a second (Floyd, Gummadi,
+        /// True if the maximum probability follows the load, twice a second (Floyd, Gummadi,
         /// Shenker 2001).
         pub is_adaptive as "adaptive": bool = flag("false"),
-        /// A typical packet: the average falls by one weight for each that an idle link could have
-        /// sent at its mean rate.
+        /// Size of a typical packet. While the link is idle, the average decreases by one weight
+        /// for each such packet that the link could have sent at its mean rate.
         pub mean_packet: Bytes = integer((64, 65_535, "bytes"), "1000"),
-        /// Whether ECN-capable packets are marked where others are dropped (RFC 3168).
+        /// True if ECN-capable packets are marked and not dropped (RFC 3168).
         pub ecn: bool = flag("true"),
     }
 }
@@ -79,7 +80,7 @@ impl Registered<Rate> for RedConfig {
     const ENTRY: Entry = Entry::new(
         "red",
         "active",
-        "Drops arrivals with a probability that grows with the average queue.",
+        "Drops arriving packets with a probability that grows with the average queue length.",
         "Floyd, Jacobson, IEEE/ACM ToN 1(4), 1993; adaptive: Floyd, Gummadi, Shenker, 2001",
     )
     .with_parameters(RedParameters::PARAMETERS);
@@ -134,7 +135,7 @@ impl Red {
             let error = OutOfRange {
                 name: "max-threshold",
                 value: config.max_threshold.to_string(),
-                expected: format!("more than the min-threshold of {above}"),
+                expected: format!("more than the `min-threshold` of {above}"),
             };
             return Err(error.into());
         }
@@ -168,6 +169,7 @@ impl Red {
                     self.average = 0.0;
                 }
             }
+            debug_assert!(self.empty_since <= now, "the queue will be empty");
             self.empty_since = now;
         } else {
             self.average += weight * (self.queue.packets() as f64 - self.average);
@@ -175,6 +177,16 @@ impl Red {
     }
 
     fn verdict(&self) -> Verdict {
+        debug_assert!(
+            self.average >= 0.0 && self.average.is_finite(),
+            "an average queue of {} packets",
+            self.average
+        );
+        debug_assert!(
+            (0.0..=1.0).contains(&self.max_probability),
+            "a maximum probability of {}",
+            self.max_probability
+        );
         let RedParameters {
             min_threshold: min,
             max_threshold: max,
@@ -237,6 +249,10 @@ impl Managed for Red {
                 false
             }
             Verdict::Early(probability) => {
+                debug_assert!(
+                    (0.0..=1.0).contains(&probability),
+                    "a probability of {probability}"
+                );
                 let count = self.count.map_or(0, |count| count + 1);
                 self.count = Some(count);
                 // Spreads the drops evenly: uniform gaps instead of geometric ones.
@@ -431,7 +447,7 @@ mod tests {
         });
         let error = Red::new(config, Stream::new(1, "link.aqm", 0)).map(|_| ());
         let message = error.expect_err("crossed").to_string();
-        let expected = "max-threshold is 5; expected more than the min-threshold of 5";
+        let expected = "max-threshold is 5; expected more than the `min-threshold` of 5";
         assert_eq!(message, expected);
     }
 }

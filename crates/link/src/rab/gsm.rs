@@ -19,9 +19,9 @@ fadeout_core::parameters! {
     /// Timeslots.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct Slots {
-        /// Timeslots of the downlink (4 in multislot classes 8, 10 and 12).
+        /// Number of timeslots in the downlink (4 in multislot classes 8, 10 and 12).
         downlink_slots: u64 = integer((1, 8, ""), "4"),
-        /// Timeslots of the uplink (1 in multislot class 8, up to 2 in class 10).
+        /// Number of timeslots in the uplink (1 in multislot class 8, up to 2 in class 10).
         uplink_slots: u64 = integer((1, 8, ""), "1"),
     }
 }
@@ -30,7 +30,8 @@ fadeout_core::parameters! {
     /// GPRS with its parameters.
     #[derive(Debug, Clone, PartialEq)]
     pub(super) struct Gprs {
-        /// Channel coding scheme; 8, 12, 14.4 or 20 kbit/s a timeslot without RLC's header.
+        /// Channel coding scheme, with 8, 12, 14.4 or 20 kbit/s for each timeslot, without RLC's
+        /// header.
         coding_scheme: String = choice(&["cs-1", "cs-2", "cs-3", "cs-4"], "cs-2"),
         slots: Slots = group(),
         common: Common = group(&[
@@ -45,7 +46,7 @@ impl Registered for Gprs {
     const ENTRY: Entry = Entry::new(
         "gprs",
         "2G",
-        "GPRS: up to 20 kbit/s a timeslot, with GMSK.",
+        "GPRS: up to 20 kbit/s for each timeslot, with GMSK.",
         CITATION,
     )
     .with_parameters(Gprs::PARAMETERS);
@@ -69,7 +70,7 @@ fadeout_core::parameters! {
     /// EDGE with its parameters.
     #[derive(Debug, Clone, PartialEq)]
     pub(super) struct Edge {
-        /// Modulation and coding scheme; 8.8 to 59.2 kbit/s a timeslot.
+        /// Modulation and coding scheme, with 8.8 to 59.2 kbit/s for each timeslot.
         coding_scheme: String = choice(MCS, "mcs-6"),
         slots: Slots = group(),
         common: Common = group(&[
@@ -84,7 +85,7 @@ impl Registered for Edge {
     const ENTRY: Entry = Entry::new(
         "edge",
         "2G",
-        "EDGE (EGPRS): up to 59.2 kbit/s a timeslot, with 8-PSK.",
+        "EDGE (EGPRS): up to 59.2 kbit/s for each timeslot, with 8-PSK.",
         CITATION,
     )
     .with_aliases(&["egprs"])

@@ -37,28 +37,30 @@ fadeout_core::parameters! {
     /// HSPA or HSPA+ with its parameters; the defaults are HSPA's.
     #[derive(Debug, Clone, PartialEq)]
     pub(super) struct Hspa {
-        /// HS-DSCH category of the phone: its largest block and its CQI table (TS 25.306 Table
-        /// 5.1a). 5 to 10, 12, 13 and 14; those that rest between intervals are left out.
+        /// HS-DSCH category of the phone. It gives the largest block and the CQI table (TS 25.306
+        /// Table 5.1a). Categories 5 to 10, 12, 13 and 14 are modelled. Categories that rest
+        /// between intervals are not.
         category: u32 = integer((5, 14, ""), "10"),
-        /// Channel quality indicator, which says how large a block is (TS 25.214 Tables 7A to 7G);
-        /// 0 takes it from `sinr`.
+        /// Channel quality indicator. It gives the size of a block (TS 25.214 Tables 7A to 7G). 0
+        /// takes it from `sinr`.
         cqi: u32 = integer((0, 30, ""), "0"),
-        /// Signal to interference and noise ratio of the downlink, for a `cqi` of 0 (Brouwer et
-        /// al., ISSSTA 2004): CQI 1 at -15.9 dB, one more with each 1.02 dB.
+        /// Signal to interference and noise ratio of the downlink, used if `cqi` is 0 (Brouwer et
+        /// al., ISSSTA 2004). CQI 1 is at -15.9 dB, and each 1.02 dB more is one CQI more.
         sinr: f64 = number((-50.0, 50.0, "dB"), "4"),
-        /// Share of a block that is no IP packet: 16 of the 336 bits of an RLC PDU (TS 25.322
-        /// clause 9.2.1.4) and the MAC header.
+        /// Share of a block that carries no IP packet: 16 of the 336 bits of an RLC PDU (TS 25.322
+        /// clause 9.2.1.4), and the MAC header.
         overhead: f64 = number((0.0, 0.5, ""), "0.05"),
-        /// Probability that a transmission arrives broken and HARQ repeats it, 12 ms later in the
-        /// downlink, 16 or 40 ms in the uplink with intervals of 2 or 10 ms (0.1 is what a CQI
-        /// promises, TS 25.214 clause 6A.2).
+        /// Probability that a transmission fails and HARQ repeats it. A repetition takes 12 ms in
+        /// the downlink. In the uplink it takes 16 ms with intervals of 2 ms, and 40 ms with
+        /// intervals of 10 ms. A CQI promises 0.1 (TS 25.214 clause 6A.2).
         block_error: f64 = number((0.0, 0.9, ""), "0.1"),
-        /// Most transmissions of a block before it is left to RLC.
+        /// Largest number of transmissions of a block before it is left to RLC.
         harq_transmissions: u32 = integer((1, 16, ""), "4"),
         /// E-DCH category of the phone, which sends its largest block in every interval (TS 25.306
         /// Table 5.1g).
         uplink_category: u32 = integer((1, 7, ""), "3"),
-        /// Whether the uplink's interval is 2 ms instead of 10 ms; categories 2, 4, 6 and 7 can.
+        /// True if the uplink's interval is 2 ms, false if it is 10 ms. Categories 2, 4, 6 and 7
+        /// can have 2 ms.
         has_2ms as "uplink-2ms": bool = flag("false"),
         common: Common = group(&[
             ("delay", "30 ms"),
@@ -72,7 +74,7 @@ fadeout_core::parameters! {
 pub(super) const HSPA_PLUS: Entry = Entry::new(
     "hspa-plus",
     "3G",
-    "HSPA+ of one carrier: 64QAM in the downlink, intervals of 2 ms in the uplink.",
+    "HSPA+ with one carrier: 64QAM in the downlink, intervals of 2 ms in the uplink.",
     "TS 25.214 clause 6A.2, TS 25.306; delay for a round trip of 40 to 60 ms",
 )
 .with_aliases(&["hspa+"])
@@ -88,7 +90,7 @@ impl Registered for Hspa {
     const ENTRY: Entry = Entry::new(
         "hspa",
         "3G",
-        "HSDPA and HSUPA: blocks by channel quality, with HARQ.",
+        "HSDPA and HSUPA: block sizes by channel quality, with HARQ.",
         "TS 25.214 clause 6A.2, TS 25.306; delay for a round trip of 60 to 100 ms",
     )
     .with_aliases(&["hsdpa"])
@@ -133,7 +135,7 @@ impl Configures for Hspa {
 fn cqi_of(sinr_db: f64) -> Result<u32, LinkError> {
     let cqi = (sinr_db / 1.02 + 16.62).floor().clamp(0.0, 30.0);
     if sinr_db <= -16.0 || cqi < 1.0 {
-        let expected = "more than -15.9 dB: below it the CQI is 0, out of range";
+        let expected = "more than -15.9 dB; below it the CQI is 0, out of range";
         return Err(refused("sinr", format!("{sinr_db} dB"), expected));
     }
     Ok(cqi as u32)

@@ -91,16 +91,16 @@ fadeout_core::parameters! {
     /// of its own.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct Common {
-        /// One-way delay of each direction through radio network and core, besides the wait for a
-        /// block and its transmissions.
+        /// One-way delay of each direction through the radio network and the core network. The wait
+        /// for a block and its transmissions add to it.
         delay: Span = span("60 ms"),
-        /// Largest extra delay, uniform and never reordering; what blocks and their repetitions
-        /// make of it comes on top.
+        /// Largest additional delay. Each packet draws its own, uniformly and without reordering.
+        /// Blocks and their repetitions cause jitter in addition.
         jitter: Span = span("0 s"),
-        /// Probability that a block is left broken without HARQ's knowledge, or without HARQ at
-        /// all, and RLC sends it again.
+        /// Probability that HARQ leaves a block broken without noticing, so that RLC repeats it.
+        /// Without HARQ, probability that a block is broken.
         rlc_error: f64 = number((0.0, 0.9, ""), "0.01"),
-        /// From a broken block to its repetition by RLC: poll and status report. Later packets
+        /// Time from a broken block to its repetition by RLC: poll and status report. Later packets
         /// wait for it.
         rlc_delay: Span = span("100 ms"),
     }
@@ -134,17 +134,18 @@ fadeout_core::parameters! {
     /// The radio states of 3G.
     #[derive(Debug, Clone, Copy, PartialEq)]
     struct RadioStates {
-        /// Whether the phone starts idle and must be promoted to CELL_DCH before anything is sent,
-        /// and falls back after inactivity (TS 25.331 clause 7.1). Without it, it is always in
-        /// CELL_DCH.
+        /// True if the phone starts idle, must be promoted to CELL_DCH before anything is sent, and
+        /// falls back after inactivity (TS 25.331 clause 7.1). If false, it is always in CELL_DCH.
         radio_states: bool = flag("false"),
-        /// From idle to CELL_DCH (Qian et al., IMC 2010).
+        /// Time of the promotion from idle to CELL_DCH (Qian et al., IMC 2010).
         idle_promotion: Span = span("2 s"),
-        /// From CELL_FACH to CELL_DCH (Qian et al., IMC 2010).
+        /// Time of the promotion from CELL_FACH to CELL_DCH (Qian et al., IMC 2010).
         fach_promotion: Span = span("1500 ms"),
-        /// Inactivity after which CELL_DCH falls to CELL_FACH (Qian et al., IMC 2010: 5 to 6 s).
+        /// Time without data after which CELL_DCH falls back to CELL_FACH (Qian et al., IMC 2010: 5
+        /// to 6 s).
         dch_timer: Span = span("5 s"),
-        /// Inactivity after which CELL_FACH falls to idle (Qian et al., IMC 2010: 4 to 12 s).
+        /// Time without data after which CELL_FACH falls back to idle (Qian et al., IMC 2010: 4 to
+        /// 12 s).
         fach_timer: Span = span("12 s"),
     }
 }

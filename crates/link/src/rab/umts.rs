@@ -30,10 +30,10 @@ fadeout_core::parameters! {
     /// UMTS with its parameters.
     #[derive(Debug, Clone, PartialEq)]
     pub(super) struct Umts {
-        /// Rate of the downlink's DCH, without RLC's header: blocks of 10 ms at 384 kbit/s, of 20
-        /// ms below.
+        /// Rate of the downlink's DCH, without RLC's header. Blocks have 10 ms at 384 kbit/s, and
+        /// 20 ms below.
         downlink_rate: DchRate = choice(DchRate::NAMES, "384 kbit/s"),
-        /// Rate of the uplink's DCH.
+        /// Rate of the uplink's DCH, without RLC's header.
         uplink_rate: DchRate = choice(DchRate::NAMES, "64 kbit/s"),
         common: Common = group(&[
             ("delay", "60 ms"),
@@ -48,7 +48,7 @@ impl Registered for Umts {
     const ENTRY: Entry = Entry::new(
         "umts",
         "3G",
-        "UMTS of Release 99: a dedicated channel of fixed rate (DCH).",
+        "UMTS of Release 99: a dedicated channel (DCH) of fixed rate.",
         "TS 34.108 clause 6.10 (reference bearers); TS 25.322",
     )
     .with_aliases(&["r99", "dch"])

@@ -48,7 +48,12 @@ impl OnOff {
                     rate: self.on,
                 }
             }
-            Some((_, end)) => {
+            Some((start, end)) => {
+                debug_assert!(
+                    start < end && self.at <= end,
+                    "an interval ends at {end}, before {}",
+                    self.at
+                );
                 self.at = end;
                 self.ahead = self.intervals.next();
                 Piece {

@@ -408,7 +408,7 @@ fn impossible_links_are_errors() {
                 rate: zero,
                 ..twelve()
             },
-            "the rate is zero for ever",
+            "the rate is always zero",
         ),
         (
             LinkConfig {

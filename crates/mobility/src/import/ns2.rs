@@ -24,7 +24,7 @@ pub fn ns2(text: &str) -> Result<Tracks, TraceError> {
                 axis.put(starts.entry(node).or_default(), value);
             }
             Some((node, None, Command::Go(..))) => {
-                let message = format!("node {node} goes without a time; expected `$ns_ at TIME`");
+                let message = format!("node {node} moves without a time; expected `$ns_ at TIME`");
                 return Err(TraceError::new(index + 1, message));
             }
             Some((node, Some(at), command)) => {

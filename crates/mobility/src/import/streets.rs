@@ -32,6 +32,45 @@ const MAX_POINTS: usize = 200_000;
 pub fn streets(text: &str) -> Result<Streets, TraceError> {
     let mut lines = text.lines().enumerate().map(|(line, row)| (line + 1, row));
     let header = lines.next().map_or("", |(_, header)| header);
+    let columns = columns_of(header)?;
+    let (mut found, mut lights) = (Vec::new(), Vec::new());
+    let mut current = "";
+    let mut points = 0;
+    for (line, row) in lines.filter(|(_, row)| !row.trim().is_empty()) {
+        let fields: Vec<&str> = row.split(';').map(str::trim).collect();
+        let [name, x, y, lanes, back, speed, light] =
+            columns.map(|column| fields.get(column).copied().unwrap_or(""));
+        let point = (
+            number(x, "a coordinate", MAX_METRES, line)?,
+            number(y, "a coordinate", MAX_METRES, line)?,
+        );
+        if name.is_empty() {
+            return Err(TraceError::new(
+                line,
+                "a point without a street; expected the street's name",
+            ));
+        }
+        points += 1;
+        if points > MAX_POINTS {
+            let message = format!("more than {MAX_POINTS} points; expected a smaller map");
+            return Err(TraceError::new(line, message));
+        }
+        if found.is_empty() || name != current {
+            current = name;
+            found.push(street_of(lanes, back, speed, line)?);
+        }
+        if let Some(street) = found.last_mut() {
+            street.points.push(point);
+        }
+        if light == "1" {
+            lights.push(point);
+        }
+    }
+    Ok((found, lights))
+}
+
+/// Returns where a header has each of [`COLUMNS`].
+fn columns_of(header: &str) -> Result<[usize; COLUMNS.len()], TraceError> {
     let names: Vec<&str> = header
         .trim_start_matches('\u{feff}')
         .split(';')
@@ -50,57 +89,30 @@ pub fn streets(text: &str) -> Result<Streets, TraceError> {
                 TraceError::new(1, message)
             })?;
     }
-    let (mut found, mut lights) = (Vec::new(), Vec::new());
-    let mut current = "";
-    let mut points = 0;
-    for (line, row) in lines.filter(|(_, row)| !row.trim().is_empty()) {
-        let fields: Vec<&str> = row.split(';').map(str::trim).collect();
-        let [name, x, y, lanes, back, speed, light] =
-            columns.map(|column| fields.get(column).copied().unwrap_or(""));
-        let point = (
-            number(x, "a coordinate", MAX_METRES, line)?,
-            number(y, "a coordinate", MAX_METRES, line)?,
-        );
-        if name.is_empty() {
-            return Err(TraceError::new(
-                line,
-                "a point of no street; expected its name",
-            ));
-        }
-        points += 1;
-        if points > MAX_POINTS {
-            let message = format!("more than {MAX_POINTS} points; expected a smaller map");
-            return Err(TraceError::new(line, message));
-        }
-        if found.is_empty() || name != current {
-            current = name;
-            let count = |text, what| {
-                let value = number(text, what, MAX_LANES, line)?;
-                let is_count = value >= 0.0 && value.fract() == 0.0;
-                let message = format!("{value} as {what}; expected a whole number from 0 on");
-                is_count
-                    .then_some(value as u32)
-                    .ok_or_else(|| TraceError::new(line, message))
-            };
-            let limit = number(speed, "a speed limit", MAX_SPEED, line)?;
-            if limit <= 0.0 {
-                let message = format!("{limit} km/h as a speed limit; expected one above zero");
-                return Err(TraceError::new(line, message));
-            }
-            found.push(Street {
-                points: Vec::new(),
-                lanes: [count(lanes, "lanes")?, count(back, "lanes back")?],
-                speed: limit / 3.6,
-            });
-        }
-        if let Some(street) = found.last_mut() {
-            street.points.push(point);
-        }
-        if light == "1" {
-            lights.push(point);
-        }
+    Ok(columns)
+}
+
+/// Returns the street that begins in `line`, without its points. `lanes` and `back` are the
+/// fields of its lanes in both directions, `speed` that of its limit.
+fn street_of(lanes: &str, back: &str, speed: &str, line: usize) -> Result<Street, TraceError> {
+    let count = |text, what| {
+        let value = number(text, what, MAX_LANES, line)?;
+        let is_count = value >= 0.0 && value.fract() == 0.0;
+        let message = format!("{value} as {what}; expected a whole number from 0 on");
+        is_count
+            .then_some(value as u32)
+            .ok_or_else(|| TraceError::new(line, message))
+    };
+    let limit = number(speed, "a speed limit", MAX_SPEED, line)?;
+    if limit <= 0.0 {
+        let message = format!("{limit} km/h as a speed limit; expected one above zero");
+        return Err(TraceError::new(line, message));
     }
-    Ok((found, lights))
+    Ok(Street {
+        points: Vec::new(),
+        lanes: [count(lanes, "lanes")?, count(back, "lanes back")?],
+        speed: limit / 3.6,
+    })
 }
 
 #[cfg(test)]
@@ -132,7 +144,7 @@ mod tests {
             ("a;0;0;1;-1;50;0", 2, "-1 as lanes back"),
             ("a;0;0;1;1;0;0", 2, "0 km/h as a speed limit"),
             ("a;0;0;1;1;nan;0", 2, "`nan` as a speed limit"),
-            (";0;0;1;1;50;0", 2, "a point of no street"),
+            (";0;0;1;1;50;0", 2, "a point without a street"),
             ("a;0", 2, "`` as a coordinate"),
         ] {
             let error = streets(&format!("{head}{rows}")).expect_err(rows);

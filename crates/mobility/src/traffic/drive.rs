@@ -1,7 +1,7 @@
 //! Vehicles on lanes, step by step.
 
 use super::following::{CarFollowing, Driving, Leader, approach_speed, speed_factor};
-use super::gaps::{GapRule, LEAST_GAP_M, by_number, by_rule};
+use super::gaps::{GapRule, LEAST_GAP_M, Placed, by_number, by_rule};
 use super::road::Road;
 use crate::MobilityError;
 use crate::vehicle::{Body, Mix, Pose, seconds};
@@ -112,78 +112,114 @@ impl Drive {
                 .sum()
         };
         let lengths: Vec<f64> = road.stretches.iter().map(length).collect();
-        let mut placed = Vec::new();
-        match population {
-            Population::Gaps(rule) => {
-                for (&(first, _), &length) in road.stretches.iter().zip(&lengths) {
-                    let speed = road.lanes[first].speed;
-                    let found = by_rule(rule, (length, speed), &self.mix, &mut self.random);
-                    placed.extend(found.into_iter().map(|one| (first, one)));
-                    if placed.len() > MAX_VEHICLES {
-                        break;
-                    }
-                }
-            }
-            Population::Number(number) => {
-                let whole: f64 = lengths.iter().sum();
-                // Lanes of a map may be shorter than a truck.
-                let longest = self.mix.bodies().iter().map(|body| body.length);
-                let taken = longest.fold(0.0, f64::max) + LEAST_GAP_M;
-                let fits = |length: &f64| match road.is_map {
-                    true => (length / taken) as usize,
-                    false => usize::MAX,
-                };
-                let room: Vec<usize> = lengths.iter().map(fits).collect();
-                let most = room
-                    .iter()
-                    .fold(0_usize, |most, one| most.saturating_add(*one));
-                if number > most {
-                    return Err(MobilityError(format!(
-                        "{number} vehicles where {most} of the longest have room; expected fewer, or a longer road"
-                    )));
-                }
-                let mut counts = vec![0_usize; lengths.len()];
-                for _ in 0..number.min(MAX_VEHICLES + 1) {
-                    // Elsewhere where a lane is full.
-                    let lane = loop {
-                        let mut left = whole * self.random.uniform();
-                        let chosen = lengths.iter().position(|length| {
-                            left -= length;
-                            left < 0.0
-                        });
-                        let lane = chosen.unwrap_or(lengths.len() - 1);
-                        if counts[lane] < room[lane] {
-                            break lane;
-                        }
-                    };
-                    counts[lane] += 1;
-                }
-                for ((&(first, _), &length), &count) in
-                    road.stretches.iter().zip(&lengths).zip(&counts)
-                {
-                    let found = by_number(count, length, &self.mix, &mut self.random);
-                    let found = found.ok_or_else(|| {
-                        MobilityError(format!(
-                            "{count} vehicles on a lane of {length:.0} m; expected fewer, or a longer road"
-                        ))
-                    })?;
-                    placed.extend(found.into_iter().map(|one| (first, one)));
-                }
-            }
-        }
+        let placed = match population {
+            Population::Gaps(rule) => self.place_by_gaps(rule, &lengths),
+            Population::Number(number) => self.place_by_number(number, &lengths)?,
+        };
         if placed.is_empty() || placed.len() > MAX_VEHICLES {
             return Err(MobilityError(format!(
                 "{} vehicles; expected 1 to {MAX_VEHICLES} on this road",
                 placed.len()
             )));
         }
-        for (lane, (body, at)) in placed {
+        self.add_cars(placed);
+        self.shuffle();
+        for car in 0..self.cars.len() {
+            self.order[self.cars[car].lane].push(car as u32);
+        }
+        let Drive { order, cars, .. } = self;
+        for lane in order {
+            lane.sort_by(|&one, &other| cars[other as usize].at.total_cmp(&cars[one as usize].at));
+        }
+        Ok(())
+    }
+
+    /// Returns vehicles on all stretches, of these lengths, with gaps by the rule. Each is on
+    /// the lane on which its stretch begins.
+    fn place_by_gaps(&mut self, rule: GapRule, lengths: &[f64]) -> Vec<(usize, Placed)> {
+        let road = &self.road;
+        let mut placed = Vec::new();
+        for (&(first, _), &length) in road.stretches.iter().zip(lengths) {
+            let speed = road.lanes[first].speed;
+            let found = by_rule(rule, (length, speed), &self.mix, &mut self.random);
+            placed.extend(found.into_iter().map(|one| (first, one)));
+            if placed.len() > MAX_VEHICLES {
+                break;
+            }
+        }
+        placed
+    }
+
+    /// Returns this many vehicles on all stretches, as [`Drive::place_by_gaps`] does.
+    ///
+    /// # Errors
+    /// Fewer have room.
+    fn place_by_number(
+        &mut self,
+        number: usize,
+        lengths: &[f64],
+    ) -> Result<Vec<(usize, Placed)>, MobilityError> {
+        let counts = self.draw_counts(number, lengths)?;
+        let mut placed = Vec::new();
+        let stretches = self.road.stretches.iter();
+        for ((&(first, _), &length), &count) in stretches.zip(lengths).zip(&counts) {
+            let found = by_number(count, length, &self.mix, &mut self.random);
+            let found = found.ok_or_else(|| {
+                MobilityError(format!(
+                    "{count} vehicles on a lane of {length:.0} m; expected fewer, or a longer road"
+                ))
+            })?;
+            placed.extend(found.into_iter().map(|one| (first, one)));
+        }
+        Ok(placed)
+    }
+
+    /// Draws the number of vehicles on each stretch, in proportion to its length.
+    fn draw_counts(&mut self, number: usize, lengths: &[f64]) -> Result<Vec<usize>, MobilityError> {
+        let whole: f64 = lengths.iter().sum();
+        // Lanes of a map may be shorter than a truck.
+        let longest = self.mix.bodies().iter().map(|body| body.length);
+        let taken = longest.fold(0.0, f64::max) + LEAST_GAP_M;
+        let fits = |length: &f64| match self.road.is_map {
+            true => (length / taken) as usize,
+            false => usize::MAX,
+        };
+        let room: Vec<usize> = lengths.iter().map(fits).collect();
+        let most = room
+            .iter()
+            .fold(0_usize, |most, one| most.saturating_add(*one));
+        if number > most {
+            return Err(MobilityError(format!(
+                "{number} vehicles where {most} of the longest have room; expected fewer, or a longer road"
+            )));
+        }
+        let mut counts = vec![0_usize; lengths.len()];
+        for _ in 0..number.min(MAX_VEHICLES + 1) {
+            // Elsewhere where a lane is full.
+            let lane = loop {
+                let mut left = whole * self.random.uniform();
+                let chosen = lengths.iter().position(|length| {
+                    left -= length;
+                    left < 0.0
+                });
+                let lane = chosen.unwrap_or(lengths.len() - 1);
+                if counts[lane] < room[lane] {
+                    break lane;
+                }
+            };
+            counts[lane] += 1;
+        }
+        Ok(counts)
+    }
+
+    /// Adds vehicles, each at its place on its stretch.
+    fn add_cars(&mut self, placed: Vec<(usize, Placed)>) {
+        for (mut lane, (body, mut at)) in placed {
             let normal = self.random.normal();
             let factor = match self.driving.model {
                 CarFollowing::None => 1.0,
                 _ => speed_factor(self.driving.speed_deviation, normal),
             };
-            let (mut lane, mut at) = (lane, at);
             while self.road.lanes[lane].joins && at >= self.road.lanes[lane].length {
                 at -= self.road.lanes[lane].length;
                 lane += 1;
@@ -199,15 +235,6 @@ impl Drive {
                 idleness: 0.0,
             });
         }
-        self.shuffle();
-        for car in 0..self.cars.len() {
-            self.order[self.cars[car].lane].push(car as u32);
-        }
-        let Drive { order, cars, .. } = self;
-        for lane in order {
-            lane.sort_by(|&one, &other| cars[other as usize].at.total_cmp(&cars[one as usize].at));
-        }
-        Ok(())
     }
 
     /// So that the first few are any.
@@ -273,6 +300,11 @@ impl Drive {
     pub(super) fn at(&self, car: usize, time: Time) -> Pose {
         let (before, after) = &self.poses[car];
         let share = (seconds(time) - seconds(self.from)) / self.step.as_secs_f64();
+        debug_assert!(
+            time < self.from.saturating_add(self.step),
+            "{time} is asked for, and they have driven to a step from {}",
+            self.from
+        );
         before.towards(after, share.clamp(-1.0, 1.0))
     }
 
@@ -290,6 +322,10 @@ impl Drive {
                 CarFollowing::None => next,
                 _ => 0.5 * (self.cars[car].speed + next),
             };
+            debug_assert!(
+                next >= 0.0 && next.is_finite(),
+                "vehicle {car} goes at {next} m/s"
+            );
             self.cars[car].at += mean * step;
             self.cars[car].speed = next;
         }
@@ -304,6 +340,7 @@ impl Drive {
                 turned |= self.hand_over(lane);
             }
         }
+        self.assert_invariants();
         self.driven += step;
         for car in 0..self.cars.len() {
             let after = self.pose(car);
@@ -332,6 +369,28 @@ impl Drive {
                 before
             };
             self.poses[car] = (Pose { velocity, ..begins }, after);
+        }
+    }
+
+    /// Asserts that each vehicle is on one lane, within it, and behind those ahead of it.
+    fn assert_invariants(&self) {
+        debug_assert!(
+            self.order.iter().map(Vec::len).sum::<usize>() == self.cars.len(),
+            "a vehicle is on no lane, or on two"
+        );
+        for (lane, order) in self.order.iter().enumerate() {
+            debug_assert!(
+                order
+                    .iter()
+                    .all(|&car| self.cars[car as usize].lane == lane),
+                "a vehicle is in the order of a lane that it is not on"
+            );
+            debug_assert!(
+                order
+                    .iter()
+                    .all(|&car| self.cars[car as usize].at.is_finite()),
+                "a vehicle is nowhere"
+            );
         }
     }
 

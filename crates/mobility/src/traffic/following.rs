@@ -10,15 +10,15 @@ fadeout_core::parameters! {
     /// How drivers are; the defaults are SUMO's, and those of a scenario.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Driving {
-        /// Their model.
+        /// Car-following model.
         pub model as "following": CarFollowing = choice(CarFollowing::NAMES, "none"),
-        /// Headway in seconds that they want, or their reaction time.
+        /// Time headway in seconds that drivers want, or their reaction time.
         pub headway: f64 = number((0.0, 1e9, "s"), "1"),
-        /// Gap in metres at which they stand.
+        /// Distance in metres between two vehicles that stand.
         pub min_gap: f64 = number((0.0, 1e6, "m"), "2.5"),
-        /// How imperfect they are in Krauss's model, 0 to 1.
+        /// Imperfection of drivers in Krauss's model, from 0 to 1.
         pub dawdling: f64 = number((0.0, 1.0, ""), "0.5"),
-        /// Relative deviation of the speeds that they want.
+        /// Relative standard deviation of the speeds that drivers want.
         pub speed_deviation: f64 = number((0.0, 1.0, ""), "0.1"),
     }
 }
@@ -36,6 +36,11 @@ impl Driving {
         leader: Option<Leader>,
         (step, idleness): (f64, f64),
     ) -> f64 {
+        debug_assert!(
+            speed >= 0.0 && desired >= 0.0,
+            "{speed} m/s, and {desired} m/s are wanted"
+        );
+        debug_assert!((0.0..=1.0).contains(&idleness), "an idleness of {idleness}");
         match self.model {
             CarFollowing::None => desired,
             CarFollowing::Idm => {
@@ -81,6 +86,7 @@ impl Driving {
 /// The speed at which one can still stop behind a leader, in metres per second: `gap` metres behind one
 /// at `ahead` m/s, with a deceleration of `b` m/s² and a reaction time of `tau` seconds.
 pub(super) fn krauss_safe_speed(gap: f64, ahead: f64, b: f64, tau: f64) -> f64 {
+    debug_assert!(gap >= 0.0, "the leader is overlapped by {gap} m");
     let lag = b * tau;
     (lag * lag + ahead * ahead + 2.0 * b * gap).sqrt() - lag
 }

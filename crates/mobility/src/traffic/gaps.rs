@@ -67,6 +67,10 @@ pub(super) fn by_rule(
             {
                 return placed;
             }
+            debug_assert!(
+                front <= length,
+                "a vehicle stands {front} m along a lane of {length} m"
+            );
             placed.push((body, front));
             front -= vehicle.length + gap;
         }
@@ -95,7 +99,17 @@ pub(super) fn by_number(
         before += taken(&body);
         placed.push((body, cut + before - 0.5 * LEAST_GAP_M));
     }
+    debug_assert!(
+        placed
+            .iter()
+            .all(|&(_, front)| (0.0..=length).contains(&front)),
+        "a vehicle stands beside the lane"
+    );
     placed.reverse();
+    debug_assert!(
+        placed.windows(2).all(|pair| pair[0].1 > pair[1].1),
+        "vehicles stand out of order"
+    );
     Some(placed)
 }
 

@@ -90,63 +90,17 @@ impl StreetMap {
         let ways = connected(self.ways());
         if ways.is_empty() {
             return Err(MobilityError(
-                "no streets on which vehicles can go on for ever; expected a street with lanes both ways, or a round \
-                 of streets"
+                "no streets on which vehicles can drive forever; expected a street with lanes both \
+                 ways, or a round of streets"
                     .to_owned(),
             ));
         }
         let mut road = Road::of(self.cycle);
         road.is_map = true;
-        let mut leaving: BTreeMap<Spot, Vec<usize>> = BTreeMap::new();
-        let mut arms: BTreeMap<Spot, u32> = BTreeMap::new();
-        let mut widest: BTreeMap<Spot, (f64, f64)> = BTreeMap::new();
+        let joints = Joints::of(&ways, self.lane_width);
+        let ends = self.lay(&ways, &joints, &mut road);
         for (number, way) in ways.iter().enumerate() {
-            leaving.entry(way.from).or_default().push(number);
-            let width = f64::from(way.lanes + way.opposite) * self.lane_width;
-            for (end, heading) in [(way.from, way.heading(false)), (way.to, way.heading(true))] {
-                *arms.entry(end).or_default() +=
-                    u32::from(way.back.is_none_or(|back| number < back));
-                let known = widest.entry(end).or_insert((width, heading));
-                if width > known.0 {
-                    *known = (width, heading);
-                }
-            }
-        }
-        // Beyond this many half widths from a joint its innermost lanes do not cross.
-        let mut bends: BTreeMap<Spot, f64> = BTreeMap::new();
-        for (number, way) in ways.iter().enumerate() {
-            for to in onward(&ways, &leaving[&way.to], number) {
-                let turn = turned(way.heading(true), ways[to].heading(false));
-                let half = 0.5 * turn.min(SHARPEST);
-                let bend = bends.entry(way.to).or_default();
-                *bend = bend.max(math::sin(half) / math::cos(half));
-            }
-        }
-        let with_lights: std::collections::BTreeSet<Spot> =
-            self.lights.iter().copied().map(spot).collect();
-        // Of each way and lane, the first piece and the last.
-        let mut ends: Vec<Vec<(usize, usize)>> = Vec::new();
-        for way in &ways {
-            let clear = [way.from, way.to].map(|end| {
-                let half = 0.5 * widest[&end].0;
-                match arms[&end] > 2 {
-                    true => half,
-                    false => (half * bends.get(&end).copied().unwrap_or(0.0)).max(JOINT_M),
-                }
-            });
-            let is_lit = self.cycle > 0.0 && with_lights.contains(&way.to) && arms[&way.to] > 2;
-            let phase = is_lit.then(|| {
-                let across = math::sin(way.heading(true) - widest[&way.to].1).abs();
-                u8::from(across > math::sin(PI / 4.0))
-            });
-            let lanes = (0..way.lanes).map(|lane| {
-                let line = trimmed(&self.beside(way, lane), clear);
-                road.add_stretch(&line, way.speed, phase)
-            });
-            ends.push(lanes.collect());
-        }
-        for (number, way) in ways.iter().enumerate() {
-            let ways_on: Vec<usize> = onward(&ways, &leaving[&way.to], number);
+            let ways_on: Vec<usize> = onward(&ways, &joints.leaving[&way.to], number);
             for lane in 0..way.lanes as usize {
                 for &to in &ways_on {
                     let into = lane.min(ways[to].lanes as usize - 1);
@@ -162,6 +116,29 @@ impl StreetMap {
             }
         }
         Ok(road)
+    }
+
+    /// Adds the lanes of all ways to a road. Returns the first piece and the last of each lane
+    /// of each way.
+    fn lay(&self, ways: &[Way], joints: &Joints, road: &mut Road) -> Vec<Vec<(usize, usize)>> {
+        let with_lights: std::collections::BTreeSet<Spot> =
+            self.lights.iter().copied().map(spot).collect();
+        let mut ends: Vec<Vec<(usize, usize)>> = Vec::new();
+        for way in ways {
+            let clear = [way.from, way.to].map(|end| joints.clearance_m(&end));
+            let is_lit =
+                self.cycle > 0.0 && with_lights.contains(&way.to) && joints.is_crossing(&way.to);
+            let phase = is_lit.then(|| {
+                let across = math::sin(way.heading(true) - joints.widest[&way.to].1).abs();
+                u8::from(across > math::sin(PI / 4.0))
+            });
+            let lanes = (0..way.lanes).map(|lane| {
+                let line = trimmed(&self.beside(way, lane), clear);
+                road.add_stretch(&line, way.speed, phase)
+            });
+            ends.push(lanes.collect());
+        }
+        ends
     }
 
     /// The ways along all streets, from crossing to crossing.
@@ -336,6 +313,68 @@ fn kept(ways: Vec<Way>, is_kept: impl Fn(usize) -> bool) -> Vec<Way> {
         }
     }
     kept
+}
+
+/// Places where ways meet.
+struct Joints {
+    /// Numbers of the ways that leave each.
+    leaving: BTreeMap<Spot, Vec<usize>>,
+    /// Number of streets at each.
+    arms: BTreeMap<Spot, u32>,
+    /// Width of the widest street at each in metres, and its heading.
+    widest: BTreeMap<Spot, (f64, f64)>,
+    /// Half widths from each beyond which its innermost lanes do not cross.
+    bends: BTreeMap<Spot, f64>,
+}
+
+impl Joints {
+    /// Returns the joints of ways with lanes of this width.
+    fn of(ways: &[Way], lane_width: f64) -> Joints {
+        let mut leaving: BTreeMap<Spot, Vec<usize>> = BTreeMap::new();
+        let mut arms: BTreeMap<Spot, u32> = BTreeMap::new();
+        let mut widest: BTreeMap<Spot, (f64, f64)> = BTreeMap::new();
+        for (number, way) in ways.iter().enumerate() {
+            leaving.entry(way.from).or_default().push(number);
+            let width = f64::from(way.lanes + way.opposite) * lane_width;
+            for (end, heading) in [(way.from, way.heading(false)), (way.to, way.heading(true))] {
+                *arms.entry(end).or_default() +=
+                    u32::from(way.back.is_none_or(|back| number < back));
+                let known = widest.entry(end).or_insert((width, heading));
+                if width > known.0 {
+                    *known = (width, heading);
+                }
+            }
+        }
+        let mut bends: BTreeMap<Spot, f64> = BTreeMap::new();
+        for (number, way) in ways.iter().enumerate() {
+            for to in onward(ways, &leaving[&way.to], number) {
+                let turn = turned(way.heading(true), ways[to].heading(false));
+                let half = 0.5 * turn.min(SHARPEST);
+                let bend = bends.entry(way.to).or_default();
+                *bend = bend.max(math::sin(half) / math::cos(half));
+            }
+        }
+        Joints {
+            leaving,
+            arms,
+            widest,
+            bends,
+        }
+    }
+
+    /// True if more than two streets meet there.
+    fn is_crossing(&self, end: &Spot) -> bool {
+        self.arms[end] > 2
+    }
+
+    /// Returns the distance from a joint at which lanes end, in metres.
+    fn clearance_m(&self, end: &Spot) -> f64 {
+        let half = 0.5 * self.widest[end].0;
+        match self.is_crossing(end) {
+            true => half,
+            false => (half * self.bends.get(end).copied().unwrap_or(0.0)).max(JOINT_M),
+        }
+    }
 }
 
 /// The most ways of which each can be reached from each.

@@ -84,7 +84,7 @@ fn a_wideband_report_is_the_highest_that_keeps_the_target_at_its_own_effective_s
             asked.set(asked.get() + 1);
             to_db(method.effective(scheme, mean, &gains))
         };
-        let found = adaptation.wideband_cqi(mean_db, effective_db);
+        let found = adaptation.wideband_quality(mean_db, effective_db).cqi;
         looks += asked.take();
         let all = (1..=15_u8).rev();
         let keeps =

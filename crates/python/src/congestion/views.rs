@@ -10,8 +10,6 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Largest window that a class may set: 10 million segments are a second at 100 Gbit/s.
-const MAX_WINDOW: f64 = 1e7;
 /// Largest pacing rate in Mbit/s, the largest rate of a scenario.
 const MAX_RATE_MBPS: f64 = 1e7;
 
@@ -64,7 +62,7 @@ impl PyWindow {
     fn set_cwnd(&mut self, cwnd: &Bound<'_, PyAny>) -> PyResult<()> {
         const EXPECTED: &str = "a number of segments from 1 to 10,000,000";
         let cwnd = number(cwnd, "cwnd", EXPECTED)?;
-        if !(1.0..=MAX_WINDOW).contains(&cwnd) {
+        if !(1.0..=Window::LARGEST).contains(&cwnd) {
             let message = format!("cwnd = {cwnd}; expected {EXPECTED}");
             return Err(PyValueError::new_err(message));
         }
@@ -79,9 +77,9 @@ impl PyWindow {
 
     #[setter]
     fn set_ssthresh(&mut self, ssthresh: &Bound<'_, PyAny>) -> PyResult<()> {
-        const EXPECTED: &str = "a number of segments, 1 or more; math.inf for none";
+        const EXPECTED: &str = "a number of segments from 1 to 10,000,000; math.inf for none";
         let ssthresh = number(ssthresh, "ssthresh", EXPECTED)?;
-        if ssthresh.is_nan() || ssthresh < 1.0 {
+        if !(1.0..=Window::LARGEST).contains(&ssthresh) && ssthresh != f64::INFINITY {
             let message = format!("ssthresh = {ssthresh}; expected {EXPECTED}");
             return Err(PyValueError::new_err(message));
         }
@@ -137,7 +135,7 @@ impl PyWindow {
     }
 }
 
-/// The facts that the stack learned from one ACK.
+/// An ACK, as the stack sees it after loss detection and recovery.
 #[pyclass(frozen, name = "Ack", module = "fadeout.congestion")]
 #[derive(Debug)]
 pub(crate) struct PyAck(pub(crate) AckSample);
@@ -276,7 +274,7 @@ impl PyRateSample {
     }
 }
 
-/// The network is congested.
+/// A detection of congestion.
 #[pyclass(frozen, name = "CongestionEvent", module = "fadeout.congestion")]
 #[derive(Debug)]
 pub(crate) struct PyEvent(pub(crate) CongestionEvent);
@@ -314,7 +312,7 @@ impl PyEvent {
     }
 }
 
-/// A segment with data that left.
+/// A data segment that was sent.
 #[pyclass(frozen, name = "Sent", module = "fadeout.congestion")]
 #[derive(Debug)]
 pub(crate) struct PySent(pub(crate) SentSample);
@@ -343,7 +341,7 @@ impl PySent {
     }
 }
 
-/// The message of a link about itself.
+/// A notice of a link on the path.
 #[pyclass(frozen, name = "LinkInfo", module = "fadeout.congestion")]
 #[derive(Debug)]
 pub(crate) struct PyLinkInfo(pub(crate) LinkInfo);

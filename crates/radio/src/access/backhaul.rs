@@ -88,9 +88,9 @@ impl Managed<'_> {
             Act::Copy(target) => self.begin_copies(target, env),
             Act::EndCopies => self.end_copies(env),
             Act::SwitchPath => self.switch_path(env),
-            Act::MoveData { cell, given } => {
+            Act::MoveData { from, cell, given } => {
                 let to = self.config.station(cell);
-                let fate = self.config.fate([self.state.network.home(), to], given);
+                let fate = self.config.fate([from, to], given);
                 Conditional(self).end_copies(env);
                 if !Daps(self).hand(fate, env) {
                     self.stop(fate, env);

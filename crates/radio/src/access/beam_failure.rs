@@ -13,7 +13,7 @@ use crate::air::beams::Beamed;
 use crate::config::{Env, LegId};
 use crate::rrc::beam_failure::BeamWatch;
 use crate::rrc::pace;
-use crate::rrc::random_access::{Progress, Step};
+use crate::rrc::random_access::{CellAccess, Progress, Step};
 use fadeout_core::{CellId, LinkInfo, Motion, Probe, RrcEvent, Span};
 
 /// From one SS/PBCH block to the next where no beam is measured.
@@ -102,7 +102,11 @@ impl Beams<'_, '_> {
         }
         let q_out_db = config.monitoring.q_out.0;
         let [is_heard, _] = service.is_heard(leg, q_out_db, motion, env.now);
-        let configs = (monitoring, &config.access);
+        let access = CellAccess {
+            config: &config.access,
+            frame: &service.cells[cell.index()].plan.frame,
+        };
+        let configs = (monitoring, access);
         let has_failed = watch.on_look((env.now, period), configs, !is_heard);
         let is_held = !is_heard || watch.is_recovering();
         Beamed(&mut service.stack.air).hold_beams(leg, env.now, is_held);
@@ -152,7 +156,10 @@ impl Beams<'_, '_> {
                 Step::Response | Step::Resolution => down,
             }
         };
-        let access = &config.access;
+        let access = CellAccess {
+            config: &config.access,
+            frame: &service.cells[cell.index()].plan.frame,
+        };
         let progress = recovery
             .access
             .on_wake(env.now, access, &mut state.draws, arrives);

@@ -16,7 +16,7 @@ use crate::leg::{Contents, Leg, LegConfig, UplinkRequests};
 use crate::plan::CellPlan;
 use crate::rrc::{Start, UeRrc};
 use crate::wire::{BearerFormat, Encoder, Form};
-use fadeout_core::{CellId, Direction, DrbId, EventQueue, Rate, Time, UeId};
+use fadeout_core::{Agenda, CellId, Direction, DrbId, Rate, Time, UeId};
 
 /// The numbers of streams of legs in secondary cells.
 const AGGREGATED: u64 = 1 << 16;
@@ -68,7 +68,7 @@ impl RadioAccess {
                 air,
                 contents: Contents::new(largest_block.unwrap_or(0)),
                 storage: Storage::new(),
-                events: EventQueue::new(),
+                events: Agenda::new(),
                 encoder: Encoder::default(),
                 lost: Default::default(),
             },
@@ -102,7 +102,6 @@ impl RadioAccess {
         Ok(RadioAccess {
             service,
             mobility: None,
-            handled: 0,
         })
     }
 
@@ -158,7 +157,7 @@ impl RadioAccess {
     pub fn counters(&self) -> Counters {
         let Stack { ues, requests, .. } = &self.service.stack;
         Counters {
-            events: self.handled,
+            events: handled(self),
             slots: self.service.cells.iter().map(CellMac::slots).sum(),
             requests: requests.iter().map(UplinkRequests::sent).sum(),
             link_failures: ues.iter().map(UeRrc::failures).sum(),
@@ -202,7 +201,7 @@ pub fn establish_as(
 
 /// Events that a radio access has handled so far.
 pub fn handled(access: &RadioAccess) -> u64 {
-    access.handled
+    access.service.stack.events.processed()
 }
 
 /// As [`Service::carry`], of those bearers of which `which` says so.

@@ -235,9 +235,11 @@ impl Conditional<'_, '_> {
     fn enter(&mut self, (leg, procedure): (LegId, Procedure), env: &Env<'_, impl Probe>) {
         let times = &self.0.config.procedure;
         let ready_at = env.now.saturating_add(times.interruption);
+        let cell = self.0.service.stack.legs[leg.index()].config.cell;
+        let access = RandomAccess::new(self.0.access_in(cell), ready_at, true);
         self.0.state.stage = Stage::Entering {
             leg,
-            access: Entry::Random(RandomAccess::new(&self.0.config.access, ready_at, true)),
+            access: Entry::Random(access),
             until: env.now.saturating_add(times.t304),
             procedure,
         };

@@ -7,6 +7,12 @@ use crate::pdcp::RohcCounts;
 use fadeout_core::{CellId, Direction, DrbId, Span};
 
 impl RadioAccess {
+    /// Downlink packets that links between base stations have dropped on their way to another one.
+    pub fn forwarded_drops(&self) -> u64 {
+        let bearers = self.service.stack.bearers.iter();
+        bearers.map(|drb| drb.transfers().dropped()).sum()
+    }
+
     /// What header compression did in a direction of a bearer, if it has it.
     pub fn header_compression(&self, bearer: DrbId, direction: Direction) -> Option<&RohcCounts> {
         compressed(&self.service.stack.bearers[bearer.index()], direction)

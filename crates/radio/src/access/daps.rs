@@ -141,7 +141,7 @@ impl Daps<'_, '_> {
         let procedure = &self.0.config.procedure;
         let ready_at = env.now.saturating_add(procedure.interruption);
         let until = env.now.saturating_add(procedure.t304);
-        let access = RandomAccess::new(&self.0.config.access, ready_at, true);
+        let access = RandomAccess::new(self.0.access_in(target), ready_at, true);
         if let Some(leg) = self.0.join(target) {
             self.0.state.dual = Some(Dual::Entering(Entering { leg, access, until }));
         }
@@ -163,7 +163,8 @@ impl Daps<'_, '_> {
         match advance(self.0, (leg, &mut access), Procedure::Daps, motion, env) {
             Progress::Done => return self.switch(leg, env),
             Progress::Problem => {
-                access = RandomAccess::new(&self.0.config.access, env.now, true);
+                let cell = self.0.service.stack.legs[leg.index()].config.cell;
+                access = RandomAccess::new(self.0.access_in(cell), env.now, true);
             }
             Progress::Running => {}
         }

@@ -15,7 +15,7 @@ use crate::rrc::attach::Unsuited;
 use crate::rrc::contention::{Contention, Contest, Drawn};
 use crate::rrc::granted::Entry;
 use crate::rrc::mobility::Stage;
-use crate::rrc::random_access::{Progress, RandomAccess, Step};
+use crate::rrc::random_access::{CellAccess, Progress, RandomAccess, Step};
 use crate::rrc::record::row_of;
 use fadeout_core::{
     Direction, HandoverOutcome, HandoverRow, Motion, Probe, Procedure, RrcEvent, Span, Time,
@@ -132,7 +132,7 @@ impl Managed<'_> {
         self.state
             .record
             .note(|row| (row.target, row.procedure) = (cell, procedure));
-        let access = RandomAccess::new(&self.config.access, env.now, false);
+        let access = RandomAccess::new(self.access_in(cell), env.now, false);
         let access = Entry::Random(access);
         self.state.stage = Stage::Entering {
             leg,
@@ -170,7 +170,8 @@ impl Managed<'_> {
             // The timer of the procedure governs: MAC starts anew.
             Progress::Problem => {
                 let is_free = is_prepared(procedure);
-                access = Entry::Random(RandomAccess::new(&self.config.access, now, is_free));
+                let cell = self.service.stack.legs[leg.index()].config.cell;
+                access = Entry::Random(RandomAccess::new(self.access_in(cell), now, is_free));
             }
             Progress::Done => {
                 let is_told = matches!(access, Entry::Granted(_));
@@ -306,6 +307,10 @@ pub(super) fn step_access<M: Motion>(
     let cell = managed.service.stack.legs[leg.index()].config.cell;
     let config = &managed.config.access;
     let least_db = managed.config.monitoring.q_out.0;
+    let in_cell = CellAccess {
+        config,
+        frame: &managed.service.cells[cell.index()].plan.frame,
+    };
     let air = &mut managed.service.stack.air;
     air.refresh(leg, now, motion);
     let quality_db = air.quality_db(leg, now);
@@ -338,10 +343,10 @@ pub(super) fn step_access<M: Motion>(
         }
     };
     let draws = &mut managed.state.draws;
-    let mut progress = access.on_wake(now, config, draws, &mut arrives);
+    let mut progress = access.on_wake(now, in_cell, draws, &mut arrives);
     if has_lost {
         access.lose(now);
-        progress = access.on_wake(now, config, draws, |step| match step {
+        progress = access.on_wake(now, in_cell, draws, |step| match step {
             Step::Preamble => preamble_arrives(),
             _ => false,
         });

@@ -141,7 +141,10 @@ impl Switched<'_, '_> {
             Decision::Switch(target) => self.command([serving, target], config, env),
             // The order is on PDCCH.
             Decision::Order(cell, at) if is_heard[Direction::Downlink.index()] => {
-                ltm.order(cell, at, self.0.config.access.occasion_period);
+                let occasion = self.0.access_in(cell).occasion_from(at);
+                if let Some(ltm) = &mut self.0.state.ltm {
+                    ltm.order(cell, occasion);
+                }
             }
             Decision::Order(..) => {}
         }
@@ -213,8 +216,8 @@ impl Switched<'_, '_> {
         };
         let ready_at = now.saturating_add(config.interruption());
         let access = match timing.filter(|_| config.early == EarlySync::Both) {
-            Some(timing) => Skipping(self.0).entry_with(timing.round_trip, ready_at),
-            None => Entry::Random(RandomAccess::new(&self.0.config.access, ready_at, true)),
+            Some(timing) => Skipping(self.0).entry_with(target, timing.round_trip, ready_at),
+            None => Entry::Random(RandomAccess::new(self.0.access_in(target), ready_at, true)),
         };
         self.0.state.stage = Stage::Entering {
             leg,

@@ -18,6 +18,7 @@ use crate::rrc::filter::Level;
 use crate::rrc::mobility::{Measured, Message, Stage, UeMobility};
 use crate::rrc::network::Act;
 use crate::rrc::policy::{HandoverPolicy, Policy, Report};
+use crate::rrc::random_access::CellAccess;
 use fadeout_core::{
     CellId, Direction, Hertz, Motion, Packet, Probe, RrcEvent, RrcRow, Span, Time, UeId,
 };
@@ -53,6 +54,16 @@ pub(super) struct Managed<'a> {
     /// Carriers and generations of `cells`.
     pub kinds: &'a [CellKind],
     pub policy: &'a mut Policy,
+}
+
+impl Managed<'_> {
+    /// Random access in a cell.
+    pub(super) fn access_in(&self, cell: CellId) -> CellAccess<'_> {
+        CellAccess {
+            config: &self.config.access,
+            frame: &self.service.cells[cell.index()].plan.frame,
+        }
+    }
 }
 
 /// Carrier and generation of a cell, as a UE knows them.

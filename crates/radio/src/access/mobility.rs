@@ -295,6 +295,7 @@ impl RadioAccess {
             out: &mut Vec::new(),
             probe,
         };
+        self.service.stack.events.advance(now);
         let drb = &mut self.service.stack.bearers[bearer.index()];
         if !drb.transfers().takes_at(station) {
             drb.travel().note_original(packet, env);
@@ -323,6 +324,7 @@ impl RadioAccess {
         let Some(mobility) = &mut self.mobility else {
             return;
         };
+        self.service.stack.events.advance(now);
         let timeout = mobility.config.procedure.marker_timeout;
         let drb = &mut self.service.stack.bearers[bearer.index()];
         drb.travel().on_path_switch(now, markers, timeout);
@@ -347,6 +349,7 @@ impl RadioAccess {
             out,
             probe,
         };
+        self.service.stack.events.advance(now);
         match what {
             Backhaul::EndMarker { bearer } => {
                 env.pool.free(packet);

@@ -39,6 +39,7 @@ mod mobility;
 mod moves;
 mod rach_less;
 mod rates;
+mod reach;
 mod reception;
 mod scg;
 mod secondary;
@@ -60,6 +61,7 @@ pub use crate::config::{
     SecondaryAtHandover, SecondaryNodeConfig, Serving, Sharing, Signalling, SplitConfig,
     StatesConfig, TargetTiming, UeConfig, UplinkPower,
 };
+pub use crate::plan::StretchedPeriod;
 pub use crate::rrc::attach::{Unattached, Unsuited};
 pub use crate::rrc::backhaul::Place;
 pub use crate::rrc::policy::{
@@ -69,6 +71,7 @@ pub use attach::unattached;
 pub use build::{establish_as, handled};
 pub use counters::{Counters, DirectionCounters, LegCounters};
 pub use moves::{Backhaul, Move};
+pub use reach::{Unreached, unreached};
 
 use crate::bearer::Finder;
 use crate::config::{Env, LegId};
@@ -85,7 +88,6 @@ use utra::Utran;
 pub struct RadioAccess {
     service: Service,
     mobility: Option<Box<mobility::Mobility>>,
-    handled: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -158,8 +160,8 @@ impl RadioAccess {
         out: &mut Vec<PacketId>,
         probe: &mut P,
     ) {
-        while let Some((now, event)) = self.service.stack.events.pop_by(now) {
-            self.handled += 1;
+        while let Some(event) = self.service.stack.events.take(now) {
+            let now = self.service.stack.events.now();
             let env = &mut Env {
                 now,
                 pool,

@@ -77,21 +77,23 @@ impl Skipping<'_, '_> {
         let skips =
             |rach_less: &&RachLess| may_skip(rach_less, self.0.config, &self.0.service.cells, ends);
         match self.0.config.rach_less.as_ref().filter(skips) {
-            None => Entry::Random(RandomAccess::new(&self.0.config.access, ready_at, true)),
+            None => Entry::Random(RandomAccess::new(self.0.access_in(ends[1]), ready_at, true)),
             Some(&RachLess { timing, grant }) => {
                 let advance = match timing {
                     TargetTiming::Zero => Some(Span::ZERO),
                     TargetTiming::Source => None,
                 };
-                Entry::Granted(GrantedAccess::new((grant, advance), ready_at))
+                let frame = self.0.access_in(ends[1]).frame;
+                Entry::Granted(GrantedAccess::new((grant, advance), ready_at, frame))
             }
         }
     }
 
     /// The UE enters a cell whose timing advance it has been told, with the grants that it is sent there.
-    pub(super) fn entry_with(&self, advance: Span, ready_at: Time) -> Entry {
+    pub(super) fn entry_with(&self, cell: CellId, advance: Span, ready_at: Time) -> Entry {
         let way = (FirstGrant::ON_PDCCH, Some(advance));
-        Entry::Granted(GrantedAccess::new(way, ready_at))
+        let frame = self.0.access_in(cell).frame;
+        Entry::Granted(GrantedAccess::new(way, ready_at, frame))
     }
 
     /// Steps of an entry without random access on a leg that are due.
@@ -155,10 +157,11 @@ impl Skipping<'_, '_> {
     }
 
     /// Times between the steps in a cell.
-    fn times_in(&self, cell: CellId) -> GrantTimes {
+    fn times_in(&self, cell: CellId) -> GrantTimes<'_> {
         let plan = &self.0.service.cells[cell.index()].plan;
         let (timing, slot) = (&plan.config.timing, plan.frame.slot());
         GrantTimes {
+            frame: &plan.frame,
             data_after: (slot * u64::from(timing.k2)).max(timing.user_preparation),
             answer_after: slot + timing.base_decoding.max(timing.base_reaction) + slot,
         }

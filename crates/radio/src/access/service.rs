@@ -34,7 +34,9 @@ impl Service {
         pool: &mut PacketPool,
         probe: &mut impl Probe,
     ) {
-        if self.states.admits(now, entering, &mut self.stack, probe) {
+        self.stack.events.advance(now);
+        let stack = (&mut self.stack, &self.cells[..]);
+        if self.states.admits(now, entering, stack, probe) {
             self.admit(now, entering, pool, probe);
         }
     }

@@ -173,6 +173,7 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
                 wanted,
                 whole,
                 rate: f64::from(plan.down.bytes(symbols, number, all)),
+                reported: plan.down.reported(number, cqi),
             }
         });
         Demand { ready, bid }
@@ -277,6 +278,7 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
                 wanted: choice.units,
                 whole: choice.units,
                 rate: choice.rate,
+                reported: plan.up.reported(usize::from(choice.scheme), choice.cqi),
             }),
         }
     }

@@ -13,7 +13,7 @@ use crate::plan::CellPlan;
 use crate::rlc::{Generation, TransportBlock};
 use crate::rrc::UeRrc;
 use crate::wire::Encoder;
-use fadeout_core::{CellId, Direction, DrbId, EventQueue, Motion, PacketId, Probe, Time, UeId};
+use fadeout_core::{Agenda, CellId, Direction, DrbId, Motion, PacketId, Probe, Time, UeId};
 
 /// The machines beside the cells, and what they share.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(super) struct Stack {
     pub air: Air,
     pub contents: Contents,
     pub storage: Storage,
-    pub events: EventQueue<Event>,
+    pub events: Agenda<Event>,
     pub encoder: Encoder,
     /// Contents of a failed leg by direction; empty between two steps.
     pub lost: [Vec<ContentId>; 2],

@@ -3,6 +3,7 @@
 use super::Event;
 use super::service::Service;
 use super::stack::Stack;
+use crate::cell::CellMac;
 use crate::config::Env;
 use crate::rrc::UeRrc;
 use crate::rrc::states::{Connection, Entry};
@@ -61,7 +62,7 @@ impl States {
         &mut self,
         now: Time,
         (bearer, direction, packet): (DrbId, Direction, PacketId),
-        stack: &mut Stack,
+        (stack, cells): (&mut Stack, &[CellMac]),
         probe: &mut impl Probe,
     ) -> bool {
         if self.0.is_empty() {
@@ -71,7 +72,9 @@ impl States {
         let Some(released) = self.of(ue) else {
             return true;
         };
-        let entry = released.connection.on_packet(now, direction);
+        let cell = stack.serving_cell(ue).unwrap_or_default();
+        let frame = &cells[cell.index()].plan.frame;
+        let entry = released.connection.on_packet(now, direction, frame);
         if entry == Entry::Open {
             return true;
         }

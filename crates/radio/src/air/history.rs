@@ -83,6 +83,10 @@ impl Entry {
     #[inline]
     fn add(&mut self, slot: u64, value: f64) {
         let before = self.at(slot);
+        debug_assert!(
+            value >= 0.0 && value.is_finite(),
+            "{value} is added in slot {slot}"
+        );
         *self = Entry {
             slot,
             value: before + value,
@@ -105,6 +109,11 @@ impl Mean {
         }
         self.value = self.at(slot) + value;
         self.slot = slot;
+        debug_assert!(
+            self.value >= 0.0 && self.value.is_finite(),
+            "a mean of {}",
+            self.value
+        );
     }
 
     /// As of `slot`, or of the latest one if that is later.

@@ -101,6 +101,12 @@ impl Downlinks {
             load => share.min(1.0 - load - self.shares.at(cell, slot)),
         };
         self.shares.add(cell, slot, share);
+        // Shares are fractions and add up to one but for rounding.
+        debug_assert!(
+            self.share_at(cell, slot) <= 1.0 + 1e-9,
+            "{} of slot {slot} is sent in",
+            self.share_at(cell, slot)
+        );
     }
 
     /// The share of a slot that a cell sends on.
@@ -233,6 +239,10 @@ impl Air {
                 (share > 0.0).then(|| self.sum_of_ues(crossing, leg, slot, part))
             });
         }
+        debug_assert!(
+            signal_mw >= 0.0 && disturbance_mw > 0.0,
+            "{signal_mw} mW in {disturbance_mw} mW"
+        );
         signal_mw / disturbance_mw
     }
 

@@ -30,7 +30,9 @@ use crate::config::{
 };
 use crate::phy::frame::Frame;
 use crate::phy::sub_band::BandSet;
-use crate::plan::{LayeredScheme, MOST_MET, Resources, SubBands, frame, split_db, wideband_cqi};
+use crate::plan::{
+    LayeredScheme, MOST_MET, Resources, SubBands, frame, split_db, wideband_quality,
+};
 use fadeout_core::math::to_db;
 use fadeout_core::{CellId, Direction, Motion, Point, Span, Time, UeId};
 pub use geometry::{Geometry, geometry};
@@ -473,13 +475,13 @@ impl Air {
         let (serving, carrier) = match &leg.signal {
             Signal::Given(sinr) => {
                 return resources.report(|adaptation, layers| {
-                    adaptation.cqi(sinr.downlink.0 - split_db(layers))
+                    adaptation.quality(sinr.downlink.0 - split_db(layers))
                 });
             }
             Signal::Recorded(downlink, _) => {
                 let sinr_db = downlink.at(leg.start_of(&self.cells, slot));
                 return resources
-                    .report(|adaptation, layers| adaptation.cqi(sinr_db - split_db(layers)));
+                    .report(|adaptation, layers| adaptation.quality(sinr_db - split_db(layers)));
             }
             Signal::Paths(serving, carrier) => (*serving, carrier),
         };
@@ -491,8 +493,10 @@ impl Air {
         resources.report(|adaptation, layers| {
             let mean = mean / f64::from(layers);
             match &fade {
-                Fade::Flat(gain) => adaptation.cqi(to_db(cell.config.sinr_range.clip(mean * gain))),
-                Fade::Wideband(gains) => wideband_cqi(&cell.config, adaptation, mean, gains),
+                Fade::Flat(gain) => {
+                    adaptation.quality(to_db(cell.config.sinr_range.clip(mean * gain)))
+                }
+                Fade::Wideband(gains) => wideband_quality(&cell.config, adaptation, mean, gains),
             }
         })
     }

@@ -5,7 +5,7 @@ use super::{Air, AirLeg, Purpose, Signal};
 use crate::channel::fading::MAX_SUB_BANDS;
 use crate::config::{LegId, RadioError};
 use crate::phy::sub_band::reported;
-use crate::plan::{BandCqi, Resources, SubBands, wideband_cqi};
+use crate::plan::{BandCqi, Resources, SubBands, wideband_quality};
 use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{CellId, Time, UeId};
 
@@ -99,7 +99,7 @@ impl Air {
             let mean = mean / f64::from(layers);
             for (band, known) in known[..sub_bands.count()].iter_mut().enumerate() {
                 let gains = sub_bands.of(band, gains);
-                let found = wideband_cqi(&cell.config, adaptation, mean, gains);
+                let found = wideband_quality(&cell.config, adaptation, mean, gains).cqi;
                 *known = reported(wideband, found);
             }
         }

@@ -211,8 +211,7 @@ impl Travel<'_> {
                 return true;
             }
         };
-        self.drb
-            .refuse(now, Direction::Downlink, packet, cause, env);
+        self.drb.refuse(Direction::Downlink, packet, cause, env);
         true
     }
 

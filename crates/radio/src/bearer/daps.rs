@@ -204,7 +204,7 @@ impl Daps<'_> {
                 true
             }
             Err(packet) => {
-                drb.refuse(at, direction, packet, RadioDropCause::BufferFull, env);
+                drb.refuse(direction, packet, RadioDropCause::BufferFull, env);
                 false
             }
         }

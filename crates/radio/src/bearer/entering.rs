@@ -28,7 +28,7 @@ impl Drb {
         if let Some(split) = &mut self.split {
             let is_taken = split.wait(at, direction, packet, (env.pool, &self.legs));
             if !is_taken {
-                self.refuse(at, direction, packet, RadioDropCause::BufferFull, env);
+                self.refuse(direction, packet, RadioDropCause::BufferFull, env);
             } else if split.duplicates(direction)
                 && let Some(mut split) = super::split(self)
             {
@@ -42,7 +42,7 @@ impl Drb {
         let size = env.pool[packet].wire_len();
         let (rlc, room) = self.legs.primary.sending(direction);
         if rlc.least_grant(size + self.config.pdcp.header()) > room {
-            self.refuse(at, direction, packet, RadioDropCause::NoBlock, env);
+            self.refuse(direction, packet, RadioDropCause::NoBlock, env);
             return false;
         }
         if self.legs.primary.sender(direction).has_aqm() && !self.admits(at, direction, packet, env)
@@ -74,22 +74,22 @@ impl Drb {
                 true
             }
             Err(packet) => {
-                self.refuse(at, direction, packet, RadioDropCause::BufferFull, env);
+                self.refuse(direction, packet, RadioDropCause::BufferFull, env);
                 false
             }
         }
     }
 
-    /// A packet that arrives is dropped.
+    /// Drops a packet that arrives. A packet that the base station was busy with is dropped when
+    /// the bearer is looked at next, and its row has that time.
     pub(super) fn refuse(
         &mut self,
-        at: Time,
         direction: Direction,
         packet: PacketId,
         cause: RadioDropCause,
         env: &mut Env<'_, impl Probe>,
     ) {
-        let loss = self.loss(at, direction, cause);
+        let loss = self.loss(env.now, direction, cause);
         loss.of(packet, env.pool, env.probe);
         self.counters[direction.index()].dropped_packets += 1;
     }
@@ -110,7 +110,7 @@ impl Drb {
         counters.marked_packets += marked;
         if !is_taken {
             counters.aqm_dropped_packets += 1;
-            self.refuse(at, direction, packet, RadioDropCause::Aqm, env);
+            self.refuse(direction, packet, RadioDropCause::Aqm, env);
         }
         is_taken
     }

@@ -78,10 +78,12 @@ impl Transfer {
     pub(super) fn count_dropped(&mut self, pool: &PacketPool) {
         let before = self.away.len();
         self.away.retain(|away| {
-            let is_it = identity(&pool.packet(away.packet)) == away.identity;
-            is_it && pool.is_in_use(away.packet)
+            // A free slot has no packet to look at.
+            pool.is_in_use(away.packet) && identity(&pool.packet(away.packet)) == away.identity
         });
-        self.counts.lost += (before - self.away.len()) as u64;
+        let dropped = (before - self.away.len()) as u64;
+        self.counts.lost += dropped;
+        self.dropped += dropped;
     }
 
     /// Removes the record of a packet that was sent away.
@@ -94,6 +96,11 @@ impl Transfer {
 }
 
 impl Transfers {
+    /// Packets that links between base stations have dropped since the start, as far as known.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.0.as_ref().map_or(0, |transfer| transfer.dropped)
+    }
+
     /// Base stations between which links carry forwarded packets.
     pub(crate) fn stations(&self) -> Option<(u32, u32)> {
         let journey = self.0.as_ref()?.journey.as_ref()?;

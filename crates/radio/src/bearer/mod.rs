@@ -283,6 +283,10 @@ impl Drb {
     /// The base station is busy with a downlink packet until `ready_at`.
     #[inline]
     pub(crate) fn hold(&mut self, ready_at: Time, packet: PacketId) {
+        debug_assert!(
+            self.inlet.back().is_none_or(|&(at, _)| at <= ready_at),
+            "a packet is ready before the one ahead of it"
+        );
         self.inlet.push((ready_at, packet));
     }
 
@@ -340,6 +344,7 @@ impl Drb {
         let mut marked = 0;
         let marks = (&mut *env.pool, &mut marked);
         let used = end.pull(env.now, grant, block, marks, &mut storage.dropped);
+        debug_assert!(used <= grant, "{used} bytes are taken of {grant}");
         if direction == Direction::Downlink
             && let Some(split) = &mut self.split
         {
@@ -398,6 +403,7 @@ impl Drb {
         for sdu in storage.sdus.drain(..) {
             rx.on_sdu(env.now, sdu, &mut storage.ordered);
         }
+        debug_assert!(before <= rx.useless(), "useless packets became useful");
         let useless = rx.useless() - before;
         if let Some(split) = &mut self.split {
             split.note_useless((leg, direction), useless);
@@ -436,6 +442,11 @@ impl Drb {
         self.on_sdus((self.legs.primary.number, receiving), env, storage);
         let rx = &mut self.anchors[direction.index()].rx;
         rx.on_wake(env.now, &mut storage.ordered);
+        debug_assert!(
+            rx.wake_at() > env.now,
+            "reordering is left running at {}",
+            env.now
+        );
         self.hand_over(receiving, env, storage);
     }
 

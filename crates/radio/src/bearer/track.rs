@@ -119,6 +119,14 @@ impl Tracks {
         now: Time,
     ) -> Option<RadioDelayRow> {
         let track = *self.find(key.0, key.1, key.2, key.3)?;
+        debug_assert!(
+            track.entered_at <= track.first_at && track.first_at <= track.decoded_at,
+            "a packet was sent before it came, or decoded before it was sent: {track:?}"
+        );
+        debug_assert!(
+            track.decoded_at <= now,
+            "a packet is delivered before it was decoded"
+        );
         let waited = track.first_at.since(track.entered_at);
         Some(RadioDelayRow {
             time_s: now,

@@ -41,6 +41,8 @@ pub(crate) struct Transfer {
     /// Whether none has since the UE left the source, and how long that was.
     pub(super) gaps: [Gap; 2],
     pub(super) counts: TransferCounts,
+    /// Packets that links between base stations have dropped since the start.
+    pub(super) dropped: u64,
     /// While two cells serve the bearer, or are about to.
     pub(super) dual: Option<Box<Dual>>,
     /// Copies that two base stations have made.

@@ -63,10 +63,17 @@ impl Contest {
                 let (scheme, cqi) = (bid.scheme, bid.cqi);
                 self.whole = self.whole.saturating_add(bid.whole);
                 self.entrants.push(Entrant { rnti, scheme, cqi });
+                debug_assert!(
+                    bid.wanted > 0 && bid.rate >= 0.0 && bid.rate.is_finite(),
+                    "a UE bids for {} units at a rate of {}",
+                    bid.wanted,
+                    bid.rate
+                );
                 self.candidates.push(Candidate {
                     ue,
                     wanted: bid.wanted,
                     rate: bid.rate,
+                    reported: bid.reported,
                 });
             }
         }
@@ -78,6 +85,40 @@ impl Contest {
         let mut shares = std::mem::take(&mut self.shares);
         scheduler.allocate(&self.view(offer), &mut shares);
         self.shares = shares;
+        self.assert_within(offer);
+    }
+    /// Asserts that the shares are within the slot's resources, and of one candidate each.
+    fn assert_within(&self, offer: &Offer) {
+        let given = self.shares.iter().map(|share| share.units);
+        debug_assert!(
+            given.clone().sum::<u32>() <= offer.units,
+            "more than the {} units of slot {} are shared out",
+            offer.units,
+            offer.slot
+        );
+        debug_assert!(
+            self.shares.len() <= offer.most_ues as usize,
+            "{} UEs have a share of a slot for {}",
+            self.shares.len(),
+            offer.most_ues
+        );
+        debug_assert!(given.clone().all(|units| units > 0), "a share of nothing");
+        let candidates = self.candidates.len();
+        debug_assert!(
+            self.shares.iter().all(|share| share.candidate < candidates),
+            "a share is nobody's"
+        );
+        debug_assert!(
+            self.shares.len() > 16
+                || (1..self.shares.len()).all(|n| {
+                    let of = |share: &Share| share.candidate;
+                    !self.shares[..n]
+                        .iter()
+                        .map(of)
+                        .any(|it| it == of(&self.shares[n]))
+                }),
+            "a UE has two shares of a slot"
+        );
     }
     /// The slot as a scheduler sees it.
     pub(super) fn view(&self, offer: &Offer) -> SlotView<'_> {
@@ -128,6 +169,7 @@ mod tests {
                     wanted: 4,
                     whole: 4,
                     rate: 1e3,
+                    reported: 1.0,
                 }),
             }
         });

@@ -170,6 +170,18 @@ impl CellMac {
         };
         let timing = &plan.config.timing;
         let times = timing.downlink(&plan.frame, room.slot, end_symbol);
+        debug_assert!(
+            shape.units <= room.units,
+            "{} units are sent in slot {}, and {} are left",
+            shape.units,
+            room.slot,
+            room.units
+        );
+        debug_assert!(room.ues > 0, "more UEs are served than a slot takes");
+        debug_assert!(
+            times.decoded_at >= plan.frame.start_of(room.slot),
+            "a block is decoded before it is sent"
+        );
         room.units -= shape.units;
         room.ues -= 1;
         if plan.config.sharing == Sharing::Time {

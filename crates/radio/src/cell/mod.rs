@@ -19,7 +19,7 @@ use crate::phy::sub_band::BandSet;
 use crate::plan::{BandCqi, CellPlan};
 use bands::Bands;
 use contest::Contest;
-use fadeout_core::{Direction, Time, UeId, Wake};
+use fadeout_core::{Direction, Span, Time, UeId, Wake};
 use std::collections::VecDeque;
 
 /// The demand of a UE for a slot.
@@ -42,6 +42,8 @@ pub(crate) struct Bid {
     pub whole: u32,
     /// Bytes on all units.
     pub rate: f64,
+    /// Bits that a resource element carries by the report alone. Zero without a report.
+    pub reported: f64,
 }
 
 /// A slot, and the units of it that are left.
@@ -172,9 +174,9 @@ pub(crate) struct Grant {
 }
 
 impl Half {
-    fn new(kind: MacSchedulerKind, ues: usize) -> Half {
+    fn new(kind: MacSchedulerKind, ues: usize, slot: Span) -> Half {
         Half {
-            scheduler: kind.start(ues),
+            scheduler: kind.start(ues, slot),
             active: Vec::new(),
             ready: Vec::new(),
             is_active: Vec::new(),
@@ -188,6 +190,10 @@ impl Half {
             self.is_active[rnti.index()] = has_more;
             has_more
         });
+        debug_assert!(
+            self.active.is_empty(),
+            "a UE became active while the active ones were away"
+        );
         self.active = active;
     }
 
@@ -202,9 +208,10 @@ impl CellMac {
     /// A cell for UEs with ids below `ues`.
     pub(crate) fn new(plan: CellPlan, ues: usize) -> CellMac {
         let occasions = plan.config.configured_grant.map_or(0, |grant| grant.period);
+        let slot = plan.frame.slot();
         CellMac {
-            down: Half::new(plan.config.downlink_scheduler, ues),
-            up: Half::new(plan.config.uplink_scheduler, ues),
+            down: Half::new(plan.config.downlink_scheduler, ues, slot),
+            up: Half::new(plan.config.uplink_scheduler, ues, slot),
             served: Vec::new(),
             grants: VecDeque::new(),
             wake: Wake::default(),
@@ -289,6 +296,10 @@ impl CellMac {
         if slot < self.first_slot {
             return;
         }
+        debug_assert!(
+            self.grants.front().is_none_or(|grant| grant.slot >= slot),
+            "a grant was not used in its slot"
+        );
         self.first_slot = slot + 1;
         self.slots += 1;
         self.send_granted(slot, served);
@@ -298,6 +309,7 @@ impl CellMac {
         if next != NO_SLOT
             && let Some((at, generation)) = self.need(next)
         {
+            debug_assert!(at > now, "a cell wakes at {at}, and it is {now}");
             served.wake(at, generation);
         }
     }
@@ -366,6 +378,11 @@ impl CellMac {
     fn use_uplink(&mut self, slot: u64, units: u32) {
         let used = self.uplink_used(slot) + units;
         let index = slot as usize % self.uplink_used.len();
+        debug_assert!(
+            used <= self.plan.up.units(self.plan.uplink_symbols(slot)),
+            "{used} units are granted in slot {slot}, which has {}",
+            self.plan.up.units(self.plan.uplink_symbols(slot))
+        );
         self.uplink_used[index] = (slot, used);
     }
 
@@ -402,6 +419,15 @@ impl CellMac {
         let behind = self.grants.iter().rev();
         let behind = behind.take_while(|other| other.slot > grant.slot).count();
         self.grants.insert(self.grants.len() - behind, grant);
+        debug_assert!(
+            self.grants.iter().is_sorted_by_key(|grant| grant.slot),
+            "grants are not in the order of their slots"
+        );
+        debug_assert!(
+            grant.slot >= self.first_slot.saturating_sub(1),
+            "a grant is for slot {}, which is over",
+            grant.slot
+        );
     }
 
     /// A leg has failed: what it was granted is void.

@@ -36,6 +36,7 @@ impl Script {
                 wanted: self.wanted,
                 whole: self.wanted,
                 rate: 1000.0,
+                reported: 1.0,
             }),
         }
     }

@@ -378,7 +378,19 @@ fn check_cell(index: usize, cell: &CellConfig) -> Result<(), RadioError> {
         !cell.cross_link || cell.duplex != Duplex::Fdd,
         "TDD or flexible slots: nothing crosses between the bands of FDD",
     )?;
+    check_feedback(cell, &ensure)?;
     check_requests(mu, cell, &ensure)
+}
+
+/// A slot of the pattern has symbols for PUCCH.
+fn check_feedback(cell: &CellConfig, ensure: &Ensure<'_>) -> Result<(), RadioError> {
+    let Duplex::Tdd(pattern) = &cell.duplex else {
+        return Ok(());
+    };
+    let most = pattern.slots().iter().map(|slot| slot.uplink).max();
+    let (symbols, most) = (cell.timing.feedback_symbols, most.unwrap_or(0));
+    let expected = format!("at most {most}: no slot of the pattern has more uplink symbols");
+    ensure("PUCCH symbols", &symbols, symbols <= most, &expected)
 }
 
 /// As many layers as both ends have antennas for.

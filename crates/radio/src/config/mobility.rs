@@ -63,53 +63,54 @@ pub struct MobilityConfig {
 fadeout_core::parameters! {
     /// The defaults of mobility management, under the names that a scenario has for them.
     struct Keys {
-        /// One way between base stations.
+        /// One-way delay between base stations.
         station_delay: Span = span("5 ms"),
-        /// One way between a base station and the core.
+        /// One-way delay between a base station and the core network.
         core_delay: Span = span("5 ms"),
-        /// Admission control at the target.
+        /// Time of the admission control at the target.
         admission_delay: Span = span("10 ms"),
-        /// LTE's 15 ms for RRC, and 20 ms to be in sync with a known cell.
+        /// Time from the command until the UE can send a preamble. LTE has 15 ms for RRC, and 20 ms
+        /// to synchronise with a known cell.
         interruption: Span = span("35 ms"),
-        /// From the command's reception until the UE sends and receives in a cell of 3G.
+        /// Time from the command until the UE sends and receives in a 3G cell.
         utra_interruption: Span = span("190 ms"),
-        /// From one occasion for preambles to the next.
+        /// Time between two random access occasions.
         preamble_period: Span = span("10 ms"),
-        /// ra-ResponseWindow.
+        /// Time for which a UE waits for the response to a preamble (ra-ResponseWindow).
         response_window: Span = span("10 ms"),
-        /// preambleTransMax.
+        /// Largest number of preambles of a random access procedure (preambleTransMax).
         max_preambles: u32 = integer((1, 1000, ""), "10"),
-        /// Preambles of a cell that UEs draw from.
+        /// Number of preambles of a cell for random access with contention.
         contention_preambles: u32 = integer((1, 64, ""), "54"),
-        /// Longest back-off.
+        /// Largest back-off.
         backoff: Span = span("20 ms"),
-        /// T304.
+        /// Time limit to enter the target (T304).
         t304: Span = span("1 s"),
-        /// TX2RELOCprep.
+        /// Time for which the source waits for the target's answer (TX2RELOCprep).
         preparation_timeout: Span = span("1 s"),
-        /// TX2RELOCoverall.
+        /// Time for which the source waits for the UE to leave (TX2RELOCoverall).
         overall_timeout: Span = span("5 s"),
-        /// How long the target waits for a lost end marker.
+        /// Time for which the target waits for an end marker that may be lost.
         end_marker_timeout: Span = span("100 ms"),
         /// SINR below which a link is out of sync.
         q_out: Decibel = number((-50.0, 50.0, "dB"), "-8"),
-        /// SINR above which it is in sync.
+        /// SINR above which a link is in sync.
         q_in: Decibel = number((-50.0, 50.0, "dB"), "-6"),
-        /// Out-of-sync indications that start T310.
+        /// Number of out-of-sync indications that start T310.
         n310: u32 = integer((1, 1000, ""), "1"),
-        /// In-sync indications that stop it.
+        /// Number of in-sync indications that stop T310.
         n311: u32 = integer((1, 1000, ""), "1"),
-        /// T310.
+        /// Time that a link may stay out of sync until it has failed (T310).
         t310: Span = span("1 s"),
-        /// T311.
+        /// Time limit to find a cell after a failure (T311).
         t311: Span = span("3 s"),
-        /// T301.
+        /// Time limit to re-establish the connection (T301).
         t301: Span = span("400 ms"),
-        /// How long a UE takes to select a cell.
+        /// Time that a UE takes to select a cell.
         cell_selection_delay: Span = span("200 ms"),
-        /// T300.
+        /// Time limit to set up a connection (T300).
         t300: Span = span("1 s"),
-        /// Qrxlevmin.
+        /// RSRP that a cell must exceed to be suitable for an idle UE (Qrxlevmin).
         q_rx_lev_min: f64 = number((-200.0, 50.0, "dBm"), "-130"),
     }
 }

@@ -36,23 +36,23 @@ pub struct StatesConfig {
 fadeout_core::parameters! {
     /// The defaults of the states, under the names that a scenario has for them.
     struct Keys {
-        /// How long nothing may come until the connection is released.
+        /// Time without data after which the connection is released.
         inactivity: Span = span("10 s"),
-        /// Where it goes then.
+        /// RRC state to which the connection is released.
         state: ReleasedState = choice(ReleasedState::NAMES, "idle"),
-        /// The paging cycle.
+        /// Paging cycle in radio frames.
         paging_cycle: u32 = integer((32, 1024, ""), "128"),
-        /// Paging frames in a cycle.
+        /// Number of paging frames in a cycle.
         paging_frames: u32 = integer((1, 1024, ""), "128"),
-        /// One way of a message of RRC over the air.
+        /// One-way time of an RRC message over the air.
         message_delay: Span = span("4 ms"),
-        /// RRC processing of a setup or a resume.
+        /// RRC processing time of a setup or a resume.
         setup_delay: Span = span("10 ms"),
-        /// Of the security command.
+        /// RRC processing time of the security command.
         security_delay: Span = span("5 ms"),
-        /// Of the reconfiguration that adds the bearers.
+        /// RRC processing time of the reconfiguration that adds the bearers.
         reconfiguration_delay: Span = span("10 ms"),
-        /// One way between base station and core.
+        /// One-way time between base station and core network.
         core_delay: Span = span("5 ms"),
     }
 }

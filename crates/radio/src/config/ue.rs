@@ -144,9 +144,9 @@ pub struct FixedSinr {
 fadeout_core::parameters! {
     /// The defaults of a UE.
     struct Keys {
-        /// Most power it transmits (power class 3, TS 36.101 and 38.101-1).
+        /// Maximum transmit power (power class 3, TS 36.101 and 38.101-1).
         tx_power: f64 = number((-200.0, 200.0, "dBm"), "23"),
-        /// Noise figure of its receiver (TR 36.942).
+        /// Noise figure of the UE's receiver (TR 36.942).
         noise_figure: f64 = number((0.0, 50.0, "dB"), "9"),
     }
 }

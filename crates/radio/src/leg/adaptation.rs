@@ -71,7 +71,8 @@ impl Leg {
         let adaptation = resources.adaptation()?;
         let start = plan.frame.start_of(slot);
         // Before the first report is known, the channel as of now.
-        let measured_at = reports.reporting.measured_at(start).unwrap_or(start);
+        let measured_at = plan.measured_at(Direction::Downlink, &reports.reporting, start);
+        let measured_at = measured_at.unwrap_or(start);
         let report = &mut self.down.report;
         if report.measured_at != measured_at {
             let measured = plan.frame.slot_at(measured_at);
@@ -126,7 +127,8 @@ impl Leg {
             });
         };
         let start = plan.frame.start_of(slot);
-        let measured_at = reports.reporting.measured_at(start).unwrap_or(start);
+        let measured_at = plan.measured_at(Direction::Uplink, &reports.reporting, start);
+        let measured_at = measured_at.unwrap_or(start);
         let report = &mut self.up.report;
         if report.measured_at != measured_at {
             air.measure(plan.frame.slot_at(measured_at), &mut report.measurement);
@@ -165,7 +167,7 @@ impl Leg {
         let spread_db = air.spread_db(resources.occupied(symbols, units).resource_blocks);
         let measurement = &self.up.report.measurement;
         let (cqi, rank) = resources.report(|adaptation, layers| {
-            measurement.cqi(&plan.config, adaptation, spread_db - split_db(layers))
+            measurement.quality(&plan.config, adaptation, spread_db - split_db(layers))
         });
         let mcs = adaptation.scheme(cqi, self.up.outer_loop.offset_db())?;
         let scheme = resources.position(&mcs, rank);

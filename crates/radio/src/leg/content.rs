@@ -26,6 +26,11 @@ impl Content {
         let mut first = 0;
         self.bearers.iter().map(move |&(bearer, end)| {
             let pdus = first..end as usize;
+            debug_assert!(
+                pdus.start <= pdus.end && pdus.end <= self.block.pdus.len(),
+                "bearer {bearer:?} has PDUs {pdus:?} of {}",
+                self.block.pdus.len()
+            );
             first = pdus.end;
             (bearer, pdus)
         })
@@ -100,7 +105,12 @@ impl Contents {
         if self.free.is_empty() {
             self.double();
         }
-        self.free.pop().expect("there are some now")
+        let id = self.free.pop().expect("there are some now");
+        debug_assert!(
+            self.content(id).block.is_empty() && self.content(id).bearers.is_empty(),
+            "a content is given out that holds something"
+        );
+        id
     }
     /// All are in use: as many again, as a list grows, so that new maxima soon cost nothing.
     #[cold]
@@ -127,6 +137,10 @@ impl Contents {
         content.bearers.clear();
         content.controls.clear();
         let has = Room::of(&content.block);
+        debug_assert!(
+            self.free.len() < self.contents.len(),
+            "a content is freed a second time"
+        );
         self.free.push(id);
         if has != self.room {
             self.grow(id, has);

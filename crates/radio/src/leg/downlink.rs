@@ -33,6 +33,7 @@ impl Leg {
             ready = ready.min(plan.frame.slot_from(at).max(listens_from));
         }
         half.is_stalled = false;
+        half.is_out_of_range = is_out_of_range;
         if is_out_of_range {
             ready = slot + plan.recheck_slots();
         } else if backlog > 0 {

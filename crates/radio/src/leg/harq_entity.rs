@@ -180,6 +180,11 @@ impl HarqEntity {
 
     /// Takes a process for a new block of resources `shape`.
     pub(crate) fn start(&mut self, id: u8, shape: Shape, first_at: Time) -> &mut HarqProcess {
+        debug_assert_eq!(
+            self.processes[usize::from(id)].state,
+            State::Idle,
+            "only an idle process begins a block"
+        );
         self.next = (usize::from(id) + 1) % self.processes.len();
         self.processes[usize::from(id)].state = State::Granted;
         self.note_next();
@@ -209,6 +214,15 @@ impl HarqEntity {
     /// `again_from`.
     pub(crate) fn sent(&mut self, id: u8, slot: u64, again_from: u64) {
         let process = &mut self.processes[usize::from(id)];
+        debug_assert_eq!(
+            process.state,
+            State::Granted,
+            "only a granted block is sent"
+        );
+        debug_assert!(
+            again_from > slot,
+            "a block of slot {slot} would go again in {again_from}"
+        );
         process.state = State::Sent;
         process.slot = slot;
         process.from = again_from;
@@ -219,6 +233,11 @@ impl HarqEntity {
     /// A grant was not used.
     pub(crate) fn skip(&mut self, id: u8, slot: u64) {
         let process = &mut self.processes[usize::from(id)];
+        debug_assert_eq!(
+            process.state,
+            State::Granted,
+            "only a granted block is skipped"
+        );
         process.state = State::Idle;
         process.from = slot;
         self.note(id);
@@ -255,8 +274,14 @@ impl HarqEntity {
         let may_repeat = process.transmissions < config.most_transmissions;
         let repeats = !is_ack && may_repeat;
         process.state = if repeats { State::Waiting } else { State::Idle };
+        debug_assert!(
+            (1..=config.most_transmissions.max(1)).contains(&process.transmissions),
+            "a block was sent {} times",
+            process.transmissions
+        );
         self.waiting += u32::from(repeats);
         self.note(id);
+        self.assert_invariants();
         Some(Decoding {
             is_new: is_ok && !was_decoded,
             is_ok,
@@ -285,6 +310,29 @@ impl HarqEntity {
         }
         self.waiting = 0;
         self.note_next();
+        self.assert_invariants();
+    }
+
+    /// Asserts that the counts kept beside the processes agree with them.
+    fn assert_invariants(&self) {
+        let waits = |process: &&HarqProcess| process.state == State::Waiting;
+        debug_assert!(
+            self.processes.iter().filter(waits).count() == self.waiting as usize,
+            "{} blocks are counted as waiting",
+            self.waiting
+        );
+        debug_assert!(
+            self.next < self.processes.len(),
+            "process {} is next",
+            self.next
+        );
+        let next = &self.processes[self.next];
+        debug_assert!(
+            (self.next_free_from == NO_SLOT) == (next.state != State::Idle)
+                || self.next_free_from == next.from,
+            "the next process is free from slot {}",
+            self.next_free_from
+        );
     }
 }
 

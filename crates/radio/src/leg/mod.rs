@@ -105,6 +105,8 @@ pub(crate) struct LegHalf {
     last_slot: u64,
     /// Whether data waits for a HARQ process.
     is_stalled: bool,
+    /// True if the latest look at it, which had data, found it out of range.
+    is_out_of_range: bool,
     outer_loop: OuterLoop,
     report: Report,
     draws: Stream,
@@ -129,12 +131,18 @@ impl LegHalf {
         LegHalf {
             harq: HarqEntity::new(processes),
             is_stalled: false,
+            is_out_of_range: false,
             last_slot: NO_SLOT,
             outer_loop: OuterLoop::default(),
             report: Report::UNKNOWN,
             draws,
             counters: BlockCounters::default(),
         }
+    }
+
+    /// Returns true if data waits that the latest look found out of range.
+    pub(crate) fn is_out_of_range(&self) -> bool {
+        self.is_out_of_range
     }
 
     /// Its counters so far.
@@ -236,6 +244,7 @@ impl Leg {
         self.was_out_of_range = true;
         for half in [&mut self.down, &mut self.up] {
             half.is_stalled = false;
+            half.is_out_of_range = false;
             half.outer_loop = OuterLoop::default();
             half.report = Report::UNKNOWN;
         }
@@ -374,7 +383,16 @@ impl Leg {
             half.outer_loop
                 .on_feedback(&reports.outer_loop, decoding.is_ok);
         }
+        debug_assert!(
+            !(decoding.is_ok && decoding.is_lost) && (!decoding.is_new || decoding.is_ok),
+            "a block is decoded and lost: {decoding:?}"
+        );
         half.counters.lost_blocks += u64::from(decoding.is_lost);
+        debug_assert!(
+            half.counters.lost_blocks + half.counters.retransmissions <= half.counters.blocks,
+            "more blocks were lost or repeated than sent: {:?}",
+            half.counters
+        );
         if probe.wants_transport_blocks(cell) {
             let block = half.harq.process(process);
             let occupied = resources.occupied(shape.symbols, shape.units);

@@ -94,6 +94,10 @@ impl Channels {
             }
             position => self.others.insert(position - 1, channel),
         }
+        debug_assert!(
+            self.iter().is_sorted_by_key(|channel| channel.priority),
+            "logical channels are not in the order of their priorities"
+        );
     }
 
     fn iter(&self) -> impl Iterator<Item = &Channel> {
@@ -133,6 +137,10 @@ impl Channels {
                     continue;
                 }
                 let used = queues.pull(channel.bearer, channel.rlc, grant, &mut content.block);
+                debug_assert!(
+                    used <= grant && grant <= left,
+                    "a bearer takes {used} bytes of {grant}, of {left} in the block"
+                );
                 if turn == Turn::Prioritised {
                     bucket.on_served(used);
                 }
@@ -143,6 +151,10 @@ impl Channels {
                 left -= used;
             }
         }
+        debug_assert!(
+            content.bearers.is_sorted_by_key(|&(_, end)| end),
+            "the bearers of a block are not in the order of their PDUs"
+        );
     }
 
     /// Whether one of them sends packets whole or not at all.

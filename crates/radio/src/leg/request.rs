@@ -21,11 +21,14 @@ pub(crate) struct UplinkRequests {
     /// The same for its configured grant, if it has one.
     pub(super) occasion: u32,
     pub(super) has_occasions: bool,
-    /// A scheduling request is under way or waits for its opportunity, since `requested_at`, and
+    /// A scheduling request is under way or waits for its opportunity, at `requested_at`, and
     /// no grant has followed.
     is_requested: bool,
-    /// When the latest one is or was sent; zero before the first.
+    /// The opportunity of the latest one.
     requested_at: Time,
+    /// When the latest one was sent, zero before the first. A request that is not needed any more
+    /// before its opportunity comes is not sent.
+    sent_at: Time,
     /// The form of its reports.
     pub(super) status: BufferStatus,
     /// Slots granted and not yet used.
@@ -80,11 +83,11 @@ impl UplinkRequests {
     /// Of a UE that connects to a cell, on the `nth` leg that it ever had.
     pub(crate) fn new(ue: UeId, nth: u64, plan: &CellPlan, seed: u64) -> UplinkRequests {
         let mut offsets = stream(seed, "radio.request", ue, nth);
-        let requests = &plan.config.requests;
-        let drawn = offsets.below(u64::from(requests.period)) as u32;
-        let grant = &plan.config.configured_grant;
-        let offset = requests.offset.unwrap_or(drawn);
-        let occasion = grant.map_or(0, |grant| ue.0 % grant.period);
+        let drawn = plan.requests.offset(offsets.below(plan.requests.offsets()));
+        let given = plan.config.requests.offset;
+        let offset = given.map_or(drawn, |offset| plan.requests.offset_from(offset));
+        let grants = plan.grants.as_ref();
+        let occasion = grants.map_or(0, |grants| grants.offset(u64::from(ue.0)));
         UplinkRequests::unasked(offset, occasion, status_format(plan.config.air))
     }
 
@@ -96,6 +99,7 @@ impl UplinkRequests {
             has_occasions: false,
             is_requested: false,
             requested_at: Time::ZERO,
+            sent_at: Time::ZERO,
             status,
             outstanding: 0,
             reported: 0,
@@ -124,11 +128,12 @@ impl UplinkRequests {
         self.status
     }
 
-    /// Nothing is under way any more, and nothing known.
+    /// Nothing is under way any more, and nothing known. sr-ProhibitTimer stops.
+    ///
+    /// Standard: TS 38.321 §5.12.
     pub(crate) fn reset(&mut self) {
         *self = UplinkRequests {
             has_occasions: self.has_occasions,
-            requested_at: self.requested_at,
             repeat_at: self.repeat_at,
             repeat: self.repeat,
             granted: self.granted,
@@ -150,7 +155,25 @@ impl UplinkRequests {
     /// A block of `bytes` that was granted is void before its slot has come.
     pub(crate) fn on_void(&mut self, bytes: u32) {
         self.begun += u64::from(bytes);
+        debug_assert!(self.outstanding > 0, "a grant is void that never was");
         self.outstanding -= 1;
+        self.assert_invariants();
+    }
+
+    /// Asserts the order of the bytes reported, begun and granted.
+    fn assert_invariants(&self) {
+        debug_assert!(
+            self.begun <= self.granted,
+            "{} bytes of grants began, of {}",
+            self.begun,
+            self.granted
+        );
+        debug_assert!(
+            self.reported_begun <= self.begun,
+            "a report counts {} bytes of grants begun, and {} were",
+            self.reported_begun,
+            self.begun
+        );
     }
 
     /// The granted slot of a block of `bytes` is there, which `takes` some; `left` bytes stay behind. When
@@ -162,17 +185,34 @@ impl UplinkRequests {
         (bytes, takes, left): (u32, bool, u64),
     ) -> Option<Time> {
         self.begun += u64::from(bytes);
+        let requested_at = self.end_request(now);
         if takes || left == 0 {
             self.unanswered = 0;
         }
-        let requested_at = self.is_requested.then_some(self.requested_at);
+        debug_assert!(self.outstanding > 0, "a grant begins that never was");
+        self.assert_invariants();
         self.outstanding -= 1;
-        self.is_requested = false;
         self.reported = left;
         if left > 0 {
             self.repeat_at = now.saturating_add(plan.config.requests.repeat_after);
         }
         requested_at
+    }
+
+    /// A request that is under way is not needed any more. When it was sent, if it was.
+    ///
+    /// Standard: TS 38.321 §5.4.4.
+    fn end_request(&mut self, now: Time) -> Option<Time> {
+        if !std::mem::take(&mut self.is_requested) {
+            return None;
+        }
+        if self.requested_at > now {
+            self.sent -= 1;
+            self.unanswered = self.unanswered.saturating_sub(1);
+            return None;
+        }
+        self.sent_at = self.requested_at;
+        Some(self.sent_at)
     }
 
     /// All bytes granted so far whose slot has come. Grants of several cells come in another order than
@@ -184,6 +224,11 @@ impl UplinkRequests {
     /// The base station reads a report of `status` bytes in the block with which this many bytes had
     /// [begun](Self::begun). Whether there was no later one.
     pub(super) fn on_report(&mut self, status: u64, begun: u64) -> bool {
+        debug_assert!(
+            begun <= self.granted,
+            "a report of {begun} bytes begun, of {} granted",
+            self.granted
+        );
         let is_latest = begun > self.reported_begun;
         if is_latest {
             self.reported_begun = begun;
@@ -270,7 +315,7 @@ impl UplinkRequests {
         if self.unanswered >= plan.config.requests.most {
             return Repeat::GiveUp;
         }
-        self.is_requested = false;
+        self.end_request(now);
         self.reported = 0;
         Repeat::Ask
     }
@@ -285,38 +330,14 @@ impl Leg {
         plan: &CellPlan,
         now: Time,
     ) -> Request {
+        requests.end_request(now);
         let config = &plan.config.requests;
-        let prohibited_until = match requests.requested_at {
+        let prohibited_until = match requests.sent_at {
             Time::ZERO => Time::ZERO,
             latest => latest.saturating_add(config.prohibit),
         };
         let earliest = now.max(prohibited_until).max(self.unserved_until);
-        let earliest = plan.frame.slot_from(earliest);
-        let mut slot = config.opportunity_from(earliest, requests.offset);
-        // In TDD an opportunity counts only in a slot with uplink symbols. LTE has none in special
-        // subframes.
-        let timing = &plan.config.timing;
-        let least = match timing.lte_tdd {
-            Some(_) => timing.feedback_symbols,
-            None => timing.feedback_symbols.clamp(1, 2),
-        };
-        for _ in 0..plan.frame_period() {
-            if plan.frame.format(slot).uplink >= least
-                && self.clear_from(slot, Direction::Uplink) == slot
-            {
-                break;
-            }
-            slot = config.opportunity_from(slot + 1, requests.offset);
-        }
-        // None of them has: those of UEs are where there is uplink, and no gap.
-        let mut slot = plan.frame.uplink_from(slot, least);
-        for _ in 0..plan.frame_period() {
-            let clear = self.clear_from(slot, Direction::Uplink);
-            if clear == slot {
-                break;
-            }
-            slot = plan.frame.uplink_from(clear, least);
-        }
+        let slot = self.opportunity_from(plan, requests.offset, plan.frame.slot_from(earliest));
         let asked_at = plan.frame.start_of(slot);
         requests.sent += 1;
         requests.unanswered += 1;
@@ -331,8 +352,40 @@ impl Leg {
         }
     }
 
+    /// The first opportunity for a request from `slot` on in no measurement gap. Where gaps take
+    /// them all, it is the first slot with PUCCH symbols behind the first one's gap.
+    fn opportunity_from(&self, plan: &CellPlan, offset: u32, slot: u64) -> u64 {
+        let with_symbols = |mut slot: u64| {
+            let last = slot + plan.frame.pattern_slots();
+            while slot < last && !plan.config.timing.carries_request(&plan.frame, slot) {
+                slot += 1;
+            }
+            slot
+        };
+        let opportunity = |slot| plan.requests.from(slot, offset).unwrap_or(slot);
+        let is_clear = |slot| self.clear_from(slot, Direction::Uplink) == slot;
+        let first = opportunity(slot);
+        let mut slot = first;
+        for _ in 0..=plan.frame_period() {
+            if is_clear(slot) {
+                return slot;
+            }
+            slot = opportunity(slot + 1);
+        }
+        slot = first;
+        for _ in 0..plan.frame_period() {
+            slot = with_symbols(self.clear_from(slot, Direction::Uplink));
+            if is_clear(slot) {
+                break;
+            }
+        }
+        slot
+    }
+
     /// Takes the next occasion of the configured grant from `first_slot` on, if there is one: its
-    /// slot and process.
+    /// slot and process. The UE waits for one with uplink symbols.
+    ///
+    /// Standard: TS 38.321 §5.8.2.
     pub(crate) fn use_configured_grant(
         &mut self,
         requests: &mut UplinkRequests,
@@ -345,13 +398,18 @@ impl Leg {
             return None;
         }
         let process = self.up.harq.free(u64::MAX)?;
-        let (period, occasion) = (u64::from(grant.period), u64::from(requests.occasion));
+        let occasions = plan.grants.as_ref()?;
         let earliest = plan.frame.slot_from(now.max(self.unserved_until));
-        let earliest = earliest.max(first_slot);
-        let phase = (earliest + period - occasion) % period;
-        let first = earliest + (period - phase) % period;
-        let mut occasions = (0..MOST_OCCASIONS).map(|n| first + n * period);
-        let slot = occasions.find(|&slot| self.clear_from(slot, Direction::Uplink) == slot)?;
+        let occasion_from = |slot| occasions.from(slot, requests.occasion);
+        let mut slot = occasion_from(earliest.max(first_slot))?;
+        let mut tried = 0;
+        while self.clear_from(slot, Direction::Uplink) != slot {
+            tried += 1;
+            if tried == MOST_OCCASIONS {
+                return None;
+            }
+            slot = occasion_from(slot + 1)?;
+        }
         let symbols = plan.uplink_symbols(slot);
         let units = grant.units.min(plan.up.units(symbols));
         let scheme = match plan.config.adaptation {

@@ -51,6 +51,7 @@ impl Leg {
         let half = &mut self.up;
         let mut ready = half.harq.waiting_from().unwrap_or(NO_SLOT);
         half.is_stalled = false;
+        half.is_out_of_range = is_out_of_range;
         if is_out_of_range {
             ready = slot + plan.recheck_slots();
         } else if wants {

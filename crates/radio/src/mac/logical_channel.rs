@@ -23,9 +23,9 @@ impl LogicalChannel {
 fadeout_core::parameters! {
     /// The defaults of a logical channel.
     struct Keys {
-        /// Lower is served first; the middle of 1 to 16.
+        /// Priority of the logical channel, from 1 to 16. 1 is served first.
         priority: u32 = integer((1, 16, ""), "8"),
-        /// How long an unused prioritised rate adds up.
+        /// Time over which an unused prioritised bit rate adds up.
         bucket_size_duration: Span = span("100 ms"),
     }
 }
@@ -83,6 +83,10 @@ impl Bucket {
         };
         let gained = rate * now.since(self.filled_at).as_secs_f64();
         self.filled_at = now;
+        debug_assert!(
+            gained >= 0.0 && gained.is_finite(),
+            "a bucket gains {gained} bytes"
+        );
         self.bytes = (self.bytes + gained).min(self.limit);
         if self.bytes > 0.0 {
             WHOLE_SDU.max(self.bytes as u32)

@@ -9,9 +9,9 @@ pub struct RequestConfig {
     /// Slots between two opportunities (SR periodicity).
     pub period: u32,
     /// Slot of the first opportunity, below the period; without it each UE draws its own from
-    /// its random stream, uniformly.
+    /// its random stream, uniformly. In TDD it is the first slot from there on with PUCCH symbols.
     pub offset: Option<u32>,
-    /// Least time between two requests of a UE (sr-ProhibitTimer).
+    /// Least time between two requests that a UE sends (sr-ProhibitTimer).
     pub prohibit: Span,
     /// Time without a grant after which a UE with data asks again (retxBSR-Timer).
     pub repeat_after: Span,
@@ -23,19 +23,6 @@ pub struct RequestConfig {
     /// Bytes that the first grant after a request has room for, as the base station does not know
     /// yet what waits.
     pub first_grant: u32,
-}
-
-impl RequestConfig {
-    /// The first opportunity from `slot` on, for a UE with offset `offset`.
-    pub fn opportunity_from(&self, slot: u64, offset: u32) -> u64 {
-        let (period, offset) = (u64::from(self.period), u64::from(offset));
-        let phase = (slot + period - offset % period) % period;
-        if phase == 0 {
-            slot
-        } else {
-            slot + period - phase
-        }
-    }
 }
 
 /// SR periodicities in slots: of LTE in subframes, and of NR at each spacing as
@@ -51,20 +38,5 @@ pub fn request_periods(mu: Option<u8>) -> &'static [u32] {
     match mu {
         None => &LTE_PERIODS[0],
         Some(mu) => &NR_PERIODS[usize::from(mu.min(3))],
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn opportunities_come_once_a_period_at_the_offset() {
-        let config = RequestConfig::every(5);
-        let found: Vec<u64> = (0..12)
-            .map(|slot| config.opportunity_from(slot, 3))
-            .collect();
-        assert_eq!(found, [3, 3, 3, 3, 8, 8, 8, 8, 8, 13, 13, 13]);
-        assert_eq!(RequestConfig::every(1).opportunity_from(17, 0), 17);
     }
 }

@@ -5,7 +5,7 @@
 //! the transmission.
 
 use crate::config::CellConfig;
-use crate::phy::link_adaptation::LinkAdaptation;
+use crate::phy::link_adaptation::{LinkAdaptation, Quality};
 use fadeout_core::math::{from_db, to_db};
 
 /// The uplink of a UE as its base station measures it.
@@ -27,29 +27,34 @@ impl Measurement {
         is_given: false,
     };
 
-    /// The CQI for blocks with `more_db` of power beside one at full power.
-    pub(crate) fn cqi(&self, cell: &CellConfig, adaptation: &LinkAdaptation, more_db: f64) -> u8 {
+    /// The quality for blocks with `more_db` of power beside one at full power.
+    pub(crate) fn quality(
+        &self,
+        cell: &CellConfig,
+        adaptation: &LinkAdaptation,
+        more_db: f64,
+    ) -> Quality {
         let sinr_db = self.sinr_db + more_db;
         if self.is_given {
-            adaptation.cqi(sinr_db)
+            adaptation.quality(sinr_db)
         } else if self.gains.is_empty() {
-            adaptation.cqi(cell.sinr_range.clip_db(sinr_db))
+            adaptation.quality(cell.sinr_range.clip_db(sinr_db))
         } else {
-            wideband_cqi(cell, adaptation, from_db(sinr_db), &self.gains)
+            wideband_quality(cell, adaptation, from_db(sinr_db), &self.gains)
         }
     }
 }
 
-/// The CQI of a cell's table for sub-bands with `mean` times each of `gains`, all linear.
-pub(crate) fn wideband_cqi(
+/// The quality of sub-bands with `mean` times each of `gains`, all linear, by a cell's table.
+pub(crate) fn wideband_quality(
     cell: &CellConfig,
     adaptation: &LinkAdaptation,
     mean: f64,
     gains: &[f32],
-) -> u8 {
+) -> Quality {
     let db = |sinr| to_db(cell.sinr_range.clip(sinr));
     let of_band = f64::from(gains.iter().sum::<f32>()) / gains.len() as f64;
-    adaptation.wideband_cqi(db(mean * of_band), |scheme| {
+    adaptation.wideband_quality(db(mean * of_band), |scheme| {
         db(cell.effective_sinr.effective(scheme, mean, gains))
     })
 }

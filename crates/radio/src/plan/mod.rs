@@ -2,19 +2,24 @@
 //! slot grants which.
 
 mod measurement;
+mod reports;
 mod resources;
+mod stretched;
 mod sub_bands;
 
-pub(crate) use measurement::{Measurement, wideband_cqi};
+pub(crate) use measurement::{Measurement, wideband_quality};
 pub(crate) use resources::{LayeredScheme, Resources, split_db};
+pub use stretched::StretchedPeriod;
 pub(crate) use sub_bands::{BandCqi, MOST_MET, SubBands};
 
 use crate::config::{Adaptation, AirInterface, CellConfig, RadioError, Sharing};
+use crate::mac::Occasions;
 use crate::phy::PhyError;
-use crate::phy::frame::{Duplex, Frame};
+use crate::phy::frame::Frame;
 use crate::phy::link_adaptation::LinkAdaptation;
 use crate::phy::numerology::{CyclicPrefix, Numerology};
 use crate::phy::overhead::{SSB_RESOURCE_BLOCKS, SSB_SYMBOLS, common_multiple};
+use crate::phy::timing::Timing;
 use crate::wire::BufferStatus;
 use fadeout_core::{CellId, Direction};
 
@@ -28,6 +33,10 @@ pub(crate) struct CellPlan {
     pub up: Resources,
     /// The sub-bands that UEs report on, if they do.
     pub sub_bands: Option<SubBands>,
+    /// Opportunities for scheduling requests.
+    pub requests: Occasions,
+    /// Occasions of configured grants, if there are any.
+    pub grants: Option<Occasions>,
     phases: Vec<Phase>,
 }
 
@@ -94,11 +103,7 @@ impl CellPlan {
         };
         let frame = frame(&config).map_err(error)?;
         config.overhead.validate(&frame).map_err(error)?;
-        let period = match &config.duplex {
-            Duplex::Tdd(pattern) => pattern.slots().len() as u64,
-            _ => 1,
-        };
-        let period = common_multiple(period, config.overhead.period(&frame));
+        let period = slots_period(&config, &frame);
         let resources = |direction| {
             let data_symbols: Vec<u8> = (0..period)
                 .map(|slot| data_symbols(&config, &frame, slot))
@@ -120,6 +125,8 @@ impl CellPlan {
         );
         Ok(CellPlan {
             id,
+            requests: request_occasions(config.requests.period, &config.timing, &frame),
+            grants: grant_occasions(&config, &frame, period),
             frame,
             sub_bands: SubBands::new(&config, down.group()),
             down,
@@ -233,8 +240,9 @@ impl CellPlan {
         let Some(adaptation) = self.down.adaptation() else {
             return self.config.peak_rate().as_bits_per_sec() as f64;
         };
-        let cqi = |adaptation: &LinkAdaptation, layers| adaptation.cqi(sinr_db - split_db(layers));
-        let (cqi, rank) = self.down.report(cqi);
+        let (cqi, rank) = self.down.report(|adaptation: &LinkAdaptation, layers| {
+            adaptation.quality(sinr_db - split_db(layers))
+        });
         let Some(mcs) = adaptation.scheme(cqi, 0.0) else {
             return 0.0;
         };
@@ -314,6 +322,35 @@ impl CellPlan {
     }
 }
 
+/// Slots after which all slots of a cell repeat.
+fn slots_period(config: &CellConfig, frame: &Frame) -> u64 {
+    common_multiple(frame.pattern_slots(), config.overhead.period(frame))
+}
+
+/// Opportunities for scheduling requests each `period` slots.
+fn request_occasions(period: u32, timing: &Timing, frame: &Frame) -> Occasions {
+    let slots = 0..frame.pattern_slots();
+    let usable = slots.map(|slot| timing.carries_request(frame, slot));
+    Occasions::new(period, usable.collect())
+}
+
+/// Occasions of the configured grant, where slots repeat after `period`: those with symbols for a
+/// block.
+fn grant_occasions(config: &CellConfig, frame: &Frame, period: u64) -> Option<Occasions> {
+    let grant = config.configured_grant?;
+    let least = least_symbols(config);
+    let usable = (0..period).map(|slot| data_symbols(config, frame, slot).up >= least);
+    Some(Occasions::new(grant.period, usable.collect()))
+}
+
+/// Least symbols of a block: one, and where one beam serves at a time its DM-RS more.
+fn least_symbols(config: &CellConfig) -> u8 {
+    match config.sharing {
+        Sharing::Time => 2,
+        Sharing::Frequency => 1,
+    }
+}
+
 fn data_symbols(config: &CellConfig, frame: &Frame, slot: u64) -> DataSymbols {
     let format = frame.format(slot);
     if let AirInterface::Lte { .. } = config.air {
@@ -370,10 +407,7 @@ const LTE_CONTROL_SYMBOLS: u8 = 3;
 
 fn phases(config: &CellConfig, frame: &Frame, (period, ssb_units): (u64, u32)) -> Vec<Phase> {
     // Uplink slots need feedback's symbols and data's.
-    let least = match config.sharing {
-        Sharing::Time => 2,
-        Sharing::Frequency => 1,
-    };
+    let least = least_symbols(config);
     let has_data = |slot: u64| data_symbols(config, frame, slot).up >= least;
     let control = config.timing.control_symbols.max(1);
     let earliest = |slot: u64| {
@@ -424,8 +458,8 @@ fn phases(config: &CellConfig, frame: &Frame, (period, ssb_units): (u64, u32)) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::phy::frame::Duplex;
     use crate::phy::lte_tdd::LteTdd;
-    use crate::phy::timing::Timing;
     use fadeout_core::{Hertz, Point};
 
     fn plan(duplex: Duplex) -> CellPlan {

@@ -2,7 +2,7 @@
 
 use crate::config::{Adaptation, AirInterface, CellConfig, Rank, Sharing};
 use crate::phy::code_block::{ChannelCode, TransportBlock, TransportCode};
-use crate::phy::link_adaptation::{LinkAdaptation, LinkAdaptationConfig};
+use crate::phy::link_adaptation::{LinkAdaptation, LinkAdaptationConfig, Quality};
 use crate::phy::lte::{self, LteAllocation, LteElements};
 use crate::phy::mcs::Mcs;
 use crate::phy::mutual_information::Modulation;
@@ -248,25 +248,42 @@ impl Resources {
         &self.ranks
     }
 
-    /// The CQI and the number of the rank that carry most, where `cqi` says what each layer of so many
-    /// reaches; of equals the fewest layers.
+    /// The CQI and the number of the rank that carry most, where each layer of so many reaches
+    /// `quality`. Equals have the fewest layers. A UE chooses its rank by the SINR that it
+    /// measures, and not by the steps of the CQI that it reports.
     ///
     /// Standard: TS 38.214 §5.2.2.2; TS 36.213 §7.2.
     #[inline]
-    pub(crate) fn report(&self, mut cqi: impl FnMut(&LinkAdaptation, u32) -> u8) -> (u8, u8) {
+    pub(crate) fn report(
+        &self,
+        mut quality: impl FnMut(&LinkAdaptation, u32) -> Quality,
+    ) -> (u8, u8) {
         let Some(adaptation) = &self.adaptation else {
             return (0, 0);
         };
-        let mut best = (cqi(adaptation, self.ranks[0]), 0);
-        let carries = |cqi, layers| f64::from(layers) * adaptation.efficiency_of_cqi(cqi);
+        let first = quality(adaptation, self.ranks[0]);
+        if self.ranks.len() == 1 {
+            return (first.cqi, 0);
+        }
+        let carries = |reached, layers| f64::from(layers) * adaptation.efficiency_at(reached);
+        let mut best = (first.cqi, 0);
+        let mut most = carries(first, self.ranks[0]);
         for (number, &layers) in (0_u8..).zip(&self.ranks).skip(1) {
-            let reached = cqi(adaptation, layers);
-            let (known, rank) = best;
-            if carries(reached, layers) > carries(known, self.ranks[usize::from(rank)]) {
-                best = (reached, number);
+            let reached = quality(adaptation, layers);
+            let carried = carries(reached, layers);
+            if carried > most {
+                (best, most) = ((reached.cqi, number), carried);
             }
         }
         best
+    }
+
+    /// Bits that a resource element carries with the layers of scheme number `scheme` by a report
+    /// alone. Zero where no report chooses the scheme.
+    pub(crate) fn reported(&self, scheme: usize, cqi: u8) -> f64 {
+        let of_layer = self.adaptation.as_ref();
+        let of_layer = of_layer.map_or(0.0, |it| it.efficiency_of_cqi(cqi));
+        of_layer * f64::from(self.scheme(scheme).layers)
     }
 
     /// The transport block as the error model has it.
@@ -483,7 +500,7 @@ mod tests {
         let resources =
             Resources::new(&cell, Direction::Downlink, slot, 14, &[13]).expect("a cell");
         let (cqi, rank) =
-            resources.report(|adaptation, layers| adaptation.cqi(sinr_db - split_db(layers)));
+            resources.report(|adaptation, layers| adaptation.quality(sinr_db - split_db(layers)));
         let adaptation = resources.adaptation().expect("reports");
         let layers = resources.ranks()[usize::from(rank)];
         (

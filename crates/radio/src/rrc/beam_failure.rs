@@ -2,8 +2,8 @@
 //!
 //! Standard: TS 38.321 §5.17; TS 38.213 §6.
 
-use super::random_access::RandomAccess;
-use crate::config::{AccessConfig, BeamMonitoring};
+use super::random_access::{CellAccess, RandomAccess};
+use crate::config::BeamMonitoring;
 use fadeout_core::{Span, Time};
 
 /// The beams of a UE's serving cell as it watches them.
@@ -60,7 +60,7 @@ impl BeamWatch {
     pub(crate) fn on_look(
         &mut self,
         (now, period): (Time, Span),
-        (config, access): (&BeamMonitoring, &AccessConfig),
+        (config, access): (&BeamMonitoring, CellAccess<'_>),
         is_failing: bool,
     ) -> bool {
         // An instance as the timer expires starts it anew.
@@ -71,6 +71,11 @@ impl BeamWatch {
             return false;
         }
         self.instances += 1;
+        debug_assert!(
+            self.recovery.is_some() || self.instances <= config.most_instances,
+            "{} failures, and no recovery",
+            self.instances
+        );
         let lasts = period * u64::from(config.detection_periods);
         self.forgotten_at = now.saturating_add(lasts);
         if self.instances < config.most_instances || self.recovery.is_some() {
@@ -138,7 +143,8 @@ fn next_multiple(now: Time, period: Span) -> Time {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::DedicatedRecovery;
+    use crate::config::{AccessConfig, DedicatedRecovery};
+    use crate::rrc::random_access::tests::fdd;
     use crate::rrc::random_access::{Progress, Step};
     use fadeout_core::Dbm;
     use fadeout_core::random::Stream;
@@ -162,11 +168,15 @@ mod tests {
     fn begins(config: &BeamMonitoring, looks: &[bool]) -> Option<u64> {
         let mut watch = BeamWatch::new();
         watch.begin_anew(Time::ZERO, Some(PERIOD));
-        let access = AccessConfig::default();
+        let (access, frame) = (AccessConfig::default(), fdd());
+        let cell = CellAccess {
+            config: &access,
+            frame: &frame,
+        };
         looks.iter().find_map(|&is_failing| {
             let now = watch.wake_at();
             assert!(watch.is_due(now, PERIOD) && !watch.is_due(now, PERIOD));
-            let began = watch.on_look((now, PERIOD), (config, &access), is_failing);
+            let began = watch.on_look((now, PERIOD), (config, cell), is_failing);
             began.then(|| now.as_millis())
         })
     }
@@ -206,9 +216,14 @@ mod tests {
             backoff: Span::ZERO,
             ..AccessConfig::default()
         };
+        let frame = fdd();
+        let cell = CellAccess {
+            config: &access,
+            frame: &frame,
+        };
         let mut watch = BeamWatch::new();
         for ms in [20, 40, 60] {
-            watch.on_look((at(ms), PERIOD), (&CONFIG, &access), true);
+            watch.on_look((at(ms), PERIOD), (&CONFIG, cell), true);
         }
         let (mut steps, mut expired) = (Vec::new(), 0);
         let mut draws = Stream::new(1, "test.beams", 0);
@@ -217,7 +232,7 @@ mod tests {
             let recovery = watch.recovery().expect("under way");
             expired += u32::from(recovery.expires(now));
             recovery.choose(&CONFIG, candidate_dbm);
-            let progress = recovery.access.on_wake(now, &access, &mut draws, |step| {
+            let progress = recovery.access.on_wake(now, cell, &mut draws, |step| {
                 steps.push((now.as_millis(), step));
                 arrives(now.as_millis(), step)
             });

@@ -412,7 +412,8 @@ impl Candidacy {
                 true => Span::ZERO,
                 false => step.config.station_delay(source, cell),
             };
-            step.act(Act::MoveData { cell, given });
+            let from = step.config.station(source);
+            step.act(Act::MoveData { from, cell, given });
             match given == Span::ZERO {
                 true => step.act(Act::ResumeData),
                 false => self.resumes_at = step.after(given),

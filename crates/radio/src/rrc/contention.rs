@@ -51,6 +51,12 @@ impl Contention {
     pub(crate) fn send(&mut self, drawn: Drawn, config: &AccessConfig) {
         let kept = Contention::kept(config);
         self.drawn.retain(|it| drawn.at.since(it.at) <= kept);
+        debug_assert!(
+            drawn.number < config.drawn_preambles,
+            "preamble {} of {}",
+            drawn.number,
+            config.drawn_preambles
+        );
         self.drawn.push(drawn);
     }
 

@@ -22,9 +22,12 @@ impl Filter {
     pub(crate) fn new(k: u8, period: Span) -> Filter {
         let left = 1.0 - math::exp2(-f64::from(k) / 4.0);
         let samples = period.as_secs_f64() / FILTER_PERIOD.as_secs_f64();
-        Filter {
-            weight: 1.0 - math::pow(left, samples),
-        }
+        let weight = 1.0 - math::pow(left, samples);
+        debug_assert!(
+            weight > 0.0 && weight <= 1.0,
+            "a sample each {period:?} has a weight of {weight}"
+        );
+        Filter { weight }
     }
 
     /// Weight of a new sample.
@@ -126,10 +129,16 @@ impl Level {
 
     /// What is known by both; one of which is none says nothing.
     fn within(self, other: Level) -> Level {
-        Level {
+        let both = Level {
             low: self.low.max(other.low),
             high: self.high.min(other.high),
-        }
+        };
+        // Both bounds are rounded.
+        debug_assert!(
+            !(both.low > both.high + 1e-6),
+            "bounds that exclude each other: {self:?} and {other:?}"
+        );
+        both
     }
 
     /// Whether it is known to the bit.

@@ -9,9 +9,10 @@
 //!
 //! Standard: TS 36.331 §5.3.5.4; TS 36.321 §5.1, §5.4.1; TS 38.300 §9.2.3.6.
 
-use super::random_access::{Progress, RandomAccess, occasion_from};
+use super::random_access::{Progress, RandomAccess, occasion_from, sent_from};
 use crate::config::FirstGrant;
-use fadeout_core::{Span, Time};
+use crate::phy::frame::Frame;
+use fadeout_core::{Direction, Span, Time};
 
 /// A transmission of an entry without random access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,11 +27,31 @@ pub(crate) enum GrantStep {
 
 /// Times between the steps, which the target's frame has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct GrantTimes {
+pub(crate) struct GrantTimes<'a> {
+    /// The frame, whose directions the steps keep to.
+    pub frame: &'a Frame,
     /// From a grant to its data.
     pub data_after: Span,
     /// From the beginning of the data to the end of the answer.
     pub answer_after: Span,
+}
+
+impl GrantTimes<'_> {
+    /// When the data of a grant at `at` begin.
+    fn data_at(&self, at: Time) -> Time {
+        sent_from(
+            self.frame,
+            Direction::Uplink,
+            at.saturating_add(self.data_after),
+        )
+    }
+
+    /// When the answer to data that begin at `at` ends, which takes a slot.
+    fn answered_at(&self, at: Time) -> Time {
+        let slot = self.frame.slot();
+        let ready = at.saturating_add(self.answer_after).saturating_sub(slot);
+        sent_from(self.frame, Direction::Downlink, ready).saturating_add(slot)
+    }
 }
 
 /// Entry without random access under way.
@@ -48,15 +69,18 @@ impl GrantedAccess {
     pub(crate) fn new(
         (grant, advance): (FirstGrant, Option<Span>),
         ready_at: Time,
+        frame: &Frame,
     ) -> GrantedAccess {
+        let (next, direction) = match grant {
+            FirstGrant::Preallocated(_) => (GrantStep::Data, Direction::Uplink),
+            FirstGrant::Pdcch(_) => (GrantStep::Grant, Direction::Downlink),
+        };
+        let opportunity = occasion_from(ready_at, grant.interval());
         GrantedAccess {
             grant,
             advance,
-            next: match grant {
-                FirstGrant::Preallocated(_) => GrantStep::Data,
-                FirstGrant::Pdcch(_) => GrantStep::Grant,
-            },
-            due_at: occasion_from(ready_at, grant.interval()),
+            next,
+            due_at: sent_from(frame, direction, opportunity),
         }
     }
 
@@ -74,30 +98,28 @@ impl GrantedAccess {
     pub(crate) fn on_wake(
         &mut self,
         now: Time,
-        times: &GrantTimes,
+        times: &GrantTimes<'_>,
         mut arrives: impl FnMut(GrantStep) -> bool,
     ) -> Progress {
         while self.due_at <= now {
             let (at, step) = (self.due_at, self.next);
             // Nobody hears that something was lost: the next opportunity comes when an answer would have been there.
-            let (after, next) = match (step, arrives(step)) {
+            (self.due_at, self.next) = match (step, arrives(step)) {
                 (GrantStep::Answer, true) => return Progress::Done,
-                (GrantStep::Grant, true) => (times.data_after, GrantStep::Data),
-                (GrantStep::Data, true) => (times.answer_after, GrantStep::Answer),
-                (GrantStep::Data, false) => return self.begin_anew(at, times.answer_after),
+                (GrantStep::Grant, true) => (times.data_at(at), GrantStep::Data),
+                (GrantStep::Data, true) => (times.answered_at(at), GrantStep::Answer),
+                (GrantStep::Data, false) => return self.begin_anew(times.answered_at(at), times),
                 (GrantStep::Grant | GrantStep::Answer, false) => {
-                    return self.begin_anew(at, Span::ZERO);
+                    return self.begin_anew(at.saturating_add(Span::from_nanos(1)), times);
                 }
             };
-            (self.due_at, self.next) = (at.saturating_add(after), next);
         }
         Progress::Running
     }
 
-    fn begin_anew(&mut self, at: Time, after: Span) -> Progress {
-        // Not the opportunity that was just tried.
-        let from = at.saturating_add(after.max(Span::from_nanos(1)));
-        *self = GrantedAccess::new((self.grant, self.advance), from);
+    /// Takes the next opportunity from `from` on, which is behind the one that was just tried.
+    fn begin_anew(&mut self, from: Time, times: &GrantTimes<'_>) -> Progress {
+        *self = GrantedAccess::new((self.grant, self.advance), from, times.frame);
         Progress::Running
     }
 }
@@ -124,26 +146,41 @@ impl Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::phy::frame::Duplex;
+    use crate::phy::lte_tdd::LteTdd;
+    use crate::rrc::random_access::tests::fdd;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
     }
 
     /// Of LTE: data four subframes behind a grant; their subframe, 1.5 ms to decode, 3 ms and a subframe for the answer.
-    const TIMES: GrantTimes = GrantTimes {
-        data_after: Span::from_millis(4),
-        answer_after: Span::from_micros(6500),
-    };
+    fn times(frame: &Frame) -> GrantTimes<'_> {
+        GrantTimes {
+            frame,
+            data_after: Span::from_millis(4),
+            answer_after: Span::from_micros(6500),
+        }
+    }
     const TEN: Span = Span::from_millis(10);
 
     /// Steps in microseconds of a UE that is ready at 12 ms, and when it ends; `arrives` is asked with their number.
-    fn run(grant: FirstGrant, mut arrives: impl FnMut(usize) -> bool) -> Vec<(u64, GrantStep)> {
-        let mut access = GrantedAccess::new((grant, None), at(12));
+    fn run(grant: FirstGrant, arrives: impl FnMut(usize) -> bool) -> Vec<(u64, GrantStep)> {
+        run_in(&fdd(), grant, arrives)
+    }
+
+    /// `run` in a cell with this frame.
+    fn run_in(
+        frame: &Frame,
+        grant: FirstGrant,
+        mut arrives: impl FnMut(usize) -> bool,
+    ) -> Vec<(u64, GrantStep)> {
+        let mut access = GrantedAccess::new((grant, None), at(12), frame);
         let mut steps = Vec::new();
         loop {
             let now = access.wake_at();
             let us = now.as_nanos() / 1000;
-            let progress = access.on_wake(now, &TIMES, |step| {
+            let progress = access.on_wake(now, &times(frame), |step| {
                 steps.push((us, step));
                 arrives(steps.len() - 1)
             });
@@ -189,5 +226,19 @@ mod tests {
     fn it_goes_on_until_somebody_ends_it() {
         assert_eq!(run(FirstGrant::Pdcch(TEN), |_| false).len(), 51);
         assert_eq!(run(FirstGrant::Preallocated(TEN), |_| false).len(), 51);
+    }
+
+    #[test]
+    fn steps_of_tdd_are_in_slots_of_their_direction() {
+        use GrantStep::{Answer, Data, Grant};
+        // DSUUDDSUUD: the opportunity of 20 ms is in 22. The answer waits for 29, as 28 is uplink.
+        let pattern = LteTdd::new(1).and_then(|tdd| tdd.pattern(7));
+        let duplex = Duplex::Tdd(pattern.expect("a pattern"));
+        let frame = Frame::lte(Span::from_millis(1), duplex).expect("a frame");
+        let steps = run_in(&frame, FirstGrant::Preallocated(TEN), |_| true);
+        assert_eq!(steps, [(22_000, Data), (30_000, Answer)]);
+        // Subframe 20 grants 24, which is downlink: 27.
+        let steps = run_in(&frame, FirstGrant::Pdcch(TEN), |_| true);
+        assert_eq!(steps, [(20_000, Grant), (27_000, Data), (35_000, Answer)]);
     }
 }

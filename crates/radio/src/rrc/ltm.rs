@@ -11,7 +11,6 @@
 //!
 //! Standard: TS 38.300 §9.2.3.5; TS 38.321 §5.18.35.
 
-use super::random_access::occasion_from;
 use crate::config::{EarlySync, LtmConfig};
 use fadeout_core::{CellId, Span, Time};
 
@@ -101,13 +100,17 @@ impl Ltm {
         self.commanded.is_some() || self.leaving.is_some()
     }
 
-    /// Whether the UE reports now; the next report follows after `period`.
+    /// True if the UE reports now. Reports are due at multiples of `period`, which is not zero.
+    ///
+    /// Standard: TS 38.214 §5.2.1.4.
     pub(crate) fn reports(&mut self, now: Time, period: Span) -> bool {
-        let is_due = self.report_at <= now;
-        if is_due {
-            self.report_at = now.saturating_add(period);
+        if now < self.report_at {
+            return false;
         }
-        is_due
+        let (now, period) = (now.as_nanos(), period.as_nanos());
+        let passed = now / period;
+        self.report_at = Time::from_nanos((passed + 1).saturating_mul(period));
+        passed * period == now
     }
 
     /// The network has a report of the serving cell and of candidates, in dBm.
@@ -163,9 +166,9 @@ impl Ltm {
         }
     }
 
-    /// The UE has an order for a preamble, which it sends at the first occasion from `at` on.
-    pub(crate) fn order(&mut self, cell: CellId, at: Time, occasion_period: Span) {
-        self.ordered = Some((cell, occasion_from(at, occasion_period)));
+    /// The UE has an order for a preamble, which it sends at an occasion.
+    pub(crate) fn order(&mut self, cell: CellId, occasion: Time) {
+        self.ordered = Some((cell, occasion));
     }
 
     /// The cell of a preamble that is sent by now, once.
@@ -321,7 +324,7 @@ mod tests {
         assert_eq!(far, Decision::Stay, "exactly 6 dB below");
         let near = ltm.on_report(at(20), -90.0, &[(A, -92.0)], &config);
         assert_eq!(near, Decision::Order(A, at(24)));
-        ltm.order(A, at(24), Span::from_millis(10));
+        ltm.order(A, at(30));
         assert_eq!(ltm.wake_at(false), at(30));
         let again = ltm.on_report(at(28), -90.0, &[(A, -92.0)], &config);
         assert_eq!(again, Decision::Stay, "one is under way");
@@ -340,8 +343,10 @@ mod tests {
         let mut ltm = Ltm::new();
         let period = Span::from_millis(20);
         assert!(ltm.wake_at(false).is_never());
-        assert!(ltm.reports(at(3), period) && !ltm.reports(at(22), period));
-        assert_eq!(ltm.wake_at(true), at(23));
-        assert!(ltm.reports(at(23), period));
+        // There are candidates from 43 ms on.
+        assert!(!ltm.reports(at(43), period));
+        assert_eq!(ltm.wake_at(true), at(60));
+        assert!(!ltm.reports(at(59), period) && ltm.reports(at(60), period));
+        assert_eq!(ltm.wake_at(true), at(80));
     }
 }

@@ -55,6 +55,7 @@ impl Quality {
 
     /// A further evaluation has this linear SINR, or at least that.
     fn push(&mut self, sinr: f64, is_found: bool) {
+        debug_assert!(sinr >= 0.0, "an evaluation found a SINR of {sinr}");
         (self.latest[self.next], self.is_found[self.next]) = (sinr, is_found);
         self.next = (self.next + 1) % WINDOW;
         self.count = (self.count + 1).min(WINDOW);
@@ -152,6 +153,14 @@ impl LinkMonitor {
                 }
             }
         }
+        debug_assert!(
+            self.in_sync == 0 || self.out_of_sync == 0,
+            "a run of indications is of both sorts"
+        );
+        debug_assert!(
+            self.hurried_at.is_never() || self.is_in_trouble(),
+            "T312 runs without T310"
+        );
     }
 
     /// Whether T310 or T312 has expired: the radio link has failed.
@@ -203,6 +212,7 @@ impl LinkWatch {
 
     /// The UE looks now, and next as `over` has it.
     pub(crate) fn begin(&mut self, now: Time, over: Evaluation) {
+        debug_assert!(!over.period.is_zero(), "a UE looks all the time");
         self.next_at = now.saturating_add(over.period);
         self.is_waiting = false;
     }

@@ -85,9 +85,13 @@ pub(crate) enum Act {
     EndCopies,
     /// The core sends to this base station from now on.
     SwitchPath,
-    /// The base station that had the UE sends its data to that of this cell, which takes so long where it
-    /// is given.
-    MoveData { cell: CellId, given: Span },
+    /// Base station `from`, which had the UE, sends its data to that of this cell. It takes so long
+    /// where times are given. The core may have switched the path before.
+    MoveData {
+        from: u32,
+        cell: CellId,
+        given: Span,
+    },
     /// The cell has the UE's context.
     HasContext,
     /// The source tells the UE of its candidates.
@@ -451,7 +455,8 @@ impl Network {
             true => Span::ZERO,
             false => step.config.given_delay() * 2,
         };
-        step.act(Act::MoveData { cell, given });
+        let from = self.home;
+        step.act(Act::MoveData { from, cell, given });
         step.after(given)
     }
 
@@ -485,8 +490,8 @@ impl Network {
             Signal::Release => step.act(Act::Note(None, RrcEvent::ContextReleased)),
             Signal::ContextRequest => {
                 if let Some(cell) = step.fetching {
-                    let given = Span::ZERO;
-                    step.act(Act::MoveData { cell, given });
+                    let (from, given) = (self.home, Span::ZERO);
+                    step.act(Act::MoveData { from, cell, given });
                     let ends = [wired.to, step.place_of(cell)];
                     self.tell(Signal::Context, ends, step);
                 }

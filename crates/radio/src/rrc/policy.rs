@@ -145,8 +145,8 @@ impl Registered for Reported {
     const ENTRY: Entry = Entry::new(
         "a3",
         "signal",
-        "To the strongest cell that an event of `events` reports: A3 with its offset, hysteresis and \
-         time to trigger unless others are given",
+        "Hands over to the strongest cell that a measurement event reports. Without `events` it is \
+         A3 with its offset, hysteresis and time to trigger.",
         "3GPP TS 38.331, clause 5.5.4.4",
     )
     .with_aliases(&["reported"]);
@@ -166,7 +166,7 @@ fadeout_core::parameters! {
     /// Always to the cell with the highest filtered RSRP.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Strongest {
-        /// coefficient k of the layer 3 filter
+        /// Filter coefficient k of the layer 3 filter.
         pub filter: u32 = integer((0, 19, ""), "4"),
     }
 }
@@ -175,8 +175,9 @@ impl Registered for Strongest {
     const ENTRY: Entry = Entry::new(
         "strongest",
         "signal",
-        "To the cell that is strongest at a measurement, at once: no offset, no hysteresis, no time to \
-         trigger, and so many ping-pongs; events about neighbours in `events` are left out, but for a6",
+        "Hands over at once to the cell that is strongest at a measurement, without offset, \
+         hysteresis and time to trigger. Ping-pongs are frequent. Events about neighbours in \
+         `events` are ignored, except a6.",
         "3GPP TS 38.331, clause 5.5.4.4, with all of these at zero",
     )
     .with_parameters(Strongest::PARAMETERS);
@@ -212,7 +213,8 @@ fadeout_core::parameters! {
     /// To the strongest cell, with offsets by load.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct LoadAware {
-        /// the offset towards an empty cell from one that has UEs
+        /// Largest offset: the one towards a neighbour without UEs from a serving cell that has
+        /// other UEs.
         pub most_offset: f64 = number((0.0, 24.0, "dB"), "6"),
     }
 }
@@ -221,8 +223,9 @@ impl Registered for LoadAware {
     const ENTRY: Entry = Entry::new(
         "load-aware",
         "load",
-        "As a3, with a cell individual offset that grows with the share by which the serving cell has \
-         more other UEs than the neighbour; no cell that is full",
+        "Works as `a3`, with a cell individual offset that grows with the load difference: the \
+         share by which the serving cell has more other UEs than the neighbour. It avoids full \
+         cells.",
         "3GPP TS 36.300, clause 22.4.1: mobility load balancing",
     )
     .with_aliases(&["mlb"])
@@ -279,17 +282,19 @@ fadeout_core::parameters! {
     /// To a lower band while the higher one is blocked.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct BlockageAware {
-        /// RSRP below which a cell is taken for blocked
+        /// RSRP below which a cell counts as blocked.
         pub leave_below: f64 = number((-200.0, 50.0, "dBm"), "-110"),
-        /// how long it must be
+        /// Time for which the serving cell must be blocked before the UE leaves it.
         pub leave_after: Span = span("40 ms"),
-        /// RSRP that a cell of a lower band must have
+        /// RSRP that a cell of a lower carrier must have.
         pub least: f64 = number((-200.0, 50.0, "dBm"), "-120"),
-        /// by how much a cell of a higher band must be better than blocked before the UE returns
+        /// Margin above `leave-below` by which a cell of a higher carrier must be better before the
+        /// UE returns.
         pub return_margin: f64 = number((0.0, 60.0, "dB"), "3"),
-        /// how long it must be: longer than blockages follow each other
+        /// Time for which the cell of the higher carrier must be better. It should exceed the time
+        /// between blockages.
         pub return_after: Span = span("1 s"),
-        /// coefficient k of the layer 3 filter for both
+        /// Filter coefficient k of the layer 3 filter of both conditions.
         pub filter: u32 = integer((0, 19, ""), "0"),
     }
 }
@@ -298,8 +303,9 @@ impl Registered for BlockageAware {
     const ENTRY: Entry = Entry::new(
         "blockage-aware",
         "band",
-        "To the strongest cell of a lower carrier when the serving one is blocked, and back when one of a \
-         higher carrier has been better than blocked by a margin for a while; within a carrier as a3",
+        "Hands over to the strongest cell of a lower carrier when the serving cell is blocked. It \
+         returns when a cell of a higher carrier has been better by a margin for some time. Among \
+         cells of one carrier it works as `a3`.",
         "M. Polese, M. Giordani, M. Mezzavilla, S. Rangan, M. Zorzi, Improved handover through dual \
          connectivity in 5G mmWave mobile networks, IEEE JSAC 2017, section IV, with a margin and a time \
          against ping-pong",

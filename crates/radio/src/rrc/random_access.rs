@@ -6,8 +6,42 @@
 //! Standard: TS 38.321 §5.1; TS 36.321 §5.1.
 
 use crate::config::AccessConfig;
+use crate::phy::frame::{Duplex, Frame};
 use fadeout_core::random::Stream;
-use fadeout_core::{Span, Time};
+use fadeout_core::{Direction, Span, Time};
+
+/// Random access in a cell.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CellAccess<'a> {
+    /// Its parameters.
+    pub config: &'a AccessConfig,
+    /// The cell's frame, whose directions the steps keep to.
+    pub frame: &'a Frame,
+}
+
+impl CellAccess<'_> {
+    /// The first occasion for a preamble from `at` on. It is a multiple of the period, or in TDD
+    /// the start of the first uplink slot from there on.
+    ///
+    /// Standard: TS 38.213 §8.1; TS 38.211 §6.3.3.2; TS 36.211 §5.7.1.
+    pub(crate) fn occasion_from(&self, at: Time) -> Time {
+        let occasion = occasion_from(at, self.config.occasion_period);
+        sent_from(self.frame, Direction::Uplink, occasion)
+    }
+}
+
+/// When something that could be sent at `at` is sent: in TDD at the start of the first slot of its
+/// direction from there on.
+pub(crate) fn sent_from(frame: &Frame, direction: Direction, at: Time) -> Time {
+    if !matches!(frame.duplex(), Duplex::Tdd(_)) {
+        return at;
+    }
+    let slot = frame.slot_from(at);
+    frame.start_of(match direction {
+        Direction::Downlink => frame.downlink_from(slot, 1),
+        Direction::Uplink => frame.whole_uplink_from(slot),
+    })
+}
 
 /// A transmission of random access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,12 +86,12 @@ pub(crate) struct RandomAccess {
 impl RandomAccess {
     /// A UE that is ready at `ready_at` takes the next occasion. A dedicated preamble needs no
     /// contention resolution.
-    pub(crate) fn new(config: &AccessConfig, ready_at: Time, is_contention_free: bool) -> Self {
+    pub(crate) fn new(cell: CellAccess<'_>, ready_at: Time, is_contention_free: bool) -> Self {
         RandomAccess {
             is_contention_free,
             is_next_dedicated: is_contention_free,
             next: Step::Preamble,
-            due_at: occasion_from(ready_at, config.occasion_period),
+            due_at: cell.occasion_from(ready_at),
             gives_up_at: Time::NEVER,
             preambles: 1,
             sent_at: Time::ZERO,
@@ -101,34 +135,49 @@ impl RandomAccess {
     pub(crate) fn on_wake(
         &mut self,
         now: Time,
-        config: &AccessConfig,
+        cell: CellAccess<'_>,
         draws: &mut Stream,
         mut arrives: impl FnMut(Step) -> bool,
     ) -> Progress {
         while self.wake_at() <= now {
             if self.due_at > self.gives_up_at {
-                if self.fail(now, config, draws) {
+                if self.fail(now, cell, draws) {
                     return Progress::Problem;
                 }
                 continue;
             }
-            self.step(config, &mut arrives);
+            self.step(cell, &mut arrives);
             if self.wake_at().is_never() {
                 return Progress::Done;
             }
         }
+        debug_assert!(
+            self.preambles <= cell.config.most_preambles,
+            "preamble {} of {}",
+            self.preambles,
+            cell.config.most_preambles
+        );
+        debug_assert!(
+            self.wake_at() > now,
+            "random access left something undone at {now}"
+        );
         Progress::Running
     }
 
     /// The step that is due.
-    fn step(&mut self, config: &AccessConfig, arrives: &mut impl FnMut(Step) -> bool) {
+    fn step(&mut self, cell: CellAccess<'_>, arrives: &mut impl FnMut(Step) -> bool) {
+        let config = cell.config;
         let (at, step) = (self.due_at, self.next);
         self.due_at = Time::NEVER;
         let is_there = arrives(step);
         let mut follow = |next, delay: Span| {
             self.next = next;
             if is_there {
-                self.due_at = at.saturating_add(delay);
+                let direction = match next {
+                    Step::Preamble | Step::Message3 => Direction::Uplink,
+                    Step::Response | Step::Resolution => Direction::Downlink,
+                };
+                self.due_at = sent_from(cell.frame, direction, at.saturating_add(delay));
             }
         };
         match step {
@@ -159,7 +208,8 @@ impl RandomAccess {
     /// An attempt has failed: the next one follows after the back-off, or there is a problem.
     ///
     /// Standard: TS 38.321 §5.1.4, §5.1.5.
-    fn fail(&mut self, now: Time, config: &AccessConfig, draws: &mut Stream) -> bool {
+    fn fail(&mut self, now: Time, cell: CellAccess<'_>, draws: &mut Stream) -> bool {
+        let config = cell.config;
         self.preambles += 1;
         self.next = Step::Preamble;
         self.gives_up_at = Time::NEVER;
@@ -168,7 +218,7 @@ impl RandomAccess {
             return true;
         }
         let wait = Span::from_nanos(draws.below(config.backoff.as_nanos() + 1));
-        self.due_at = occasion_from(now.saturating_add(wait), config.occasion_period);
+        self.due_at = cell.occasion_from(now.saturating_add(wait));
         false
     }
 }
@@ -176,15 +226,23 @@ impl RandomAccess {
 /// The first multiple of `period` from `at` on.
 pub(crate) fn occasion_from(at: Time, period: Span) -> Time {
     let period = period.as_nanos().max(1);
-    Time::from_nanos(at.as_nanos().div_ceil(period) * period)
+    let occasion = Time::from_nanos(at.as_nanos().div_ceil(period) * period);
+    debug_assert!(occasion >= at, "an occasion before {at}");
+    occasion
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::phy::lte_tdd::LteTdd;
 
     fn at_ms(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
+    }
+
+    /// A frame in which both directions are always there.
+    pub(crate) fn fdd() -> Frame {
+        Frame::lte(Span::from_millis(1), Duplex::Fdd).expect("a frame")
     }
 
     /// The times in ms of the steps of random access from 12 ms on, and how it ends when; `arrives`
@@ -194,14 +252,25 @@ pub(crate) mod tests {
         is_contention_free: bool,
         mut arrives: impl FnMut(usize) -> bool,
     ) -> (Vec<(u64, Step)>, Progress, u64) {
-        let mut access = RandomAccess::new(config, at_ms(12), is_contention_free);
+        run_in(&fdd(), config, is_contention_free, &mut arrives)
+    }
+
+    /// `run` in a cell with this frame.
+    fn run_in(
+        frame: &Frame,
+        config: &AccessConfig,
+        is_contention_free: bool,
+        arrives: &mut impl FnMut(usize) -> bool,
+    ) -> (Vec<(u64, Step)>, Progress, u64) {
+        let cell = CellAccess { config, frame };
+        let mut access = RandomAccess::new(cell, at_ms(12), is_contention_free);
         let mut draws = Stream::new(1, "test.access", 0);
         let mut steps = Vec::new();
         loop {
             let now = access.wake_at();
             assert!(!now.is_never(), "it ends");
             let ms = now.as_nanos() / 1_000_000;
-            let progress = access.on_wake(now, config, &mut draws, |step| {
+            let progress = access.on_wake(now, cell, &mut draws, |step| {
                 steps.push((ms, step));
                 arrives(steps.len() - 1)
             });
@@ -255,18 +324,23 @@ pub(crate) mod tests {
 
     #[test]
     fn a_ue_that_has_lost_the_contention_tries_again_at_once() {
-        let mut access = RandomAccess::new(&AT_ONCE, at_ms(12), false);
+        let frame = fdd();
+        let cell = CellAccess {
+            config: &AT_ONCE,
+            frame: &frame,
+        };
+        let mut access = RandomAccess::new(cell, at_ms(12), false);
         let mut draws = Stream::new(1, "test.access", 0);
         assert_eq!(access.number_at(at_ms(20)), 1);
         for ms in [20, 23, 29] {
-            access.on_wake(at_ms(ms), &AT_ONCE, &mut draws, |_| true);
+            access.on_wake(at_ms(ms), cell, &mut draws, |_| true);
         }
         assert_eq!(access.drawn_at(), Some(at_ms(20)));
-        access.on_wake(at_ms(34), &AT_ONCE, &mut draws, |_| false);
+        access.on_wake(at_ms(34), cell, &mut draws, |_| false);
         assert_eq!(access.wake_at(), at_ms(77), "the timer runs on");
         access.lose(at_ms(34));
         assert_eq!(access.number_at(at_ms(34)), 2);
-        access.on_wake(at_ms(34), &AT_ONCE, &mut draws, |_| true);
+        access.on_wake(at_ms(34), cell, &mut draws, |_| true);
         assert_eq!((access.wake_at(), access.preambles()), (at_ms(40), 2));
     }
 
@@ -291,5 +365,23 @@ pub(crate) mod tests {
         let (least, most) = (waits.clone().min(), waits.max());
         // Of 199 draws the extremes lie within a twentieth of the ends but for one in 10,000.
         assert!(least < Some(48) && (Some(912)..=Some(961)).contains(&most));
+    }
+
+    #[test]
+    fn steps_of_tdd_are_in_slots_of_their_direction() {
+        for (configuration, expected) in [
+            // DSUUDDSUUD: the occasion of 20 ms is in 22, and 25 is downlink. Msg3 waits for 32, as
+            // 31 is special. The answer waits for 39, as 37 and 38 are uplink.
+            (1, [22, 25, 32, 39]),
+            // DSUDDDDDDD: 31 waits for 32 too, and 37 is downlink.
+            (5, [22, 25, 32, 37]),
+        ] {
+            let tdd = LteTdd::new(configuration).expect("0 to 6");
+            let pattern = tdd.pattern(7).expect("0 to 10");
+            let frame = Frame::lte(Span::from_millis(1), Duplex::Tdd(pattern)).expect("a frame");
+            let (steps, progress, _) = run_in(&frame, &AT_ONCE, false, &mut |_| true);
+            let times: Vec<u64> = steps.iter().map(|&(ms, _)| ms).collect();
+            assert_eq!((&times[..], progress), (&expected[..], Progress::Done));
+        }
     }
 }

@@ -5,8 +5,9 @@
 //!
 //! Standard: TS 38.331 §5.3.3, §5.3.8, §5.3.13; TS 38.304 §7.1; TS 36.304 §7.1.
 
-use super::random_access::{Progress, RandomAccess};
+use super::random_access::{CellAccess, Progress, RandomAccess};
 use crate::config::{ReleasedState, StatesConfig};
+use crate::phy::frame::Frame;
 use fadeout_core::random::Stream;
 use fadeout_core::{Direction, Span, Time};
 
@@ -69,8 +70,8 @@ impl Connection {
         }
     }
 
-    /// A packet is there for the UE, or from it.
-    pub(crate) fn on_packet(&mut self, now: Time, direction: Direction) -> Entry {
+    /// A packet is there for the UE, or from it. The UE returns to a cell with this frame.
+    pub(crate) fn on_packet(&mut self, now: Time, direction: Direction, frame: &Frame) -> Entry {
         match &mut self.state {
             State::Connected { idle_since } => {
                 *idle_since = now;
@@ -79,7 +80,7 @@ impl Connection {
             State::Returning => Entry::Wait,
             State::Released => {
                 let paged_at = (direction == Direction::Downlink).then(|| self.paged_at(now));
-                let open_at = self.open_at(paged_at.unwrap_or(now));
+                let open_at = self.open_at(paged_at.unwrap_or(now), frame);
                 self.state = State::Returning;
                 Entry::Return { paged_at, open_at }
             }
@@ -121,12 +122,17 @@ impl Connection {
     }
 
     /// When a UE has its bearers that begins random access at `from`.
-    fn open_at(&mut self, from: Time) -> Time {
-        let mut access = RandomAccess::new(&self.config.access, from, false);
+    fn open_at(&mut self, from: Time, frame: &Frame) -> Time {
+        let config = self.config.access;
+        let cell = CellAccess {
+            config: &config,
+            frame,
+        };
+        let mut access = RandomAccess::new(cell, from, false);
         loop {
             let now = access.wake_at();
             let draws = &mut self.draws;
-            let progress = access.on_wake(now, &self.config.access, draws, |_| true);
+            let progress = access.on_wake(now, cell, draws, |_| true);
             if progress != Progress::Running {
                 return now.saturating_add(self.config.procedure());
             }
@@ -152,6 +158,7 @@ fn paging_frame_from(at: Time, (cycle, frames): (u32, u32), id: u64) -> Time {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rrc::random_access::tests::fdd;
 
     fn at(millis: u64) -> Time {
         Time::ZERO + Span::from_millis(millis)
@@ -190,7 +197,10 @@ mod tests {
     #[test]
     fn a_connection_is_released_after_its_timer_and_not_while_something_waits() {
         let mut ue = connection(ReleasedState::Idle, 0);
-        assert_eq!(ue.on_packet(at(200), Direction::Uplink), Entry::Open);
+        assert_eq!(
+            ue.on_packet(at(200), Direction::Uplink, &fdd()),
+            Entry::Open
+        );
         assert_eq!(ue.check_at(), at(1200));
         assert_eq!(ue.on_check(at(1000), false), None);
         assert_eq!(ue.on_check(at(1200), true), None);
@@ -226,8 +236,11 @@ mod tests {
                 paged_at: paged.map(at),
                 open_at: at(open),
             };
-            assert_eq!(ue.on_packet(at(asked), direction), entry);
-            assert_eq!(ue.on_packet(at(asked + 1), Direction::Uplink), Entry::Wait);
+            assert_eq!(ue.on_packet(at(asked), direction, &fdd()), entry);
+            assert_eq!(
+                ue.on_packet(at(asked + 1), Direction::Uplink, &fdd()),
+                Entry::Wait
+            );
             ue.on_open(at(open));
             assert_eq!(ue.check_at(), at(open + 1000));
         }

@@ -6,6 +6,7 @@ mod access_goodput;
 mod access_legs;
 mod access_properties;
 mod access_sub_bands;
+mod access_tdd;
 mod access_timing;
 mod access_wideband;
 mod common;

@@ -5,7 +5,7 @@
 
 use super::headers::scrambled;
 use crate::{EndpointInfo, address_of};
-use fadeout_core::{EndpointId, Flags, MptcpOption, NodeId, Segment};
+use fadeout_core::{Dss, EndpointId, Flags, MptcpOption, NodeId, Segment};
 use sha2::{Digest, Sha256};
 
 /// Option kind of Multipath TCP.
@@ -72,6 +72,29 @@ impl Identity {
     }
 }
 
+/// Puts a data sequence signal: a DATA_ACK alone, or one with a mapping.
+fn put_signal(value: &mut Value, segment: &Segment, dss: Dss, own: &Identity, peer: &Identity) {
+    let ack = peer.initial_data_seq.wrapping_add(dss.data_ack);
+    if dss.data_len == 0 {
+        value.put(&[0x20, 0x03]);
+        value.put(&ack.to_be_bytes());
+    } else {
+        let fin = if dss.data_fin { 0x10 } else { 0 };
+        value.put(&[0x20, fin | 0x0d]);
+        value.put(&(ack as u32).to_be_bytes());
+        let data_seq = own.initial_data_seq.wrapping_add(dss.data_seq);
+        value.put(&data_seq.to_be_bytes());
+        // Relative to the subflow's start; zero for a DATA_FIN without data.
+        let seq = if segment.len == 0 {
+            0
+        } else {
+            segment.seq as u32
+        };
+        value.put(&seq.to_be_bytes());
+        value.put(&dss.data_len.to_be_bytes());
+    }
+}
+
 /// The option's value in `segment` from `own` to `peer`, without kind and length.
 pub(super) fn value(segment: &Segment, own: &Identity, peer: &Identity) -> Value {
     let mut value = Value {
@@ -104,27 +127,7 @@ pub(super) fn value(segment: &Segment, own: &Identity, peer: &Identity) -> Value
                 value.put(&own.nonce);
             }
         }
-        MptcpOption::Dss(dss) => {
-            let ack = peer.initial_data_seq.wrapping_add(dss.data_ack);
-            if dss.data_len == 0 {
-                value.put(&[0x20, 0x03]);
-                value.put(&ack.to_be_bytes());
-            } else {
-                let fin = if dss.data_fin { 0x10 } else { 0 };
-                value.put(&[0x20, fin | 0x0d]);
-                value.put(&(ack as u32).to_be_bytes());
-                let data_seq = own.initial_data_seq.wrapping_add(dss.data_seq);
-                value.put(&data_seq.to_be_bytes());
-                // Relative to the subflow's start; zero for a DATA_FIN without data.
-                let seq = if segment.len == 0 {
-                    0
-                } else {
-                    segment.seq as u32
-                };
-                value.put(&seq.to_be_bytes());
-                value.put(&dss.data_len.to_be_bytes());
-            }
-        }
+        MptcpOption::Dss(dss) => put_signal(&mut value, segment, dss, own, peer),
         MptcpOption::AddAddress { path, is_echo } => {
             let announcer = if is_echo { peer } else { own };
             let address = address_of(announcer.node, path).octets();

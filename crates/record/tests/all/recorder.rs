@@ -251,6 +251,23 @@ fn a_table_in_memory_reads_back_with_names_units_and_docs() {
 }
 
 #[test]
+fn what_a_network_without_flows_drops_is_of_a_flow_without_a_name() {
+    let config = RecorderConfig {
+        flows: Vec::new(),
+        ..config()
+    };
+    let mut recorder = Recorder::new(&config, Destination::Memory).expect("into memory");
+    recorder.dropped(DropRow {
+        flow: FlowId(0),
+        ..drop_row(1)
+    });
+    let recorded = recorder.finish(at_us(2), info(true)).expect("into memory");
+    let drops = recorded.tables.iter().find(|(name, _)| *name == "drops");
+    let batches = stream(&drops.expect("it is there").1);
+    assert_eq!(names(&batches[0], "flow"), [""]);
+}
+
+#[test]
 fn every_table_that_is_on_is_there_even_when_empty() {
     let recorded = record(&config(), Destination::Memory, 0);
     let found: Vec<_> = recorded.tables.iter().map(|(name, _)| *name).collect();

@@ -50,8 +50,9 @@ fn check_bearer(mistakes: &mut Mistakes, fields: &Fields, depth: &BlockageDepth)
         depth,
         BlockageDepth::Loss { .. } | BlockageDepth::Geometry { .. }
     ) {
-        let message = "a blockage by loss or geometry of a bearer, which has no link budget";
-        let expected = "`depth = \"total\"` or a `rate` that is left";
+        let message = "a blockage by loss or geometry of a radio access bearer, which has no link \
+            budget";
+        let expected = "`depth = \"total\"`, or a `rate`";
         mistakes.add(fields.place_of("depth"), message, expected);
     }
 }
@@ -88,8 +89,7 @@ fn check_radio(
             continue;
         }
         let message = format!(
-            "a blockage by {sort} needs a `radio` rate, which `{}` has not in its {side} \
-             direction",
+            "a blockage by {sort} needs a `radio` rate, which `{}` lacks in its {side} direction",
             link.name
         );
         mistakes.add(
@@ -103,11 +103,11 @@ fn check_radio(
             .iter()
             .any(|radio| geometry.distance.far >= radio.distance)
     {
-        let message = "the blocker does not stand between transmitter and receiver";
+        let message = "the blocker is not between transmitter and receiver";
         mistakes.add(
             place,
             message,
-            "a blocker nearer to the receiver than the transmitter",
+            "a blocker that is nearer to the receiver than the transmitter",
         );
     }
 }

@@ -44,7 +44,8 @@ pub(super) fn check(
                 |rlc: &Item| matches!(&rlc.content, Content::Named(rlc) if rlc.name == "tm");
             let (message, expected) = if choice(pdcp, "delivery") == Some("out-of-order") {
                 (
-                    "`header-compression` with out-of-order delivery: each header is found from the one before",
+                    "`header-compression` with out-of-order delivery, where headers cannot be \
+                     decompressed",
                     "another `delivery`, or `header-compression = \"not-used\"`",
                 )
             } else if bearer.item("split").is_some() {
@@ -59,12 +60,13 @@ pub(super) fn check(
                 )
             } else if is_dual {
                 (
-                    "`header-compression` with `procedure = \"daps\"`, which would need contexts of both cells",
+                    "`header-compression` with `procedure = \"daps\"`, which is not modelled",
                     "another `procedure`, or `header-compression = \"not-used\"`",
                 )
             } else if captures_radio {
                 (
-                    "`header-compression` of a bearer while `radio-capture` is on: compressed headers are sizes, not bytes",
+                    "`header-compression` with `radio-capture`: the bytes of compressed headers \
+                     are not modelled",
                     "captures of nodes or links, or `header-compression = \"not-used\"`",
                 )
             } else {

@@ -79,7 +79,7 @@ impl Builder<'_, '_> {
         let Some(drop) = fields.fields("drop") else {
             for key in ["density", "indoor", "speed"] {
                 if fields.item(key).is_some() {
-                    let message = format!("`{key}` of UEs that are not dropped");
+                    let message = format!("`{key}` of UEs without a `drop`");
                     self.mistake(fields.place_of(key), message, "a `drop`");
                     return None;
                 }
@@ -88,14 +88,14 @@ impl Builder<'_, '_> {
         };
         for (key, other) in [("spread", "drop"), ("trace", "drop")] {
             if fields.item(key).is_some() {
-                let message = format!("a `{key}` and a `{other}`");
-                self.mistake(fields.place_of(key), message, "one of the two");
+                let message = format!("both `{key}` and `{other}`");
+                self.mistake(fields.place_of(key), message, "one of the two keys");
                 return None;
             }
         }
         if count.is_some() && fields.item("density").is_some() {
-            let message = "a `count` and a `density`";
-            self.mistake(fields.place_of("density"), message, "one of the two");
+            let message = "both `count` and `density`";
+            self.mistake(fields.place_of("density"), message, "one of the two keys");
             return None;
         }
         let mut reading = Reading {
@@ -140,7 +140,7 @@ impl<'a> Reading<'a, '_, '_, '_> {
     fn counted(&mut self, fields: &Fields, density: f64, area: &Area) -> Option<u64> {
         let place = fields.place_of("density");
         let Area::Region(region) = area else {
-            let message = "the density of a cell, whose area is not known";
+            let message = "the density of a cell whose area is not known";
             self.builder.mistake(place, message, "a `count`");
             return None;
         };
@@ -191,7 +191,7 @@ impl<'a> Reading<'a, '_, '_, '_> {
                     self.builder.mistake(
                         self.drop.place_of("road"),
                         message,
-                        "two places that differ",
+                        "at least two different places",
                     );
                     return None;
                 }
@@ -223,7 +223,7 @@ impl<'a> Reading<'a, '_, '_, '_> {
             self.builder.mistake(
                 self.drop.place,
                 "an area without extent",
-                "places that span one",
+                "places that span an area",
             );
             return None;
         }
@@ -243,7 +243,7 @@ impl<'a> Reading<'a, '_, '_, '_> {
             (Some(within), of) => (within.0, of.map_or(0.0, |of| of.min_distance_m)),
             (None, Some(of)) => (of.cell_radius_m, of.min_distance_m),
             (None, None) => {
-                let message = "how far the cell reaches is not known";
+                let message = "the cell has no known area";
                 self.builder
                     .mistake(self.drop.place_of("cell"), message, "`within`, a distance");
                 return None;
@@ -292,8 +292,11 @@ impl<'a> Reading<'a, '_, '_, '_> {
         };
         if fewest > most {
             let message = format!("from {fewest} to {most} floors");
-            self.builder
-                .mistake(indoor.place_of("floors"), message, "the fewest first");
+            self.builder.mistake(
+                indoor.place_of("floors"),
+                message,
+                "the smaller number first",
+            );
             return None;
         }
         use crate::table::KeyValue;

@@ -19,45 +19,21 @@ pub(super) fn pscell(
         _ => false,
     };
     let is_doubled = bearers.iter().any(|bearer| duplicates(&bearer));
-    let carriers = |bearer: &&Fields| match bearer.item("split").map(|it| &it.content) {
-        Some(Content::Fields(split)) => !split.list("carriers").is_empty(),
-        _ => false,
-    };
     if !check_legs(builder, &bearers, (cell, secondary, fields), around) {
         return None;
     }
     let Some(item) = fields.item("pscell") else {
-        // It may get one.
-        if builder.has_secondary_node && !bearers.is_empty() {
-            if cell.is_none() {
-                let message = "a split bearer of a UE that names no cell";
-                let place = bearers[0].place_of("split");
-                builder.mistake(place, message, "a `cell`, that of the master node");
-                return None;
-            }
-            return check_split(builder, &bearers).then_some(None);
-        }
-        if let Some(bearer) = bearers.iter().find(|bearer| !carriers(bearer)) {
-            let message = match is_doubled {
-                true => "PDCP duplication with one leg: the UE has one cell",
-                false => "a split bearer of a UE with one cell",
-            };
-            let expected = match is_doubled {
-                true => "a `pscell` of the UE, or `carriers` of the `split`",
-                false => {
-                    "a `pscell` of the UE, or `secondary-node` in [mobility-management], which gives it one"
-                }
-            };
-            builder.mistake(bearer.place_of("split"), message, expected);
-            return None;
-        }
-        return check_split(builder, &bearers).then_some(None);
+        return check_without_pscell(builder, &bearers, is_doubled, cell).then_some(None);
     };
     let own = builder.cell_index(item, around.bases)?;
     let name = &around.bases[own].0;
     let Some(master) = cell else {
         let message = "a `pscell` of a UE that names no cell";
-        builder.mistake(item.place, message, "a `cell`, that of the master node");
+        builder.mistake(
+            item.place,
+            message,
+            "a `cell`, which belongs to the master node",
+        );
         return None;
     };
     let described = |cell: usize| around.cells[cell];
@@ -66,39 +42,80 @@ pub(super) fn pscell(
     let mut carriers = others.map(|&other| described(other).carrier);
     let (message, expected) = if own == master {
         (
-            format!("`{name}` is both the master's cell and the secondary one's"),
-            "another cell than `cell`, on another carrier",
+            format!("`{name}` is both `cell` and `pscell`"),
+            "another `pscell`, on another carrier",
         )
     } else if secondary.contains(&own) {
         (
-            format!("`{name}` is one of the `secondary-cells` too"),
-            "a cell of its own",
+            format!("`{name}` is also one of the `secondary-cells`"),
+            "a `pscell` that is not a secondary cell",
         )
     } else if carriers.any(|carrier| carrier == described(own).carrier) {
         (
             match is_doubled {
                 true => format!(
-                    "PDCP duplication over one carrier: `{name}` has that of another cell of the UE"
+                    "PDCP duplication over a single carrier: another cell of the UE has the \
+                     carrier of `{name}`"
                 ),
-                false => format!("`{name}` has the carrier of another cell of the UE"),
+                false => format!("another cell of the UE has the carrier of `{name}`"),
             },
-            "a carrier for each cell",
+            "a different carrier for each cell",
         )
     } else if is_lte(own) && is_lte(master) {
         (
-            format!("`{name}` and `{}` are both of LTE", around.bases[master].0),
-            "LTE and NR, or NR twice",
+            format!(
+                "`{name}` and `{}` are both LTE cells",
+                around.bases[master].0
+            ),
+            "an LTE and an NR cell, or two NR cells",
         )
     } else if fields.item("rrc-states").is_some() {
         (
             "`rrc-states` of a UE with a `pscell`".to_owned(),
-            "one of the two",
+            "one of `rrc-states` and `pscell`",
         )
     } else {
         return check_split(builder, &bearers).then_some(Some(own));
     };
     builder.mistake(item.place, message, expected);
     None
+}
+
+/// Checks the split bearers of a UE that names no cell of a second leg.
+fn check_without_pscell(
+    builder: &mut Builder<'_, '_>,
+    bearers: &[&Fields],
+    is_doubled: bool,
+    cell: Option<usize>,
+) -> bool {
+    let carriers = |bearer: &&Fields| match bearer.item("split").map(|it| &it.content) {
+        Some(Content::Fields(split)) => !split.list("carriers").is_empty(),
+        _ => false,
+    };
+    if builder.has_secondary_node && !bearers.is_empty() {
+        // It may get one.
+        if cell.is_none() {
+            let message = "a split bearer of a UE that names no cell";
+            let place = bearers[0].place_of("split");
+            builder.mistake(place, message, "a `cell`, that of the master node");
+            return false;
+        }
+    } else if let Some(bearer) = bearers.iter().find(|bearer| !carriers(bearer)) {
+        let (message, expected) = if is_doubled {
+            (
+                "PDCP duplication with one leg: the UE has one cell",
+                "a `pscell` of the UE, or `carriers` of the `split`",
+            )
+        } else {
+            (
+                "a split bearer of a UE with one cell",
+                "a `pscell` of the UE, or `secondary-node` in [mobility-management], which gives it one",
+            )
+        };
+        builder.mistake(bearer.place_of("split"), message, expected);
+        return false;
+    }
+    check_split(builder, bearers)
 }
 
 /// Whether split bearers have modes that can be split.
@@ -108,12 +125,50 @@ fn check_split(builder: &mut Builder<'_, '_>, bearers: &[&Fields]) -> bool {
         let is_tm = |item: &Item| matches!(&item.content, Content::Named(rlc) if rlc.name == "tm");
         if bearer.item("rlc").is_some_and(is_tm) {
             let message =
-                "a split bearer in transparent mode, which has no PDCP to put it in order";
+                "a split bearer in transparent mode, which has no PDCP to reorder packets";
             builder.mistake(bearer.place_of("rlc"), message, "\"am\" or \"um\"");
             is_right = false;
         }
     }
     is_right
+}
+
+/// Checks that each leg over a further carrier is over a carrier of its own that the UE has.
+fn check_carriers(
+    builder: &mut Builder<'_, '_>,
+    items: &[Item],
+    (cell, secondary): (Option<usize>, &[usize]),
+    around: &Surroundings<'_>,
+) {
+    let mut named = Vec::new();
+    for item in items {
+        let Some(own) = builder.cell_index(item, around.bases) else {
+            continue;
+        };
+        let name = &around.bases[own].0;
+        let (message, expected) = if Some(own) == cell {
+            (
+                format!(
+                    "PDCP duplication over one carrier: `{name}` is the `cell`, which has the first leg"
+                ),
+                "one of the `secondary-cells`",
+            )
+        } else if !secondary.contains(&own) {
+            (
+                format!("`{name}` is a leg over a carrier that the UE does not have"),
+                "one of its `secondary-cells`",
+            )
+        } else if named.contains(&own) {
+            (
+                format!("`{name}` is a leg twice: copies go over carriers of their own"),
+                "each carrier once",
+            )
+        } else {
+            named.push(own);
+            continue;
+        };
+        builder.mistake(item.place, message, expected);
+    }
 }
 
 /// Whether legs over carriers are legs that can be, and changes of duplication name legs.
@@ -134,35 +189,7 @@ fn check_legs(
         };
         let before = builder.reader.mistakes.count();
         let items = split.list("carriers");
-        let mut named = Vec::new();
-        for item in items {
-            let Some(own) = builder.cell_index(item, around.bases) else {
-                continue;
-            };
-            let name = &around.bases[own].0;
-            let (message, expected) = if Some(own) == cell {
-                (
-                    format!(
-                        "PDCP duplication over one carrier: `{name}` is the `cell`, which has the first leg"
-                    ),
-                    "one of the `secondary-cells`",
-                )
-            } else if !secondary.contains(&own) {
-                (
-                    format!("`{name}` is a leg over a carrier that the UE does not have"),
-                    "one of its `secondary-cells`",
-                )
-            } else if named.contains(&own) {
-                (
-                    format!("`{name}` is a leg twice: copies go over carriers of their own"),
-                    "each carrier once",
-                )
-            } else {
-                named.push(own);
-                continue;
-            };
-            builder.mistake(item.place, message, expected);
-        }
+        check_carriers(builder, items, (cell, secondary), around);
         let place = split.place_of("carriers");
         let most = MOST_LEGS - 1 - usize::from(pscell.is_some());
         let is_acknowledged = match bearer.item("rlc").map(|item| &item.content) {
@@ -179,13 +206,13 @@ fn check_legs(
         );
         if items.len() > most {
             let message = format!("{} legs over further carriers", items.len());
-            let expected = format!("at most {most}: PDCP has {MOST_LEGS} legs at most");
+            let expected = format!("at most {most}, as PDCP has at most {MOST_LEGS} legs");
             builder.mistake(place, message, &expected);
         } else if !items.is_empty() && split.item("duplication").is_none() {
             let message = "legs over carriers without duplication";
-            builder.mistake(place, message, "`duplication`: they have no other use");
+            builder.mistake(place, message, "`duplication`, or no `carriers`");
         } else if !items.is_empty() && !has_uplink && (is_acknowledged || is_up) {
-            let message = "legs over carriers without uplink, for status reports and copies";
+            let message = "legs over carriers without an uplink for status reports and copies";
             builder.mistake(place, message, "`secondary-uplink = true` of the UE");
         }
         check_changes(builder, split, pscell);
@@ -199,8 +226,8 @@ fn check_changes(builder: &mut Builder<'_, '_>, split: &Fields, pscell: Option<&
     let changes = split.list("duplication-changes");
     if !changes.is_empty() && split.item("duplication").is_none() {
         let place = split.place_of("duplication-changes");
-        let message = "changes of a duplication that is not there";
-        builder.mistake(place, message, "`duplication`, or none of them");
+        let message = "changes of duplication without duplication";
+        builder.mistake(place, message, "`duplication`, or no `duplication-changes`");
         return;
     }
     let carriers = split.list("carriers").iter();

@@ -35,8 +35,8 @@ impl Builder<'_, '_> {
                 let is_new = repeated.iter().all(|flow| names.insert(flow.name.clone()));
                 if !is_new {
                     let message = match &repeated[..] {
-                        [one] => format!("two flows are called `{}`", one.name),
-                        _ => format!("two flows are called like one of `{name}`"),
+                        [one] => format!("two flows have the name `{}`", one.name),
+                        _ => format!("another flow has a name that `{name}` makes"),
                     };
                     self.mistake(fields.place, message, "another name");
                 }
@@ -51,11 +51,11 @@ impl Builder<'_, '_> {
         if !has_count && fields.item("start-spacing").is_some() {
             let message = "a `start-spacing` without a `count`";
             let place = fields.place_of("start-spacing");
-            self.mistake(place, message, "`count` beside it");
+            self.mistake(place, message, "`count`, or no `start-spacing`");
         }
         if has_count && fields.item("arrivals").is_some() {
-            let message = "`arrivals` and a `count`";
-            self.mistake(fields.place_of("arrivals"), message, "one of the two");
+            let message = "both `arrivals` and `count`";
+            self.mistake(fields.place_of("arrivals"), message, "one of the two keys");
         }
     }
 
@@ -190,7 +190,7 @@ impl Builder<'_, '_> {
             self.mistake(fields.place_of("to"), message, "two different nodes");
         } else if !self.nodes.are_connected(from, to) {
             let (from, to) = (fields.text("from")?, fields.text("to")?);
-            let message = format!("no links lead from `{from}` to `{to}`");
+            let message = format!("no route leads from `{from}` to `{to}`");
             self.mistake(fields.place_of("to"), message, "nodes that links connect");
         }
         let route = self.flow_route(fields, ends)?;

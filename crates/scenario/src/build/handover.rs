@@ -16,9 +16,12 @@ impl Builder<'_, '_> {
                 from, to, phone, ..
             } = sides;
             if let (Some(item), Medium::Rab(_)) = (fields.item("source-limit"), from) {
-                let message =
-                    "a limit in round trips, but `from` is a radio access bearer".to_owned();
-                ways.mistake(item.place, message, "a link, or `limit` of the [rab]");
+                let message = "a limit in round trips for a radio access bearer".to_owned();
+                ways.mistake(
+                    item.place,
+                    message,
+                    "a link as `from`, or `limit` of the [rab]",
+                );
                 return None;
             }
             Some((name.to_owned(), phone, from, to, forwarding))

@@ -13,7 +13,7 @@ impl Builder<'_, '_> {
             return Some(None);
         };
         if !has_cells {
-            let message = "mobility management, but no cell";
+            let message = "mobility management without a cell";
             self.mistake(fields.place, message, "tables [cell.NAME]");
             return None;
         }
@@ -34,7 +34,7 @@ impl Builder<'_, '_> {
             return Some(None);
         };
         if !has_cells {
-            let message = "prediction of blockages, but no cell";
+            let message = "prediction of blockages without a cell";
             self.mistake(fields.place, message, "tables [cell.NAME]");
             return None;
         }

@@ -29,6 +29,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+/// Reads each table of a kind.
+fn each<T>(
+    tables: &[(String, Fields)],
+    mut read: impl FnMut(&str, &Fields) -> Option<T>,
+) -> Vec<Option<T>> {
+    let tables = tables.iter();
+    tables.map(|(name, fields)| read(name, fields)).collect()
+}
+
 /// The scenario of a document; nothing when the reader has mistakes.
 pub(crate) fn scenario(
     document: &Table,
@@ -94,21 +103,9 @@ impl Builder<'_, '_> {
                 self.nodes.list[id.index()] = node;
             }
         }
-        let links: Vec<Option<Link>> = file
-            .map("link")
-            .iter()
-            .map(|(name, fields)| self.link(name, fields))
-            .collect();
-        let rabs: Vec<Option<Rab>> = file
-            .map("rab")
-            .iter()
-            .map(|(name, fields)| self.rab(name, fields))
-            .collect();
-        let mut cells: Vec<Option<Cell>> = file
-            .map("cell")
-            .iter()
-            .map(|(name, fields)| self.cell(name, fields))
-            .collect();
+        let links = each(file.map("link"), |name, fields| self.link(name, fields));
+        let rabs = each(file.map("rab"), |name, fields| self.rab(name, fields));
+        let mut cells = each(file.map("cell"), |name, fields| self.cell(name, fields));
         let bases: Vec<(String, NodeId)> = cells
             .iter()
             .flatten()
@@ -121,16 +118,12 @@ impl Builder<'_, '_> {
         radio::read_offers(self, file.map("cell"), &bases, &mut cells);
         let mobility = self.mobility(file, !cells.is_empty());
         let prediction = self.prediction(file, !cells.is_empty());
-        let buildings: Vec<Option<Building>> = file
-            .map("building")
-            .iter()
-            .map(|(name, fields)| self.building(name, fields))
-            .collect();
-        let vehicles: Vec<Option<VehicleGroup>> = file
-            .map("vehicles")
-            .iter()
-            .map(|(name, fields)| VehicleGroup::read(fields, Some((name.clone(),)), self))
-            .collect();
+        let buildings = each(file.map("building"), |name, fields| {
+            self.building(name, fields)
+        });
+        let vehicles = each(file.map("vehicles"), |name, fields| {
+            VehicleGroup::read(fields, Some((name.to_owned(),)), self)
+        });
         self.vehicle_groups = file
             .map("vehicles")
             .iter()
@@ -146,41 +139,21 @@ impl Builder<'_, '_> {
             &surroundings,
             !cells.is_empty() || self.names_deployments,
         );
-        let channel_files: Vec<Option<ChannelFile>> = file
-            .map("channel-file")
-            .iter()
-            .map(|(name, fields)| ChannelFile::read(fields, Some((name.clone(),)), self))
-            .collect();
+        let channel_files = each(file.map("channel-file"), |name, fields| {
+            ChannelFile::read(fields, Some((name.to_owned(),)), self)
+        });
         let wired = file.map("link").iter().enumerate();
         let wired = wired.map(|(index, (name, _))| (name.as_str(), Medium::Link(index)));
         let named_rabs = file.map("rab").iter().enumerate();
         let named_rabs = named_rabs.map(|(index, (name, _))| (name.as_str(), Medium::Rab(index)));
         let named: BTreeMap<&str, Medium> = wired.chain(named_rabs).collect();
-        let blockages: Vec<Option<Blockage>> = file
-            .map("blockage")
-            .iter()
-            .map(|(name, fields)| self.blockage(name, fields, &named, &links))
-            .collect();
-        for (index, link) in links.iter().enumerate() {
-            if let Some(link) = link {
-                let ends = (Medium::Link(index), (link.from, link.to));
-                self.media.insert(link.name.clone(), ends);
-            }
-        }
-        for (index, rab) in rabs.iter().enumerate() {
-            let Some(rab) = rab else { continue };
-            let ends = (Medium::Rab(index), (rab.from, rab.to));
-            let is_taken = self.media.insert(rab.name.clone(), ends).is_some();
-            if is_taken {
-                let message = format!("a link and a RAB are called `{}`", rab.name);
-                self.mistake(file.place_of("rab"), message, "different names");
-            }
-        }
-        let handovers: Vec<Option<Handover>> = file
-            .map("handover")
-            .iter()
-            .map(|(name, fields)| self.handover(name, fields))
-            .collect();
+        let blockages = each(file.map("blockage"), |name, fields| {
+            self.blockage(name, fields, &named, &links)
+        });
+        self.name_media(file, &links, &rabs);
+        let handovers = each(file.map("handover"), |name, fields| {
+            self.handover(name, fields)
+        });
         self.add_bearer_ends(&ues, &bases, file);
         let flows = self.flows(file.map("flow"), &sources(&named, &ues, &bases));
         let probe = file.fields("probe");
@@ -210,6 +183,25 @@ impl Builder<'_, '_> {
             files: self.files_read(),
         };
         self.reader.mistakes.is_empty().then_some(scenario)
+    }
+
+    /// Names links and RABs for the routes over them.
+    fn name_media(&mut self, file: &Fields, links: &[Option<Link>], rabs: &[Option<Rab>]) {
+        for (index, link) in links.iter().enumerate() {
+            if let Some(link) = link {
+                let ends = (Medium::Link(index), (link.from, link.to));
+                self.media.insert(link.name.clone(), ends);
+            }
+        }
+        for (index, rab) in rabs.iter().enumerate() {
+            let Some(rab) = rab else { continue };
+            let ends = (Medium::Rab(index), (rab.from, rab.to));
+            let is_taken = self.media.insert(rab.name.clone(), ends).is_some();
+            if is_taken {
+                let message = format!("a link and a RAB are called `{}`", rab.name);
+                self.mistake(file.place_of("rab"), message, "different names");
+            }
+        }
     }
 
     fn probe(
@@ -324,7 +316,7 @@ fn refer_to_nothing<'a>(
     };
     let mistake = Mistake::new(
         item.place,
-        format!("no {what} is called `{}`", shortened(name)),
+        format!("there is no {what} `{}`", shortened(name)),
     );
     if mistakes.is_full() {
         return mistakes.push(mistake);
@@ -332,7 +324,7 @@ fn refer_to_nothing<'a>(
     let near = nearest(name, names.clone());
     let expected = match (names.clone().next(), what) {
         (Some(_), _) => alternatives(names),
-        (None, "node") => "a node that a link, a cell, a UE or a [node.NAME] has".to_owned(),
+        (None, "node") => "a node of a link, a cell, a UE or a table [node.NAME]".to_owned(),
         (None, _) => format!(
             "a table [{}.NAME]",
             what.split([',', ' ']).next().unwrap_or(what)

@@ -33,13 +33,13 @@ impl Builder<'_, '_> {
             }
             if flow.item("congestion-control").is_some() {
                 let message = format!(
-                    "a `congestion-control` beside coupling `{}`, which is one itself",
+                    "both `congestion-control` and coupling `{}`, which is a congestion control",
                     coupling.name
                 );
                 self.mistake(
                     flow.place_of("congestion-control"),
                     message,
-                    "one of the two",
+                    "one of the two keys",
                 );
             }
         }

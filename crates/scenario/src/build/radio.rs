@@ -33,7 +33,8 @@ pub(super) fn read_offers(
     for (index, (_, fields)) in named.iter().enumerate() {
         let items = fields.list("secondary-cells");
         if !items.is_empty() && !builder.is_managed {
-            let message = "`secondary-cells` of a cell, which offers them to nobody";
+            let message = "`secondary-cells` of a cell without mobility management, where no UE \
+                gets them";
             let expected = "a table [mobility-management], or `secondary-cells` of a UE";
             builder.mistake(fields.place_of("secondary-cells"), message, expected);
             continue;
@@ -48,14 +49,11 @@ pub(super) fn read_offers(
                 continue;
             };
             let (message, expected) = if other == index || all.contains(&other) {
-                (
-                    "stands here twice",
-                    "each cell once, and not the cell itself",
-                )
+                ("is named twice", "each cell once, and not the cell itself")
             } else if beside.radio.name != own.radio.name {
                 (
                     "is of another technology",
-                    "cells of the technology of this one",
+                    "cells of the technology of this cell",
                 )
             } else if beside.carrier == own.carrier {
                 ("has the carrier of this cell", "cells on other carriers")
@@ -86,8 +84,9 @@ impl Builder<'_, '_> {
             self,
         )?;
         if cell.repeats.is_some() && cell.channel.line_of_sight == LineOfSight::Geometry {
-            let message = "lines of sight by geometry in a network that repeats itself";
-            let expected = "one of the two: buildings do not repeat themselves";
+            let message = "`line-of-sight = \"geometry\"` in a network that repeats itself, where \
+                buildings do not";
+            let expected = "one of `line-of-sight = \"geometry\"` and `repeats`";
             self.mistake(fields.place_of("channel"), message, expected);
         }
         Some(cell)
@@ -123,7 +122,7 @@ impl Builder<'_, '_> {
                 // A cell with a mistake is a mistake already.
                 if !is_any_cell_named {
                     let expected = "a table [cell.NAME]";
-                    self.mistake(fields.place, "a UE, but no cell", expected);
+                    self.mistake(fields.place, "a UE without a cell", expected);
                 }
                 continue;
             }
@@ -131,8 +130,8 @@ impl Builder<'_, '_> {
                 continue;
             };
             if count.is_some() && fields.item("node").is_some() {
-                let message = "a `node` and a `count`";
-                self.mistake(fields.place_of("node"), message, "one of the two");
+                let message = "both `node` and `count`";
+                self.mistake(fields.place_of("node"), message, "one of the two keys");
             }
             if ues.len() as u64 + count.unwrap_or(1) > MAX_UES {
                 let message = format!("more than {MAX_UES} UEs");
@@ -167,8 +166,8 @@ impl Builder<'_, '_> {
                 }
                 if let Some(dropping) = &mut dropping {
                     let Some(dropped) = dropping.next(around) else {
-                        let message = "no place was found for a UE in this area";
-                        let expected = "an area of a cell, or beyond the least distance from cells";
+                        let message = "found no place for a UE in this area";
+                        let expected = "a larger area, or a smaller `min-distance`";
                         self.mistake(fields.place_of("drop"), message, expected);
                         break;
                     };
@@ -201,8 +200,8 @@ impl Builder<'_, '_> {
         let serving = cell.map_or(0..cells.len(), |cell| cell..cell + 1);
         for (_, base) in &cells[serving] {
             if *base == node {
-                let message = format!("`{name}` is at the node of its own base station");
-                self.mistake(fields.place, message, "a node of its own");
+                let message = format!("the node of `{name}` is that of its own base station");
+                self.mistake(fields.place, message, "another node");
                 return None;
             }
             self.nodes.connect(*base, node);
@@ -231,16 +230,20 @@ impl Builder<'_, '_> {
     fn riding(&mut self, fields: &Fields) -> Option<Option<(usize, u32)>> {
         let Some(item) = fields.item("vehicles") else {
             if fields.item("vehicle").is_some() {
-                let message = "the number of a vehicle, but of no group";
-                self.mistake(fields.place_of("vehicle"), message, "`vehicles`, a group");
+                let message = "`vehicle` without `vehicles`";
+                self.mistake(
+                    fields.place_of("vehicle"),
+                    message,
+                    "`vehicles`, the name of a group",
+                );
                 return None;
             }
             return Some(None);
         };
         for key in ["waypoints", "trace", "drop", "spread"] {
             if fields.item(key).is_some() {
-                let message = format!("a `{key}` of a UE on a vehicle");
-                self.mistake(fields.place_of(key), message, "one of the two");
+                let message = format!("both `{key}` and `vehicles`");
+                self.mistake(fields.place_of(key), message, "one of the two keys");
                 return None;
             }
         }
@@ -266,7 +269,7 @@ impl Builder<'_, '_> {
         let items = fields.list("secondary-cells");
         let is_given_most = fields.item("max-secondary-cells").is_some();
         if is_given_most && !self.is_managed {
-            let message = "`max-secondary-cells` of a UE that nobody gives others";
+            let message = "`max-secondary-cells` of a UE without mobility management";
             let place = fields.place_of("max-secondary-cells");
             let expected = "a table [mobility-management], or `secondary-cells` alone";
             self.mistake(place, message, expected);
@@ -281,7 +284,7 @@ impl Builder<'_, '_> {
                 "secondary-uplink",
             ] {
                 if fields.item(key).is_some() {
-                    let message = format!("a `{key}` without `secondary-cells`");
+                    let message = format!("`{key}` without `secondary-cells`");
                     self.mistake(fields.place_of(key), message, "both");
                 }
             }
@@ -290,45 +293,16 @@ impl Builder<'_, '_> {
         let Some(primary) = primary else {
             let message = "`secondary-cells` of a UE that names no cell";
             let place = fields.place_of("secondary-cells");
-            self.mistake(place, message, "a `cell`, the primary one");
+            self.mistake(place, message, "a `cell`, the primary cell");
             return None;
         };
-        let mut all = vec![primary];
-        for item in items {
-            let cell = self.cell_index(item, around.bases)?;
-            let described = |cell: usize| around.cells[cell];
-            let (own, first) = (described(cell), described(primary));
-            let shares = |&other: &usize| described(other).carrier == own.carrier;
-            let (message, expected) = if all.contains(&cell) {
-                (
-                    "stands here twice",
-                    "each cell once, and not the `cell` itself",
-                )
-            } else if own.radio.name != first.radio.name {
-                (
-                    "is of another technology",
-                    "cells of the technology of `cell`",
-                )
-            } else if all.iter().any(shares) {
-                (
-                    "has a carrier that another one has",
-                    "a carrier for each cell",
-                )
-            } else {
-                all.push(cell);
-                continue;
-            };
-            let message = format!("`{}` {message}", around.bases[cell].0);
-            self.mistake(item.place, message, expected);
-            return None;
-        }
-        if all.len() > MOST_SECONDARY_CELLS + 1 {
-            let message = format!("{} secondary cells", all.len() - 1);
+        let all = self.carriers(items, primary, around)?;
+        if all.len() > MOST_SECONDARY_CELLS {
+            let message = format!("{} secondary cells", all.len());
             let expected = format!("at most {MOST_SECONDARY_CELLS}");
             self.mistake(fields.place_of("secondary-cells"), message, &expected);
             return None;
         }
-        all.remove(0);
         let most = fields.integer("max-secondary-cells");
         if most.is_some_and(|most| most < all.len() as u64) {
             let message = format!(
@@ -339,6 +313,47 @@ impl Builder<'_, '_> {
             self.mistake(place, message, &format!("at least {}", all.len()));
             return None;
         }
+        Some(all)
+    }
+
+    /// Returns the cells that carry a UE beside its primary cell. Each stands once, has the same
+    /// technology, and a carrier of its own.
+    fn carriers(
+        &mut self,
+        items: &[Item],
+        primary: usize,
+        around: &Surroundings<'_>,
+    ) -> Option<Vec<usize>> {
+        let mut all = vec![primary];
+        for item in items {
+            let cell = self.cell_index(item, around.bases)?;
+            let described = |cell: usize| around.cells[cell];
+            let (own, first) = (described(cell), described(primary));
+            let shares = |&other: &usize| described(other).carrier == own.carrier;
+            let (message, expected) = if all.contains(&cell) {
+                (
+                    "is named twice",
+                    "each cell once, and not the `cell` itself",
+                )
+            } else if own.radio.name != first.radio.name {
+                (
+                    "is of another technology",
+                    "cells of the technology of `cell`",
+                )
+            } else if all.iter().any(shares) {
+                (
+                    "has the carrier of another cell of the UE",
+                    "a different carrier for each cell",
+                )
+            } else {
+                all.push(cell);
+                continue;
+            };
+            let message = format!("`{}` {message}", around.bases[cell].0);
+            self.mistake(item.place, message, expected);
+            return None;
+        }
+        all.remove(0);
         Some(all)
     }
 
@@ -416,8 +431,8 @@ impl Builder<'_, '_> {
             let ends = (Medium::RadioBearer(index), (*base, ue.node));
             let is_settled = others.iter().all(|(_, other)| other == base);
             if is_settled && self.media.insert(bearer.name(), ends).is_some() {
-                let message = format!("a link or RAB and a UE are called `{}`", ue.name);
-                self.mistake(file.place_of("ue"), message, "different names");
+                let message = format!("a link or RAB and a UE have the same name `{}`", ue.name);
+                self.mistake(file.place_of("ue"), message, "two different names");
             }
         }
     }
@@ -426,8 +441,8 @@ impl Builder<'_, '_> {
         let waypoints = fields.item("waypoints");
         let trace = fields.fields("trace");
         if waypoints.is_some() && trace.is_some() {
-            let message = "`waypoints` and a `trace`";
-            self.mistake(fields.place_of("trace"), message, "one of the two");
+            let message = "both `waypoints` and `trace`";
+            self.mistake(fields.place_of("trace"), message, "one of the two keys");
         }
         if let Some(trace) = trace {
             return MovementTrace::read(trace, Some(()), self).map(Movement::Trace);
@@ -452,7 +467,7 @@ impl Builder<'_, '_> {
         let (x, y) = fields.item("opposite")?.pair()?;
         let (Meters(x1), Meters(y1)) = (x.meters()?, y.meters()?);
         if x0 == x1 || y0 == y1 {
-            let message = "a building without extent";
+            let message = "the corners of a building do not span a rectangle";
             let expected = "corners that differ in both coordinates";
             self.mistake(fields.place_of("opposite"), message, expected);
         }
@@ -461,25 +476,25 @@ impl Builder<'_, '_> {
         let rings = fields.list("outline").iter();
         let rings = rings.map(|ring| ring.places().filter(|ring| ring.len() >= 3));
         let Some(outline) = rings.collect::<Option<Vec<_>>>() else {
-            let expected = "three places or more in each ring";
+            let expected = "at least three places in each ring";
             self.mistake(
                 fields.place_of("outline"),
-                "walls that enclose nothing",
+                "walls that enclose no area",
                 expected,
             );
             return None;
         };
         let building = Building::read(fields, Some((name.to_owned(), low, high, outline)), self)?;
         if building.foliage && !building.outline.is_empty() {
-            let message = "foliage with an outline";
+            let message = "both `foliage` and `outline`";
             self.mistake(
                 fields.place_of("outline"),
                 message,
-                "a `corner` and an `opposite` alone",
+                "`corner` and `opposite` alone",
             );
         }
         if building.base.0 >= building.height.0 {
-            let message = "a building whose underside is not below its roof";
+            let message = "the underside of a building is not below its roof";
             self.mistake(fields.place_of("base"), message, "a `base` below `height`");
         }
         Some(building)
@@ -526,7 +541,7 @@ fn given_sinr(
         (Some(downlink), Some(uplink)) => Some(Some((downlink, uplink))),
         (None, None) => Some(None),
         _ => {
-            let message = "a given SINR of one direction alone";
+            let message = "a given SINR of one direction only";
             let expected = "both `downlink-sinr` and `uplink-sinr`, or neither";
             builder.mistake(fields.place, message, expected);
             None

@@ -36,7 +36,7 @@ impl Builder<'_, '_> {
             return Some(None);
         };
         if flow.item("multipath").is_some() {
-            let message = "a `route` beside `multipath`";
+            let message = "both `route` and `multipath`";
             self.mistake(item.place, message, "the `paths` of `multipath` alone");
             return None;
         }

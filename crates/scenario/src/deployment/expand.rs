@@ -91,7 +91,7 @@ pub(crate) fn expand(document: &mut Table, reader: &mut Reader<'_>) -> Vec<Deplo
         };
         let before: &[Deployed] = &deployed;
         if let Some((own, other)) = before.iter().find_map(|one| written.collision(one)) {
-            let message = format!("`{own}` and `{other}` stand on one another with one carrier");
+            let message = format!("`{own}` and `{other}` have the same position and carrier");
             let place = fields.place_of("position");
             let mistake = Mistake::new(place, message);
             let expected = "another `position`, or another `carrier` in `cell`";

@@ -72,14 +72,14 @@ pub(crate) struct Plan {
 }
 
 fadeout_core::choices! {
-    /// Number of sites of a hexagonal layout.
+    /// The number of sites of a hexagonal layout.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum SiteCount {
-        /// One.
+        /// One site.
         One = "1",
-        /// One with a ring around it.
+        /// A site with one ring around it.
         Seven = "7",
-        /// One with two rings around it.
+        /// A site with two rings around it.
         Nineteen = "19",
     }
 }
@@ -95,12 +95,12 @@ impl SiteCount {
 }
 
 fadeout_core::choices! {
-    /// Sectors of a site.
+    /// The number of sectors of a site.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum SectorCount {
-        /// One cell that looks nowhere.
+        /// One cell without a direction.
         One = "1",
-        /// Three, 120 degrees apart.
+        /// Three sectors, 120 degrees apart.
         Three = "3",
     }
 }
@@ -109,13 +109,13 @@ fadeout_core::parameters! {
     /// Sites on a hexagonal grid.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Grid {
-        /// Sites: one, or with one or two rings around it.
+        /// Number of sites: one, or with one or two rings around it.
         sites: SiteCount = choice(SiteCount::NAMES, "19"),
-        /// Sectors of a site. A single one has the antenna without a direction.
+        /// Number of sectors of each site. A single sector has the antenna without direction.
         sectors: SectorCount = choice(SectorCount::NAMES, "3"),
-        /// From a site to its neighbours, of which one is in the east.
+        /// Distance between neighbouring sites. One neighbour is in the east.
         inter_site_distance: f64 = number((1.0, 100_000.0, "m"), "500"),
-        /// Where the first sector looks: counter-clockwise from east.
+        /// Direction of the first sector, counter-clockwise from east.
         azimuth: f64 = number((-180.0, 360.0, "deg"), "30"),
     }
 }
@@ -192,32 +192,32 @@ macro_rules! hexagonal {
 }
 
 hexagonal! {
-    /// Urban macro cells with buildings between them, 500 m apart.
+    /// Urban macro cells among buildings, 500 m apart.
     Uma = "uma", &["urban-macro"], "TR 38.901 Table 7.2-1, Table 7.8-1";
-    /// Street canyons: cells below the roofs, 200 m apart.
+    /// Urban micro cells below the roofs of street canyons, 200 m apart.
     Umi = "umi", &["urban-micro"], "TR 38.901 Table 7.2-1, Table 7.8-1";
     /// Rural macro cells, 1732 m apart.
     Rma = "rma", &["rural-macro"], "TR 38.901 Table 7.2-3";
-    /// Macro cells 500 m apart, which interference limits.
+    /// Macro cells 500 m apart, limited by interference.
     Macro500 = "macro-500", &["case-1"], "TR 36.814 Table A.2.1.1-1 case 1";
-    /// Macro cells 1732 m apart, which noise limits.
+    /// Macro cells 1732 m apart, limited by noise.
     Macro1732 = "macro-1732", &["case-3"], "TR 36.814 Table A.2.1.1-1 case 3";
-    /// Urban macro cells of the studies in three dimensions.
+    /// Urban macro cells for three-dimensional channels.
     Uma3d = "3d-uma", &[], "TR 36.873 Table 6-1, Table 8.2-1";
-    /// Urban micro cells of the studies in three dimensions.
+    /// Urban micro cells for three-dimensional channels.
     Umi3d = "3d-umi", &[], "TR 36.873 Table 6-1, Table 8.2-1";
 }
 
 fadeout_core::parameters! {
-    /// Macro cells on a hexagonal grid, with picos among them.
+    /// Macro cells on a hexagonal grid, with pico cells among them.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Hetnet {
         grid: Grid = group(),
-        /// Picos of each sector, at places drawn from it.
+        /// Number of pico cells in each sector, at places drawn from the sector.
         picos: u32 = integer((0, 10, ""), "4"),
-        /// Least distance of a pico from a macro site.
+        /// Smallest distance of a pico cell from a macro site.
         pico_site_distance: f64 = number((0.0, 10_000.0, "m"), "75"),
-        /// Least distance between two picos.
+        /// Smallest distance between two pico cells.
         pico_distance: f64 = number((0.0, 10_000.0, "m"), "40"),
     }
 }
@@ -226,7 +226,7 @@ impl Registered for Hetnet {
     const ENTRY: Entry = Entry::new(
         "hetnet",
         "heterogeneous",
-        "Macro cells 500 m apart with picos of 30 dBm on their carrier.",
+        "Macro cells 500 m apart, with pico cells of 30 dBm on the same carrier.",
         "TR 36.839 Table A.1-1; TR 36.814 Table A.2.1.1.2-3",
     )
     .with_parameters(Hetnet::PARAMETERS);
@@ -293,12 +293,12 @@ pub(crate) fn stream_of(name: &str) -> u64 {
 }
 
 fadeout_core::parameters! {
-    /// Two rows of six places below the ceiling of an open office.
+    /// Two rows of six sites below the ceiling of an open office.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct IndoorHotspot {
-        /// Sectors of a place. A single one has the antenna without a direction.
+        /// Number of sectors of each site. A single sector has the antenna without direction.
         sectors: SectorCount = choice(SectorCount::NAMES, "3"),
-        /// Where the first sector looks: counter-clockwise from east.
+        /// Direction of the first sector, counter-clockwise from east.
         azimuth: f64 = number((-180.0, 360.0, "deg"), "30"),
     }
 }
@@ -307,7 +307,7 @@ impl Registered for IndoorHotspot {
     const ENTRY: Entry = Entry::new(
         "inh",
         "indoor",
-        "An open office of 120 m x 50 m with 12 places 20 m apart below its ceiling.",
+        "An open office of 120 m x 50 m, with 12 sites 20 m apart below its ceiling.",
         "TR 38.901 Table 7.2-2, Table 7.8-1",
     )
     .with_aliases(&["indoor-hotspot"])
@@ -344,11 +344,11 @@ fadeout_core::parameters! {
     /// Blocks of buildings with streets between them, and cells at every other crossing.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Manhattan {
-        /// Blocks from west to east.
+        /// Number of blocks from west to east.
         columns: u32 = integer((1, 30, ""), "4"),
-        /// Blocks from south to north.
+        /// Number of blocks from south to north.
         rows: u32 = integer((1, 30, ""), "4"),
-        /// Length of a block's walls.
+        /// Length of a block's side.
         block: f64 = number((1.0, 1000.0, "m"), "200"),
         /// Width of a street.
         street: f64 = number((1.0, 200.0, "m"), "30"),
@@ -361,8 +361,8 @@ impl Registered for Manhattan {
     const ENTRY: Entry = Entry::new(
         "manhattan",
         "streets",
-        "Blocks of 200 m with streets of 30 m, whose buildings cut lines of sight, and microcells at every \
-         other crossing.",
+        "Blocks of 200 m with streets of 30 m. The buildings obstruct lines of sight, and micro \
+         cells stand at every other crossing.",
         "UMTS 30.03 (TR 101 112) clause B.1.4.1.2",
     )
     .with_parameters(Manhattan::PARAMETERS);

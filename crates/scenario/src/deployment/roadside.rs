@@ -6,16 +6,17 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, flag, integer, number};
 
 fadeout_core::parameters! {
-    /// Units along a straight road, which leads east through the deployment's centre.
+    /// Road-side units along a straight road, which leads east through the deployment's centre.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Roadside {
-        /// From one unit to the next.
+        /// Distance between neighbouring units.
         spacing: f64 = number((5.0, 10_000.0, "m"), "100"),
-        /// Length of the road; the units stand evenly about its middle.
+        /// Length of the road. The units are evenly spaced around its middle.
         length: f64 = number((5.0, 100_000.0, "m"), "1000"),
-        /// How far north of the middle of the road they stand; negative is south.
+        /// Distance of the units from the middle of the road to the north. Negative values are to
+        /// the south.
         offset: f64 = number((-1000.0, 1000.0, "m"), "16"),
-        /// Whether every other one stands on the other side.
+        /// True if every other unit stands on the other side of the road.
         alternating: bool = flag("false"),
     }
 }
@@ -24,7 +25,7 @@ impl Registered for Roadside {
     const ENTRY: Entry = Entry::new(
         "roadside",
         "roads",
-        "Road-side units at even distances along a straight road, which leads east.",
+        "Road-side units at equal distances along a straight road, which leads east.",
         "TR 37.885 annex A",
     )
     .with_aliases(&["rsu"])
@@ -66,25 +67,26 @@ fn unit(place: (f64, f64), case: Case) -> Site {
 }
 
 fadeout_core::parameters! {
-    /// A square with units and obstacles among streets.
+    /// A square with road-side units and obstacles among streets.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Quarter {
         /// Side of the square.
         side: f64 = number((10.0, 10_000.0, "m"), "100"),
-        /// Road-side units: one in the middle, the others evenly on a circle around it.
+        /// Number of road-side units. One stands in the middle, the others evenly on a circle
+        /// around it.
         units: u32 = integer((1, 100, ""), "5"),
-        /// Radius of the circle.
+        /// Radius of the circle of road-side units.
         radius: f64 = number((1.0, 10_000.0, "m"), "50"),
-        /// Obstacles, at places as likely as any that overlap nothing.
+        /// Number of obstacles. Their places are drawn uniformly without overlap.
         obstacles: u32 = integer((0, 1000, ""), "10"),
-        /// Least side of an obstacle; each side is drawn.
+        /// Smallest side of an obstacle. Each side is drawn uniformly.
         min_size: f64 = number((0.1, 1000.0, "m"), "10"),
-        /// Greatest side of an obstacle.
+        /// Largest side of an obstacle.
         max_size: f64 = number((0.1, 1000.0, "m"), "20"),
         /// Height of the obstacles.
         roof: f64 = number((0.1, 500.0, "m"), "15"),
-        /// From one street to the next, both ways, from the south-western corner on; without streets it
-        /// is more than the side.
+        /// Distance between two streets in both directions, starting at the south-western corner. A
+        /// value above `side` means no streets.
         pitch: f64 = number((1.0, 100_000.0, "m"), "25"),
         /// Width of a street, on which no obstacle stands.
         street: f64 = number((0.0, 100.0, "m"), "4"),
@@ -95,7 +97,7 @@ impl Registered for Quarter {
     const ENTRY: Entry = Entry::new(
         "obstacle-square",
         "roads",
-        "A square with road-side units and obstacles that are dropped without overlap, off the streets.",
+        "A square with road-side units, and with obstacles placed off the streets without overlap.",
         "W. Na, D. S. Lakew, J. Lee, S. Cho, Congestion Control vs. Link Failure, section IV",
     )
     .with_parameters(Quarter::PARAMETERS);

@@ -45,7 +45,7 @@ static CELL: &[Key] = &crate::shape::join::<{ OF_CELLS.len() + 1 }>(&[
         "channel",
         Shape::Table(CHANNEL),
         Optional,
-        "The channel between a cell and its UEs.",
+        "Channel between a cell and its UEs.",
     )],
 ]);
 
@@ -58,37 +58,40 @@ pub(crate) static DEPLOYMENT: &[Key] = &[
             tag: "kind",
         },
         Required,
-        "Where the sites are, and what their cells are like. It becomes cells that are called \
-         NAME-SITE-SECTOR, counted from 0, or NAME-SITE where a site has one.",
+        "Layout of the sites, with the properties of their cells. The cells are called \
+         NAME-SITE-SECTOR, counted from 0, or NAME-SITE if a site has one cell.",
     ),
     key(
         "position",
         POSITION,
         Default("[\"0 m\", \"0 m\"]"),
-        "Where its centre is: east and north.",
+        "Position of the layout's centre: east and north.",
     ),
     key(
         "wrap-around",
         Shape::Bool,
         Default("true"),
-        "Whether a hexagonal layout of 7 or 19 sites repeats itself on all sides, so that none of its \
-         cells is at an edge. The others never do.",
+        "True if a hexagonal layout of 7 or 19 sites repeats itself on all sides, so that no cell \
+         is at an edge. Other layouts never repeat.",
     ),
     key(
         "nodes",
         Shape::Choice(&[
-            ("shared", "One node for all, called like the deployment."),
+            (
+                "shared",
+                "One node for all base stations, with the name of the deployment.",
+            ),
             ("site", "A node for each site, called NAME-SITE."),
         ]),
         Default("\"shared\""),
-        "Nodes of the base stations, to which links lead.",
+        "Nodes of the base stations, which links connect.",
     ),
     key(
         "cell",
         Shape::Table(CELL),
         Optional,
-        "Keys of its cells that are to be other than those of the layout. A table `[cell.NAME-SITE-SECTOR]` \
-         has what is of one cell alone.",
+        "Keys of the cells that differ from the layout's. A table `[cell.NAME-SITE-SECTOR]` \
+         changes a single cell.",
     ),
 ];
 
@@ -116,9 +119,15 @@ pub(crate) static DROPS: &[Variant] = &[
                 "corner",
                 POSITION,
                 Required,
-                "A corner of the rectangle: east and north. Its sides lie along the axes.",
+                "A corner of the rectangle: east and north. The sides lie along the axes.",
             ),
-            key("opposite", POSITION, Required, "The corner opposite."),
+            key(
+                "opposite",
+                POSITION,
+                Required,
+                "Corner of the rectangle opposite to `corner`: \
+                east and north.",
+            ),
             MIN_DISTANCE,
         ],
     },
@@ -130,7 +139,7 @@ pub(crate) static DROPS: &[Variant] = &[
                 "polygon",
                 Shape::List(&POSITION),
                 Required,
-                "Corners of the polygon in turn, at least three; its sides do not cross.",
+                "Corners of the polygon in order, at least three. The sides do not cross.",
             ),
             MIN_DISTANCE,
         ],
@@ -143,13 +152,13 @@ pub(crate) static DROPS: &[Variant] = &[
                 "road",
                 Shape::List(&POSITION),
                 Required,
-                "Places that the road leads through, at least two.",
+                "Places along the road in order, at least two.",
             ),
             key(
                 "width",
                 LENGTH_OR_ZERO,
                 Default("\"0 m\""),
-                "Width of the road. A density on a road is of this area.",
+                "Width of the road. A `density` on a road refers to this area.",
             ),
             MIN_DISTANCE,
         ],
@@ -161,19 +170,27 @@ pub(crate) static DROPS: &[Variant] = &[
             "building",
             Shape::Reference,
             Required,
-            "The building. All are indoors, on any of its floors of 3 m, unless `indoor` says another thing.",
+            "Building in which the UEs start. All of them are indoors, on any of its floors of 3 \
+             m, unless `indoor` gives a share.",
         )],
     },
     Variant {
         key: "cell",
-        doc: "A cell: the places to which no other site is nearer and no sector of the site looks more.",
+        doc: "The area of a cell: the places that are nearest to its site and nearest to the \
+            direction of its sector.",
         keys: &[
-            key("cell", Shape::Reference, Required, "The cell."),
+            key(
+                "cell",
+                Shape::Reference,
+                Required,
+                "Cell in whose area the UEs start.",
+            ),
             key(
                 "within",
                 LENGTH,
                 Optional,
-                "Farthest from the site; of a cell of a deployment the corner of its hexagon without it.",
+                "Largest distance from the site. Default: the corner of the hexagon of a \
+                 deployment's cell. Other cells need the key.",
             ),
             MIN_DISTANCE,
         ],
@@ -186,7 +203,8 @@ pub(crate) static DROPS: &[Variant] = &[
                 "deployment",
                 Shape::Reference,
                 Required,
-                "The deployment: the hexagons of its sites, its office, or its streets.",
+                "Deployment in whose area the UEs start: the hexagons of its sites, its office, or \
+                 its streets.",
             ),
             MIN_DISTANCE,
         ],
@@ -197,8 +215,8 @@ const MIN_DISTANCE: Key = key(
     "min-distance",
     LENGTH_OR_ZERO,
     Optional,
-    "Least distance on the ground from every cell; without it that of the case in a deployment and its \
-     cells, and none elsewhere.",
+    "Smallest distance on the ground from every cell. Default: that of the deployment's case, or \
+     none outside a deployment.",
 );
 
 /// Those of the UEs that are dropped which are in buildings.
@@ -216,20 +234,21 @@ pub(crate) static INDOOR: &[Key] = &[
             &Shape::Integer { min: 1, max: 200 },
         ),
         Default("[4, 8]"),
-        "Fewest and most floors of 3 m that a building has; each UE draws its building's number of floors, and \
-         of those its own (TR 36.873 Table 6-1). [1, 1] leaves `height` as it is.",
+        "Smallest and largest number of floors of a building, each of 3 m. Each UE draws the \
+         number of its building's floors, and then its own floor (TR 36.873 Table 6-1). [1, 1] \
+         leaves `height` unchanged.",
     ),
     key(
         "penetration",
         PENETRATION,
         Default("\"low-loss\""),
-        "What stands between them and the base stations.",
+        "Penetration loss between the indoor UEs and the base stations.",
     ),
     key(
         "high-loss-share",
         super::PROBABILITY,
         Default("0"),
-        "This share of them is behind walls of high loss instead.",
+        "Share of the indoor UEs that are behind walls of high loss in place of `penetration`.",
     ),
 ];
 

@@ -28,6 +28,11 @@ pub(crate) const fn key(
 
 /// Longest time, in nanoseconds: a million seconds.
 const MAX_TIME: f64 = 1e15;
+/// Shortest period and timer, in nanoseconds: 1 µs. Shorter ones give more rows than a disk
+/// holds, and more events than a run comes to an end with.
+const MIN_TIME: f64 = 1e3;
+/// Unit of the times and periods of RRC, in nanoseconds: 1 ms (TS 36.331, TS 38.331 clause 6.3.2).
+const MIN_RRC_TIME: f64 = 1e6;
 /// Shortest time in a schedule of outages, in nanoseconds: 10 µs.
 const MIN_OUTAGE: f64 = 1e4;
 /// Highest rate, in bits per second.
@@ -44,7 +49,10 @@ pub(crate) const MAX_FLOWS: u64 = 100_000;
 pub(crate) const MAX_ELEMENTS: usize = 100_000;
 
 pub(crate) const TIME: Shape = Shape::Quantity(Dimension::Time, Range::closed(0.0, MAX_TIME));
-pub(crate) const POSITIVE_TIME: Shape = Shape::Quantity(Dimension::Time, Range::positive(MAX_TIME));
+pub(crate) const POSITIVE_TIME: Shape =
+    Shape::Quantity(Dimension::Time, Range::closed(MIN_TIME, MAX_TIME));
+pub(crate) const RRC_TIME: Shape =
+    Shape::Quantity(Dimension::Time, Range::closed(MIN_RRC_TIME, MAX_TIME));
 pub(crate) const OUTAGE: Shape =
     Shape::Quantity(Dimension::Time, Range::closed(MIN_OUTAGE, MAX_TIME));
 pub(crate) const RATE: Shape = Shape::Quantity(Dimension::Rate, Range::positive(MAX_RATE));
@@ -74,9 +82,14 @@ pub(crate) static SCENARIO: &[Key] = &[
         "title",
         Shape::Text,
         Default("\"\""),
-        "What the scenario is about; titles the figures.",
+        "Subject of the scenario. It is the title of the figures.",
     ),
-    key("duration", POSITIVE_TIME, Required, "How long to simulate."),
+    key(
+        "duration",
+        POSITIVE_TIME,
+        Required,
+        "Simulated time of a run.",
+    ),
     key(
         "seed",
         Shape::Integer {
@@ -90,22 +103,23 @@ pub(crate) static SCENARIO: &[Key] = &[
         "worlds",
         Worlds::SHAPE,
         Default("\"one\""),
-        "The parts that are simulated side by side, on as many cores as the run is given; the results are the same on \
-         any number of them.",
+        "Division into worlds, parts that are simulated in parallel on as many cores as the run is \
+         given. The results do not depend on the number of cores.",
     ),
     key(
         "node",
         Shape::Map(crate::model::Node::KEYS),
         Optional,
-        "Hosts and routers by name. A link declares the nodes it names, so this table is not \
-         needed.",
+        "Hosts and routers by name. Links declare the nodes that they name, so a node needs a \
+         table only for its own keys.",
     ),
     key("link", Shape::Map(Link::KEYS), Optional, "Links by name."),
     key(
         "rab",
         Shape::Map(Rab::KEYS),
         Optional,
-        "Radio access bearers of 2G and 3G by name, from a base station to a phone; hops as links are.",
+        "Radio access bearers of 2G and 3G by name, from a base station to a phone. A bearer is a \
+         hop, as a link is.",
     ),
     key(
         "cell",
@@ -117,25 +131,27 @@ pub(crate) static SCENARIO: &[Key] = &[
         "deployment",
         Shape::Map(DEPLOYMENT),
         Optional,
-        "Layouts of sites by name, each of which becomes cells.",
+        "Layouts of sites by name. Each site becomes one or more cells.",
     ),
     key(
         "ue",
         Shape::Map(Ue::KEYS),
         Optional,
-        "Radio interfaces by name, each with a bearer to the cell that serves it.",
+        "Radio interfaces of user equipment by name, each with a bearer to the cell that serves \
+         it.",
     ),
     key(
         "mobility-management",
         Shape::Table(MobilityManagement::KEYS),
         Optional,
-        "Handover of UEs between the cells; without it each stays in the cell that it began in.",
+        "Handover of UEs between cells. Default: each UE stays in the cell in which it starts.",
     ),
     key(
         "blockage-prediction",
         Shape::Table(BlockagePrediction::KEYS),
         Optional,
-        "Prediction of blockages from what UEs report; without it those of `link-info` are of the future.",
+        "Prediction of blockages from reports of UEs. Default: the predictions of `link-info` are \
+         exact, apart from their `error`.",
     ),
     key(
         "handover",
@@ -147,25 +163,27 @@ pub(crate) static SCENARIO: &[Key] = &[
         "building",
         Shape::Map(Building::KEYS),
         Optional,
-        "Buildings by name; they cut lines of sight where a channel takes them from geometry.",
+        "Buildings by name. They obstruct lines of sight in channels with `line-of-sight = \
+         \"geometry\"`.",
     ),
     key(
         "vehicles",
         Shape::Map(VehicleGroup::KEYS),
         Optional,
-        "Groups of vehicles by name; they stand in the way, and UEs may be on them.",
+        "Groups of vehicles by name. Vehicles obstruct radio paths, and UEs may ride on them.",
     ),
     key(
         "channel-file",
         Shape::Map(ChannelFile::KEYS),
         Optional,
-        "Channels from outside by name: gain or SINR over time by UE and cell, in place of the model.",
+        "Channels from files by name: gain or SINR over time for pairs of UE and cell, in place of \
+         the channel model.",
     ),
     key(
         "blockage",
         Shape::Map(Blockage::KEYS),
         Optional,
-        "Interruptions of links and bearers, by name.",
+        "Interruptions of links and radio access bearers, by name.",
     ),
     key(
         "flow",
@@ -177,7 +195,7 @@ pub(crate) static SCENARIO: &[Key] = &[
         "probe",
         Shape::Table(Probe::KEYS),
         Default("{}"),
-        "What is recorded.",
+        "Tables and captures that a run records.",
     ),
 ];
 
@@ -213,12 +231,21 @@ mod tests {
                     check(variant.keys, path);
                 }
             }
+            Shape::List(item) => check_shape(item, path),
+            Shape::Pair(first, second) => {
+                check_shape(first, path);
+                check_shape(second, path);
+            }
+            Shape::Quantity(Dimension::Time, range) => {
+                let has_least = !range.is_open && (range.min <= 0.0 || range.min >= MIN_TIME);
+                assert!(has_least, "{path} from {} ns", range.min);
+            }
             _ => {}
         }
     }
 
     #[test]
-    fn every_key_is_kebab_case_and_documented() {
+    fn every_key_is_kebab_case_and_documented_and_its_time_is_none_or_a_microsecond() {
         check(SCENARIO, "");
     }
 }

@@ -4,6 +4,10 @@ use super::mobility::MobilityManagement;
 use crate::build::Builder;
 use crate::read::Fields;
 
+const COUNT: &str = "beam-failure-instance-max-count";
+const DETECTION_TIMER: &str = "beam-failure-detection-timer";
+const RECOVERY_TIMER: &str = "beam-failure-recovery-timer";
+const THRESHOLD: &str = "rsrp-threshold-ssb";
 /// Values of beamFailureInstanceMaxCount and beamFailureDetectionTimer.
 ///
 /// Standard: TS 38.331 §6.3.2.
@@ -20,15 +24,14 @@ impl MobilityManagement {
         fields: &Fields,
         builder: &mut Builder<'_, '_>,
     ) -> bool {
-        let count = "beam-failure-instance-max-count";
-        let keys = [
-            (count, self.beam_failure_instance_max_count),
-            (
-                "beam-failure-detection-timer",
-                self.beam_failure_detection_timer,
-            ),
-        ];
-        for (key, given) in keys {
+        self.has_known_values(fields, builder) && self.has_keys_together(fields, builder)
+    }
+
+    fn has_known_values(&self, fields: &Fields, builder: &mut Builder<'_, '_>) -> bool {
+        for (key, given) in [
+            (COUNT, self.beam_failure_instance_max_count),
+            (DETECTION_TIMER, self.beam_failure_detection_timer),
+        ] {
             let Some(given) = given.map(u64::from) else {
                 continue;
             };
@@ -38,48 +41,41 @@ impl MobilityManagement {
                 return false;
             }
         }
-        let key = "beam-failure-recovery-timer";
         if let Some(timer) = self.beam_failure_recovery_timer {
             let ns = timer.as_nanos();
             let is_known = |ms: &u64| ms * 1_000_000 == ns;
             if !TIMERS_MS.iter().any(is_known) {
                 let given = (ns + 500_000) / 1_000_000;
                 let is_one = |ms: &u64| format!("\"{ms} ms\"");
-                refuse((fields, builder), key, (given, &TIMERS_MS), is_one);
+                refuse(
+                    (fields, builder),
+                    RECOVERY_TIMER,
+                    (given, &TIMERS_MS),
+                    is_one,
+                );
                 return false;
             }
         }
-        let needs = [
+        true
+    }
+
+    fn has_keys_together(&self, fields: &Fields, builder: &mut Builder<'_, '_>) -> bool {
+        let has_count = self.beam_failure_instance_max_count.is_some();
+        let has_timer = self.beam_failure_detection_timer.is_some();
+        let has_threshold = self.rsrp_threshold_ssb.is_some();
+        let recovers = self.beam_failure_recovery_timer.is_some();
+        for (key, is_given, other, is_there, such_as) in [
+            (COUNT, has_count, DETECTION_TIMER, has_timer, "3"),
+            (DETECTION_TIMER, has_timer, COUNT, has_count, "3"),
+            (THRESHOLD, has_threshold, COUNT, has_count, "3"),
             (
-                count,
-                keys[0].1.is_some(),
-                keys[1].0,
-                keys[1].1.is_some(),
-                "3",
-            ),
-            (
-                keys[1].0,
-                keys[1].1.is_some(),
-                count,
-                keys[0].1.is_some(),
-                "3",
-            ),
-            (
-                "rsrp-threshold-ssb",
-                self.rsrp_threshold_ssb.is_some(),
-                count,
-                keys[0].1.is_some(),
-                "3",
-            ),
-            (
-                key,
-                self.beam_failure_recovery_timer.is_some(),
-                "rsrp-threshold-ssb",
-                self.rsrp_threshold_ssb.is_some(),
+                RECOVERY_TIMER,
+                recovers,
+                THRESHOLD,
+                has_threshold,
                 "\"-110 dBm\"",
             ),
-        ];
-        for (key, is_given, other, is_there, such_as) in needs {
+        ] {
             if is_given && !is_there {
                 let message = format!("`{key}` without `{other}`");
                 let expected = format!("`{other}`, such as {such_as}, or without `{key}`");
@@ -100,7 +96,7 @@ fn refuse(
     let all: Vec<String> = list.iter().map(&written).collect();
     let nearest = list.iter().min_by_key(|known| known.abs_diff(given));
     let nearest = nearest.map(&written).unwrap_or_default();
-    let message = format!("`{key}` is none that a network can configure");
+    let message = format!("`{key}` has a value that the standard does not allow");
     let expected = format!("one of {}; the nearest is {nearest}", all.join(", "));
     builder.mistake(fields.place_of(key), message, &expected);
 }

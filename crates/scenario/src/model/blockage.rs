@@ -13,34 +13,39 @@ use fadeout_core::{Bytes, Decibel, Hertz, Meters, Rate};
 use serde_json::{Value, json};
 
 table! {
-    /// A recurring interruption of a link: at given times, by contention, or by what comes between its ends.
+    /// A recurring interruption of a link: at given times, by contention, or by obstacles between
+    /// its ends.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Blockage {
         own {
-            /// Its name in the file.
+            /// Name of the blockage in the file.
             name: String,
-            /// The link or bearer of 2G or 3G.
+            /// Link or bearer of 2G or 3G that is interrupted.
             medium: Medium,
         }
         check = Blockage::consistent;
-        /// The link or bearer that is interrupted.
+        /// Link or bearer that is interrupted.
         "link" = Shape::Reference, Required;
-        /// Which direction is interrupted.
+        /// Direction that is interrupted.
         direction: Directions = Directions::SHAPE, Default("\"both\"");
-        /// When it happens.
+        /// Times of the interruptions. Give exactly one of `schedule`, `contention` and
+        /// `in-between`.
         schedule: Option<Schedule> = SCHEDULE, Optional;
-        /// In place of a schedule: the link is directional, and contention at its ends says when it is not heard. The blockage
-        /// model `deafness`.
+        /// Interruptions of a directional link by contention at its ends: a station is not heard
+        /// while the other's beam points elsewhere. The only model is `deafness`. Give exactly one
+        /// of `schedule`, `contention` and `in-between`.
         contention: Option<Named> =
             Shape::Named { kind: "blockage-model", tag: "model" }, Optional;
-        /// In place of a schedule: it happens when buildings, vehicles or foliage are in the straight path between the link's
-        /// ends, which are nodes of UEs.
+        /// Interruptions while buildings, vehicles or foliage obstruct the straight path between
+        /// the link's ends, which are nodes of UEs. Give exactly one of `schedule`, `contention`
+        /// and `in-between`.
         in_between: Option<InBetween> = Shape::Table(InBetween::KEYS), Optional;
-        /// The fate of packets during the blockage.
+        /// Fate of packets during the interruption.
         effect: BlockageEffect = BlockageEffect::SHAPE, Default("\"held\"");
-        /// How much may wait when held; without it the link's queue limit alone applies.
+        /// Limit of the packets that wait during an interruption with the effect `held`. Default:
+        /// only the limit of the link's queue applies.
         hold_limit: Option<HoldLimit> = Shape::AnyOf(&[SIZE, PACKETS]), Optional;
-        /// How much of the link is left.
+        /// Depth of the interruption: the part of the link that remains.
         depth: BlockageDepth = Shape::AnyOf(&[
             Shape::Word("total"),
             Shape::Variants(BlockageDepth::VARIANTS),
@@ -51,8 +56,8 @@ table! {
 impl Blockage {
     fn consistent(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
         if self.hold_limit.is_some() && self.effect != BlockageEffect::Held {
-            let message = "a `hold-limit` without packets that are held";
-            let expected = "`effect = \"held\"` with it";
+            let message = "a `hold-limit`, but the effect is not \"held\"";
+            let expected = "`effect = \"held\"`, or no `hold-limit`";
             builder.mistake(fields.place_of("hold-limit"), message, expected);
         }
         let ways = ["schedule", "contention", "in-between"];
@@ -60,7 +65,7 @@ impl Blockage {
         let given = given.count();
         if given > 1 || given == 0 && builder.is_right_so_far() {
             let message = format!(
-                "blockage \"{}\" does not say once when it happens",
+                "blockage \"{}\" does not give exactly one source of its times",
                 self.name
             );
             let expected = "one of `schedule`, `contention` and `in-between`";
@@ -71,7 +76,7 @@ impl Blockage {
             && model.name != "deafness"
         {
             let message = format!("the blockage model \"{}\" on a link", model.name);
-            let expected = "`contention = \"deafness\"`; other models are of a cell's channel";
+            let expected = "`contention = \"deafness\"`, the only model for links";
             builder.mistake(fields.place_of("contention"), message, expected);
             return None;
         }
@@ -80,13 +85,14 @@ impl Blockage {
 }
 
 table! {
-    /// What may come between the ends of a link.
+    /// Obstacles between the ends of a link.
     #[derive(Debug, Clone, PartialEq)]
     pub struct InBetween {
         own {}
-        /// Carrier, which says how much is lost behind vehicles and within foliage.
+        /// Carrier frequency, which decides the loss behind vehicles and in foliage.
         carrier: Hertz = Shape::Quantity(Dimension::Frequency, Range::closed(1e5, 3e11)), Required;
-        /// Loss behind vehicles and within foliage from which on nothing passes; a building leaves nothing.
+        /// Loss behind vehicles and in foliage above which nothing passes. Behind a building
+        /// nothing ever passes.
         threshold: Decibel = LOSS_DB, Default("\"10 dB\"");
     }
 }
@@ -97,21 +103,21 @@ words! {
     /// One direction of a link, or both.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Directions {
-        /// both directions
+        /// Both directions are interrupted.
         Both = "both",
-        /// from the link's `from` to its `to`: a bearer's downlink
+        /// The direction from the link's `from` to its `to`, a bearer's downlink.
         Forward = "forward",
-        /// from the link's `to` to its `from`: a bearer's uplink
+        /// The direction from the link's `to` to its `from`, a bearer's uplink.
         Reverse = "reverse",
     }
 }
 
 impl Directions {
-    /// Whether the forward direction is among them.
+    /// Returns true if the forward direction is interrupted.
     pub fn has_forward(self) -> bool {
         self != Directions::Reverse
     }
-    /// Whether the reverse direction is among them.
+    /// Returns true if the reverse direction is interrupted.
     pub fn has_reverse(self) -> bool {
         self != Directions::Forward
     }
@@ -121,16 +127,16 @@ words! {
     /// The fate of packets during a blockage.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum BlockageEffect {
-        /// packets wait and are delivered afterwards, as by RLC acknowledged mode
+        /// Packets wait and are delivered afterwards, as with RLC in acknowledged mode.
         Held = "held",
-        /// what is sent is lost, as without link-layer retransmission
+        /// Packets that are sent are lost, as without link-layer retransmission.
         Lost = "lost",
-        /// arriving packets are dropped, the ones inside go on
+        /// Arriving packets are dropped. Packets already in the link go on.
         DroppedOnArrival = "dropped-on-arrival",
     }
 }
 
-/// How much may wait during a blockage.
+/// The limit of packets that wait during a blockage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HoldLimit {
     /// A number of packets.
@@ -157,27 +163,27 @@ impl KeyValue for HoldLimit {
 }
 
 variants! {
-    /// How much of the link is left during a blockage.
+    /// The part of a link that remains during a blockage.
     #[derive(Debug, Clone, PartialEq)]
     pub enum BlockageDepth {
         alone {
-            /// Nothing.
+            /// Nothing remains.
             Total = "total",
         }
         check = unchecked;
-        /// The link budget loses this much more; the link has a `radio` rate.
+        /// Additional loss in the link budget of a link with a `radio` rate.
         Loss as "loss" {
             /// Additional loss.
             loss: Decibel = LOSS_DB, Required;
         }
-        /// The link falls to this rate.
+        /// Lower rate of the link.
         Rate as "rate" {
-            /// Rate that is left.
+            /// Rate that remains.
             rate: Rate = RATE, Required;
         }
-        /// A blocker stands in the path; the link has a `radio` rate.
+        /// A blocker in the path of a link with a `radio` rate.
         Geometry as "geometry" {
-            /// The blocker.
+            /// Shape and place of the blocker.
             geometry: Blocker = Shape::Table(Blocker::KEYS), Required;
         }
     }
@@ -188,25 +194,25 @@ table! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct Blocker {
         own {}
-        /// Width across the path.
+        /// Width of the blocker across the path.
         width as "blocker-width": Meters = LENGTH, Required;
-        /// Height above ground.
+        /// Height of the blocker above ground.
         height as "blocker-height": Meters = LENGTH, Required;
-        /// Distance from the receiver; of a pair, nearest and farthest, one is drawn uniformly for
-        /// each blockage.
+        /// Distance of the blocker from the receiver. With a pair [nearest, farthest], each
+        /// blockage draws one uniformly.
         distance as "blocker-distance": Distances =
             Shape::AnyOf(&[LENGTH, Shape::Pair(&LENGTH, &LENGTH)]), Required;
-        /// Distance of the blocker's centre from the path, sideways.
+        /// Sideways distance of the blocker's centre from the path.
         offset as "blocker-offset": Meters = LENGTH_OR_ZERO, Default("\"0 m\"");
     }
 }
 
-/// Nearest and farthest distance of a blocker; both are equal where it is fixed.
+/// The nearest and farthest distance of a blocker, which are equal if it is fixed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Distances {
-    /// The nearest.
+    /// The nearest distance.
     pub near: Meters,
-    /// The farthest.
+    /// The farthest distance.
     pub far: Meters,
 }
 

@@ -7,11 +7,11 @@ use crate::shape::{Presence, Range, Shape};
 use crate::table::{nested, table, words};
 use fadeout_core::{Dbm, Decibel, Hertz, Meters, Rate};
 
-/// The layer's own default, without a word of the scenario.
+/// The default of the radio layer.
 const BUDGET: Presence = Presence::OfPart("link-budget");
 
 table! {
-    /// A link budget from which a rate follows.
+    /// A link budget that gives a rate.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Radio {
         own {}
@@ -23,33 +23,36 @@ table! {
             Shape::Quantity(Dimension::Frequency, Range::closed(1e3, 1e11)), Required;
         /// Transmit power.
         tx_power: Dbm = Shape::Quantity(Dimension::Power, Range::closed(-100.0, 100.0)), Required;
-        /// Half-power beamwidth at the transmitter.
+        /// Half-power beamwidth of the transmitting antenna in azimuth.
         tx_beamwidth_deg as "tx-beamwidth": f64 = BEAMWIDTH, Required;
-        /// Half-power beamwidth at the receiver.
+        /// Half-power beamwidth of the receiving antenna in azimuth.
         rx_beamwidth_deg as "rx-beamwidth": f64 = BEAMWIDTH, Required;
-        /// Ground distance between transmitter and receiver.
+        /// Distance on the ground between transmitter and receiver.
         distance: Meters = LENGTH, Required;
         /// Antenna height of the transmitter.
         tx_height: Meters = LENGTH, BUDGET;
-        /// Antenna height of the receiver. At 1.5 m the path passes over a car of 1.4 m close by.
+        /// Antenna height of the receiver. At 1.5 m the path passes over a nearby car of 1.4 m.
         rx_height: Meters = LENGTH, BUDGET;
         /// Noise figure of the receiver.
         noise_figure: Decibel =
             Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 50.0)), BUDGET;
-        /// Distance of code and receiver from the bound, as a loss of signal-to-noise ratio.
+        /// Implementation loss: the distance of code and receiver from the Shannon bound, as a loss
+        /// of signal-to-noise ratio.
         implementation_loss: Decibel =
             Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 50.0)), BUDGET;
-        /// Half-power beamwidth of both antennas in elevation; only their gains depend on it.
+        /// Half-power beamwidth of both antennas in elevation. It has an effect on the antenna
+        /// gains alone.
         elevation_beamwidth_deg as "elevation-beamwidth": f64 = BEAMWIDTH, BUDGET;
         /// Share of the ideal directivity that the antennas reach.
         antenna_efficiency: f64 = Shape::Number(Range::positive(1.0)), BUDGET;
-        /// Spatial layers, which share the power and each carry the full spectral efficiency.
+        /// Number of spatial layers. They share the power, and each carries the full spectral
+        /// efficiency.
         layers: u32 = Shape::Integer { min: 1, max: 8 }, BUDGET;
         /// Share of resource elements that carry no data (TS 38.306 clause 4.1.2).
         overhead: f64 = Shape::Number(Range::closed(0.0, 0.99)), BUDGET;
-        /// Modulation and coding schemes to choose from.
+        /// Table of modulation and coding schemes.
         mcs_table: McsTable = McsTable::SHAPE, Default("\"64qam\"");
-        /// Upper bound on the rate.
+        /// Upper bound of the rate. Default: no bound.
         max_rate: Option<Rate> = RATE, Optional;
     }
 }
@@ -60,11 +63,11 @@ words! {
     /// A table of modulation and coding schemes of TS 38.214 clause 5.1.3.1.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum McsTable {
-        /// TS 38.214 Table 5.1.3.1-1
+        /// Schemes up to 64QAM (TS 38.214 Table 5.1.3.1-1).
         Qam64 = "64qam",
-        /// TS 38.214 Table 5.1.3.1-2
+        /// Schemes up to 256QAM (TS 38.214 Table 5.1.3.1-2).
         Qam256 = "256qam",
-        /// TS 38.214 Table 5.1.3.1-3
+        /// Schemes up to 64QAM with low spectral efficiency (TS 38.214 Table 5.1.3.1-3).
         Qam64LowSe = "64qam-low-se",
     }
 }

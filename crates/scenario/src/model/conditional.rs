@@ -16,16 +16,19 @@ const OFFSET: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(-30.0, 30.
 const HYSTERESIS: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 30.0));
 
 words! {
-    /// Who decides when a UE goes to another cell.
+    /// The procedure of a handover, which decides when a UE leaves for another cell.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum HandoverProcedure {
-        /// the network, by a command
+        /// The network commands the handover.
         Plain = "plain",
-        /// the UE, among cells that were prepared, when `conditions` are fulfilled
+        /// The UE decides (conditional handover). It leaves for a prepared cell when `conditions`
+        /// are fulfilled.
         Conditional = "conditional",
-        /// the network, by a command; the source serves the UE on until the target does (DAPS)
+        /// The network commands the handover, and the source serves the UE until the target does
+        /// (DAPS).
         Daps = "daps",
-        /// the network, by MAC, among cells of one node that were prepared (L1/L2-triggered mobility, LTM)
+        /// The network commands the handover in MAC, among prepared cells of one node
+        /// (L1/L2-triggered mobility, LTM).
         Ltm = "ltm",
     }
 }
@@ -36,19 +39,19 @@ table! {
     pub struct ExecutionCondition {
         own {}
         check = ExecutionCondition::with_levels;
-        /// Its kind.
+        /// Kind of the condition.
         kind: ConditionKind = ConditionKind::SHAPE, Required;
-        /// RSRP with which a4 and a5 compare the candidate.
+        /// RSRP threshold of the candidate in a4 and a5.
         threshold: Option<Dbm> = LEVEL, Optional;
-        /// RSRP with which a5 compares the serving cell.
+        /// RSRP threshold of the serving cell in a5.
         serving_threshold: Option<Dbm> = LEVEL, Optional;
-        /// By how much a3's candidate is better.
+        /// Offset by which the candidate must be better in a3.
         offset: Decibel = OFFSET, Default("\"3 dB\"");
-        /// Hysteresis.
+        /// Hysteresis of the condition.
         hysteresis: Decibel = HYSTERESIS, Default("\"1 dB\"");
-        /// How long the condition must hold.
+        /// Time for which the condition must hold (time to trigger).
         time_to_trigger: Span = TIME, Default("\"160 ms\"");
-        /// Coefficient k of the layer 3 filter; 0 does not filter.
+        /// Filter coefficient k of the layer 3 filter. 0 means no filter.
         filter: u8 = Shape::Integer { min: 0, max: 19 }, Default("4");
     }
 }
@@ -59,17 +62,17 @@ words! {
     /// The kind of a condition.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum ConditionKind {
-        /// the candidate is better than the serving cell by an offset
+        /// The candidate is better than the serving cell by an offset.
         A3 = "a3",
-        /// the candidate is better than a threshold
+        /// The candidate is better than a threshold.
         A4 = "a4",
-        /// the serving cell is worse than one threshold, the candidate better than another
+        /// The serving cell is worse than a threshold, and the candidate is better than another.
         A5 = "a5",
     }
 }
 
 impl ExecutionCondition {
-    /// A3 with its defaults, where nothing is said.
+    /// A3 with its defaults, which is used if the scenario gives no condition.
     pub const USUAL: ExecutionCondition = ExecutionCondition {
         kind: ConditionKind::A3,
         threshold: None,
@@ -94,7 +97,7 @@ impl ExecutionCondition {
         };
         if !is_good {
             let kind = self.kind.word();
-            let message = format!("condition {kind} without what it compares with");
+            let message = format!("condition {kind} lacks a threshold");
             builder.mistake(fields.place, message, expected);
         }
         is_good.then_some(self)
@@ -151,15 +154,15 @@ impl MobilityManagement {
         ];
         let stray = keys.iter().find(|(_, is_stray)| *is_stray);
         let stray = stray.map(|&(key, _)| {
-            let message = "a part of conditional handover, but the network commands";
-            let expected = "`procedure = \"conditional\"`, or without it";
+            let message = "this key has an effect only with `procedure = \"conditional\"`";
+            let expected = "`procedure = \"conditional\"`, or no such key";
             (key, message, expected)
         });
         let commands = self.events.iter().any(|event| event.command);
         let stray = stray.or((commands && !is_conditional).then_some((
             "events",
-            "`command` in an event where no handover is conditional",
-            "`procedure = \"conditional\"`, or without it",
+            "`command` has an effect only with `procedure = \"conditional\"`",
+            "`procedure = \"conditional\"`, or no `command`",
         )));
         let mistake = stray
             .or_else(|| self.stray_of_switching())
@@ -186,31 +189,32 @@ impl MobilityManagement {
         match &self.conditions {
             Some(all) if all.len() > 2 => Some((
                 "conditions",
-                "more than two conditions of a candidate",
+                "more than two conditions of a handover",
                 "one or two, which must both be fulfilled",
             )),
             _ if self.data == HandoverData::Bicasting => Some((
                 "data",
-                "bicasting before a handover of which the network does not know when it comes",
+                "bicasting with conditional handovers, whose time the network does not know",
                 "\"forwarding\" or \"none\" with `procedure = \"conditional\"`",
             )),
             _ if self.early_forwarding == Some(true) && self.data != HandoverData::Forwarding => {
                 Some((
                     "early-forwarding",
-                    "copies for candidates, but the source forwards nothing",
-                    "`data = \"forwarding\"`, or without it",
+                    "`early-forwarding`, but the source forwards no data",
+                    "`data = \"forwarding\"`, or no `early-forwarding`",
                 ))
             }
             _ if !self.preparation.is_direct() => Some((
                 "preparation",
-                "conditional handovers by way of the core",
+                "conditional handovers by way of the core network",
                 "\"x2\" or \"xn\" with `procedure = \"conditional\"`",
             )),
             _ if self.events.iter().any(is_other) => Some((
                 "events",
-                "cells of another generation as candidates: a conditional reconfiguration has the target's own RRC \
-                 message in it (TS 38.331 clause 6.3.2)",
-                "others, `command = true` in b1 and b2 of LTE and NR, or `procedure = \"plain\"`",
+                "candidates of another generation: a conditional reconfiguration contains the \
+                 target's own RRC message (TS 38.331 clause 6.3.2)",
+                "other events, `command = true` in b1 and b2 of LTE and NR, or `procedure = \
+                 \"plain\"`",
             )),
             _ => None,
         }
@@ -224,22 +228,22 @@ impl MobilityManagement {
         if self.data != HandoverData::Forwarding {
             return Some((
                 "data",
-                "the source's copies of what it sends are for the target",
+                "in a DAPS handover the source forwards copies to the target",
                 "\"forwarding\" with `procedure = \"daps\"`",
             ));
         }
         if !self.preparation.is_direct() {
             return Some((
                 "preparation",
-                "a source that serves on, by way of the core",
+                "DAPS handovers by way of the core network",
                 "\"xn\" with `procedure = \"daps\"`",
             ));
         }
         let has_other = self.events.iter().any(|event| is_other(event.kind));
         has_other.then_some((
             "events",
-            "events b1 and b2, but source and target are both of NR",
-            "others, or `procedure = \"plain\"`",
+            "events b1 and b2 with DAPS, whose source and target are both NR cells",
+            "other events, or `procedure = \"plain\"`",
         ))
     }
 }

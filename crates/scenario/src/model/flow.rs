@@ -15,53 +15,55 @@ use serde_json::{Value, json};
 const PATH: Presence = Presence::OfPart("multipath-path");
 
 table! {
-    /// One transport connection with its application.
+    /// A transport connection with its application.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Flow {
         own {
-            /// Its name: as in the file, or with `-0`, `-1`, … when the file gives a `count`.
+            /// Name of the flow: as in the file, or with `-0`, `-1`, … if the file gives a `count`.
             name: String,
             /// The data sender.
             from: NodeId,
             /// The data receiver.
             to: NodeId,
-            /// The way from sender to receiver, when it is given.
+            /// Route from the sender to the receiver, if the scenario gives one.
             route: Option<Vec<Hop>>,
-            /// Its paths, when it is a Multipath TCP connection.
+            /// Paths of a Multipath TCP connection.
             multipath: Option<Multipath>,
-            /// The notices that a link on its path gives its ends.
+            /// Settings of the notices that a link on the path sends to both ends.
             link_info: Option<LinkInfoSettings>,
         }
-        /// Node that sends the data. A UE with a `count` makes a flow for each of its nodes, called
-        /// NAME-0, NAME-1, ….
+        /// Node that sends the data. If it is a UE with a `count`, there is one flow for each of
+        /// its nodes, called NAME-0, NAME-1, ….
         "from" = Shape::Reference, Required;
         /// Node that receives the data.
         "to" = Shape::Reference, Required;
-        /// Links and radio interfaces that the data crosses, in order; what comes back takes them
-        /// the other way. Without it the fewest hops.
+        /// Links and radio interfaces that the data crosses, in order. Packets in the other
+        /// direction take the reverse route. Default: the route with the fewest hops.
         "route" = Shape::List(&Shape::Reference), Optional;
-        /// When the connection opens.
+        /// Time at which the connection opens.
         start: Time = TIME, Default("\"0 s\"");
-        /// This many flows, called NAME-0, NAME-1, … instead of one.
+        /// Number of flows to make, called NAME-0, NAME-1, …. Default: one flow, called NAME.
         "count" = Shape::Integer { min: 1, max: MAX_FLOWS }, Optional;
-        /// Distance between the starts of two of the `count`; all start together without it.
+        /// Time between the starts of two consecutive flows of a `count`. Default: all flows start
+        /// together.
         "start-spacing" = TIME, Optional;
-        /// The application, which decides what the flow sends and when.
+        /// Application of the flow. It decides the sizes and times of the data that the flow sends.
         application: Named = Shape::Named { kind: "application", tag: "kind" }, FirstOfKind;
-        /// Which transport stack the ends use.
+        /// Transport stack of both ends.
         profile: String = Shape::NameOf("profile"), FirstOfKind;
-        /// The constants that differ from the profile's.
+        /// Constants of the transport stack that differ from those of the `profile`.
         tcp: Parameters = Shape::ParametersOf { kind: "profile", by: "profile" }, Optional;
-        /// The sender's congestion control; without it the profile's.
+        /// Congestion control of the data sender. Default: that of the `profile`.
         congestion_control: Option<Named> =
             Shape::Named { kind: "congestion-control", tag: "name" }, Optional;
-        /// Flows that arrive at random times from `start` to the end of the run, called NAME-0,
-        /// NAME-1, … instead of one; each with an application of its own size.
+        /// Poisson process of flows, called NAME-0, NAME-1, …, in place of a single flow. They
+        /// arrive from `start` to the end of the run, each with a transfer size of its own.
         "arrivals" = Shape::Table(Arrivals::KEYS), Optional;
-        /// Makes the flow a Multipath TCP connection over several paths.
+        /// Paths and scheduler of a Multipath TCP connection. Default: the flow has one path.
         "multipath" = Shape::Table(Multipath::KEYS), Optional;
-        /// Cross-layer information: a hop of the path tells both ends its rate and its blockages.
-        /// Schemes that use it say so; without the key nobody is told.
+        /// Cross-layer information: a hop of the path notifies both ends of its rate and its
+        /// blockages. Some congestion controls and transport options use these notices. Default: no
+        /// notices.
         "link-info" = Shape::Table(LinkInfoSettings::KEYS), Optional;
     }
 }
@@ -71,22 +73,23 @@ table! {
     #[derive(Debug, Clone, Copy)]
     pub(crate) struct Arrivals {
         own {}
-        /// Mean number of arrivals in a second; the gaps are exponential (a Poisson process).
+        /// Mean number of arrivals in a second. The times between arrivals are exponentially
+        /// distributed.
         rate: f64 = Shape::Number(Range::positive(1e6)), Required;
-        /// Mean size, for the application's `size`.
+        /// Mean transfer size of a flow. It takes the place of the application's `size`.
         size: f64 = SIZE, Required;
-        /// Distribution of sizes.
+        /// Distribution of the transfer sizes.
         distribution: DistributionKind = Shape::Choice(&[
-            ("constant", "Every size is the mean."),
-            ("exponential", "Exponential."),
-            ("uniform", "Uniform from zero to twice the mean."),
-            ("pareto", "Pareto; `shape` is its tail index, above 1."),
+            ("constant", "Every flow has the mean size."),
+            ("exponential", "Exponential distribution."),
+            ("uniform", "Uniform distribution from zero to twice the mean."),
+            ("pareto", "Pareto distribution. `shape` is its tail index, above 1."),
             (
                 "log-normal",
-                "Log-normal; `shape` is the standard deviation of the logarithm.",
+                "Log-normal distribution. `shape` is the standard deviation of the logarithm.",
             ),
         ]), Default("\"constant\"");
-        /// Shape of a Pareto or log-normal distribution.
+        /// Shape of a `pareto` or `log-normal` distribution of sizes.
         shape: f64 = Shape::Number(Range::closed(0.1, 10.0)), Default("1.5");
     }
 }
@@ -105,10 +108,10 @@ impl KeyValue for DistributionKind {
     }
 }
 
-/// Which hop of a flow's path tells its ends.
+/// The hop of a flow's path that sends notices to its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LinkInfoSource {
-    /// The one that crosses this link or bearer.
+    /// The hop that crosses this link or bearer.
     Medium(Medium),
     /// The radio bearer that this cell serves, an index into
     /// [`Scenario::cells`](super::Scenario::cells).
@@ -116,26 +119,27 @@ pub enum LinkInfoSource {
 }
 
 table! {
-    /// One path of a multipath connection.
+    /// A path of a multipath connection.
     #[derive(Debug, Clone, PartialEq)]
     pub struct FlowPath {
         own {
-            /// Its links from the flow's sender to its receiver.
+            /// Links of the path from the flow's sender to its receiver.
             hops: Vec<Hop>,
         }
         check = FlowPath::in_order;
-        /// The links from the sender to the receiver.
+        /// Links of the path, in order from the sender to the receiver.
         "links" = Shape::List(&Shape::Reference), Required;
-        /// Whether it is used only while no regular path works.
+        /// True if the path is used only while no regular path works.
         backup: bool = Shape::Bool, PATH;
-        /// Times at which `backup` turns to the other value, in order; the peer is told by MP_PRIO.
+        /// Times at which `backup` changes to the other value, in order. The peer learns of each
+        /// change by an MP_PRIO option.
         backup_changes: Vec<Time> = Shape::List(&TIME), Optional;
-        /// Whether the opening end joins it only once the other end announces it, by ADD_ADDR on
-        /// another path; without it both ends know it.
+        /// True if the opening end joins the path only once the other end announces it by an
+        /// ADD_ADDR option on another path. If false, both ends know the path from the start.
         announced: bool = Shape::Bool, PATH;
-        /// When the path comes up.
+        /// Time at which the path becomes usable.
         from: Time = TIME, PATH;
-        /// When the path goes away for good; never without it.
+        /// Time at which the path fails for good. Default: never.
         until: Option<Time> = TIME, Optional;
     }
 }
@@ -143,14 +147,14 @@ table! {
 impl FlowPath {
     fn in_order(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
         if self.until.is_some_and(|until| until <= self.from) {
-            let message = "the path goes away before it comes up";
+            let message = "the path fails before it becomes usable";
             builder.mistake(fields.place_of("until"), message, "a time after `from`");
         }
         let changes = self.backup_changes.windows(2);
         for (pair, item) in changes.zip(fields.list("backup-changes").iter().skip(1)) {
             if pair[1] <= pair[0] {
-                let message = "a change of `backup` that is not after the one before it";
-                builder.mistake(item.place, message, "times in order");
+                let message = "this change of `backup` is not after the previous one";
+                builder.mistake(item.place, message, "times in increasing order");
             }
         }
         Some(self)
@@ -158,62 +162,63 @@ impl FlowPath {
 }
 
 table! {
-    /// The paths and the scheduler of a flow that is a Multipath TCP connection.
+    /// The paths and the scheduler of a Multipath TCP connection.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Multipath {
         own {
-            /// Its paths; the first opens the connection.
+            /// Paths of the connection. The first one opens it.
             paths: Vec<FlowPath>,
         }
-        /// The paths, each a list of links from the sender to the receiver, or a table; the first
-        /// opens the connection.
+        /// Paths of the connection: each a list of links from the sender to the receiver, or a
+        /// table. The first path opens the connection.
         "paths" = Shape::List(&Shape::AnyOf(&[
             Shape::List(&Shape::Reference),
             Shape::Table(FlowPath::KEYS),
         ])), Required;
-        /// Which path carries the next data.
+        /// Scheduler that chooses the path of the next data.
         path_scheduler: Named =
             Shape::Named { kind: "path-scheduler", tag: "name" }, FirstOfKind;
-        /// How the paths' congestion windows depend on each other.
+        /// Coupling of the congestion windows of the paths.
         coupling: Named = Shape::Named { kind: "coupling", tag: "name" }, FirstOfKind;
-        /// From the connection's establishment to the first join.
+        /// Time from the establishment of the connection to the join of the second path.
         join_delay: Span = TIME, Default("\"0 s\"");
-        /// Whether the head of the line is sent again on a faster path when the receive window is
-        /// full; on without it, but for the scheduler `linux`.
+        /// True if the sender resends the oldest unacknowledged data on a faster path when the
+        /// receive window is full. Default: true, but false with the path scheduler `linux`.
         opportunistic_retransmission: Option<bool> = Shape::Bool, Optional;
-        /// Whether the window of the slower path is then halved; on without it, but for the
-        /// scheduler `linux`.
+        /// True if the sender halves the congestion window of the slower path that holds up a full
+        /// receive window. Default: true, but false with the path scheduler `linux`.
         penalisation: Option<bool> = Shape::Bool, Optional;
-        /// Most memory that a path's send buffer grows to under the scheduler `linux`
-        /// (the third value of `tcp_wmem`); a full segment takes 4352 bytes of it in sizing.
+        /// Largest memory of a path's send buffer with the path scheduler `linux` (the third value
+        /// of `tcp_wmem`). In sizing the buffer, a full segment counts 4352 bytes.
         maximum_send_buffer: Bytes = SIZE, Default("\"4 MiB\"");
     }
 }
 
 table! {
-    /// Cross-layer information: how a hop's rate and blockages are told to the ends of a flow.
+    /// Cross-layer information: notices of a hop's rate and blockages to the ends of a flow.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct LinkInfoSettings {
         own {
-            /// Who tells; a hop of the flow's path.
+            /// The hop of the flow's path that sends the notices.
             source: LinkInfoSource,
         }
-        /// The link or bearer that tells; the direction that the data takes. A UE or a cell tells of
-        /// its radio: when it is cut off by a blockage, an outage or a beam failure.
+        /// Link, bearer, UE or cell that sends the notices, in the direction of the data. A UE or a
+        /// cell reports when a blockage, an outage or a beam failure cuts off its radio.
         "link" = Shape::Reference, Required;
-        /// Signalling delay, from the event to the notice at either end.
+        /// Signalling delay from an event to the notice at either end.
         delay: Span = TIME, Default("\"0 s\"");
-        /// How long before its beginning a blockage is predicted; the notice takes the delay.
-        /// Without it nothing is predicted.
+        /// Time by which a blockage is predicted before it begins. The notice then takes `delay`
+        /// more. Default: no predictions.
         prediction: Option<Span> = POSITIVE_TIME, Optional;
-        /// Standard deviation of a predicted beginning and of a predicted length, normally
+        /// Standard deviation of the error of a predicted beginning and length. Errors are normally
         /// distributed.
         error: Span = TIME, Default("\"0 s\"");
-        /// Probability that a notice does not reach an end, drawn for each notice and for each end. Nobody repeats it.
+        /// Probability that a notice is lost, drawn for each notice and each end. Lost notices are
+        /// not repeated.
         loss: f64 = PROBABILITY, Default("0.0");
-        /// Whether a UE under mobility management tells its rate too, of data that comes down: its even share of what its cell
-        /// sends, when it measures and has changed by 5 %, and when it is in another cell; zero in between. Links tell theirs
-        /// in any case.
+        /// True if a UE under mobility management also reports its downlink rate: its even share of
+        /// the rate of its cell. It reports at measurements if the rate changed by 5 %, and in a
+        /// new cell. Between cells the rate is zero. Links always report their rate.
         rates: bool = Shape::Bool, Default("false");
     }
 }

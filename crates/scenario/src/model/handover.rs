@@ -2,7 +2,7 @@
 
 use super::{Hop, Medium};
 use crate::build::Builder;
-use crate::keys::{POSITIVE_TIME, TIME};
+use crate::keys::{RRC_TIME, TIME};
 use crate::read::Fields;
 use crate::shape::Presence::{Default, Optional, Required};
 use crate::shape::{Range, Shape};
@@ -10,51 +10,54 @@ use crate::table::{table, words};
 use fadeout_core::{NodeId, Span, Time};
 
 table! {
-    /// A phone changes from one link or radio access bearer to another, such as from LTE to 3G, with all
-    /// its flows.
+    /// A change of a phone from one link or radio access bearer to another, with all its flows,
+    /// such as from LTE to 3G.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Handover {
         own {
-            /// Its name in the file.
+            /// Name of the handover in the file.
             name: String,
-            /// The phone, where both media end.
+            /// Phone, where both media end.
             phone: NodeId,
-            /// The link or RAB that it leaves; never a bearer of a cell.
+            /// Link or RAB that the phone leaves, never a bearer of a cell.
             from: Medium,
-            /// The link or RAB that takes its place.
+            /// Link or RAB that the phone changes to.
             to: Medium,
-            /// The way of forwarded packets between the base stations; the one with the fewest hops
-            /// without it.
+            /// Route of forwarded packets between the base stations. None for the route with the
+            /// fewest hops.
             forwarding: Option<Vec<Hop>>,
         }
         check = Handover::with_one_start;
-        /// Link or radio access bearer that the phone leaves; it ends at the phone.
+        /// Link or radio access bearer that the phone leaves. It ends at the phone.
         "from" = Shape::Reference, Required;
-        /// The one that takes its place; it ends there too.
+        /// Link or radio access bearer that the phone changes to. It ends at the phone.
         "to" = Shape::Reference, Required;
-        /// When the source commands the handover and stops; with `signalling = "links"` when it decides.
+        /// Time at which the source commands the handover and stops sending. With `signalling =
+        /// "links"`, time at which the source decides to hand over.
         at: Time = TIME, Required;
-        /// From the command until the target begins to send and to receive.
+        /// Time from the command until the target begins to send and to receive.
         interruption: Span = TIME, Default("\"100 ms\"");
-        /// From the command until the anchor sends to the target alone, with `signalling = "given"`;
-        /// the interruption without it.
+        /// Time from the command until the anchor sends to the target alone. Only `signalling =
+        /// "given"` uses it. Default: the `interruption`.
         path_switch: Option<Span> = TIME, Optional;
-        /// Which way the messages of preparation, completion and path switch take.
+        /// Transport of the messages of preparation, completion and path switch.
         signalling: HandoverSignalling = HandoverSignalling::SHAPE, Default("\"given\"");
         /// How long the source waits for the command of a preparation over links.
-        preparation_timeout: Span = POSITIVE_TIME, Default("\"5 s\"");
+        preparation_timeout: Span = RRC_TIME, Default("\"5 s\"");
         /// The fate of downlink data at the source.
         data: HandoverFate = HandoverFate::SHAPE, Default("\"forwarding\"");
-        /// How long before the command bicasting begins, with `signalling = "given"`.
+        /// Time before the command at which bicasting begins. Only `signalling = "given"` uses it.
+        /// Default: 10 ms.
         bicast_before: Option<Span> = TIME, Optional;
-        /// How long after the command it begins, instead.
+        /// Time after the command at which bicasting begins, in place of `bicast-before`.
         bicast_after: Option<Span> = TIME, Optional;
-        /// Most that waits at the source for the phone, in unloaded round trips of the flow through it, the longest of
-        /// several: what comes beyond is dropped. It takes the place of the queue's limit of `from`, which is a link.
+        /// Largest amount of data that waits at the source for the phone, in unloaded round trips
+        /// of the flow through it. With several flows the longest round trip counts. More data is
+        /// dropped. This replaces the queue limit of the link `from`.
         source_limit: Option<f64> = Shape::Number(Range::positive(1e6)), Optional;
-        /// Which of forwarded packets and those of the anchor the target sends first.
+        /// Order in which the target sends forwarded packets and packets of the anchor.
         target_order: TargetOrder = TargetOrder::SHAPE, Default("\"forwarded-first\"");
-        /// Links over which the source forwards, in order; the way with the fewest without it.
+        /// Links over which the source forwards, in order. Default: the route with the fewest hops.
         "forwarding-route" = Shape::List(&Shape::Reference), Optional;
     }
 }
@@ -69,35 +72,35 @@ impl Handover {
         if self.bicast_before.is_some() && self.bicast_after.is_some() {
             wrong(
                 "bicast-after",
-                "bicasting begins at two times",
-                "`bicast-before` or `bicast-after`",
+                "bicasting has two start times",
+                "one of `bicast-before` and `bicast-after`",
             );
         } else if let Some(key) = self.bicast_key() {
             if !is_bicast {
                 wrong(
                     key,
-                    "a start of bicasting, but nothing is bicast",
+                    "a start time of bicasting, but no bicasting",
                     "`data = \"bicasting\"`",
                 );
             } else if over_links {
-                let message = "a start of bicasting beside messages over links";
+                let message = "a start time of bicasting with `signalling = \"links\"`";
                 wrong(
                     key,
                     message,
-                    "none: it begins when the anchor has the target's answer",
+                    "no such key: bicasting begins when the anchor has the target's answer",
                 );
             }
         }
         if over_links && self.path_switch.is_some() {
-            let message = "a time of the path switch beside messages over links";
+            let message = "a time of the path switch with `signalling = \"links\"`";
             wrong(
                 "path-switch",
                 message,
-                "none: the target's message asks for it",
+                "no `path-switch`: the target's message triggers it",
             );
         }
         if self.forwarding.is_some() && self.data != HandoverFate::Forwarding {
-            let message = "a way of forwarded packets, but nothing is forwarded";
+            let message = "a route of forwarded packets, but no forwarding";
             wrong("forwarding-route", message, "`data = \"forwarding\"`");
         }
         Some(self)
@@ -110,12 +113,12 @@ impl Handover {
 }
 
 words! {
-    /// The way of the messages of a handover.
+    /// The transport of the messages of a handover.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum HandoverSignalling {
-        /// none: the times of the handover are given
+        /// No messages are sent. The scenario gives the times of the handover.
         Given = "given",
-        /// the links between source, anchor and target, as packets
+        /// The links between source, anchor and target carry the messages as packets.
         Links = "links",
     }
 }
@@ -124,11 +127,11 @@ words! {
     /// The fate of downlink data at the source of a handover between links.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum HandoverFate {
-        /// it is dropped
+        /// The data is dropped.
         None = "none",
-        /// it goes to the target, over links of the scenario
+        /// The data is forwarded to the target over links of the scenario.
         Forwarding = "forwarding",
-        /// it is dropped, but from some time on the anchor sends to both
+        /// The data is dropped. The anchor sends each packet to source and target for some time.
         Bicasting = "bicasting",
     }
 }
@@ -137,9 +140,9 @@ words! {
     /// The order in which the target of a handover sends.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum TargetOrder {
-        /// forwarded packets go before what comes from the anchor, in a queue of their own
+        /// Forwarded packets have a queue of their own, which is sent first.
         ForwardedFirst = "forwarded-first",
-        /// in the order of arrival, in one queue
+        /// All packets are in one queue, in the order of arrival.
         Arrival = "arrival",
     }
 }

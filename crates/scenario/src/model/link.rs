@@ -16,19 +16,19 @@ use fadeout_core::{Bytes, NodeId, Rate, Span, Time};
 use serde_json::{Value, json};
 
 table! {
-    /// A link between two nodes, with its two directions.
+    /// A link between two nodes, with two directions.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Link {
         own {
-            /// Its name in the file.
+            /// Name of the link in the file.
             name: String,
-            /// Where the forward direction starts.
+            /// Node where the forward direction starts.
             from: NodeId,
-            /// Where the forward direction ends.
+            /// Node where the forward direction ends.
             to: NodeId,
-            /// The direction `from` → `to`.
+            /// Direction from `from` to `to`.
             forward: LinkDirection,
-            /// The direction `to` → `from`.
+            /// Direction from `to` to `from`.
             reverse: LinkDirection,
         }
         /// Node where the forward direction starts.
@@ -36,7 +36,8 @@ table! {
         /// Node where the forward direction ends.
         "to" = Shape::Reference, Required;
         ..LinkDirection;
-        /// The direction from `to` to `from`.
+        /// Direction from `to` to `from`. Keys that it does not give have their own defaults, but
+        /// `delay` is that of the forward direction.
         "reverse" = Shape::Table(REVERSE), Default("{}");
     }
 }
@@ -49,19 +50,21 @@ const REVERSE: &[Key] = &with_changed::<{ LinkDirection::KEYS.len() }>(
             "rate",
             RATE_MODEL,
             Default("\"unlimited\""),
-            "How fast this direction sends.",
+            "Rate at which this direction sends.",
         ),
         key(
             "delay",
             DELAY_MODEL,
             Optional,
-            "One-way propagation delay; the forward direction's without it.",
+            "One-way propagation delay of this direction. Default: the delay of the forward \
+             direction.",
         ),
         key(
             "jitter",
             TIME,
             Default("\"0 s\""),
-            "Largest extra delay, as for the link.",
+            "Largest additional delay of this direction. Each packet draws its own, uniformly from \
+             zero to this value.",
         ),
     ],
 );
@@ -71,33 +74,33 @@ table! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct LinkDirection {
         own {
-            /// Propagation delay, after transmission.
+            /// Propagation delay, after the transmission.
             delay: DelayModel,
         }
         check = LinkDirection::with_a_limit;
-        /// How fast the link sends.
+        /// Rate at which the link sends.
         rate: RateModel = RATE_MODEL, Required;
-        /// One-way propagation delay, after transmission.
+        /// One-way propagation delay, after the transmission.
         "delay" = DELAY_MODEL, Required;
-        /// Largest extra delay, drawn uniformly from zero to this for each packet.
+        /// Largest additional delay. Each packet draws its own, uniformly from zero to this value.
         jitter: Span = TIME, Default("\"0 s\"");
-        /// Whether packets keep their order where jitter or a shorter delay would let one overtake
+        /// True if packets keep their order when jitter or a shorter delay would let one overtake
         /// another.
         keeps_order: bool = Shape::Bool, Default("true");
-        /// When a change of rate or delay begins to count.
+        /// Time at which a change of rate or delay takes effect.
         changes: Changes = Shape::Choice(Changes::WORDS), Default("\"at-once\"");
-        /// Bytes that each packet takes on the link besides its IP packet: 14 for an Ethernet
-        /// header, 38 for Ethernet with preamble, checksum and gap.
+        /// Bytes that each packet takes on the link in addition to its IP packet. An Ethernet
+        /// header has 14 B, Ethernet with preamble, checksum and gap 38 B.
         framing: Bytes = FRAMING, Default("\"0 B\"");
-        /// The queue in front of the transmitter.
+        /// Queue in front of the transmitter.
         queue: Queue = Shape::Table(Queue::KEYS), Default("{}");
-        /// Loss on arrival, random or listed; none without it.
+        /// Loss of arriving packets, random or listed. Default: no loss.
         loss: Option<Loss> = LOSS, Optional;
     }
 }
 
 impl LinkDirection {
-    /// A limit in time says nothing where sending takes none.
+    /// Refuses a queue limit in time for a link of unlimited rate, which needs no time to send.
     fn with_a_limit(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
         if matches!(self.queue.limit, QueueLimit::Time(_))
             && self.rate == RateModel::Constant(Rate::UNLIMITED)
@@ -111,7 +114,7 @@ impl LinkDirection {
         Some(self)
     }
 
-    /// The direction again, with all its keys.
+    /// Returns the direction with all its keys.
     pub(crate) fn whole(&self) -> serde_json::Map<String, Value> {
         let mut table = self.written();
         crate::table::put(&mut table, Self::KEYS, "delay", &self.delay);
@@ -154,17 +157,19 @@ macro_rules! over_time {
                 Steps as "steps" {
                     $(#[doc = $step_doc])+
                     steps: Vec<(Time, $type)> = Shape::List(&Shape::Pair(&TIME, &$shape)), Required;
-                    /// After this long the steps start over; without it the last one stays.
+                    /// Time after which the steps start over. Default: the last step lasts to the
+                    /// end of the run.
                     repeat_every: Option<Span> = POSITIVE_TIME, Optional;
                 }
                 $($before)*
                 $(#[doc = $series_doc])+
                 Series as "series" {
-                    /// Path, relative to the scenario file. Its first line names the columns,
-                    /// separated by commas: `time_s` with `rate_mbps`, `delay_ms` or both; each row
-                    /// holds until the time of the next.
+                    /// Path of a text table, relative to the scenario file. Its first line names
+                    /// the columns, separated by commas: `time_s` with `rate_mbps`, `delay_ms` or
+                    /// both. Each row holds until the time of the next one.
                     series: File = SERIES, Required;
-                    /// After this long the rows start over; without it the last one stays.
+                    /// Time after which the rows start over. Default: the last row holds to the end
+                    /// of the run.
                     repeat_every: Option<Span> = POSITIVE_TIME, Optional;
                 }
                 $($after)*
@@ -174,38 +179,40 @@ macro_rules! over_time {
 }
 
 over_time! {
-    /// A rate over time.
+    /// Rate of a link over time.
     #[derive(Debug, Clone, PartialEq)]
     pub enum RateModel of Rate {
-        /// The same rate for ever; may be [`Rate::UNLIMITED`].
+        /// A constant rate, which may be [`Rate::UNLIMITED`].
         Constant;
-        /// A rate that steps at given instants.
+        /// Rate that changes in steps at given times.
         Steps = RATE_OR_ZERO,
-        /// Start of each step and its rate. The first starts at "0 s"; starts increase.
+        /// Start of each step and its rate. The first step starts at "0 s". Each one starts after
+        /// the one before.
         ;
         own {
-            /// A link that is on at a constant rate, and off at times.
+            /// Constant rate with times at which the link is off.
             OnOff as "off" {
-                /// The rate while on.
+                /// Rate of the link while it is on.
                 rate: Rate = RATE, Required;
-                /// When it is off.
+                /// Times at which the link is off.
                 off: Schedule = SCHEDULE, Required;
             }
-            /// Delivery opportunities from a mahimahi trace file.
+            /// Delivery opportunities of a mahimahi trace file.
             Trace as "trace" {
-                /// Path, relative to the scenario file.
+                /// Path of the trace file, relative to the scenario file.
                 trace: File =
                     Shape::File("a mahimahi trace, relative to the scenario file"), Required;
-                /// Whether it starts over at its end. If not, the link sends nothing from then on.
+                /// True if the trace starts over at its end. If false, the link sends nothing after
+                /// the end.
                 repeat: bool = Shape::Bool, Default("true");
             }
         }
-        /// A measured rate, from a file that may hold a delay too.
+        /// Measured rate from a file, which may also hold a delay.
         Series;
         own {
-            /// The rate that a directional link budget gives.
+            /// Rate that follows from the link budget of a directional radio link.
             Radio as "radio" {
-                /// The link budget.
+                /// Link budget of the radio link.
                 radio: Radio = Shape::Table(Radio::KEYS), Required;
             }
         }
@@ -216,7 +223,7 @@ const SERIES: Shape =
     Shape::File("a table of times with rates or delays, relative to the scenario file");
 
 impl RateModel {
-    /// The radio parameters, when the rate comes from a link budget.
+    /// Returns the radio parameters if the rate follows from a link budget.
     pub fn radio(&self) -> Option<&Radio> {
         match self {
             RateModel::Radio { radio } => Some(radio),
@@ -244,17 +251,18 @@ impl RateModel {
 const DELAY_MODEL: Shape = Shape::AnyOf(&[TIME, Shape::Variants(DelayModel::VARIANTS)]);
 
 over_time! {
-    /// A delay over time.
+    /// Delay of a link over time.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub enum DelayModel of Span {
-        /// The same delay for ever.
+        /// A constant delay.
         Constant;
-        /// A delay that steps at given instants.
+        /// Delay that changes in steps at given times.
         Steps = TIME,
-        /// Start of each step and its delay. The first starts at "0 s"; starts increase.
+        /// Start of each step and its delay. The first step starts at "0 s". Each one starts after
+        /// the one before.
         ;
         own {}
-        /// A measured delay, from a file that may hold a rate too.
+        /// Measured delay from a file, which may also hold a rate.
         Series;
         own {}
     }
@@ -273,7 +281,7 @@ impl DelayModel {
     }
 }
 
-/// Steps start at zero, one after the other, and before they repeat.
+/// Checks that steps start at zero, one after the other, and before they repeat.
 fn check_steps<T>(
     steps: &[(Time, T)],
     repeat_every: Option<Span>,
@@ -310,11 +318,12 @@ table! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct Queue {
         own {}
-        /// How much the queue holds: packets, bytes, or the time to send it at the link's rate.
+        /// Limit of the queue: a number of packets, a number of bytes, or the time to send the
+        /// queued bytes at the link's rate.
         limit: QueueLimit = QueueLimit::SHAPE, Default("\"1000 packets\"");
-        /// Whether the limit also counts packets that are propagating, as netem's does.
+        /// True if the limit also counts packets that are propagating, as in netem.
         counts_delay_line: bool = Shape::Bool, Default("false");
-        /// Which packets the queue drops or marks.
+        /// Queue discipline. It decides which packets the queue drops or marks.
         discipline: Named = DISCIPLINE, FirstOfKind;
     }
 }
@@ -324,15 +333,15 @@ pub(super) const DISCIPLINE: Shape = Shape::Named {
     tag: "name",
 };
 
-/// How much a queue holds.
+/// The limit of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueueLimit {
     /// A number of packets.
     Packets(u64),
     /// A number of bytes.
     Bytes(Bytes),
-    /// As many bytes as the link sends in this time: at its rate when that is constant, at its
-    /// mean rate otherwise.
+    /// The bytes that the link sends in this time: at its rate if that is constant, else at its
+    /// mean rate.
     Time(Span),
 }
 
@@ -364,28 +373,28 @@ impl KeyValue for QueueLimit {
 pub(super) const LOSS: Shape = Shape::Variants(Loss::VARIANTS);
 
 variants! {
-    /// Loss, random or listed.
+    /// Loss of packets, random or listed.
     #[derive(Debug, Clone, PartialEq)]
     pub enum Loss {
         alone {}
         check = unchecked;
-        /// Each packet alike, independently.
+        /// Independent loss of each packet.
         Independent as "probability" {
             /// Probability that a packet is lost.
             probability: f64 = PROBABILITY, Required;
         }
-        /// Two states, good and bad, that may change before each packet.
+        /// Loss with two states, good and bad. The state may change before each packet.
         GilbertElliott as "gilbert-elliott" {
-            /// The states.
+            /// The two states of the loss model.
             states as "gilbert-elliott": GilbertElliott =
                 Shape::Table(GilbertElliott::KEYS), Required;
         }
-        /// Listed packets, by the order of their arrival.
+        /// Loss of listed packets, by the order of their arrival.
         Arrivals as "arrivals" {
-            /// Ordinals of the arrivals that are lost, increasing, 1 the first packet; or the path
-            /// of a file with one a line, relative to the scenario file.
+            /// Ordinals of the lost arrivals, in increasing order, where 1 is the first packet. Or
+            /// the path of a file with one ordinal in each line, relative to the scenario file.
             arrivals: LostArrivals = Shape::AnyOf(&[
-                Shape::File("a file with an ordinal a line, relative to the scenario file"),
+                Shape::File("a file with one ordinal in each line, relative to the scenario file"),
                 Shape::List(&Shape::Integer { min: 1, max: i64::MAX as u64 }),
             ]), Required;
         }
@@ -397,9 +406,9 @@ table! {
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct GilbertElliott {
         own {}
-        /// Probability to go from good to bad, per packet.
+        /// Probability of a change from the good to the bad state, for each packet.
         to_bad: f64 = PROBABILITY, Required;
-        /// Probability to go from bad to good, per packet.
+        /// Probability of a change from the bad to the good state, for each packet.
         to_good: f64 = PROBABILITY, Required;
         /// Loss probability in the good state.
         loss_good: f64 = PROBABILITY, Default("0.0");
@@ -408,12 +417,12 @@ table! {
     }
 }
 
-/// Which arrivals are lost.
+/// The arrivals that are lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LostArrivals {
-    /// These, 1 the first, in increasing order.
+    /// These ordinals, where 1 is the first arrival, in increasing order.
     Listed(Vec<u64>),
-    /// Those that a file lists; `link` parses it.
+    /// The ordinals in a file, which `link` parses.
     OfFile(File),
 }
 

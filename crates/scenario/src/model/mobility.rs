@@ -6,7 +6,7 @@ use super::handover::HandoverSignalling;
 use super::secondary_node::SecondaryNode;
 use super::switching::{EarlySynchronisation, TargetAdvance};
 use crate::build::Builder;
-use crate::keys::{POSITIVE_TIME, SIZE, TIME};
+use crate::keys::{POSITIVE_TIME, RRC_TIME, SIZE, TIME};
 use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
@@ -37,166 +37,189 @@ const GAP_PERIODS_US: [u64; 4] = [20_000, 40_000, 80_000, 160_000];
 const GAP_LENGTHS_US: [u64; 6] = [1_500, 3_000, 3_500, 4_000, 5_500, 6_000];
 
 table! {
-    /// Handover of all UEs that have a channel, among the cells of their generation; of both with an event b1 or
-    /// b2.
+    /// Handover of all UEs with a channel, among the cells of their generation. With an event b1 or
+    /// b2, among the cells of both generations.
     #[derive(Debug, Clone, PartialEq)]
     pub struct MobilityManagement {
         own {
-            /// Where the core's part of the messages begins and ends, and where bicast packets part; some with
-            /// messages over links, and with bicasting.
+            /// Node at which the core's messages begin and end, and at which bicast packets part.
+            /// Present with messages over links and with bicasting.
             core: Option<NodeId>,
         }
         check = MobilityManagement::with_core;
-        /// What a UE measures and reports. A report about a neighbour makes the network hand over to it.
+        /// Measurement events that UEs report. A report about a neighbour cell makes the network
+        /// hand the UE over to it.
         events: Vec<MeasurementEvent> =
             Shape::List(&Shape::Table(MeasurementEvent::KEYS)), Default("[{ kind = \"a3\" }]");
-        /// To which cell the network hands a UE over.
+        /// Handover policy: it chooses the cell to which the network hands a UE over.
         policy: Named = POLICY, FirstOfKind;
-        /// Who decides when a UE goes.
+        /// Procedure of a handover, which decides when a UE leaves for another cell.
         procedure: HandoverProcedure = HandoverProcedure::SHAPE, Default("\"plain\"");
-        /// With `procedure = "conditional"`: when the UE goes to a cell that was prepared because a report named it. One or
-        /// two, which must both be fulfilled; an a3 without it.
+        /// Conditions on which a UE leaves for a prepared cell. One or two, which must both be
+        /// fulfilled. Only `procedure = "conditional"` uses them. Default: one condition a3 with
+        /// its defaults.
         conditions: Option<Vec<ExecutionCondition>> =
             Shape::List(&Shape::Table(ExecutionCondition::KEYS)), Optional;
-        /// With the same: the most cells that are prepared (maxNrofCondCells); 8 without it.
+        /// Largest number of prepared cells of a UE (maxNrofCondCells). Only the procedures
+        /// `conditional` and `ltm` use it. Default: 8.
         max_candidates: Option<u32> = Shape::Integer { min: 1, max: 8 }, Optional;
         /// With the same: how long a cell holds room for a UE that does not come; 10 s without it.
-        candidate_timeout: Option<Span> = POSITIVE_TIME, Optional;
+        candidate_timeout: Option<Span> = RRC_TIME, Optional;
         /// With the same: whether a UE whose link failed enters a prepared cell that it selects without re-establishment
         /// (attemptCondReconfig); it does without the key.
         conditional_recovery: Option<bool> = Shape::Bool, Optional;
-        /// Secondary nodes of UEs with a split bearer, which come and go; without it a `pscell` goes with the first change of
-        /// the master's cell, and none comes.
+        /// Secondary nodes of UEs with a split bearer, which measurement events add, change and
+        /// release. Default: a UE keeps its `pscell` until the first change of the master's cell,
+        /// and gets no other.
         secondary_node: Option<SecondaryNode> = Shape::Table(SecondaryNode::KEYS), Optional;
-        /// With `procedure = "conditional"`: whether prepared cells of other nodes get copies of what the source sends, of bearers in
-        /// acknowledged mode (early data forwarding); they do not without the key.
+        /// True if the source sends copies of its data to prepared cells of other nodes (early data
+        /// forwarding), for bearers in acknowledged mode. Only `procedure = "conditional"` uses it.
+        /// Default: false.
         early_forwarding: Option<bool> = Shape::Bool, Optional;
         /// With `procedure = "ltm"`: from one report of L1-RSRP to the next; 20 ms without it.
-        l1_report_period: Option<Span> = POSITIVE_TIME, Optional;
+        l1_report_period: Option<Span> = RRC_TIME, Optional;
         /// With the same: by how much a candidate's L1-RSRP must exceed that of the serving cell; 3 dB without it.
         switch_offset: Option<Decibel> = OFFSET, Optional;
-        /// With the same: in how many reports in a row it must, before the network commands; 4 without it.
+        /// Number of consecutive reports in which a candidate must be better by `switch-offset`
+        /// before the network commands a switch. Only `procedure = "ltm"` uses it. Default: 4.
         switch_reports: Option<u32> = Shape::Integer { min: 1, max: 64 }, Optional;
-        /// With the same: from 3 ms behind the UE's feedback to the command until it has the target's configuration in use (TS
-        /// 38.133 clause 6.3.1.2); 30 ms without it, of which RRC has 10, 10 ms where UEs process in advance.
+        /// Time until the UE uses the target's configuration, from 3 ms after its HARQ feedback to
+        /// the command (TS 38.133 clause 6.3.1.2). Only `procedure = "ltm"` uses it. UEs that
+        /// process in advance need 10 ms. Default: 30 ms, of which RRC processing takes 10 ms.
         switch_processing: Option<Span> = TIME, Optional;
-        /// With the same: how long it then takes to be in sync with the target's downlink, where it was not before; 22 ms
-        /// without it.
+        /// Time that a UE then needs to synchronise with the target's downlink, if it was not in
+        /// sync before. Only `procedure = "ltm"` uses it. Default: 22 ms.
         switch_synchronisation: Option<Span> = TIME, Optional;
-        /// With the same: what a UE does about candidates ahead of the command; nothing but measuring them without it.
+        /// Actions of a UE toward candidate cells ahead of the command. Only `procedure = "ltm"`
+        /// uses it. Default: `none`.
         early_synchronisation: Option<EarlySynchronisation> = EarlySynchronisation::SHAPE, Optional;
-        /// With the same: whether a UE whose link failed enters a candidate that it selects without re-establishment
-        /// (attemptLTM-Switch); it does without the key.
+        /// True if a UE whose link failed enters a candidate cell that it selects, without
+        /// re-establishment (attemptLTM-Switch). Only `procedure = "ltm"` uses it. Default: true.
         switch_recovery: Option<bool> = Shape::Bool, Optional;
-        /// With `procedure = "plain"`: UEs enter their target without random access, with this timing advance (*rach-Skip* of
-        /// LTE, *rach-LessHO* of NR, there within one `node`); others than cells that fit are entered by random access.
+        /// Timing advance with which UEs enter their target without random access (*rach-Skip* of
+        /// LTE, *rach-LessHO* of NR). In NR the target must belong to the same `node`. Other cells
+        /// are entered by random access. Only `procedure = "plain"` uses it. Default: random access
+        /// to every target.
         rach_less: Option<TargetAdvance> = TargetAdvance::SHAPE, Optional;
-        /// With `rach-less`: from one opportunity of an uplink grant that comes with the command to the next (*ul-SchedInterval*);
-        /// without it a UE waits for a grant on PDCCH.
+        /// Time between two uplink grants that come with the command (*ul-SchedInterval*), for
+        /// handovers without random access. Only used with `rach-less`. Default: the UE waits for a
+        /// grant on PDCCH.
         rach_less_grant_interval: Option<Span> = POSITIVE_TIME, Optional;
-        /// From one measurement of RSRP to the next (TS 36.133 clause 8.1.2.2.1, TS 38.133 Table
+        /// Time between two RSRP measurements (TS 36.133 clause 8.1.2.2.1, TS 38.133 Table
         /// 9.2.5.2-1).
-        measurement_period: Span = POSITIVE_TIME, Default("\"200 ms\"");
+        measurement_period: Span = RRC_TIME, Default("\"200 ms\"");
         /// Standard deviation of the error of each measurement.
         measurement_error: Decibel = HYSTERESIS, Default("\"0 dB\"");
-        /// From one measurement gap to the next (MGRP): 20, 40, 80 or 160 ms, with LTE 40 or 80. UEs measure other carriers
-        /// in gaps alone, in which they neither hear nor send on their own. Without it they need no gaps, as they have a
-        /// receiver more.
+        /// Time between two measurement gaps (MGRP): 20, 40, 80 or 160 ms, with LTE 40 or 80 ms.
+        /// UEs measure other carriers in gaps alone. In a gap a UE neither receives nor sends.
+        /// Default: no gaps, as UEs have a further receiver.
         measurement_gap_period: Option<Span> = POSITIVE_TIME, Optional;
-        /// Length of a gap (MGL): 1.5, 3, 3.5, 4, 5.5 or 6 ms, with LTE 6; 6 ms without it.
+        /// Length of a measurement gap (MGL): 1.5, 3, 3.5, 4, 5.5 or 6 ms, with LTE 6 ms. Default:
+        /// 6 ms.
         measurement_gap_length: Option<Span> = POSITIVE_TIME, Optional;
-        /// From a multiple of the period to the gap, in whole milliseconds; without it each UE has its own.
+        /// Time from a multiple of `measurement-gap-period` to the gap, in whole milliseconds.
+        /// Default: each UE has its own.
         measurement_gap_offset: Option<Span> = TIME, Optional;
-        /// The fate of downlink data at the source.
+        /// Fate of downlink data at the source.
         data: HandoverData = HandoverData::SHAPE, Default("\"forwarding\"");
-        /// How long the command waits after the source has asked the core to send to both base stations, with
-        /// `data = "bicasting"`; at once without it.
+        /// Time from the request to the core network to send to both base stations until the source
+        /// sends the command. Only `data = "bicasting"` uses it. Default: 0 s.
         bicast_before: Option<Span> = TIME, Optional;
-        /// How long after the command the source asks it to, instead.
+        /// Time after the command at which the source requests bicasting, in place of
+        /// `bicast-before`.
         bicast_after: Option<Span> = TIME, Optional;
-        /// The most that a target keeps of what the core sends to both, a UE; without it everything.
+        /// Largest amount of bicast data that a target keeps for a UE. Default: no limit.
         target_buffer: Option<Bytes> = SIZE, Optional;
-        /// Between which nodes a handover is prepared.
+        /// Nodes that prepare a handover: base stations directly, or by way of the core network.
         preparation: HandoverPreparation = HandoverPreparation::SHAPE, Default("\"x2\"");
-        /// What carries messages between base stations and the core, and forwarded packets.
+        /// Transport of the messages between base stations and the core network, and of forwarded
+        /// packets.
         signalling: HandoverSignalling = HandoverSignalling::SHAPE, Default("\"given\"");
-        /// Node of the core (MME and serving gateway, AMF and UPF), where messages over links begin and end, and
-        /// which bicasts.
+        /// Node of the core network (MME and serving gateway, AMF and UPF). Messages over links
+        /// begin and end there, and it bicasts.
         "core" = Shape::Reference, Optional;
         /// How long the source waits for the target's answer over links (TX2RELOCprep).
-        preparation_timeout: Span = POSITIVE_TIME, MOBILITY;
+        preparation_timeout: Span = RRC_TIME, MOBILITY;
         /// One way between two base stations (X2, Xn), for messages and forwarded data; with
         /// `signalling = "given"`.
         station_delay: Span = TIME, MOBILITY;
-        /// From the UE's last message to the switch of the path in the core, and one way between a base
-        /// station and the core; with `signalling = "given"`.
+        /// Delay from the UE's last message to the path switch in the core network, and one-way
+        /// delay between a base station and the core network. Only `signalling = "given"` uses it.
         core_delay: Span = TIME, MOBILITY;
-        /// Admission control at the target.
+        /// Time of the admission control at the target.
         admission_delay: Span = TIME, MOBILITY;
-        /// Most UEs that a cell takes by handover, with those that it has; without it any number.
+        /// Largest number of UEs of a cell, counting those that it already serves, up to which it
+        /// accepts handovers. Default: no limit.
         max_ues: Option<u32> = Shape::Integer { min: 1, max: u32::MAX as u64 }, Optional;
-        /// From the command's reception until the UE can send a preamble in the target: RRC
-        /// processing, search, synchronisation (TS 36.133 clause 5.1.2.1, for a known cell; with NR's
-        /// requirements of TS 38.133 clause 6.1.1 it is 52 ms in FR1).
+        /// Time from the reception of the command until the UE can send a preamble in the target:
+        /// RRC processing, search and synchronisation (TS 36.133 clause 5.1.2.1, for a known cell).
+        /// In NR it is 52 ms in FR1 (TS 38.133 clause 6.1.1).
         interruption: Span = TIME, MOBILITY;
-        /// From the command's reception until the UE sends and receives in a cell of 3G: 50 ms for RRC, and 140 ms for a
-        /// known one (TS 36.133 clause 5.3.1.1).
+        /// Time from the reception of the command until the UE sends and receives in a 3G cell. RRC
+        /// takes 50 ms of it, and a known cell 140 ms (TS 36.133 clause 5.3.1.1).
         utra_interruption: Span = TIME, MOBILITY;
         /// From one occasion for preambles to the next.
-        preamble_period: Span = POSITIVE_TIME, MOBILITY;
+        preamble_period: Span = RRC_TIME, MOBILITY;
         /// How long a UE waits for the answer to a preamble (ra-ResponseWindow).
         response_window: Span = POSITIVE_TIME, MOBILITY;
-        /// Preambles until MAC starts random access anew (preambleTransMax).
+        /// Largest number of preambles of a random access procedure (preambleTransMax). MAC then
+        /// starts anew.
         max_preambles: u32 = COUNT, MOBILITY;
-        /// Preambles of a cell that UEs draw from which have no dedicated one (numberOfRA-Preambles,
-        /// CB-PreamblesPerSSB): those that draw the same one at the same occasion contend.
+        /// Number of preambles of a cell for random access with contention (numberOfRA-Preambles,
+        /// CB-PreamblesPerSSB). A UE without a dedicated preamble draws one of them. UEs that draw
+        /// the same one at the same occasion contend.
         contention_preambles: u32 = Shape::Integer { min: 1, max: 64 }, MOBILITY;
         /// Power with which the first preamble is to arrive (preambleInitialReceivedTargetPower,
-        /// preambleReceivedTargetPower), for which UEs make up the path loss; without it they send each with full power.
+        /// preambleReceivedTargetPower). The UE compensates the path loss. Default: UEs send each
+        /// preamble with full power.
         preamble_target_power: Option<Dbm> = LEVEL, Optional;
-        /// With it: by how much more each further preamble is sent with (powerRampingStep); 2 dB without it.
+        /// Additional power of each further preamble (powerRampingStep). Only used with
+        /// `preamble-target-power`. Default: 2 dB.
         power_ramping_step: Option<Decibel> = RAMPING, Optional;
-        /// Longest wait until the next preamble, of which each is drawn.
+        /// Largest wait until the next preamble. Each wait is drawn uniformly from zero to this
+        /// value.
         backoff: Span = TIME, MOBILITY;
         /// How long a UE tries to enter the target.
-        t304: Span = POSITIVE_TIME, MOBILITY;
+        t304: Span = RRC_TIME, MOBILITY;
         /// How long the source waits for the UE to leave before it goes on (TX2RELOCoverall).
-        overall_timeout: Span = POSITIVE_TIME, MOBILITY;
+        overall_timeout: Span = RRC_TIME, MOBILITY;
         /// How long the target waits for a lost end marker.
-        end_marker_timeout: Span = POSITIVE_TIME, MOBILITY;
+        end_marker_timeout: Span = RRC_TIME, MOBILITY;
         /// SINR below which a link is out of sync (TR 36.839).
         q_out: Decibel = QUALITY, MOBILITY;
-        /// SINR above which it is in sync (TR 36.839).
+        /// SINR above which a link is in sync, Qin (TR 36.839).
         q_in: Decibel = QUALITY, MOBILITY;
-        /// Out-of-sync indications in a row that start T310.
+        /// Number of consecutive out-of-sync indications that start T310 (N310).
         n310: u32 = COUNT, MOBILITY;
-        /// In-sync indications in a row that stop it.
+        /// Number of consecutive in-sync indications that stop T310 (N311).
         n311: u32 = COUNT, MOBILITY;
-        /// How long a link may stay out of sync until it has failed.
+        /// Time that a link may stay out of sync until it has failed (T310).
         t310: Span = TIME, MOBILITY;
-        /// How long a link that is out of sync may stay so after its UE has reported a neighbour (T312);
-        /// without it until T310.
+        /// Time that a link may stay out of sync after its UE has reported a neighbour cell (T312).
+        /// Default: until T310 expires.
         t312: Option<Span> = TIME, Optional;
-        /// Beam failure instances with which the beams have failed in a cell of NR (beamFailureInstanceMaxCount): 1, 2, 3, 4,
-        /// 5, 6, 8 or 10. Without it no failure of beams is looked for.
+        /// Number of beam failure instances that are a beam failure in an NR cell
+        /// (beamFailureInstanceMaxCount): 1, 2, 3, 4, 5, 6, 8 or 10. Default: beam failures are not
+        /// detected.
         beam_failure_instance_max_count: Option<u32> = INSTANCES, Optional;
-        /// Reporting periods after the latest instance in which the count of instances begins anew
-        /// (beamFailureDetectionTimer): 1, 2, 3, 4, 5, 6, 8 or 10.
+        /// Number of reporting periods without an instance after which the count of instances
+        /// restarts (beamFailureDetectionTimer): 1, 2, 3, 4, 5, 6, 8 or 10.
         beam_failure_detection_timer: Option<u32> = INSTANCES, Optional;
-        /// RSRP of a candidate beam from which recovery has dedicated preambles for it (rsrp-ThresholdSSB of
-        /// BeamFailureRecoveryConfig); without it preambles are drawn.
+        /// RSRP from which a candidate beam has a dedicated preamble in beam failure recovery
+        /// (rsrp-ThresholdSSB of BeamFailureRecoveryConfig). Default: recovery has no dedicated
+        /// preambles.
         rsrp_threshold_ssb: Option<Dbm> = LEVEL, Optional;
-        /// How long recovery has dedicated preambles (beamFailureRecoveryTimer): 10, 20, 40, 60, 80, 100, 150 or 200 ms;
-        /// without it as long as it takes.
+        /// Time for which beam failure recovery has dedicated preambles (beamFailureRecoveryTimer):
+        /// 10, 20, 40, 60, 80, 100, 150 or 200 ms. Default: as long as recovery takes.
         beam_failure_recovery_timer: Option<Span> = POSITIVE_TIME, Optional;
         /// How long a UE looks for a cell after a failure.
-        t311: Span = POSITIVE_TIME, MOBILITY;
+        t311: Span = RRC_TIME, MOBILITY;
         /// How long it tries to re-establish its connection there.
-        t301: Span = POSITIVE_TIME, MOBILITY;
+        t301: Span = RRC_TIME, MOBILITY;
         /// How long it takes to select a cell.
-        cell_selection_delay: Span = POSITIVE_TIME, MOBILITY;
+        cell_selection_delay: Span = RRC_TIME, MOBILITY;
         /// How long an idle UE tries to set up a connection in a cell (T300).
-        t300: Span = POSITIVE_TIME, MOBILITY;
+        t300: Span = RRC_TIME, MOBILITY;
         /// RSRP that a cell must exceed to suit an idle UE (q-RxLevMin; Qrxlevmin of TS 36.304 and 38.304 clause
         /// 5.2.3.2).
         q_rx_lev_min: Dbm = LEVEL, MOBILITY;
@@ -236,7 +259,7 @@ impl MobilityManagement {
             let ms = |us: &u64| format!("\"{} ms\"", *us as f64 / 1e3);
             let all: Vec<String> = list.iter().map(ms).collect();
             let nearest = nearest.map(ms).unwrap_or_default();
-            let message = format!("`{key}` is none that a network can configure");
+            let message = format!("`{key}` has a value that the standard does not allow");
             let expected = format!("one of {}; the nearest is {nearest}", all.join(", "));
             builder.mistake(fields.place_of(key), message, &expected);
             return false;
@@ -254,8 +277,8 @@ impl MobilityManagement {
         let Some(period) = self.measurement_gap_period else {
             let given = others.iter().find(|(_, is_given)| *is_given);
             if let Some((key, _)) = given {
-                let message = "a part of measurement gaps, but there are none";
-                let expected = "`measurement-gap-period`, such as \"40 ms\", or without it";
+                let message = "this key needs measurement gaps, but there are none";
+                let expected = "`measurement-gap-period`, such as \"40 ms\", or no such key";
                 builder.mistake(fields.place_of(key), message, expected);
             }
             return given.is_none();
@@ -263,7 +286,8 @@ impl MobilityManagement {
         let offset = self.measurement_gap_offset.unwrap_or_default();
         let is_good = offset < period && offset.as_nanos().is_multiple_of(1_000_000);
         if !is_good {
-            let message = "a gap that does not begin in its period, or within a millisecond";
+            let message = "the offset of a measurement gap is not in whole milliseconds, or not \
+                within its period";
             let most = period.as_nanos() / 1_000_000 - 1;
             let expected = format!("a whole number of milliseconds, at most \"{most} ms\"");
             builder.mistake(
@@ -285,21 +309,22 @@ impl MobilityManagement {
         }
         if self.power_ramping_step.is_some() && self.preamble_target_power.is_none() {
             let message = "`power-ramping-step` without `preamble-target-power`";
-            let expected = "`preamble-target-power`, such as \"-104 dBm\", or without it";
+            let expected = "`preamble-target-power`, such as \"-104 dBm\", or no \
+                `power-ramping-step`";
             builder.mistake(fields.place_of("power-ramping-step"), message, expected);
             return None;
         }
         let over_links = self.signalling == HandoverSignalling::Links;
         if over_links && self.core.is_none() {
-            let message = "messages over links, but no node for the core";
+            let message = "messages over links without a node of the core network";
             let expected =
-                "`core`, such as \"core\": the node where the ways to the base stations part";
+                "`core`, such as \"core\": the node where the routes to the base stations part";
             builder.mistake(fields.place_of("signalling"), message, expected);
             return None;
         }
         let is_bicast = self.data == HandoverData::Bicasting;
         if is_bicast && self.core.is_none() {
-            let message = "bicasting without an anchor";
+            let message = "bicasting without a node of the core network";
             let expected = "`core`, such as \"core\": the node that sends to both base stations";
             builder.mistake(fields.place_of("data"), message, expected);
             return None;
@@ -311,14 +336,14 @@ impl MobilityManagement {
         ];
         let given = keys.iter().find(|(_, is_given)| *is_given);
         if let Some((key, _)) = given.filter(|_| !is_bicast) {
-            let message = "a part of bicasting, but nothing is bicast";
-            let expected = "`data = \"bicasting\"`, or without it";
+            let message = "this key needs bicasting, but there is none";
+            let expected = "`data = \"bicasting\"`, or no such key";
             builder.mistake(fields.place_of(key), message, expected);
             return None;
         }
         if self.bicast_before.is_some() && self.bicast_after.is_some() {
-            let message = "bicasting begins at two times";
-            let expected = "`bicast-before` or `bicast-after`";
+            let message = "bicasting has two start times";
+            let expected = "one of `bicast-before` and `bicast-after`";
             builder.mistake(fields.place_of("bicast-after"), message, expected);
             return None;
         }
@@ -327,36 +352,40 @@ impl MobilityManagement {
 }
 
 table! {
-    /// A measurement event (TS 38.331 clause 5.5.4, TS 36.331 clause 5.5.4). b1 and b2 are about cells of the other
-    /// generation, or with `threshold-rscp` of 3G, 3a about UEs in 3G, all others about cells of the UE's own generation.
+    /// A measurement event (TS 38.331 clause 5.5.4, TS 36.331 clause 5.5.4). b1 and b2 are about
+    /// cells of the other generation, or about 3G cells with `threshold-rscp`. 3a is about UEs in
+    /// 3G. All others are about cells of the UE's own generation.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct MeasurementEvent {
         own {}
         check = MeasurementEvent::with_levels;
-        /// The condition.
+        /// Condition of the event.
         kind: EventKind = EventKind::SHAPE, Required;
-        /// RSRP with which a1, a2 compare the serving cell, a4, a5, b1, b2, 3a the neighbour.
+        /// RSRP threshold: of the serving cell in a1 and a2, of the neighbour cell in a4, a5, b1,
+        /// b2 and 3a.
         threshold: Option<Dbm> = LEVEL, Optional;
-        /// RSRP with which a5, b2 compare the serving cell.
+        /// RSRP threshold of the serving cell in a5 and b2.
         serving_threshold: Option<Dbm> = LEVEL, Optional;
-        /// RSCP with which b1, b2 compare a cell of 3G instead (b1-ThresholdUTRA, b2-Threshold2UTRA).
+        /// RSCP threshold of a 3G cell in b1 and b2, in place of `threshold` (b1-ThresholdUTRA,
+        /// b2-Threshold2UTRA).
         threshold_rscp: Option<Dbm> = LEVEL, Optional;
-        /// RSCP with which 3a compares the cell of 3G that the UE is in.
+        /// RSCP threshold of the 3G cell that the UE is in, in 3a.
         serving_threshold_rscp: Option<Dbm> = LEVEL, Optional;
-        /// By how much a3's and a6's neighbour is better.
+        /// Offset by which the neighbour cell must be better in a3 and a6.
         offset: Decibel = OFFSET, Default("\"3 dB\"");
-        /// Hysteresis.
+        /// Hysteresis of the event.
         hysteresis: Decibel = HYSTERESIS, Default("\"1 dB\"");
-        /// How long the condition must hold.
+        /// Time for which the condition must hold (time to trigger).
         time_to_trigger: Span = TIME, Default("\"160 ms\"");
-        /// Coefficient k of the layer 3 filter; 0 does not filter.
+        /// Filter coefficient k of the layer 3 filter. 0 means no filter.
         filter: u8 = Shape::Integer { min: 0, max: 19 }, Default("4");
         /// From one report to the next.
-        report_interval: Span = POSITIVE_TIME, Default("\"240 ms\"");
+        report_interval: Span = RRC_TIME, Default("\"240 ms\"");
         /// With `procedure = "conditional"`: its report makes the network command the UE to go, which ends its candidates; b1 and
         /// b2 do nothing else there.
         command: bool = Shape::Bool, Default("false");
-        /// Most reports of a cell; without it reports go on while the condition is not left.
+        /// Largest number of reports about a cell. Default: reports continue until the event is
+        /// left.
         report_amount: Option<u32> = Shape::Integer { min: 1, max: 64 }, Optional;
     }
 }
@@ -379,18 +408,18 @@ impl MeasurementEvent {
         let wrong = match () {
             () if self.threshold_rscp.is_some() && !is_b => Some((
                 "threshold-rscp",
-                "a level of 3G in an event that has none",
-                "`b1` or `b2`, or `threshold`",
+                "a threshold for 3G cells in an event without one",
+                "event `b1` or `b2`, or the key `threshold`",
             )),
             () if both => Some((
                 "threshold-rscp",
-                "a neighbour that is of 3G and is not",
-                "`threshold` or `threshold-rscp`",
+                "an event with a threshold for 3G cells and one for other cells",
+                "one of `threshold` and `threshold-rscp`",
             )),
             () if self.serving_threshold_rscp.is_some() && !is_3a => Some((
                 "serving-threshold-rscp",
-                "a level of 3G in an event that has none",
-                "`3a`, or `serving-threshold`",
+                "a threshold for 3G cells in an event without one",
+                "event `3a`, or the key `serving-threshold`",
             )),
             () => None,
         };
@@ -416,13 +445,16 @@ impl MeasurementEvent {
             EventKind::E3a => self.threshold.is_some() && self.serving_threshold_rscp.is_some(),
         };
         if !needed {
-            let message = format!("event {} without what it compares with", self.kind.word());
+            let message = format!("event {} lacks a threshold", self.kind.word());
             let expected = match self.kind {
                 EventKind::A5 => "a `threshold` and a `serving-threshold`",
                 EventKind::B2 => {
-                    "a `serving-threshold` and a `threshold`, or of 3G a `threshold-rscp`"
+                    "a `serving-threshold` and a `threshold`, or a `threshold-rscp` for 3G cells"
                 }
-                EventKind::B1 => "a `threshold`, such as \"-110 dBm\", or of 3G a `threshold-rscp`",
+                EventKind::B1 => {
+                    "a `threshold`, such as \"-110 dBm\", or a `threshold-rscp` for \
+                    3G cells"
+                }
                 EventKind::E3a => "a `threshold` and a `serving-threshold-rscp`",
                 _ => "a `threshold`, such as \"-110 dBm\"",
             };
@@ -437,23 +469,25 @@ words! {
     /// The condition of a measurement event.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum EventKind {
-        /// the serving cell is better than a threshold
+        /// The serving cell is better than a threshold.
         A1 = "a1",
-        /// the serving cell is worse than a threshold
+        /// The serving cell is worse than a threshold.
         A2 = "a2",
-        /// a neighbour is better than the serving cell by an offset
+        /// A neighbour cell is better than the serving cell by an offset.
         A3 = "a3",
-        /// a neighbour is better than a threshold
+        /// A neighbour cell is better than a threshold.
         A4 = "a4",
-        /// the serving cell is worse than one threshold, a neighbour better than another
+        /// The serving cell is worse than a threshold, and a neighbour cell is better than another.
         A5 = "a5",
-        /// a neighbour is better than the secondary cell on its carrier by an offset
+        /// A neighbour cell is better than the secondary cell on its carrier by an offset.
         A6 = "a6",
-        /// a neighbour of the other generation is better than a threshold
+        /// A neighbour cell of the other generation is better than a threshold.
         B1 = "b1",
-        /// the serving cell is worse than one threshold, a neighbour of the other generation better than another
+        /// The serving cell is worse than a threshold, and a neighbour cell of the other generation
+        /// is better than another.
         B2 = "b2",
-        /// the cell of 3G that the UE is in is worse than one threshold, one of LTE or NR better than another
+        /// The 3G cell that the UE is in is worse than a threshold, and a cell of LTE or NR is
+        /// better than another.
         E3a = "3a",
     }
 }
@@ -462,19 +496,19 @@ words! {
     /// The nodes that prepare a handover.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum HandoverPreparation {
-        /// LTE's base stations among each other, where a link connects them, else as `s1`
+        /// LTE base stations with each other, if a link connects them, else as with `s1`.
         X2 = "x2",
-        /// the same between NR's
+        /// NR base stations with each other, if a link connects them, else as with `n2`.
         Xn = "xn",
-        /// the core between LTE's base stations, which also passes on forwarded packets
+        /// LTE base stations by way of the core network, which also carries forwarded packets.
         S1 = "s1",
-        /// the same between NR's
+        /// NR base stations by way of the core network, which also carries forwarded packets.
         N2 = "n2",
     }
 }
 
 impl HandoverPreparation {
-    /// Whether base stations ask each other.
+    /// Returns true if base stations prepare a handover with each other.
     pub fn is_direct(self) -> bool {
         matches!(self, HandoverPreparation::X2 | HandoverPreparation::Xn)
     }
@@ -484,11 +518,13 @@ words! {
     /// The fate of downlink data at the source of a handover.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum HandoverData {
-        /// it is dropped
+        /// The data is dropped.
         None = "none",
-        /// it goes to the target, with its sequence numbers in acknowledged mode
+        /// The data is forwarded to the target, with its PDCP sequence numbers in acknowledged
+        /// mode.
         Forwarding = "forwarding",
-        /// it is dropped, but from some time on the core sends to both base stations
+        /// The data is dropped. The core network sends each packet to both base stations for some
+        /// time.
         Bicasting = "bicasting",
     }
 }

@@ -5,12 +5,12 @@ use crate::shape::Shape;
 use crate::table::{table, words};
 
 words! {
-    /// Who opens further paths of a connection with Multipath TCP.
+    /// Opener of further paths of a Multipath TCP connection.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum PathManager {
-        /// the kernel, from each address that it was given
+        /// The kernel opens paths from each address that it was given.
         Kernel = "kernel",
-        /// a program in the guest, which the kernel tells of its connections
+        /// A program in the guest opens paths. The kernel notifies it of its connections.
         Userspace = "userspace",
     }
 }
@@ -20,20 +20,24 @@ table! {
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Node {
         own {
-            /// Its name in the file.
+            /// Name of the node in the file.
             name: String,
         }
-        /// The version of Linux whose own TCP the flows of this node use, such as `6.12`, in place of
-        /// fadeout's; `fadeout kernel build` makes one. The other end of each flow needs one too.
+        /// Version of Linux whose own TCP the flows of this node use in place of fadeout's, such as
+        /// `6.12`. `fadeout kernel build` builds one. The other end of each flow needs a kernel
+        /// too.
         kernel: Option<String> = Shape::Text, Optional;
-        /// With `kernel`: what arrives at one instant is seen together, as from a network card that puts
-        /// segments together, and answered by fewer ACKs. Otherwise every packet is seen and read alone.
+        /// True if the kernel sees all packets that arrive at one instant together, as from a
+        /// network card that merges segments. It then answers with fewer ACKs. If false, it reads
+        /// every packet alone. Needs `kernel`.
         receive_offload: bool = Shape::Bool, Default("false");
-        /// With `kernel`: a program of this machine, as a shell takes it, that runs in the guest from the
-        /// start, and only with `--allow-programs`. It sees the files of this machine, which it cannot
-        /// change, and the other nodes by name, over the routes of the flows to them.
+        /// Shell command that runs a program of this machine in the guest from the start. Needs
+        /// `kernel` and the option `--allow-programs`. The program can read the files of this
+        /// machine, but not change them. It reaches other nodes by name, over the routes of the
+        /// flows to them.
         command: Option<String> = Shape::Text, Optional;
-        /// With `kernel`: who opens further paths of connections with Multipath TCP (`net.mptcp.pm_type`).
+        /// Opener of further paths of Multipath TCP connections (`net.mptcp.pm_type`). Needs
+        /// `kernel`.
         path_manager: PathManager = PathManager::SHAPE, Default("\"kernel\"");
     }
 }

@@ -1,6 +1,6 @@
 //! Prediction of blockages: what road-side units make of what cars report.
 
-use crate::keys::{BEAMWIDTH, LENGTH, LENGTH_OR_ZERO, POSITIVE_TIME, PROBABILITY};
+use crate::keys::{BEAMWIDTH, LENGTH, LENGTH_OR_ZERO, POSITIVE_TIME, PROBABILITY, RRC_TIME};
 use crate::quantity::Dimension;
 use crate::shape::Presence::Default;
 use crate::shape::{Range, Shape};
@@ -14,61 +14,64 @@ const REPORTS: Shape = Shape::Integer {
 };
 
 table! {
-    /// What base stations predict of the blockages of UEs, from places and speeds that these report. Flows
-    /// whose `link-info` names a UE or a cell are told of it.
+    /// Prediction of the blockages of UEs by base stations, from the places and speeds that UEs
+    /// report. Flows whose `link-info` names a UE or a cell receive the predictions.
     #[derive(Debug, Clone, PartialEq)]
     pub struct BlockagePrediction {
         own {}
-        /// What is known of the way ahead.
+        /// Knowledge from which a base station predicts.
         knows: Knowledge = Knowledge::SHAPE, Default("\"reports\"");
         /// From one report of a UE to the next.
-        report_period: Span = POSITIVE_TIME, Default("\"40 ms\"");
+        report_period: Span = RRC_TIME, Default("\"40 ms\"");
         /// Downlink SNR below which a UE reports that it is cut off, and is not heard: about where the
         /// lowest CQI is lost.
         threshold: Decibel = QUALITY, Default("\"-6 dB\"");
-        /// What a region is, of which a base station learns from reports.
+        /// Division of the ground into regions, about which a base station learns from reports.
         regions: Regions = Regions::SHAPE, Default("\"squares\"");
-        /// Side of a region that is a square of the ground. The way ahead is looked at in steps of half of it.
+        /// Side of a region that is a square. The base station examines the path ahead in steps of
+        /// half of this length.
         resolution: Meters = LENGTH, Default("\"5 m\"");
         /// Width of a region that is a beam of the base station.
         beam_width: f64 = BEAMWIDTH, Default("\"10 deg\"");
-        /// Reports from a region until it is known.
+        /// Number of reports from a region after which the base station knows it.
         learning: u32 = REPORTS, Default("2");
-        /// How far ahead a base station looks.
+        /// Time for which a base station predicts ahead.
         horizon: Span = POSITIVE_TIME, Default("\"5 s\"");
-        /// Standard deviation of a UE's error of place, the same for the whole run.
+        /// Standard deviation of the error of a UE's reported place. The error of a UE is constant
+        /// over the run.
         place_error: Meters = LENGTH_OR_ZERO, Default("\"0 m\"");
-        /// Standard deviation of a UE's error of speed, as a share of it, the same for the whole run.
+        /// Standard deviation of the error of a UE's reported speed, as a share of the speed. The
+        /// error of a UE is constant over the run.
         speed_error: f64 = PROBABILITY, Default("0");
         /// Share of predictions that are lost.
         missed: f64 = PROBABILITY, Default("0");
-        /// Share of reports without a prediction after which there is a wrong one.
+        /// Share of reports without a prediction to which a false one is added.
         false_alarms: f64 = PROBABILITY, Default("0");
     }
 }
 
 words! {
-    /// What is known of the way ahead.
+    /// The knowledge from which a base station predicts.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Knowledge {
-        /// what past reports from each region said of the cell
+        /// Past reports: the share of reports from each region in which the cell was blocked.
         Reports = "reports",
-        /// where buildings cut the line of sight from the cell
+        /// Buildings that obstruct the line of sight from the cell.
         Buildings = "buildings",
-        /// where buildings cut it, and all vehicles if they go straight on at the speed that they announce
+        /// Buildings, and all vehicles, as if each went straight on at the speed that it reports.
         Vehicles = "vehicles",
-        /// what will happen: an oracle, to compare with
+        /// The future: an exact prediction for comparison.
         Future = "future",
     }
 }
 
 words! {
-    /// What a region is.
+    /// The division of the ground into regions.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Regions {
-        /// a square of the ground
+        /// Squares of the ground.
         Squares = "squares",
-        /// a beam of the base station, from its mast on: all that lies in the same direction is one
+        /// Beams of the base station from its mast on. All places in one direction are one region.
         Beams = "beams",
     }
 }

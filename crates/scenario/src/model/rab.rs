@@ -14,22 +14,22 @@ table! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct Rab {
         own {
-            /// Its name in the file.
+            /// Name of the bearer in the file.
             name: String,
-            /// The base station, where the downlink starts.
+            /// Base station, where the downlink starts.
             from: NodeId,
-            /// The phone, where it ends.
+            /// Phone, where the downlink ends.
             to: NodeId,
         }
         /// Node of the base station, where the downlink starts.
         "from" = Shape::Reference, Required;
         /// Node of the phone, where the downlink ends.
         "to" = Shape::Reference, Required;
-        /// The radio technology, with rates, intervals, delays and errors.
+        /// Radio technology. It gives rates, transmission intervals, delays and errors.
         technology: Named = Shape::Named { kind: "radio-access-bearer", tag: "name" }, Required;
-        /// Keys of the direction `from` to `to` alone.
+        /// Keys of the direction from `from` to `to` alone.
         downlink: RabDirection = Shape::Table(RabDirection::KEYS), Default("{}");
-        /// Keys of the direction `to` to `from` alone.
+        /// Keys of the direction from `to` to `from` alone.
         uplink: RabDirection = Shape::Table(RabDirection::KEYS), Default("{}");
     }
 }
@@ -39,15 +39,16 @@ table! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct RabDirection {
         own {}
-        /// How fast it sends, instead of the technology's rate; still in the technology's blocks and
-        /// with its errors, but for a trace, whose opportunities have them in.
+        /// Rate in place of the technology's. Blocks and errors remain those of the technology.
+        /// With a `trace` there are no blocks and errors, as its delivery opportunities contain
+        /// their effect.
         rate: Option<RateModel> = Shape::AnyOf(&[
             RATE,
             Shape::Variants(&chosen(RateModel::VARIANTS, ["steps", "off", "trace"])),
         ]), Optional;
-        /// The queue in front of the transmitter; a packet counts until it is through.
+        /// Queue in front of the transmitter. A packet counts until it is through.
         queue: RabQueue = Shape::Table(RabQueue::KEYS), Default("{}");
-        /// Loss on arrival, random or listed; none without it.
+        /// Loss of arriving packets, random or listed. Default: no loss.
         loss: Option<Loss> = LOSS, Optional;
     }
 }
@@ -57,10 +58,11 @@ table! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct RabQueue {
         own {}
-        /// How much the queue holds: packets, bytes, or the time to send it at the bearer's rate.
-        /// Without it what is sent in 300 ms, and at least 30 kB.
+        /// Limit of the queue: a number of packets, a number of bytes, or the time to send the
+        /// queued bytes at the bearer's rate. Default: the bytes sent in 300 ms, but at least 30
+        /// kB.
         limit: Option<QueueLimit> = QueueLimit::SHAPE, Optional;
-        /// Which packets the queue drops or marks.
+        /// Queue discipline. It decides which packets the queue drops or marks.
         discipline: Named = DISCIPLINE, FirstOfKind;
     }
 }

@@ -50,35 +50,36 @@ const PDCP: Shape = Shape::Named {
 };
 
 table! {
-    /// One cell of a base station.
+    /// A cell of a base station.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Cell {
         own {
-            /// Its name in the file.
+            /// Name of the cell in the file.
             name: String,
-            /// The base station's node.
+            /// Node of the base station.
             node: NodeId,
-            /// Where its antenna stands.
+            /// Position of the antenna.
             position: Point,
             /// Shifts after which the network repeats itself.
             repeats: Option<Lattice>,
-            /// Cells that may be secondary ones beside it, by index.
+            /// Indices of the cells that may be secondary cells beside this one.
             secondary_cells: Vec<usize>,
         }
-        /// Node of the base station, to which links lead; the cell's own name without it. Several
-        /// cells may share a node.
+        /// Node of the base station, which links connect. Several cells may share a node. Default:
+        /// a node with the cell's name.
         "node" = Shape::Text, Optional;
-        /// Cells on other carriers that may be secondary ones of UEs in this one, under mobility management: the first of
-        /// each carrier is added, others take its place by event a6. Without it those at its place.
+        /// Cells on other carriers that may become secondary cells of UEs in this cell, under
+        /// mobility management. A UE gets the first cell of each carrier. Event a6 replaces it by
+        /// another one. Default: the cells at the same position.
         "secondary-cells" = Shape::List(&Shape::Reference), Optional;
-        /// Where its antenna stands: east and north.
+        /// Position of the antenna: east and north.
         "position" = POSITION, Default("[\"0 m\", \"0 m\"]");
-        /// Two shifts after which the network repeats itself (wrap-around): a UE hears the image of the
-        /// cell that is nearest to it.
+        /// Two shifts after which the network repeats itself (wrap-around). A UE receives the image
+        /// of the cell that is nearest to it. Default: no repetition.
         "repeats" = Shape::Pair(&POSITION, &POSITION), Optional;
-        /// Height of its antenna above ground.
+        /// Height of the antenna above ground.
         "height" = HEIGHT, Default("\"10 m\"");
-        /// The radio technology, with frame structure, HARQ, scheduling requests and link
+        /// Radio technology. It gives frame structure, HARQ, scheduling requests and link
         /// adaptation.
         radio: Named = Shape::Named { kind: "radio", tag: "kind" }, FirstOfKind;
         /// Carrier frequency.
@@ -91,11 +92,11 @@ table! {
         noise_figure: Decibel = NOISE_FIGURE, CELL;
         /// Antenna of the base station.
         antenna: Named = ANTENNA, FirstOfKind;
-        /// The channel between the cell and its UEs.
+        /// Channel between the cell and its UEs.
         channel: Channel = Shape::Table(Channel::KEYS), Required;
-        /// Which UE the downlink serves next.
+        /// MAC scheduler of the downlink. It chooses the UEs that each slot serves.
         mac_scheduler: Named = MAC_SCHEDULER, FirstOfKind;
-        /// Which UE the uplink serves next.
+        /// MAC scheduler of the uplink. It chooses the UEs that each slot serves.
         uplink_mac_scheduler: Named = MAC_SCHEDULER, FirstOfKind;
     }
 }
@@ -105,61 +106,64 @@ table! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct Channel {
         own {}
-        /// Path loss, with its own probabilities of line of sight and its own shadowing.
+        /// Path loss model. It brings its own line-of-sight probability and its own shadowing.
         path_loss: Named = Shape::Named { kind: "path-loss", tag: "model" }, Required;
-        /// How it is decided whether a UE is in line of sight.
+        /// Source of the line-of-sight state of a UE.
         line_of_sight: LineOfSight = Shape::Choice(LineOfSight::WORDS), CHANNEL;
-        /// Whether the loss varies around its median, with the model's deviation and correlation.
+        /// True if shadowing is added to the path loss, with the deviation and correlation distance
+        /// of the path loss model.
         shadowing: bool = Shape::Bool, CHANNEL;
-        /// Small-scale fading. That of clusters bears on the gain of beams too.
+        /// Small-scale fading. The fading `clusters` also changes the gain of beams.
         fading: String = Shape::NameOf("fading"), CHANNEL;
-        /// Power of the direct path over that of all others, in line of sight, of clusters and Rician
-        /// fading; "drawn" takes it from the place, by the path loss's law in TR 38.901 Table 7.5-6
-        /// (9 dB in the mean for UMi).
+        /// Rician K factor in line of sight: power of the direct path over the power of all other
+        /// paths. The fadings `clusters` and `rician` use it. `"drawn"` takes it from the UE's
+        /// place, by the distribution in TR 38.901 Table 7.5-6 (9 dB on average in UMi).
         k_factor: Option<Decibel> = Shape::AnyOf(&[
             Shape::Quantity(Dimension::Ratio, Range::closed(-60.0, 60.0)),
             Shape::Word("drawn"),
         ]), CHANNEL;
-        /// RMS delay spread of clusters and tapped delay lines (100 ns is nominal in TR 38.901 Table
-        /// 7.7.3-1); "drawn" takes it from the place, by the path loss's law in Table 7.5-6.
+        /// RMS delay spread of the fading `clusters` and of tapped delay lines. TR 38.901 Table
+        /// 7.7.3-1 calls 100 ns nominal. `"drawn"` takes it from the UE's place, by the
+        /// distribution in Table 7.5-6.
         delay_spread: Option<Span> = Shape::AnyOf(&[
             Shape::Quantity(Dimension::Time, Range::closed(0.0, 1e5)),
             Shape::Word("drawn"),
         ]), CHANNEL;
-        /// Sub-bands in which wideband fading is sampled.
+        /// Number of sub-bands for which frequency-selective fading is computed.
         sub_bands: u32 = Shape::Integer { min: 1, max: MOST_FADING_SUB_BANDS as u64 }, CHANNEL;
-        /// Speed of what moves around a UE; it makes the channel of a UE that stands still change.
+        /// Speed of objects around a UE. They make the fading of a UE at rest vary over time.
         environment_speed: f64 = SPEED, CHANNEL;
-        /// A model of blockage by people and vehicles; nothing stands in the way without it.
+        /// Blockage model: people and vehicles that block the path. Default: nothing blocks it.
         blockage: Option<Named> = Shape::Named { kind: "blockage-model", tag: "model" }, Optional;
         /// Antenna of the UEs on this carrier.
         ue_antenna: Named = ANTENNA, FirstOfKind;
-        /// Antennas of each receiver, the UE's and the base station's, whose signals are combined (maximum ratio
-        /// combining): they fade on their own, and noise and interference at them have nothing to do with each
-        /// other. With one spatial layer only.
+        /// Number of antennas of each receiver, the UE's and the base station's. Their signals are
+        /// combined (maximum ratio combining). Fading, noise and interference of the antennas are
+        /// independent. More than one antenna needs a single spatial layer.
         receive_antennas: u32 = Shape::Integer { min: 1, max: MOST_RECEIVE_ANTENNAS as u64 }, CHANNEL;
-        /// From one beam measurement to the next, with recovery from beam failure; without it
-        /// steered beams always point right.
+        /// Time between two beam measurements, which also detect beam failures. Default: steered
+        /// beams always point in the best direction.
         beam_tracking: Option<Span> = POSITIVE_TIME, Optional;
-        /// From a beam measurement to the use of the new beam.
+        /// Time from a beam measurement to the use of the new beam.
         beam_switching_delay: Span = TIME, BEAMS;
-        /// How beams of both ends are steered between two measurements.
+        /// Steering of the beams of both ends between two measurements.
         beam_prediction: BeamPrediction = Shape::Choice(BeamPrediction::WORDS), BEAMS;
-        /// Loss of what is received, by blockage and misalignment, above which a beam measurement has
-        /// failed; three in a row are a beam failure.
+        /// Loss of the received signal by blockage and misalignment above which a beam measurement
+        /// fails. Three failed measurements in a row are a beam failure.
         beam_failure_threshold: Decibel =
             Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 100.0)), BEAMS;
-        /// From a beam failure to the use of the beam found instead; nothing is received
-        /// meanwhile.
+        /// Time from a beam failure to the use of the beam that recovery found. Nothing is received
+        /// in that time.
         beam_recovery_delay: Span =
             Shape::Quantity(Dimension::Time, Range::closed(0.0, 1e10)), BEAMS;
-        /// Loss, against the clear direct path, of a reflected path that recovery finds; without it
-        /// recovery comes back to the direct path.
+        /// Loss of a reflected path that beam recovery finds, relative to the clear direct path.
+        /// Default: recovery returns to the direct path.
         reflected_path: Option<Decibel> =
             Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 100.0)), Optional;
-        /// Whether oxygen absorbs, which it does from 52 to 68 GHz (TR 38.901 clause 7.6.1).
+        /// True if oxygen absorbs part of the signal, from 52 to 68 GHz (TR 38.901 clause 7.6.1).
         oxygen: bool = Shape::Bool, CHANNEL;
-        /// Rain in millimetres an hour (ITU-R P.838-3); 25 is heavy.
+        /// Rain in millimetres per hour, which absorbs part of the signal (ITU-R P.838-3). 25 is
+        /// heavy rain.
         rain: f64 = Shape::Number(Range::closed(0.0, 500.0)), CHANNEL;
     }
 }
@@ -171,108 +175,116 @@ table! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct Ue {
         own {
-            /// Its name: as in the file, or with `-0`, `-1`, … when the file gives a `count`.
+            /// Name of the UE in the file.
             name: String,
-            /// The node whose interface it is.
+            /// Node that has the interface.
             node: NodeId,
-            /// The serving cell, an index into [`Scenario::cells`](super::Scenario::cells);
-            /// without it the one received strongest at the start.
+            /// Serving cell at the start, an index into
+            /// [`Scenario::cells`](super::Scenario::cells). None for the cell received with the
+            /// most power.
             cell: Option<usize>,
-            /// Secondary cells, which carry the same bearers, by index.
+            /// Indices of the secondary cells, which carry the same bearers.
             secondary_cells: Vec<usize>,
-            /// The cell of its second leg (PSCell), by index.
+            /// Index of the cell of the second leg (PSCell).
             pscell: Option<usize>,
-            /// Where it starts.
+            /// Position at the start.
             position: Point,
-            /// How it goes on.
+            /// Movement after the start.
             movement: Movement,
-            /// A given SINR instead of the channel's: downlink and uplink.
+            /// Given SINR of downlink and uplink, in place of the channel's.
             sinr: Option<(Decibel, Decibel)>,
-            /// Further bearers, which flows take that name them.
+            /// Further bearers, used by flows that name them.
             drbs: Vec<Drb>,
         }
-        /// Node whose interface it is; the UE's own name without it. A node with several radio
-        /// interfaces has a UE for each, which all start and move alike.
+        /// Node that has the interface. A node with several radio interfaces has a UE for each, and
+        /// all of them start at one place and move alike. Default: a node with the UE's name.
         "node" = Shape::Text, Optional;
-        /// This many UEs and nodes, called NAME-0, NAME-1, … instead of one. A flow that names NAME
-        /// becomes a flow for each.
+        /// Number of UEs and nodes to make, called NAME-0, NAME-1, …. A flow that names NAME
+        /// becomes a flow for each of them. Default: one UE, called NAME.
         "count" = Shape::Integer { min: 1, max: MAX_UES }, Optional;
-        /// Cell that serves it; without it the one received strongest at the start.
+        /// Cell that serves the UE at the start. Default: the cell received with the most power.
         "cell" = Shape::Reference, Optional;
-        /// Cells on other carriers, of the technology of `cell`, whose downlink carries its bearers too (carrier
-        /// aggregation). Under mobility management those that it begins with.
+        /// Cells on other carriers whose downlink also carries the UE's bearers (carrier
+        /// aggregation). Their technology is that of `cell`. Under mobility management the UE
+        /// starts with them, and they may change.
         "secondary-cells" = Shape::List(&Shape::Reference), Optional;
-        /// Most secondary cells that it has under mobility management, of those that its cell offers; without it as many as
-        /// `secondary-cells` names.
+        /// Largest number of secondary cells under mobility management. Default: the number of
+        /// cells in `secondary-cells`.
         max_secondary_cells: Option<u32> =
             Shape::Integer { min: 1, max: MOST_SECONDARY_CELLS as u64 }, Optional;
-        /// Cell of another base station, or of the same, that serves it beside `cell`: the primary cell of the
-        /// secondary cell group of dual connectivity (PSCell, TS 37.340 clause 3.1). Bearers with a `split` use both.
+        /// Second serving cell beside `cell`: the primary cell of the secondary cell group in dual
+        /// connectivity (PSCell, TS 37.340 clause 3.1). Bearers with a `split` use both cells.
         "pscell" = Shape::Reference, Optional;
-        /// From the data that a secondary cell is activated for to the first block that it can carry (TS 36.133
-        /// clause 7.7.2, TS 38.133 clause 8.3.2); 24 ms without it.
+        /// Time from the arrival of data that activates a secondary cell to the first block that
+        /// the cell can carry (TS 36.133 clause 7.7.2, TS 38.133 clause 8.3.2). Default: 24 ms.
         secondary_activation: Option<Span> = TIME, Optional;
-        /// Time without data after which a secondary cell is deactivated (sCellDeactivationTimer); never without
-        /// it.
+        /// Time without data after which a secondary cell is deactivated (sCellDeactivationTimer).
+        /// Default: never.
         secondary_deactivation: Option<Span> = POSITIVE_TIME, Optional;
-        /// Whether secondary cells carry its uplink too. It divides its power evenly among all of them then. Without
-        /// it the uplink is that of `cell` alone.
+        /// True if secondary cells also carry the UE's uplink. The UE then divides its power evenly
+        /// among all cells. Default: false, so that `cell` alone carries the uplink.
         secondary_uplink: Option<bool> = Shape::Bool, Optional;
-        /// Where it starts: east and north.
+        /// Position of the UE at the start: east and north.
         "position" = POSITION, Default("[\"0 m\", \"0 m\"]");
-        /// Each starts at a place drawn uniformly from the disc of this radius around `position`.
+        /// Radius of a disc around `position`. Each UE of the table starts at a place drawn
+        /// uniformly from the disc.
         "spread" = Shape::Quantity(Dimension::Length, Range::closed(0.0, 1e6)), Optional;
-        /// Each starts at a place drawn uniformly from this area.
+        /// Area from which each UE of the table draws its place at the start, uniformly.
         "drop" = Shape::Variants(DROPS), Optional;
-        /// This many UEs on a square kilometre of the area of `drop`, instead of a `count`.
+        /// Number of UEs per square kilometre in the area of `drop`, in place of a `count`.
         "density" = Shape::Number(Range::positive(1e12)), Optional;
-        /// Which of those in `drop` are in buildings; outdoors all without it.
+        /// Share of the UEs of a `drop` that are in buildings, and their floors and walls. Default:
+        /// all are outdoors.
         "indoor" = Shape::Table(INDOOR), Optional;
-        /// Each of those in `drop` goes straight on at this speed, in a direction drawn for it, or along
-        /// the road, either way.
+        /// Speed of each UE of a `drop`. Each goes straight on in a direction that it draws, or
+        /// along the road either way.
         "speed" = SPEED, Optional;
-        /// Height of its antenna above ground.
+        /// Height of the UE's antenna above ground.
         "height" = HEIGHT, Default("\"1.5 m\"");
-        /// How it moves.
+        /// Mobility model of the UE.
         "mobility" = Shape::Named { kind: "mobility", tag: "model" }, FirstOfKind;
-        /// Places it passes in turn, instead of a `mobility` model; it rests at the last.
+        /// Places that the UE passes in order, in place of a `mobility` model. It stays at the last
+        /// one.
         "waypoints" = Shape::List(&Shape::Table(Waypoint::KEYS)), Optional;
-        /// A movement trace it follows, instead of a `mobility` model.
+        /// Movement trace that the UE follows, in place of a `mobility` model.
         "trace" = Shape::Table(MovementTrace::KEYS), Optional;
-        /// A group of vehicles on which it is, instead of a `mobility` model: with a `count` one on each of
-        /// as many vehicles. `position` and `height` are then those of the vehicle's antenna.
+        /// Group of vehicles on one of which the UE rides, in place of a `mobility` model. With a
+        /// `count` there is one UE on each of as many vehicles. `position` and `height` are then
+        /// those of the vehicle's antenna.
         "vehicles" = Shape::Reference, Optional;
-        /// Number of the vehicle in its group, or of the first of several. In a group on a road the first
-        /// few are any; those of a trace are in the order of their names.
+        /// Number of the UE's vehicle in its group, or of the first one for several UEs. On a road
+        /// the vehicles have no order. In a trace they are in the order of their names.
         "vehicle" = Shape::Integer { min: 0, max: 99_999 }, Optional;
-        /// Most power it transmits (power class 3, TS 36.101 and 38.101-1).
+        /// Maximum transmit power (power class 3, TS 36.101 and TS 38.101-1).
         tx_power: Dbm = POWER, UE;
-        /// Noise figure of its receiver (TR 36.942).
+        /// Noise figure of the UE's receiver (TR 36.942).
         noise_figure: Decibel = NOISE_FIGURE, UE;
-        /// What stands between it and base stations outdoors (TR 38.901 clause 7.4.3): walls of low or
-        /// high loss, the `single` wall of 20 dB with the way behind it of the model below 6 GHz, a car,
-        /// or this loss.
+        /// Penetration loss between the UE and base stations outdoors (TR 38.901 clause 7.4.3).
+        /// `low-loss` and `high-loss` are walls. `single` is the model for frequencies below 6 GHz:
+        /// a wall of 20 dB and the distance behind it. `car` is a car's body. A ratio is the loss
+        /// itself.
         penetration: Penetration = PENETRATION, Default("\"none\"");
-        /// A given SINR of the downlink, with `uplink-sinr`, instead of what the channel makes.
+        /// Given SINR of the downlink, in place of the channel's. It needs `uplink-sinr`.
         "downlink-sinr" = SINR, Optional;
-        /// A given SINR of the uplink.
+        /// Given SINR of the uplink, in place of the channel's. It needs `downlink-sinr`.
         "uplink-sinr" = SINR, Optional;
-        /// RLC mode of its bearer, with timers and buffer.
+        /// RLC mode of the UE's default bearer, with timers and buffer.
         rlc: Named = RLC, FirstOfKind;
-        /// PDCP of its bearer.
+        /// PDCP of the UE's default bearer.
         pdcp: Named = PDCP, FirstOfKind;
-        /// Splits its bearer between `cell` and `pscell`.
+        /// Split of the default bearer between `cell` and `pscell`. Default: no split.
         split: Option<Split> = Shape::Table(Split::KEYS), Optional;
-        /// Makes it idle or inactive when nothing comes for long; without the key it is always connected.
+        /// RRC states: the connection is released after a time without data. Default: the UE is
+        /// always connected.
         rrc_states: Option<RrcStates> = Shape::Table(RrcStates::KEYS), Optional;
-        /// It is idle at the start and begins to attach then, with `[mobility-management]`: it selects a cell, contends
-        /// for it, and gets its bearers after the messages of registration and security. Without the key it is connected
-        /// from the start.
+        /// Time at which an idle UE begins to attach, under `[mobility-management]`: it selects a
+        /// cell, performs random access with contention, registers, and gets its bearers. Default:
+        /// the UE is connected from the start.
         attach_at: Option<Span> = TIME, Optional;
-        /// Each of these UEs begins so much later, drawn uniformly up to this.
+        /// Largest additional delay before a UE of a `count` begins to attach. Each UE draws its
+        /// own, uniformly from zero to this value.
         attach_within: Option<Span> = TIME, Optional;
-        /// Data radio bearers beside the default one, by name. A flow takes one if its `route`
-        /// names UE/NAME.
+        /// Further data radio bearers by name. A flow uses one if its `route` names UE/NAME.
         "drb" = Shape::Map(Drb::KEYS), Optional;
     }
 }
@@ -282,60 +294,63 @@ table! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct Drb {
         own {
-            /// Its name in the file; routes name it as UE/NAME.
+            /// Name of the bearer in the file. Routes name it as UE/NAME.
             name: String,
         }
-        /// RLC mode, with timers and buffer.
+        /// RLC mode of the bearer, with timers and buffer.
         rlc: Named = RLC, FirstOfKind;
-        /// Its PDCP.
+        /// PDCP of the bearer.
         pdcp: Named = PDCP, FirstOfKind;
-        /// Splits it between the UE's `cell` and `pscell`.
+        /// Split of the bearer between the UE's `cell` and `pscell`. Default: no split.
         split: Option<Split> = Shape::Table(Split::KEYS), Optional;
-        /// Priority of its logical channel: 1 is served first. The default bearer has the default.
+        /// Priority of the bearer's logical channel. 1 is served first. The UE's default bearer has
+        /// the default value.
         priority: u8 = Shape::Integer { min: 1, max: 16 }, LOGICAL_CHANNEL;
-        /// Rate up to which each channel is served before the rest goes to the higher priorities
-        /// (prioritisedBitRate); without it a channel takes all it can in its turn.
+        /// Prioritised bit rate of the bearer's logical channel (prioritisedBitRate). Channels are
+        /// first served up to this rate in the order of priority. The rest of a block then goes to
+        /// the channels in the same order. Default: no limit, so a channel takes all it can in its
+        /// turn.
         prioritised_bit_rate: Option<Rate> = RATE, Optional;
-        /// How long an unused prioritised rate adds up (bucketSizeDuration).
+        /// Time over which an unused prioritised bit rate adds up (bucketSizeDuration).
         bucket_size_duration: Span = POSITIVE_TIME, LOGICAL_CHANNEL;
     }
 }
 
-/// A data radio bearer with the UE that has it.
+/// A data radio bearer with its UE.
 #[derive(Debug, Clone, Copy)]
 pub struct Bearer<'a> {
-    /// The UE, an index into [`Scenario::ues`](super::Scenario::ues).
+    /// Index of the UE in [`Scenario::ues`](super::Scenario::ues).
     pub ue: usize,
     /// The UE itself.
     pub described: &'a Ue,
-    /// Which of its further bearers; none for the default one.
+    /// The further bearer, or none for the default one.
     pub drb: Option<&'a Drb>,
 }
 
 impl Bearer<'_> {
-    /// Its name: its UE's, or UE/NAME.
+    /// Returns the bearer's name: that of its UE, or UE/NAME.
     pub fn name(&self) -> String {
         match self.drb {
             None => self.described.name.clone(),
             Some(drb) => format!("{}/{}", self.described.name, drb.name),
         }
     }
-    /// Its RLC mode; of the catalog's kind "rlc".
+    /// Returns the RLC mode, of the catalog's kind "rlc".
     pub fn rlc(&self) -> &Named {
         self.drb.map_or(&self.described.rlc, |drb| &drb.rlc)
     }
-    /// Its PDCP; of the catalog's kind "pdcp".
+    /// Returns the PDCP, of the catalog's kind "pdcp".
     pub fn pdcp(&self) -> &Named {
         self.drb.map_or(&self.described.pdcp, |drb| &drb.pdcp)
     }
-    /// How it is split, if it is.
+    /// Returns the split of the bearer, if it has one.
     pub fn split(&self) -> Option<&Split> {
         let split = self.drb.map_or(&self.described.split, |drb| &drb.split);
         split.as_ref()
     }
 }
 
-/// The bearers of UEs: the default one of each, then the further ones.
+/// Returns the bearers of UEs: the default one of each, then the further ones.
 pub(crate) fn bearers(ues: &[Ue]) -> impl Iterator<Item = Bearer<'_>> {
     let numbered = || ues.iter().enumerate();
     let defaults = numbered().map(|(ue, described)| Bearer {
@@ -357,13 +372,13 @@ pub(crate) fn bearers(ues: &[Ue]) -> impl Iterator<Item = Bearer<'_>> {
 /// Penetration loss between a UE and base stations outdoors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Penetration {
-    /// Nothing.
+    /// No loss.
     None,
     /// Walls of low loss.
     LowLoss,
     /// Walls of high loss.
     HighLoss,
-    /// The wall of 20 dB of the model below 6 GHz, and the way behind it.
+    /// A wall of 20 dB and the distance behind it, by the model for frequencies below 6 GHz.
     Single,
     /// A car.
     Car,
@@ -402,111 +417,114 @@ impl KeyValue for Penetration {
     }
 }
 
-/// How a UE moves.
+/// The movement of a UE.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Movement {
-    /// By a model; of the catalog's kind "mobility".
+    /// Movement by a model of the catalog's kind "mobility".
     Model(Named),
-    /// Past these places in turn.
+    /// Past these places in order.
     Waypoints(Vec<Waypoint>),
-    /// As a trace file says, from where it says.
+    /// Movement by a trace file, which also gives the start.
     Trace(MovementTrace),
-    /// On a vehicle: of this group, an index into
-    /// [`Scenario::vehicles`](super::Scenario::vehicles), the one of this number.
+    /// On a vehicle of a group.
     Vehicle {
-        /// The group.
+        /// Index of the group in [`Scenario::vehicles`](super::Scenario::vehicles).
         group: usize,
-        /// The vehicle in it.
+        /// Number of the vehicle in its group.
         number: u32,
     },
 }
 
 table! {
-    /// A place to pass.
+    /// A place that a UE passes.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Waypoint {
         own {
             /// East and north.
             place: (Meters, Meters),
         }
-        /// The place: east and north.
+        /// Place to pass: east and north.
         "position" = POSITION, Required;
-        /// Speed on the way to it.
+        /// Speed on the way to the place.
         speed: f64 = SPEED, Required;
-        /// How long to stay there.
+        /// Time for which the UE stays at the place.
         pause: Span = TIME, Default("\"0 s\"");
     }
 }
 
 table! {
-    /// One node of a movement trace; `mobility` parses the file.
+    /// A node of a movement trace. `mobility` parses the file.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct MovementTrace {
         own {}
-        /// The trace file, relative to the scenario file.
+        /// Path of the trace file, relative to the scenario file.
         file: File =
             Shape::File("a movement trace, relative to the scenario file"), Required;
-        /// Its format.
+        /// Format of the trace file.
         format: MovementFormat = MovementFormat::SHAPE, Required;
-        /// Number of the node or id of the vehicle in the file.
+        /// Number of the node, or id of the vehicle, in the trace file.
         id: String = Shape::Text, Required;
     }
 }
 
 words! {
-    /// Format of a movement trace.
+    /// The format of a movement trace.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum MovementFormat {
         /// Commands of ns-2's `setdest`.
         Ns2 = "ns-2",
-        /// Floating car data of SUMO, written by --fcd-output.
+        /// Floating car data of SUMO in XML, written with --fcd-output.
         SumoFcd = "sumo-fcd",
-        /// The same as a table, which SUMO writes to a file that ends in .csv.
+        /// Floating car data of SUMO as a table, which SUMO writes to a file that ends in .csv.
         SumoCsv = "sumo-csv",
         /// Movements of BonnMotion, unpacked.
         BonnMotion = "bonnmotion",
-        /// A SUMO configuration, of vehicles: SUMO is run, and what it wrote is kept.
+        /// A SUMO configuration, for vehicles alone. fadeout runs SUMO and keeps its output.
         Sumo = "sumo",
-        /// Floating car data of SUMO in Parquet, of vehicles.
+        /// Floating car data of SUMO in Parquet, for vehicles alone.
         SumoParquet = "sumo-parquet",
     }
 }
 
 table! {
-    /// A building that cuts lines of sight.
+    /// A building that obstructs lines of sight.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Building {
         own {
-            /// Its name in the file.
+            /// Name of the building in the file.
             name: String,
-            /// South-west corner of its footprint, in metres.
+            /// South-west corner of the footprint, in metres.
             low: (f64, f64),
-            /// North-east corner.
+            /// North-east corner of the footprint, in metres.
             high: (f64, f64),
-            /// Rings of its walls, each closed from its last place to its first; none of a rectangle.
+            /// Rings of walls, each closed from its last place to its first. Empty for a rectangle.
             outline: Vec<Vec<(f64, f64)>>,
         }
-        /// A corner of its footprint: east and north. Walls stand along the axes.
+        /// A corner of the building's footprint: east and north. The walls lie along the axes.
         "corner" = POSITION, Required;
-        /// The corner opposite.
+        /// Corner of the footprint opposite to `corner`: east and north.
         "opposite" = POSITION, Required;
-        /// Its walls in place of those of the rectangle, which is then only around it: the places of its outer
-        /// wall, and of those of its courtyards.
+        /// Walls in place of the rectangle's: the places of the outer wall, then those of each
+        /// courtyard. The rectangle is then only their bounding box.
         "outline" = Shape::List(&Shape::List(&POSITION)), Optional;
-        /// Height of its roof.
+        /// Height of the roof.
         height: Meters = LENGTH, Required;
-        /// Height of its underside above ground, of a part that stands on others or on pillars.
+        /// Height of the underside above ground, for a part of a building that stands on other
+        /// parts or on pillars.
         base: Meters = LENGTH_OR_ZERO, Default("\"0 m\"");
-        /// Whether it is foliage: what a line loses within it counts by the metre, and its edges not at all.
+        /// True for foliage: it costs a loss for each metre of a path within it, and its edges do
+        /// not diffract.
         foliage: bool = Shape::Bool, Default("false");
-        /// An OpenStreetMap extract (.osm, or .osm.pbf), relative to the scenario file, whose buildings
-        /// `fadeout` and its Python package put in place of this table: NAME, NAME-1, NAME-2, …
+        /// Path of an OpenStreetMap extract (.osm or .osm.pbf), relative to the scenario file. The
+        /// command `fadeout` and the Python package replace this table by the extract's buildings,
+        /// called NAME, NAME-1, NAME-2, ….
         "file" = Shape::Text, Optional;
-        /// Latitude and longitude that are at 0 m, 0 m; without it the middle of the extract.
+        /// Latitude and longitude of the point at 0 m, 0 m. Default: the middle of the extract.
         "origin" = Shape::Pair(&DEGREES, &DEGREES), Optional;
-        /// Height of buildings of a file that have neither a height nor levels.
+        /// Height of the buildings in a `file` that give neither a height nor levels. Default: 10
+        /// m.
         "default-height" = LENGTH, Optional;
-        /// Height of a level of buildings of a file.
+        /// Height of a level of the buildings in a `file`. Default: 3 m.
         "level-height" = LENGTH, Optional;
     }
 }

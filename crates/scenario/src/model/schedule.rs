@@ -9,49 +9,51 @@ use crate::table::{KeyValue, variants};
 use fadeout_core::{Span, Time};
 use serde_json::{Value, json};
 
-/// Most interruptions of one link in a run, on average.
+/// Largest mean number of interruptions of one link in a run.
 const MOST_CYCLES: u64 = 500_000;
 
 pub(super) const SCHEDULE: Shape = Shape::Variants(Schedule::VARIANTS);
 
 variants! {
-    /// When something recurs: a blockage, or the off times of a link.
+    /// The times of a recurring state: a blockage, or the off times of a link.
     #[derive(Debug, Clone, PartialEq)]
     pub enum Schedule {
         alone {}
         check = Schedule::bearable;
-        /// Periodic: from phase + k * period, for `duration` each, k = 0, 1, 2, …
+        /// Periodic intervals: interval k starts at phase + k × period and lasts for `duration`,
+        /// for k = 0, 1, 2, ….
         Periodic as "period" {
-            /// Distance between two starts.
+            /// Time between the starts of two intervals.
             period: Span = OUTAGE, Required;
-            /// Length of each; less than the period.
+            /// Length of each interval, less than the period.
             duration: Span = OUTAGE, Required;
-            /// Start of the first, less than the period; "random" draws it uniformly. Without it the
-            /// first ends with the first period.
+            /// Start of the first interval, less than the period. "random" draws it uniformly.
+            /// Default: the first interval ends at the end of the first period.
             phase: Phase = Shape::AnyOf(&[TIME, Shape::Word("random")]), Optional;
         }
         /// Listed intervals.
         Scripted as "intervals" {
-            /// Start and end of each, in order and disjoint.
+            /// Start and end of each interval. Intervals are in order and do not overlap.
             intervals: Vec<(Time, Time)> =
                 Shape::List(&Shape::Pair(&TIME, &POSITIVE_TIME)), Required;
         }
-        /// Alternating exponential lengths, stationary from the start.
+        /// Alternating clear and blocked intervals with exponential lengths, in the steady state
+        /// from the start.
         Exponential as "mean-clear" {
-            /// Mean length of a clear time.
+            /// Mean length of a clear interval.
             mean_clear: Span = OUTAGE, Required;
-            /// Mean length of a blocked time.
+            /// Mean length of a blocked interval.
             mean_blocked: Span = OUTAGE, Required;
         }
     }
 }
 
-/// Start of the first period.
+/// The start of the first period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// This long after the start of the run; less than the period.
+    /// This long after the start of the run, and less than the period.
     Fixed(Span),
-    /// Drawn uniformly from `[0, period)` under the run's seed.
+    /// Drawn uniformly from `[0, period)` with the run's seed.
     Random,
 }
 
@@ -62,7 +64,7 @@ impl KeyValue for Phase {
             _ => Span::of(item, builder).map(Phase::Fixed),
         }
     }
-    /// Without it, what the keys beside it make.
+    /// Reads the schedule. Without the key, it is made from the keys beside it.
     fn read(fields: &Fields, name: &str, builder: &mut Builder<'_, '_>) -> Option<Self> {
         if let Some(item) = fields.item(name) {
             return Self::of(item, builder);

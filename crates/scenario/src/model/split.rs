@@ -13,44 +13,52 @@ use serde_json::Value;
 const SIZE_OR_ZERO: Shape = Shape::Quantity(Dimension::Size, Range::closed(0.0, 1e12));
 
 table! {
-    /// The legs of a bearer beside that of the `cell` of its UE, whose base station hosts PDCP: one in the `pscell`, of a
-    /// split bearer (TS 37.340 clause 4.2.2), and those over `carriers` (TS 38.300 clause 16.1.3). Links carry what the two
-    /// base stations send each other.
+    /// Further legs of a bearer, beside the one of the UE's `cell`, whose base station hosts PDCP.
+    /// One leg is in the `pscell` (split bearer, TS 37.340 clause 4.2.2). Others are over
+    /// `carriers` (TS 38.300 clause 16.1.3). Links carry the messages and data between the two base
+    /// stations.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Split {
         own {}
         check = Split::with_room_for_statuses;
-        /// The leg that is used while less waits than the thresholds say (primaryPath, TS 38.331 clause 6.3.2); the
-        /// other one while it has failed.
+        /// Leg that carries all data while less waits than the thresholds (primaryPath, TS 38.331
+        /// clause 6.3.2). While this leg has failed, the other one does.
         primary_path: SplitPath = SplitPath::SHAPE, Default("\"master\"");
-        /// Bytes that have to wait at the UE for it to use the other leg too (TS 38.323 clause 5.2.1), one of the
-        /// values of TS 38.331 clause 6.3.2; never without it.
+        /// Amount of waiting data from which the UE also uses the other leg (TS 38.323 clause
+        /// 5.2.1). It is one of the values of TS 38.331 clause 6.3.2. Default: infinite, so that
+        /// the UE never uses it.
         ul_data_split_threshold: Option<Bytes> = SIZE_OR_ZERO, Optional;
-        /// The same at the base station, whose choice it is.
+        /// Amount of waiting data from which the base station also uses the other leg. The standard
+        /// leaves this to the base station.
         downlink_threshold: Bytes = SIZE_OR_ZERO, Default("\"0 B\"");
-        /// Directions in which each packet goes to all legs (pdcp-Duplication, TS 38.323 clause 5.11); what one has
-        /// confirmed the others discard. Thresholds mean nothing there.
+        /// Directions in which PDCP sends each packet on all legs (pdcp-Duplication, TS 38.323
+        /// clause 5.11). When one leg has confirmed a packet, the others discard it. The thresholds
+        /// have no effect there. Default: none.
         duplication: Option<Duplication> = Duplication::SHAPE, Optional;
-        /// Secondary cells of the UE that are legs of their own with `duplication`: RLC is kept to each of them
-        /// (allowedServingCells, TS 38.331 clause 6.3.2), and to `cell` and the other ones on the first leg. With the
-        /// `pscell` there are four legs at most (moreThanTwoRLC).
+        /// Secondary cells of the UE that are legs of their own with `duplication`. The RLC entity
+        /// of such a leg uses its cell alone (allowedServingCells, TS 38.331 clause 6.3.2). `cell`
+        /// and the other secondary cells carry the first leg. With the `pscell` there are at most
+        /// four legs (moreThanTwoRLC). Default: none.
         carriers: Vec<String> = Shape::List(&Shape::Reference), Optional;
-        /// When copies go to other legs than all: the UE hears of it by a MAC control element (TS 38.321 clauses 5.10,
-        /// 6.1.3.11 and 6.1.3.32), the base station's own copies change at once.
+        /// Changes of the legs that carry copies, over time. The UE learns of a change by a MAC
+        /// control element (TS 38.321 clauses 5.10, 6.1.3.11 and 6.1.3.32). The base station
+        /// applies it at once. Default: all legs carry copies.
         duplication_changes: Vec<DuplicationChange> =
             Shape::List(&Shape::Table(DuplicationChange::KEYS)), Optional;
-        /// Which leg takes a downlink packet that both may have: the choice of the base station with PDCP.
+        /// Rule by which the base station with PDCP chooses the leg of a downlink packet that both
+        /// legs could take.
         leg_choice: LegChoice = LegChoice::SHAPE, Default("\"expected-delay\"");
-        /// Desired buffer size of the secondary node (TS 38.425 clause 5.4.2.1): what is sent to it and not yet
-        /// delivered. Without it that is what it has delivered of late within `buffer-time`.
+        /// Desired buffer size of the secondary node (TS 38.425 clause 5.4.2.1): data sent to it
+        /// and not yet delivered. Default: the data that it recently delivered in `buffer-time`.
         desired_buffer: Option<Bytes> = SIZE, Optional;
-        /// It has to be longer than from a frame to the status that says that it was delivered.
+        /// Time whose recently delivered data are the desired buffer size. It must be longer than
+        /// the time from a frame to the status that reports its delivery.
         buffer_time: Span = POSITIVE_TIME, Default("\"60 ms\"");
-        /// Desired buffer size of a node that has delivered little.
+        /// Smallest desired buffer size, used for a node that has delivered little.
         least_buffer: Bytes = SIZE, Default("\"50 kB\"");
-        /// Least time between two delivery statuses.
+        /// Smallest time between two delivery statuses of the secondary node.
         status_period: Span = POSITIVE_TIME, Default("\"5 ms\"");
-        /// The base station with PDCP asks for a status when it has heard none for so long.
+        /// Time without a delivery status after which the base station with PDCP requests one.
         poll_after: Span = TIME, Default("\"100 ms\"");
     }
 }
@@ -58,14 +66,14 @@ table! {
 nested!(Split, DuplicationChange);
 
 table! {
-    /// To which legs copies go from a time on.
+    /// A change of the legs that carry copies.
     #[derive(Debug, Clone, PartialEq)]
     pub struct DuplicationChange {
         own {}
-        /// When the base station decides it.
+        /// Time at which the base station decides on the change.
         at: Time = TIME, Required;
-        /// The cells of the legs that have copies beside that of the primary path: `pscell`, or one of `carriers`. Without it
-        /// duplication is deactivated.
+        /// Cells of the legs that carry copies beside the leg of the primary path: `pscell` or some
+        /// of `carriers`. Default: duplication is deactivated.
         legs: Vec<String> = Shape::List(&Shape::Reference), Optional;
     }
 }
@@ -106,8 +114,8 @@ impl Split {
     ) -> Option<Self> {
         if self.poll_after <= self.status_period {
             let place = fields.place_of("poll-after");
-            let message = "a poll before a status is due";
-            builder.mistake(place, message, "more than `status-period`");
+            let message = "`poll-after` is not longer than `status-period`";
+            builder.mistake(place, message, "a time longer than `status-period`");
             return None;
         }
         Some(self)
@@ -115,28 +123,29 @@ impl Split {
 }
 
 words! {
-    /// Directions in which PDCP duplicates.
+    /// The directions in which PDCP duplicates.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Duplication {
-        /// from the base stations to the UE
+        /// From the base stations to the UE.
         Downlink = "downlink",
-        /// from the UE
+        /// From the UE to the base stations.
         Uplink = "uplink",
-        /// both
+        /// Both directions.
         Both = "both",
     }
 }
 
 words! {
-    /// Which leg takes a packet.
+    /// The rule that chooses the leg of a packet.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum LegChoice {
-        /// that over which it is expected to arrive first, by what waits for each, the rates at which the cells serve it
-        /// and the time that the links take
+        /// The leg over which the packet is expected to arrive first. The estimate uses the data
+        /// that waits for each leg, the rates at which the cells serve it, and the delay of the
+        /// links.
         ExpectedDelay = "expected-delay",
-        /// the secondary one, as long as its node asks for more
+        /// The secondary leg, as long as its node asks for more data.
         Demand = "demand",
-        /// as many bytes to each
+        /// The same number of bytes for each leg.
         Turns = "turns",
     }
 }
@@ -145,9 +154,9 @@ words! {
     /// A leg of a split bearer.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum SplitPath {
-        /// that of the `cell`
+        /// The leg of the UE's `cell`.
         Master = "master",
-        /// that of the `pscell`
+        /// The leg of the UE's `pscell`.
         Secondary = "secondary",
     }
 }

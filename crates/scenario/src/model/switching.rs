@@ -6,25 +6,27 @@ use crate::table::words;
 use fadeout_core::Span;
 
 words! {
-    /// What a UE does about candidates ahead of the command of MAC.
+    /// Actions of a UE toward candidate cells ahead of the MAC command.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum EarlySynchronisation {
-        /// it measures them
+        /// The UE measures the candidates.
         None = "none",
-        /// it is in sync with their downlink too (early activation of TCI states)
+        /// The UE also synchronises with the downlink of the candidates (early activation of TCI
+        /// states).
         Downlink = "downlink",
-        /// the network also has their timing advance, from a preamble that it ordered: random access is skipped
+        /// The network also knows the timing advance, from a preamble that it ordered. The UE then
+        /// skips random access.
         Both = "both",
     }
 }
 
 words! {
-    /// The timing advance in a target that is entered without random access.
+    /// The timing advance in a target that the UE enters without random access.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum TargetAdvance {
-        /// none, for small cells (*ta0*, *zero*)
+        /// Zero, for small cells (*ta0*, *zero*).
         Zero = "zero",
-        /// that of the source, for cells at one place (*mcg-PTAG*, *source*)
+        /// The timing advance of the source, for cells at one place (*mcg-PTAG*, *source*).
         Source = "source",
     }
 }
@@ -58,22 +60,22 @@ impl MobilityManagement {
             interval.is_some_and(|interval| interval < least)
         };
         if let Some(&(key, _)) = given {
-            let message = "a part of L1/L2-triggered mobility, but MAC switches nobody";
-            Some((key, message, "`procedure = \"ltm\"`, or without it"))
+            let message = "this key has an effect only with `procedure = \"ltm\"`";
+            Some((key, message, "`procedure = \"ltm\"`, or no such key"))
         } else if self.rach_less.is_some() && !is_plain {
-            let message = "random access is skipped after a command of RRC alone";
+            let message = "`rach-less` has an effect only with `procedure = \"plain\"`";
             let expected =
-                "`procedure = \"plain\"`; with \"ltm\" `early-synchronisation = \"both\"` skips it";
+                "`procedure = \"plain\"`, or `early-synchronisation = \"both\"` with \"ltm\"";
             Some(("rach-less", message, expected))
         } else if self.rach_less_grant_interval.is_some() && self.rach_less.is_none() {
-            let message = "a grant in place of random access, but that is not skipped";
+            let message = "this key has an effect only with `rach-less`";
             Some((
                 "rach-less-grant-interval",
                 message,
-                "`rach-less`, or without it",
+                "`rach-less`, or no such key",
             ))
         } else if is_short(Span::from_micros(125)) {
-            let message = "uplink grants that come faster than slots";
+            let message = "uplink grants that are closer together than slots";
             let expected = "\"125 us\" or more, such as LTE's \"2 ms\", \"5 ms\" or \"10 ms\"";
             Some(("rach-less-grant-interval", message, expected))
         } else {
@@ -87,18 +89,18 @@ impl MobilityManagement {
     pub(super) fn misfit_of_ltm(&self) -> Option<Misfit> {
         let is_other = |kind| matches!(kind, EventKind::B1 | EventKind::B2);
         if self.data != HandoverData::Forwarding {
-            let message = "cells of one node, between which nothing is forwarded or sent twice";
+            let message = "LTM among cells of one node, where data is neither dropped nor bicast";
             return Some(("data", message, "\"forwarding\" with `procedure = \"ltm\"`"));
         }
         if !self.preparation.is_direct() {
-            let message = "candidates by way of the core, but all are of one node";
+            let message = "LTM by way of the core network, but all cells belong to one node";
             return Some(("preparation", message, "\"xn\" with `procedure = \"ltm\"`"));
         }
         let has_other = self.events.iter().any(|event| is_other(event.kind));
         has_other.then_some((
             "events",
-            "events b1 and b2, but candidates are of NR",
-            "others, or `procedure = \"plain\"`",
+            "events b1 and b2 with LTM, whose candidates are NR cells",
+            "other events, or `procedure = \"plain\"`",
         ))
     }
 }

@@ -27,39 +27,42 @@ const DEGREES: Shape = Shape::Number(Range::closed(-180.0, 180.0));
 const PULL: Shape = Shape::Number(Range::closed(0.1, 20.0));
 
 table! {
-    /// Vehicles that drive on a road, or as a trace says. They stand in the way of radio waves, and UEs
-    /// may be on them.
+    /// A group of vehicles that drive on a road, or follow a trace. They obstruct radio paths, and
+    /// UEs may ride on them.
     #[derive(Debug, Clone, PartialEq)]
     pub struct VehicleGroup {
         own {
-            /// Its name in the file.
+            /// Name of the group in the file.
             name: String,
         }
         check = VehicleGroup::with_speed;
-        /// Where they drive.
+        /// Road of the vehicles, or their trace.
         road: Road = Shape::Variants(Road::VARIANTS), Required;
-        /// How many there are on a road, at places as likely as any without overlap; without it as many
-        /// as the gaps make.
+        /// Number of vehicles on the road. Their places are drawn uniformly without overlap.
+        /// Default: the number that follows from `gaps`.
         number: Option<u32> = Shape::Integer { min: 1, max: 100_000 }, Optional;
-        /// Distances of vehicles on a lane at the start, where no `number` is given.
+        /// Distribution of the distances between vehicles on a lane at the start. It has no effect
+        /// with a `number`.
         gaps: GapRule = Shape::Choice(GapRule::WORDS), Default("\"tr-37.885\"");
-        /// Their types, of which each draws its own by `share`. In a trace they are the types of the
-        /// file, by name; a type that is not here is as the first.
+        /// Types of the vehicles. On a road each vehicle draws its type by `share`. In a trace a
+        /// vehicle has the type of that name, or the first one if the name is unknown.
         types: Vec<VehicleType> =
             Shape::List(&Shape::Table(VehicleType::KEYS)), Default("[{ length = \"5 m\" }]");
-        /// How they heed the vehicle ahead.
+        /// Car-following model: the reaction of drivers to the vehicle ahead.
         following: CarFollowing = Shape::Choice(CarFollowing::WORDS), DRIVING;
-        /// Headway that drivers want, or their reaction time in Krauss's model.
+        /// Time headway that drivers keep, or the reaction time in Krauss's model.
         headway: Span = POSITIVE_TIME, DRIVING;
-        /// Gap at which they stand.
+        /// Distance between two vehicles that stand.
         min_gap: Meters = LENGTH_OR_ZERO, DRIVING;
-        /// How imperfect drivers are in Krauss's model.
+        /// Imperfection of drivers in Krauss's model, from 0 to 1 (`sigma` in SUMO).
         dawdling: f64 = PROBABILITY, DRIVING;
-        /// Relative standard deviation of the speeds that drivers want, where they heed each other.
+        /// Standard deviation of the speeds that drivers want, as a share of the lane's speed. It
+        /// needs a car-following model.
         speed_deviation: f64 = PROBABILITY, DRIVING;
-        /// How long they have driven before the run, where they heed each other.
+        /// Time for which the vehicles have driven before the run starts. It needs a car-following
+        /// model.
         warm_up: Span = WARM_UP, Default("\"60 s\"");
-        /// From one decision of a driver to the next; they move straight in between.
+        /// Time between two decisions of a driver. Between them vehicles move in straight lines.
         step: Span = Shape::Quantity(Dimension::Time, Range::closed(1e7, 1e9)), Default("\"100 ms\"");
     }
 }
@@ -69,7 +72,11 @@ impl VehicleGroup {
         let total: f64 = self.types.iter().map(|one| one.share).sum();
         if total <= 0.0 {
             let message = "vehicle types whose shares are all zero";
-            builder.mistake(fields.place_of("types"), message, "one above zero");
+            builder.mistake(
+                fields.place_of("types"),
+                message,
+                "at least one share above zero",
+            );
             return None;
         }
         let (is_trace, is_grid) = match self.road {
@@ -78,20 +85,25 @@ impl VehicleGroup {
             Road::Motorway { .. } => (false, false),
         };
         if is_grid && self.following == CarFollowing::None {
-            let message = "vehicles on streets with crossings that do not heed each other";
+            let message = "vehicles on streets with crossings, but no car-following model";
             let expected = "`following = \"idm\"` or `\"krauss\"`";
             builder.mistake(fields.place_of("road"), message, expected);
             return None;
         }
         if self.gaps == GapRule::Tr36885 && self.following != CarFollowing::None {
-            let message = "drivers who heed each other, at distances at which vehicles may overlap";
+            let message = "a car-following model, but at the start vehicles may overlap";
             let expected = "`gaps = \"tr-37.885\"` or a `number`";
             builder.mistake(fields.place_of("gaps"), message, expected);
             return None;
         }
         if is_trace && self.number.is_some() {
-            let message = "a `number` of vehicles of a trace";
-            builder.mistake(fields.place_of("number"), message, "all of the trace");
+            let message = "a `number` beside a trace";
+            builder.mistake(
+                fields.place_of("number"),
+                message,
+                "no `number`: all vehicles of a \
+                trace take part",
+            );
             return None;
         }
         Some(self)
@@ -99,78 +111,84 @@ impl VehicleGroup {
 }
 
 variants! {
-    /// Where a group of vehicles drives.
+    /// The road or the trace of a group of vehicles.
     #[derive(Debug, Clone, PartialEq)]
     pub enum Road {
         alone {}
         check = Road::with_room;
-        /// A straight motorway. Who leaves it at its end enters it at its beginning.
+        /// A straight motorway. A vehicle that leaves it at its end enters it again at its
+        /// beginning.
         Motorway as "length" {
-            /// Its length.
+            /// Length of the motorway.
             length: Meters = LONG, Required;
-            /// Where the middle of it begins: east and north.
+            /// Position of the middle of the motorway's beginning: east and north.
             start: (Meters, Meters) = POSITION, Default("[\"0 m\", \"0 m\"]");
-            /// Where it leads, counter-clockwise from east.
+            /// Heading of the motorway, counter-clockwise from east.
             heading: f64 =
                 Shape::Quantity(Dimension::Angle, Range::closed(-360.0, 360.0)), Default("\"0 deg\"");
-            /// Speeds of the lanes that lead there, from the outermost on.
+            /// Speeds of the lanes in the direction of the heading, starting with the outermost
+            /// lane.
             lanes: Vec<f64> = Shape::List(&SPEED), Required;
-            /// Speeds of the lanes that lead back; without it there are none.
+            /// Speeds of the lanes in the opposite direction, starting with the outermost lane.
+            /// Default: no such lanes.
             opposite: Vec<f64> = Shape::List(&SPEED), Optional;
             /// Width of a lane (TR 37.885 annex A).
             lane_width: Meters = LANE_WIDTH, Default("\"4 m\"");
-            /// From the innermost lanes of one direction to those of the other.
+            /// Distance between the innermost lanes of the two directions.
             median: Meters = LENGTH_OR_ZERO, Default("\"0 m\"");
         }
-        /// A grid of streets with crossings, on the right-hand side.
+        /// A grid of streets with crossings. Vehicles drive on the right.
         Streets as "pitch" {
-            /// From the middle of a street to that of the next: along x and along y (433 m and 250 m
-            /// in TR 36.885 Table A.1.2-1).
+            /// Distances from the middle of a street to the middle of the next: along x and along
+            /// y. TR 36.885 Table A.1.2-1 has 433 m and 250 m.
             pitch: (Meters, Meters) = Shape::Pair(&LONG, &LONG), Required;
-            /// The south-western crossing: east and north.
+            /// Position of the south-western crossing: east and north.
             corner: (Meters, Meters) = POSITION, Default("[\"0 m\", \"0 m\"]");
-            /// Blocks along x and along y.
+            /// Number of blocks along x and along y.
             blocks: (u32, u32) = Shape::Pair(&BLOCKS, &BLOCKS), Default("[3, 3]");
-            /// Lanes of each direction.
+            /// Number of lanes in each direction.
             lanes_each_way: u32 = Shape::Integer { min: 1, max: 10 }, Default("2");
             /// Width of a lane.
             lane_width: Meters = LANE_WIDTH, Default("\"3.5 m\"");
             /// Width of a sidewalk.
             sidewalk: Meters = LENGTH_OR_ZERO, Default("\"3 m\"");
-            /// Speed limit.
+            /// Speed limit of the streets.
             speed: f64 = MOVING, Default("\"60 km/h\"");
-            /// Speed of those who turn.
+            /// Speed of vehicles that turn at a crossing.
             turn_speed: f64 = MOVING, Default("\"25 km/h\"");
-            /// Probability to turn left or right, each as often, where four streets meet.
+            /// Probability that a vehicle turns at a crossing of four streets. Left and right turns
+            /// are equally likely.
             turn_probability: f64 = PROBABILITY, Default("0.5");
-            /// Length of a cycle of the traffic lights, in which each street has one half; zero without
+            /// Cycle of the traffic lights, half of which is green for each street. Zero means no
             /// lights.
             light_cycle: Span = TIME, Default("\"90 s\"");
-            /// Height of buildings that fill the blocks; without it there are none.
+            /// Height of the buildings that fill the blocks. Default: no buildings.
             roof: Option<Meters> = LENGTH, Optional;
         }
-        /// Streets of a map, on the right-hand side. Nobody leaves them: those from which one does not get to all
-        /// others and back are left out.
+        /// Streets of a map. Vehicles drive on the right and never leave the streets. Streets from
+        /// which not all others can be reached and left again are not used.
         Map as "streets" {
-            /// A table of streets, or an OpenStreetMap extract (.osm, or .osm.pbf) of which `fadeout` and its
-            /// Python package make one; relative to the scenario file.
+            /// Path of a table of streets, or of an OpenStreetMap extract (.osm or .osm.pbf),
+            /// relative to the scenario file. The command `fadeout` and the Python package convert
+            /// an extract.
             streets: File = Shape::File("a table of streets or an OpenStreetMap extract, relative to the scenario file"), Required;
-            /// Latitude and longitude that are at 0 m, 0 m of an extract; without it the middle of its
-            /// buildings, or of its streets where it has none.
+            /// Latitude and longitude of the point at 0 m, 0 m of an extract. Default: the middle
+            /// of its buildings, or of its streets if it has no buildings.
             origin: Option<(f64, f64)> = Shape::Pair(&DEGREES, &DEGREES), Optional;
             /// Width of a lane.
             lane_width: Meters = LANE_WIDTH, Default("\"3.5 m\"");
-            /// Speed of those who turn.
+            /// Speed of vehicles that turn at a crossing.
             turn_speed: f64 = MOVING, Default("\"25 km/h\"");
-            /// Length of a cycle of the traffic lights, in which each street has one half; zero without
+            /// Cycle of the traffic lights, half of which is green for each street. Zero means no
             /// lights.
             light_cycle: Span = TIME, Default("\"90 s\"");
         }
-        /// A trace, of which all vehicles are there. They come and go as it says.
+        /// A trace. All of its vehicles are there, and they come and go as it says.
         Trace as "file" {
-            /// The trace file, relative to the scenario file.
+            /// Path of the trace file, relative to the scenario file.
             file: File = Shape::File("a movement trace, relative to the scenario file"), Required;
-            /// Its format: one of SUMO's. With `sumo` the file is a configuration (.sumocfg).
+            /// Format of the trace file, which must be one of SUMO's. With `sumo` the file is a
+            /// configuration (.sumocfg).
             format: MovementFormat = MovementFormat::SHAPE, Required;
         }
     }
@@ -189,8 +207,8 @@ impl Road {
                 let width = 2.0 * (f64::from(*lanes_each_way) * lane_width.0 + sidewalk.0);
                 let pitch = pitch.0.0.min(pitch.1.0);
                 if pitch < width + 1.0 {
-                    let message = format!("streets {width} m wide every {pitch} m");
-                    let expected = "a pitch above the width of a street";
+                    let message = format!("streets of {width} m, but a pitch of {pitch} m");
+                    let expected = "a pitch larger than the width of a street";
                     builder.mistake(fields.place_of("pitch"), message, expected);
                     return None;
                 }
@@ -198,23 +216,28 @@ impl Road {
             Road::Trace { format, .. } => {
                 if matches!(format, MovementFormat::Sumo | MovementFormat::SumoParquet) {
                     let message = format!(
-                        "a trace of vehicles in the format `{}`, as it is",
+                        "a trace in the format `{}`, which the Rust library cannot read",
                         format.word()
                     );
-                    let expected = "it to be read through `fadeout` or its Python package, which make a table of it";
+                    let expected = "a run by `fadeout` or its Python package, which convert the \
+                        trace";
                     builder.mistake(fields.place_of("format"), message, expected);
                     return None;
                 }
                 if !matches!(format, MovementFormat::SumoFcd | MovementFormat::SumoCsv) {
-                    let message = format!("vehicles of a trace in the format `{}`", format.word());
-                    let expected = "\"sumo\", \"sumo-fcd\", \"sumo-csv\" or \"sumo-parquet\", which have vehicles";
+                    let message = format!(
+                        "a trace in the format `{}`, which has no vehicles",
+                        format.word()
+                    );
+                    let expected = "\"sumo\", \"sumo-fcd\", \"sumo-csv\" or \"sumo-parquet\"";
                     builder.mistake(fields.place_of("format"), message, expected);
                     return None;
                 }
             }
             Road::Map { streets, .. } if is_extract(&streets.path) => {
-                let message = "an OpenStreetMap extract, as it is";
-                let expected = "it to be read through `fadeout` or its Python package, which make a table of streets of it";
+                let message = "an OpenStreetMap extract, which the Rust library cannot read";
+                let expected = "a run by `fadeout` or its Python package, which convert the \
+                    extract";
                 builder.mistake(fields.place_of("streets"), message, expected);
                 return None;
             }
@@ -229,31 +252,32 @@ fn is_extract(path: &str) -> bool {
 }
 
 table! {
-    /// A type of vehicle; the defaults are those of a car in TR 37.885 clause 6.1.2, type 2.
+    /// A type of vehicle. The defaults are those of a car of type 2 in TR 37.885 clause 6.1.2.
     #[derive(Debug, Clone, PartialEq)]
     pub struct VehicleType {
         own {}
-        /// Its name in a trace.
+        /// Name of the type in a trace.
         name: Option<String> = Shape::Text, Optional;
-        /// From bumper to bumper.
+        /// Length of the vehicle, from bumper to bumper.
         length: Meters = LENGTH, Default("\"5 m\"");
-        /// From side to side.
+        /// Width of the vehicle.
         width: Meters = LENGTH, Default("\"2 m\"");
-        /// Height of its roof.
+        /// Height of the vehicle's roof.
         height: Meters = LENGTH, Default("\"1.6 m\"");
-        /// Height of its antenna; on the roof without it. Lower than the roof the vehicle itself stands in
-        /// the way.
+        /// Height of the vehicle's antenna. Below the roof, the vehicle itself obstructs the path.
+        /// Default: the height of the roof.
         antenna_height: Option<Meters> = LENGTH, Optional;
-        /// How far the antenna is ahead of the vehicle's middle.
+        /// Distance of the antenna ahead of the vehicle's middle.
         antenna_ahead: Meters =
             Shape::Quantity(Dimension::Length, Range::closed(-100.0, 100.0)), Default("\"0 m\"");
-        /// Share of the vehicles, in any unit.
+        /// Share of this type among the vehicles, in any unit.
         share: f64 = SHARE, Default("1");
-        /// This many in a row, 2 m apart, where gaps are drawn.
+        /// Number of vehicles of this type in a platoon, 2 m apart. It needs distances that are
+        /// drawn by `gaps`.
         platoon: u32 = Shape::Integer { min: 1, max: 100 }, Default("1");
-        /// Most that it speeds up, in m/s².
+        /// Largest acceleration in m/s².
         acceleration: f64 = PULL, Default("2.6");
-        /// How it slows down when nothing is wrong, in m/s².
+        /// Comfortable deceleration in m/s².
         deceleration: f64 = PULL, Default("4.5");
     }
 }

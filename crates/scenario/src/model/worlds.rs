@@ -3,13 +3,13 @@
 use crate::table::words;
 
 words! {
-    /// The parts that are simulated side by side.
+    /// The division of a scenario into worlds, parts that are simulated in parallel.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Worlds {
-        /// it is one, and takes one core
+        /// The scenario is one world, and runs on one core.
         One = "one",
-        /// the cells of each carrier with their base stations and UEs are one, and the other nodes one more;
-        /// links with a delay join them
+        /// The cells of each carrier, with their base stations and UEs, are one world. All other
+        /// nodes are one more. Links with a delay join the worlds.
         ByCarrier = "by-carrier",
     }
 }

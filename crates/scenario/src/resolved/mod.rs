@@ -14,15 +14,39 @@ impl Scenario {
     /// what the catalog lists: they are there where they differ from their defaults.
     /// [`crate::parse`] reads [`toml_from_json`] of it as the same scenario.
     pub fn to_json(&self) -> Value {
-        let name = |id: NodeId| self.nodes[id.index()].name.as_str();
-        let ends = |from, to| {
-            let ends = [("from", name(from)), ("to", name(to))];
-            Map::from_iter(ends.map(|(key, end)| (key.to_owned(), json!(end))))
-        };
+        let mut file = json!({
+            "title": self.title,
+            "duration": span(self.duration),
+            "seed": self.seed,
+        });
+        // Only where it is another: what runs are named by did not have it.
+        if self.worlds != Worlds::One {
+            file["worlds"] = json!(self.worlds.word());
+        }
+        for (key, table) in self.lists() {
+            file[key] = Value::Object(table);
+        }
+        if let Some(mobility) = &self.mobility {
+            let mut table = mobility.written();
+            if let Some(core) = mobility.core {
+                table.insert("core".to_owned(), self.node_name(core).into());
+            }
+            file["mobility-management"] = Value::Object(table);
+        }
+        if let Some(prediction) = &self.prediction {
+            file["blockage-prediction"] = Value::Object(prediction.written());
+        }
+        file["probe"] = self.probe(|id| self.node_name(id));
+        file
+    }
+
+    /// Returns the tables of which a scenario has several, by name, each kind under its key.
+    fn lists(&self) -> [(&'static str, Map<String, Value>); 11] {
+        let name = |id: NodeId| self.node_name(id);
         let nodes = self.nodes.iter();
         let nodes = nodes.map(|node| (node.name.clone(), Value::Object(node.written())));
         let links = self.links.iter().map(|link| {
-            let mut table = ends(link.from, link.to);
+            let mut table = self.ends(link.from, link.to);
             table.extend(link.written());
             table.extend(link.forward.whole());
             table.insert("reverse".to_owned(), Value::Object(link.reverse.whole()));
@@ -30,7 +54,7 @@ impl Scenario {
         });
         let rabs = self.rabs.iter();
         let rabs = rabs.map(|rab| {
-            let mut table = ends(rab.from, rab.to);
+            let mut table = self.ends(rab.from, rab.to);
             table.extend(rab.written());
             (rab.name.clone(), Value::Object(table))
         });
@@ -54,45 +78,11 @@ impl Scenario {
             table.insert("link".to_owned(), json!(self.medium_name(blockage.medium)));
             (blockage.name.clone(), Value::Object(table))
         });
-        let handovers = self.handovers.iter().map(|handover| {
-            let mut table = handover.written();
-            table.insert("from".to_owned(), json!(self.medium_name(handover.from)));
-            table.insert("to".to_owned(), json!(self.medium_name(handover.to)));
-            if let Some(route) = &handover.forwarding {
-                let names = route.iter().map(|hop| json!(self.medium_name(hop.medium)));
-                table.insert("forwarding-route".to_owned(), names.collect());
-            }
-            (handover.name.clone(), Value::Object(table))
-        });
-        let flows = self.flows.iter().map(|flow| {
-            let mut table = ends(flow.from, flow.to);
-            table.extend(flow.written());
-            let mut table = Value::Object(table);
-            if let Some(route) = &flow.route {
-                table["route"] = route
-                    .iter()
-                    .map(|hop| self.medium_name(hop.medium))
-                    .collect();
-            }
-            if let Some(multipath) = &flow.multipath {
-                table["multipath"] = self.multipath(multipath);
-            }
-            if let Some(info) = &flow.link_info {
-                table["link-info"] = Value::Object(info.written());
-                table["link-info"]["link"] = json!(self.source_name(info.source));
-            }
-            (flow.name.clone(), table)
-        });
-        let mut file = json!({
-            "title": self.title,
-            "duration": span(self.duration),
-            "seed": self.seed,
-        });
-        // Only where it is another: what runs are named by did not have it.
-        if self.worlds != Worlds::One {
-            file["worlds"] = json!(self.worlds.word());
-        }
-        for (key, table) in [
+        let handovers = self.handovers.iter();
+        let handovers = handovers.map(|one| (one.name.clone(), self.handover(one)));
+        let flows = self.flows.iter();
+        let flows = flows.map(|flow| (flow.name.clone(), self.flow(flow)));
+        [
             ("node", nodes.collect::<Map<_, _>>()),
             ("link", links.collect()),
             ("rab", rabs.collect()),
@@ -104,21 +94,48 @@ impl Scenario {
             ("channel-file", channel_files.collect()),
             ("blockage", blockages.collect()),
             ("flow", flows.collect()),
-        ] {
-            file[key] = Value::Object(table);
+        ]
+    }
+
+    fn node_name(&self, id: NodeId) -> &str {
+        &self.nodes[id.index()].name
+    }
+
+    /// Returns the keys `from` and `to`.
+    fn ends(&self, from: NodeId, to: NodeId) -> Map<String, Value> {
+        let ends = [("from", from), ("to", to)];
+        Map::from_iter(ends.map(|(key, end)| (key.to_owned(), json!(self.node_name(end)))))
+    }
+
+    fn handover(&self, handover: &Handover) -> Value {
+        let mut table = handover.written();
+        table.insert("from".to_owned(), json!(self.medium_name(handover.from)));
+        table.insert("to".to_owned(), json!(self.medium_name(handover.to)));
+        if let Some(route) = &handover.forwarding {
+            let names = route.iter().map(|hop| json!(self.medium_name(hop.medium)));
+            table.insert("forwarding-route".to_owned(), names.collect());
         }
-        if let Some(mobility) = &self.mobility {
-            let mut table = mobility.written();
-            if let Some(core) = mobility.core {
-                table.insert("core".to_owned(), name(core).into());
-            }
-            file["mobility-management"] = Value::Object(table);
+        Value::Object(table)
+    }
+
+    fn flow(&self, flow: &Flow) -> Value {
+        let mut table = self.ends(flow.from, flow.to);
+        table.extend(flow.written());
+        let mut table = Value::Object(table);
+        if let Some(route) = &flow.route {
+            table["route"] = route
+                .iter()
+                .map(|hop| self.medium_name(hop.medium))
+                .collect();
         }
-        if let Some(prediction) = &self.prediction {
-            file["blockage-prediction"] = Value::Object(prediction.written());
+        if let Some(multipath) = &flow.multipath {
+            table["multipath"] = self.multipath(multipath);
         }
-        file["probe"] = self.probe(name);
-        file
+        if let Some(info) = &flow.link_info {
+            table["link-info"] = Value::Object(info.written());
+            table["link-info"]["link"] = json!(self.source_name(info.source));
+        }
+        table
     }
 }
 

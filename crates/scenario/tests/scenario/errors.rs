@@ -98,7 +98,7 @@ congestion-control = "cubik"
             "my.toml:6:8: expected a rate such as \"20 Mbit/s\", \"unlimited\" or a table with \
              `steps`, `off`, `trace`, `series` or `radio`, found \"20 ms\", which is a time",
             "my.toml:7:9: expected a time such as \"20 ms\" or a table with `steps` or `series`, found the number 20 without a unit",
-            "my.toml:10:6: no node is called `clinet`",
+            "my.toml:10:6: there is no node `clinet`",
             "my.toml:11:22: unknown congestion control `cubik`",
         ]
     );
@@ -154,11 +154,11 @@ fn values_out_of_range_are_refused() {
         ),
         (
             "duration = \"0 s\"",
-            "1:12: expected a time greater than 0 and at most 1000000 s, found \"0 s\"",
+            "1:12: expected a time from 1 us to 1000000 s, found \"0 s\"",
         ),
         (
             "duration = \"1000001 s\"",
-            "1:12: expected a time greater than 0 and at most 1000000 s, found \"1000001 s\"",
+            "1:12: expected a time from 1 us to 1000000 s, found \"1000001 s\"",
         ),
         (
             "queue = { limit = \"2 TB\" }",
@@ -258,18 +258,18 @@ fn text_that_is_no_toml_is_refused_with_its_place() {
 fn names_that_refer_to_nothing_get_the_nearest() {
     let error = added_mistake(
         &FLOW.replace("client", "clinet"),
-        "9:6: no node is called `clinet`",
+        "9:6: there is no node `clinet`",
     );
     assert_eq!(error.suggestion.as_deref(), Some("`client`"));
     assert_eq!(error.expected.as_deref(), Some("`server` or `client`"));
     let error = added_mistake(
         "[blockage.car]\nlink = \"rado\"\nschedule = { mean-clear = \"1 s\", mean-blocked = \"1 s\" }",
-        "8:8: no link is called `rado`",
+        "8:8: there is no link `rado`",
     );
     assert_eq!(error.suggestion.as_deref(), Some("`radio`"));
     added_mistake(
         "[probe]\ncapture = [\"srever\"]",
-        "8:12: no node is called `srever`",
+        "8:12: there is no node `srever`",
     );
 }
 
@@ -279,12 +279,12 @@ fn a_radio_capture_names_cells_and_ues() {
                  channel = { path-loss = \"uma\" }\n[ue.phone]\ncell = \"macro\"\n[ue.car]\ncell = \"macro\"\ncount = 2\n";
     let error = added_mistake(
         &format!("{radio}[probe]\nradio-capture = [\"macor\"]"),
-        "18:18: no cell or UE is called `macor`",
+        "18:18: there is no cell or UE `macor`",
     );
     assert_eq!(error.suggestion.as_deref(), Some("`macro`"));
     let error = added_mistake(
         "[probe]\nradio-capture = [\"client\"]",
-        "8:18: no cell or UE is called `client`",
+        "8:18: there is no cell or UE `client`",
     );
     assert_eq!(error.suggestion, None);
 }
@@ -416,7 +416,7 @@ fn a_name_where_nothing_has_one_says_what_would_have() {
     for (text, expected) in [
         (
             "duration = \"1 s\"\n[flow.x]\nfrom = \"a\"\nto = \"b\"\n",
-            "a node that a link, a cell, a UE or a [node.NAME] has",
+            "a node of a link, a cell, a UE or a table [node.NAME]",
         ),
         (
             "duration = \"1 s\"\n[blockage.x]\nlink = \"a\"\n\

@@ -100,7 +100,7 @@ fn mistakes_are_named() {
         (
             "[rab.third]",
             "[rab.core]",
-            "a link and a RAB are called `core`",
+            "a link and a RAB have the same name `core`",
         ),
     ] {
         let errors = refused(&RAB.replace(from, to));
@@ -121,7 +121,7 @@ fn mistakes_are_named() {
         (
             "[blockage.wall]\nlink = \"third\"\nschedule = { intervals = [[\"1 s\", \"2 s\"]] }\n\
              depth = { loss = \"20 dB\" }",
-            "a blockage by loss or geometry of a bearer, which has no link budget",
+            "a blockage by loss or geometry of a radio access bearer, which has no link budget",
         ),
     ] {
         let errors = refused(&format!("{RAB}{added}\n"));
@@ -151,10 +151,7 @@ fn a_limit_in_round_trips_is_that_of_a_link_and_more_than_nothing() {
     assert_eq!(scenario.handovers[0].source_limit, Some(1.5));
     let mistakes = refused(&leaving("third", "far", "1.5"));
     let (message, expected) = (&mistakes[0].message, format!("{:?}", mistakes[0].expected));
-    assert_eq!(
-        message,
-        "a limit in round trips, but `from` is a radio access bearer"
-    );
+    assert_eq!(message, "a limit in round trips for a radio access bearer");
     assert!(expected.contains("`limit` of the [rab]"), "{expected}");
     for limit in ["0", "-1", "2e6", "\"1 s\""] {
         let mistakes = refused(&leaving("far", "third", limit));

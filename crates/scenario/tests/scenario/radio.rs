@@ -70,10 +70,13 @@ fn secondary_cells_are_on_carriers_of_their_own_and_of_one_technology() {
     let scenario = accepted(&of("[\"third\", \"second\"]"));
     assert_eq!(scenario.ues[0].secondary_cells, [2, 1]);
     for (cells, message) in [
-        ("[\"second\", \"second\"]", "`second` stands here twice"),
-        ("[\"macro\"]", "`macro` stands here twice"),
+        ("[\"second\", \"second\"]", "`second` is named twice"),
+        ("[\"macro\"]", "`macro` is named twice"),
         ("[\"other\"]", "`other` is of another technology"),
-        ("[\"same\"]", "`same` has a carrier that another one has"),
+        (
+            "[\"same\"]",
+            "`same` has the carrier of another cell of the UE",
+        ),
     ] {
         assert_eq!(only(&of(cells)), message);
     }
@@ -84,13 +87,10 @@ fn secondary_cells_are_on_carriers_of_their_own_and_of_one_technology() {
     let text = aggregated("cell = \"macro\"\nsecondary-activation = \"9 ms\"");
     assert_eq!(
         only(&text),
-        "a `secondary-activation` without `secondary-cells`"
+        "`secondary-activation` without `secondary-cells`"
     );
     let text = aggregated("cell = \"macro\"\nsecondary-uplink = true");
-    assert_eq!(
-        only(&text),
-        "a `secondary-uplink` without `secondary-cells`"
-    );
+    assert_eq!(only(&text), "`secondary-uplink` without `secondary-cells`");
     let scenario = accepted(&of("[\"third\"]\nsecondary-uplink = true"));
     assert_eq!(scenario.ues[0].secondary_uplink, Some(true));
 }
@@ -111,8 +111,8 @@ fn cells_offer_secondary_ones_under_mobility_management() {
     let scenario = accepted(&offering("[\"third\"]", any));
     assert_eq!(scenario.ues[0].max_secondary_cells, Some(2));
     for (cells, message) in [
-        ("[\"second\", \"second\"]", "`second` stands here twice"),
-        ("[\"macro\"]", "`macro` stands here twice"),
+        ("[\"second\", \"second\"]", "`second` is named twice"),
+        ("[\"macro\"]", "`macro` is named twice"),
         ("[\"other\"]", "`other` is of another technology"),
         ("[\"same\"]", "`same` has the carrier of this cell"),
     ] {
@@ -123,11 +123,11 @@ fn cells_offer_secondary_ones_under_mobility_management() {
     let alone = |text: String| text.replace("[mobility-management]\n", "");
     assert_eq!(
         only(&alone(offering("[\"third\"]", named))),
-        "`secondary-cells` of a cell, which offers them to nobody"
+        "`secondary-cells` of a cell without mobility management, where no UE gets them"
     );
     assert_eq!(
         only(&aggregated(any)),
-        "`max-secondary-cells` of a UE that nobody gives others"
+        "`max-secondary-cells` of a UE without mobility management"
     );
     let few =
         "cell = \"macro\"\nsecondary-cells = [\"third\", \"second\"]\nmax-secondary-cells = 1";
@@ -157,7 +157,7 @@ fn measurement_gaps_are_those_of_the_list() {
     let (message, expected) = refused("measurement-gap-period = \"50 ms\"");
     assert_eq!(
         message,
-        "`measurement-gap-period` is none that a network can configure"
+        "`measurement-gap-period` has a value that the standard does not allow"
     );
     let expected = format!("{expected:?}");
     assert!(
@@ -168,7 +168,7 @@ fn measurement_gaps_are_those_of_the_list() {
     let (message, expected) = refused(long);
     assert_eq!(
         message,
-        "`measurement-gap-length` is none that a network can configure"
+        "`measurement-gap-length` has a value that the standard does not allow"
     );
     let expected = format!("{expected:?}");
     assert!(
@@ -176,14 +176,17 @@ fn measurement_gaps_are_those_of_the_list() {
         "{expected}"
     );
     let (message, _) = refused("measurement-gap-offset = \"3 ms\"");
-    assert_eq!(message, "a part of measurement gaps, but there are none");
+    assert_eq!(
+        message,
+        "this key needs measurement gaps, but there are none"
+    );
     for offset in ["40 ms", "0.5 ms"] {
         let keys =
             format!("measurement-gap-period = \"40 ms\"\nmeasurement-gap-offset = \"{offset}\"");
         let (message, _) = refused(&keys);
         assert_eq!(
             message,
-            "a gap that does not begin in its period, or within a millisecond"
+            "the offset of a measurement gap is not in whole milliseconds, or not within its period"
         );
     }
 }
@@ -271,7 +274,7 @@ fn a_route_takes_a_bearer_of_each_ue_of_a_group() {
     assert_eq!(again.flows, scenario.flows);
     let unknown = text.replace("phone/voice", "phone/vice");
     let error = &refused(&unknown)[0];
-    assert_eq!(error.message, "no link is called `phone/vice`");
+    assert_eq!(error.message, "there is no link `phone/vice`");
 }
 
 #[test]
@@ -303,29 +306,32 @@ fn a_count_of_ues_makes_nodes_and_flows_for_each() {
 #[test]
 fn what_does_not_fit_together_is_refused() {
     for (rest, message) in [
-        ("[ue.phone]\ncell = \"marco\"", "no cell is called `marco`"),
+        ("[ue.phone]\ncell = \"marco\"", "there is no cell `marco`"),
         (
             "[ue.phone]\nnode = \"macro\"",
-            "`phone` is at the node of its own base station",
+            "the node of `phone` is that of its own base station",
         ),
         (
             "[ue.phone]\nnode = \"mine\"\ncount = 2",
-            "a `node` and a `count`",
+            "both `node` and `count`",
         ),
         (
             "[ue.a]\nnode = \"phone\"\n[ue.b]\nnode = \"phone\"\nheight = \"2 m\"",
             "`a` and `b` are interfaces of one node, but start or move differently",
         ),
-        ("[ue.core]", "a link or RAB and a UE are called `core`"),
+        (
+            "[ue.core]",
+            "a link or RAB and a UE have the same name `core`",
+        ),
         (
             "[building.mall]\ncorner = [\"0 m\", \"0 m\"]\nopposite = [\"0 m\", \"5 m\"]\n\
              height = \"5 m\"",
-            "a building without extent",
+            "the corners of a building do not span a rectangle",
         ),
         (
             "[ue.phone]\ntrace = { file = \"trace.down\", format = \"ns-2\", id = \"0\" }\n\
              waypoints = [{ position = [\"0 m\", \"0 m\"], speed = \"1 m/s\" }]",
-            "`waypoints` and a `trace`",
+            "both `waypoints` and `trace`",
         ),
         (
             "[ue.a]\ncount = 2\n[ue.b]\ncount = 2\n[flow.x]\nfrom = \"a\"\nto = \"b\"",
@@ -335,7 +341,7 @@ fn what_does_not_fit_together_is_refused() {
         assert_eq!(only(&format!("{CELL}{rest}\n")), message);
     }
     let lonely = "duration = \"1 s\"\n[ue.phone]\n";
-    assert_eq!(only(lonely), "a UE, but no cell");
+    assert_eq!(only(lonely), "a UE without a cell");
 }
 
 #[test]
@@ -367,17 +373,17 @@ fn keys_of_beam_failure_stand_together_with_values_of_their_lists() {
     for (keys, message, expected) in [
         (
             all.replace("count = 8", "count = 9"),
-            "`beam-failure-instance-max-count` is none that a network can configure",
+            "`beam-failure-instance-max-count` has a value that the standard does not allow",
             "the nearest is 8",
         ),
         (
             all.replace("timer = 2", "timer = 7"),
-            "`beam-failure-detection-timer` is none that a network can configure",
+            "`beam-failure-detection-timer` has a value that the standard does not allow",
             "the nearest is 6",
         ),
         (
             all.replace("150 ms", "50 ms"),
-            "`beam-failure-recovery-timer` is none that a network can configure",
+            "`beam-failure-recovery-timer` has a value that the standard does not allow",
             "the nearest is \\\"40 ms\\\"",
         ),
         (
@@ -431,7 +437,7 @@ fn what_does_not_fit_a_ue_that_is_idle_at_the_start_is_refused() {
     let unmanaged = format!("{CELL}[ue.phone]\nattach-at = \"2 s\"\n");
     assert_eq!(
         only(&unmanaged),
-        "`attach-at` of a UE whose cells nobody manages"
+        "`attach-at` of a UE without mobility management"
     );
     assert_eq!(
         only(&with("attach-within = \"1 s\"")),
@@ -461,29 +467,29 @@ fn what_does_not_fit_conditional_handovers_is_refused() {
         ("conditional-recovery", "conditional-recovery = true"),
         ("conditions", "conditions = [{ kind = \"a3\" }]"),
     ] {
-        let expected = "a part of conditional handover, but the network commands";
+        let expected = "this key has an effect only with `procedure = \"conditional\"`";
         assert_eq!(only(&with(text)), expected, "{key}");
     }
     for (keys, message) in [
         (
             "conditions = [{ kind = \"a3\" }, { kind = \"a3\" }, { kind = \"a3\" }]",
-            "more than two conditions of a candidate",
+            "more than two conditions of a handover",
         ),
         (
             "conditions = [{ kind = \"a5\", threshold = \"-95 dBm\" }]",
-            "condition a5 without what it compares with",
+            "condition a5 lacks a threshold",
         ),
         (
             &format!("{list}preparation = \"s1\""),
-            "conditional handovers by way of the core",
+            "conditional handovers by way of the core network",
         ),
         (
             &format!("{list}data = \"bicasting\"\ncore = \"server\""),
-            "bicasting before a handover of which the network does not know when it comes",
+            "bicasting with conditional handovers, whose time the network does not know",
         ),
         (
             &format!("{list}events = [{{ kind = \"b1\", threshold = \"-95 dBm\" }}]"),
-            "cells of another generation as candidates: a conditional reconfiguration has the target's own RRC message in it \
+            "candidates of another generation: a conditional reconfiguration contains the target's own RRC message \
              (TS 38.331 clause 6.3.2)",
         ),
     ] {
@@ -503,19 +509,19 @@ fn what_does_not_fit_a_source_that_serves_on_is_refused() {
     for (keys, message) in [
         (
             "data = \"none\"",
-            "the source's copies of what it sends are for the target",
+            "in a DAPS handover the source forwards copies to the target",
         ),
         (
             "preparation = \"n2\"",
-            "a source that serves on, by way of the core",
+            "DAPS handovers by way of the core network",
         ),
         (
             "events = [{ kind = \"b1\", threshold = \"-95 dBm\" }]",
-            "events b1 and b2, but source and target are both of NR",
+            "events b1 and b2 with DAPS, whose source and target are both NR cells",
         ),
         (
             "max-candidates = 3",
-            "a part of conditional handover, but the network commands",
+            "this key has an effect only with `procedure = \"conditional\"`",
         ),
     ] {
         assert_eq!(only(&daps(keys)), message, "{keys}");
@@ -538,22 +544,22 @@ fn levels_of_3g_stand_in_the_events_that_have_them() {
         assert_eq!(mobility.events[0].is_to_utra(), !event.contains("3a"));
     }
     for (event, message) in [
-        ("kind = \"b1\"", "event b1 without what it compares with"),
+        ("kind = \"b1\"", "event b1 lacks a threshold"),
         (
             "kind = \"3a\", threshold = \"-95 dBm\"",
-            "event 3a without what it compares with",
+            "event 3a lacks a threshold",
         ),
         (
             "kind = \"a4\", threshold-rscp = \"-95 dBm\"",
-            "a level of 3G in an event that has none",
+            "a threshold for 3G cells in an event without one",
         ),
         (
             "kind = \"b1\", threshold = \"-95 dBm\", threshold-rscp = \"-95 dBm\"",
-            "a neighbour that is of 3G and is not",
+            "an event with a threshold for 3G cells and one for other cells",
         ),
         (
             "kind = \"a5\", threshold = \"-95 dBm\", serving-threshold = \"-95 dBm\", serving-threshold-rscp = \"-95 dBm\"",
-            "a level of 3G in an event that has none",
+            "a threshold for 3G cells in an event without one",
         ),
     ] {
         assert_eq!(only(&with(event)), message, "{event}");

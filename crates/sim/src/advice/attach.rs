@@ -17,7 +17,8 @@ pub(super) fn of(scenario: &Scenario) -> Vec<String> {
     let names: Vec<&str> = late.clone().map(|ue| ue.name.as_str()).collect();
     if let Some(at) = late.filter_map(|ue| ue.attach_at).min() {
         sentences.push(format!(
-            "{}: `attach-at` of {} s is not before the end of the run at {} s, so there is no connection",
+            "{}: `attach-at` of {} s is not before the end of the run at {} s, so the UE never \
+             connects",
             subject("UE", &names),
             at.as_secs_f64(),
             duration.as_secs_f64()
@@ -29,8 +30,8 @@ pub(super) fn of(scenario: &Scenario) -> Vec<String> {
         && attaching().next().is_some()
     {
         sentences.push(format!(
-            "mobility-management: `t300` of {} ms ends before RRC's setup can come, {} ms after the preamble at the \
-             earliest: no UE attaches",
+            "mobility-management: `t300` of {} ms expires before the RRC setup can arrive, {} ms \
+             after the preamble at the earliest: no UE attaches",
             mobility.t300.as_secs_f64() * 1e3,
             least.as_secs_f64() * 1e3
         ));
@@ -66,7 +67,7 @@ fn reason(scenario: &Scenario, why: Unattached) -> String {
     match why {
         Unattached::NotBegun(at) => {
             format!(
-                "it begins at {:.3} s (`attach-within`)",
+                "it begins to attach at {:.3} s (`attach-within`)",
                 at.since(fadeout_core::Time::ZERO).as_secs_f64()
             )
         }
@@ -77,19 +78,20 @@ fn reason(scenario: &Scenario, why: Unattached) -> String {
                 .as_ref()
                 .map_or(0.0, |it| it.q_rx_lev_min.0);
             format!(
-                "no cell suits; the strongest, \"{}\", has an RSRP of {level_dbm:.1} dBm, which is not above \
-                 `q-rx-lev-min` of {least} dBm",
+                "no cell is suitable; the strongest, \"{}\", has an RSRP of {level_dbm:.1} dBm, \
+                 which is not above `q-rx-lev-min` of {least} dBm",
                 cell(strongest)
             )
         }
         Unattached::NoCell(Unsuited::Unread(strongest)) => format!(
-            "no cell suits; it cannot read the system information of the strongest, \"{}\", whose downlink is below `q-in`",
+            "no cell is suitable; the UE cannot read the system information of the strongest, \
+             \"{}\", whose downlink is below `q-in`",
             cell(strongest)
         ),
         Unattached::Failed(count, had_setup) => {
             let attempts = if count == 1 { "attempt" } else { "attempts" };
             let what = match had_setup {
-                true => "after RRC's setup, by its link or T3410",
+                true => "after the RRC setup, by a link failure or T3410",
                 false => "in random access, by `t300`",
             };
             format!("{count} {attempts} failed, the latest {what}")

@@ -3,11 +3,12 @@
 use super::by_kind;
 use crate::radio::Accesses;
 use crate::world::{Endpoints, Flow, World};
-use fadeout_core::{FlowEnd, NodeId, Probe, Time};
-use fadeout_radio::access;
-use fadeout_scenario::Scenario;
+use fadeout_core::{Direction, FlowEnd, NodeId, Probe, Time, UeId};
+use fadeout_radio::access::{self, Unreached};
+use fadeout_scenario::{self as scenario, Scenario};
 use fadeout_transport::tcp::Calls;
 use std::collections::BTreeSet;
+use std::mem::discriminant;
 
 /// What became of a connection that carried nothing, or not all.
 #[derive(Debug, Clone, Copy)]
@@ -45,9 +46,67 @@ pub(super) fn missing<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<St
         }
         let is_multipath = described.multipath.is_some();
         let loss = loss(flow, world.machines().endpoints, is_multipath)?;
-        Some((described.name.as_str(), loss))
+        let cause = match loss {
+            Loss::Unanswered { .. } => cause(scenario, described, world),
+            Loss::GivenUp { .. } => None,
+        };
+        Some((described.name.as_str(), (loss, cause)))
     });
-    by_kind("flow", lost, kind, sentence)
+    let kind = |(loss, cause): &(Loss, Option<Cause>)| {
+        (kind(loss), cause.as_ref().map(|it| discriminant(&it.why)))
+    };
+    by_kind("flow", lost, kind, |(loss, cause), first| {
+        let said = sentence(loss, first);
+        match cause {
+            Some(cause) => format!("{said}; {}", reason(scenario, cause)),
+            None => said,
+        }
+    })
+}
+
+/// A UE at an end of a flow of which nothing comes through, and why.
+struct Cause {
+    ue: usize,
+    why: Unreached,
+}
+
+/// Why nothing of a flow comes through, where the radio knows it of a UE at an end of it.
+fn cause<P: Probe>(scenario: &Scenario, flow: &scenario::Flow, world: &World<P>) -> Option<Cause> {
+    let radio = world.machines().radio?;
+    let ends = [flow.from, flow.to];
+    let ues = scenario.ues.iter().enumerate();
+    ues.filter(|(_, ue)| ends.contains(&ue.node))
+        .find_map(|(ue, _)| {
+            let (access, local) = radio.of_ue(UeId(ue as u32))?;
+            let why = access::unreached(access, local, world.now())?;
+            Some(Cause { ue, why })
+        })
+}
+
+fn reason(scenario: &Scenario, cause: &Cause) -> String {
+    let ue = &scenario.ues[cause.ue].name;
+    match cause.why {
+        Unreached::Unconnected => {
+            format!("UE \"{ue}\" has no connection to a cell, and finds none")
+        }
+        Unreached::OutOfRange {
+            cell,
+            direction,
+            sinr_db,
+            least_db,
+        } => {
+            let power = match direction {
+                Direction::Uplink => " with all its power in one resource block",
+                Direction::Downlink => "",
+            };
+            format!(
+                "UE \"{ue}\" is out of range of cell \"{}\" in the {}: its SINR is {sinr_db:.1} dB{power}, and the \
+                 lowest CQI takes {least_db:.1} dB",
+                scenario.cells[cell.index()].name,
+                direction.name()
+            )
+        }
+    }
 }
 
 fn loss(flow: &Flow, endpoints: &Endpoints, is_multipath: bool) -> Option<Loss> {
@@ -103,7 +162,7 @@ fn sentence(loss: &Loss, first: &str) -> String {
             } = calls;
             let (from, to) = (first_at.as_secs_f64(), last_at.as_secs_f64());
             let path = match is_multipath {
-                true => " on its first path, without which no other joins",
+                true => " on its first path, which all others need",
                 false => "",
             };
             let when = match count {
@@ -111,11 +170,11 @@ fn sentence(loss: &Loss, first: &str) -> String {
                 _ => format!("{count} SYNs from {from:.3} to {to:.3} s"),
             };
             let heard = match is_heard {
-                true => "; the other end heard it, and what that sent was lost",
+                true => "; the other end received it, but its answer was lost",
                 false => "",
             };
             let end = match is_given_up {
-                true => "; it was given up",
+                true => "; the connection was given up",
                 false => "",
             };
             format!("never connected{first}: no answer to {when}{path}{heard}{end}")

@@ -21,7 +21,8 @@ const REPORTED_DBM: [f64; 2] = [-156.0, -31.0];
 const REPORTED_RSCP_DBM: [f64; 2] = [-120.0, -25.0];
 
 /// A sentence for each time to trigger that no UE can be told of, each event that is never entered, a
-/// generation whose UEs have no neighbour to go to, and a link that is in sync below Qout.
+/// generation whose UEs have no neighbour to go to, a link that is in sync below Qout, and UEs that
+/// have no level.
 pub(super) fn of(scenario: &Scenario) -> Vec<String> {
     let Some(mobility) = &scenario.mobility else {
         return Vec::new();
@@ -34,6 +35,7 @@ pub(super) fn of(scenario: &Scenario) -> Vec<String> {
     sentences.extend(no_neighbour(scenario));
     sentences.extend(twisted(mobility));
     sentences.extend(nothing_secondary(scenario, mobility));
+    sentences.extend(unmeasured(scenario));
     let named = sentences.iter();
     named
         .map(|what| format!("mobility-management: {what}"))
@@ -52,8 +54,7 @@ fn odd_time(event: &MeasurementEvent) -> Option<String> {
         .into_iter()
         .min_by(|one, other| apart(one).total_cmp(&apart(other)))?;
     Some(format!(
-        "a time to trigger of {ms} ms is none of those that a network can configure (TS 38.331); the \
-         nearest is {nearest} ms"
+        "a time to trigger of {ms} ms is not a value of TS 38.331; the nearest is {nearest} ms"
     ))
 }
 
@@ -100,15 +101,27 @@ fn no_neighbour(scenario: &Scenario) -> Option<String> {
     if is_inter_rat {
         let is_one_alone = lte.is_empty() || nr.is_empty();
         return is_one_alone.then(|| {
-            "events b1 and b2 are about cells of the other generation, of which there is none"
-                .to_owned()
+            "events b1 and b2 are about cells of the other generation, but there is none".to_owned()
         });
     }
     let alone = [("LTE", lte), ("NR", nr)];
     let alone = alone.iter().find(|(_, cells)| cells.len() == 1);
     alone.map(|(name, _)| {
-        format!("there is one cell of {name}, so its UEs have no neighbour to be handed over to")
+        format!("{name} has one cell, so its UEs have no neighbour cell for a handover")
     })
+}
+
+fn unmeasured(scenario: &Scenario) -> Option<String> {
+    let given = scenario.ues.iter().filter(|ue| ue.sinr.is_some());
+    let mut names = given.map(|ue| ue.name.as_str());
+    let first = names.next()?;
+    let more = match names.count() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!(
+        "UE \"{first}\"{more} with a given SINR: there is no level to measure, so no handover and no link failure"
+    ))
 }
 
 fn nothing_secondary(scenario: &Scenario, mobility: &MobilityManagement) -> Option<String> {
@@ -124,8 +137,8 @@ fn nothing_secondary(scenario: &Scenario, mobility: &MobilityManagement) -> Opti
 fn twisted(mobility: &MobilityManagement) -> Option<String> {
     (mobility.q_in.0 < mobility.q_out.0).then(|| {
         format!(
-            "`q-in` of {} dB is below `q-out` of {} dB: a link between the two is in sync and out of it at \
-             once",
+            "`q-in` of {} dB is below `q-out` of {} dB: a link between the two is in sync and out \
+             of sync at once",
             mobility.q_in.0, mobility.q_out.0
         )
     })

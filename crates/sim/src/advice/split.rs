@@ -38,9 +38,9 @@ fn late(scenario: &Scenario, bearer: &Bearer<'_>) -> Option<String> {
     let waits_s = bounds.split_reordering?.as_secs_f64();
     (lasts_s > waits_s).then(|| {
         format!(
-            "`split.{key}` lets what lasts for {:.0} ms and more wait at the secondary node, and PDCP waits {:.0} ms \
-             for it (t-Reordering); what comes later is dropped. A shorter `split.{key}` or a longer \
-             `pdcp.t-reordering` keeps it",
+            "`split.{key}` lets data for {:.0} ms or more wait at the secondary node, but PDCP \
+             waits only {:.0} ms for it (t-Reordering); later data is dropped. Decrease \
+             `split.{key}` or increase `pdcp.t-reordering`",
             lasts_s * 1e3,
             waits_s * 1e3,
         )

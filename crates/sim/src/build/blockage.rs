@@ -44,7 +44,8 @@ pub(super) fn blockage(
         let mapped = effect_of(blockage);
         if effect.is_some_and(|known| known != mapped) {
             return Err(refuse(
-                "another blockage of this link has a different effect; expected the same".into(),
+                "another blockage of this link has a different effect; expected the same effect"
+                    .into(),
             ));
         }
         effect = Some(mapped);
@@ -139,8 +140,9 @@ fn times(
         let most = link::schedule::MOST;
         let found = model.spells(until, stream, most);
         let found = found.map_err(|error| error.to_string())?;
-        let too_many =
-            || format!("more than {most} times at which it is not heard; expected fewer");
+        let too_many = || {
+            format!("more than {most} times at which contention blocks the link; expected fewer")
+        };
         return found.ok_or_else(too_many);
     }
     match &blockage.in_between {
@@ -157,14 +159,15 @@ fn in_between(
     until: Time,
 ) -> Result<Vec<(Time, Time)>, String> {
     let Medium::Link(link) = medium else {
-        return Err("`in-between` on a bearer; expected a link".to_owned());
+        return Err("`in-between` on a radio access bearer; expected a link".to_owned());
     };
     let ends = (scenario.links[link].from, scenario.links[link].to);
     for end in [ends.0, ends.1] {
         if !scenario.ues.iter().any(|ue| ue.node == end) {
             let name = &scenario.nodes[end.index()].name;
             return Err(format!(
-                "\"{name}\", an end of the link, is nowhere; expected a node with a UE at both ends"
+                "\"{name}\", an end of the link, has no place; expected a node with a UE at both \
+                 ends"
             ));
         }
     }

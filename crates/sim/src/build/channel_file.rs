@@ -17,7 +17,8 @@ pub(crate) fn recorded(scenario: &Scenario) -> Result<Vec<RecordedPath>, BuildEr
             let pair = pair(scenario, (ue, cell))?;
             if let Some(other) = described_by.insert(pair, &file.name) {
                 return Err(format!(
-                    "UE `{ue}` and cell `{cell}` are in the file of `{other}` too; expected one file"
+                    "UE `{ue}` and cell `{cell}` are also in the file of `{other}`; expected one \
+                     file for each pair"
                 ));
             }
             found.push(pair);
@@ -32,9 +33,16 @@ pub(crate) fn recorded(scenario: &Scenario) -> Result<Vec<RecordedPath>, BuildEr
         if file.fading && recordings.iter().any(is_sinr) {
             let path = &file.file.path;
             let reason = format!(
-                "{path}: `fading = true`, but a SINR has its fading in it; expected a column `gain_db`"
+                "{path}: `fading = true`, but a SINR already includes fading; expected a column \
+                 `gain_db`"
             );
             return Err(mistake(file, reason));
+        }
+        let mut described = found.iter().zip(&recordings);
+        if scenario.mobility.is_some()
+            && let Some((pair, _)) = described.find(|(_, one)| is_sinr(one))
+        {
+            return Err(mistake(file, unmeasured(scenario, &file.file.path, *pair)));
         }
         let described = found.into_iter().zip(recordings);
         paths.extend(described.map(|((ue, cell), one)| RecordedPath {
@@ -47,6 +55,18 @@ pub(crate) fn recorded(scenario: &Scenario) -> Result<Vec<RecordedPath>, BuildEr
     Ok(paths)
 }
 
+/// Why mobility management cannot move a UE between cells whose SINR a file has.
+fn unmeasured(scenario: &Scenario, path: &str, (ue, cell): (UeId, CellId)) -> String {
+    let (ue, cell) = (
+        &scenario.ues[ue.index()].name,
+        &scenario.cells[cell.index()].name,
+    );
+    format!(
+        "{path}: UE `{ue}` has a SINR to cell `{cell}`, and mobility management measures levels: the UE would never leave \
+         its first cell, nor lose its link; expected a column `gain_db`, or no [mobility-management]"
+    )
+}
+
 /// The UE and the cell of these names.
 fn pair(scenario: &Scenario, (ue, cell): (&str, &str)) -> Result<(UeId, CellId), String> {
     let ues = scenario.ues.iter().map(|ue| ue.name.as_str());
@@ -55,8 +75,8 @@ fn pair(scenario: &Scenario, (ue, cell): (&str, &str)) -> Result<(UeId, CellId),
     let pair = (UeId(index), CellId(position("cell", cell, cells)?));
     if scenario.ues[index as usize].sinr.is_some() {
         return Err(format!(
-            "UE `{ue}` and cell `{cell}`, but the UE has `downlink-sinr` and `uplink-sinr`; expected \
-             those or the file"
+            "UE `{ue}` and cell `{cell}` are in the file, but the UE has `downlink-sinr` and \
+             `uplink-sinr`; expected one of the two"
         ));
     }
     Ok(pair)
@@ -67,7 +87,7 @@ pub(super) fn refuse_without_cells(scenario: &Scenario) -> Result<(), BuildError
     match scenario.channel_files.first() {
         None => Ok(()),
         Some(file) => {
-            let reason = "there is no cell; expected a table [cell.NAME]";
+            let reason = "no cell in the scenario; expected a table [cell.NAME]";
             Err(mistake(file, reason.to_owned()))
         }
     }
@@ -174,6 +194,20 @@ mod tests {
     }
 
     #[test]
+    fn a_sinr_that_mobility_management_cannot_measure_is_refused() {
+        let managed = "[mobility-management]\nevents = [{ kind = \"a3\" }]\n";
+        let found = error(managed, &[file(SINR)]);
+        assert_eq!(
+            found,
+            "channel-file \"drive\": drive.csv: UE `phone` has a SINR to cell `macro`, and mobility management measures \
+             levels: the UE would never leave its first cell, nor lose its link; expected a column `gain_db`, or no \
+             [mobility-management]"
+        );
+        let built = crate::build(&scenario(managed, &[file(GAIN)]), fadeout_core::NullProbe);
+        assert!(built.is_ok(), "{:?}", built.err());
+    }
+
+    #[test]
     fn a_mistake_names_table_file_and_line() {
         let unknown = GAIN.replace("1,phone", "1,phome");
         let tower = GAIN.replace("macro", "tower");
@@ -200,7 +234,7 @@ mod tests {
                     fading: true,
                     ..file(SINR)
                 },
-                "`fading = true`, but a SINR has its fading in it; expected a column `gain_db`",
+                "`fading = true`, but a SINR already includes fading; expected a column `gain_db`",
             ),
             (
                 "",
@@ -236,6 +270,6 @@ mod tests {
             ..file(GAIN)
         };
         let found = error("", &[file(GAIN), again]);
-        assert!(found.contains("are in the file of `drive` too"), "{found}");
+        assert!(found.contains("are also in the file of `drive`"), "{found}");
     }
 }

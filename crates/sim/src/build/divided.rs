@@ -51,8 +51,8 @@ pub(crate) fn divided(
     )?;
     if let Some(flow) = owned {
         return Err(BuildError::Undivided(format!(
-            "flow \"{flow}\" has a congestion control of your own, which is called by one flow after another; expected \
-             built-in ones, or `worlds = \"one\"`"
+            "flow \"{flow}\" has a user-written congestion control, which does not run in several \
+             worlds; expected built-in ones, or `worlds = \"one\"`"
         )));
     }
     refuse_of_one_piece(scenario, &division, &whole)?;
@@ -113,8 +113,8 @@ fn refuse_of_one_piece(
         let worlds = [described.from, described.to].map(|node| division.world_of(node));
         if worlds[0] != worlds[1] && flow.application.acts_as_one() {
             return Err(BuildError::Undivided(format!(
-                "flow \"{}\": application \"{}\" is one program at both ends, which are in two worlds; expected another \
-                 application, or `worlds = \"one\"`",
+                "flow \"{}\": application \"{}\" is one program at both ends, which are in \
+                 different worlds; expected another application, or `worlds = \"one\"`",
                 described.name, described.application.name
             )));
         }

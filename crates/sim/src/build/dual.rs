@@ -34,13 +34,13 @@ pub(super) fn check_links(
         };
         let base = |cell: usize| parts.directory.base(CellId(cell as u32));
         let (master, secondary) = (base(master), base(secondary));
-        if topology.shortest(master, secondary).is_none() {
+        if topology.wired((master, secondary)).is_none() {
             let name = |node: fadeout_core::NodeId| scenario.nodes[node.index()].name.as_str();
             return Err(BuildError::Ue {
                 ue: bearer.name(),
                 reason: format!(
-                    "no links connect base station \"{}\" of its `cell` with \"{}\" of its `pscell`; \
-                     expected a [link] between them, such as X2 or Xn",
+                    "no links connect base station \"{}\" of its `cell` with \"{}\" of its \
+                     `pscell`; expected a [link] between them, such as X2 or Xn",
                     name(master),
                     name(secondary)
                 ),
@@ -73,16 +73,20 @@ pub(super) fn generation_of(
         Some(true) => other,
         Some(false) if first == Generation::Nr => first,
         Some(false) => {
-            return Err("event a4 of `secondary-node` beside a cell of LTE, whose secondary nodes are of NR; expected b1"
-                .to_owned());
+            return Err(
+                "event a4 of `secondary-node` with an LTE cell as master, whose secondary \
+                nodes are NR cells; expected b1"
+                    .to_owned(),
+            );
         }
         None if node.is_some() && second.is_none() => other,
         None => return Ok(second),
     };
     match second {
         Some(second) if second != added => Err(
-            "its `pscell` is of another generation than the cells that `secondary-node` adds; expected b1 for a \
-             `pscell` of the other generation than its `cell`, a4 for one of the same"
+            "its `pscell` has another generation than the cells that `secondary-node` adds; \
+             expected b1 for a `pscell` of the other generation than its `cell`, a4 for one of the \
+             same"
                 .to_owned(),
         ),
         _ => Ok(Some(added)),
@@ -101,8 +105,8 @@ pub(super) fn check_nodes(
     }
     if !scenario.ues.iter().any(|ue| takes_secondary(scenario, ue)) {
         return Err(BuildError::Backhaul {
-            reason: "`secondary-node`, but no UE has a `split` bearer; expected one, such as `split = {}` of a \
-                     [ue.NAME], or without it"
+            reason: "`secondary-node`, but no UE has a `split` bearer; expected one, such as \
+                `split = {}` of a [ue.NAME], or no `secondary-node`"
                 .to_owned(),
         });
     }
@@ -112,7 +116,7 @@ pub(super) fn check_nodes(
         for other in 0..one {
             let (master, secondary) = (base(one), base(other));
             let may_be_both = scenario.cells[one].carrier != scenario.cells[other].carrier;
-            if may_be_both && topology.shortest(master, secondary).is_none() {
+            if may_be_both && topology.wired((master, secondary)).is_none() {
                 return Err(BuildError::Backhaul {
                     reason: format!(
                         "`secondary-node`, but no links connect base station \"{}\" with \"{}\"; expected a [link] \

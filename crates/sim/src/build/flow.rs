@@ -9,13 +9,20 @@ use crate::routing::Topology;
 use crate::world::{Endpoint, Flow, Parts, Recipe, Transport, congestion};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
-use fadeout_core::{CellId, DrbId, EndpointId, FlowEnd, FlowId, Protocol, RouteId, Time, UeId};
+use fadeout_core::{
+    CellId, DATAGRAM_HEADERS, DrbId, EndpointId, FlowEnd, FlowId, Protocol, RouteId, Time, UeId,
+};
 use fadeout_scenario::{self as scenario, LinkInfoSource, Named, Scenario};
 use fadeout_traffic::Application;
 use fadeout_transport::congestion::Congestion;
 use fadeout_transport::tcp::{LossRecovery, OutageResponse, TcpConfig};
 use fadeout_transport::udp::UdpEndpoint;
 use std::sync::Arc;
+
+/// Largest SDU of PDCP in NR, bytes (TS 38.323 clause 4.3.1).
+const NR_LARGEST_SDU: u64 = 9000;
+/// Largest SDU of PDCP in LTE, bytes (TS 36.323 clause 4.3.1).
+const LTE_LARGEST_SDU: u64 = 8188;
 
 /// Adds flows to the parts of a world, in the order of the file.
 pub(super) struct Flows<'a> {
@@ -49,7 +56,7 @@ impl<'a> Flows<'a> {
         let application = Application::new(name, parameters, random)
             .ok_or_else(|| unknown(flow, "application", name))?;
         match (application.protocol(), &flow.multipath) {
-            (Protocol::Udp, _) => self.add_datagrams(id, &entry, flow)?,
+            (Protocol::Udp, _) => self.add_datagrams((id, &entry), flow, &application)?,
             (Protocol::Tcp, _) if kernel::has_kernel(self.scenario, flow) => {
                 kernel::add(self, (id, &entry), flow)?;
             }
@@ -67,9 +74,9 @@ impl<'a> Flows<'a> {
 
     fn add_datagrams(
         &mut self,
-        id: FlowId,
-        entry: &FlowEntry,
+        (id, entry): (FlowId, &FlowEntry),
         flow: &scenario::Flow,
+        application: &Application,
     ) -> Result<(), BuildError> {
         let given = [
             ("multipath", flow.multipath.is_some()),
@@ -85,11 +92,44 @@ impl<'a> Flows<'a> {
             });
         }
         for (end, endpoint, peer, route) in self.ends(entry, flow)? {
+            self.check_datagrams(flow, application, route)?;
             let udp = Transport::Udp(Box::new(UdpEndpoint::new(id, end)));
             debug_assert_eq!(endpoint.index(), self.parts.endpoints.len());
             self.parts
                 .endpoints
                 .push(Endpoint::new(udp, id, peer, route));
+        }
+        Ok(())
+    }
+
+    /// PDCP takes no SDU of any size, and nobody here makes fragments of IP packets.
+    ///
+    /// Standard: TS 38.323 §4.3.1; TS 36.323 §4.3.1.
+    fn check_datagrams(
+        &self,
+        flow: &scenario::Flow,
+        application: &Application,
+        route: RouteId,
+    ) -> Result<(), BuildError> {
+        let size = application.largest_datagram().0 + u64::from(DATAGRAM_HEADERS);
+        for &hop in self.parts.routes.hops(route) {
+            let Hop::Bearer { bearer, .. } = hop else {
+                continue;
+            };
+            let ue = self.directory.ue_of(bearer);
+            let cell = self.serving(ue).map(|it| &self.scenario.cells[it.index()]);
+            let most = match cell {
+                Some(cell) if cell.radio.name == "nr" => NR_LARGEST_SDU,
+                _ => LTE_LARGEST_SDU,
+            };
+            if size > most {
+                return Err(BuildError::LongDatagram {
+                    flow: flow.name.clone(),
+                    ue: self.scenario.ues[ue.index()].name.clone(),
+                    size,
+                    most,
+                });
+            }
         }
         Ok(())
     }

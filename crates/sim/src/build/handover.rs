@@ -30,7 +30,7 @@ pub(super) fn add(
         return Ok(());
     }
     if let Some(last) = described.get(MOST) {
-        return Err(refuse(last, "it is one too many; expected at most 65536"));
+        return Err(refuse(last, "too many handovers; expected at most 65536"));
     }
     described.sort_by_key(|handover| handover.at);
     let mut plan = Plan {
@@ -165,8 +165,8 @@ impl Plan<'_> {
                 .shortest_around((source, target), places.phone)
         });
         let way = way.ok_or_else(|| {
-            let reason = "no links connect its base stations; expected some to forward over, or \
-                          another `data`";
+            let reason = "no links connect its base stations; expected links for forwarding, or \
+                another `data`";
             refuse(places.described, reason)
         })?;
         Ok(self.hops(&way))
@@ -211,31 +211,15 @@ impl Plan<'_> {
             hops.first() == Some(&up)
         };
         if !is_at_end {
-            let reason = "a flow goes on behind the phone; expected flows that end there";
+            let reason = "a flow continues behind the phone; expected flows that end at the phone";
             return Err(refuse(places.described, reason));
         }
         let directory = &self.parts.directory;
         let entry = &directory.endpoints()[endpoint.index()];
         let (own, peer, flow) = (entry.node, entry.peer, entry.flow);
         let far = directory.endpoints()[peer.index()].node;
-        let [_, base] = places.bases;
-        let ends = if is_down { (own, base) } else { (base, far) };
-        let wired = self.topology.shortest_around(ends, places.phone);
-        let wired = wired.ok_or_else(|| {
-            let reason = "no links connect its target with the other end of a flow; expected some";
-            refuse(places.described, reason)
-        })?;
-        let wired = self.hops(&wired);
-        let [target_down, target_up] = places.target.map(Hop::Link);
-        let new: Vec<Hop> = if is_down {
-            wired.into_iter().chain([target_down]).collect()
-        } else {
-            [target_up].into_iter().chain(wired).collect()
-        };
-        if new.len() > MAX_HOPS {
-            let reason = "a route has more than 255 links";
-            return Err(refuse(places.described, reason));
-        }
+        let other_end = if is_down { own } else { far };
+        let new = self.hops_by_target(places, other_end, is_down)?;
         let pairs = hops.iter().zip(&new);
         let parted = pairs.take_while(|(one, other)| one == other).count();
         let new = self.parts.routes.over(&new);
@@ -263,6 +247,38 @@ impl Plan<'_> {
             false => crossing.ups.push(way),
         }
         Ok(())
+    }
+
+    /// Returns the hops by the target between the phone and a flow's other end: to the phone if
+    /// `is_down`.
+    fn hops_by_target(
+        &mut self,
+        places: &Places<'_>,
+        other_end: NodeId,
+        is_down: bool,
+    ) -> Result<Vec<Hop>, BuildError> {
+        let [_, base] = places.bases;
+        let ends = match is_down {
+            true => (other_end, base),
+            false => (base, other_end),
+        };
+        let wired = self.topology.shortest_around(ends, places.phone);
+        let wired = wired.ok_or_else(|| {
+            let reason = "no links connect its target with the other end of a flow; expected some";
+            refuse(places.described, reason)
+        })?;
+        let wired = self.hops(&wired);
+        let [target_down, target_up] = places.target.map(Hop::Link);
+        let new: Vec<Hop> = if is_down {
+            wired.into_iter().chain([target_down]).collect()
+        } else {
+            [target_up].into_iter().chain(wired).collect()
+        };
+        if new.len() > MAX_HOPS {
+            let reason = "a route has more than 255 links";
+            return Err(refuse(places.described, reason));
+        }
+        Ok(new)
     }
 
     /// The routes of the messages, by way of the anchor: the node where the first flow's ways part.
@@ -294,8 +310,8 @@ impl Plan<'_> {
         for (route, (signal, from, to)) in routes.iter_mut().zip(ways) {
             let way = self.topology.shortest_around((from, to), places.phone);
             let way = way.ok_or_else(|| {
-                let reason = "no links carry its messages to and from the anchor; expected some, or \
-                              `signalling = \"given\"`";
+                let reason = "no links carry its messages to and from the anchor; expected such \
+                    links, or `signalling = \"given\"`";
                 refuse(places.described, reason)
             })?;
             let way = self.hops(&way);

@@ -26,14 +26,13 @@ pub(super) fn check_nodes(scenario: &scenario::Scenario, parts: &Parts) -> Resul
         let is_machine = kernels.is_some_and(|it| it.machine_of(&node.name).is_some());
         let is_userspace = node.path_manager == PathManager::Userspace;
         let reason = match (&node.kernel, &node.command, node.receive_offload) {
-            (None, _, _) if is_userspace => {
-                "`path-manager` is a kernel's; expected `kernel` beside it"
-            }
-            (None, Some(_), _) => "`command` runs in a kernel; expected `kernel` beside it",
-            (None, None, true) => "`receive-offload` is a kernel's; expected `kernel` beside it",
+            (None, _, _) if is_userspace => "`path-manager` needs a `kernel`; expected both keys",
+            (None, Some(_), _) => "`command` needs a `kernel`; expected both keys",
+            (None, None, true) => "`receive-offload` needs a `kernel`; expected both keys",
             (Some(_), Some(_), _) if !is_machine => {
-                "`command` sends over the routes of flows; expected a flow of TCP between this node and \
-                 another with a kernel (its `start` may be beyond the end of the run)"
+                "`command` sends over the routes of flows, but this node has none; expected a TCP \
+                 flow between this node and another with a kernel (its `start` may be after the \
+                 end of the run)"
             }
             _ => continue,
         };
@@ -49,7 +48,7 @@ pub(super) fn check_nodes(scenario: &scenario::Scenario, parts: &Parts) -> Resul
         return Err(BuildError::Handover {
             handover: handover.name.clone(),
             reason:
-                "packets of a kernel cannot be sent twice; expected another `data` than bicasting"
+                "a kernel's packets cannot be sent twice; expected another `data` than bicasting"
                     .to_owned(),
         });
     }
@@ -69,8 +68,11 @@ pub(super) fn add(
     let machine_of = |flows: &mut Flows<'_>, node: NodeId| {
         let node = &flows.scenario.nodes[node.index()];
         if node.kernel.is_none() {
-            let reason = format!("node \"{}\" has no `kernel`, its other end does", node.name);
-            return Err(refused(reason + "; expected one at both ends"));
+            let reason = format!(
+                "node \"{}\" has no `kernel`, but the other end has",
+                node.name
+            );
+            return Err(refused(reason + "; expected a kernel at both ends"));
         }
         let kernels = flows.parts.kernels.get_or_insert_default();
         let known = kernels.machine_of(&node.name);
@@ -78,14 +80,10 @@ pub(super) fn add(
     };
     let (sender, receiver) = (machine_of(flows, flow.from)?, machine_of(flows, flow.to)?);
     if flow.link_info.is_some() {
-        let reason = "a kernel cannot be told of links; expected no `link-info`";
+        let reason = "a kernel takes no notices of links; expected no `link-info`";
         return Err(refused(reason.to_owned()));
     }
-    let port = u16::try_from(FIRST_PORT + id.0).map_err(|_| {
-        refused(format!(
-            "more flows between kernels than ports above {FIRST_PORT}"
-        ))
-    })?;
+    let port = port_of(id).map_err(refused)?;
     let config = TcpConfig::new(&flow.profile, &flow.tcp);
     if let Some(config) = &config {
         if config.ecn == EcnMode::Accurate {
@@ -97,17 +95,7 @@ pub(super) fn add(
             kernels.settings(machine).include(config);
         }
     }
-    let name = match (&flow.congestion_control, &config) {
-        (Some(named), _) => named.name.as_str(),
-        (None, Some(config)) => default_congestion_control(config.recovery),
-        (None, None) => "cubic",
-    };
-    let congestion = linux_name(name).ok_or_else(|| {
-        refused(format!(
-            "Linux has no congestion control `{name}`; expected one that it has, such as `cubic`, \
-             `newreno`, `bbr` or `vegas`"
-        ))
-    })?;
+    let congestion = congestion_of(flow, config.as_ref()).map_err(refused)?;
     if let Some(described) = &flow.multipath {
         let machines = [sender, receiver];
         return add_paths(
@@ -140,6 +128,30 @@ pub(super) fn add(
     Ok(())
 }
 
+/// Returns the port of a flow's ends.
+fn port_of(flow: FlowId) -> Result<u16, String> {
+    let port = u16::try_from(FIRST_PORT + flow.0);
+    port.map_err(|_| format!("more flows between kernels than ports above {FIRST_PORT}"))
+}
+
+/// Returns Linux's name of a flow's congestion control.
+fn congestion_of(
+    flow: &scenario::Flow,
+    config: Option<&TcpConfig>,
+) -> Result<&'static str, String> {
+    let name = match (&flow.congestion_control, config) {
+        (Some(named), _) => named.name.as_str(),
+        (None, Some(config)) => default_congestion_control(config.recovery),
+        (None, None) => "cubic",
+    };
+    linux_name(name).ok_or_else(|| {
+        format!(
+            "Linux has no congestion control `{name}`; expected one that it has, such as `cubic`, \
+             `newreno`, `bbr` or `vegas`"
+        )
+    })
+}
+
 /// Adds the endpoints of a connection by several paths: sender and receiver of each in turn. Who connects
 /// has an address for each path; the other end has one.
 fn add_paths(
@@ -151,19 +163,10 @@ fn add_paths(
     port: u16,
     congestion: &'static str,
 ) -> Result<(), BuildError> {
-    let refused = |reason: &str| BuildError::Kernel {
+    check_paths(described).map_err(|reason| BuildError::Kernel {
         flow: flow.name.clone(),
         reason: reason.to_owned(),
-    };
-    if described.path_scheduler.name != "linux" {
-        let reason =
-            "a kernel has Linux's path scheduler alone; expected `path-scheduler = \"linux\"`";
-        return Err(refused(reason));
-    }
-    if described.coupling.name != "uncoupled" {
-        let reason = "a kernel couples no windows; expected `coupling = \"uncoupled\"`";
-        return Err(refused(reason));
-    }
+    })?;
     let kernels = flows.parts.kernels.get_or_insert_default();
     for machine in machines {
         let settings = kernels.settings(machine);
@@ -175,11 +178,6 @@ fn add_paths(
         entry.expect("the directory has every path")
     };
     for ((number, path_id), path) in (0..).zip(entry.paths()).zip(&described.paths) {
-        if path.announced || path.from > Time::ZERO || path.until.is_some() {
-            let reason = "the paths of a kernel are there from the beginning to the end; expected no \
-                          `announced`, `from` or `until`";
-            return Err(refused(reason));
-        }
         let ends = of_path(path_id);
         let socket = of_path(entry.paths().next().unwrap_or(path_id));
         let backward = backward(&path.hops);
@@ -219,4 +217,23 @@ fn add_paths(
         }
     }
     Ok(())
+}
+
+/// Checks that a kernel can have the paths that a flow asks for.
+fn check_paths(described: &scenario::Multipath) -> Result<(), &'static str> {
+    let comes_or_goes = |path: &scenario::FlowPath| {
+        path.announced || path.from > Time::ZERO || path.until.is_some()
+    };
+    if described.path_scheduler.name != "linux" {
+        Err("a kernel has Linux's path scheduler alone; expected `path-scheduler = \"linux\"`")
+    } else if described.coupling.name != "uncoupled" {
+        Err("a kernel couples no windows; expected `coupling = \"uncoupled\"`")
+    } else if described.paths.iter().any(comes_or_goes) {
+        Err(
+            "the paths of a kernel are there from the beginning to the end; expected no \
+             `announced`, `from` or `until`",
+        )
+    } else {
+        Ok(())
+    }
 }

@@ -34,20 +34,7 @@ pub(super) fn add(
     described: &scenario::Multipath,
     choose: ChooseCongestion<'_>,
 ) -> Result<(), BuildError> {
-    let tcp = TcpConfig::new(&flow.profile, &flow.tcp)
-        .ok_or_else(|| unknown(flow, "profile", &flow.profile))?;
-    let named = &described.path_scheduler;
-    let path_scheduler = PathSchedulerKind::new(&named.name, &named.parameters)
-        .ok_or_else(|| unknown(flow, "path scheduler", &named.name))?;
-    let is_papers = !path_scheduler.is_upstream();
-    let config = MultipathConfig {
-        tcp,
-        path_scheduler,
-        join_delay: described.join_delay,
-        maximum_send_buffer: described.maximum_send_buffer,
-        opportunistic_retransmission: described.opportunistic_retransmission.unwrap_or(is_papers),
-        penalisation: described.penalisation.unwrap_or(is_papers),
-    };
+    let config = config(flow, described)?;
     let first_connection = flows.parts.connections.len() as u32;
     let directory = flows.directory;
     let path_entry = |path| {
@@ -107,6 +94,26 @@ pub(super) fn add(
         }
     }
     Ok(())
+}
+
+fn config(
+    flow: &scenario::Flow,
+    described: &scenario::Multipath,
+) -> Result<MultipathConfig, BuildError> {
+    let tcp = TcpConfig::new(&flow.profile, &flow.tcp)
+        .ok_or_else(|| unknown(flow, "profile", &flow.profile))?;
+    let named = &described.path_scheduler;
+    let path_scheduler = PathSchedulerKind::new(&named.name, &named.parameters)
+        .ok_or_else(|| unknown(flow, "path scheduler", &named.name))?;
+    let is_papers = !path_scheduler.is_upstream();
+    Ok(MultipathConfig {
+        tcp,
+        path_scheduler,
+        join_delay: described.join_delay,
+        maximum_send_buffer: described.maximum_send_buffer,
+        opportunistic_retransmission: described.opportunistic_retransmission.unwrap_or(is_papers),
+        penalisation: described.penalisation.unwrap_or(is_papers),
+    })
 }
 
 fn coupled(described: &scenario::Multipath) -> Option<Congestion> {

@@ -23,8 +23,8 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), BuildError> {
         return Err(BuildError::Cell {
             cell: cell.name.clone(),
             reason: format!(
-                "it stands at {} m, {} m within {what}, {} m above ground under a roof of {roof_m} m; expected a \
-                 `position` outside, or a `height` above the roof",
+                "it stands at {} m, {} m within {what}, {} m above ground and below a roof of \
+                 {roof_m} m; expected a `position` outside, or a `height` above the roof",
                 at.x, at.y, at.z
             ),
         });

@@ -24,8 +24,8 @@ pub(super) fn add(scenario: &Scenario, parts: &mut Parts) -> Result<(), BuildErr
     if let Some(file) = scenario.channel_files.first() {
         return Err(BuildError::ChannelFile {
             name: file.name.clone(),
-            reason: "its channels are of no places, and [blockage-prediction] is of places; expected one \
-                     of the two"
+            reason: "its channels do not depend on places, which [blockage-prediction] needs; \
+                expected one of the two"
                 .to_owned(),
         });
     }

@@ -5,7 +5,7 @@ mod track;
 
 pub(super) use part::part;
 
-use super::{BuildError, channel_file, dual, outdoors, vehicles};
+use super::{BuildError, all, channel_file, dual, outdoors, vehicles};
 use crate::radio::Radio;
 use fadeout_core::random::Stream;
 use fadeout_core::{CellId, DrbId, Rate, Span, Time, UeId};
@@ -80,8 +80,8 @@ fn establish(
             .map_or(&[][..], |split| &split.duplication_changes);
         if scenario.mobility.is_some() && !changes.is_empty() {
             return Err(refuse(
-                "`duplication-changes` under mobility management, where legs are in other cells with time; \
-                 expected none of them"
+                "`duplication-changes` under mobility management, where the cells of legs change; \
+                 expected no such key"
                     .to_owned(),
             ));
         }
@@ -105,20 +105,18 @@ pub(crate) fn surroundings(scenario: &Scenario) -> Result<(RadioConfig, Places),
 /// All cells and some UEs.
 fn surroundings_of(scenario: &Scenario, ues: &[UeId]) -> Result<(RadioConfig, Places), BuildError> {
     let mut config = RadioConfig::default();
-    for described in &scenario.cells {
-        config.cells.push(cell(described)?);
-    }
+    config.cells = all(scenario.cells.iter().map(cell))?;
     outdoors::check(scenario)?;
     let mut places = around(scenario)?;
-    for &id in ues {
+    config.ues = all(ues.iter().map(|&id| {
         let described = &scenario.ues[id.index()];
         put_ue(scenario, described, &mut places)?;
-        config.ues.push(UeConfig {
+        Ok(UeConfig {
             attaches_at: attaches_at(described, scenario.seed, id.0.into()),
             takes_secondary: dual::takes_secondary(scenario, described),
             ..ue(described)
-        });
-    }
+        })
+    }))?;
     Ok((config, places))
 }
 

@@ -55,8 +55,8 @@ pub(super) fn of(
     if longest.is_zero() {
         return Err(BuildError::Link {
             link: scenario.links[index].name.clone(),
-            reason: "a `source-limit` in round trips, but no flow crosses it when the run begins; \
-                     expected such a flow, or a limit of its `queue`"
+            reason: "a `source-limit` in round trips, but no flow uses the link when the run \
+                begins; expected such a flow, or a limit of its `queue`"
                 .to_owned(),
         });
     }

@@ -28,8 +28,8 @@ pub(super) fn of(scenario: &Scenario, directory: &Directory) -> Result<Utran, Bu
         return match about.map(|event| event.kind.word()).next() {
             Some(word) => Err(BuildError::Backhaul {
                 reason: format!(
-                    "event {word} is about cells of 3G, of which there is none; expected a [cell.NAME] with \
-                     `radio = \"utra\"`"
+                    "event {word} is about 3G cells, but there is none; expected a [cell.NAME] \
+                     with `radio = \"utra\"`"
                 ),
             }),
             None => Ok(utran),
@@ -48,8 +48,8 @@ pub(super) fn of(scenario: &Scenario, directory: &Directory) -> Result<Utran, Bu
                 }
                 let name = |node: NodeId| scenario.nodes[node.index()].name.as_str();
                 let reason = format!(
-                    "nothing carries packets of UE \"{0}\" in it; expected a [rab.NAME] with `from = \"{1}\"` and \
-                     `to = \"{0}\"`",
+                    "no [rab] carries packets of UE \"{0}\" in this 3G cell; expected a [rab.NAME] \
+                     with `from = \"{1}\"` and `to = \"{0}\"`",
                     name(ue.node),
                     name(cell.node),
                 );
@@ -64,19 +64,20 @@ pub(super) fn of(scenario: &Scenario, directory: &Directory) -> Result<Utran, Bu
 
 fn check(scenario: &Scenario, first: &scenario::Cell) -> Result<(), BuildError> {
     let Some(mobility) = &scenario.mobility else {
-        let reason = "a cell of 3G without handovers there; expected [mobility-management] with an event b1 or b2 that \
-                      has a `threshold-rscp`, or a [rab] alone";
+        let reason = "a 3G cell without handovers to it; expected [mobility-management] with an \
+            event b1 or b2 that has a `threshold-rscp`, or a [rab] alone";
         return Err(refuse(first, reason));
     };
     if !mobility.events.iter().any(|event| event.is_to_utra()) {
-        let reason = "no event leads to this cell of 3G; expected b1 or b2 with a `threshold-rscp`, such as \"-100 dBm\"";
+        let reason = "no event leads to this 3G cell; expected b1 or b2 with a `threshold-rscp`, \
+            such as \"-100 dBm\"";
         return Err(refuse(first, reason));
     }
     let crossing = scenario.handovers.iter();
     let mut crossing = crossing.flat_map(|handover| [handover.from, handover.to]);
     if crossing.any(|medium| is_of_cell(scenario, medium)) {
         let reason =
-            "its [rab] is one of a [handover] too; expected measurements or given times, not both";
+            "its [rab] also has a [handover]; expected measurements or given times, not both";
         return Err(refuse(first, reason));
     }
     Ok(())
@@ -86,14 +87,16 @@ fn check_cell(scenario: &Scenario, cell: &scenario::Cell) -> Result<(), BuildErr
     let mut others = scenario.cells.iter().filter(|cell| !is_utra(cell));
     if let Some(other) = others.clone().find(|other| other.node == cell.node) {
         let reason = format!(
-            "its node is that of cell \"{}\"; expected one of its own for the RNC, with links to the core",
+            "its node is that of cell \"{}\"; expected a node of its own for the RNC, with links \
+             to the core network",
             other.name
         );
         return Err(refuse(cell, reason));
     }
     if let Some(other) = others.find(|other| other.carrier == cell.carrier) {
         let reason = format!(
-            "its `carrier` is that of cell \"{}\"; expected another one: 3G shares none",
+            "its `carrier` is that of cell \"{}\"; expected a carrier that no other technology \
+             uses",
             other.name
         );
         return Err(refuse(cell, reason));
@@ -111,8 +114,8 @@ fn check_cell(scenario: &Scenario, cell: &scenario::Cell) -> Result<(), BuildErr
             return Err(BuildError::Ue {
                 ue: ue.name.clone(),
                 reason: format!(
-                    "`{key}` names \"{}\", which is of 3G; expected a cell of LTE or NR, from which it may be handed \
-                     over there",
+                    "`{key}` names the 3G cell \"{}\"; expected an LTE or NR cell, from which the \
+                     UE may be handed over to 3G",
                     cell.name
                 ),
             });
@@ -127,7 +130,7 @@ fn check_cell(scenario: &Scenario, cell: &scenario::Cell) -> Result<(), BuildErr
             .any(|it| it == index)
     };
     if let Some(other) = scenario.cells.iter().find(names) {
-        let reason = format!("`secondary-cells` names \"{}\", which is of 3G", cell.name);
+        let reason = format!("`secondary-cells` names the 3G cell \"{}\"", cell.name);
         return Err(refuse(other, reason));
     }
     Ok(())

@@ -61,7 +61,8 @@ pub(super) fn ride(
         return Err(BuildError::Ue {
             ue: ue.name.clone(),
             reason: format!(
-                "it is on vehicle {number} of \"{}\", which has {count}; expected fewer UEs, or more vehicles",
+                "it rides on vehicle {number} of \"{}\", which has {count}; expected fewer UEs, or \
+                 more vehicles",
                 scenario.vehicles[group].name
             ),
         });
@@ -74,19 +75,13 @@ fn fleet(group: &VehicleGroup, random: Stream) -> Result<Fleet, String> {
     let bodies: Vec<Body> = group.types.iter().map(body).collect();
     let road = match &group.road {
         Road::Trace { file, format } => {
-            let text = text_of(file)?;
             let read = match format {
-                MovementFormat::SumoCsv => import::sumo_csv_vehicles(text),
-                _ => import::sumo_vehicles(text),
+                MovementFormat::SumoCsv => import::sumo_csv_vehicles(text_of(file)?),
+                _ => import::sumo_vehicles(text_of(file)?),
             };
             let read = read.map_err(|error| format!("{}: {error}", file.path))?;
             let typed = read.into_values().map(|vehicle| {
-                let kind = vehicle.kind.as_deref();
-                let known = group
-                    .types
-                    .iter()
-                    .position(|one| one.name.as_deref() == kind);
-                let body = bodies[known.filter(|_| kind.is_some()).unwrap_or(0)];
+                let body = bodies[type_of(group, vehicle.kind.as_deref())];
                 (vehicle, body)
             });
             return Fleet::traced(typed.collect()).map_err(|error| error.to_string());
@@ -142,9 +137,17 @@ fn fleet(group: &VehicleGroup, random: Stream) -> Result<Fleet, String> {
     Fleet::driven(config, random).map_err(|error| error.to_string())
 }
 
+/// Returns the number of the type that a file's vehicle has: the first where its kind is not
+/// listed.
+fn type_of(group: &VehicleGroup, kind: Option<&str>) -> usize {
+    let types = &mut group.types.iter();
+    let known = types.position(|one| one.name.as_deref() == kind);
+    known.filter(|_| kind.is_some()).unwrap_or(0)
+}
+
 fn text_of(file: &File) -> Result<&str, String> {
     let text = std::str::from_utf8(&file.bytes);
-    text.map_err(|_| format!("{}: it is not text", file.path))
+    text.map_err(|_| format!("{}: the file is not text", file.path))
 }
 
 /// How a group's drivers are.

@@ -5,7 +5,7 @@ mod windows;
 
 use crate::build::{self, BuildError, ChooseCongestion, Divided};
 use crate::division::Division;
-use crate::run::{Control, Progress, RunError, RunResults, Whole, end_of, recorder_config};
+use crate::run::{Control, Progress, RunError, RunResults, Whole, end_of, recorder_config, stride};
 use crate::world::{Parts, World, gathered, probe_of};
 use fadeout_core::{NullProbe, Probe, ProbeSettings, Span, Time};
 use fadeout_record::{Destination, Merger, PartNumbers, PartRecorder, RadioInfo, Recorder};
@@ -92,6 +92,8 @@ pub struct DividedSimulation {
     merger: Merger,
     recorder: Recorder,
     commit: Option<String>,
+    /// Simulated time between two looks at the outside world, at most.
+    stride: Span,
 }
 
 /// Events between two looks at the outside world, at least: some milliseconds of computing.
@@ -128,6 +130,7 @@ impl DividedSimulation {
         });
         Ok(DividedSimulation {
             merger: Merger::new(&config),
+            stride: stride(&config),
             scenario,
             worlds,
             recorder,
@@ -158,25 +161,40 @@ impl DividedSimulation {
             mut merger,
             mut recorder,
             commit,
+            stride,
         } = self;
-        let mut looked_at = 0;
+        let (mut looked_at, mut filled) = (0, Time::ZERO);
+        let lookahead = worlds.lookahead();
         let is_complete = worlds.windows.run(threads, |windows| {
             windows.each(|world| merger.take(probe_of(world)));
+            let progress = || {
+                let (events, packets) = windows.progress();
+                Progress {
+                    now: windows.now(),
+                    duration: scenario.duration,
+                    events,
+                    packets,
+                }
+            };
+            // The window began later than this, and only its rows are not told yet.
+            let begin = windows.now().saturating_sub(lookahead);
+            while filled < begin {
+                filled = begin.min(filled.saturating_add(stride));
+                recorder.catch_up(filled);
+                if filled < begin && control(progress()) == Control::Stop {
+                    return Control::Stop;
+                }
+            }
             merger.tell(windows.now(), &mut recorder);
             if recorder.error().is_some() {
                 return Control::Stop;
             }
-            let (events, packets) = windows.progress();
-            if events - looked_at < EVENTS_BETWEEN_LOOKS {
+            let progress = progress();
+            if progress.events - looked_at < EVENTS_BETWEEN_LOOKS {
                 return Control::Continue;
             }
-            looked_at = events;
-            control(Progress {
-                now: windows.now(),
-                duration: scenario.duration,
-                events,
-                packets,
-            })
+            looked_at = progress.events;
+            control(progress)
         });
         worlds.windows.each(|world| merger.take(probe_of(world)));
         let world = worlds.into_world();

@@ -164,6 +164,7 @@ impl<P: Probe + Send> Windows<P> {
         }
         let last = self.lookahead.saturating_sub(Span::from_nanos(1));
         let until = start.saturating_add(last).min(self.end);
+        debug_assert!(start <= until, "a window from {start} to {until}");
         let window = &self.window;
         window.until.store(until.as_nanos(), Ordering::Relaxed);
         window.number.fetch_add(1, Ordering::Relaxed);
@@ -215,6 +216,7 @@ impl<P: Probe + Send> Windows<P> {
         for from in 0..self.worlds.len() {
             take_over(world, &mut lock(self.mail(number + 1, index, from)));
         }
+        debug_assert!(world.now() <= until, "a world is ahead of its window");
         while world.run(until, u64::MAX) {}
         let handed = until.saturating_add(self.lookahead).min(self.end);
         let (arrives_at, later_at) = hand_over(world, handed, |to, mail| {

@@ -184,6 +184,11 @@ impl KernelEnd {
             statistics.rtt_samples += 1;
             self.sampled_at = Some(now);
         }
+        let smallest = info.min_rtt_us;
+        if smallest > 0 && smallest != u32::MAX {
+            let smallest = Span::from_micros(u64::from(smallest));
+            statistics.min_rtt = Some(statistics.min_rtt.map_or(smallest, |it| it.min(smallest)));
+        }
         let was_recovering = self.info.ca_state == 3;
         statistics.recoveries += u64::from(info.ca_state == 3 && !was_recovering);
         statistics.timeouts = u64::from(info.total_rto);
@@ -219,11 +224,6 @@ impl KernelEnd {
     /// Its counters as a sender.
     pub(crate) fn statistics(&self) -> SenderStatistics {
         self.statistics
-    }
-    /// Smallest round-trip time; none before the first.
-    pub(crate) fn min_rtt(&self) -> Option<Span> {
-        let known = self.info.min_rtt_us;
-        (known > 0 && known != u32::MAX).then(|| Span::from_micros(u64::from(known)))
     }
     /// Congestion window, segments.
     pub(crate) fn cwnd(&self) -> f64 {

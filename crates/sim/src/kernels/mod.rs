@@ -138,7 +138,7 @@ pub enum KernelError {
     /// There is no kernel of the version that a node names.
     #[error(
         "node \"{node}\": there is no kernel {version} on this machine (there is {present}); \
-         `fadeout kernel build {version}` makes one"
+         `fadeout kernel build {version}` builds it"
     )]
     Missing {
         /// The node.

@@ -28,7 +28,6 @@ pub(super) fn flow_row(row: FlowRow, ends: &[[&KernelEnd; 2]]) -> FlowRow {
         return row;
     };
     let counted = sum(ends.iter().map(|[sender, _]| sender.statistics()));
-    let smallest = ends.iter().filter_map(|[sender, _]| sender.min_rtt()).min();
     FlowRow {
         sent_segments: counted.sent_segments,
         retransmitted_segments: counted.retransmitted_segments,
@@ -36,7 +35,7 @@ pub(super) fn flow_row(row: FlowRow, ends: &[[&KernelEnd; 2]]) -> FlowRow {
         recoveries: counted.recoveries,
         mean_srtt_s: mean(counted.srtt_integral, counted.srtt_time_s),
         mean_rtt_s: mean(counted.rtt_sum_s, counted.rtt_samples as f64),
-        min_rtt_s: smallest.map(|rtt| rtt.as_secs_f64()),
+        min_rtt_s: counted.min_rtt.map(|rtt| rtt.as_secs_f64()),
         max_cwnd_segments: counted.max_cwnd,
         cwnd_segments: ends.iter().map(|[sender, _]| sender.cwnd()).sum(),
         mss_bytes: first.mss(),
@@ -64,7 +63,7 @@ pub(super) fn path_row(
         retransmitted_segments: counted.retransmitted_segments,
         timeouts: counted.timeouts,
         mean_srtt_s: mean(counted.srtt_integral, counted.srtt_time_s),
-        min_rtt_s: sender.min_rtt().map(|rtt| rtt.as_secs_f64()),
+        min_rtt_s: counted.min_rtt.map(|rtt| rtt.as_secs_f64()),
         cwnd_segments: sender.cwnd(),
         max_cwnd_segments: counted.max_cwnd,
     }

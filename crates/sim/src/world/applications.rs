@@ -117,12 +117,22 @@ impl Flow {
         now: Time,
         probe: &mut impl Probe,
     ) {
+        debug_assert!(bytes > 0, "a delivery of nothing");
         self.delivered += bytes;
+        debug_assert!(
+            self.first_delivery_at.is_none_or(|at| at <= now),
+            "the first delivery is still to come"
+        );
         self.first_delivery_at.get_or_insert(now);
         let size = self.application.size();
         if size.is_some_and(|size| self.delivered >= size.0) {
             self.completed_at.get_or_insert(now);
         }
+        debug_assert!(
+            self.completed_at
+                .is_none_or(|at| self.first_delivery_at <= Some(at)),
+            "a flow was complete before its first delivery"
+        );
         probe.delivered(now, id, bytes);
     }
 

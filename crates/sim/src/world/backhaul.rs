@@ -37,7 +37,7 @@ impl Interfaces {
         let mut strangers = BTreeSet::new();
         for &base in bases {
             // Each hop has one back.
-            if topology.shortest(base, core).is_none() {
+            if topology.wired((base, core)).is_none() {
                 return Err(base);
             }
             let is_near = topology.reached_around(base, core);
@@ -73,18 +73,18 @@ impl Interfaces {
         let is_near = self.is_direct && !self.strangers.contains(&ends);
         let hops = match self.core {
             Some(core) if from != core && to != core && is_near => {
-                topology.shortest_around(ends, core)
+                topology.wired_around(ends, core)
             }
             Some(core) if from != core && to != core => {
-                let there = topology.shortest(from, core);
+                let there = topology.wired((from, core));
                 there
-                    .zip(topology.shortest(core, to))
+                    .zip(topology.wired((core, to)))
                     .map(|(mut hops, rest)| {
                         hops.extend(rest);
                         hops
                     })
             }
-            _ => topology.shortest(from, to),
+            _ => topology.wired(ends),
         };
         let hops = hops.unwrap_or_default();
         hops.iter().map(|&hop| directory.hop(hop)).collect()

@@ -69,6 +69,16 @@ impl<P: Probe> World<P> {
         let now = self.agenda.now();
         let packet = &self.pool[id];
         let (to, ecn) = (packet.to, packet.ecn);
+        debug_assert!(
+            packet.sent_at <= now,
+            "a packet is received before it was sent"
+        );
+        debug_assert!(
+            self.endpoints[to].flow == packet.flow,
+            "a packet of {:?} reached an end of {:?}",
+            packet.flow,
+            self.endpoints[to].flow
+        );
         let segment = self.pool.segment(id);
         let segment: &Segment = &segment;
         self.fingerprint

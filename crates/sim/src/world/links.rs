@@ -107,7 +107,7 @@ impl Links {
     }
 
     /// A direction of a link.
-    pub(super) fn get(&self, id: LinkId) -> &Link {
+    pub(crate) fn get(&self, id: LinkId) -> &Link {
         &self.hops[id.index()].link
     }
 
@@ -196,6 +196,15 @@ impl<P: Probe> World<P> {
     /// A packet left a hop: onto the next, or to its endpoint.
     pub(super) fn forward(&mut self, id: PacketId) {
         let packet = &mut self.pool[id];
+        debug_assert!(
+            packet.sent_at <= self.agenda.now(),
+            "a packet is on its way that is still to be sent"
+        );
+        debug_assert!(
+            usize::from(packet.hop) < self.routes.hops(packet.route).len(),
+            "a packet leaves hop {} of a route that has fewer",
+            packet.hop
+        );
         packet.hop += 1;
         if let Some(paths) = &self.paths
             && paths.changes_ways()

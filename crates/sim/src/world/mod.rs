@@ -10,6 +10,7 @@ mod crossings;
 mod datagrams;
 mod endpoints;
 mod gathering;
+mod invariants;
 mod kernels;
 mod links;
 mod notices;
@@ -131,6 +132,7 @@ pub(crate) struct Machines<'a> {
     pub(crate) flows: &'a [Flow],
     pub(crate) endpoints: &'a Endpoints,
     pub(crate) links: &'a Links,
+    pub(crate) routes: &'a Routes,
     pub(crate) radio: Option<Accesses<'a>>,
     pub(crate) forecast: Option<&'a Forecast>,
     /// Numbers and names of them.
@@ -224,9 +226,11 @@ impl<P: Probe> World<P> {
     ) -> bool {
         for _ in 0..limit {
             let Some(event) = self.agenda.take(until) else {
+                self.assert_conserved();
                 return false;
             };
             self.handle(event);
+            self.assert_settled();
             if is_halted() {
                 break;
             }
@@ -303,6 +307,9 @@ impl<P: Probe> World<P> {
     pub fn probe(&self) -> &P {
         &self.probe
     }
+    pub(crate) fn probe_mut(&mut self) -> &mut P {
+        &mut self.probe
+    }
     /// Ends the run.
     pub fn into_probe(self) -> P {
         self.probe
@@ -313,6 +320,7 @@ impl<P: Probe> World<P> {
             flows: &self.flows,
             endpoints: &self.endpoints,
             links: &self.links,
+            routes: &self.routes,
             radio: self.radio.as_deref().map(Accesses::of),
             forecast: self.predictions.as_deref().map(|it| &it.forecast),
             directory: &self.directory,

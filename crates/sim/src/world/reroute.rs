@@ -23,7 +23,10 @@ pub enum RouteError {
         hops: usize,
     },
     /// A hop that does not exist, that no cell serves, or that is not reached by those before it.
-    #[error("flow \"{flow}\": hop {position} of its route does not start where the way there ends")]
+    #[error(
+        "flow \"{flow}\": hop {position} of its route does not start where the previous hop \
+        ends"
+    )]
     Gap {
         /// The flow.
         flow: String,

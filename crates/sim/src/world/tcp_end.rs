@@ -3,7 +3,7 @@
 
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
-use fadeout_core::{EndpointId, FlowEnd, FlowId, Span};
+use fadeout_core::{EndpointId, FlowEnd, FlowId};
 use fadeout_transport::congestion::{Congestion, Window};
 use fadeout_transport::tcp::{Calls, ConnectionState, SenderStatistics, TcpConfig, TcpEndpoint};
 use std::sync::Arc;
@@ -80,7 +80,6 @@ impl Recipe {
 pub(crate) struct Account {
     pub(crate) statistics: SenderStatistics,
     pub(crate) window: Window,
-    pub(crate) min_rtt: Option<Span>,
     pub(crate) calls: Option<Calls>,
     pub(crate) is_closed: bool,
 }
@@ -90,7 +89,6 @@ impl Account {
         Account {
             statistics: tcp.statistics(),
             window: *tcp.window(),
-            min_rtt: tcp.info().min_rtt,
             calls: tcp.calls(),
             is_closed: tcp.state() == ConnectionState::Closed,
         }

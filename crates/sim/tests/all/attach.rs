@@ -209,12 +209,12 @@ fn ues_that_never_attach_are_named_with_the_reason() {
 #[test]
 fn what_lets_no_ue_attach_is_said_before_the_run() {
     let (before, after) = said(&PHONE.replace("1 s", "8 s"), &[]);
-    let late = "UE \"phone\": `attach-at` of 8 s is not before the end of the run at 8 s, so there is no connection";
+    let late = "UE \"phone\": `attach-at` of 8 s is not before the end of the run at 8 s, so the UE never connects";
     assert_eq!((before, after), (vec![late.to_owned()], Vec::new()), "once");
     // 3 + 6 + 6 ms from the preamble to RRC's setup.
     let (before, after) = said(PHONE, &["mobility-management.t300=\"15 ms\""]);
     assert!(
-        before[0].contains("`t300` of 15 ms ends before RRC's setup can come, 15 ms"),
+        before[0].contains("`t300` of 15 ms expires before the RRC setup can arrive, 15 ms"),
         "{before:?}"
     );
     assert!(

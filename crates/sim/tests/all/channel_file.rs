@@ -122,6 +122,6 @@ fn a_file_that_does_not_fit_the_scenario_is_refused_with_its_line() {
     assert_eq!(
         refused,
         "channel-file \"gap\": gap.csv: line 3: UE `phone` and cell `base` have no row between 0 s and \
-         0.1 s; expected one at least every 50 ms of the run, which takes the file's 0 s to 10 s"
+         0.1 s; expected at least one every 50 ms during the run, which covers 0 s to 10 s of the file"
     );
 }

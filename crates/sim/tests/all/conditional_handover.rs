@@ -169,3 +169,39 @@ fn a_command_ends_what_was_prepared() {
     let well = well.filter(|row| row.outcome == HandoverOutcome::Success);
     assert!(well.count() >= 2, "{:?}", rows.handovers);
 }
+
+/// The core may switch the path before the source hears of the UE, at the same instant, or later.
+#[test]
+fn without_forwarding_the_source_drops_what_it_has_whichever_hears_first_of_the_ue() {
+    let none = "mobility-management.data=\"none\"";
+    let given = "mobility-management.signalling=\"given\"";
+    let far = |ms| format!("mobility-management.core-delay=\"{ms} ms\"");
+    let far = [1, 5, 20].map(far);
+    let mut ways: Vec<Vec<&str>> = far.iter().map(|far| vec![given, far]).collect();
+    ways.push(vec![]);
+    ways.push(vec![
+        "link.s1-middle.delay=\"1 ms\"",
+        "link.s1-east.delay=\"1 ms\"",
+    ]);
+    for way in ways {
+        let overrides: Vec<&str> = [BETTER, none].into_iter().chain(way.clone()).collect();
+        let (rows, _) = run(&overrides);
+        let gone = rows.handovers.iter();
+        let gone = gone.filter(|row| row.procedure == Procedure::Conditional);
+        let whole = gone.filter(|row| row.outcome == HandoverOutcome::Success);
+        let whole: Vec<&HandoverRow> = whole.collect();
+        assert!(whole.len() >= 2, "{way:?}: {:?}", rows.handovers);
+        for row in whole {
+            assert_eq!(
+                row.forwarded_numbered + row.forwarded_fresh,
+                0,
+                "{way:?}: {row:?}"
+            );
+            assert!(row.lost_packets > 0, "{way:?}: {row:?}");
+        }
+        let lost: u32 = rows.handovers.iter().map(|row| row.lost_packets).sum();
+        let dropped = rows.drops.iter();
+        let dropped = dropped.filter(|row| row.cause == RadioDropCause::Handover);
+        assert!(dropped.count() as u32 >= lost, "{way:?}: {lost}");
+    }
+}

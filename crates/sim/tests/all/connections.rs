@@ -38,7 +38,7 @@ fn a_connection_that_nothing_answers_is_told_with_its_syns() {
     assert_eq!(
         given_up,
         [
-            "flow \"file\": never connected: no answer to 11 SYNs from 0.000 to 68.096 s; it was given up"
+            "flow \"file\": never connected: no answer to 11 SYNs from 0.000 to 68.096 s; the connection was given up"
         ]
     );
     let under_way = said(&scenario("2 s", ["1", "0"], TCP));
@@ -57,7 +57,7 @@ fn a_way_back_that_is_lost_is_told_apart() {
         panic!("one remark");
     };
     assert!(
-        remark.ends_with("s; the other end heard it, and what that sent was lost"),
+        remark.ends_with("s; the other end received it, but its answer was lost"),
         "{remark}"
     );
 }
@@ -84,8 +84,7 @@ fn a_first_path_that_goes_before_an_answer_takes_the_connection_along() {
     assert_eq!(
         gone,
         [
-            "flow \"file\": never connected: no answer to 3 SYNs from 0.000 to 2.048 s on its first path, without \
-             which no other joins; it was given up"
+            "flow \"file\": never connected: no answer to 3 SYNs from 0.000 to 2.048 s on its first path, which all others need; the connection was given up"
         ]
     );
 }
@@ -103,4 +102,41 @@ fn a_connection_that_is_given_up_later_is_told_with_what_arrived() {
             && remark.ends_with(" B had arrived"),
         "{remark}"
     );
+}
+
+/// A phone in a cell of LTE with these SINRs, and a flow.
+fn in_cell([downlink_db, uplink_db]: [f64; 2], flow: &str) -> String {
+    format!(
+        "duration = \"4 s\"\n[link.core]\nfrom = \"server\"\nto = \"macro\"\nrate = \"1 Gbit/s\"\ndelay = \"10 ms\"\n\
+         [cell.macro]\nradio = \"lte\"\ncarrier = \"2 GHz\"\nbandwidth = \"20 MHz\"\nchannel = {{ path-loss = \"uma\" }}\n\
+         [ue.phone]\ndownlink-sinr = \"{downlink_db} dB\"\nuplink-sinr = \"{uplink_db} dB\"\n[flow.file]\n{flow}"
+    )
+}
+
+#[test]
+fn a_ue_that_is_out_of_range_is_named_as_the_cause() {
+    let (up, down) = (
+        "from = \"phone\"\nto = \"server\"\n",
+        "from = \"server\"\nto = \"phone\"\n",
+    );
+    let of_up = "in the uplink: its SINR is -12.0 dB with all its power in one resource block, and the lowest CQI takes -";
+    let of_down = "in the downlink: its SINR is -12.0 dB, and the lowest CQI takes -";
+    // The SYN itself is not sent, or its answer is not.
+    for (sinrs, flow, part) in [
+        ([20.0, -12.0], up, of_up),
+        ([-12.0, 20.0], up, of_down),
+        ([-12.0, 20.0], down, of_down),
+        ([20.0, -12.0], down, of_up),
+    ] {
+        let [remark] = &said(&in_cell(sinrs, flow))[..] else {
+            panic!("one remark");
+        };
+        let cause = format!("UE \"phone\" is out of range of cell \"macro\" {part}");
+        assert!(
+            remark.starts_with("flow \"file\": never connected: no answer to ")
+                && remark.contains(&cause),
+            "{remark}"
+        );
+    }
+    assert!(said(&in_cell([20.0, 20.0], up)).is_empty());
 }

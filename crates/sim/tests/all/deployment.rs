@@ -342,11 +342,11 @@ fn what_is_wrong_is_said() {
         ),
         (
             "[deployment.x]\nlayout = \"uma\"\ncell = { channel = { line-of-sight = \"geometry\" } }\n",
-            "buildings do not repeat themselves",
+            "a network that repeats itself, where buildings do not",
         ),
         (
             &format!("{city}[deployment.y]\nlayout = \"umi\"\n"),
-            "`y-0` and `x-0` stand on one another with one carrier",
+            "`y-0` and `x-0` have the same position and carrier",
         ),
         (
             &format!("{city}[ue.a]\ndensity = 1e8\ndrop = {{ deployment = \"x\" }}\n"),
@@ -354,11 +354,11 @@ fn what_is_wrong_is_said() {
         ),
         (
             &format!("{city}[ue.a]\ndrop = {{ deployment = \"y\" }}\n"),
-            "no deployment is called `y`",
+            "there is no deployment `y`",
         ),
         (
             &format!("{city}[ue.a]\ndrop = {{ cell = \"x-0-3\" }}\n"),
-            "no cell is called `x-0-3`",
+            "there is no cell `x-0-3`",
         ),
         (
             &format!("{city}[ue.a]\ndrop = {{ radius = \"5 m\", min-distance = \"30 m\" }}\n"),
@@ -376,11 +376,11 @@ fn what_is_wrong_is_said() {
         ),
         (
             &format!("{city}[ue.a]\ncount = 3\ndensity = 3\ndrop = {{ radius = \"1 km\" }}\n"),
-            "a `count` and a `density`",
+            "both `count` and `density`",
         ),
         (
             &format!("{city}[ue.a]\nindoor = {{}}\n"),
-            "`indoor` of UEs that are not dropped",
+            "`indoor` of UEs without a `drop`",
         ),
         (
             &format!(
@@ -393,7 +393,7 @@ fn what_is_wrong_is_said() {
                 "{city}[cell.own]\ncarrier = \"2 GHz\"\nbandwidth = \"10 MHz\"\n\
                       channel = {{ path-loss = \"uma\" }}\n[ue.a]\ndrop = {{ cell = \"own\" }}\n"
             ),
-            "how far the cell reaches is not known",
+            "the cell has no known area",
         ),
         (
             "[cell.own]\ncarrier = \"2 GHz\"\nbandwidth = \"10 MHz\"\nchannel = { path-loss = \"uma\" }\n\

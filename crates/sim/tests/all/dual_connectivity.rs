@@ -60,7 +60,7 @@ fn a_secondary_node_with_more_than_t_reordering_waits_for_is_pointed_out() {
     let sentences = advice("buffer-time = \"200 ms\"", "");
     assert_eq!(sentences.len(), 1, "{sentences:?}");
     assert!(
-        sentences[0].starts_with("UE \"phone\": `split.buffer-time` lets what lasts for 200 ms"),
+        sentences[0].starts_with("UE \"phone\": `split.buffer-time` lets data for 200 ms"),
         "{sentences:?}"
     );
     assert_eq!(
@@ -174,18 +174,18 @@ fn legs_that_cannot_be_are_refused_with_what_was_expected() {
         (
             SPLIT,
             &["ue.phone.pscell=\"master\""],
-            "`master` is both the master's cell and the secondary one's",
+            "`master` is both `cell` and `pscell`",
         ),
         (
             SPLIT,
             &["cell.other.carrier=\"3.5 GHz\""],
-            "`other` has the carrier of another cell of the UE",
+            "another cell of the UE has the carrier of `other`",
         ),
         (SPLIT, &["ue.phone.pscell=\"othr\""], "did you mean"),
         (
             SPLIT,
             &["cell.other.radio=\"lte\"", "cell.master.radio=\"lte\""],
-            "`other` and `master` are both of LTE",
+            "`other` and `master` are both LTE cells",
         ),
         (
             SPLIT,
@@ -207,16 +207,20 @@ fn legs_that_cannot_be_are_refused_with_what_was_expected() {
             &["ue.phone.split.ul-data-split-threshold=\"1000 B\""],
             "the nearest allowed value is 800 bytes",
         ),
-        ("split = {}\n", &[], "a split bearer of a UE with one cell"),
+        (
+            "split = {}\n",
+            &[],
+            "a split bearer of a UE with a single cell",
+        ),
         (
             "split = { duplication = \"both\" }\n",
             &[],
-            "PDCP duplication with one leg: the UE has one cell",
+            "PDCP duplication with a single leg",
         ),
         (
             "pscell = \"other\"\nsplit = { duplication = \"uplink\" }\n",
             &["cell.other.carrier=\"3.5 GHz\""],
-            "PDCP duplication over one carrier",
+            "PDCP duplication over a single carrier",
         ),
         (
             "pscell = \"other\"\nsplit = { duplication = \"up\" }\n",
@@ -233,7 +237,7 @@ fn legs_that_cannot_be_are_refused_with_what_was_expected() {
             "split = { duplication = \"downlink\" }\n[mobility-management]\nprocedure = \"conditional\"\n\
              early-forwarding = true\nsecondary-node = { events = [{ kind = \"b1\", threshold = \"-95 dBm\" }] }\n",
             &[],
-            "secondary nodes that come and go, but UEs change cell by another procedure",
+            "secondary nodes with another procedure than \"plain\"",
         ),
         (
             "pscell = \"other\"\nsplit = { duplication = \"both\", duplication-changes = [{ at = \"1 s\", legs = [\"other\"] }] }\n\
@@ -254,13 +258,13 @@ fn legs_that_cannot_be_are_refused_with_what_was_expected() {
         (
             "split = {}\n[mobility-management.secondary-node]\nevents = [{ kind = \"a1\", threshold = \"-95 dBm\" }]\n",
             &[],
-            "event a1, which says nothing of a secondary node",
+            "event a1, which has no meaning for a secondary node",
         ),
         (
             "split = {}\n[mobility-management.secondary-node]\nevents = [{ kind = \"a4\", threshold = \"-95 dBm\" }, \
              { kind = \"b1\", threshold = \"-95 dBm\" }]\n",
             &[],
-            "secondary nodes of either generation",
+            "events that add secondary nodes of both generations",
         ),
         (
             "split = {}\n[mobility-management]\nsecondary-node = { events = [{ kind = \"b1\", threshold = \"-95 dBm\" }], \
@@ -283,13 +287,13 @@ fn legs_that_cannot_be_are_refused_with_what_was_expected() {
         (
             "split = {}\n[mobility-management.secondary-node]\nevents = [{ kind = \"a4\", threshold = \"-95 dBm\" }]\n",
             &["cell.master.radio=\"lte\""],
-            "event a4 of `secondary-node` beside a cell of LTE",
+            "event a4 of `secondary-node` with an LTE cell as master",
         ),
         (
             "pscell = \"other\"\nsplit = {}\n[mobility-management.secondary-node]\n\
              events = [{ kind = \"b1\", threshold = \"-95 dBm\" }]\n",
             &["cell.master.radio=\"nr\"", "cell.other.radio=\"nr\""],
-            "its `pscell` is of another generation",
+            "its `pscell` has another generation",
         ),
     ] {
         let error = error(ue, overrides);
@@ -529,17 +533,17 @@ fn legs_over_carriers_that_cannot_be_are_refused_with_what_was_expected() {
         (
             "duplication = \"both\", carriers = [\"master\"]",
             &[][..],
-            "PDCP duplication over one carrier: `master` is the `cell`",
+            "PDCP duplication over a single carrier: `master` is the `cell`",
         ),
         (
             "duplication = \"both\", carriers = [\"second\", \"second\"]",
             &[],
-            "`second` is a leg twice: copies go over carriers of their own",
+            "the carrier `second` of a leg stands twice",
         ),
         (
             "duplication = \"both\", carriers = [\"other\"]",
             &[],
-            "`other` is a leg over a carrier that the UE does not have",
+            "the UE does not have the carrier `other` of a leg",
         ),
         (
             "duplication = \"both\", carriers = [\"secnd\"]",
@@ -549,7 +553,7 @@ fn legs_over_carriers_that_cannot_be_are_refused_with_what_was_expected() {
         (
             "duplication = \"both\", carriers = [\"second\", \"third\", \"second\", \"third\"]",
             &[],
-            "at most 3: PDCP has 4 legs at most",
+            "at most 3, as PDCP has at most 4 legs",
         ),
         (
             "carriers = [\"second\"]",
@@ -559,7 +563,7 @@ fn legs_over_carriers_that_cannot_be_are_refused_with_what_was_expected() {
         (
             "duplication = \"uplink\", carriers = [\"second\"]",
             &["ue.phone.secondary-uplink=false"],
-            "legs over carriers without uplink",
+            "legs over carriers without an uplink",
         ),
         (
             "duplication = \"both\", carriers = [\"second\"]",
@@ -574,12 +578,12 @@ fn legs_over_carriers_that_cannot_be_are_refused_with_what_was_expected() {
         (
             "duplication = \"both\", carriers = [\"second\"], duplication-changes = [{ at = \"1 s\", legs = [\"thrd\"] }]",
             &[],
-            "no leg is called `thrd`",
+            "there is no leg `thrd`",
         ),
         (
             "duplication-changes = [{ at = \"1 s\" }], carriers = [\"second\"]",
             &[],
-            "changes of a duplication that is not there",
+            "changes of duplication without duplication",
         ),
         (
             "duplication = \"both\", carriers = [\"second\"], primary-path = \"secondary\"",
@@ -595,4 +599,23 @@ fn legs_over_carriers_that_cannot_be_are_refused_with_what_was_expected() {
         let error = error(split, overrides);
         assert!(error.contains(expected), "{expected}: {error}");
     }
+}
+
+#[test]
+fn the_way_between_base_stations_is_not_by_way_of_the_phone() {
+    // The phone's own link to the secondary node would make one.
+    let text = "duration = \"1 s\"\n[link.x]\nfrom = \"u\"\nto = \"s\"\nrate = \"1 Gbit/s\"\ndelay = \"5 ms\"\n\
+                [cell.m]\ncarrier = \"2.1 GHz\"\nbandwidth = \"20 MHz\"\nchannel = { path-loss = \"uma\" }\n\
+                [cell.s]\ncarrier = \"3.5 GHz\"\nbandwidth = \"20 MHz\"\nchannel = { path-loss = \"uma\" }\n\
+                [ue.u]\ncell = \"m\"\npscell = \"s\"\nsplit = { duplication = \"both\" }\n";
+    let refused =
+        World::unobserved(&parse(text, &[]).expect("a checked scenario")).expect_err("no link");
+    let message = refused.to_string();
+    assert!(
+        message.contains("no links connect base station \"m\""),
+        "{message}"
+    );
+    let xn = "[link.xn]\nfrom = \"m\"\nto = \"s\"\nrate = \"1 Gbit/s\"\ndelay = \"5 ms\"\n";
+    let linked = parse(&format!("{text}{xn}"), &[]).expect("a checked scenario");
+    assert!(World::unobserved(&linked).is_ok());
 }

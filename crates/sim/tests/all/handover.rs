@@ -3,8 +3,12 @@
 use crate::common::build;
 use crate::common::rows::Rows;
 use crate::common::{parse, run_with};
-use fadeout_core::{HandoverOutcome, HandoverRow, Procedure, RadioDropCause, RadioDropRow};
+use fadeout_core::{
+    DropCause, HandoverOutcome, HandoverRow, Procedure, RadioDropCause, RadioDropRow,
+};
+use fadeout_record::Destination;
 use fadeout_scenario::{Override, Scenario, Source};
+use fadeout_sim::{Control, Simulation};
 
 /// The project's example with these overrides.
 fn example(overrides: &[&str]) -> Scenario {
@@ -76,6 +80,38 @@ fn what_a_full_x2_drops_is_lost_to_tcp_alone() {
 }
 
 #[test]
+fn the_example_loses_nothing_that_it_forwards_and_a_queue_that_does_is_told() {
+    let said = |overrides: &[&str]| {
+        let simulation = Simulation::new(example(overrides), Destination::Nowhere);
+        let results = simulation.expect("it is right").run(|_| Control::Continue);
+        results.expect("it runs").remarks
+    };
+    assert_eq!(said(&[]), Vec::<String>::new());
+    let (rows, _) = run(&[]);
+    assert!(
+        rows.handovers
+            .iter()
+            .any(|row| row.forwarded_numbered > 1000),
+        "more than the usual queue"
+    );
+    assert!(
+        rows.link_drops
+            .iter()
+            .all(|row| row.cause != DropCause::QueueFull)
+    );
+    let small = "link.x2-west.queue={ limit = \"5 packets\" }";
+    let [remark] = &said(&[small])[..] else {
+        panic!("one remark");
+    };
+    assert!(
+        remark.starts_with("mobility-management: ")
+            && remark.contains(" forwarded packets were lost ")
+            && remark.contains("The queue of link \"x2-west\" was full"),
+        "{remark}"
+    );
+}
+
+#[test]
 fn a_handover_over_links_that_are_not_there_is_refused_with_the_reason() {
     let refused = |overrides: &[&str]| {
         let scenario = example(overrides);
@@ -88,7 +124,7 @@ fn a_handover_over_links_that_are_not_there_is_refused_with_the_reason() {
     ];
     let error = refused(&ends);
     assert!(
-        error.contains("no link connects two base stations") && error.contains("\"s1\""),
+        error.contains("base stations are only connected by way of") && error.contains("\"s1\""),
         "{error}"
     );
     let error = refused(&[
@@ -190,8 +226,16 @@ fn what_is_hardly_meant_is_said() {
         "`q-in` of -9 dB is below `q-out` of -8 dB",
     );
     one(
+        &[
+            "ue.phone.downlink-sinr=\"20 dB\"",
+            "ue.phone.uplink-sinr=\"20 dB\"",
+            "ue.phone.cell=\"west\"",
+        ],
+        "UE \"phone\" with a given SINR: there is no level to measure",
+    );
+    one(
         &["cell.east.radio=\"nr\"", "cell.east.carrier=\"3.5 GHz\""],
-        "there is one cell of NR",
+        "NR has one cell",
     );
 }
 
@@ -252,7 +296,7 @@ fn bicasting_needs_an_anchor_on_each_way() {
         .expect_err("no anchor");
     let error = error.to_string();
     assert!(
-        error.contains("does not pass the anchor, `core = \"elsewhere\"`"),
+        error.contains("does not pass `core = \"elsewhere\"`"),
         "{error}"
     );
 }
@@ -277,13 +321,16 @@ fn mistakes_about_bicasting_are_told() {
         fadeout_sim::catalog(),
     );
     let error = parsed.map(|_| ()).expect_err("no anchor").to_string();
-    assert!(error.contains("bicasting without an anchor"), "{error}");
+    assert!(
+        error.contains("bicasting without a node of the core network"),
+        "{error}"
+    );
     let [before, after] =
         ["before", "after"].map(|when| format!("mobility-management.bicast-{when}=\"5 ms\""));
     let error = told(&[&before]);
-    assert!(error.contains("nothing is bicast"), "{error}");
+    assert!(error.contains("needs bicasting"), "{error}");
     let error = told(&[BICASTING, &before, &after]);
-    assert!(error.contains("begins at two times"), "{error}");
+    assert!(error.contains("has two start times"), "{error}");
 }
 
 /// The cell in the east is NR's: TCP goes on through a change of generation.

@@ -315,7 +315,7 @@ fn a_limit_in_round_trips_of_no_flow_is_refused() {
     };
     // It begins on the other link, so that nothing says how long its round trip through this one is.
     let beside = "[flow.download]\nfrom = \"server\"\nto = \"phone\"\nroute = [\"internet\", \"iu\", \"umts\"]\n";
-    let error = limited(beside).expect("no flow crosses it");
+    let error = limited(beside).expect("no flow uses the link");
     assert!(error.contains("lte"), "{error}");
     assert!(
         error.contains("`source-limit` in round trips") && error.contains("its `queue`"),

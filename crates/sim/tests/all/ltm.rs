@@ -75,6 +75,22 @@ fn with_early_synchronisation_there_is_no_random_access() {
 }
 
 #[test]
+fn a_preamble_is_sent_after_its_order_and_timing_is_found_then() {
+    // The first candidates are prepared long after the first report would have been due.
+    let rows = run(&["cell.west.antenna.azimuth=0", "duration=\"2 s\""]);
+    let times_of = |event| times(&rows, event);
+    let received = times_of(RrcEvent::CandidatesReceived);
+    let [sent, acquired] = [RrcEvent::PreambleSent, RrcEvent::TimingAcquired].map(times_of);
+    assert!(!sent.is_empty(), "{:?}", rows.steps);
+    assert_eq!(sent, acquired);
+    // From the order to the first occasion it is 4 ms at least.
+    assert!(
+        sent[0] >= received[0] + 0.004,
+        "{sent:?} after {received:?}"
+    );
+}
+
+#[test]
 fn candidates_stay_prepared_and_the_phone_is_switched_back_without_rrc() {
     let rows = run(&[
         "ue.phone={ position = [\"-170 m\", \"60 m\"], waypoints = [{ position = [\"170 m\", \"60 m\"], speed = \"34 m/s\" }, { position = \

@@ -336,7 +336,7 @@ fn without_cells_nobody_predicts() {
     let errors = fadeout_scenario::parse(text, &source, &[], fadeout_sim::catalog());
     let message = errors.expect_err("no cells").to_string();
     assert!(
-        message.contains("prediction of blockages, but no cell"),
+        message.contains("prediction of blockages without a cell"),
         "{message}"
     );
 }

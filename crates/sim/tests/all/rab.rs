@@ -144,7 +144,7 @@ fn what_no_bearer_can_be_is_an_error() {
     };
     assert_eq!(
         refused("technology = { name = \"hspa\", sinr = -20 }"),
-        "RAB \"third\": sinr is -20 dB; expected more than -15.9 dB: below it the CQI is 0, out \
+        "RAB \"third\": sinr is -20 dB; expected more than -15.9 dB; below it the CQI is 0, out \
          of range"
     );
     assert_eq!(

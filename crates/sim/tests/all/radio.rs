@@ -222,14 +222,69 @@ fn an_rlc_buffer_below_the_bandwidth_delay_product_is_pointed_out() {
 }
 
 #[test]
+fn a_period_that_a_duplex_pattern_stretches_is_pointed_out_with_what_is_left() {
+    let advice = |keys: &str| {
+        let cell = format!(
+            "radio = {{ kind = \"nr\", {keys} }}\ncarrier = \"3.5 GHz\"\nbandwidth = \"20 MHz\"\n\
+             channel = {{ path-loss = \"uma\" }}"
+        );
+        let text = scenario(&cell, &format!("[ue.phone]\n{DOWNLOAD}"));
+        fadeout_sim::advice(&parse(&text, ".".into(), &[]))
+    };
+    let pattern = |keys: &str| advice(&format!("duplex = \"DDDSU\"{keys}"));
+    let none = Vec::<String>::new();
+    for fitting in ["", ", sr-period = 10", ", configured-grant-period = 5"] {
+        assert_eq!(pattern(fitting), none, "{fitting}");
+    }
+    assert_eq!(advice("sr-period = 8"), none, "FDD");
+    assert_eq!(
+        pattern(", sr-period = 8"),
+        [
+            "cell \"base\": some occasions of `radio.sr-period` = 8 fall into downlink slots of the pattern of 5 \
+             slots, so that one with uplink symbols comes every 20 slots (10 ms) on average. 10, 20, 40, 80 and 160 \
+             fit"
+        ]
+    );
+    let sentences = pattern(", sr-period = 4, configured-grant-period = 1");
+    let count = |key: &str| sentences.iter().filter(|it| it.contains(key)).count();
+    assert_eq!(
+        (sentences.len(), count("sr-period"), count("grant-period")),
+        (2, 1, 1)
+    );
+}
+
+#[test]
 fn a_bearer_that_cuts_no_packet_is_pointed_out() {
     for (mode, count) in [("um", 0), ("tm", 1)] {
         let ue = format!("[ue.phone]\nrlc = {{ mode = \"{mode}\", buffer = \"200 kB\" }}\n");
         let text = scenario(LTE, &format!("{ue}{DOWNLOAD}"));
         let sentences = fadeout_sim::advice(&parse(&text, ".".into(), &[]));
-        let named = sentences.iter().filter(|it| it.contains("cuts no packet"));
+        let named = sentences
+            .iter()
+            .filter(|it| it.contains("does not segment packets"));
         assert_eq!((named.count(), sentences.len()), (count, count), "{mode}");
     }
+}
+
+#[test]
+fn data_that_nothing_slows_down_the_other_way_is_named() {
+    let advice = |more: &str, from: &str, to: &str| {
+        let text = format!(
+            "duration = \"2 s\"\n[link.a]\nfrom = \"x\"\nto = \"y\"\nrate = \"50 Mbit/s\"\ndelay = \"1 ms\"\n{more}\n\
+             [link.b]\nfrom = \"y\"\nto = \"z\"\nrate = \"unlimited\"\ndelay = \"1 ms\"\n\
+             [flow.f]\nfrom = \"{from}\"\nto = \"{to}\"\n[flow.g]\nfrom = \"{from}\"\nto = \"{to}\"\n"
+        );
+        fadeout_sim::advice(&parse(&text, ".".into(), &[]))
+    };
+    let sentences = advice("", "z", "x");
+    assert_eq!(sentences.len(), 1, "{sentences:?}");
+    assert!(
+        sentences[0].starts_with("link \"a\": the data of flow \"f\""),
+        "{sentences:?}"
+    );
+    assert_eq!(advice("", "x", "z"), Vec::<String>::new());
+    let limited = "reverse.rate = \"10 Mbit/s\"";
+    assert_eq!(advice(limited, "z", "x"), Vec::<String>::new());
 }
 
 #[test]
@@ -287,8 +342,7 @@ fn an_rlc_window_shorter_than_t_status_prohibit_is_named() {
     assert_eq!(sentences.len(), 1, "{sentences:?}");
     assert!(
         sentences[0].starts_with(
-            "UE \"phone\": RLC's window of 512 PDUs lasts 51 ms at the peak rate of the cell, and \
-             t-StatusProhibit lets acknowledgements follow each other after 60 ms"
+            "UE \"phone\": RLC's window of 512 PDUs lasts 51 ms at the peak rate of the cell, but t-StatusProhibit allows acknowledgements only every 60 ms"
         ),
         "{sentences:?}"
     );

@@ -136,7 +136,7 @@ fn what_is_nowhere_or_said_twice_is_an_error() {
     for (more, expected) in [
         (
             "[blockage.cut]\nlink = \"core\"\nin-between = { carrier = \"28 GHz\" }\n",
-            "is nowhere; expected a node with a UE at both ends",
+            "has no place; expected a node with a UE at both ends",
         ),
         (
             "[blockage.cut]\nlink = \"hop\"\n",

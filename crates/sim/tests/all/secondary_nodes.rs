@@ -53,7 +53,7 @@ fn what_does_not_go_with_nodes_that_come_and_go_is_refused() {
         name: "en-dc".to_owned(),
         base_dir: ".".into(),
     };
-    let other = "secondary nodes that come and go, but UEs change cell by another procedure";
+    let other = "secondary nodes with another procedure than \"plain\"";
     for (key, expected) in [
         ("procedure=\"ltm\"", other),
         ("procedure=\"conditional\"", other),

@@ -355,7 +355,7 @@ fn what_does_not_fit_is_refused_with_the_reason() {
     );
     refused(
         &["cell.umts.radio=\"lte\"", "cell.umts.tx-power=\"43 dBm\""],
-        &["cells of 3G, of which there is none", "`radio = \"utra\"`"],
+        &["is about 3G cells, but there is none", "`radio = \"utra\"`"],
     );
     refused(
         &["cell.umts.node=\"enb\"", "rab.hspa.from=\"enb\""],

@@ -345,7 +345,7 @@ fn a_scenario_of_one_piece_is_refused_with_the_key_that_keeps_it_together() {
                 [link.other]\nfrom = \"net-2\"\nto = \"net-1\"\nrate = \"1 Gbit/s\"\ndelay = \"0 s\"\n";
     for (added, expected) in [
         (managed, "`mobility-management` moves UEs"),
-        (side, "link \"side\" joins two of them"),
+        (side, "link \"side\" joins two worlds"),
     ] {
         let found = refusal(&(busy() + added), &[]);
         assert!(
@@ -381,7 +381,7 @@ fn a_scenario_of_one_piece_is_refused_with_the_key_that_keeps_it_together() {
                 "cell.c2-0.node=\"net-0\"",
                 "cell.c2-1.node=\"net-0\"",
             ],
-            "stands at node \"net-0\" with one of another carrier",
+            "shares node \"net-0\" with a cell of another carrier",
         ),
         (
             &[full],
@@ -406,7 +406,7 @@ fn a_scenario_of_one_piece_is_refused_with_the_key_that_keeps_it_together() {
     );
     let wired = "duration = \"1 s\"\nworlds = \"by-carrier\"\n[link.path]\nfrom = \"a\"\nto = \"b\"\n\
                  rate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n[flow.bulk]\nfrom = \"a\"\nto = \"b\"\n";
-    assert!(refusal(wired, &[]).contains("there are no cells"));
+    assert!(refusal(wired, &[]).contains("the scenario has no cells"));
 }
 
 #[test]

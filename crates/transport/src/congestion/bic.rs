@@ -47,7 +47,7 @@ impl Registered<Stream> for Bic {
         name: "bic",
         aliases: &["bictcp"],
         family: "loss-based",
-        summary: "Binary search for the window of the last loss",
+        summary: "Binary search for the window of the last loss.",
         citation: "Xu, Harfoush, Rhee, INFOCOM 2004; Linux 6.12 net/ipv4/tcp_bic.c",
         parameters: &[
             number(
@@ -60,24 +60,26 @@ impl Registered<Stream> for Bic {
                 "max-increment",
                 (1, 1_000, "segments"),
                 "16",
-                "Largest increase per round trip (S_max in the paper).",
+                "Largest increase of the window in a round trip (S_max in the paper).",
             ),
             integer(
                 "low-window",
                 (0, 1_000_000, "segments"),
                 "14",
-                "Up to this window BIC behaves as Reno.",
+                "Window up to which BIC behaves as Reno.",
             ),
             integer(
                 "smooth-part",
                 (1, 1_000, ""),
                 "20",
-                "Round trips that the last step to W_max is spread over, times a quarter.",
+                "Number of round trips, times a quarter, over which the last step to W_max is \
+                 spread.",
             ),
             flag(
                 "fast-convergence",
                 "true",
-                "Remember less than the window below W_max.",
+                "True if a loss below W_max makes BIC remember less than the window at the loss \
+                 (fast convergence).",
             ),
             HZ,
         ],

@@ -59,38 +59,43 @@ impl Registered<Stream> for Compound {
         name: "compound",
         aliases: &["ctcp"],
         family: "loss-based",
-        summary: "A loss window plus a delay window that fills an empty pipe",
+        summary: "A loss window plus a delay window that fills an empty path.",
         citation: "Tan, Song, Zhang, Sridharan, INFOCOM 2006; draft-sridharan-tcpm-ctcp",
         parameters: &[
             number(
                 "alpha",
                 (0.0, 10.0, ""),
                 "0.125",
-                "Factor of the increase alpha win^k.",
+                "Factor alpha of the increase alpha win^k.",
             ),
             number(
                 "beta",
                 (0.01, 0.99, ""),
                 "0.5",
-                "Fraction of the window that a loss takes.",
+                "Fraction of the window that a loss takes away.",
             ),
-            number("k", (0.0, 1.0, ""), "0.75", "Exponent of the increase."),
+            number(
+                "k",
+                (0.0, 1.0, ""),
+                "0.75",
+                "Exponent k of the increase alpha win^k.",
+            ),
             number(
                 "zeta",
                 (0.0, 100.0, ""),
                 "1",
-                "Share of the queue that is given up.",
+                "Share of the queue by which the delay window shrinks.",
             ),
             number(
                 "gamma",
                 (5.0, 1e6, "segments"),
                 "30",
-                "Queue from which it is given up.",
+                "Queue length gamma above which the delay window shrinks.",
             ),
             flag(
                 "gamma-tuning",
                 "true",
-                "Lower gamma, down to 5, on shallow buffers.",
+                "True if gamma is lowered, down to 5, on shallow buffers.",
             ),
             number(
                 "lambda",
@@ -102,7 +107,7 @@ impl Registered<Stream> for Compound {
                 "low-window",
                 (0, 1_000_000, "segments"),
                 "38",
-                "Below this window there is no delay window.",
+                "Window below which there is no delay window.",
             ),
         ],
     };
@@ -148,6 +153,13 @@ impl CongestionControl for Compound {
         if ack.is_growth_due() {
             self.grow(window, ack.delivered_now);
         }
+        debug_assert!(
+            self.dwnd >= 0.0 && self.dwnd < window.cwnd,
+            "a delay window of {} in one of {}",
+            self.dwnd,
+            window.cwnd
+        );
+        debug_assert!(self.owed >= 0.0, "the delay window owes {}", self.owed);
         self.left = window.cwnd;
     }
 
@@ -197,6 +209,10 @@ impl Compound {
             let (base, rtt) = (self.base.as_secs_f64(), self.round_min.as_secs_f64());
             // Smallest and base time are the same zero when no time passes at all.
             let queued = if rtt > 0.0 { 1.0 - base / rtt } else { 0.0 };
+            debug_assert!(
+                (0.0..1.0).contains(&queued),
+                "{queued} of the window are in the queue"
+            );
             self.reno_queue = Some((window.cwnd - self.dwnd) * queued);
             if !window.in_slow_start() {
                 self.adjust(window, queued);

@@ -71,32 +71,33 @@ impl Registered<Stream> for Copa {
         name: "copa",
         aliases: &[],
         family: "delay-based",
-        summary: "A rate of one over the queueing delay; competes where others fill the queue",
+        summary: "A rate in inverse proportion to the queueing delay. It competes where other \
+            flows fill the queue.",
         citation: "Arun, Balakrishnan, NSDI 2018",
         parameters: &[
             number(
                 "delta",
                 (0.001, 10.0, "1/segments"),
                 "0.5",
-                "Weight of delay against throughput: alone, a sender keeps 1 / delta segments in \
-                 the queue. The paper's default.",
+                "Weight delta of delay against throughput. Alone, a sender keeps 1 / delta \
+                 segments in the queue. The default is the paper's.",
             ),
             flag(
                 "competes",
                 "true",
-                "Whether delta adapts where the queue does not empty (section 2.2).",
+                "True if delta adapts where the queue does not empty (section 2.2).",
             ),
             integer(
                 "empty-within",
                 (1, 1_000, "round-trip times"),
                 "5",
-                "Without a nearly empty queue for so long, it competes. Five is the paper's, the \
-                 very period in which senders of Copa alone empty the queue.",
+                "Time without a nearly empty queue after which Copa competes. The paper's value is \
+                 five, which is the period in which senders of Copa alone empty the queue.",
             ),
             span(
                 "min-rtt-window",
                 "10 s",
-                "How long the smallest round-trip time holds.",
+                "Time for which a smallest round-trip time is remembered.",
             ),
         ],
     };
@@ -240,6 +241,7 @@ impl Copa {
 
     /// Competes with `inverse` as 1 / delta, which is at least the default's.
     fn set_inverse_delta(&mut self, inverse: f64) {
+        debug_assert!(inverse > 0.0, "a delta of one over {inverse}");
         self.delta = (1.0 / inverse).min(self.default_delta);
     }
 
@@ -272,6 +274,7 @@ impl Copa {
             self.velocity = 1.0;
         }
         self.velocity = self.velocity.min(self.delta * window.cwnd).max(1.0);
+        debug_assert!(self.velocity.is_finite(), "a velocity of {}", self.velocity);
         let delivered = f64::from(ack.delivered_now);
         let step = (self.velocity * delivered / (self.delta * window.cwnd)).min(delivered);
         if !is_below {
@@ -286,6 +289,11 @@ impl Copa {
         self.mss = f64::from(window.mss);
         let rtt = rtt.max(Span::from_micros(1)).as_secs_f64();
         self.pacing_rate = 2.0 * window.cwnd * self.mss / rtt;
+        debug_assert!(
+            self.pacing_rate.is_finite() && self.pacing_rate > 0.0,
+            "a pacing rate of {} bytes per second",
+            self.pacing_rate
+        );
     }
 }
 

@@ -49,26 +49,26 @@ impl Registered<Stream> for Dctcp {
         name: "dctcp",
         aliases: &["data-center-tcp"],
         family: "ecn",
-        summary: "Reduce in proportion to the fraction of marked segments",
+        summary: "Reduces the window in proportion to the share of marked segments.",
         citation: "RFC 8257; Linux 6.12 net/ipv4/tcp_dctcp.c",
         parameters: &[
             integer(
                 "shift-g",
                 (0, 10, ""),
                 "4",
-                "The filter's weight g is 2 to minus this.",
+                "Shift of the filter: its weight g is 2 to the power of minus this.",
             ),
             number(
                 "initial-alpha",
                 (0.0, 1.0, ""),
                 "1",
-                "Alpha before the first window.",
+                "Value of alpha before the first window.",
             ),
             choice(
                 "arithmetic",
                 Arithmetic::NAMES,
                 "linux",
-                "The kernel's integers or real numbers.",
+                "Arithmetic of the filter: the kernel's integers or real numbers.",
             ),
         ],
     };
@@ -131,11 +131,13 @@ impl Dctcp {
                 *alpha -= if decay == 0 { *alpha } else { decay };
                 let share = (marked << (ALPHA_SHIFT - self.shift_g)) / delivered;
                 *alpha = (u64::from(*alpha) + share).min(u64::from(ALPHA_ONE)) as u32;
+                debug_assert!(*alpha <= ALPHA_ONE, "a share of marks over one");
             }
             Alpha::Real(alpha) => {
                 let g = 1.0 / f64::from(1_u32 << self.shift_g);
                 let fraction = (marked as f64 / delivered as f64).min(1.0);
                 *alpha = (1.0 - g) * *alpha + g * fraction;
+                debug_assert!((0.0..=1.0).contains(alpha), "a share of marks of {alpha}");
             }
         }
     }

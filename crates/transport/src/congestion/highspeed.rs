@@ -63,13 +63,14 @@ impl Registered<Stream> for HighSpeed {
         name: "highspeed",
         aliases: &["hstcp"],
         family: "loss-based",
-        summary: "Increase and decrease that depend on the window, for large windows",
+        summary: "Increase and decrease that depend on the window, for large windows.",
         citation: "RFC 3649; Linux 6.12 net/ipv4/tcp_highspeed.c",
         parameters: &[choice(
             "increase",
             Increase::NAMES,
             "table",
-            "Step through the RFC's table as Linux does, or compute a(w) and b(w).",
+            "Increase and decrease: by steps through the RFC's table, as in Linux, or computed as \
+             a(w) and b(w).",
         )],
     };
 

@@ -81,35 +81,36 @@ impl Registered<Stream> for Htcp {
         name: "htcp",
         aliases: &["h-tcp"],
         family: "loss-based",
-        summary: "Increase that grows with the time since the last loss",
+        summary: "An increase that grows with the time since the last loss.",
         citation: "Shorten, Leith, PFLDnet 2004; Linux 6.12 net/ipv4/tcp_htcp.c",
         parameters: &[
             span(
                 "delta-l",
                 "1 s",
-                "Time after a loss in which the increase stays Reno's.",
+                "Time after a loss in which the increase is that of Reno.",
             ),
             flag(
                 "rtt-scaling",
                 "true",
-                "Scale the increase by the round-trip time over 100 ms.",
+                "True if the increase is scaled by the round-trip time over 100 ms.",
             ),
             flag(
                 "bandwidth-switch",
                 "true",
-                "Halve when the throughput changed by more than a fifth between losses.",
+                "True if the window is halved when the throughput changed by more than a fifth \
+                 between two losses.",
             ),
             number(
                 "beta-min",
                 (0.1, 0.95, ""),
                 "0.5",
-                "Smallest fraction kept after a loss.",
+                "Smallest fraction of the window kept after a loss.",
             ),
             number(
                 "beta-max",
                 (0.1, 0.95, ""),
                 "0.8",
-                "Largest fraction kept after a loss.",
+                "Largest fraction of the window kept after a loss.",
             ),
             HZ,
         ],
@@ -175,6 +176,12 @@ impl CongestionControl for Htcp {
         if event.kind != CongestionKind::Rto {
             self.begin_congestion(event.now);
         }
+        debug_assert!(
+            (self.beta_min..=self.beta_max.max(self.beta_min)).contains(&self.beta),
+            "a loss leaves {} 128ths of the window",
+            self.beta
+        );
+        debug_assert!(self.alpha > 0, "the window never grows");
         let kept = (u64::from(whole(window)) * self.beta) >> 7;
         window.ssthresh = kept.max(2) as f64;
     }

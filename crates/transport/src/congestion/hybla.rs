@@ -42,20 +42,21 @@ impl Registered<Stream> for Hybla {
         name: "hybla",
         aliases: &[],
         family: "loss-based",
-        summary: "Growth independent of the round-trip time, for satellite paths",
+        summary: "Growth of the window that does not depend on the round-trip time, for satellite \
+            paths.",
         citation: "Caini, Firrincieli, Int. J. Satellite Communications and Networking 22, 2004; \
                    Linux 6.12 net/ipv4/tcp_hybla.c",
         parameters: &[
             span(
                 "rtt0",
                 "25 ms",
-                "Round-trip time of the path whose growth is reproduced (RTT0).",
+                "Round-trip time RTT0 of the path whose growth is reproduced.",
             ),
             integer(
                 "max-window",
                 (2, 1_000_000_000, "segments"),
                 "65535",
-                "Largest window, as in the kernel: slow start on a long path knows no other bound.",
+                "Largest window, as in the kernel. Slow start on a long path has no other bound.",
             ),
         ],
     };
@@ -102,6 +103,10 @@ impl CongestionControl for Hybla {
         self.rest += increment;
         window.cwnd += (self.rest / SEGMENT) as f64;
         self.rest %= SEGMENT;
+        debug_assert!(
+            self.rho >= 8,
+            "the window grows slower than on the reference path"
+        );
         if increment == 0 && self.acked.0 >= whole(window) {
             window.cwnd += 1.0;
             self.acked.0 = 0;

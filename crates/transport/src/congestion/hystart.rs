@@ -66,25 +66,25 @@ pub(super) const PARAMETERS: [Parameter; 4] = [
         "hystart-low-window",
         (0.0, 1e6, "segments"),
         "16",
-        "HyStart looks for an exit from this window on.",
+        "Window from which HyStart looks for an exit from slow start.",
     ),
     choice(
         "hystart-detect",
         Signs::NAMES,
         "both",
-        "Which signs HyStart heeds: ACK trains, rising delay, or both.",
+        "Signs that HyStart uses: ACK trains, rising delay, or both.",
     ),
     span(
         "hystart-ack-delta",
         "2 ms",
-        "ACKs closer than this belong to one train.",
+        "Time between two ACKs of one ACK train. ACKs further apart are not in a train.",
     ),
     choice(
         "hystart-rounds",
         Rounds::NAMES,
         "from-start",
-        "Where HyStart's rounds begin: with slow start (Linux 6.12.13, 6.14 and later), or with the \
-         ACK that finds the low window, in the middle of a round (earlier kernels).",
+        "Beginning of HyStart's rounds: with slow start (Linux 6.12.13, and 6.14 or later), or \
+         with the ACK that finds the low window, in the middle of a round (earlier kernels).",
     ),
 ];
 

@@ -49,7 +49,7 @@ impl Registered<Stream> for Illinois {
         name: "illinois",
         aliases: &[],
         family: "loss-based",
-        summary: "Reno with increase and decrease set by queueing delay",
+        summary: "Reno with an increase and a decrease that depend on the queueing delay.",
         citation: "Liu, Basar, Srikant, Performance Evaluation 65, 2008; Linux 6.12 \
                    net/ipv4/tcp_illinois.c",
         parameters: &[
@@ -57,13 +57,14 @@ impl Registered<Stream> for Illinois {
                 "window-threshold",
                 (0, 1_000_000, "segments"),
                 "15",
-                "Below this window increase and decrease are Reno's.",
+                "Window below which increase and decrease are those of Reno.",
             ),
             integer(
                 "theta",
                 (1, 1_000, "round trips"),
                 "5",
-                "Low rounds after a high one before the largest increase returns.",
+                "Number of rounds of low delay after one of high delay before the largest increase \
+                 returns.",
             ),
         ],
     };
@@ -158,11 +159,25 @@ impl Illinois {
             self.alpha = ALPHA_BASE;
             self.beta = BETA_BASE;
         } else if let Some(mean_us) = self.sum_us.checked_div(self.samples) {
+            debug_assert!(
+                self.base_us <= self.max_us,
+                "the smallest round-trip time is above the largest"
+            );
             let largest = self.max_us - self.base_us;
             let mean = mean_us.saturating_sub(self.base_us);
             self.alpha = self.increase(mean, largest);
             self.beta = decrease(mean, largest);
         }
+        debug_assert!(
+            (ALPHA_MIN..=ALPHA_MAX).contains(&self.alpha),
+            "an increase of {}",
+            self.alpha
+        );
+        debug_assert!(
+            (BETA_MIN..=BETA_MAX).contains(&self.beta),
+            "a decrease of {}",
+            self.beta
+        );
     }
 
     fn increase(&mut self, mean: u64, largest: u64) -> u64 {

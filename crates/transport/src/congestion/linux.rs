@@ -12,8 +12,8 @@ pub(super) const HZ: Parameter = integer(
     "hz",
     (100, 1000, "ticks per second"),
     "1000",
-    "Timer frequency of the kernel (CONFIG_HZ), in which the algorithm measures time. Kernels \
-     are built with 100, 250, 300 or 1000.",
+    "Timer frequency of the kernel (CONFIG_HZ), in which the algorithm measures time. Kernels are \
+     built with 100, 250, 300 or 1000.",
 );
 
 /// The window in whole segments, at least one.
@@ -30,6 +30,11 @@ pub(crate) fn whole(window: &Window) -> u32 {
 pub(crate) fn slow_start(window: &mut Window, acked: u32) -> u32 {
     let grown = (window.cwnd + f64::from(acked)).min(window.ssthresh);
     let used = (grown - window.cwnd).ceil();
+    // A fraction of a segment may be rounded up.
+    debug_assert!(
+        used <= f64::from(acked) + 1.0,
+        "slow start used more segments than were acknowledged"
+    );
     window.cwnd = grown.max(window.cwnd);
     acked.saturating_sub(used as u32)
 }
@@ -62,6 +67,7 @@ impl AckCounter {
             window.cwnd += f64::from(self.0 / per);
             self.0 %= per;
         }
+        debug_assert!(self.0 < per, "a whole segment of window is not granted");
     }
 
     /// Reno: slow start, then one segment a window.

@@ -62,8 +62,11 @@ pub struct Window {
 }
 
 impl Window {
-    /// Returns true if the sender is in slow start (RFC 5681 section 3.1; at equality
-    /// Linux is in congestion avoidance).
+    /// Largest congestion window in segments, and the largest finite threshold. Ten million
+    /// segments are a second at 100 Gbit/s.
+    pub const LARGEST: f64 = 1e7;
+
+    /// True if the sender is in slow start (RFC 5681 section 3.1; at equality Linux avoids).
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh

@@ -35,7 +35,7 @@ const BETA_ECN: Parameter = number(
     "beta-ecn",
     (0.01, 1.0, ""),
     "0.5",
-    "Fraction kept after an ECN echo; RFC 8511 proposes 0.8.",
+    "Fraction of the flight size kept after an ECN echo. RFC 8511 proposes 0.8.",
 );
 const SLOW_START_LIMIT: Parameter = number(
     "slow-start-limit",
@@ -56,8 +56,8 @@ const COUNTING: Parameter = choice(
     "counting",
     Counting::NAMES,
     "acks",
-    "What congestion avoidance counts: each ACK adds 1/cwnd (RFC 5681, as in the older studies), \
-     or a window of acknowledged bytes adds one segment (RFC 3465).",
+    "Counting in congestion avoidance: each ACK adds 1/cwnd (RFC 5681, as in older studies), or a \
+     window of acknowledged bytes adds one segment (RFC 3465).",
 );
 
 impl NewReno {
@@ -81,7 +81,7 @@ impl Registered<Stream> for NewReno {
         name: "newreno",
         aliases: &["new-reno", "rfc5681"],
         family: "loss-based",
-        summary: "Additive increase, halving on loss, as the RFCs have it",
+        summary: "Additive increase, and a halved window after a loss, as in the RFCs.",
         citation: "RFC 5681 section 3.1; RFC 6582; RFC 3465",
         parameters: NewReno::PARAMETERS,
     };

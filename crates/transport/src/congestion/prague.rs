@@ -54,25 +54,25 @@ impl Registered<Stream> for Prague {
         name: "prague",
         aliases: &["tcp-prague"],
         family: "ecn",
-        summary: "Scalable response to accurate ECN, for low-latency queues (L4S)",
+        summary: "Scalable response to accurate ECN, for low-latency queues (L4S).",
         citation: "draft-briscoe-iccrg-prague-congestion-control; RFC 9330",
         parameters: &[
             number(
                 "gain",
                 (0.001, 1.0, ""),
                 "0.0625",
-                "Weight g of a round in the filter.",
+                "Weight g of a round in the filter of the marks.",
             ),
             span(
                 "target-rtt",
                 "25 ms",
-                "Shorter paths behave as if theirs were this long.",
+                "Round-trip time that shorter paths behave as if they had.",
             ),
             integer(
                 "settling-rounds",
                 (0, 1_000_000, "round trips"),
                 "500",
-                "Rounds before shorter paths do so.",
+                "Number of rounds before a shorter path behaves as if it were longer.",
             ),
         ],
     };
@@ -130,6 +130,11 @@ impl CongestionControl for Prague {
             self.grow(window, f64::from(unmarked), ack.srtt);
         }
         self.fraction = self.fraction.max(MIN_WINDOW);
+        debug_assert!(
+            self.fraction.is_finite(),
+            "a window of {} segments",
+            self.fraction
+        );
         self.follow(window);
         self.pace(window, ack.srtt);
     }
@@ -178,6 +183,11 @@ impl Prague {
             let share = (self.marked as f64 / self.delivered as f64).min(1.0);
             self.alpha += self.g * (share - self.alpha);
         }
+        debug_assert!(
+            (0.0..=1.0).contains(&self.alpha),
+            "a share of marks of {}",
+            self.alpha
+        );
         self.rounds = self.rounds.saturating_add(1);
         self.round_end = ack.snd_nxt;
         self.delivered = 0;

@@ -33,6 +33,10 @@ impl RoundRtt {
             let us = (rtt.as_micros() + 1).min(Self::NONE_US);
             self.base_us = self.base_us.min(us);
             self.min_us = self.min_us.min(us);
+            debug_assert!(
+                self.base_us <= self.min_us,
+                "the smallest of a round is below the smallest of all"
+            );
             self.samples = self.samples.saturating_add(1);
         }
     }

@@ -66,21 +66,22 @@ impl Registered<Stream> for RtwTcp {
         name: "rtw-tcp",
         aliases: &["rtw"],
         family: "cross-layer",
-        summary: "CUBIC that sits out blockages shorter than its timeout; needs link-info",
+        summary: "CUBIC that keeps its window during blockages shorter than its timeout. It needs \
+            `link-info`.",
         citation: "Na et al., TCP behavior in mmWave connected vehicular networks, section 3.2.5",
         parameters: &[
             number(
                 "speed",
                 (0.0, 1000.0, "m/s"),
                 "15",
-                "Speed of the vehicle; the paper's are 5 to 30 m/s.",
+                "Speed of the vehicle. The paper has 5 to 30 m/s.",
             ),
             number(
                 "low-speed",
                 (0.0, 1000.0, "m/s"),
                 "3",
-                "Below it a loss waits a round-trip time for the link layer. The paper names no \
-                 number; this separates pedestrians from vehicles.",
+                "Speed below which a loss waits a round-trip time for the link layer. The paper \
+                 gives no value. The default separates pedestrians from vehicles.",
             ),
         ],
     };

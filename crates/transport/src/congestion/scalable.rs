@@ -21,13 +21,15 @@ impl Registered<Stream> for Scalable {
         name: "scalable",
         aliases: &["stcp"],
         family: "loss-based",
-        summary: "Increase by a hundredth of what was acknowledged, decrease by an eighth",
+        summary: "An increase by a hundredth of the acknowledged data, and a decrease by an \
+            eighth.",
         citation: "Kelly, CCR 33(2), 2003; Linux 6.12 net/ipv4/tcp_scalable.c",
         parameters: &[integer(
             "acks-per-segment",
             (1, 10_000, "segments"),
             "100",
-            "Acknowledged segments per segment of increase; kernels before 5.11 had 50.",
+            "Number of acknowledged segments for each segment of increase. Kernels before 5.11 had \
+             50.",
         )],
     };
 

@@ -30,26 +30,26 @@ impl Registered<Stream> for Vegas {
         name: "vegas",
         aliases: &[],
         family: "delay-based",
-        summary: "Keep two to four segments in the queue, by round-trip time",
+        summary: "Keeps two to four segments in the queue, measured by the round-trip time.",
         citation: "Brakmo, Peterson, JSAC 13(8), 1995; Linux 6.12 net/ipv4/tcp_vegas.c",
         parameters: &[
             integer(
                 "alpha",
                 (0, 1_000, "segments"),
                 "2",
-                "Fewer queued: the window grows.",
+                "Number of queued segments below which the window grows.",
             ),
             integer(
                 "beta",
                 (0, 1_000, "segments"),
                 "4",
-                "More queued: the window shrinks.",
+                "Number of queued segments above which the window shrinks.",
             ),
             integer(
                 "gamma",
                 (0, 1_000, "segments"),
                 "1",
-                "More queued: slow start ends.",
+                "Number of queued segments above which slow start ends.",
             ),
         ],
     };

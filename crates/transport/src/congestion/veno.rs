@@ -34,13 +34,13 @@ impl Registered<Stream> for Veno {
         name: "veno",
         aliases: &[],
         family: "loss-based",
-        summary: "Reno that cuts by a fifth only when the queue is short",
+        summary: "Reno that reduces by only a fifth when the queue is short.",
         citation: "Fu, Liew, JSAC 21(2), 2003; Linux 6.12 net/ipv4/tcp_veno.c",
         parameters: &[integer(
             "beta",
             (0, 1_000, "segments"),
             "3",
-            "Queued segments from which a loss counts as congestion.",
+            "Number of queued segments from which a loss counts as congestion.",
         )],
     };
 

@@ -49,7 +49,7 @@ impl Registered<Stream> for Westwood {
         name: "westwood",
         aliases: &["westwood+", "westwood-plus"],
         family: "rate-based",
-        summary: "Reno whose window after a loss comes from the measured bandwidth",
+        summary: "Reno with a window after a loss that follows from the measured bandwidth.",
         citation: "Mascolo et al., MobiCom 2001; Grieco, Mascolo, CCR 34(2), 2004; Linux 6.12 \
                    net/ipv4/tcp_westwood.c",
         parameters: &[
@@ -57,12 +57,12 @@ impl Registered<Stream> for Westwood {
                 "filter",
                 Estimator::NAMES,
                 "linux",
-                "How the bandwidth is estimated: the kernel's filter or one of the papers'.",
+                "Bandwidth estimate: the kernel's filter or that of one of the papers.",
             ),
             span(
                 "tau",
                 "500 ms",
-                "Time constant of the filter `westwood`, as the paper of 2001 has it.",
+                "Time constant of the filter `westwood`, as in the paper of 2001.",
             ),
             HZ,
         ],
@@ -212,6 +212,7 @@ impl Kernel {
     /// not advance counts as one segment, with any SACKs.
     fn count(&mut self, una: u64, mss: u64) -> u64 {
         let before = self.una.replace(una).unwrap_or(una);
+        debug_assert!(before <= una, "SND.UNA went back");
         let advanced = una - before;
         if advanced == 0 {
             self.accounted += mss;
@@ -227,6 +228,7 @@ impl Kernel {
     }
 
     fn filter(&mut self, elapsed: u64) {
+        debug_assert!(elapsed > 0, "bandwidth is measured over no time");
         let sample = self.bytes / elapsed;
         if self.coarse == 0 && self.bandwidth == 0 {
             self.coarse = sample;

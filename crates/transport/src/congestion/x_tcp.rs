@@ -33,22 +33,23 @@ impl Registered<Stream> for XTcp {
         name: "x-tcp",
         aliases: &["xtcp"],
         family: "cross-layer",
-        summary: "The window is the link's rate times the smallest round-trip time; needs link-info",
+        summary: "A window of the link's rate times the smallest round-trip time. It needs \
+            `link-info`.",
         citation: "Azzino, Drago, Polese, Zanella, Zorzi, Med-Hoc-Net 2017",
         parameters: &[
             number(
                 "gain",
                 (0.1, 10.0, ""),
                 "1",
-                "Windows in flight for each bandwidth-delay product; above 1 a queue stands at \
-                 the link and hides what the estimate misses.",
+                "Window in bandwidth-delay products. Above 1 a queue stands at the link and hides \
+                 what the estimate misses.",
             ),
             number(
                 "rate-weight",
                 (0.01, 1.0, ""),
                 "1",
-                "Weight of a new rate in the filter: 1 takes it as it is, because the link tells \
-                 rates, not grants; the grants of single slots would want 1/8.",
+                "Weight of a new rate in the filter. The default 1 takes it as it is, because the \
+                 link reports rates and not grants. Grants of single slots would need 1/8.",
             ),
         ],
     };

@@ -46,7 +46,7 @@ impl Registered<Stream> for Yeah {
         name: "yeah",
         aliases: &["yeah-tcp"],
         family: "loss-based",
-        summary: "Scalable with a short queue, Reno with a long one, which it empties",
+        summary: "Scalable with a short queue, and Reno with a long queue, which it empties.",
         citation: "Baiocchi, Castellani, Vacirca, PFLDnet 2007; Linux 6.12 net/ipv4/tcp_yeah.c",
         parameters: &[
             integer(
@@ -59,7 +59,8 @@ impl Registered<Stream> for Yeah {
                 "phi",
                 (1, 1_000, ""),
                 "8",
-                "Fast mode tolerates a delay of base/phi.",
+                "Divisor phi: fast mode tolerates a queueing delay of the smallest round-trip time \
+                 divided by phi.",
             ),
         ],
     };

@@ -55,11 +55,11 @@ pub struct PathConfig {
 fadeout_core::parameters! {
     /// The defaults of a path.
     struct Keys {
-        /// Whether it is used only while no regular path works.
+        /// True if the path is used only while no regular path works.
         backup: bool = flag("false"),
-        /// Whether it is joined only once it is announced.
+        /// True if the path is joined only once it is announced.
         announced: bool = flag("false"),
-        /// When it comes up.
+        /// Time at which the path becomes usable.
         from: Span = span("0 s"),
     }
 }

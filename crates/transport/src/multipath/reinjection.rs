@@ -17,6 +17,13 @@ pub(super) struct Stranded {
     pub(super) from: PathId,
 }
 
+impl Stranded {
+    /// Place among stranded ranges.
+    fn place(&self) -> (u64, PathId) {
+        (self.start, self.from)
+    }
+}
+
 /// Stranded ranges, in order of data sequence numbers.
 #[derive(Debug, Default)]
 pub(super) struct Reinjection {
@@ -33,7 +40,7 @@ impl Reinjection {
     pub(super) fn add(&mut self, range: Stranded) {
         let at = self
             .ranges
-            .partition_point(|known| (known.start, known.from) < (range.start, range.from));
+            .partition_point(|known| known.place() < range.place());
         if at > 0 {
             let before = &mut self.ranges[at - 1];
             if before.from == range.from && before.end >= range.start {
@@ -44,6 +51,19 @@ impl Reinjection {
         if self.ranges.get(at) != Some(&range) {
             self.ranges.insert(at, range);
         }
+        self.assert_invariants();
+    }
+
+    /// Asserts that no range is empty and that they are in order.
+    fn assert_invariants(&self) {
+        debug_assert!(
+            self.ranges.iter().all(|range| range.start < range.end),
+            "an empty range is stranded"
+        );
+        debug_assert!(
+            self.ranges.iter().is_sorted_by_key(Stranded::place),
+            "stranded ranges are out of order"
+        );
     }
 
     /// Returns the first range above `una` that `path` did not send before, with its index. `None`
@@ -56,15 +76,34 @@ impl Reinjection {
         let index = self.ranges.iter().position(found)?;
         let range = &mut self.ranges[index];
         range.start = range.start.max(una);
-        Some((index, *range))
+        let index = self.settle(index);
+        Some((index, self.ranges[index]))
+    }
+
+    /// Puts a range whose start has moved on behind those that now begin before it. Returns its
+    /// index.
+    fn settle(&mut self, mut index: usize) -> usize {
+        let place = self.ranges[index].place();
+        while (self.ranges.get(index + 1)).is_some_and(|next| next.place() < place) {
+            self.ranges.swap(index, index + 1);
+            index += 1;
+        }
+        self.assert_invariants();
+        index
     }
 
     /// Removes `bytes` that left from the range at `index`.
     pub(super) fn on_sent(&mut self, index: usize, bytes: u64) {
         let range = &mut self.ranges[index];
+        debug_assert!(
+            range.start + bytes <= range.end,
+            "more left than was stranded"
+        );
         range.start += bytes;
         if range.start >= range.end {
             self.ranges.remove(index);
+        } else {
+            self.settle(index);
         }
     }
 
@@ -169,6 +208,24 @@ mod tests {
             queue.next_for(PathId(1), 699),
             Some((1, range(699, 700, 0)))
         );
+    }
+
+    #[test]
+    fn ranges_of_two_paths_stay_in_order_as_they_shrink() {
+        let overlapping = || {
+            let mut queue = Reinjection::default();
+            queue.add(range(100, 300, 0));
+            queue.add(range(150, 250, 1));
+            queue
+        };
+        let mut queue = overlapping();
+        queue.on_sent(0, 100);
+        assert_eq!(queue.ranges, [range(150, 250, 1), range(200, 300, 0)]);
+        let mut queue = overlapping();
+        let found = queue.next_for(PathId(1), 200);
+        assert_eq!(found, Some((1, range(200, 300, 0))));
+        let found = queue.next_for(PathId(0), 200);
+        assert_eq!(found, Some((1, range(200, 250, 1))));
     }
 
     #[test]

@@ -32,10 +32,11 @@ fadeout_core::choices! {
     /// Standard: RFC 6582 §3.2, step 3; RFC 3782 §4.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum NewRenoVariant {
-        /// Only the first of a recovery: with many losses in a window the timer expires, and slow start
-        /// repairs them.
+        /// Only the first partial acknowledgment of a recovery restarts the timer. With many losses
+        /// in a window the timer expires, and slow start repairs them.
         Impatient = "impatient",
-        /// Each: one loss a round trip is repaired, however many there are.
+        /// Each partial acknowledgment restarts the timer. One loss is repaired in each round trip,
+        /// however many there are.
         SlowButSteady = "slow-but-steady",
     }
 }
@@ -48,11 +49,11 @@ fadeout_core::choices! {
     /// Standard: RFC 6582 §3.2, step 2.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum RecoverGuard {
-        /// Those that acknowledge more than `recover`.
+        /// Duplicate ACKs of more than `recover`.
         Above = "above",
-        /// Those that acknowledge `recover`, or more: ns-3's comparison.
+        /// Duplicate ACKs of `recover` or more, as in ns-3.
         From = "from",
-        /// All but while a timeout is being repaired: RFC 5681 alone.
+        /// All duplicate ACKs, except while a timeout is being repaired: RFC 5681 alone.
         None = "none",
     }
 }
@@ -61,9 +62,9 @@ fadeout_core::choices! {
     /// How the retransmission timeout follows from round-trip times.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum RtoRule {
-        /// SRTT plus a variance term that itself is never below the minimum (Linux).
+        /// SRTT plus a variance term that is never below the minimum (Linux).
         Linux = "linux",
-        /// SRTT + 4 RTTVAR, the sum never below the minimum (RFC 6298 section 2).
+        /// SRTT + 4 RTTVAR, where the sum is never below the minimum (RFC 6298 section 2).
         Rfc6298 = "rfc6298",
         /// Always the minimum, whatever the round-trip time.
         Fixed = "fixed",
@@ -74,14 +75,16 @@ fadeout_core::choices! {
     /// When the receiver acknowledges in-order data.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum AckRule {
-        /// Every second segment, an adaptive timer, and quick ACKs while the sender starts (Linux).
+        /// An ACK for every second segment, with an adaptive timer, and quick ACKs while the sender
+        /// starts (Linux).
         Linux = "linux",
-        /// Every second segment or after a fixed time (RFC 1122 section 4.2.3.2, RFC 5681 section 4.2).
+        /// An ACK for every second segment or after a fixed time (RFC 1122 section 4.2.3.2, RFC
+        /// 5681 section 4.2).
         EverySecond = "every-second",
-        /// The same, also of what fills a gap, which RFC 5681 asks to acknowledge at once and RFC 1122 did
-        /// not.
+        /// An ACK for every second segment, also of segments that fill a gap. RFC 5681 asks to
+        /// acknowledge those at once, and RFC 1122 did not.
         EverySecondInGaps = "every-second-in-gaps",
-        /// Every segment at once.
+        /// An ACK for every segment at once.
         EverySegment = "every-segment",
     }
 }
@@ -108,10 +111,10 @@ fadeout_core::choices! {
     /// How much of what the application writes the socket takes.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum SendBufferRule {
-        /// Everything at once.
+        /// The socket accepts all data at once.
         Unbounded = "unbounded",
-        /// As much as its memory holds, which grows with the window; the writer waits for a third of
-        /// it to be free (Linux).
+        /// The socket accepts as much as its memory holds, which grows with the window. A waiting
+        /// writer continues when a third of the memory is free (Linux).
         Linux = "linux",
     }
 }
@@ -181,9 +184,9 @@ fadeout_core::choices! {
     /// When segments are spaced in time.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Pacing {
-        /// Only when the congestion control asks for it.
+        /// Only if the congestion control asks for it.
         Automatic = "automatic",
-        /// Always (as with Linux's fq queueing discipline).
+        /// Always, as with the fq queueing discipline of Linux.
         On = "on",
     }
 }
@@ -192,16 +195,17 @@ fadeout_core::choices! {
     /// Which ECN feedback is negotiated.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum EcnMode {
-        /// The mode that the congestion control needs; off for one that needs none.
+        /// The mode that the congestion control needs, or off.
         Automatic = "automatic",
         /// No ECN.
         Off = "off",
-        /// The echo of RFC 3168, until the sender says that it reduced.
+        /// The echo of RFC 3168, until the sender reports that it reduced its window.
         Classic = "classic",
-        /// The echo of DCTCP (RFC 8257 section 3.2): the mark of each segment. Both ends must be so
-        /// configured; the handshake is that of RFC 3168.
+        /// The echo of DCTCP (RFC 8257 section 3.2): the mark of each segment. Both ends must be
+        /// configured so, with the handshake of RFC 3168.
         Dctcp = "dctcp",
-        /// Counts of marked packets (RFC 9768); classic with a peer that knows no other.
+        /// Counts of marked packets (RFC 9768), or the classic echo with a peer that does not know
+        /// them.
         Accurate = "accurate",
     }
 }
@@ -210,15 +214,16 @@ fadeout_core::choices! {
     /// A sender's response to an indication of loss.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum LossResponse {
-        /// As the loss recovery says.
+        /// The loss recovery responds at once.
         Standard = "standard",
-        /// Waits for the link layer first (TCP-DCR).
+        /// The response waits for the link layer first (TCP-DCR).
         Delayed = "dcr",
-        /// Waits for two thirds of a window of duplicates (RFC 4653, careful).
+        /// The response waits for two thirds of a window of duplicates (RFC 4653, careful).
         NcrCareful = "ncr-careful",
-        /// Waits for half a window of duplicates (RFC 4653, aggressive).
+        /// The response waits for half a window of duplicates (RFC 4653, aggressive).
         NcrAggressive = "ncr-aggressive",
-        /// Spares the window where the receiver says that the radio lost (TCP-Casablanca).
+        /// The window stays as it is if the receiver reports that the radio lost the segment
+        /// (TCP-Casablanca).
         Casablanca = "casablanca",
     }
 }
@@ -227,11 +232,11 @@ fadeout_core::choices! {
     /// Response of the ends to an outage that a link tells of.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum OutageResponse {
-        /// Nothing.
+        /// No response.
         None = "none",
-        /// The sender snoozes until the end is told (TCP-Feedback).
+        /// The sender stops sending until it learns that the outage is over (TCP-Feedback).
         Feedback = "feedback",
-        /// The sender stands by and probes (ELFN).
+        /// The sender stops sending and probes (ELFN).
         Elfn = "elfn",
         /// The receiver closes its window before an outage (Freeze-TCP).
         Freeze = "freeze",
@@ -242,26 +247,28 @@ fadeout_core::parameters! {
     /// Schemes for links that fail or lose without being congested.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct ResilienceConfig {
-        /// What is done about an indication of loss: TCP-DCR waits for the link layer, NCR
-        /// (RFC 4653) counts duplicates up to a share of the window, TCP-Casablanca spares the
-        /// window where the receiver knows the radio's losses from a biased queue's.
+        /// Response to an indication of loss. TCP-DCR waits for the link layer. NCR counts
+        /// duplicates up to a share of the window (RFC 4653). TCP-Casablanca keeps the window if
+        /// the receiver can tell losses of the radio from those of a `biased` queue.
         pub loss as "loss-response": LossResponse = choice(LossResponse::NAMES, "standard"),
-        /// TCP-DCR: how long the response waits, in smoothed round-trip times; the paper's choice.
+        /// Time for which TCP-DCR waits before it responds to a loss, in smoothed round-trip times.
+        /// The default is the paper's.
         pub loss_delay_rtts as "dcr-delay": f64 = number((0.0, 100.0, "round-trip times"), "1"),
-        /// TCP-Casablanca: one segment of this many is expendable. The paper leaves the pattern
-        /// open; with fewer than one in ten a queue finds none to drop.
+        /// Period of expendable segments in TCP-Casablanca: one segment of this many is expendable.
+        /// The paper leaves the pattern open. With fewer than one in ten, a queue finds none to
+        /// drop.
         pub expendable_every as "casablanca-period": u32 = integer((2, 1_000, "segments"), "5"),
-        /// What is done about an outage that link-info tells of: TCP-Feedback snoozes, ELFN probes,
-        /// Freeze-TCP's receiver closes its window ahead of it.
+        /// Response to an outage that `link-info` reports. TCP-Feedback stops sending, ELFN probes,
+        /// and with Freeze-TCP the receiver closes its window before the outage.
         pub outage as "outage-response": OutageResponse = choice(OutageResponse::NAMES, "none"),
-        /// TCP-Feedback: longest snooze without word of a new route. The paper leaves it open; it
-        /// must exceed the longest outage.
+        /// Longest time for which TCP-Feedback stops sending without a notice of a new route. The
+        /// paper leaves it open. It must exceed the longest outage.
         pub route_timeout as "feedback-timeout": Span = span("5 s"),
-        /// ELFN: distance between two probes, the paper's for a radio of 2 Mbit/s; outages shorter
-        /// than it cost the whole interval.
+        /// Time between two probes of ELFN. The default is the paper's for a radio of 2 Mbit/s. A
+        /// shorter outage costs the whole interval.
         pub probe_interval as "elfn-probe-interval": Span = span("2 s"),
-        /// Freeze-TCP: how long before an outage the window closes; the paper finds one round trip
-        /// best.
+        /// Time before an outage at which Freeze-TCP's receiver closes its window. The paper finds
+        /// one round trip best.
         pub freeze_lead_rtts as "freeze-lead": f64 = number((0.0, 100.0, "round-trip times"), "1"),
     }
 }

@@ -478,6 +478,8 @@ impl TcpEndpoint {
             push_ack(&self.sender, out);
             self.stamp(now, out, from);
         }
+        self.sender.assert_invariants();
+        self.receiver.assert_invariants();
     }
 }
 

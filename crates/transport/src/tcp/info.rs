@@ -27,7 +27,7 @@ pub struct TcpInfo {
     pub rtt: Span,
     /// Mean deviation of the round-trip time.
     pub rttvar: Span,
-    /// Smallest round-trip time. `None` before the first sample.
+    /// Smallest round-trip time of the last five minutes; `None` before the first sample.
     pub min_rtt: Option<Span>,
     /// Payload of a full segment, bytes.
     pub snd_mss: u32,

@@ -12,99 +12,108 @@ fadeout_core::parameters! {
     /// are those of the standards; [`PROFILES`] has the others.
     #[derive(Debug, Clone, PartialEq)]
     struct Constants {
-        /// Smallest retransmission timeout. With rto-rule = "linux" it bounds the variance term,
-        /// so the timeout stays this much above SRTT; with "rfc6298" it bounds the sum; with
-        /// "fixed" it is the timeout.
+        /// Smallest retransmission timeout. With the `rto-rule` "linux" it bounds the variance
+        /// term, so that the timeout stays this much above SRTT. With "rfc6298" it bounds the sum.
+        /// With "fixed" it is the timeout.
         minimum_rto: Span = span("1 s"),
-        /// Largest timeout (RFC 6298 rule 2.5).
+        /// Largest retransmission timeout (RFC 6298 rule 2.5).
         maximum_rto: Span = span("60 s"),
-        /// Timeout before the first RTT sample (RFC 6298 rule 2.1).
+        /// Retransmission timeout before the first RTT sample (RFC 6298 rule 2.1).
         initial_rto: Span = span("1 s"),
-        /// How the timeout is computed.
+        /// Rule for the retransmission timeout.
         rto_rule: RtoRule = choice(RtoRule::NAMES, "rfc6298"),
-        /// Granularity that timeouts round up to (1/HZ in Linux).
+        /// Granularity to which timeouts are rounded up (1/HZ in Linux).
         timer_tick: Span = span("1 ms"),
-        /// Timers fire at ticks: at the one after their own, from 63 ticks on at every 8th, from
-        /// 504 at every 64th, and so on (Linux's timer wheel). Otherwise exactly.
+        /// True if timers fire at ticks, as in Linux's timer wheel. A timer fires at the tick after
+        /// its time, from 63 ticks on at every 8th, from 504 ticks on at every 64th, and so on. If
+        /// false, timers fire at their exact time.
         timer_wheel: bool = flag("false"),
-        /// IW (RFC 6928).
+        /// Initial congestion window (RFC 6928).
         initial_window: u32 = integer((1, 10_000, "segments"), "10"),
-        /// First slow-start threshold.
+        /// Initial slow-start threshold.
         initial_ssthresh: Option<f64> = integer((2, 100_000_000, "segments"), "unlimited"),
-        /// DupThresh (RFC 5681, RFC 6675).
+        /// Number of duplicate ACKs that begin a fast retransmit (RFC 5681, RFC 6675).
         duplicate_threshold: u32 = integer((1, 300, "segments"), "3"),
-        /// MSS option; timestamps take 12 bytes of it.
+        /// Maximum segment size in the MSS option. Timestamps take 12 bytes of it.
         mss: u32 = integer((88, 65_000, "bytes"), "1460"),
-        /// Timestamps option (RFC 7323).
+        /// True if the timestamps option is used (RFC 7323).
         timestamps: bool = flag("true"),
-        /// Undo of spurious reductions by timestamps and DSACK (RFC 3522, 3708).
+        /// True if spurious window reductions are undone, detected by timestamps and DSACK (RFC
+        /// 3522, 3708).
         undo: bool = flag("false"),
-        /// Detection of spurious timeouts (RFC 5682).
+        /// True if F-RTO detects spurious timeouts (RFC 5682).
         frto: bool = flag("false"),
-        /// TLP (RFC 8985 section 7).
+        /// True if tail loss probes are sent (RFC 8985 section 7).
         tail_loss_probe: bool = flag("false"),
-        /// Proportional rate reduction (RFC 6937); needs SACK.
+        /// True if recovery uses proportional rate reduction (RFC 6937). It needs SACK.
         prr: bool = flag("false"),
-        /// NewReno: the retransmission timer is restarted by the first partial acknowledgment of a
-        /// recovery, or by each (RFC 3782 section 4).
+        /// Restart of the retransmission timer in a NewReno recovery: by the first partial
+        /// acknowledgment, or by each one (RFC 3782 section 4).
         newreno_variant: NewRenoVariant = choice(NewRenoVariant::NAMES, "impatient"),
-        /// Without SACK, duplicate ACKs begin a fast retransmit only above what had been sent at the last
-        /// one or at a timeout (RFC 6582's `recover`), from there on (ns-3), or anywhere (RFC 5681).
+        /// Condition for a fast retransmit without SACK. Duplicate ACKs count only above the data
+        /// sent at the last fast retransmit or timeout (RFC 6582's `recover`), from there on
+        /// (ns-3), or always (RFC 5681).
         recover_guard: RecoverGuard = choice(RecoverGuard::NAMES, "above"),
-        /// Limited transmit (RFC 3042).
+        /// True if limited transmit is used (RFC 3042).
         limited_transmit: bool = flag("true"),
-        /// Window shrinks after idle (RFC 2861).
+        /// True if the congestion window shrinks after an idle time (RFC 2861).
         slow_start_after_idle: bool = flag("true"),
-        /// Delayed ACKs.
+        /// Rule for delayed ACKs.
         ack_rule: AckRule = choice(AckRule::NAMES, "every-second"),
-        /// Delayed-ACK timer; the shortest with ack-rule = "linux".
+        /// Time limit of a delayed ACK. With the `ack-rule` "linux", the shortest one.
         delayed_ack: Span = span("200 ms"),
-        /// Thins ACKs of out-of-order data (Linux tcp_comp_sack).
+        /// True if ACKs of out-of-order data are thinned (tcp_comp_sack of Linux).
         sack_compression: bool = flag("false"),
-        /// A fixed receive window.
+        /// Size of a fixed receive window.
         receive_window: Option<u64> = integer((1_000, 1 << 30, "bytes"), "16777216"),
-        /// Limit of autotuning; without a receive-window it switches autotuning on.
+        /// Limit of the autotuned receive window. Without a `receive-window` it switches autotuning
+        /// on.
         maximum_receive_window: Option<u64> = integer((65_535, 1 << 30, "bytes"), "none"),
-        /// Memory of the receive buffer at first, under autotuning (tcp_rmem[1]); a half of it, and
-        /// after the first full segment about 0.6 of it, holds payload.
+        /// Initial memory of the receive buffer under autotuning (tcp_rmem[1]). Half of it holds
+        /// payload, and about 0.6 of it after the first full segment.
         initial_receive_buffer: u64 = integer((4_096, 1 << 30, "bytes"), "131072"),
-        /// Memory of the receive buffer that a packet takes beside its payload, under autotuning:
-        /// its descriptor and what is not payload of the network device's buffer.
+        /// Memory of the receive buffer that a packet takes in addition to its payload, under
+        /// autotuning. It holds the packet's descriptor, and the unused part of the network
+        /// device's buffer.
         packet_memory: u64 = integer((256, 65_536, "bytes"), "896"),
-        /// The same of a packet that is joined to the one before it: 0 where segmentation in software
-        /// made them, and what is not payload of the buffer where a network device did; no more than
-        /// packet-memory.
+        /// Memory of the receive buffer that a packet takes in addition to its payload if it is
+        /// merged with the one before it. It is 0 if segmentation in software made the packets. If
+        /// a network device made them, it is the unused part of the device's buffer. It is at most
+        /// `packet-memory`.
         joined_packet_memory: u64 = integer((0, 65_536, "bytes"), "0"),
-        /// How much of what is written the socket takes at once; with "linux" the writer waits for
-        /// room.
+        /// Rule for the amount of written data that the socket accepts at once. With "linux" the
+        /// application waits for room in the send buffer.
         send_buffer: SendBufferRule = choice(SendBufferRule::NAMES, "unbounded"),
-        /// Memory of the send buffer before the handshake is complete (tcp_wmem[1]); from then on it
-        /// holds two windows, or three with BBR.
+        /// Memory of the send buffer until the handshake is complete (tcp_wmem[1]). After that it
+        /// holds two congestion windows, or three with BBR.
         initial_send_buffer: u64 = integer((4_096, 1 << 30, "bytes"), "16384"),
-        /// Limit of its growth (tcp_wmem[2], 4194304 on most systems).
+        /// Limit of the growth of the send buffer (tcp_wmem[2], 4194304 on most systems).
         maximum_send_buffer: Option<u64> = integer((4_608, 1 << 40, "bytes"), "unlimited"),
-        /// Memory for headers in each piece of the send buffer (MAX_TCP_HEADER). It follows from
-        /// what the kernel is built with: 320 with wireless networks, down to 192 without. From 269
-        /// on a segment of 1460 bytes counts as 4352 in the buffer's growth, below as 2304.
+        /// Memory for headers in each buffer fragment of the send buffer (MAX_TCP_HEADER). It
+        /// depends on the kernel's configuration: 320 with wireless networks, down to 192 without.
+        /// With at least 269, a segment of 1460 bytes counts 4352 bytes in the buffer's growth,
+        /// with less 2304.
         header_memory: u64 = integer((128, 4_096, "bytes"), "320"),
-        /// Memory that these headers take in a piece that is allocated (SKB_SMALL_HEAD_HEADROOM); kernels
-        /// of 2026 round it up: 384 with wireless networks, 256 without.
+        /// Memory for headers in a buffer fragment that is newly allocated
+        /// (SKB_SMALL_HEAD_HEADROOM). Kernels of 2026 round it up: 384 with wireless networks, 256
+        /// without. Default: the value of `header-memory`.
         head_memory: Option<u64> = integer((128, 4_096, "bytes"), "as header-memory"),
-        /// ECN feedback: RFC 3168's echo, DCTCP's echo of each segment's mark (RFC 8257), or
-        /// accurate counts (RFC 9768). Automatic is what the congestion control needs, and off for
-        /// one that needs none.
+        /// ECN feedback: the echo of RFC 3168, DCTCP's echo of each segment's mark (RFC 8257), or
+        /// accurate counts (RFC 9768). Automatic means the feedback that the congestion control
+        /// needs, or none.
         ecn: EcnMode = choice(EcnMode::NAMES, "automatic"),
-        /// Schemes for failing links.
+        /// Schemes for links that fail or lose.
         resilience: ResilienceConfig = group(),
-        /// Nagle's algorithm.
+        /// True if Nagle's algorithm is used.
         nagle: bool = flag("false"),
-        /// Spacing of segments.
+        /// Pacing: the spacing of segments in time.
         pacing: Pacing = choice(Pacing::NAMES, "automatic"),
-        /// Sends gather to offload-sized bursts (Linux TSO autosizing).
+        /// True if segments are sent in bursts of the size of segmentation offload (TSO autosizing
+        /// of Linux).
         tso_bursts: bool = flag("false"),
-        /// Timeouts of a SYN before the first that doubles (tcp_syn_linear_timeouts).
+        /// Number of timeouts of a SYN before the first one that doubles (tcp_syn_linear_timeouts).
         linear_syn_timeouts: u32 = integer((0, 100, "timeouts"), "0"),
-        /// Timeouts in a row before giving up (tcp_retries2).
+        /// Number of consecutive timeouts after which the connection is given up (tcp_retries2).
         maximum_retries: u32 = integer((1, 100, "timeouts"), "15"),
     }
 }
@@ -187,7 +196,8 @@ profile!(
     Entry::new(
         "linux",
         "profile",
-        "Linux 6.12: SACK, RACK-TLP, PRR, F-RTO, undo, srtt + 200 ms timeout, quick ACKs.",
+        "Linux 6.12: SACK, RACK-TLP, PRR, F-RTO, undo, a timeout of SRTT + 200 ms or more, and \
+         quick ACKs.",
         "Linux net/ipv4/tcp_*.c; RFC 8985, 6937, 5682, 6298",
     )
     .with_parameters(LINUX)
@@ -199,7 +209,7 @@ profile!(
     Entry::new(
         "rfc",
         "profile",
-        "The standards without Linux's additions: SACK recovery, 1 s minimum timeout.",
+        "The standards without Linux's additions: SACK recovery, and a minimum timeout of 1 s.",
         "RFC 6675, 5681, 6298, 3042",
     )
     .with_aliases(&["rfc6675", "sack"])
@@ -212,7 +222,7 @@ profile!(
     Entry::new(
         "newreno",
         "profile",
-        "No SACK; partial ACKs keep recovery going.",
+        "NewReno without SACK: partial ACKs keep recovery going.",
         "RFC 6582, 5681, 6298",
     )
     .with_parameters(CLASSIC)
@@ -224,7 +234,7 @@ profile!(
     Entry::new(
         "reno",
         "profile",
-        "No SACK; the first new ACK ends fast recovery.",
+        "Reno without SACK: the first new ACK ends fast recovery.",
         "RFC 5681, 6298",
     )
     .with_parameters(RENO)
@@ -236,14 +246,26 @@ profile!(
     Entry::new(
         "tahoe",
         "profile",
-        "No SACK, no fast recovery: slow start after every loss.",
+        "Tahoe without SACK and fast recovery: slow start after every loss.",
         "Jacobson, Congestion Avoidance and Control, SIGCOMM 1988",
     )
     .with_parameters(CLASSIC)
 );
 
-/// Returns the configuration of a stack with the loss recovery `recovery` and the scenario's
-/// overrides.
+fn receive_window(given: &Constants, settings: &Settings<'_>, is_autotuned: bool) -> ReceiveWindow {
+    match (given.receive_window, given.maximum_receive_window) {
+        (Some(bytes), _) => ReceiveWindow::Fixed { bytes },
+        (None, Some(max_bytes)) => ReceiveWindow::Autotuned { max_bytes },
+        (None, None) if is_autotuned => ReceiveWindow::Autotuned {
+            max_bytes: settings.get("maximum-receive-window"),
+        },
+        (None, None) => ReceiveWindow::Fixed {
+            bytes: settings.get("receive-window"),
+        },
+    }
+}
+
+/// A stack that finds losses by `recovery`, with what a scenario overrides.
 fn configured(recovery: LossRecovery, settings: &Settings<'_>) -> TcpConfig {
     let is_linux = recovery == LossRecovery::Rack;
     let given = Constants::read(settings);
@@ -274,16 +296,7 @@ fn configured(recovery: LossRecovery, settings: &Settings<'_>) -> TcpConfig {
         delayed_ack: given.delayed_ack,
         sack_compression: given.sack_compression,
         window_scaling: true,
-        receive_window: match (given.receive_window, given.maximum_receive_window) {
-            (Some(bytes), _) => ReceiveWindow::Fixed { bytes },
-            (None, Some(max_bytes)) => ReceiveWindow::Autotuned { max_bytes },
-            (None, None) if is_linux => ReceiveWindow::Autotuned {
-                max_bytes: settings.get("maximum-receive-window"),
-            },
-            (None, None) => ReceiveWindow::Fixed {
-                bytes: settings.get("receive-window"),
-            },
-        },
+        receive_window: receive_window(&given, settings, is_linux),
         initial_receive_buffer: given.initial_receive_buffer,
         packet_memory: PacketMemory {
             alone: given.packet_memory,

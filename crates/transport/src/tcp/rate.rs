@@ -47,6 +47,14 @@ impl RateSampler {
             self.first_sent_at = now;
             self.delivered_at = now;
         }
+        debug_assert!(
+            self.first_sent_at <= now,
+            "a rate sample begins in the future"
+        );
+        debug_assert!(
+            self.delivered_at <= now,
+            "something was delivered in the future"
+        );
         segment.first_sent_at = self.first_sent_at;
         segment.delivered_at = self.delivered_at;
         segment.delivered = self.delivered;
@@ -70,6 +78,11 @@ impl RateSampler {
     /// A segment was newly acknowledged, cumulatively or selectively.
     #[inline]
     pub(super) fn on_delivered(&mut self, now: Time, segment: &SentSegment) {
+        debug_assert!(segment.sent_at <= now, "delivered before it was sent");
+        debug_assert!(
+            segment.delivered <= self.delivered,
+            "more was delivered when it was sent than now"
+        );
         self.delivered_at = now;
         let key = (segment.sent_at, segment.end_seq());
         if self.pending.prior.is_some() && key <= self.pending.newest {
@@ -98,6 +111,14 @@ impl RateSampler {
                 ..RateSample::default()
             };
         };
+        debug_assert!(
+            prior_delivered <= self.delivered,
+            "a rate sample of fewer than no segments"
+        );
+        debug_assert!(
+            prior_at <= self.delivered_at,
+            "a rate sample ends before it begins"
+        );
         let interval = self
             .pending
             .send_elapsed

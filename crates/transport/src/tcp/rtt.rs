@@ -70,6 +70,25 @@ impl RttEstimator {
         self.rto = self.base_rto();
     }
 
+    /// Asserts the relations that hold after each event.
+    #[inline]
+    pub(super) fn assert_invariants(&self) {
+        debug_assert!(!self.rto.is_zero(), "a timeout of no time");
+        debug_assert!(
+            self.rto <= self.maximum.max(self.minimum) || !self.has_sample(),
+            "a timeout of {:?} is over its maximum",
+            self.rto
+        );
+        debug_assert!(
+            !self.has_sample() || self.min.value() <= self.latest,
+            "the smallest round-trip time is above the latest"
+        );
+        debug_assert!(
+            self.has_sample() || self.rttvar4 == 0,
+            "a variance without a sample"
+        );
+    }
+
     fn update_linux(&mut self, sample: u64, una: u64, nxt: u64) {
         let floor = self.minimum.as_micros();
         if self.srtt8 == 0 {
@@ -81,6 +100,10 @@ impl RttEstimator {
             return;
         }
         let error = sample as i64 - (self.srtt8 >> 3) as i64;
+        debug_assert!(
+            self.srtt8 as i64 + error > 0,
+            "the smoothed round-trip time would be negative"
+        );
         self.srtt8 = (self.srtt8 as i64 + error) as u64;
         let deviation = self.mdev4 as i64;
         let mut change = error.abs() - (deviation >> 2);
@@ -88,6 +111,10 @@ impl RttEstimator {
             // A falling round-trip time is no sign of variance: an eighth of the gain.
             change >>= 3;
         }
+        debug_assert!(
+            deviation + change >= 0,
+            "the mean deviation would be negative"
+        );
         self.mdev4 = (deviation + change) as u64;
         if self.mdev4 > self.mdev_max4 {
             self.mdev_max4 = self.mdev4;

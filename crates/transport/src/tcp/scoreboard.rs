@@ -130,6 +130,10 @@ impl Scoreboard {
     /// Standard: RFC 6675 §2.
     #[inline]
     pub(super) fn in_flight(&self) -> u32 {
+        debug_assert!(
+            self.left_out() <= self.packets_out() + self.retrans_out,
+            "the pipe holds fewer than no segments"
+        );
         self.packets_out() + self.retrans_out - self.sacked_out - self.lost_out
     }
     /// Returns the number of segments that left the network without a cumulative acknowledgment.
@@ -155,6 +159,10 @@ impl Scoreboard {
     pub(super) fn end(&self) -> u64 {
         self.ring.end()
     }
+    /// True if segment `number` is outstanding.
+    pub(super) fn contains(&self, number: u64) -> bool {
+        self.ring.contains(number)
+    }
     #[inline]
     pub(super) fn head(&self) -> Option<&SentSegment> {
         self.ring.front()
@@ -170,6 +178,7 @@ impl Scoreboard {
 
     /// Appends a segment just sent for the first time.
     pub(super) fn push(&mut self, segment: SentSegment) {
+        self.assert_follows(&segment);
         self.pieces += u32::from(!segment.tags.has(Tags::JOINED));
         let number = self.ring.push(segment);
         self.list_append(number);
@@ -268,6 +277,10 @@ impl Scoreboard {
     pub(super) fn trim_head(&mut self, una: u64) {
         let first = self.ring.first();
         let head = &mut self.ring[first];
+        debug_assert!(
+            head.seq <= una && una < head.end_seq(),
+            "{una} is not within the oldest segment"
+        );
         head.len -= (una - head.seq) as u32;
         head.seq = una;
     }
@@ -307,6 +320,10 @@ impl Scoreboard {
     pub(super) fn mark_sacked(&mut self, number: u64) {
         self.unlist(number);
         let tags = &mut self.ring[number].tags;
+        debug_assert!(
+            !tags.has(Tags::SACKED),
+            "segment {number} is SACKed a second time"
+        );
         if tags.has(Tags::LOST) {
             // A retransmission of a lost segment was in the network; either copy has arrived.
             if tags.has(Tags::RETRANSMITTED) {
@@ -466,5 +483,6 @@ fn link(number: u64) -> u32 {
     number as u32 & LINK_MASK
 }
 
+mod invariants;
 #[cfg(test)]
 mod tests;

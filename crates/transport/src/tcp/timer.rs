@@ -49,7 +49,9 @@ impl TimerClock {
         }
         let shift = level * LEVEL_SHIFT;
         expires = ((expires >> shift) + 1) << shift;
-        Time::from_nanos(expires.saturating_mul(self.tick))
+        let at = Time::from_nanos(expires.saturating_mul(self.tick));
+        debug_assert!(at >= now, "a timer fires before it is set");
+        at
     }
 
     /// The number of ticks, or nanoseconds when timers are exact, from `earlier` to `now`.

@@ -101,7 +101,7 @@ fn a_mistake_names_its_line_and_what_was_expected() {
         (rows(""), "line 1: no row follows the header"),
         (
             "time,ue,cell,gain_db\n".into(),
-            "line 1: a column `time`; expected `time_s` or `time_ms`: names tell the unit",
+            "line 1: a column `time`; expected `time_s` or `time_ms`, as the name gives the unit",
         ),
         (
             "time_s,ue,cell,sinr\n".into(),
@@ -121,7 +121,7 @@ fn a_mistake_names_its_line_and_what_was_expected() {
         ),
         (
             "time_s,ue,cell,gain_db,uplink_sinr_db\n".into(),
-            "a gain is that of both directions",
+            "a gain holds for both directions",
         ),
         ("time_s,ue,ue,cell\n".into(), "two columns are called `ue`"),
         (
@@ -151,12 +151,11 @@ fn a_mistake_names_its_line_and_what_was_expected() {
         (rows("-1,p,a,-80\n"), "line 2: `-1` as a time; expected 0"),
         (
             rows("0,p,a,-80\n0,p,b,-80\n1,p,a,-80\n1,p,a,-81\n"),
-            "line 5: 1 s for UE `p` and cell `a`, after their row of 1 s; expected times that increase",
+            "line 5: 1 s for UE `p` and cell `a`, after their row of 1 s; expected increasing times",
         ),
         (
             rows("0,p,a,-80\n6,p,a,-80\n10,p,a,-80\n"),
-            "line 3: UE `p` and cell `a` have no row between 0 s and 6 s; expected one at least \
-             every 5 s of the run, which takes the file's 0 s to 10 s",
+            "line 3: UE `p` and cell `a` have no row between 0 s and 6 s; expected at least one every 5 s during the run, which covers 0 s to 10 s of the file",
         ),
         (
             rows("6,p,a,-80\n10,p,a,-80\n"),

@@ -105,6 +105,7 @@ impl AmTx {
             if len == 0 {
                 break;
             }
+            debug_assert!(len <= head.size, "more is sent than an SDU has");
             let sdu = self.buffer.pop().expect("the head was just seen");
             self.outstanding.unacked.push(sdu, len);
             self.is_segmenting = len < sdu.size;
@@ -145,6 +146,11 @@ impl AmTx {
         let number = self.outstanding.unacked.highest();
         let sent = self.outstanding.unacked.item(number);
         let (sdu, offset) = (sent.item, sent.len);
+        debug_assert!(
+            offset > 0 && offset < sdu.size,
+            "{offset} bytes of an SDU of {} were sent, and it goes on",
+            sdu.size
+        );
         let len = self.fitting(offset, sdu.size - offset, pull.room());
         if len == 0 {
             return;

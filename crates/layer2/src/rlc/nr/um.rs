@@ -65,6 +65,7 @@ impl UmTx {
                     None => return,
                 },
             };
+            debug_assert!(sent < sdu.size, "an SDU that was sent whole goes on");
             let left = sdu.size - sent;
             let whole = UmTx::COMPLETE_HEADER + sdu.size;
             if sent == 0 && whole + self.subheader.size(whole) <= room {
@@ -202,6 +203,28 @@ impl UmRx {
             }
         }
         self.update_timer(now);
+        self.assert_invariants();
+    }
+
+    /// Asserts that the window is no larger than UM_Window_Size, and that the timer waits for
+    /// something in it.
+    ///
+    /// Standard: TS 38.322 §5.2.2.2.
+    fn assert_invariants(&self) {
+        let (first, end) = (self.window.first(), self.window.end());
+        debug_assert!(
+            end - first <= self.space.window,
+            "the receiving window holds {} SDUs",
+            end - first
+        );
+        debug_assert!(
+            first == end || self.window[first] != Received::All,
+            "the window begins with an SDU that is there"
+        );
+        debug_assert!(
+            self.expires_at.is_never() || self.rx_timer_trigger <= end,
+            "the timer waits for an SDU beyond the window"
+        );
     }
 
     /// Moves RX_Next_Reassembly to the first number from `number` on that was not delivered, and
@@ -253,6 +276,7 @@ impl UmRx {
         if self.has_gap() {
             self.start_timer(now);
         }
+        self.assert_invariants();
     }
 
     #[inline]

@@ -31,7 +31,7 @@ impl Scg<'_, '_> {
             return;
         }
         let (progress, sent) = step_access(self.0, (leg, &mut access), true, motion, env);
-        let restart = RandomAccess::new(&self.0.config.access, env.now, true);
+        let restart = RandomAccess::new(self.0.access_in(self.cell_of(leg)), env.now, true);
         let Some(node) = self.node() else { return };
         node.note(|row| row.preambles += sent);
         match progress {
@@ -108,7 +108,7 @@ impl Scg<'_, '_> {
 
     /// The UE begins to enter a cell of a secondary node.
     fn begin_access(&mut self, cell: CellId, ready_at: Time, env: &mut Env<'_, impl Probe>) {
-        let access = RandomAccess::new(&self.0.config.access, ready_at, true);
+        let access = RandomAccess::new(self.0.access_in(cell), ready_at, true);
         let leg = self.0.join(cell);
         if let Some(leg) = leg {
             self.0.service.stack.legs[leg.index()].config.number = SECOND;

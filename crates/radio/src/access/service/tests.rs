@@ -109,7 +109,7 @@ impl Rig {
     /// that no later wake-up has taken the place of. None is armed any more then.
     fn events(&mut self) -> Due {
         let (mut slots, mut repeats) = (Vec::new(), Vec::new());
-        while let Some((at, event)) = self.service.stack.events.pop() {
+        for (at, event) in self.service.stack.events.drain() {
             match event {
                 Event::Slot(cell, generation) => {
                     if self.service.cells[cell.index()].fire(generation) {
@@ -314,7 +314,7 @@ fn a_packet_of_an_idle_ue_waits_until_it_is_back() {
             ..ue()
         },
     );
-    let Some((at, Event::Quiet(UE, generation))) = rig.service.stack.events.pop() else {
+    let Some((at, Event::Quiet(UE, generation))) = rig.service.stack.events.drain().next() else {
         panic!("nothing would release it");
     };
     assert_eq!(at, millis(100));
@@ -322,7 +322,7 @@ fn a_packet_of_an_idle_ue_waits_until_it_is_back() {
     states.on_quiet(at, (UE, generation), stack, &mut NullProbe);
     rig.put(millis(200), UP);
     assert_eq!(rig.waits(millis(200), UP), 0);
-    let Some((at, Event::Opened(UE))) = rig.service.stack.events.pop() else {
+    let Some((at, Event::Opened(UE))) = rig.service.stack.events.drain().next() else {
         panic!("nothing would bring it back");
     };
     rig.with(at, |service, env| service.on_opened(UE, env));
@@ -343,7 +343,7 @@ fn a_ue_that_names_no_cell_connects_to_the_one_that_it_measures_best() {
     // What comes before waits in the bearer.
     rig.put(Time::ZERO, UP);
     assert_eq!(rig.service.stack.serving_cell(UE), None);
-    while rig.service.stack.events.pop().is_some() {}
+    rig.service.stack.events.drain().for_each(drop);
     rig.with(millis(1), |service, env| {
         service.on_attach(UE, &mut Nowhere, env);
     });

@@ -269,6 +269,7 @@ impl Split {
                 packet,
                 size,
             });
+            waiting.assert_conserved(self.header);
         }
         has_room
     }
@@ -475,6 +476,7 @@ impl Split {
             waiting.bytes -= u64::from(first.size + self.header);
             lost.push(first.packet);
         }
+        self.waiting[direction.index()].assert_conserved(self.header);
     }
 
     /// When the other base station is ready with the next frame.
@@ -496,6 +498,23 @@ impl Split {
 impl Waiting {
     fn len(&self) -> usize {
         self.again.len() + self.fresh.len()
+    }
+
+    /// Asserts that the count of bytes is the sum over the PDUs that wait. Looks at the whole
+    /// of a short list.
+    fn assert_conserved(&self, header: u32) {
+        let again = (self.again.first()..self.again.end()).map(|n| self.again[n].size);
+        let fresh = (self.fresh.first()..self.fresh.end()).map(|n| self.fresh[n].size + header);
+        debug_assert!(
+            self.len() > 16 || again.chain(fresh).map(u64::from).sum::<u64>() == self.bytes,
+            "{} bytes wait, and what waits has others",
+            self.bytes
+        );
+        debug_assert!(
+            self.len() > 0 || self.bytes == 0,
+            "{} bytes wait in no packet",
+            self.bytes
+        );
     }
 
     /// Forgets what need not be sent again by now: the receiver's status report says that it is there.

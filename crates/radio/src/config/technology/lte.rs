@@ -39,24 +39,25 @@ fadeout_core::parameters! {
     /// The parameters of a cell of LTE.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Lte {
-        /// Transmission time interval. Processing times scale with it.
+        /// Transmission time interval (TTI). Processing times scale with it.
         tti: Tti = choice(Tti::NAMES, "1 ms"),
-        /// TTIs between two CQI reports.
+        /// Number of TTIs between two CQI reports.
         cqi_period: u32 = integer((1, 640, "slots"), "5"),
-        /// Age of a report at its first use, in TTIs.
+        /// Age of a CQI report at its first use, in TTIs.
         cqi_delay: u32 = integer((0, 640, "slots"), "6"),
-        /// FDD, or TDD with the configuration `tdd-configuration`, which takes a `tti` of 1 ms.
+        /// Duplex mode: FDD, or TDD with the configuration `tdd-configuration`. TDD needs a `tti`
+        /// of 1 ms.
         duplex: DuplexKind = choice(DuplexKind::NAMES, "fdd"),
-        /// TDD's uplink-downlink configuration (TS 36.211 Table 4.2-2).
+        /// Uplink-downlink configuration of TDD (TS 36.211 Table 4.2-2).
         tdd_configuration: u8 = integer((0, 6, ""), "1"),
-        /// TDD's special subframe configuration (TS 36.211 Table 4.2-1).
+        /// Special subframe configuration of TDD (TS 36.211 Table 4.2-1).
         special_subframe: u8 = integer((0, 10, ""), "7"),
-        /// HARQ processes in each direction: 8, or in TDD those of the configuration (TS 36.213 Tables
-        /// 7-1 and 8-1).
+        /// Number of HARQ processes in each direction. Default: 8 in FDD, and in TDD that of the
+        /// configuration (TS 36.213 Tables 7-1 and 8-1).
         harq_processes: Option<u8> = integer((1, 32, ""), "by duplex"),
-        /// TTIs between two SR opportunities.
+        /// TTIs between two SR opportunities. Those outside uplink subframes are not there.
         sr_period: u32 = integer((1, 640, "slots"), "10"),
-        /// The parameters of every cell.
+        /// Parameters of every cell.
         shared: Shared = group(),
     }
 }
@@ -65,7 +66,8 @@ impl Registered for Lte {
     const ENTRY: Entry = Entry::new(
         "lte",
         "3GPP",
-        "LTE FDD and TDD, FDD also with the shorter transmission time intervals of the latency study.",
+        "LTE with FDD or TDD. FDD also has the shorter transmission time intervals of 3GPP's \
+         latency study.",
         "TS 36.211, 36.213, 36.321; R2-153493 Appendix A for short intervals",
     )
     .with_parameters(Lte::PARAMETERS);

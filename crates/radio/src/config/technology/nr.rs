@@ -6,6 +6,7 @@ use super::shared::{Own, Shared};
 use super::tdd::Tdd;
 use crate::channel::ChannelConfig;
 use crate::config::{AirInterface, CellConfig, Sharing, UplinkPower};
+use crate::mac::request::request_periods;
 use crate::phy::PhyError;
 use crate::phy::cqi::CqiTable;
 use crate::phy::frame::{Duplex, SpecialSlot, TddPattern};
@@ -53,30 +54,31 @@ fadeout_core::parameters! {
     /// The parameters of a cell of NR.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Nr {
-        /// Numerology mu: slots of 1 ms / 2^mu. By default 3 above 6 GHz and 1 below.
+        /// Numerology mu, with slots of 1 ms / 2^mu. Default: 3 above 6 GHz and 1 below.
         numerology: Option<u8> = integer((0, 6, ""), "by carrier"),
-        /// FDD, slots divided by the scheduler, a TDD pattern with special slots of 10:2:2 symbols, or
-        /// with `tdd` one of the counts `tdd-…`. The default is slots that are divided above 6 GHz, and
-        /// FDD below.
+        /// Duplex mode: FDD, TDD with special slots of 10:2:2 symbols, `tdd` with the pattern of
+        /// the parameters `tdd-…`, or slots divided by the scheduler. Default: slots divided by the
+        /// scheduler above 6 GHz, and FDD below.
         duplex: DuplexKind = choice(DuplexKind::NAMES, "default"),
         /// Tables of CQI and MCS.
         mcs_table: McsTableKind = choice(McsTableKind::NAMES, "64qam"),
-        /// Slots between two CQI reports.
+        /// Number of slots between two CQI reports.
         cqi_period: u32 = integer((1, 640, "slots"), "10"),
-        /// Age of a report at its first use.
+        /// Age of a CQI report at its first use, in slots.
         cqi_delay: u32 = integer((0, 640, "slots"), "4"),
-        /// Which of the two sizes of sub-bands that the table has for the carrier (TS 38.214 Table 5.2.1.4-2),
-        /// with the `cqi-format` of sub-bands.
+        /// Size of sub-bands, one of the two that the table gives for the carrier (TS 38.214 Table
+        /// 5.2.1.4-2). Only `cqi-format` with sub-bands uses it.
         sub_band_size: SubBandChoice = choice(SubBandChoice::NAMES, "small"),
-        /// HARQ processes in each direction.
+        /// Number of HARQ processes in each direction.
         harq_processes: u8 = integer((1, 32, ""), "16"),
-        /// Slots between two SR opportunities.
-        sr_period: u32 = integer((1, 640, "slots"), "8"),
+        /// Slots between two SR opportunities: 8, or in TDD the standard's least multiple of the
+        /// pattern from 8 up. Opportunities in slots without PUCCH symbols are not there.
+        sr_period: Option<u32> = integer((1, 640, "slots"), "by duplex"),
         /// Control, feedback and reference signals.
         overheads: Overheads = group(),
-        /// A pattern by counts.
+        /// TDD pattern by counts of slots and symbols.
         tdd: Tdd = group(),
-        /// The parameters of every cell.
+        /// Parameters of every cell.
         shared: Shared = group(),
     }
 }
@@ -85,8 +87,8 @@ impl Registered for Nr {
     const ENTRY: Entry = Entry::new(
         "nr",
         "3GPP",
-        "5G New Radio: one UE at a time and slots divided by the scheduler above 6 GHz, FDD and \
-         resource block groups below.",
+        "5G New Radio. Above 6 GHz it serves one UE at a time, in slots divided by the scheduler. \
+         Below, it has FDD and resource block groups.",
         "TS 38.211, 38.213, 38.214, 38.321",
     )
     .with_parameters(Nr::PARAMETERS);
@@ -109,7 +111,9 @@ impl Nr {
         let blocks = self.shared.resource_blocks(kind, numerology, carrier)?;
         let (beams, most) = (self.overheads.ssb_beams, most_beams(carrier.carrier));
         if beams > most && self.overheads.overhead().ssb.is_some() {
-            return Err(format!("{beams} `ssb-beams`; the carrier has 1 to {most}"));
+            return Err(format!(
+                "{beams} `ssb-beams`; expected 1 to {most} on this carrier"
+            ));
         }
         let cell = self.with_blocks(carrier.site, carrier.carrier, mu, blocks);
         let size = match self.sub_band_size {
@@ -141,21 +145,23 @@ impl Nr {
             feedback_symbols: self.overheads.pucch_symbols,
             ..NrTimingConfig::default()
         };
+        let duplex = match self.duplex {
+            DuplexKind::Default if is_fr2 => flexible,
+            DuplexKind::Default | DuplexKind::Fdd => Duplex::Fdd,
+            DuplexKind::Flexible => flexible,
+            DuplexKind::Tdd => Duplex::Tdd(self.tdd.pattern(numerology)?),
+            pattern => {
+                let (special, symbols) = (SpecialSlot::default(), numerology.symbols());
+                Duplex::Tdd(TddPattern::new(pattern.name(), special, symbols)?)
+            }
+        };
         let own = Own {
             air: AirInterface::Nr { mu },
             slot: numerology.slot(),
             timing: Timing::nr(numerology, &timing)?,
             overhead: self.overheads.overhead(),
-            duplex: match self.duplex {
-                DuplexKind::Default if is_fr2 => flexible,
-                DuplexKind::Default | DuplexKind::Fdd => Duplex::Fdd,
-                DuplexKind::Flexible => flexible,
-                DuplexKind::Tdd => Duplex::Tdd(self.tdd.pattern(numerology)?),
-                pattern => {
-                    let (special, symbols) = (SpecialSlot::default(), numerology.symbols());
-                    Duplex::Tdd(TddPattern::new(pattern.name(), special, symbols)?)
-                }
-            },
+            sr_period: self.sr_period.unwrap_or(default_sr_period(mu, &duplex)),
+            duplex,
             division: self.tdd.division(),
             sharing: if is_fr2 {
                 Sharing::Time
@@ -172,12 +178,24 @@ impl Nr {
             cqi_period: self.cqi_period,
             cqi_delay: self.cqi_delay,
             harq_processes: (self.harq_processes, self.harq_processes),
-            sr_period: self.sr_period,
             cqi_table,
             mcs_table,
         };
         Ok(self.shared.cell((site, carrier, blocks), own))
     }
+}
+
+/// Slots between two SR opportunities unless they are given: 8, or the standard's least period from
+/// there up that is a multiple of the pattern.
+fn default_sr_period(mu: u8, duplex: &Duplex) -> u32 {
+    const DEFAULT: u32 = 8;
+    let pattern = match duplex {
+        Duplex::Tdd(pattern) => pattern.slots().len() as u32,
+        _ => 1,
+    };
+    let periods = request_periods(Some(mu)).iter().copied();
+    let mut fitting = periods.filter(|period| *period >= DEFAULT && period.is_multiple_of(pattern));
+    fitting.next().unwrap_or(DEFAULT)
 }
 
 /// Most synchronisation signal blocks of a burst.

@@ -22,21 +22,22 @@ fadeout_core::parameters! {
     /// The parameters of overheads.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub(super) struct Overheads {
-        /// Symbols of control (PDCCH) at the beginning of a slot.
+        /// Number of PDCCH symbols, for control, at the beginning of a slot.
         pub(super) pdcch_symbols: u8 = integer((1, 3, "symbols"), "1"),
-        /// Symbols of feedback and requests (PUCCH) at the end of a slot: 1 or 2 of the short formats, 4 or
-        /// more of the long ones.
+        /// Number of PUCCH symbols, for feedback and requests, at the end of a slot. Short formats
+        /// have 1 or 2, long formats 4 or more.
         pub(super) pucch_symbols: u8 = integer((1, 13, "symbols"), "2"),
-        /// Resource elements of each resource block that block sizes leave out, for CSI-RS and the like
-        /// (xOverhead): 0, 6, 12 or 18.
+        /// Number of resource elements of each resource block that transport block sizes leave out,
+        /// for CSI-RS and the like (xOverhead): 0, 6, 12 or 18.
         x_overhead: u32 = integer((0, 18, ""), "0"),
-        /// From one sweep of synchronisation signal blocks to the next; without it none are sent.
+        /// Time between two sweeps of synchronisation signal blocks. `none` sends no such blocks.
         ssb_period: SsbPeriod = choice(SsbPeriod::NAMES, "none"),
-        /// Beams of a sweep, with a block each: at most 4 up to 3 GHz, 8 up to 6 GHz and 64 above.
+        /// Number of beams in a sweep, each with one block: at most 4 up to 3 GHz, 8 up to 6 GHz
+        /// and 64 above.
         pub(super) ssb_beams: u8 = integer((1, 64, ""), "4"),
-        /// Slots from one occasion of CSI-RS to the next; 0 for none.
+        /// Number of slots between two CSI-RS occasions. 0 sends no CSI-RS.
         csi_rs_period: u32 = integer((0, 640, "slots"), "0"),
-        /// Symbols of each occasion.
+        /// Number of symbols of each CSI-RS occasion.
         csi_rs_symbols: u8 = integer((1, 8, "symbols"), "1"),
     }
 }

@@ -91,76 +91,86 @@ fadeout_core::parameters! {
     /// The parameters of a cell of every technology.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub(super) struct Shared {
-        /// Resource blocks of the carrier; 0 takes them from the standard's table. For a part of a
-        /// channel, or an aggregate that the table does not list: no more than the bandwidth has.
+        /// Number of resource blocks of the carrier, at most as many as the bandwidth has. Give it
+        /// for a part of a channel, or for an aggregate that the standard's table does not list. 0
+        /// takes the number from the table.
         pub(super) resource_blocks: u32 = integer((0, 10_000, ""), "0"),
-        /// Most spatial layers of a downlink transmission. Each antenna element has two. Layers share
-        /// the power.
+        /// Largest number of spatial layers of a downlink transmission. Each antenna element has
+        /// two. Layers share the power.
         pub(super) layers: u32 = integer((1, 8, ""), "1"),
-        /// Most spatial layers of an uplink transmission: as many as `layers` says, up to 4, unless given.
+        /// Largest number of spatial layers of an uplink transmission. Default: the value of
+        /// `layers`, but at most 4.
         pub(super) uplink_layers: Option<u32> = integer((1, 4, ""), "by layers"),
-        /// Whether a transmission has as many layers as carry most by the reports, or always all of them.
+        /// Number of layers of a transmission: the number that carries most by the reports, or
+        /// always all of them.
         pub(super) rank: RankKind = choice(RankKind::NAMES, "adaptive"),
-        /// How the scheme is chosen: from CQI reports, always `mcs`, or blocks of `downlink-rate`
-        /// and `uplink-rate` with the fixed errors of `bler`.
+        /// Link adaptation, which chooses the MCS: from CQI reports, always the MCS of `mcs`, or
+        /// blocks of `downlink-rate` and `uplink-rate` with the fixed errors of `bler`.
         pub(super) adaptation: AdaptationKind = choice(AdaptationKind::NAMES, "reports"),
-        /// What CQI reports tell: one number for the whole band, or beside it one for each sub-band, by which
-        /// the downlink gives each UE the sub-bands that it hears best. For UEs that share a slot in frequency.
+        /// Content of CQI reports: one value for the whole band, or an additional one for each
+        /// sub-band. With sub-bands the downlink gives each UE the sub-bands that it receives best.
+        /// They need a carrier where UEs share a slot in frequency.
         pub(super) cqi_format: CqiFormat = choice(CqiFormat::NAMES, "wideband"),
-        /// The scheme of `fixed-mcs`.
+        /// MCS index of the adaptation `fixed-mcs`.
         pub(super) mcs: u32 = integer((0, 28, ""), "10"),
-        /// Downlink rate of the carrier with `fixed-rate`.
+        /// Downlink rate of the carrier with the adaptation `fixed-rate`.
         pub(super) downlink_rate: Rate = number((1e3, 1e12, "bit/s"), "20000000"),
-        /// Uplink rate of the carrier with `fixed-rate`.
+        /// Uplink rate of the carrier with the adaptation `fixed-rate`.
         pub(super) uplink_rate: Rate = number((1e3, 1e12, "bit/s"), "20000000"),
-        /// Whether blocks fail by the error model, or with the probabilities `bler` and
+        /// Block errors: by the error model, or with the fixed probabilities `bler` and
         /// `retransmission-bler`.
         pub(super) errors: ErrorKind = choice(ErrorKind::NAMES, "model"),
-        /// Error rate of first transmissions, where errors are fixed.
+        /// Error probability of first transmissions, with fixed errors.
         pub(super) bler: f64 = number((0.0, 1.0, ""), "0.1"),
-        /// Error rate of every further transmission, where errors are fixed.
+        /// Error probability of every further transmission, with fixed errors.
         pub(super) retransmission_bler: f64 = number((0.0, 1.0, ""), "0"),
-        /// Error rate of first transmissions that schemes are chosen for.
+        /// Error probability of first transmissions for which link adaptation chooses the MCS.
         pub(super) target_bler: f64 = number((1e-6, 0.9, ""), "0.1"),
-        /// Whether HARQ feedback corrects the reported quality.
+        /// True if HARQ feedback corrects the reported channel quality (outer loop).
         pub(super) outer_loop: bool = flag("true"),
-        /// Use of earlier transmissions of a block.
+        /// HARQ combining: the use of earlier transmissions of a block.
         pub(super) harq_combining: CombiningKind = choice(CombiningKind::NAMES, "incremental-redundancy"),
-        /// Most transmissions of a block; 1 switches HARQ off.
+        /// Largest number of transmissions of a block. 1 switches HARQ off.
         pub(super) harq_transmissions: u8 = integer((1, 28, ""), "4"),
-        /// Chance that a NACK is taken for an ACK.
+        /// Probability that a NACK is decoded as an ACK.
         pub(super) nack_to_ack: f64 = number((0.0, 1.0, ""), "0"),
-        /// Chance that an ACK is taken for a NACK.
+        /// Probability that an ACK is decoded as a NACK.
         pub(super) ack_to_nack: f64 = number((0.0, 1.0, ""), "0"),
-        /// Slot of a UE's first opportunity: drawn for each, or zero.
+        /// Slot of a UE's first opportunity: drawn for each, or zero. In TDD only slots of the
+        /// period with PUCCH symbols in every period count, if there are any. Zero is the first of
+        /// them.
         pub(super) sr_offset: RequestOffset = choice(RequestOffset::NAMES, "random"),
-        /// Least time between two requests of a UE (sr-ProhibitTimer).
+        /// Least time between two requests that a UE sends (sr-ProhibitTimer).
         pub(super) sr_prohibit: Span = span("0 ms"),
-        /// Size of the first grant after a request, when the buffer is not known yet.
+        /// Size of the first grant after a scheduling request, when the buffer is not known yet.
         pub(super) first_grant: u32 = integer((16, 100_000, "bytes"), "256"),
-        /// Slots between two uplink occasions that a UE may use without asking; 0 for none.
+        /// Slots between two uplink occasions that a UE may use without asking; 0 for none. In TDD
+        /// the occasions lie on uplink symbols, and a UE waits for its next one.
         pub(super) configured_grant_period: u32 = integer((0, 10_240, "slots"), "0"),
-        /// Resource block groups of such an occasion, or symbols where one beam serves at a time.
+        /// Size of a configured grant in resource block groups, or in symbols where one beam serves
+        /// at a time.
         pub(super) configured_grant_size: u32 = integer((1, 275, ""), "1"),
-        /// Long DRX cycle; zero for UEs that always listen.
+        /// Length of the long DRX cycle. Zero for UEs that always listen.
         pub(super) drx_cycle: Span = span("0 ms"),
-        /// How long a UE listens in each cycle.
+        /// Time for which a UE listens in each DRX cycle.
         pub(super) drx_on: Span = span("10 ms"),
-        /// How long a UE listens on after data.
+        /// Time for which a UE goes on listening after data.
         pub(super) drx_inactivity: Span = span("100 ms"),
-        /// Power of UEs: open loop with P0 = -84 dBm and alpha = 0.8 (TS 36.213 clause 5.1.1.1), or
-        /// all they have. The default is open loop below 6 GHz.
+        /// Uplink power of UEs: open loop with P0 = -84 dBm and alpha = 0.8 (TS 36.213 clause
+        /// 5.1.1.1), or full power. Default: open loop below 6 GHz, full power above.
         pub(super) uplink_power: PowerKind = choice(PowerKind::NAMES, "default"),
-        /// Age at which path loss, shadowing, blockage and beams are looked at again; fading always
-        /// is.
+        /// Time between two updates of path loss, shadowing, blockage and beams. Fading is updated
+        /// for every block.
         pub(super) gain_period: Span = span("1 ms"),
-        /// Whether cells on the carrier that turn from downlink to uplink at other symbols disturb this one
-        /// across directions: their base stations its uplink, their UEs its UEs. Of TDD and flexible slots.
+        /// True if cells on the same carrier with another division of downlink and uplink interfere
+        /// across directions. Their base stations then interfere with this cell's uplink, and their
+        /// UEs with its UEs. It needs TDD or flexible slots.
         pub(super) cross_link_interference: bool = flag("false"),
-        /// Share of the downlink's band that cells on the carrier hear of this one all the time, beside what its
-        /// UEs are sent: that of UEs which are not simulated. It takes nothing from those that are.
+        /// Share of the downlink band on which this cell always interferes with other cells, in
+        /// addition to the data of its UEs. It stands for UEs that are not simulated, and takes no
+        /// resources from those that are.
         pub(super) background_load: f64 = number((0.0, 1.0, ""), "0"),
-        /// How often a UE out of range that has data waiting is tried again.
+        /// Time after which a UE that is out of range and has waiting data is tried again.
         pub(super) recheck_period: Span = span("40 ms"),
         /// Time without service after a radio link failure (RLC's maxRetxThreshold).
         pub(super) reestablishment: Span = span("200 ms"),
@@ -310,7 +320,7 @@ impl Shared {
         }
         let error = |problem: String| format!("`cqi-format` \"sub-band\": {problem}");
         if cell.sharing == Sharing::Time {
-            let problem = "a beam serves one UE at a time with the whole band above 6 GHz";
+            let problem = "above 6 GHz a beam serves one UE at a time with the whole band";
             return Err(error(problem.to_owned()));
         }
         if !matches!(cell.adaptation, Adaptation::Reports(_)) {

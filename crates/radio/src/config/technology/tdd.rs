@@ -50,33 +50,36 @@ fadeout_core::parameters! {
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub(super) struct Tdd {
         // The first pattern is always there.
-        /// Period of the pattern of `duplex = "tdd"` (dl-UL-TransmissionPeriodicity). It is a whole number
-        /// of slots, and with the second one's it divides 20 ms.
+        /// Period of the pattern of `duplex = "tdd"` (dl-UL-TransmissionPeriodicity). It is a whole
+        /// number of slots. The period, or the sum of it and the second period, divides 20 ms.
         tdd_period: Period = choice(Period::NAMES.split_at(1).1, "5 ms"),
-        /// Downlink slots at the beginning of each period (nrofDownlinkSlots).
+        /// Number of downlink slots at the beginning of each period (nrofDownlinkSlots).
         tdd_downlink_slots: u32 = integer((0, 640, "slots"), "0"),
-        /// Downlink symbols at the beginning of the slot behind them (nrofDownlinkSymbols).
+        /// Number of downlink symbols at the beginning of the slot after the downlink slots
+        /// (nrofDownlinkSymbols).
         tdd_downlink_symbols: u8 = integer((0, 13, "symbols"), "0"),
-        /// Uplink slots at the end of each period (nrofUplinkSlots).
+        /// Number of uplink slots at the end of each period (nrofUplinkSlots).
         tdd_uplink_slots: u32 = integer((0, 640, "slots"), "0"),
-        /// Uplink symbols at the end of the slot before them (nrofUplinkSymbols).
+        /// Number of uplink symbols at the end of the slot before the uplink slots
+        /// (nrofUplinkSymbols).
         tdd_uplink_symbols: u8 = integer((0, 13, "symbols"), "0"),
-        /// Period of a second pattern that follows the first in turn (pattern2).
+        /// Period of a second pattern, which alternates with the first (pattern2).
         tdd_second_period: Period = choice(Period::NAMES, "none"),
-        /// Downlink slots of the second pattern.
+        /// Number of downlink slots in the second pattern.
         tdd_second_downlink_slots: u32 = integer((0, 640, "slots"), "0"),
-        /// Downlink symbols of the second pattern.
+        /// Number of downlink symbols in the second pattern.
         tdd_second_downlink_symbols: u8 = integer((0, 13, "symbols"), "0"),
-        /// Uplink slots of the second pattern.
+        /// Number of uplink slots in the second pattern.
         tdd_second_uplink_slots: u32 = integer((0, 640, "slots"), "0"),
-        /// Uplink symbols of the second pattern.
+        /// Number of uplink symbols in the second pattern.
         tdd_second_uplink_symbols: u8 = integer((0, 13, "symbols"), "0"),
-        /// What the symbols between downlink and uplink of `duplex = "tdd"` are: silent, downlink, uplink,
-        /// or divided by the scheduler in each slot, which takes one UE at a time.
+        /// Use of the symbols between downlink and uplink with `duplex = "tdd"`: silent, downlink,
+        /// uplink, or divided by the scheduler in each slot. A scheduler that divides them serves
+        /// one UE at a time.
         flexible_symbols: FlexibleKind = choice(FlexibleKind::NAMES, "guard"),
-        /// What grants of the uplink leave to the downlink of symbols that the scheduler divides, while that
-        /// has data: half of them, or as many as it needed of late.
-        flexible_division: DivisionKind = choice(DivisionKind::NAMES, "halves"),
+        /// Divided symbols that the uplink leaves to a downlink with data: half of them, or as many
+        /// as the downlink needed in its latest slots.
+        flexible_division: DivisionKind = choice(DivisionKind::NAMES, "demand"),
         /// Silent symbols between downlink and uplink where flexible symbols are used, and in each slot
         /// that the scheduler divides.
         pub(super) guard_symbols: u8 = integer((0, 12, "symbols"), "0"),

@@ -17,7 +17,8 @@ fadeout_core::parameters! {
     /// The parameters of a cell of 3G.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Utra {
-        /// Power of the primary CPICH over the whole power of the cell (CPICH_Ec/Ior, TS 25.133 clause A.4).
+        /// Power of the primary CPICH over the total power of the cell (CPICH_Ec/Ior, TS 25.133
+        /// clause A.4).
         cpich_ec_ior: Decibel = number((-30.0, 0.0, "dB"), "-10"),
     }
 }
@@ -26,7 +27,8 @@ impl Registered for Utra {
     const ENTRY: Entry = Entry::new(
         "utra",
         "3GPP",
-        "3G under mobility management: UEs measure its pilot; the phone's [rab] from the cell's node carries.",
+        "3G under mobility management: UEs measure the cell's pilot, and the [rab] from the cell's \
+         node to the phone carries the data.",
         "TS 25.215 clause 5.1.1",
     )
     .with_parameters(Utra::PARAMETERS);

@@ -1,6 +1,10 @@
-//! How a UE gets at the uplink, and what the base station knows of what it has.
+//! Uplink access of a UE, and the knowledge that the base station has of its buffer.
 
 use super::*;
+use crate::config::MeasurementGaps;
+use crate::phy::frame::Duplex;
+use crate::phy::lte_tdd::LteTdd;
+use crate::phy::timing::Timing;
 
 #[test]
 fn a_ue_asks_at_its_opportunity_and_again_when_nobody_answers() {
@@ -26,9 +30,67 @@ fn a_ue_asks_at_its_opportunity_and_again_when_nobody_answers() {
     assert_eq!(leg.requests.on_repeat(&plan, at), Repeat::Ask);
     assert_eq!(leg.request(&plan, at).slot, 113);
     // sr-ProhibitTimer: the next opportunity is too soon.
-    leg.requests.reset();
     assert_eq!(leg.request(&plan, at).slot, 133);
     assert_eq!(leg.requests.sent(), 3);
+    // A reset of MAC stops the timer (TS 38.321 clause 5.12).
+    leg.requests.reset();
+    assert_eq!(leg.request(&plan, at).slot, 113);
+}
+
+#[test]
+fn a_request_that_is_not_needed_any_more_is_not_sent_and_starts_no_timer() {
+    let plan = plan(CellConfig {
+        requests: RequestConfig {
+            offset: Some(3),
+            prohibit: Span::from_millis(15),
+            ..RequestConfig::every(10)
+        },
+        ..lte()
+    });
+    let mut leg = leg(&plan);
+    let block = Block {
+        shape: shape(256),
+        cqi: 7,
+    };
+    // The request is for slot 13. A grant for slot 10 takes all that waits.
+    assert_eq!(leg.request(&plan, millis(5)).slot, 13);
+    leg.grant(&plan, 0, block, 10);
+    let requested_at = leg.on_filled(&plan, millis(10), 0, (Some(content()), 0));
+    assert_eq!((requested_at, leg.requests.sent()), (None, 0));
+    assert_eq!(leg.request(&plan, millis(11)).slot, 13);
+    // This one is sent: the timer ends with 28 ms.
+    leg.grant(&plan, 1, block, 17);
+    let requested_at = leg.on_filled(&plan, millis(17), 1, (Some(content()), 0));
+    assert_eq!((requested_at, leg.requests.sent()), (Some(millis(13)), 1));
+    assert_eq!(leg.request(&plan, millis(18)).slot, 33);
+}
+
+#[test]
+fn gaps_that_take_every_opportunity_delay_a_request_by_one_of_them() {
+    // DSUUDDSUUD with an opportunity in subframe 2 of each second frame. A gap of 6 ms is there
+    // each time.
+    let tdd = LteTdd::new(1).expect("0 to 6");
+    let plan = plan(CellConfig {
+        duplex: Duplex::Tdd(tdd.pattern(7).expect("0 to 10")),
+        timing: Timing::lte_tdd(tdd),
+        requests: RequestConfig {
+            offset: Some(2),
+            ..RequestConfig::every(20)
+        },
+        ..lte()
+    });
+    let mut leg = leg(&plan);
+    assert_eq!(leg.request(&plan, millis(3)).slot, 22);
+    leg.requests.reset();
+    let gaps = MeasurementGaps {
+        period: Span::from_millis(20),
+        length: Span::from_millis(6),
+        offset: Some(Span::from_millis(1)),
+    };
+    let gaps = Gaps::new(&gaps, UeId(0), (plan.frame.slot(), false));
+    leg.gaps = Some(Box::new(gaps));
+    // The gap ends with subframe 26, behind which nothing is sent in LTE: 28.
+    assert_eq!(leg.request(&plan, millis(3)).slot, 28);
 }
 
 #[test]
@@ -50,7 +112,9 @@ fn a_ue_that_asked_often_in_vain_gives_the_link_up_and_a_grant_that_helps_starts
                     },
                     900,
                 );
-                leg.on_filled(&plan, at, 0, (takes, 500));
+                // The request is sent until then.
+                let filled_at = at + Span::from_millis(50);
+                leg.on_filled(&plan, filled_at, 0, (takes, 500));
             }
             at += Span::from_millis(200);
         }
@@ -168,7 +232,7 @@ fn answered_in(
 fn a_block_that_was_too_small_for_what_is_not_cut_is_followed_by_a_larger_one() {
     let plan = plan(failing(0.0));
     let wanted = |mode, content, left| answered(&plan, mode, content, left).uplink_wanted(&plan);
-    // What 493 bytes are taken for; 372 of them were granted since.
+    // The report stands for 493 bytes. 372 of them were granted since.
     let told = BufferStatus::Lte.reported(493);
     assert_eq!(wanted(RlcConfig::LTE_AM, None, 493), told - 372 + 2);
     assert_eq!(wanted(RlcConfig::TM, Some(content()), 493), told - 372 + 2);

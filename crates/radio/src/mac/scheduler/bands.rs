@@ -41,6 +41,8 @@ pub struct BandShares {
     shares: Vec<BandShare>,
     counts: Vec<Share>,
     weights: Vec<f64>,
+    /// Places of the candidates among those with equal metrics.
+    turns: Vec<u64>,
     /// Units that each candidate still wants.
     left: Vec<u32>,
     /// Position of each candidate in `shares`.
@@ -65,6 +67,9 @@ impl BandShares {
         self.weights
             .extend(candidates.iter().map_while(|one| weight(one.ue)));
         if self.weights.len() == candidates.len() {
+            self.turns.clear();
+            let turns = candidates.iter().map(|one| scheduler.turn(one.ue));
+            self.turns.extend(turns);
             self.left.extend(candidates.iter().map(|one| one.wanted));
             self.by_metric(view);
         } else {
@@ -72,6 +77,7 @@ impl BandShares {
             scheduler.allocate(&view.slot, &mut self.counts);
             self.in_turn(view);
         }
+        self.assert_within(view);
         &self.shares
     }
 
@@ -80,21 +86,42 @@ impl BandShares {
         &self.shares
     }
 
+    /// Asserts that no sub-band is given away twice, and that the UEs are as many as fit.
+    fn assert_within(&self, view: &BandView<'_>) {
+        for (band, &free) in view.free.iter().enumerate() {
+            let given = self.shares.iter().map(|share| u32::from(share.units[band]));
+            debug_assert!(
+                given.sum::<u32>() <= u32::from(free),
+                "more than the {free} units of sub-band {band} are shared out"
+            );
+        }
+        debug_assert!(
+            self.shares.len() <= view.slot.most_ues as usize,
+            "{} UEs have a share of a slot for {}",
+            self.shares.len(),
+            view.slot.most_ues
+        );
+    }
+
     fn by_metric(&mut self, view: &BandView<'_>) {
         let bands = view.free.len();
         for (band, &free) in view.free.iter().enumerate() {
             let mut free = u32::from(free);
             while free > 0 {
                 let is_full = self.shares.len() >= view.slot.most_ues as usize;
-                let mut best: Option<(usize, f64)> = None;
+                let mut best: Option<(usize, f64, u64)> = None;
                 for (index, &weight) in self.weights.iter().enumerate() {
                     let metric = weight * view.rates[index * bands + band];
                     let may = self.left[index] > 0 && !(is_full && self.positions[index].is_none());
-                    if may && metric > best.map_or(0.0, |(_, best)| best) {
-                        best = Some((index, metric));
+                    let turn = self.turns[index];
+                    let is_first = best.map_or(metric > 0.0, |(_, most, first)| {
+                        metric > most || (metric == most && turn < first)
+                    });
+                    if may && is_first {
+                        best = Some((index, metric, turn));
                     }
                 }
-                let Some((index, _)) = best else { break };
+                let Some((index, ..)) = best else { break };
                 free -= self.give(index, band, free);
             }
         }
@@ -162,9 +189,9 @@ mod tests {
     use crate::mac::scheduler::{
         Candidate, MAC_SCHEDULERS, MacSchedulerKind, MaxCi, ProportionalFair, RoundRobin,
     };
-    use fadeout_core::UeId;
     use fadeout_core::random::Stream;
     use fadeout_core::registry::Parameters;
+    use fadeout_core::{Span, UeId};
 
     const BANDS: usize = 8;
 
@@ -182,6 +209,7 @@ mod tests {
                 ue: UeId(ue),
                 wanted: 1000,
                 rate: 1.0,
+                reported: 1.0,
             };
             Cell {
                 candidates: (0..ues).map(candidate).collect(),
@@ -252,7 +280,7 @@ mod tests {
                 (gain / expected - 1.0).abs() < 0.01,
                 "{gain} beside {expected}"
             );
-            let (most, _) = Cell::new(ues).run(&means, &mut MaxCi::default());
+            let (most, _) = Cell::new(ues).run(&means, &mut MaxCi::new(ues as usize));
             let most = most.iter().sum::<f64>();
             assert!(
                 (most / oracle - 1.0).abs() < 1e-9,
@@ -310,7 +338,7 @@ mod tests {
         let mut random = Stream::new(2, "free", 0);
         for entry in MAC_SCHEDULERS {
             let kind = MacSchedulerKind::new(entry.name, Parameters::NONE).expect(entry.name);
-            let mut scheduler = kind.start(20);
+            let mut scheduler = kind.start(20, Span::from_millis(1));
             let mut shares = BandShares::default();
             for slot in 0..3_000 {
                 let mut candidates: Vec<Candidate> = (0..20)
@@ -318,6 +346,7 @@ mod tests {
                         ue: UeId(ue),
                         wanted: 1 + random.below(12) as u32,
                         rate: 1.0,
+                        reported: 1.0,
                     })
                     .collect();
                 candidates.retain(|_| random.chance(0.3));

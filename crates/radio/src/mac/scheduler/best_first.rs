@@ -2,13 +2,14 @@
 
 use super::{Share, SlotView};
 
-/// Gives units to candidates in descending order of `metric`, each as many as it wants. Equal
-/// metrics go by the order of the candidates.
+/// Gives units to candidates in descending order of `metric`, each as many as it wants. Those with
+/// equal metrics go in ascending order of `turn`, and then in their own.
 pub(super) fn best_first(
     view: &SlotView<'_>,
     metrics: &mut Vec<f64>,
     shares: &mut Vec<Share>,
     mut metric: impl FnMut(usize) -> f64,
+    turn: impl Fn(usize) -> u64,
 ) {
     shares.clear();
     metrics.clear();
@@ -17,7 +18,11 @@ pub(super) fn best_first(
     while left >= view.least && left > 0 && shares.len() < view.most_ues as usize {
         let mut best: Option<usize> = None;
         for (index, &value) in metrics.iter().enumerate() {
-            if value >= 0.0 && best.is_none_or(|best| value > metrics[best]) {
+            let is_first = |best: usize| {
+                let most = metrics[best];
+                value > most || (value == most && turn(index) < turn(best))
+            };
+            if value >= 0.0 && best.is_none_or(is_first) {
                 best = Some(index);
             }
         }

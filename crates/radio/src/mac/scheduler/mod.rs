@@ -11,7 +11,7 @@ mod max_ci;
 mod proportional_fair;
 mod round_robin;
 
-use fadeout_core::UeId;
+use fadeout_core::{Span, UeId};
 
 pub(crate) use bands::best_of;
 pub use bands::{BandShare, BandShares, BandView};
@@ -28,6 +28,9 @@ pub struct Candidate {
     pub wanted: u32,
     /// Bytes that it could send on all units of a slot.
     pub rate: f64,
+    /// Bits that a resource element of all its layers carries by its report alone, without the
+    /// outer loop's correction. Zero where no report chooses the scheme.
+    pub reported: f64,
 }
 
 /// A slot as a scheduler sees it.
@@ -62,6 +65,10 @@ pub trait MacScheduler {
     /// By what a UE's rate is to be multiplied before it is compared with others'; none of a scheduler that
     /// does not look at the channel.
     fn weight(&self, slot: u64, ue: UeId) -> Option<f64>;
+    /// The place of a UE among those with equal metrics: the least comes first.
+    fn turn(&self, _ue: UeId) -> u64 {
+        0
+    }
     /// A UE was sent, or granted, `bytes` of new data in a slot.
     fn on_served(&mut self, slot: u64, ue: UeId, bytes: u32);
 }
@@ -85,9 +92,9 @@ fadeout_core::registry! {
 }
 
 impl MacSchedulerKind {
-    /// The scheduler, for UEs with ids below `ues`.
-    pub fn start(self, ues: usize) -> BuiltInScheduler {
-        kinds!(self, config => BuiltInScheduler(config.start(ues)))
+    /// The scheduler of a cell with slots of length `slot`, for UEs with ids below `ues`.
+    pub fn start(self, ues: usize, slot: Span) -> BuiltInScheduler {
+        kinds!(self, config => BuiltInScheduler(config.start(ues, slot)))
     }
 }
 
@@ -97,6 +104,9 @@ impl MacScheduler for BuiltInScheduler {
     }
     fn weight(&self, slot: u64, ue: UeId) -> Option<f64> {
         schedulers!(self, scheduler => scheduler.weight(slot, ue))
+    }
+    fn turn(&self, ue: UeId) -> u64 {
+        schedulers!(self, scheduler => scheduler.turn(ue))
     }
     fn on_served(&mut self, slot: u64, ue: UeId, bytes: u32) {
         schedulers!(self, scheduler => scheduler.on_served(slot, ue, bytes));
@@ -109,18 +119,21 @@ mod tests {
     use fadeout_core::random::Stream;
     use fadeout_core::registry::Parameters;
 
+    const SLOT: Span = Span::from_millis(1);
+
     #[test]
     fn no_scheduler_gives_more_than_there_is_or_twice_to_one() {
         let mut random = Stream::new(1, "schedulers", 0);
         for entry in MAC_SCHEDULERS {
             let kind = MacSchedulerKind::new(entry.name, Parameters::NONE).expect(entry.name);
-            let mut scheduler = kind.start(40);
+            let mut scheduler = kind.start(40, SLOT);
             for slot in 0..5_000 {
                 let mut candidates: Vec<Candidate> = (0..40)
                     .map(|ue| Candidate {
                         ue: UeId(ue),
                         wanted: 1 + random.below(30) as u32,
                         rate: random.exponential(1000.0),
+                        reported: 1.0,
                     })
                     .collect();
                 candidates.retain(|_| random.chance(0.2));
@@ -156,6 +169,7 @@ mod tests {
             ue: UeId(ue),
             wanted,
             rate: 1000.0,
+            reported: 1.0,
         }
     }
 
@@ -174,14 +188,14 @@ mod tests {
                 candidates: &[candidate(0, 5), candidate(1, 5)],
             };
             let mut shares = Vec::new();
-            kind(entry.name).start(2).allocate(&view, &mut shares);
+            kind(entry.name).start(2, SLOT).allocate(&view, &mut shares);
             assert!(shares.is_empty(), "{}", entry.name);
         }
     }
 
     #[test]
     fn a_scheduler_learns_what_was_served() {
-        let mut scheduler = kind("proportional-fair").start(2);
+        let mut scheduler = kind("proportional-fair").start(2, SLOT);
         let mut winners = Vec::new();
         for slot in 0..4 {
             let view = SlotView {

@@ -2,15 +2,15 @@
 
 use super::best_first::best_first;
 use super::{MacScheduler, Share, SlotView};
-use fadeout_core::registry::{Entry, Registered, Settings, number};
-use fadeout_core::{UeId, math};
+use fadeout_core::registry::{Entry, Registered, Settings, span};
+use fadeout_core::{Span, UeId, math};
 
 fadeout_core::parameters! {
     /// Parameters of [`ProportionalFair`].
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct ProportionalFairConfig {
-        /// averaging time t_c of the past throughput
-        pub averaging_slots: f64 = number((1.0, 1e6, "slots"), "100"),
+        /// averaging time t_c of the past throughput; one slot at least
+        pub averaging_time: Span = span("100 ms"),
     }
 }
 
@@ -18,7 +18,7 @@ impl Registered for ProportionalFairConfig {
     const ENTRY: Entry = Entry::new(
         "proportional-fair",
         "channel-aware",
-        "The UE whose rate now is highest relative to its past throughput first",
+        "Serves the UE whose present rate is highest relative to its past throughput first.",
         "A. Jalali, R. Padovani, R. Pankaj, Data throughput of CDMA-HDR, IEEE VTC Spring 2000, \
          section II",
     )
@@ -31,8 +31,9 @@ impl Registered for ProportionalFairConfig {
 }
 
 impl ProportionalFairConfig {
-    pub(super) fn start(self, ues: usize) -> ProportionalFair {
-        ProportionalFair::new(self.averaging_slots, ues)
+    pub(super) fn start(self, ues: usize, slot: Span) -> ProportionalFair {
+        let slots = self.averaging_time.as_secs_f64() / slot.as_secs_f64();
+        ProportionalFair::new(slots.max(1.0), ues)
     }
 }
 
@@ -77,6 +78,7 @@ impl ProportionalFair {
             Some(&decay) => decay,
             None => math::pow(self.decay[1], idle as f64),
         };
+        debug_assert!((0.0..=1.0).contains(&decay), "an average decays by {decay}");
         average.value * decay
     }
 
@@ -90,10 +92,11 @@ impl ProportionalFair {
 impl MacScheduler for ProportionalFair {
     fn allocate(&mut self, view: &SlotView<'_>, shares: &mut Vec<Share>) {
         let mut metrics = std::mem::take(&mut self.metrics);
-        best_first(view, &mut metrics, shares, |index| {
+        let metric = |index: usize| {
             let candidate = &view.candidates[index];
             candidate.rate / self.past(view.slot, candidate.ue)
-        });
+        };
+        best_first(view, &mut metrics, shares, metric, |_| 0);
         self.metrics = metrics;
     }
 
@@ -107,14 +110,19 @@ impl MacScheduler for ProportionalFair {
             value: before * self.decay[1] + f64::from(bytes) / self.averaging_slots,
             slot,
         };
+        debug_assert!(
+            before >= 0.0 && before.is_finite(),
+            "a past throughput of {before} bytes per slot"
+        );
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mac::scheduler::{Candidate, RoundRobin};
+    use crate::mac::scheduler::{BuiltInScheduler, Candidate, MacSchedulerKind, RoundRobin};
     use fadeout_core::random::Stream;
+    use fadeout_core::registry::{Parameters, Value};
 
     /// Mean bytes a slot of each UE, all units to the first share; rates are exponential with
     /// the given means: Rayleigh fading and a rate linear in the SNR.
@@ -130,6 +138,7 @@ mod tests {
                     ue,
                     wanted: 1,
                     rate: random.exponential(mean),
+                    reported: 1.0,
                 })
                 .collect();
             let view = SlotView {
@@ -182,6 +191,39 @@ mod tests {
                 "{found} beside {expected}"
             );
         }
+    }
+
+    #[test]
+    fn the_average_is_over_a_time_whatever_the_slot() {
+        let config = ProportionalFairConfig::default();
+        for slot_us in [1000, 500, 125] {
+            let slot = Span::from_micros(slot_us);
+            let mut scheduler = config.start(1, slot);
+            // A second with 8 Mbit/s in each slot, then 100 ms with nothing: 1/e is left.
+            let (slots, bytes) = (1_000_000 / slot_us, slot_us);
+            for number in 0..slots {
+                scheduler.on_served(number, UeId(0), bytes as u32);
+            }
+            let full = scheduler.throughput(slots, UeId(0));
+            // 1 - e^-10 of it: ten averaging times.
+            assert!((full / bytes as f64 - 1.0).abs() < 1e-4, "{full}");
+            let left = scheduler.throughput(slots + slots / 10, UeId(0)) / full;
+            // (1 - 1/n)^n is below 1/e by a part of 1/2n, of 100 slots 0.5 %.
+            assert!((left / math::exp(-1.0) - 1.0).abs() < 0.006, "{left}");
+        }
+        let kind = "proportional-fair";
+        let of = |time: u64| {
+            let given = (
+                "averaging-time".to_owned(),
+                Value::Span(Span::from_millis(time)),
+            );
+            MacSchedulerKind::new(kind, &Parameters(vec![given])).expect(kind)
+        };
+        let slot = Span::from_millis(1);
+        let BuiltInScheduler::ProportionalFair(short) = of(0).start(1, slot) else {
+            panic!("{kind}");
+        };
+        assert_eq!(short.averaging_slots, 1.0, "a slot at least");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Round robin: equal shares in turn.
 
 use super::{MacScheduler, Share, SlotView};
-use fadeout_core::UeId;
 use fadeout_core::registry::{Entry, Registered, Settings};
+use fadeout_core::{Span, UeId};
 
 /// Parameters of [`RoundRobin`]: none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,8 +12,8 @@ impl Registered for RoundRobinConfig {
     const ENTRY: Entry = Entry::new(
         "round-robin",
         "channel-blind",
-        "Equal shares of the slot in turn, whatever the channel; what one UE does not need goes to \
-         the others",
+        "Gives UEs equal shares of the slot in turn, whatever their channels. Resources that one \
+         UE does not need go to the others.",
         "S. Sesia, I. Toufik, M. Baker, LTE: The UMTS Long Term Evolution, 2nd ed., section 12.3",
     )
     .with_aliases(&["rr"]);
@@ -24,7 +24,7 @@ impl Registered for RoundRobinConfig {
 }
 
 impl RoundRobinConfig {
-    pub(super) fn start(self, _ues: usize) -> RoundRobin {
+    pub(super) fn start(self, _ues: usize, _slot: Span) -> RoundRobin {
         RoundRobin::default()
     }
 }
@@ -74,6 +74,10 @@ impl MacScheduler for RoundRobin {
             share.units += more;
             left -= more;
         }
+        debug_assert!(
+            left + shares.iter().map(|share| share.units).sum::<u32>() == view.units,
+            "shares and rest are not the slot's units"
+        );
         // All served: the remainder's turn moves on by one. Otherwise the first not served is next.
         let last = if served == candidates.len() {
             0
@@ -104,6 +108,7 @@ mod tests {
                 ue: UeId(ue),
                 wanted: 1000,
                 rate: f64::from(ue),
+                reported: f64::from(ue),
             })
             .collect();
         let mut scheduler = RoundRobin::default();
@@ -142,6 +147,7 @@ mod tests {
             ue: UeId(ue),
             wanted,
             rate: 1.0,
+            reported: 1.0,
         };
         let candidates = [candidate(0, 2), candidate(1, 100), candidate(2, 9)];
         let view = SlotView {
@@ -164,6 +170,7 @@ mod tests {
                 ue: UeId(ue),
                 wanted: 1000,
                 rate: 1.0,
+                reported: 1.0,
             })
             .collect();
         let view = SlotView {

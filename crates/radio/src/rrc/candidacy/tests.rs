@@ -196,10 +196,10 @@ fn over_links_the_target_tells_the_source_which_forwards_and_cancels_the_others(
     assert_eq!(stations.held, [0, 1, 0, 0, 0], "room is the UE's");
     assert!(stations.candidacy.is_finishing());
     assert_eq!(stations.due(1500), [send(5, [12, 10], 100)]);
-    let (cell, given) = (CellId(2), Span::ZERO);
+    let (from, cell, given) = (10, CellId(2), Span::ZERO);
     let followed = [
         send(6, [10, 11], 100),
-        Act::MoveData { cell, given },
+        Act::MoveData { from, cell, given },
         Act::ResumeData,
         send(7, [10, 12], 100),
     ];
@@ -260,10 +260,10 @@ fn between_cells_of_one_station_data_is_there_at_once() {
     assert_eq!(stations.until(10), [Act::Configure], "after admission");
     stations.serving = CellId(1);
     stations.step(50, |candidacy, step| candidacy.on_executed(CellId(1), step));
-    let (cell, given) = (CellId(1), Span::ZERO);
+    let (from, cell, given) = (10, CellId(1), Span::ZERO);
     assert_eq!(
         stations.due(50),
-        [Act::MoveData { cell, given }, Act::ResumeData]
+        [Act::MoveData { from, cell, given }, Act::ResumeData]
     );
     assert!(stations.candidacy.wake_at().is_never());
 }

@@ -257,7 +257,8 @@ fn a_context_is_fetched_from_where_the_path_leads() {
         let acts = rig.step(50, |network, step| {
             assert_eq!(fetch(network, step, cell), (there, 10));
         });
-        assert_eq!(acts, [Act::MoveData { cell, given }]);
+        let from = 10;
+        assert_eq!(acts, [Act::MoveData { from, cell, given }]);
     }
     let mut rig = Rig::new(Interface::Direct, links());
     let acts = rig.step(50, |network, step| {
@@ -266,9 +267,12 @@ fn a_context_is_fetched_from_where_the_path_leads() {
     let note = Act::Note(Some(TARGET), RrcEvent::ContextRequest);
     assert_eq!(acts, [note, send(0, [station(11), station(10)], 150)]);
     rig.fetching = Some(TARGET);
-    let (cell, given) = (TARGET, Span::ZERO);
+    let (from, cell, given) = (10, TARGET, Span::ZERO);
     let context = send(1, [station(10), station(11)], 600);
-    assert_eq!(rig.arrive(55, 0), [Act::MoveData { cell, given }, context]);
+    assert_eq!(
+        rig.arrive(55, 0),
+        [Act::MoveData { from, cell, given }, context]
+    );
     rig.fetching = None;
     assert_eq!(rig.arrive(60, 1), [], "T301 has expired meanwhile");
 }

@@ -11,11 +11,11 @@ fn flows_need_two_nodes_and_a_way_between() {
     let island = "[link.far]\nfrom = \"x\"\nto = \"y\"\nrate = \"unlimited\"\ndelay = \"0 s\"\n";
     added_mistake(
         &format!("{island}{}", FLOW.replace("client", "y")),
-        "14:6: no links lead from `server` to `y`",
+        "14:6: no route leads from `server` to `y`",
     );
     added_mistake(
         &format!("[node.z]\n{}", FLOW.replace("client", "z")),
-        "10:6: no links lead from `server` to `z`",
+        "10:6: no route leads from `server` to `z`",
     );
     link_mistake(
         "to = \"server\"",
@@ -26,7 +26,7 @@ fn flows_need_two_nodes_and_a_way_between() {
 #[test]
 fn names_of_counted_flows_do_not_collide() {
     let text = format!("{FLOW}count = 2\n{}", FLOW.replace("bulk", "bulk-1"));
-    added_mistake(&text, "11:7: two flows are called `bulk-1`");
+    added_mistake(&text, "11:7: two flows have the name `bulk-1`");
     added_mistake(
         &format!("{FLOW}start-spacing = \"1 s\""),
         "10:17: a `start-spacing` without a `count`",
@@ -124,7 +124,7 @@ fn loss_and_geometry_need_a_link_budget() {
     );
     added_mistake(
         &text,
-        "11:9: a blockage by loss needs a `radio` rate, which `radio` has not in its forward direction",
+        "11:9: a blockage by loss needs a `radio` rate, which `radio` lacks in its forward direction",
     );
     let radio = "rate = { radio = { carrier = \"38 GHz\", bandwidth = \"400 MHz\", tx-power = \"23 dBm\", tx-beamwidth = \"12 deg\", rx-beamwidth = \"30 deg\", distance = \"1 m\" } }";
     let geometry = "{ blocker-width = \"4.8 m\", blocker-height = \"1.4 m\", blocker-distance = [\"0.5 m\", \"1 m\"] }";
@@ -134,7 +134,7 @@ fn loss_and_geometry_need_a_link_budget() {
     );
     assert_eq!(
         only(&text).0,
-        "10:9: the blocker does not stand between transmitter and receiver"
+        "10:9: the blocker is not between transmitter and receiver"
     );
     let text = text.replace("[\"0.5 m\", \"1 m\"]", "[\"1 m\", \"0.5 m\"]");
     assert_eq!(
@@ -147,7 +147,7 @@ fn loss_and_geometry_need_a_link_budget() {
 fn a_hold_limit_needs_packets_that_are_held() {
     added_mistake(
         "[blockage.car]\nlink = \"radio\"\nschedule = { mean-clear = \"1 s\", mean-blocked = \"1 s\" }\neffect = \"lost\"\nhold-limit = \"1 MB\"",
-        "11:14: a `hold-limit` without packets that are held",
+        "11:14: a `hold-limit`, but the effect is not \"held\"",
     );
 }
 
@@ -183,14 +183,14 @@ fn a_route_leads_from_sender_to_receiver() {
     let again = toml_from_json(&scenario.to_json());
     assert_eq!(accepted(&again).flows, scenario.flows);
     for (rest, message) in [
-        ("route = [\"secnd\"]", "no link is called `secnd`"),
+        ("route = [\"secnd\"]", "there is no link `secnd`"),
         (
             "route = [\"radio\", \"second\"]",
             "the path ends at `server`",
         ),
         (
             "route = [\"radio\"]\nmultipath = { paths = [[\"radio\"]] }",
-            "a `route` beside `multipath`",
+            "both `route` and `multipath`",
         ),
     ] {
         let errors = refused(&flow(rest));
@@ -213,7 +213,7 @@ fn paths_lead_from_sender_to_receiver() {
         "paths = [[\"radio\"], [\"second\"]], coupling = \"lia\"",
     ));
     for (rest, message) in [
-        ("paths = [[\"radoi\"]]", "no link is called `radoi`"),
+        ("paths = [[\"radoi\"]]", "there is no link `radoi`"),
         (
             "paths = [[\"radio\", \"second\"]]",
             "the path ends at `server`",
@@ -232,7 +232,7 @@ fn paths_lead_from_sender_to_receiver() {
         ),
         (
             "paths = [{ links = [\"radio\"], from = \"2 s\", until = \"1 s\" }]",
-            "the path goes away before it comes up",
+            "the path fails before it becomes usable",
         ),
     ] {
         let errors = refused(&multipath(rest));
@@ -257,36 +257,36 @@ fn a_handover_is_from_one_link_to_another_that_ends_at_the_same_phone() {
             "",
             "14:6: a handover from a link to itself",
         ),
-        ("radoi", "far", "", "13:8: no link is called `radoi`"),
+        ("radoi", "far", "", "13:8: there is no link `radoi`"),
         (
             "radio",
             "far",
             "bicast-before = \"10 ms\"",
-            "16:17: a start of bicasting, but nothing is bicast",
+            "16:17: a start time of bicasting, but no bicasting",
         ),
         (
             "radio",
             "far",
             "data = \"bicasting\"\nbicast-before = \"1 ms\"\nbicast-after = \"1 ms\"",
-            "18:16: bicasting begins at two times",
+            "18:16: bicasting has two start times",
         ),
         (
             "radio",
             "far",
             "data = \"bicasting\"\nsignalling = \"links\"\nbicast-after = \"1 ms\"",
-            "18:16: a start of bicasting beside messages over links",
+            "18:16: a start time of bicasting with `signalling = \"links\"`",
         ),
         (
             "radio",
             "far",
             "signalling = \"links\"\npath-switch = \"1 ms\"",
-            "17:15: a time of the path switch beside messages over links",
+            "17:15: a time of the path switch with `signalling = \"links\"`",
         ),
         (
             "radio",
             "far",
             "data = \"none\"\nforwarding-route = [\"radio\", \"far\"]",
-            "17:20: a way of forwarded packets, but nothing is forwarded",
+            "17:20: a route of forwarded packets, but no forwarding",
         ),
         (
             "radio",

@@ -17,11 +17,11 @@ fn roads_and_vehicles_make_sense() {
         ),
         (
             "[vehicles.cars]\nroad = { pitch = [\"20 m\", \"250 m\"] }\nfollowing = \"idm\"\n",
-            "streets 20 m wide every 20 m",
+            "streets of 20 m, but a pitch of 20 m",
         ),
         (
             "[vehicles.cars]\nroad = { pitch = [\"433 m\", \"250 m\"] }\n",
-            "vehicles on streets with crossings that do not heed each other",
+            "vehicles on streets with crossings, but no car-following model",
         ),
         (
             &format!("{ROAD}types = [{{ length = \"-5 m\" }}]\n"),
@@ -34,7 +34,7 @@ fn roads_and_vehicles_make_sense() {
         (&format!("{ROAD}number = 1000000\n"), "1000000"),
         (
             &format!("{ROAD}gaps = \"tr-36.885\"\nfollowing = \"idm\"\n"),
-            "drivers who heed each other, at distances at which vehicles may overlap",
+            "a car-following model, but at the start vehicles may overlap",
         ),
     ] {
         let (found, _) = only(&format!("{LINK}{table}\n"));

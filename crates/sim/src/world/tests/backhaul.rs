@@ -200,7 +200,7 @@ fn a_forwarded_packet_takes_x2_and_enters_the_radio_at_its_end() {
     follow(&mut world, one);
     assert_eq!(under_way_on(&world), [0, 0, 1, 0, 0, 0]);
     assert_eq!(world.pool[packet].hop, 0);
-    world.agenda.set_now(ms(3));
+    world.agenda.advance(ms(3));
     world.forward(packet);
     // No handover is under way that it could belong to: the radio has it, and drops it.
     assert!(world.pool.is_empty());

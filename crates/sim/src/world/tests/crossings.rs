@@ -87,7 +87,7 @@ fn a_stale_wake_up_of_a_handover_does_nothing() {
 #[test]
 fn the_command_turns_what_waits_and_what_comes_onto_the_way_to_the_target() {
     let mut world = network("data = \"forwarding\"");
-    world.agenda.set_now(ms(6_000));
+    world.agenda.advance(ms(6_000));
     let [first, waits] = [0; 2].map(|_| enter(&mut world, 2));
     assert_eq!(inside(&world, LTE), 2);
     assert_eq!(step(&mut world), ms(6_000));
@@ -114,7 +114,7 @@ fn the_command_turns_what_waits_and_what_comes_onto_the_way_to_the_target() {
 #[test]
 fn without_forwarding_what_waits_and_what_comes_is_dropped() {
     let mut world = network("data = \"none\"");
-    world.agenda.set_now(ms(6_000));
+    world.agenda.advance(ms(6_000));
     enter(&mut world, 2);
     step(&mut world);
     enter(&mut world, 2);
@@ -140,7 +140,7 @@ fn an_uplink_packet_that_waits_at_the_phone_takes_the_target() {
         route: world.endpoints[RECEIVER].route,
         ..Packet::default()
     });
-    world.agenda.set_now(ms(6_000));
+    world.agenda.advance(ms(6_000));
     world.depart(packet);
     assert_eq!(inside(&world, LTE + UP), 1);
     step(&mut world);
@@ -189,7 +189,7 @@ fn a_marker_at_the_source_follows_what_is_forwarded_and_ends_at_the_target() {
     let free = world.pool.len();
     for signal in [Signal::OldPathEnd, Signal::ForwardingEnd] {
         let packet = world.pool.insert(Packet::message(0, signal.size()));
-        world.agenda.set_now(ms(6_150));
+        world.agenda.advance(ms(6_150));
         world.enter(
             Hop::Signal {
                 handover: 0,
@@ -215,7 +215,7 @@ fn an_anchor_that_bicasts_copies_what_passes_it_and_the_target_keeps_the_copies(
     world.forward(packet);
     assert_eq!((inside(&world, S1), inside(&world, IU)), (1, 1));
     // At the source the packet is dropped, but its copy is under way: it is not lost.
-    world.agenda.set_now(ms(6_000));
+    world.agenda.advance(ms(6_000));
     world.forward(packet);
     assert_eq!(inside(&world, LTE), 1);
     step(&mut world);
@@ -234,7 +234,7 @@ fn an_anchor_that_bicasts_copies_what_passes_it_and_the_target_keeps_the_copies(
 /// Takes the one message that is on a link to its end.
 fn carry(world: &mut World<Seen>, link: u32, now: Time) {
     assert_eq!(inside(world, link), 1, "a message on {link}");
-    world.agenda.set_now(now);
+    world.agenda.advance(now);
     let wake = pending(world)
         .into_iter()
         .find(|(_, event)| matches!(event, Event::Link { link: of, .. } if *of == LinkId(link)));

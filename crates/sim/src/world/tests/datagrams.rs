@@ -7,7 +7,7 @@ use fadeout_core::{Bytes, Protocol};
 fn with(application: &str) -> World<Seen> {
     let mut world = world(&format!("{ROUTER}application = {{ {application} }}\n"));
     pending(&mut world);
-    world.agenda.set_now(ms(5));
+    world.agenda.advance(ms(5));
     world.handle(Event::Start { flow: BULK });
     world
 }
@@ -23,7 +23,7 @@ fn arrive(world: &mut World<Seen>, at: Time) {
         hop: last,
         ..packet
     });
-    world.agenda.set_now(at);
+    world.agenda.advance(at);
     world.forward(id);
 }
 

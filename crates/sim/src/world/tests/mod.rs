@@ -91,12 +91,12 @@ const RECEIVER: EndpointId = EndpointId(1);
 
 /// Takes every event out of the queue.
 fn pending(world: &mut World<Seen>) -> Vec<(Time, Event)> {
-    world.agenda.drain()
+    world.agenda.drain().collect()
 }
 
 /// Lets one event happen at its time.
 fn happen(world: &mut World<Seen>, (at, event): (Time, Event)) {
-    world.agenda.set_now(at);
+    world.agenda.advance(at);
     world.handle(event);
 }
 
@@ -198,7 +198,7 @@ fn a_stale_wake_up_does_nothing() {
         },
         Event::Radio { generation: stale },
     ] {
-        world.agenda.set_now(ms(100));
+        world.agenda.advance(ms(100));
         world.handle(event);
     }
     assert!(pending(&mut world).is_empty());
@@ -210,7 +210,7 @@ fn a_wake_up_of_a_link_takes_its_arrivals_on() {
     let mut world = world(ROUTER);
     world.handle(Event::Start { flow: BULK });
     let arrival = pending(&mut world)[0];
-    world.agenda.set_now(arrival.0);
+    world.agenda.advance(arrival.0);
     world.handle(arrival.1);
     assert_eq!((inside(&world, 0), inside(&world, 2)), (0, 1));
     let events = pending(&mut world);
@@ -235,7 +235,7 @@ fn a_wake_up_of_an_endpoint_sends_what_is_due_and_arms_the_next() {
     world.handle(Event::Start { flow: BULK });
     let events = pending(&mut world);
     let &(at, timer) = events.last().expect("the SYN's timer");
-    world.agenda.set_now(at);
+    world.agenda.advance(at);
     world.handle(timer);
     // The SYN again, after the initial timeout of one second (RFC 6298 section 2.1), at the next
     // tick of the kernel's timer wheel: beyond 512 ms they are 64 ms apart.
@@ -253,7 +253,7 @@ fn a_wake_up_of_an_endpoint_sends_what_is_due_and_arms_the_next() {
 fn a_receiver_closes_in_an_event_of_its_own_after_its_peer() {
     let mut world = world(ROUTER);
     pending(&mut world);
-    world.agenda.set_now(ms(7));
+    world.agenda.advance(ms(7));
     world.flows[BULK.index()].on_app_event(AppEvent::PeerClosed, &mut world.agenda);
     let events = pending(&mut world);
     assert!(
@@ -299,7 +299,7 @@ fn an_endpoint_is_built_as_its_flow_begins_and_its_account_stays_once_it_is_clos
     assert_eq!(sender.statistics.sent_segments, 14, "20 kB");
     assert!(receiver.is_closed && receiver.calls.is_some_and(|calls| calls.count == 1));
     // Nobody answers there.
-    let events = world.agenda.drain().len();
+    let events = world.agenda.drain().count();
     let late = under_way(&mut world, 1);
     world.receive(late);
     world.command(RECEIVER, AppCommand::Write(fadeout_core::Bytes(1)));
@@ -328,13 +328,13 @@ fn a_flow_that_hears_of_its_links_keeps_its_ends() {
 fn what_is_delivered_counts_for_the_flow_at_its_receiver_alone() {
     let text = ROUTER.to_owned() + "application = { kind = \"transfer\", size = \"2 kB\" }\n";
     let mut world = world(&text);
-    world.agenda.set_now(ms(8));
+    world.agenda.advance(ms(8));
     deliver(&mut world, SENDER, 500);
     assert_eq!(world.machines().flows[0].delivered, 0);
     deliver(&mut world, RECEIVER, 1_500);
     let flow = &world.machines().flows[0];
     assert_eq!((flow.delivered, flow.completed_at), (1_500, None));
-    world.agenda.set_now(ms(9));
+    world.agenda.advance(ms(9));
     deliver(&mut world, RECEIVER, 500);
     let flow = &world.machines().flows[0];
     assert_eq!(flow.first_delivery_at, Some(ms(8)));
@@ -354,7 +354,7 @@ fn an_application_that_wants_to_be_woken_is() {
         .iter()
         .find(|(_, event)| matches!(event, Event::Application { flow: BULK, .. }));
     let &(at, event) = wake_up.expect("the application asked for a time");
-    world.agenda.set_now(at);
+    world.agenda.advance(at);
     world.handle(event);
     let again = pending(&mut world);
     assert!(
@@ -381,7 +381,7 @@ fn a_notice_is_told_at_its_time_and_calls_the_next() {
     let mut at = Vec::new();
     let mut event = notices[0];
     loop {
-        world.agenda.set_now(event.0);
+        world.agenda.advance(event.0);
         at.push(event.0);
         world.handle(event.1);
         match pending(&mut world)

@@ -89,7 +89,7 @@ fn a_wake_up_that_an_earlier_one_replaced_does_nothing() {
     let Event::Radio { generation } = event else {
         panic!("{event:?}")
     };
-    world.agenda.set_now(at);
+    world.agenda.advance(at);
     world.handle(Event::Radio {
         generation: generation.wrapping_sub(1),
     });

@@ -45,6 +45,10 @@ impl WindowedMax {
 
     /// Takes `value` in `round`, which never goes back.
     pub(in super::super) fn update(&mut self, round: u64, value: f64) {
+        debug_assert!(
+            value >= 0.0 && value.is_finite(),
+            "a rate of {value} segments per second"
+        );
         self.filter.update(round, Largest(value), self.length);
     }
 

@@ -48,11 +48,11 @@ fadeout_core::parameters! {
     /// Parameters of coupled CUBIC.
     #[derive(Debug, Clone, Copy)]
     struct CoupledCubicParameters {
-        /// What says how much CUBIC alone would get on each path: the windows, as in LIA, or the
-        /// distances between losses.
+        /// Estimate of the rate that CUBIC alone would get on each path: from the windows, as in
+        /// LIA, or from the distances between losses.
         estimate: Estimate = choice(Estimate::NAMES, "windows"),
-        /// Slow start ends by HyStart, as that of Linux's CUBIC does; without it at the first loss,
-        /// as that of LIA, OLIA and BALIA.
+        /// True if slow start ends by HyStart, as in Linux's CUBIC. If false, it ends at the first
+        /// loss, as in LIA, OLIA and BALIA.
         hystart: bool = flag("false"),
     }
 }
@@ -144,7 +144,8 @@ impl Registered for CoupledCubic {
     const ENTRY: Entry = Entry::new(
         "coupled-cubic",
         "coupling",
-        "CUBIC on each path, scaled so that the sum is CUBIC's on the best path",
+        "CUBIC on each path, scaled so that the sum of all paths is that of CUBIC on the best \
+         path.",
         "This project: docs, models, coupled CUBIC; RFC 9438",
     )
     .with_parameters(CoupledCubicParameters::PARAMETERS);

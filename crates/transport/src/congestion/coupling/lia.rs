@@ -15,7 +15,8 @@ impl Registered for Lia {
     const ENTRY: Entry = Entry::new(
         "lia",
         "coupling",
-        "Linked increases: the aggregate of the best path, half the window on loss",
+        "Linked increases: all paths together take as much as TCP on the best path. A loss halves \
+         its path's window.",
         "RFC 6356",
     );
 

@@ -115,11 +115,21 @@ impl<L: Linked> Law for L {
         if window.in_slow_start() {
             left = linux::slow_start(window, left);
         }
-        window.cwnd = (window.cwnd + f64::from(left) * self.increase(view)).max(1.0);
+        let increase = self.increase(view);
+        debug_assert!(
+            increase.is_finite(),
+            "an acknowledged segment adds {increase} to the window"
+        );
+        window.cwnd = (window.cwnd + f64::from(left) * increase).max(1.0);
     }
 
     fn on_congestion(&mut self, window: &mut Window, _: &CongestionEvent, view: &View) {
         window.ssthresh = self.decreased(window, view);
+        debug_assert!(
+            window.ssthresh > 0.0,
+            "a loss leaves {} segments",
+            window.ssthresh
+        );
     }
 
     fn round_rate(&self) -> f64 {
@@ -135,7 +145,7 @@ impl Registered for Uncoupled {
     const ENTRY: Entry = Entry::new(
         UNCOUPLED,
         "coupling",
-        "Each subflow runs the flow's congestion control for itself",
+        "Each subflow runs the flow's congestion control on its own.",
         "RFC 6356 section 2",
     )
     .with_aliases(&["none"]);
@@ -210,6 +220,16 @@ impl Coupled {
 
     /// Shows the coupling all paths, of which this subflow has the index `on`.
     pub(crate) fn see(&mut self, on: usize, paths: &[PathState]) {
+        debug_assert!(
+            on < paths.len(),
+            "path {on} is none of those that are shown"
+        );
+        debug_assert!(
+            paths
+                .iter()
+                .all(|path| path.cwnd > 0.0 && path.srtt_s >= 0.0),
+            "a path without a window is shown"
+        );
         self.view.on = on;
         self.view.paths.clear();
         self.view.paths.extend(paths.iter().copied());

@@ -22,7 +22,7 @@ fadeout_core::parameters! {
     /// Opportunistic linked increases.
     #[derive(Debug, Clone, Copy)]
     pub(super) struct Olia {
-        /// What makes a path the best, l being the data between losses: l^2 / rtt (the paper and
+        /// Measure of the best path, where l is the data between losses: l^2 / rtt (the paper and
         /// the draft) or l / rtt^2 (the Linux module).
         best_path: BestPath = choice(BestPath::NAMES, "draft"),
     }
@@ -32,7 +32,7 @@ impl Registered for Olia {
     const ENTRY: Entry = Entry::new(
         "olia",
         "coupling",
-        "Opportunistic linked increases: Pareto-optimal, moves window to the best paths",
+        "Opportunistic linked increases: Pareto-optimal, as window moves to the best paths.",
         "Khalili, Gast, Popovic, Le Boudec, CoNEXT 2012",
     )
     .with_parameters(Olia::PARAMETERS);

@@ -38,7 +38,7 @@ impl Registered for WVegas {
     const ENTRY: Entry = Entry::new(
         "wvegas",
         "coupling",
-        "Weighted Vegas: equal queueing delay price on every path",
+        "Weighted Vegas: the same price of queueing delay on every path.",
         "Cao, Xu, Fu, ICNP 2012",
     );
 

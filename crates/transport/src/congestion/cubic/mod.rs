@@ -69,44 +69,46 @@ const VARIANT: Parameter = choice(
     "variant",
     Variant::NAMES,
     "linux",
-    "Whose CUBIC: the kernel's arithmetic, the standard's, or the paper's of 2008.",
+    "Variant of CUBIC: the arithmetic of the kernel, the RFC, or the paper of 2008.",
 );
 const C: Parameter = number(
     "c",
     (0.001, 10.0, "segments/s^3"),
     "0.4",
-    "Aggressiveness (RFC 9438 section 5).",
+    "Growth constant C, which sets the aggressiveness (RFC 9438 section 5).",
 );
 const BETA: Parameter = number(
     "beta",
     (0.1, 0.99, ""),
     "0.7",
-    "Fraction of the window kept after a loss; 0.8 with variant 2008 unless given.",
+    "Fraction of the window kept after a loss. Default: 0.7, but 0.8 with the variant `2008`.",
 )
 .depending();
 const BETA_ECN: Parameter = number(
     "beta-ecn",
     (0.1, 0.99, ""),
     "0.7",
-    "Fraction kept after an ECN echo; RFC 8511 proposes 0.85. Equals `beta` unless given.",
+    "Fraction of the window kept after an ECN echo. RFC 8511 proposes 0.85. Default: the value of \
+     `beta`.",
 )
 .depending();
 const FAST_CONVERGENCE: Parameter = flag(
     "fast-convergence",
     "true",
-    "Remember less than the window when it is below the last maximum, to make room for others.",
+    "True if a loss below the last maximum makes CUBIC remember less than the window at the loss, \
+     to leave room for others (fast convergence).",
 );
 const FRIENDLINESS: Parameter = flag(
     "friendliness",
     "true",
-    "Never be slower than Reno with the same decrease.",
+    "True if CUBIC is never slower than Reno with the same decrease.",
 );
 const HYSTART: Parameter = choice(
     "hystart",
     EarlyEnd::NAMES,
     "auto",
-    "How slow start ends early. auto: hystart for variant linux, hystart++ for rfc9438, off for \
-     2008.",
+    "Early exit from slow start. `auto` means hystart with the variant `linux`, hystart++ with \
+     `rfc9438`, and none with `2008`.",
 );
 
 const PARAMETERS: &[Parameter] = &[
@@ -139,7 +141,8 @@ impl Registered<Stream> for Cubic {
         name: "cubic",
         aliases: &["cubictcp"],
         family: "loss-based",
-        summary: "Window as a cubic function of the time since the last loss; Linux's default",
+        summary: "A window that is a cubic function of the time since the last loss. It is the \
+            default of Linux.",
         citation: "RFC 9438; Linux 6.12 net/ipv4/tcp_cubic.c; Ha, Rhee, Xu 2008",
         parameters: PARAMETERS,
     };

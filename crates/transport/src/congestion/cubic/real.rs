@@ -84,9 +84,20 @@ impl Real {
 
     pub(super) fn grow(&mut self, window: &mut Window, ack: &AckSample, acked: u32) {
         let start = self.epoch_start(window.cwnd, ack.now);
+        debug_assert!(start <= ack.now, "an epoch begins in the future");
+        debug_assert!(
+            self.state.k >= 0.0 && self.state.k.is_finite(),
+            "the plateau is reached after {} s",
+            self.state.k
+        );
         let t = ack.now.since(start).as_secs_f64();
         let acked = f64::from(acked);
         self.state.w_est += self.alpha() * acked / window.cwnd;
+        debug_assert!(
+            self.state.w_est.is_finite(),
+            "Reno's window would be {}",
+            self.state.w_est
+        );
         if self.constants.is_friendly && self.cubic(t) < self.state.w_est {
             window.cwnd = window.cwnd.max(self.state.w_est);
         } else {

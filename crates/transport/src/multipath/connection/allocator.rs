@@ -163,6 +163,7 @@ impl Allocator {
             Choice::All => (preferred, u64::MAX),
             Choice::Wait => return Decision::default(),
         };
+        debug_assert!(most > 0, "a scheduler chose a path for no data");
         let run = Run {
             start: data.nxt(),
             bytes: bytes.min(most),

@@ -144,7 +144,35 @@ impl Inbound {
         }
     }
 
-    /// Answers the peer's SYN. A full segment of this end has `mss` bytes without the option.
+    /// Asserts the relations that hold after each event.
+    #[inline]
+    pub(super) fn assert_invariants(&self) {
+        let next = self.reassembly.next();
+        debug_assert!(
+            self.counted_up_to <= next,
+            "the application was given data beyond DATA_ACK {next}"
+        );
+        debug_assert!(
+            self.packed_to <= next,
+            "packets in order reach beyond DATA_ACK {next}"
+        );
+        debug_assert!(
+            self.unread + self.fresh <= next,
+            "more waits for the reader than came"
+        );
+        debug_assert!(
+            self.is_linux || self.fresh == 0,
+            "the papers' stack reads at once"
+        );
+        debug_assert!(
+            !self.is_finished || self.fin_at.is_some(),
+            "the stream ended without a DATA_FIN"
+        );
+        self.packets.assert_invariants();
+    }
+
+    /// Opens the window when this end answers the peer's SYN. A full segment has `mss` bytes
+    /// without the option.
     pub(super) fn answer(&mut self, mss: u32) {
         self.window.begin(1, Some(mss));
         self.set_limits();

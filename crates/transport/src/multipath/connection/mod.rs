@@ -169,6 +169,7 @@ impl MultipathConnection {
             }
         }
         self.send(now, out, probe);
+        self.assert_invariants();
     }
 
     /// Processes a segment that arrived on `path` in an IP packet that carried `ecn`.
@@ -208,6 +209,7 @@ impl MultipathConnection {
         }
         self.follow_close(now, out, probe);
         self.send(now, out, probe);
+        self.assert_invariants();
     }
 
     /// Processes a wake-up. A stale wake-up has no effect.
@@ -226,6 +228,20 @@ impl MultipathConnection {
         }
         self.follow_close(now, out, probe);
         self.send(now, out, probe);
+        self.assert_invariants();
+    }
+
+    /// Asserts the relations that hold after each event.
+    fn assert_invariants(&self) {
+        self.outbound.assert_invariants();
+        self.inbound.assert_invariants();
+        if let Some(queues) = &self.queues {
+            queues.assert_invariants();
+        }
+        debug_assert!(
+            self.scratch.segments.is_empty() && self.scratch.events.is_empty(),
+            "an output of a subflow is lost"
+        );
     }
 
     /// Returns the time of the next call of [`MultipathConnection::on_wake`]. [`Time::NEVER`] if

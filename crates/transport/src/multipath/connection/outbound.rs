@@ -64,7 +64,34 @@ impl Outbound {
         }
     }
 
-    /// Adds `bytes` that the application wrote.
+    /// Asserts the relations that hold after each event.
+    #[inline]
+    pub(super) fn assert_invariants(&self) {
+        let Outbound { una, nxt, end, .. } = *self;
+        debug_assert!(
+            una <= nxt + 1,
+            "DATA_ACK {una} is of more than was sent, {nxt}"
+        );
+        debug_assert!(nxt <= end, "up to {nxt} was sent, and written up to {end}");
+        debug_assert!(
+            self.una_then <= una,
+            "the timer was set at a later acknowledgment"
+        );
+        debug_assert!(
+            !self.fin_sent || self.fin_queued,
+            "a DATA_FIN left without a close"
+        );
+        debug_assert!(
+            self.fin_repeats <= self.most_repeats,
+            "the DATA_FIN was repeated too often"
+        );
+        debug_assert!(
+            self.fin_repeats == 0 || self.fin_sent,
+            "a DATA_FIN was repeated that never left"
+        );
+    }
+
+    /// The application wrote `bytes` more.
     pub(super) fn write(&mut self, bytes: u64) {
         self.end = self.end.saturating_add(bytes);
     }
@@ -113,6 +140,11 @@ impl Outbound {
 
     /// Records that data up to `end` left.
     pub(super) fn on_sent(&mut self, end: u64) {
+        debug_assert!(
+            end <= self.end,
+            "data up to {end} left, and {} is written",
+            self.end
+        );
         self.nxt = self.nxt.max(end);
     }
 
@@ -138,6 +170,10 @@ impl Outbound {
         if let Some((data_seq, len, rest)) = data {
             dss.data_seq = data_seq;
             dss.data_fin = ends_at_fin(data_seq + u64::from(len));
+            debug_assert!(
+                rest.max(len.into()) + u64::from(dss.data_fin) <= u16::MAX.into(),
+                "a mapping of {rest} bytes does not fit its field"
+            );
             dss.data_len = rest.max(len.into()) as u16 + u16::from(dss.data_fin);
         } else if ends_at_fin(self.nxt) && self.una <= self.end {
             dss.data_seq = self.end;

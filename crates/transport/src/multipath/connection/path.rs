@@ -21,6 +21,21 @@ pub(super) struct Mapping {
 }
 
 impl Mapping {
+    /// Most bytes of a mapping: its 16-bit length also counts the number of a DATA_FIN.
+    ///
+    /// Standard: RFC 8684 §3.3.
+    const MOST: u64 = u16::MAX as u64 - 1;
+
+    /// Returns the bytes of a mapping that begins with a segment of `len` bytes, where `bytes`
+    /// are to leave in order. More than fit its field are mapped in parts of whole segments.
+    pub(super) fn bytes_mapped(bytes: u64, len: u64) -> u64 {
+        if bytes <= Mapping::MOST {
+            bytes
+        } else {
+            (Mapping::MOST / len).max(1) * len
+        }
+    }
+
     pub(super) fn end(&self) -> u64 {
         self.seq + self.len
     }
@@ -43,6 +58,16 @@ pub(super) struct Mappings {
 impl Mappings {
     /// Records a new mapping that left.
     pub(super) fn push(&mut self, mapping: Mapping) {
+        debug_assert!(
+            mapping.len > 0 && mapping.len <= mapping.rest,
+            "a mapping of {} of {} bytes",
+            mapping.len,
+            mapping.rest
+        );
+        debug_assert!(
+            (self.sent.back()).is_none_or(|last| last.end() <= mapping.seq),
+            "a mapping begins within the one before it"
+        );
         self.sent.push_back(mapping);
     }
 
@@ -85,6 +110,10 @@ impl Mappings {
         let known = self.held.get(at);
         let is_new = mapping.end() > rcv_nxt && known.is_none_or(|known| known.seq != mapping.seq);
         if is_new {
+            debug_assert!(
+                at == 0 || self.held[at - 1].seq < mapping.seq,
+                "held mappings are not in order"
+            );
             self.held.insert(at, mapping);
         }
         is_new
@@ -296,6 +325,18 @@ mod tests {
             data_seq,
             len,
             rest: len,
+        }
+    }
+
+    #[test]
+    fn a_run_longer_than_the_field_is_mapped_in_parts_of_whole_segments() {
+        for (bytes, mapped) in [
+            (1_400, 1_400),
+            (65_534, 65_534),
+            (65_535, 46 * 1_400),
+            (186_544, 46 * 1_400),
+        ] {
+            assert_eq!(Mapping::bytes_mapped(bytes, 1_400), mapped, "{bytes}");
         }
     }
 

@@ -76,8 +76,21 @@ struct PathQueue {
 }
 
 impl PathQueue {
-    /// Returns the number of bytes from `start` on that still fit into the last range of at most
-    /// `most` bytes.
+    /// Asserts that the bytes are those of the pieces. Looks at the whole of a short queue.
+    fn assert_conserved(&self) {
+        debug_assert!(
+            self.waiting.len() > 16
+                || self.bytes == self.waiting.iter().map(|each| each.end - each.start).sum(),
+            "{} bytes wait, and the pieces have others",
+            self.bytes
+        );
+        debug_assert!(
+            self.waiting.is_empty() == (self.bytes == 0),
+            "bytes wait in no piece"
+        );
+    }
+
+    /// Bytes from `start` on that the last piece takes in yet, of at most `most` bytes.
     fn room_of_last(&self, start: u64, is_again: bool, most: u64) -> u64 {
         let last = self.waiting.back();
         let last =
@@ -100,10 +113,15 @@ impl PathQueue {
             self.waiting.push_back(Waiting { end, ..data });
             data.start = end;
         }
+        self.assert_conserved();
     }
 
     /// Removes `bytes` that have left from the head of the queue.
     fn leave(&mut self, bytes: u64) {
+        debug_assert!(
+            (self.waiting.front()).is_none_or(|first| first.start + bytes <= first.end),
+            "{bytes} bytes leave at once, more than the first piece has"
+        );
         self.bytes -= bytes;
         if let Some(first) = self.waiting.front_mut() {
             first.start += bytes;
@@ -112,6 +130,7 @@ impl PathQueue {
                 self.waiting.pop_front();
             }
         }
+        self.assert_conserved();
     }
 }
 
@@ -177,7 +196,32 @@ impl SendQueues {
         }
     }
 
-    /// Returns true if the writer waits for the buffer.
+    /// Asserts the relations that hold after each event.
+    #[inline]
+    pub(super) fn assert_invariants(&self) {
+        debug_assert!(
+            self.bound <= self.unbound,
+            "data is bound beyond what ever was"
+        );
+        debug_assert!(
+            self.unbound <= self.written.taken(),
+            "data is bound that the socket has not taken"
+        );
+        debug_assert!(!self.timer.is_zero(), "the connection's timer never runs");
+        debug_assert!(
+            (self.paths.iter()).all(
+                |path| path.send_buffer <= self.of_subflow.maximum.max(self.of_subflow.initial)
+            ),
+            "a send buffer grew beyond its maximum"
+        );
+        debug_assert!(
+            (self.paths.iter()).all(|path| path.heard_then <= path.heard_at),
+            "a path was last heard before it was heard first"
+        );
+        self.written.assert_invariants();
+    }
+
+    /// True if the writer waits for room in the buffer.
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.written.is_waiting()

@@ -1,7 +1,7 @@
 //! Sending: each subflow acts with an offer of data, and the connection accounts for the data sent.
 
 use super::allocator::{Decision, Run, Source};
-use super::path::{Mapping, Paths, Sight};
+use super::path::{Mapping, Mappings, Paths, Sight};
 use super::queues::{Filled, SendQueues};
 use super::receive;
 use super::{MultipathConnection, PathOutbox};
@@ -197,19 +197,7 @@ impl MultipathConnection {
         act(&mut path.tcp, &mut scratch, probe);
         path.tcp.sender_mut().offer(0, holds_back);
 
-        let mut sent = 0;
-        for &Outgoing { segment, .. } in &scratch.segments {
-            let is_new = segment.len > 0 && segment.seq >= before;
-            if is_new {
-                path.mappings.push(Mapping {
-                    seq: segment.seq,
-                    data_seq: run.start + sent,
-                    len: u64::from(segment.len),
-                    rest: run.bytes - sent,
-                });
-                sent += u64::from(segment.len);
-            }
-        }
+        let sent = map_sent(&mut path.mappings, &scratch.segments, before, run);
         self.on_run_sent(index, run, sent);
         self.take_arrived(now, index, scratch.delivered_bytes, out);
         if receive::has_read_first(self, index) {
@@ -317,7 +305,32 @@ impl MultipathConnection {
     }
 }
 
-/// Sends queued data on path `index` if data was bound to it since its last chance to send.
+/// Maps the new data of segments, all of which is at `first` of the subflow or beyond, to a
+/// run. Returns its bytes.
+fn map_sent(mappings: &mut Mappings, segments: &[Outgoing], first: u64, run: Run) -> u64 {
+    let mut sent = 0;
+    // End of the mapping in the run.
+    let mut mapped = 0;
+    for &Outgoing { segment, .. } in segments {
+        if segment.len == 0 || segment.seq < first {
+            continue;
+        }
+        let len = u64::from(segment.len);
+        if sent + len > mapped {
+            mapped = sent + Mapping::bytes_mapped(run.bytes - sent, len);
+        }
+        mappings.push(Mapping {
+            seq: segment.seq,
+            data_seq: run.start + sent,
+            len,
+            rest: mapped - sent,
+        });
+        sent += len;
+    }
+    sent
+}
+
+/// Sends the waiting data of path `index`, if data was bound to it since its last chance to send.
 fn push_fed(
     connection: &mut MultipathConnection,
     now: Time,

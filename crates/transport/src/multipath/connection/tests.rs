@@ -211,6 +211,12 @@ impl Net {
                 let MptcpOption::Dss(dss) = segment.mptcp else {
                     panic!("data without a mapping: {segment:?}");
                 };
+                let numbers = segment.len + u32::from(dss.data_fin);
+                assert!(
+                    u32::from(dss.data_len) >= numbers,
+                    "a mapping of {} for {numbers} numbers",
+                    dss.data_len
+                );
                 let mapping = (dss.data_seq, segment.len);
                 let known = *self.mapped.entry((path, segment.seq)).or_insert(mapping);
                 assert_eq!(known, mapping, "a mapping never changes");

@@ -53,7 +53,7 @@ impl Registered for Blest {
     const ENTRY: Entry = Entry::new(
         "blest",
         "scheduler",
-        "Leaves a slow path out where it would block the window",
+        "Skips a slow path where its data would block the receive window.",
         "Ferlin, Alay, Mehani, Boreli, IFIP Networking 2016",
     );
 

@@ -43,7 +43,7 @@ impl Registered for Ecf {
     const ENTRY: Entry = Entry::new(
         "ecf",
         "scheduler",
-        "Waits for the fast path where that completes earlier",
+        "Waits for the fast path where that completes the transfer earlier.",
         "Lim, Nahum, Towsley, Gibbens, CoNEXT 2017",
     );
 

@@ -52,7 +52,7 @@ impl Registered for Linux {
     const ENTRY: Entry = Entry::new(
         "linux",
         "scheduler",
-        "What Linux does: data waits on the path whose send queue drains soonest",
+        "The scheduler of Linux: data waits for the path whose send queue drains first.",
         "Linux 6.12 net/mptcp/protocol.c (its only scheduler since 5.10)",
     )
     .with_aliases(&["default", "linger"]);

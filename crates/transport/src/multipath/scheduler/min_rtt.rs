@@ -12,7 +12,7 @@ impl Registered for MinRtt {
     const ENTRY: Entry = Entry::new(
         "lowest-rtt",
         "scheduler",
-        "The lowest smoothed round-trip time that has room",
+        "Chooses the path with the lowest smoothed round-trip time that has room in its window.",
         "Raiciu et al., NSDI 2012; Paasch et al., CSWS 2014",
     )
     .with_aliases(&["min-rtt", "lowrtt"]);

@@ -12,7 +12,7 @@ impl Registered for Redundant {
     const ENTRY: Entry = Entry::new(
         "redundant",
         "scheduler",
-        "Every byte on every path",
+        "Sends every byte on every path.",
         "Frömmgen et al., ICC 2016",
     );
 

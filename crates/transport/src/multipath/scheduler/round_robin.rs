@@ -15,7 +15,7 @@ impl Registered for RoundRobin {
     const ENTRY: Entry = Entry::new(
         "round-robin",
         "scheduler",
-        "A segment on each path in turn",
+        "Sends a segment on each path in turn.",
         "Paasch et al., CSWS 2014",
     )
     .with_aliases(&["roundrobin"]);

@@ -288,6 +288,7 @@ impl AckPolicy {
             }
         }
         let at = self.clock.fires_after(now, delay);
+        debug_assert!(at >= now, "a delayed ACK is set for the past");
         self.timer_at = self.timer_at.min(at);
         if self.rule == AckRule::Linux {
             self.runs_out_at = self.timer_at;
@@ -295,7 +296,35 @@ impl AckPolicy {
         false
     }
 
-    /// Records that an ACK left, on its own or on data.
+    /// Asserts the relations that hold after each event.
+    #[inline]
+    pub(super) fn assert_invariants(&self) {
+        debug_assert!(
+            self.quick <= MAX_QUICK_ACKS | 1,
+            "{} quick ACKs are granted",
+            self.quick
+        );
+        debug_assert!(
+            self.compressed <= MAX_COMPRESSED,
+            "a thinned ACK stands for {} others",
+            self.compressed
+        );
+        debug_assert!(
+            (self.compressed > 0) != self.compressed_at.is_never(),
+            "thinned ACKs have no timer, or a timer has no ACKs"
+        );
+        debug_assert!(
+            self.duplicates <= UNCOMPRESSED_DUPLICATES,
+            "{} duplicate ACKs left before they were thinned out",
+            self.duplicates
+        );
+        debug_assert!(
+            self.adaptive <= self.longest.max(self.delay),
+            "the delay of an ACK is over its maximum"
+        );
+    }
+
+    /// An ACK left, on its own or on data.
     pub(super) fn on_ack_sent(&mut self) {
         if self.is_pending && self.quick > 0 {
             self.quick -= 1;

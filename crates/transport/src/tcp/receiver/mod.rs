@@ -2,6 +2,7 @@
 
 mod acknowledgment;
 mod freeze;
+mod invariants;
 mod marks;
 pub(crate) mod packets;
 mod reading;
@@ -21,8 +22,8 @@ use shared::OfConnection;
 use timestamps::Timestamps;
 use window::AdvertisedWindow;
 
-/// Largest assumed payload of the peer's full segments before any arrived (Linux
-/// `TCP_MSS_DEFAULT`), and the smallest (`TCP_MIN_MSS`).
+/// Largest and smallest assumed payload of the peer's full segments before any came (Linux
+/// `TCP_MSS_DEFAULT`, `TCP_MIN_MSS`).
 const FIRST_PEER_MSS: u32 = 536;
 const SMALLEST_PEER_MSS: u32 = 88;
 /// Payload from which a segment lets the window grow.
@@ -491,9 +492,8 @@ impl Receiver {
         if self.freeze.is_frozen() {
             segment.window = 0;
         }
-        if self.resilience.loss == LossResponse::Casablanca {
-            segment.is_radio_loss = self.is_radio_loss();
-        }
+        let tells = self.resilience.loss == LossResponse::Casablanca;
+        segment.is_radio_loss = tells && self.is_radio_loss();
         if self.timestamps.is_on() {
             segment.has_timestamps = true;
             segment.ts_value = self.policy.stamped_at(now).as_millis() as u32;
@@ -550,8 +550,8 @@ impl Receiver {
 
     /// Sets the socket option `TCP_QUICKACK`.
     pub(super) fn set_quick_acks(&mut self, is_on: bool) {
-        self.policy
-            .set_quick(is_on, self.window.last(), self.peer_mss);
+        let window = self.window.last();
+        self.policy.set_quick(is_on, window, self.peer_mss);
     }
 
     /// Returns true if `seq` is beyond RCV.NXT and within the offered window.

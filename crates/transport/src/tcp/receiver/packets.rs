@@ -151,6 +151,10 @@ impl OutOfOrder {
         if packet.start > next {
             return None;
         }
+        debug_assert!(
+            packet.start < packet.end,
+            "an empty packet waited behind a gap"
+        );
         self.packets.pop_front();
         self.memory -= packet.memory();
         Some(packet)
@@ -235,8 +239,31 @@ impl Packets {
         }
     }
 
-    /// Reads `bytes` for the application. Returns the bytes read from the first packet. A partial
-    /// read frees memory in proportion.
+    /// Asserts the relations that hold after each event. Looks at the whole of a short queue.
+    #[inline]
+    pub(crate) fn assert_invariants(&self) {
+        let (waiting, unread) = (&self.out_of_order, &self.unread);
+        debug_assert!(
+            waiting.packets.len() > FIRST_PACKETS
+                || waiting.memory == waiting.packets.iter().map(Packet::memory).sum(),
+            "the memory behind a gap is not that of its packets"
+        );
+        debug_assert!(
+            waiting.packets.is_empty() == (waiting.memory == 0),
+            "memory is taken behind no gap"
+        );
+        debug_assert!(
+            unread.memory >= unread.bytes,
+            "unread data takes less memory than it has bytes"
+        );
+        debug_assert!(
+            unread.first <= unread.bytes,
+            "the first packet has more than all of them"
+        );
+    }
+
+    /// Records that the application read `bytes`, and returns those of the first packet. A packet
+    /// that was read in part frees its memory in proportion.
     #[inline]
     pub(crate) fn read(&mut self, bytes: u64) -> u64 {
         let unread = &mut self.unread;

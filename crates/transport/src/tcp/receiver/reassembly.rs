@@ -6,7 +6,10 @@ use std::collections::VecDeque;
 /// Initial capacity for ranges from the first gap on, so that the list need not grow later.
 const FIRST_RANGES: usize = 16;
 
-/// Relation of a segment to the data received before.
+/// Ranges up to which an assertion looks at all of them.
+const WHOLE: usize = 16;
+
+/// Position of a segment relative to the data that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Arrival {
     /// Begins at RCV.NXT. A gap may remain after it.
@@ -108,7 +111,53 @@ impl Reassembly {
             self.next = end;
             return Arrival::InOrder;
         }
-        self.insert_beside_others(start, end)
+        let before = self.next;
+        let arrival = self.insert_beside_others(start, end);
+        debug_assert!(self.next >= before, "RCV.NXT went back");
+        self.assert_invariants();
+        arrival
+    }
+
+    /// Asserts that the ranges are in order, apart, and all that is held. Looks at the whole of
+    /// a short list.
+    pub(super) fn assert_invariants(&self) {
+        debug_assert!(
+            self.ranges
+                .front()
+                .is_none_or(|first| first.start > self.next),
+            "a range touches RCV.NXT {} and was not taken",
+            self.next
+        );
+        debug_assert!(
+            self.ranges
+                .iter()
+                .take(WHOLE)
+                .all(|range| range.start < range.end),
+            "an empty range is held"
+        );
+        let pairs = self.ranges.iter().zip(self.ranges.iter().skip(1));
+        debug_assert!(
+            pairs.take(WHOLE).all(|(one, next)| one.end < next.start),
+            "ranges overlap, touch or are out of order"
+        );
+        debug_assert!(
+            self.ranges.len() > WHOLE
+                || self.buffered
+                    == self
+                        .ranges
+                        .iter()
+                        .map(|range| range.end - range.start)
+                        .sum(),
+            "the bytes held are not those of the ranges"
+        );
+        debug_assert!(
+            (self.buffered == 0) == self.ranges.is_empty(),
+            "bytes are held in no range"
+        );
+        debug_assert!(
+            self.recent_len == 0 || !self.ranges.is_empty(),
+            "a block is reported of what is in order"
+        );
     }
 
     fn insert_beside_others(&mut self, start: u64, end: u64) -> Arrival {

@@ -261,7 +261,47 @@ impl AdvertisedWindow {
         free > 0 && free >= 2 * offered
     }
 
-    /// Returns the window field of a segment that leaves now, and records it as offered.
+    /// Asserts the relations that hold after each event.
+    #[inline]
+    pub(super) fn assert_invariants(&self) {
+        debug_assert!(self.scale <= 14, "a window scale of {}", self.scale);
+        debug_assert!(
+            (1..=WHOLE).contains(&self.share),
+            "{} of {WHOLE} parts of memory are payload",
+            self.share
+        );
+        debug_assert!(
+            self.buffer <= self.maximum,
+            "the buffer grew beyond its maximum"
+        );
+        debug_assert!(
+            self.maximum <= LARGEST_WINDOW,
+            "no scale expresses the largest window"
+        );
+        debug_assert!(
+            self.rtt.is_none_or(|rtt| rtt < Span::MAX),
+            "the receiver's round-trip time has no end"
+        );
+    }
+
+    /// Asserts that the window field can say `window`.
+    ///
+    /// Standard: RFC 7323 §2.3.
+    #[inline]
+    fn assert_expressible(&self, window: u64) {
+        debug_assert!(
+            window <= LARGEST_UNSCALED << self.scale,
+            "a window of {window} bytes does not fit 16 bits with scale {}",
+            self.scale
+        );
+        debug_assert!(
+            window.trailing_zeros() >= u32::from(self.scale) || window == 0,
+            "a window of {window} bytes is no multiple of the scale {}",
+            self.scale
+        );
+    }
+
+    /// The window of a segment that leaves now.
     pub(crate) fn advertise(&mut self, next: u64, held: impl Into<Held>, mss: u32) -> u64 {
         let current = self.right_edge.saturating_sub(next);
         let window = self.preview(held, mss);
@@ -277,8 +317,14 @@ impl AdvertisedWindow {
         } else {
             window
         };
+        debug_assert!(
+            next + self.last >= self.right_edge,
+            "the right edge of the window moved back"
+        );
         self.right_edge = next + self.last;
-        self.last.min(LARGEST_UNSCALED << self.scale)
+        let said = self.last.min(LARGEST_UNSCALED << self.scale);
+        self.assert_expressible(said);
+        said
     }
 
     /// Returns the window of a segment that leaves now on a Linux subflow. A window below the offer
@@ -288,7 +334,9 @@ impl AdvertisedWindow {
         let window = self.preview(held, mss);
         self.right_edge = self.right_edge.max(next + window);
         self.last = self.right_edge - next;
-        self.last.min(LARGEST_UNSCALED << self.scale) >> self.scale << self.scale
+        let said = self.last.min(LARGEST_UNSCALED << self.scale) >> self.scale << self.scale;
+        self.assert_expressible(said);
+        said
     }
 
     /// Measures the share of payload from the first segment of `len` bytes, the largest so far.

@@ -60,6 +60,19 @@ impl SentTimes {
     }
 }
 
+/// State of the sender before an ACK.
+#[derive(Debug, Clone, Copy)]
+struct Before {
+    una: u64,
+    window: u64,
+    in_flight: u32,
+    delivered: u64,
+    lost: u64,
+    /// End of the highest SACKed segment. Data below it that arrive now were overtaken. Data
+    /// that this ACK itself SACKs overtook nothing.
+    fack: u64,
+}
+
 impl Sender {
     /// Processes the acknowledgment in `segment` and sends the data that it allows.
     pub(in crate::tcp) fn on_ack<P: Probe>(&mut self, cx: &mut Step<'_, P>, segment: &Segment) {
@@ -70,143 +83,47 @@ impl Sender {
             self.note_idle();
             return;
         }
-        let prior_una = self.snd_una;
-        let prior_in_flight = self.in_flight();
-        let prior_delivered = self.rate.delivered;
-        let prior_lost = self.rate.lost;
+        let before = Before {
+            una: self.snd_una,
+            window: self.snd_wnd,
+            in_flight: self.in_flight(),
+            delivered: self.rate.delivered,
+            lost: self.rate.lost,
+            fack: self.fack_or_una(),
+        };
         let (ece, marked) = self.marks.take(segment);
         let mut flags = AckFlags {
             carries_data: segment.len > 0,
             ece,
             ..AckFlags::default()
         };
-        let prior_wnd = self.snd_wnd;
-        // Data below `prior_fack` that arrives now was overtaken. Data that this ACK itself SACKs,
-        // above the range that it acknowledges, overtook no segment.
-        let prior_fack = self.fack_or_una();
         self.rate.begin();
         self.undo.latest_echo = segment.has_timestamps.then_some(segment.ts_echo);
-        let is_old = segment.ack < prior_una;
-        if !is_old {
-            if segment.ack > prior_una {
-                self.retransmits = 0;
-            }
-            self.update_window(cx.now, segment, &mut flags);
-        }
         let had_outstanding = !self.board.is_empty();
-        let news = if !segment.sack.is_empty() && self.config.recovery.uses_sack() {
-            self.take_sacks(cx.now, segment, &mut flags)
-        } else {
-            SackNews::default()
-        };
-        let acked = if is_old {
-            0
-        } else if had_outstanding {
-            self.take_cumulative_ack(cx.now, segment, &mut flags, prior_fack, news.times)
-        } else {
-            self.usage.rtt_is_fresh = false;
-            0
-        };
+        let acked = self.take_acknowledgment(cx.now, segment, &before, &mut flags);
         let delivered_ce = match marked {
             Some(count) => u64::from(count),
-            None if flags.ece => self.rate.delivered - prior_delivered,
+            None if flags.ece => self.rate.delivered - before.delivered,
             None => 0,
         };
         self.rate.delivered_ce += delivered_ce;
         let is_news = flags.una_advanced || flags.data_sacked;
-        let resumes = self.ends_outage(cx, is_news, prior_wnd == 0 && self.snd_wnd > 0);
-        if !is_old {
-            let is_same = segment.window == prior_wnd && segment.sack.is_empty() && !flags.ece;
-            self.congestion.on_ack_arrival(&AckArrival {
-                now: cx.now,
-                snd_una: self.snd_una,
-                mss: self.window.mss,
-                rtt: self.fresh_rtt(&flags),
-                is_plain: flags.una_advanced && is_same,
-            });
+        let resumes = self.ends_outage(cx, is_news, before.window == 0 && self.snd_wnd > 0);
+        if segment.ack >= before.una {
+            self.tell_of_arrival(cx.now, segment, &before, &flags);
         }
         if !had_outstanding {
-            // A DSACK may show that the last recovery was not needed.
-            if flags.dsack && !self.is_suspended() {
-                let repair = self.run_recovery(cx, prior_una, &mut flags);
-                self.repair(cx, repair);
-            }
-            // The answer to a loss probe arrives late if the first copy was acknowledged.
-            if !self.is_suspended() {
-                self.take_probe_ack(cx, segment.ack, &flags);
-            }
-            self.after_probe_ack();
-            if self.is_idle() {
-                self.note_idle();
-            } else if !self.of_connection.binds_first {
-                self.transmit(cx);
-            }
+            self.answer_with_nothing_outstanding(cx, segment, before.una, flags);
             return;
         }
-        self.adapt_reordering_window();
-        if flags.una_advanced {
-            self.end_ncr_episode();
-        }
-        let mut repair = Repair::None;
-        if self.is_suspended() {
-            // ACKs during an outage left before it began, so they allow no conclusion.
-        } else if self.config.recovery.uses_sack() {
-            self.take_probe_ack(cx, segment.ack, &flags);
-            if !flags.is_not_duplicate()
-                || flags.data_sacked
-                || flags.ece
-                || flags.dsack
-                || self.state != RecoveryState::Open
-            {
-                repair = self.run_recovery(cx, prior_una, &mut flags);
-            }
-        } else {
-            repair = self.run_classic_recovery(cx, acked, &mut flags);
-        }
+        let mut repair = self.find_repair(cx, segment, before.una, acked, &mut flags);
         if resumes {
             repair = Repair::Lost;
         }
         if flags.set_timer {
             self.set_retransmission_timer(cx.now);
         }
-
-        let delivered_now = (self.rate.delivered - prior_delivered) as u32;
-        let lost_now = (self.rate.lost - prior_lost) as u32;
-        let rate = self.rate.finish(self.rtt.min());
-        let reduces = self.in_reduction() && self.config.recovery.uses_sack();
-        if reduces && !self.congestion.controls_window() {
-            self.reduce_window(delivered_now, lost_now, flags.una_advanced);
-        }
-        let may_grow = !reduces && !self.is_suspended() && self.may_raise_window(&flags);
-        let sample = AckSample {
-            now: cx.now,
-            acked,
-            delivered_now,
-            delivered_ce_now: delivered_ce as u32,
-            lost_now,
-            rtt: self.fresh_rtt(&flags),
-            srtt: self.rtt.srtt(),
-            min_rtt: self.rtt.min(),
-            in_flight: self.in_flight(),
-            prior_in_flight,
-            snd_una: self.snd_una,
-            snd_nxt: self.snd_nxt,
-            delivered: self.rate.delivered,
-            lost: self.rate.lost,
-            rate,
-            is_cwnd_limited: self.usage.is_cwnd_limited(&self.window),
-            may_grow,
-            ece: flags.ece,
-            is_paced: self.is_pacing(),
-            pacing_rate: self.pacer.rate,
-            departs_in: self.pacer.next_at.since(cx.now),
-            state: self.state,
-        };
-        if delivered_now > 0 || acked > 0 || flags.ece || lost_now > 0 {
-            self.congestion.on_ack(&mut self.window, &sample);
-        }
-        self.statistics.max_cwnd = self.statistics.max_cwnd.max(self.window.cwnd);
-        self.update_pacing_rate();
+        self.adapt_window(cx.now, &before, acked, delivered_ce, &flags);
         self.repair(cx, repair);
         if !self.of_connection.binds_first {
             self.transmit(cx);
@@ -225,8 +142,163 @@ impl Sender {
         }
     }
 
-    /// Returns true if a segment brings data for the receiving half and nothing for the sending
-    /// half. Almost all segments at an end that only receives are like this.
+    /// Takes window, SACK blocks and cumulative acknowledgment of a segment. Returns the number
+    /// of segments that it acknowledges cumulatively.
+    #[inline]
+    fn take_acknowledgment(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        before: &Before,
+        flags: &mut AckFlags,
+    ) -> u32 {
+        let is_old = segment.ack < before.una;
+        if !is_old {
+            if segment.ack > before.una {
+                self.retransmits = 0;
+            }
+            self.update_window(now, segment, flags);
+        }
+        let had_outstanding = !self.board.is_empty();
+        let news = if !segment.sack.is_empty() && self.config.recovery.uses_sack() {
+            self.take_sacks(now, segment, flags)
+        } else {
+            SackNews::default()
+        };
+        if is_old {
+            0
+        } else if had_outstanding {
+            self.take_cumulative_ack(now, segment, flags, before.fack, news.times)
+        } else {
+            self.usage.rtt_is_fresh = false;
+            0
+        }
+    }
+
+    /// Tells the congestion control of an ACK before losses are looked for.
+    #[inline]
+    fn tell_of_arrival(&mut self, now: Time, segment: &Segment, before: &Before, flags: &AckFlags) {
+        let is_same = segment.window == before.window && segment.sack.is_empty() && !flags.ece;
+        self.congestion.on_ack_arrival(&AckArrival {
+            now,
+            snd_una: self.snd_una,
+            mss: self.window.mss,
+            rtt: self.fresh_rtt(flags),
+            is_plain: flags.una_advanced && is_same,
+        });
+    }
+
+    /// Finishes an ACK that found nothing outstanding.
+    fn answer_with_nothing_outstanding<P: Probe>(
+        &mut self,
+        cx: &mut Step<'_, P>,
+        segment: &Segment,
+        prior_una: u64,
+        mut flags: AckFlags,
+    ) {
+        // The DSACK may show that the last recovery was not needed.
+        if flags.dsack && !self.is_suspended() {
+            let repair = self.run_recovery(cx, prior_una, &mut flags);
+            self.repair(cx, repair);
+        }
+        // The answer to a loss probe comes late where the first copy was acknowledged.
+        if !self.is_suspended() {
+            self.take_probe_ack(cx, segment.ack, &flags);
+        }
+        self.after_probe_ack();
+        if self.is_idle() {
+            self.note_idle();
+        } else if !self.of_connection.binds_first {
+            self.transmit(cx);
+        }
+    }
+
+    /// Runs loss detection and recovery for an ACK. Returns the repair that is due.
+    #[inline]
+    fn find_repair<P: Probe>(
+        &mut self,
+        cx: &mut Step<'_, P>,
+        segment: &Segment,
+        prior_una: u64,
+        acked: u32,
+        flags: &mut AckFlags,
+    ) -> Repair {
+        self.adapt_reordering_window();
+        if flags.una_advanced {
+            self.end_ncr_episode();
+        }
+        if self.is_suspended() {
+            // Segments that arrive now were under way when the outage began and say nothing new.
+            return Repair::None;
+        }
+        if !self.config.recovery.uses_sack() {
+            return self.run_classic_recovery(cx, acked, flags);
+        }
+        self.take_probe_ack(cx, segment.ack, flags);
+        let is_plain = flags.is_not_duplicate()
+            && !flags.data_sacked
+            && !flags.ece
+            && !flags.dsack
+            && self.state == RecoveryState::Open;
+        if is_plain {
+            return Repair::None;
+        }
+        self.run_recovery(cx, prior_una, flags)
+    }
+
+    /// Lets rate reduction and congestion control set the window after an ACK, and with it the
+    /// pacing rate. `delivered_ce` is the number of delivered segments that were marked.
+    #[inline]
+    fn adapt_window(
+        &mut self,
+        now: Time,
+        before: &Before,
+        acked: u32,
+        delivered_ce: u64,
+        flags: &AckFlags,
+    ) {
+        let delivered_now = (self.rate.delivered - before.delivered) as u32;
+        let lost_now = (self.rate.lost - before.lost) as u32;
+        let rate = self.rate.finish(self.rtt.min());
+        let reduces = self.in_reduction() && self.config.recovery.uses_sack();
+        if reduces && !self.congestion.controls_window() {
+            self.reduce_window(delivered_now, lost_now, flags.una_advanced);
+        }
+        let may_grow = !reduces && !self.is_suspended() && self.may_raise_window(flags);
+        let sample = AckSample {
+            now,
+            acked,
+            delivered_now,
+            delivered_ce_now: delivered_ce as u32,
+            lost_now,
+            rtt: self.fresh_rtt(flags),
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min(),
+            in_flight: self.in_flight(),
+            prior_in_flight: before.in_flight,
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+            delivered: self.rate.delivered,
+            lost: self.rate.lost,
+            rate,
+            is_cwnd_limited: self.usage.is_cwnd_limited(&self.window),
+            may_grow,
+            ece: flags.ece,
+            is_paced: self.is_pacing(),
+            pacing_rate: self.pacer.rate,
+            departs_in: self.pacer.next_at.since(now),
+            state: self.state,
+        };
+        self.assert_sample(&sample);
+        if delivered_now > 0 || acked > 0 || flags.ece || lost_now > 0 {
+            self.congestion.on_ack(&mut self.window, &sample);
+        }
+        self.statistics.max_cwnd = self.statistics.max_cwnd.max(self.window.cwnd);
+        self.update_pacing_rate();
+    }
+
+    /// True if a segment has data for the receiving half and no news for this one. Almost all
+    /// segments that a pure receiver gets are such.
     #[inline]
     fn tells_nothing(&self, segment: &Segment) -> bool {
         segment.ack == self.snd_una
@@ -400,6 +472,7 @@ impl Sender {
             Some(TimerKind::LossProbe | TimerKind::Reordering)
         );
         let from = if displaced { head.sent_at } else { now };
+        debug_assert!(from <= now, "the oldest segment was sent in the future");
         let left = (from + self.rtt.rto()).since(now);
         self.arm_after(TimerKind::Rto, now, left.max(self.config.timer_tick));
     }

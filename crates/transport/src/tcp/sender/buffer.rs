@@ -88,7 +88,26 @@ impl SendBuffer {
         memory_beside(self.config.head)
     }
 
-    /// Raises the limit to `wanted` bytes of memory.
+    /// Asserts the relations that hold after each event.
+    #[inline]
+    pub(super) fn assert_invariants(&self) {
+        debug_assert!(
+            self.call <= self.backlog,
+            "a call writes more than the application gave"
+        );
+        debug_assert!(self.call <= BLOCK, "a call of {} bytes", self.call);
+        debug_assert!(
+            self.limit <= self.config.maximum.max(self.config.initial),
+            "the buffer grew beyond its maximum"
+        );
+        let ends = (self.pieces.front(), self.pieces.back());
+        debug_assert!(
+            ends.0.map(|first| first.end) <= ends.1.map(|last| last.end),
+            "the pieces are not in order"
+        );
+    }
+
+    /// Raises the limit to `wanted` bytes, at most to the configured maximum.
     fn expand(&mut self, wanted: u64) {
         self.limit = self.limit.max(wanted.min(self.config.maximum));
     }

@@ -102,7 +102,7 @@ impl Sender {
         } else {
             self.lose(self.board.first());
             if !self.congestion.controls_window() {
-                self.set_cwnd(self.window.ssthresh + f64::from(self.config.duplicate_threshold));
+                self.take_threshold(f64::from(self.config.duplicate_threshold));
             }
             self.state = RecoveryState::Recovery;
         }
@@ -167,7 +167,7 @@ impl Sender {
     }
 
     fn leave_classic<P: Probe>(&mut self, cx: &mut Step<'_, P>, cwnd: f64) {
-        if !self.congestion.controls_window() {
+        if !self.congestion.controls_window() && cwnd.is_finite() {
             self.set_cwnd(cwnd);
         }
         self.state = RecoveryState::Open;

@@ -26,6 +26,7 @@ mod agreed;
 pub(crate) mod buffer;
 mod classic;
 mod early;
+mod invariants;
 mod marks;
 mod pacing;
 mod pieces;
@@ -102,7 +103,9 @@ pub struct SenderStatistics {
     pub rtt_sum_s: f64,
     /// Number of round-trip time samples.
     pub rtt_samples: u64,
-    /// Integral of SRTT over time, s². Divided by `srtt_time_s` it is the mean SRTT.
+    /// Smallest round-trip time sample; none without one.
+    pub min_rtt: Option<Span>,
+    /// Integral of SRTT over time, s², and how long it runs, s: their ratio is the mean SRTT.
     pub srtt_integral: f64,
     /// Time over which `srtt_integral` runs, s.
     pub srtt_time_s: f64,
@@ -358,6 +361,7 @@ impl Sender {
     /// Sets the timer to run for `after`, on the kernel's clock.
     fn arm_after(&mut self, kind: TimerKind, now: Time, after: Span) {
         let at = self.clock.fires_at(now, after);
+        debug_assert!(at >= now, "{kind:?} is set for the past");
         self.arm(kind, at);
     }
 
@@ -380,12 +384,26 @@ impl Sender {
     }
 
     fn set_cwnd(&mut self, segments: f64) {
-        self.window.cwnd = segments.max(1.0);
+        debug_assert!(segments.is_finite(), "a window of {segments} segments");
+        self.window.cwnd = segments.max(1.0).min(Window::LARGEST);
+    }
+
+    /// Sets the window to the threshold and so many segments more. An infinite threshold leaves
+    /// it, as a user's own class need not set any.
+    fn take_threshold(&mut self, more: f64) {
+        if self.window.ssthresh.is_finite() {
+            self.set_cwnd(self.window.ssthresh + more);
+        }
     }
 
     fn take_rtt_sample(&mut self, now: Time, rtt: Span, latest: Span) {
+        debug_assert!(
+            now.since(Time::ZERO) >= rtt && now.since(Time::ZERO) >= latest,
+            "a round trip began before the run"
+        );
         self.statistics.rtt_sum_s += latest.as_secs_f64();
         self.statistics.rtt_samples += 1;
+        self.statistics.min_rtt = Some(self.statistics.min_rtt.map_or(latest, |it| it.min(latest)));
         let held = now.since(self.srtt_since).as_secs_f64();
         if self.rtt.has_sample() {
             self.statistics.srtt_integral += self.rtt.srtt().as_secs_f64() * held;

@@ -27,6 +27,18 @@ impl Default for Pacer {
     }
 }
 
+impl Pacer {
+    /// Asserts the relations that hold after each event.
+    #[inline]
+    pub(super) fn assert_invariants(&self) {
+        debug_assert!(self.rate > Rate::ZERO, "a paced sender would never send");
+        debug_assert!(
+            self.wake_at.is_never() || self.wake_at <= self.next_at,
+            "the pacer wakes after the departure that it waits for"
+        );
+    }
+}
+
 /// Segments that leave unpaced at the start of a connection (Linux, and sch_fq before it).
 const UNPACED_SEGMENTS: u64 = 10;
 

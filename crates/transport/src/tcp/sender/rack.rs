@@ -64,6 +64,10 @@ impl Sender {
     /// ignored.
     #[inline]
     pub(super) fn advance_rack(&mut self, now: Time, segment: &SentSegment) {
+        debug_assert!(
+            segment.sent_at <= now,
+            "a segment was delivered before it was sent"
+        );
         let rtt = now.since(segment.sent_at);
         if segment.tags.has(Tags::EVER_RETRANSMITTED) && rtt < self.rtt.min() {
             return;
@@ -236,6 +240,10 @@ impl Sender {
     /// Marks one segment lost.
     pub(super) fn lose(&mut self, number: u64) {
         if self.board.mark_lost(number) {
+            debug_assert!(
+                self.board.contains(number),
+                "segment {number} is lost and not outstanding"
+            );
             self.rate.lost += 1;
             self.retransmit_hint = self.retransmit_hint.min(number);
         }

@@ -54,6 +54,10 @@ impl Reduction {
             let bound = (i64::from(self.delivered) - out).max(i64::from(delivered));
             room.min(bound + i64::from(is_safe))
         };
+        debug_assert!(
+            count <= i64::from(u32::MAX),
+            "a rate reduction lets {count} segments leave"
+        );
         // The first retransmission leaves at once.
         count.max(i64::from(self.out == 0)) as u32
     }
@@ -183,7 +187,7 @@ impl Sender {
         self.congested(cx, kind);
         self.marks.on_reduced();
         if !self.config.prr && !self.congestion.controls_window() {
-            self.set_cwnd(self.window.ssthresh);
+            self.take_threshold(0.0);
         }
     }
 
@@ -225,7 +229,7 @@ impl Sender {
         }
         let was_cwr = self.state == RecoveryState::Cwr;
         if self.window.ssthresh.is_finite() && (was_cwr || self.undo.marker.is_some()) {
-            self.set_cwnd(self.window.ssthresh);
+            self.take_threshold(0.0);
             self.usage.stamp(cx.now);
         }
         self.congestion.on_recovered(&mut self.window, cx.now);

@@ -157,16 +157,17 @@ mod tests {
     fn a_subflow_sees_the_others() {
         let mut sender = coupled();
         let before = format!("{:?}", sender.congestion);
-        let other = PathState {
-            cwnd: 7.0,
-            srtt_s: 0.1,
+        let path = |cwnd, srtt_s| PathState {
+            cwnd,
+            srtt_s,
             ..PathState::default()
         };
-        sender.see_paths(1, &[PathState::default(), other]);
+        let paths = [path(1.0, 0.0), path(7.0, 0.1)];
+        sender.see_paths(1, &paths);
         let Congestion::Coupled(mut expected) = coupled().congestion else {
             unreachable!("it is coupled");
         };
-        expected.see(1, &[PathState::default(), other]);
+        expected.see(1, &paths);
         let expected = format!("{:?}", Congestion::Coupled(expected));
         assert_ne!(before, expected);
         assert_eq!(format!("{:?}", sender.congestion), expected);

@@ -7,7 +7,7 @@ use crate::congestion::{Congestion, CongestionControl, Custom, SentSample};
 use crate::tcp::config::LossRecovery;
 use crate::tcp::outbox::Outgoing;
 use crate::tcp::scoreboard::{SentSegment, Tags};
-use fadeout_core::{Ecn, Flags, Probe, Segment};
+use fadeout_core::{Ecn, Flags, Probe, Segment, Time};
 
 /// Amount of the socket's data to send, and rule for a small segment (`push_one` and `nonagle` of
 /// Linux `tcp_write_xmit`).
@@ -243,13 +243,53 @@ impl Sender {
             self.congestion
                 .on_idle_restart(&mut self.window, cx.now, idle);
         }
+        let mut sent = self.new_segment(cx.now, payload, place);
+        let was_empty = self.board.is_empty();
+        self.rate.on_send(cx.now, was_empty, in_flight, &mut sent);
+        self.board.push(sent);
+        self.snd_nxt += u64::from(sent.len);
+        let flags = if payload > 0 {
+            self.marks.flags_of_data()
+        } else {
+            Flags::default()
+        };
+        let pushes = self.pushes_newest(payload, place);
+        // A bare FIN is not ECN-capable, as in Linux.
+        let ecn = if payload > 0 {
+            self.marks.codepoint()
+        } else {
+            Ecn::NotEct
+        };
+        self.emit(cx, &sent, flags, pushes, ecn);
+        if self.is_expendable(sent.seq)
+            && let Some(outgoing) = cx.out.segments.last_mut()
+        {
+            outgoing.segment.is_expendable = true;
+        }
+        if was_empty || self.pending() == Some(TimerKind::LossProbe) {
+            self.rearm_rto(cx.now);
+        }
+    }
+
+    /// Returns the next segment as the scoreboard keeps it. The FIN rides on the last data.
+    #[inline]
+    fn new_segment(&mut self, now: Time, payload: u32, place: Place) -> SentSegment {
         let fin = self.fin_queued && u64::from(payload) == self.unsent();
         let mut sent = SentSegment {
             seq: self.snd_nxt,
             len: payload + u32::from(fin),
-            sent_at: cx.now,
+            sent_at: now,
             ..SentSegment::default()
         };
+        debug_assert!(
+            u64::from(payload) <= self.unsent(),
+            "a segment of {payload} bytes carries more than was written"
+        );
+        debug_assert!(
+            payload <= self.window.mss,
+            "a segment of {payload} bytes is larger than agreed"
+        );
+        debug_assert!(!self.fin_sent, "data follows the FIN");
         if fin {
             sent.tags.set(Tags::FIN);
             self.fin_sent = true;
@@ -260,20 +300,18 @@ impl Sender {
         if self.of_connection.begins_at == Some(sent.seq) {
             sent.tags.set(Tags::BEGINS);
         }
-        let was_empty = self.board.is_empty();
-        self.rate.on_send(cx.now, was_empty, in_flight, &mut sent);
-        self.board.push(sent);
-        self.snd_nxt += u64::from(sent.len);
+        sent
+    }
+
+    /// True if the newest segment carries PSH. Also notes the records, the data and the small
+    /// segment that end with it.
+    #[inline]
+    fn pushes_newest(&mut self, payload: u32, place: Place) -> bool {
         let mut ends_record = false;
         while self.records.front().is_some_and(|end| *end <= self.snd_nxt) {
             self.records.pop_front();
             ends_record = true;
         }
-        let flags = if payload > 0 {
-            self.marks.flags_of_data()
-        } else {
-            Flags::default()
-        };
         if payload < self.window.mss {
             self.small_end = self.snd_nxt;
         }
@@ -297,21 +335,7 @@ impl Sender {
             let newest = self.board.end() - 1;
             self.board.get_mut(newest).tags.set(Tags::PUSHED);
         }
-        // A FIN without data is not ECN-capable, as in Linux.
-        let ecn = if payload > 0 {
-            self.marks.codepoint()
-        } else {
-            Ecn::NotEct
-        };
-        self.emit(cx, &sent, flags, pushes, ecn);
-        if self.is_expendable(sent.seq)
-            && let Some(outgoing) = cx.out.segments.last_mut()
-        {
-            outgoing.segment.is_expendable = true;
-        }
-        if was_empty || self.pending() == Some(TimerKind::LossProbe) {
-            self.rearm_rto(cx.now);
-        }
+        pushes
     }
 
     /// Sends one new segment beyond the congestion window as a probe. Returns true if the peer's
@@ -348,6 +372,14 @@ impl Sender {
             flags,
             ..Segment::default()
         };
+        debug_assert!(
+            segment.end_seq() <= self.snd_nxt,
+            "a segment leaves that is not counted as sent"
+        );
+        debug_assert!(
+            self.last_sent_at <= cx.now,
+            "a segment leaves before the one sent last"
+        );
         self.statistics.sent_segments += 1;
         self.last_sent_at = cx.now;
         cx.out.segments.push(Outgoing { segment, ecn });

@@ -92,7 +92,7 @@ impl Registered<Stream> for BbrV1 {
         name: "bbr",
         aliases: &["bbr1", "bbrv1"],
         family: "model-based",
-        summary: "Rate and window from the path's bandwidth and smallest round-trip time",
+        summary: "Rate and window from the path's bandwidth and smallest round-trip time.",
         citation: "Cardwell et al., ACM Queue 14(5), 2016; Linux 6.12 net/ipv4/tcp_bbr.c",
         parameters: &[
             number(
@@ -105,23 +105,23 @@ impl Registered<Stream> for BbrV1 {
                 "pacing-margin",
                 (0.0, 0.5, ""),
                 "0.01",
-                "The sender paces this fraction below the bandwidth, to drain queues.",
+                "Fraction by which the pacing rate is below the bandwidth, to drain queues.",
             ),
             integer(
                 "bandwidth-window",
                 (1, 15, "rounds"),
                 "10",
-                "Window of the bandwidth filter.",
+                "Length of the bandwidth filter.",
             ),
             span(
                 "min-rtt-window",
                 "10 s",
-                "Window of the round-trip time filter.",
+                "Length of the filter of the smallest round-trip time.",
             ),
             span(
                 "probe-rtt-duration",
                 "200 ms",
-                "How long the queue is kept empty.",
+                "Time for which PROBE_RTT keeps the queue empty.",
             ),
             HZ,
         ],
@@ -186,6 +186,7 @@ impl CongestionControl for BbrV1 {
         }
         self.set_pacing_rate(self.pacing_gain);
         self.set_window(window, ack);
+        self.assert_invariants();
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
@@ -254,7 +255,30 @@ impl CongestionControl for BbrV1 {
 }
 
 impl BbrV1 {
-    /// Returns the bandwidth in use, which is the policer's if there is one.
+    /// Asserts the relations that hold after each ACK.
+    fn assert_invariants(&self) {
+        debug_assert!(
+            self.pacing_rate.is_finite() && self.pacing_rate >= 0.0,
+            "a pacing rate of {} bytes per second",
+            self.pacing_rate
+        );
+        debug_assert!(
+            self.pacing_gain > 0.0 && self.cwnd_gain > 0.0,
+            "BBR would stop sending"
+        );
+        debug_assert!(
+            self.bandwidth() >= 0.0 && self.bandwidth().is_finite(),
+            "a bandwidth of {} segments per second",
+            self.bandwidth()
+        );
+        debug_assert!(
+            self.is_pipe_full
+                || matches!(self.mode, Mode::Startup | Mode::ProbeRtt | Mode::ProbeBw),
+            "the queue is drained before the pipe was full"
+        );
+    }
+
+    /// The bandwidth in use: the policer's if there is one.
     fn bandwidth(&self) -> f64 {
         self.policer.rate().unwrap_or(self.bandwidth.max())
     }

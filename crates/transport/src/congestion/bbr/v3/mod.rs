@@ -96,79 +96,90 @@ impl Registered<Stream> for BbrV3 {
         name: "bbr3",
         aliases: &["bbrv3"],
         family: "model-based",
-        summary: "BBR with bounds from loss: rate and window from a model of the path",
+        summary: "BBR with bounds from loss: rate and window from a model of the path.",
         citation: "draft-ietf-ccwg-bbr",
         parameters: &[
             number(
                 "startup-gain",
                 (1.5, 4.0, ""),
                 "2.77",
-                "Pacing gain of STARTUP, 4 ln 2.",
+                "Pacing gain of STARTUP. The default is 4 ln 2.",
             ),
             number(
                 "drain-gain",
                 (0.1, 0.95, ""),
                 "0.5",
-                "Pacing gain of DRAIN; 0.35 in earlier drafts, 0.347 in Google's code.",
+                "Pacing gain of DRAIN. Earlier drafts have 0.35, and Google's code has 0.347.",
             ),
             number(
                 "down-gain",
                 (0.5, 0.99, ""),
                 "0.9",
-                "Pacing gain of DOWN; 0.91 in Google's code.",
+                "Pacing gain of PROBE_BW_DOWN. Google's code has 0.91.",
             ),
-            number("up-gain", (1.01, 3.0, ""), "1.25", "Pacing gain of UP."),
+            number(
+                "up-gain",
+                (1.01, 3.0, ""),
+                "1.25",
+                "Pacing gain of PROBE_BW_UP.",
+            ),
             number(
                 "cwnd-gain",
                 (1.0, 10.0, ""),
                 "2",
                 "Window in bandwidth-delay products.",
             ),
-            number("up-cwnd-gain", (1.0, 10.0, ""), "2.25", "The same in UP."),
+            number(
+                "up-cwnd-gain",
+                (1.0, 10.0, ""),
+                "2.25",
+                "Window in PROBE_BW_UP, in \
+                bandwidth-delay products.",
+            ),
             number(
                 "probe-rtt-cwnd-gain",
                 (0.1, 1.0, ""),
                 "0.5",
-                "The same in PROBE_RTT.",
+                "Window in PROBE_RTT, in bandwidth-delay products.",
             ),
             number(
                 "loss-threshold",
                 (0.001, 0.5, ""),
                 "0.02",
-                "Loss rate held too high.",
+                "Loss rate that is considered too high.",
             ),
             number(
                 "beta",
                 (0.1, 0.99, ""),
                 "0.7",
-                "What a round with loss leaves of a bound.",
+                "Fraction of a bound that is left after a round with loss.",
             ),
             number(
                 "headroom",
                 (0.0, 0.9, ""),
                 "0.15",
-                "Part of the long-term bound left free.",
+                "Fraction of the long-term bound that is left free.",
             ),
             number(
                 "pacing-margin",
                 (0.0, 0.5, ""),
                 "0.01",
-                "Pacing stays below the bandwidth.",
+                "Fraction by which the pacing rate is below the bandwidth.",
             ),
             span(
                 "min-rtt-window",
                 "10 s",
-                "Window of the round-trip time filter.",
+                "Length of the filter of the smallest round-trip time.",
             ),
             span(
                 "probe-rtt-interval",
                 "5 s",
-                "Time between emptyings of the queue.",
+                "Time between two times of PROBE_RTT, which empty the queue.",
             ),
             span(
                 "probe-rtt-duration",
                 "200 ms",
-                "How long the queue is kept short.",
+                "Time for which PROBE_RTT keeps the queue short.",
             ),
         ],
     };
@@ -243,6 +254,7 @@ impl CongestionControl for BbrV3 {
         }
         self.set_pacing_rate(self.pacing_gain());
         self.set_window(window, ack);
+        self.model.assert_invariants();
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {

@@ -128,7 +128,29 @@ impl Model {
         self.extra.restart(now);
     }
 
-    /// Returns the bandwidth to send at: the largest, within the short-term bound.
+    /// Asserts the relations that hold after each ACK.
+    pub(super) fn assert_invariants(&self) {
+        let bandwidth = self.bandwidth();
+        debug_assert!(
+            bandwidth >= 0.0 && bandwidth.is_finite(),
+            "a bandwidth of {bandwidth} segments per second"
+        );
+        let Bounds {
+            short_bandwidth,
+            short_inflight,
+            long_inflight,
+        } = self.bounds;
+        debug_assert!(
+            short_bandwidth >= 0.0,
+            "a short-term bound of {short_bandwidth} segments per second"
+        );
+        debug_assert!(
+            short_inflight >= 0.0 && long_inflight > 0.0,
+            "bounds of {short_inflight} and {long_inflight} segments in flight"
+        );
+    }
+
+    /// The bandwidth to send at: the largest, within the short-term bound.
     pub(super) fn bandwidth(&self) -> f64 {
         self.max_bandwidth.max().min(self.bounds.short_bandwidth)
     }

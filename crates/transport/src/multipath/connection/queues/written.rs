@@ -42,6 +42,21 @@ impl Default for Written {
 }
 
 impl Written {
+    /// Asserts the relations that hold after each event.
+    #[inline]
+    pub(super) fn assert_invariants(&self) {
+        debug_assert!(self.call <= BLOCK, "a call of {} bytes", self.call);
+        debug_assert!(self.room <= PAGE, "a page has room for {} bytes", self.room);
+        debug_assert!(
+            self.ends.back().is_none_or(|&end| end == self.taken),
+            "the last fragment does not end where the writer stands"
+        );
+        debug_assert!(
+            self.ends.front() <= self.ends.back(),
+            "the fragments are not in order"
+        );
+    }
+
     pub(super) fn taken(&self) -> u64 {
         self.taken
     }

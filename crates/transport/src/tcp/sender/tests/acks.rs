@@ -296,3 +296,18 @@ fn a_recovery_that_is_over_moves_the_window_no_more() {
         assert_eq!(b.cwnd(), after);
     }
 }
+
+#[test]
+fn the_smallest_round_trip_is_that_of_the_whole_connection() {
+    // The handshake took 100 ms.
+    let mut b = Bench::new(&without_probes());
+    for segment in 1..=400 {
+        b.write(1);
+        b.wait(150);
+        b.ack(segment);
+        b.wait(850);
+    }
+    let of_five_minutes = b.sender.info().min_rtt;
+    assert_eq!(of_five_minutes, Some(ms(150)));
+    assert_eq!(b.sender.statistics().min_rtt, Some(ms(100)));
+}

@@ -108,3 +108,13 @@ fn a_window_that_is_not_used_shrinks_unless_the_writer_waits_for_room() {
         assert_eq!(b.sender.window.cwnd, window);
     }
 }
+
+#[test]
+fn a_window_that_becomes_the_threshold_is_never_above_the_largest_and_stays_without_one() {
+    for (threshold, expected) in [(20.0, 23.0), (1e18, Window::LARGEST), (f64::INFINITY, 10.0)] {
+        let mut b = Bench::sent(&linux(), 20);
+        b.sender.window.ssthresh = threshold;
+        b.sender.take_threshold(3.0);
+        assert_eq!(b.cwnd(), expected, "{threshold}");
+    }
+}

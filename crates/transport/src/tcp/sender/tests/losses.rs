@@ -112,6 +112,7 @@ fn the_reordering_window_widens_once_a_round_trip() {
         let send = |b: &mut Bench, delivered| {
             let mut sent = segment(b.now, false);
             sent.delivered = delivered;
+            b.sender.rate.delivered = delivered.max(5);
             b.sender.rate.begin();
             b.sender.rate.on_delivered(b.now, &sent);
             b.sender.rack.dsack_seen = true;

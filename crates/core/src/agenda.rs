@@ -1,0 +1,136 @@
+//! Simulated time, and the events to come.
+
+use crate::{EventQueue, Time, Wake};
+
+/// The clock and the events to come. Time only goes on, from event to event.
+#[derive(Debug)]
+pub struct Agenda<E> {
+    now: Time,
+    events: EventQueue<E>,
+    processed: u64,
+}
+
+impl<E: Copy> Default for Agenda<E> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<E: Copy> Agenda<E> {
+    /// An agenda at the start of simulated time, without events.
+    pub fn new() -> Agenda<E> {
+        Agenda {
+            now: Time::ZERO,
+            events: EventQueue::new(),
+            processed: 0,
+        }
+    }
+
+    /// Simulated time.
+    #[inline]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Events taken so far.
+    pub fn processed(&self) -> u64 {
+        self.processed
+    }
+
+    /// Sets the number of events taken, where those of other agendas count too.
+    pub fn count(&mut self, processed: u64) {
+        self.processed = processed;
+    }
+
+    /// When the next event is; none when nothing is left to do.
+    #[inline]
+    pub fn next_at(&self) -> Option<Time> {
+        self.events.next_at()
+    }
+
+    /// Lets `event` happen at `at`, or now if that has passed.
+    #[inline(always)]
+    pub fn schedule(&mut self, at: Time, event: E) {
+        self.events.schedule(at.max(self.now), event);
+    }
+
+    /// Lets a machine be woken at `at`, unless it will be by then. `event` makes its wake-up of
+    /// the generation.
+    #[inline]
+    pub fn arm(&mut self, wake: &mut Wake, at: Time, event: impl FnOnce(u32) -> E) {
+        if let Some(generation) = wake.arm(at) {
+            self.schedule(at, event(generation));
+        }
+    }
+
+    /// Lets time go on to `now`, which it may have reached already.
+    #[inline]
+    pub fn advance(&mut self, now: Time) {
+        self.now = self.now.max(now);
+    }
+
+    /// Goes on to the next event up to and including `until`, and takes it. Goes on to `until` when
+    /// there is none.
+    #[inline]
+    pub fn take(&mut self, until: Time) -> Option<E> {
+        let Some((at, event)) = self.events.pop_by(until) else {
+            self.advance(until);
+            return None;
+        };
+        debug_assert!(
+            at >= self.now,
+            "an event at {at:?} comes after {:?}",
+            self.now
+        );
+        self.now = at;
+        self.processed += 1;
+        Some(event)
+    }
+
+    /// Takes every event with its time, and leaves the clock as it is.
+    pub fn drain(&mut self) -> impl Iterator<Item = (Time, E)> + '_ {
+        std::iter::from_fn(|| self.events.pop())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(nanos: u64) -> Time {
+        Time::from_nanos(nanos)
+    }
+
+    #[test]
+    fn time_goes_to_the_events_up_to_the_limit_and_then_to_the_limit() {
+        let mut agenda = Agenda::new();
+        agenda.schedule(at(20), 1);
+        agenda.schedule(at(10), 0);
+        assert_eq!(agenda.take(at(20)), Some(0));
+        assert_eq!((agenda.now(), agenda.next_at()), (at(10), Some(at(20))));
+        assert_eq!(agenda.take(at(15)), None);
+        assert_eq!(agenda.now(), at(15));
+        assert_eq!(agenda.take(at(20)), Some(1));
+        assert_eq!(agenda.take(at(12)), None);
+        assert_eq!((agenda.now(), agenda.processed()), (at(20), 2));
+    }
+
+    #[test]
+    fn an_event_of_the_past_happens_now() {
+        let mut agenda = Agenda::new();
+        agenda.advance(at(30));
+        agenda.advance(at(20));
+        agenda.schedule(at(10), 0);
+        assert_eq!(agenda.next_at(), Some(at(30)));
+    }
+
+    #[test]
+    fn only_an_earlier_wake_up_is_an_event_and_none_is_never() {
+        let (mut agenda, mut wake) = (Agenda::new(), Wake::default());
+        for nanos in [u64::MAX, 20, 30, 10] {
+            agenda.arm(&mut wake, at(nanos), |generation| generation);
+        }
+        let times: Vec<Time> = agenda.drain().map(|(at, _)| at).collect();
+        assert_eq!(times, [at(10), at(20)]);
+    }
+}

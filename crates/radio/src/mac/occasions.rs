@@ -1,0 +1,154 @@
+//! Uplink occasions that come back with a period, where the duplex pattern has symbols for them.
+
+use crate::phy::overhead::common_multiple;
+
+/// Occasions of the UEs of a cell: one in each period, at an offset.
+///
+/// An occasion in a slot without symbols for it passes unused. Offsets are those whose occasions
+/// lie on symbols most often: in every period, if the period is a multiple of the pattern.
+///
+/// Standard: TS 38.213 §9.2.4; TS 36.213 §10.1.5; TS 38.321 §5.8.2.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Occasions {
+    /// Slots from one occasion to the next.
+    period: u64,
+    /// For each slot of the pattern: true if it has symbols for an occasion.
+    usable: Vec<bool>,
+    /// The offsets, in order.
+    offsets: Vec<u32>,
+    /// Occasions on symbols among `of`, after which both the period and the pattern begin anew.
+    met: u64,
+    of: u64,
+}
+
+impl Occasions {
+    /// Occasions each `period` slots, where `usable` tells for each slot of the pattern if it has
+    /// symbols.
+    pub fn new(period: u32, usable: Vec<bool>) -> Occasions {
+        let (period, pattern) = (u64::from(period.max(1)), usable.len().max(1) as u64);
+        let of = common_multiple(period, pattern) / period;
+        let is_usable = |slot: u64| usable.get((slot % pattern) as usize) == Some(&true);
+        let hits = |offset: u64| {
+            let slots = (0..of).map(|n| offset + n * period);
+            slots.filter(|&slot| is_usable(slot)).count() as u64
+        };
+        let met = (0..period).map(hits).max().unwrap_or(0);
+        let offsets = (0..period).filter(|&offset| hits(offset) == met);
+        Occasions {
+            period,
+            offsets: offsets.map(|offset| offset as u32).collect(),
+            usable,
+            met,
+            of,
+        }
+    }
+
+    /// Occasions of another period in the same pattern.
+    pub fn with_period(&self, period: u32) -> Occasions {
+        Occasions::new(period, self.usable.clone())
+    }
+
+    /// Number of offsets.
+    pub fn offsets(&self) -> u64 {
+        self.offsets.len() as u64
+    }
+
+    /// The `n`-th offset; they begin anew after the last one.
+    pub fn offset(&self, n: u64) -> u32 {
+        self.offsets[(n % self.offsets()) as usize]
+    }
+
+    /// The first offset from `least` on, or the first of all where there is none.
+    pub fn offset_from(&self, least: u32) -> u32 {
+        let later = self.offsets.iter().find(|&&offset| offset >= least);
+        *later.unwrap_or(&self.offsets[0])
+    }
+
+    /// The first occasion on symbols from `slot` on, of a UE with offset `offset`. `None` if no
+    /// occasion has symbols.
+    pub fn from(&self, slot: u64, offset: u32) -> Option<u64> {
+        let (period, offset) = (self.period, u64::from(offset));
+        let phase = (slot + period - offset % period) % period;
+        let first = slot + (period - phase) % period;
+        let mut occasions = (0..self.of).map(|n| first + n * period);
+        let pattern = self.usable.len() as u64;
+        occasions.find(|&slot| self.usable[(slot % pattern) as usize])
+    }
+
+    /// Mean slots from one occasion on symbols to the next, if the pattern makes that longer than
+    /// the period. Infinite if no occasion has symbols.
+    pub fn stretched(&self) -> Option<f64> {
+        let mean = self.period as f64 * self.of as f64 / self.met as f64;
+        (self.met < self.of).then_some(mean)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The slots of a pattern with uplink symbols: `U`, and `S` where it has some.
+    fn pattern(letters: &str) -> Vec<bool> {
+        letters.chars().map(|letter| letter != 'D').collect()
+    }
+
+    fn offsets(of: &Occasions) -> Vec<u32> {
+        (0..of.offsets()).map(|n| of.offset(n)).collect()
+    }
+
+    #[test]
+    fn without_a_pattern_occasions_come_once_a_period_at_any_offset() {
+        let five = Occasions::new(5, vec![true]);
+        let found = (0..12).map(|slot| five.from(slot, 3));
+        let expected = [3, 3, 3, 3, 8, 8, 8, 8, 8, 13, 13, 13].map(Some);
+        assert!(found.eq(expected));
+        assert_eq!(offsets(&five), [0, 1, 2, 3, 4]);
+        assert_eq!(Occasions::new(1, vec![true]).from(17, 0), Some(17));
+        assert_eq!((five.stretched(), five.offset_from(3)), (None, 3));
+    }
+
+    #[test]
+    fn a_multiple_of_the_pattern_keeps_its_period_at_the_offsets_with_symbols() {
+        for (period, expected) in [(5, vec![3, 4]), (10, vec![3, 4, 8, 9])] {
+            let of = Occasions::new(period, pattern("DDDSU"));
+            assert_eq!((offsets(&of), of.stretched()), (expected, None));
+            for n in 0..of.offsets() {
+                let offset = of.offset(n);
+                let second = u64::from(offset + period);
+                assert_eq!(of.from(u64::from(offset) + 1, offset), Some(second));
+            }
+        }
+        let of = Occasions::new(10, pattern("DDDSU"));
+        assert_eq!(
+            [0, 4, 5, 9, 10].map(|least| of.offset_from(least)),
+            [3, 4, 8, 9, 3]
+        );
+    }
+
+    #[test]
+    fn a_period_that_does_not_fit_is_what_the_pattern_leaves_of_it() {
+        // Two of five slots: all offsets are alike, and two of five occasions have symbols.
+        let eight = Occasions::new(8, pattern("DDDSU"));
+        assert_eq!(offsets(&eight).len(), 8);
+        assert_eq!(eight.stretched(), Some(20.0));
+        let found: Vec<u64> = (0..5)
+            .scan(0, |slot, _| {
+                let at = eight.from(*slot, 0)?;
+                *slot = at + 1;
+                Some(at)
+            })
+            .collect();
+        assert_eq!(found, [8, 24, 48, 64, 88]);
+        // Every slot: every uplink slot.
+        let each = Occasions::new(1, pattern("DDDUU"));
+        assert_eq!((each.stretched(), each.from(0, 0)), (Some(2.5), Some(3)));
+        // LTE configuration 3: even subframes have two with uplink, odd ones have one.
+        let two = Occasions::new(2, pattern("DDUUUDDDDD"));
+        assert_eq!((offsets(&two), two.stretched()), (vec![0], Some(5.0)));
+        let never = Occasions::new(4, pattern("DD"));
+        assert_eq!(
+            (never.stretched(), never.from(3, 1)),
+            (Some(f64::INFINITY), None)
+        );
+    }
+}

@@ -1,0 +1,129 @@
+//! The slots that reports of the channel lie in.
+
+use super::CellPlan;
+use crate::phy::frame::Duplex;
+use crate::phy::link_adaptation::CsiReporting;
+use fadeout_core::{Direction, Time};
+
+impl CellPlan {
+    /// When the report that is in force at `at` was measured. `None` before the first is known.
+    ///
+    /// In TDD the channel is measured in the latest slot of its direction. A UE's report on the
+    /// downlink waits for PUCCH symbols, and is older by that wait at its first use.
+    ///
+    /// Standard: TS 38.214 §5.2.2.5; TS 38.213 §9.2; TS 36.213 §7.2.2, §7.2.3.
+    pub(crate) fn measured_at(
+        &self,
+        direction: Direction,
+        reporting: &CsiReporting,
+        at: Time,
+    ) -> Option<Time> {
+        let mut nominal = reporting.measured_at(at)?;
+        if !matches!(self.config.duplex, Duplex::Tdd(_)) {
+            return Some(nominal);
+        }
+        let frame = &self.frame;
+        let step = reporting.period.max(frame.slot());
+        let first = Time::ZERO.saturating_add(reporting.offset);
+        while direction == Direction::Downlink && self.used_from(reporting, nominal) > at {
+            if nominal < first.saturating_add(step) {
+                return None;
+            }
+            nominal = nominal.saturating_sub(step);
+        }
+        let measured = frame.latest_until(frame.slot_at(nominal), direction);
+        Some(frame.start_of(measured))
+    }
+
+    /// When the base station first uses a report on the downlink as of `nominal`: after the delay,
+    /// and the wait for PUCCH symbols.
+    fn used_from(&self, reporting: &CsiReporting, nominal: Time) -> Time {
+        let (frame, timing) = (&self.frame, &self.config.timing);
+        // The part of the delay that follows the start of PUCCH.
+        let answered = Time::ZERO + frame.slot() + timing.base_reaction;
+        let answered = frame.start_of(frame.slot_from(answered)).since(Time::ZERO);
+        let lead = reporting.delay - reporting.delay.min(answered);
+        let ready = frame.slot_at(nominal.saturating_add(lead));
+        let sent = frame.uplink_from(ready, timing.feedback_symbols);
+        let wait = frame.slot() * (sent - ready);
+        nominal.saturating_add(reporting.delay + wait)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::CellConfig;
+    use crate::phy::frame::{SpecialSlot, TddPattern};
+    use crate::phy::lte_tdd::LteTdd;
+    use crate::phy::timing::Timing;
+    use fadeout_core::{CellId, Hertz, Point, Span};
+
+    fn plan(config: CellConfig) -> CellPlan {
+        CellPlan::new(CellId(0), config).expect("a cell")
+    }
+
+    fn reporting(slot: Span, period: u64, delay: u64) -> CsiReporting {
+        CsiReporting {
+            period: slot * period,
+            offset: Span::ZERO,
+            delay: slot * delay,
+        }
+    }
+
+    /// The slot that the report in force in `slot` was measured in.
+    fn measured(
+        plan: &CellPlan,
+        direction: Direction,
+        periods: (u64, u64),
+        slot: u64,
+    ) -> Option<u64> {
+        let reporting = reporting(plan.frame.slot(), periods.0, periods.1);
+        let at = plan.measured_at(direction, &reporting, plan.frame.start_of(slot))?;
+        Some(plan.frame.slot_at(at))
+    }
+
+    #[test]
+    fn reports_of_fdd_are_used_after_their_delay() {
+        let plan = plan(CellConfig::lte(Point::default(), Hertz(2e9), 50));
+        for slot in 0..50 {
+            let expected = (slot >= 6).then(|| (slot - 6) / 5 * 5);
+            for direction in [Direction::Downlink, Direction::Uplink] {
+                assert_eq!(measured(&plan, direction, (5, 6), slot), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_report_of_tdd_is_of_a_downlink_slot_and_waits_for_pucch() {
+        // LTE configuration 2, DSUDDDSUDD: PUCCH in subframes 2 and 7 of each frame. Four subframes
+        // lie between PUCCH and the assignment. Reports of subframes 0 and 5 are sent in 2 and 7,
+        // without a wait.
+        let tdd = LteTdd::new(2).expect("0 to 6");
+        let lte = plan(CellConfig {
+            duplex: Duplex::Tdd(tdd.pattern(7).expect("0 to 10")),
+            timing: Timing::lte_tdd(tdd),
+            ..CellConfig::lte(Point::default(), Hertz(2e9), 50)
+        });
+        let of = |slot| measured(&lte, Direction::Downlink, (5, 6), slot);
+        assert_eq!([25, 26, 30, 31].map(of), [15, 20, 20, 25].map(Some));
+        // With a report each subframe: those of 21 to 25 are sent in 27 and used from 31 on, and
+        // the latest holds. Those of 26 to 30 are sent in 32.
+        let of = |slot| measured(&lte, Direction::Downlink, (1, 6), slot);
+        assert_eq!([31, 32, 33, 35, 36].map(of), [25, 25, 25, 25, 30].map(Some));
+        assert_eq!(of(5), None);
+    }
+
+    #[test]
+    fn the_uplink_is_measured_where_it_is() {
+        let pattern = TddPattern::new("DDDSU", SpecialSlot::default(), 14).expect("a pattern");
+        let nr = CellConfig::nr(Point::default(), Hertz(3.5e9), 1, 106).expect("a cell");
+        let nr = plan(CellConfig {
+            duplex: Duplex::Tdd(pattern),
+            ..nr
+        });
+        let of = |slot| measured(&nr, Direction::Uplink, (10, 4), slot);
+        // As of slots 10 and 20, which are downlink: the latest uplink slot before.
+        assert_eq!([14, 23, 24].map(of), [9, 9, 19].map(Some));
+    }
+}

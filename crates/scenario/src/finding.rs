@@ -1,0 +1,147 @@
+//! The place in a scenario's text of a mistake that a layer above found.
+
+use crate::error::Mistake;
+use crate::tree::{Entry, Node, Place, Table, Value};
+
+/// A mistake in a scenario that could be read, by the names that its file has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The key at the top of the file, such as `cell`.
+    pub table: &'static str,
+    /// The name of the element, where the table has several.
+    pub name: Option<String>,
+    /// The key that is wrong, where the layer knows it. Else it is the first that the reason names.
+    pub key: Option<&'static str>,
+    /// The mistake and the expected value, without the name.
+    pub reason: String,
+    /// The whole message.
+    pub message: String,
+}
+
+impl Finding {
+    /// The mistake with its place in `document`.
+    pub(crate) fn mistake(&self, document: &Table) -> Mistake {
+        Mistake::new(self.place(document), self.message.clone())
+    }
+
+    /// Returns the place of the key's value, or else of the element, the table or the file's start.
+    fn place(&self, document: &Table) -> Place {
+        let Some(table) = document.entry(self.table) else {
+            return Place::START;
+        };
+        let element = match &self.name {
+            Some(name) => element(table, name).unwrap_or(table),
+            None => table,
+        };
+        let mut keys = self.key.map(str::to_owned).into_iter();
+        let mut named = named_keys(&self.reason).into_iter();
+        keys.find_map(|key| within(&element.node, &key))
+            .or_else(|| named.find_map(|key| within(&element.node, &key)))
+            .unwrap_or(match element.node.value {
+                Value::Table(_) => element.key_place,
+                _ => element.node.place,
+            })
+    }
+}
+
+/// Returns the element called `name`. An element of a `count` and a bearer of a UE have the name of
+/// their table, then `-` or `/` and more.
+fn element<'a>(table: &'a Entry, name: &str) -> Option<&'a Entry> {
+    let Value::Table(elements) = &table.node.value else {
+        return None;
+    };
+    let mut name = name;
+    loop {
+        if let Some(found) = elements.entry(name) {
+            return Some(found);
+        }
+        name = &name[..name.rfind(['-', '/'])?];
+    }
+}
+
+/// Returns the place of the first value with this key in a table or below it.
+fn within(node: &Node, key: &str) -> Option<Place> {
+    match &node.value {
+        Value::Table(table) => match table.entry(key) {
+            Some(entry) => Some(entry.node.place),
+            None => table.0.iter().find_map(|it| within(&it.node, key)),
+        },
+        Value::List(items) => items.iter().find_map(|item| within(item, key)),
+        _ => None,
+    }
+}
+
+/// Returns the keys that a message may name, the likeliest first: those in backticks, then the
+/// words of its subject.
+fn named_keys(reason: &str) -> Vec<String> {
+    let quoted = reason.split('`').skip(1).step_by(2);
+    let mut keys: Vec<String> = quoted
+        .filter_map(|quoted| {
+            let path = quoted.split([' ', '=']).next()?;
+            Some(path.rsplit('.').next().unwrap_or(path).to_owned())
+        })
+        .collect();
+    if let Some((subject, _)) = reason.split_once(" is ") {
+        let subject = subject.to_lowercase();
+        keys.push(subject.replace(' ', "-"));
+        keys.extend(subject.split(' ').map(str::to_owned));
+    }
+    keys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::parse_document;
+
+    const TEXT: &str = "duration = \"1 s\"\n[cell.m2]\ncarrier = \"2 GHz\"\nchannel = { blockage = \"crowd\" }\n\
+                        [ue.phone]\ncount = 3\nrlc = { mode = \"am\", t-reassembly = \"4 ms\" }\n";
+
+    /// The text from the place of a finding on.
+    fn found(
+        table: &'static str,
+        name: Option<&str>,
+        key: Option<&'static str>,
+        reason: &str,
+    ) -> String {
+        let document = parse_document(TEXT).expect("it is TOML");
+        let finding = Finding {
+            table,
+            name: name.map(str::to_owned),
+            key,
+            reason: reason.to_owned(),
+            message: String::new(),
+        };
+        let place = finding.place(&document);
+        TEXT[place.start as usize..place.end as usize].to_owned()
+    }
+
+    #[test]
+    fn a_finding_is_at_its_key_or_at_the_next_table_around_it() {
+        let cell = Some("m2");
+        assert_eq!(found("cell", cell, Some("carrier"), ""), "\"2 GHz\"");
+        assert_eq!(found("cell", cell, None, "no such channel"), "m2");
+        assert_eq!(found("cell", cell, Some("bandwidth"), ""), "m2");
+        assert_eq!(found("cell", Some("other"), None, ""), "cell");
+        assert_eq!(found("worlds", None, None, ""), "");
+    }
+
+    #[test]
+    fn the_key_is_one_that_the_reason_names() {
+        let cell = |reason| found("cell", Some("m2"), None, reason);
+        assert_eq!(cell("`power` and `channel.carrier` differ"), "\"2 GHz\"");
+        assert_eq!(cell("`carrier = \"1 GHz\"` is low"), "\"2 GHz\"");
+        assert_eq!(cell("mean duration of a blockage is 0"), "\"crowd\"");
+        let ue = |name| {
+            found(
+                "ue",
+                Some(name),
+                None,
+                "t-Reassembly is 4 ms; expected 5 ms",
+            )
+        };
+        for name in ["phone", "phone-2", "phone-2/voice"] {
+            assert_eq!(ue(name), "\"4 ms\"", "{name}");
+        }
+    }
+}

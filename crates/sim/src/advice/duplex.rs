@@ -1,0 +1,50 @@
+//! Periods of the uplink that a duplex pattern stretches.
+
+use crate::build;
+use fadeout_radio::access::StretchedPeriod;
+use fadeout_scenario::Scenario;
+
+/// Returns the periods that a cell's pattern stretches, with the names of the cells. Such a pattern
+/// has no uplink symbols in some of the slots of the period.
+///
+/// Standard: TS 38.213 §9.2.4; TS 36.213 §10.1.5; TS 38.321 §5.8.2.
+pub(super) fn stretched(scenario: &Scenario) -> impl Iterator<Item = (&str, StretchedPeriod)> {
+    scenario.cells.iter().flat_map(|cell| {
+        let found = build::stretched(cell);
+        found.into_iter().map(|one| (cell.name.as_str(), one))
+    })
+}
+
+/// The sentence on a stretched period.
+pub(super) fn say(stretched: &StretchedPeriod) -> String {
+    let StretchedPeriod {
+        key,
+        slots,
+        mean_slots,
+        slot,
+        pattern,
+        fitting,
+    } = stretched;
+    let periods: Vec<String> = fitting.iter().map(u32::to_string).collect();
+    let others = match &periods[..] {
+        [] => String::new(),
+        [one] => format!(". {one} fits"),
+        [all @ .., last] => format!(". {} and {last} fit", all.join(", ")),
+    };
+    let left = match mean_slots.is_finite() {
+        true => format!(
+            "so that one with uplink symbols comes every {} slots ({} ms) on average",
+            rounded(*mean_slots),
+            rounded(mean_slots * slot.as_nanos() as f64 / 1e6)
+        ),
+        false => "and none has uplink symbols".to_owned(),
+    };
+    format!(
+        "some occasions of `radio.{key}` = {slots} fall into downlink slots of the pattern of {pattern} slots, {left}{others}"
+    )
+}
+
+/// Two places are enough for a warning.
+fn rounded(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0
+}

@@ -1,0 +1,121 @@
+//! Rows in the order of time, in every table.
+
+use crate::common::{end, examples, name, parse, read};
+use fadeout_core::table::{ColumnSink, Row};
+use fadeout_core::{
+    BearerRow, BlockageRow, CellId, CongestionRow, DatagramRow, DrbId, DropRow, FlowEnd,
+    FlowEventRow, FlowId, HandoverRow, LinkHandoverRow, LinkId, MeasurementRow, Probe, QueueRow,
+    RadioDelayRow, RadioDropRow, RetransmitRow, RrcRow, SecondaryChangeRow, Span, Time, TimeoutRow,
+    TransportBlockRow, UeId, recorded_tables,
+};
+use fadeout_scenario::Scenario;
+use fadeout_sim::build;
+use std::collections::BTreeMap;
+
+/// Compares the `time_s` of each row with the row before it in its table. Asks for all rows.
+#[derive(Default)]
+struct Order {
+    latest: BTreeMap<&'static str, f64>,
+    rows: u64,
+    wrong: Vec<String>,
+}
+
+/// The value of a row's first column.
+struct First(f64);
+
+impl ColumnSink for First {
+    fn f64(&mut self, column: usize, value: f64) {
+        if column == 0 {
+            self.0 = value;
+        }
+    }
+    fn u32(&mut self, _: usize, _: u32) {}
+    fn u64(&mut self, _: usize, _: u64) {}
+    fn bool(&mut self, _: usize, _: bool) {}
+    fn name(&mut self, _: usize, _: &'static str) {}
+}
+
+impl Order {
+    fn see<R: Row>(&mut self, row: &R) {
+        // Blockages are known, and told, before the run.
+        if R::TABLE.columns[0].name != "time_s" {
+            return;
+        }
+        let mut at = First(0.0);
+        row.write(&mut at);
+        let table = R::TABLE.name;
+        let latest = self.latest.insert(table, at.0).unwrap_or(0.0);
+        self.rows += 1;
+        if at.0 < latest && self.wrong.len() < 10 {
+            let at = at.0;
+            self.wrong
+                .push(format!("{table}: a row at {at} s comes after {latest} s"));
+        }
+    }
+}
+
+macro_rules! see_rows {
+    ($( $( $(#[doc = $doc:literal])+ $method:ident )? => $table:ident: $row:ident; )+) => {$($(
+        fn $method(&mut self, row: $row) {
+            self.see(&row);
+        }
+    )?)+};
+}
+
+impl Probe for Order {
+    recorded_tables!(see_rows);
+
+    fn wants_congestion(&self, _: Time, _: FlowId) -> bool {
+        true
+    }
+    fn wants_queue(&self, _: Time, _: LinkId) -> bool {
+        true
+    }
+    fn wants_datagram(&self, _: Time, _: FlowId, _: FlowEnd) -> bool {
+        true
+    }
+    fn wants_transport_blocks(&self, _: CellId) -> bool {
+        true
+    }
+    fn wants_bearer(&self, _: Time, _: DrbId) -> bool {
+        true
+    }
+    fn wants_radio_delay(&self, _: DrbId) -> bool {
+        true
+    }
+    fn wants_measurements(&self, _: UeId) -> bool {
+        true
+    }
+}
+
+/// Runs a scenario for `length` at most, and returns the rows out of order.
+fn disorder(scenario: &Scenario, length: Span) -> Vec<String> {
+    let mut world = build(scenario, Order::default()).expect("a checked scenario makes a world");
+    let until = end(scenario).min(Time::ZERO + length);
+    while world.run(until, u64::MAX) {}
+    let order = world.into_probe();
+    assert!(order.rows > 0, "something is recorded");
+    order.wrong
+}
+
+#[test]
+fn every_table_of_every_example_is_in_the_order_of_time() {
+    let mut wrong = Vec::new();
+    for path in examples() {
+        let found = disorder(&read(&path, &[]), Span::from_secs(3));
+        wrong.extend(found.iter().map(|it| format!("{}: {it}", name(&path))));
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn what_a_small_buffer_drops_is_in_the_order_of_time() {
+    let text = include_str!("../../../../scenarios/city-download.toml");
+    let small = [
+        "worlds=\"one\"",
+        "ue.walker.rlc={ mode = \"am\", buffer = \"20 kB\" }",
+    ];
+    let scenario = parse(text, ".".into(), &small);
+    let wrong = disorder(&scenario, Span::from_secs(1));
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
