@@ -112,8 +112,10 @@ fn field(connection: &Connection, now: Time, name: &str) -> Option<i64> {
     })
 }
 
-/// Returns a counter of accurate ECN (RFC 9768, section 3.2). It counts packets received, or
-/// packets that the peer reports. It is none if the connection does without accurate ECN.
+/// Returns a counter of accurate ECN. It counts packets received, or packets that the peer reports.
+/// It is none if the connection does without accurate ECN.
+///
+/// Standard: RFC 9768 §3.2.
 fn accurate_ecn_field(info: &TcpInfo, name: &str) -> Option<i64> {
     let (received, delivered) = info.accurate_ecn?;
     Some(i64::from(match name {

@@ -31,7 +31,9 @@ const MAX_TIME: f64 = 1e15;
 /// Shortest period and timer, in nanoseconds: 1 µs. Shorter ones give more rows than a disk
 /// holds, and more events than a run comes to an end with.
 const MIN_TIME: f64 = 1e3;
-/// Unit of the times and periods of RRC, in nanoseconds: 1 ms (TS 36.331, TS 38.331 clause 6.3.2).
+/// Unit of the times and periods of RRC, in nanoseconds: 1 ms.
+///
+/// Standard: TS 36.331; TS 38.331 §6.3.2.
 const MIN_RRC_TIME: f64 = 1e6;
 /// Shortest time in a schedule of outages, in nanoseconds: 10 µs.
 const MIN_OUTAGE: f64 = 1e4;

@@ -19,9 +19,13 @@ use fadeout_transport::tcp::{LossRecovery, OutageResponse, TcpConfig};
 use fadeout_transport::udp::UdpEndpoint;
 use std::sync::Arc;
 
-/// Largest SDU of PDCP in NR, bytes (TS 38.323 clause 4.3.1).
+/// Largest SDU of PDCP in NR, bytes.
+///
+/// Standard: TS 38.323 §4.3.1.
 const NR_LARGEST_SDU: u64 = 9000;
-/// Largest SDU of PDCP in LTE, bytes (TS 36.323 clause 4.3.1).
+/// Largest SDU of PDCP in LTE, bytes.
+///
+/// Standard: TS 36.323 §4.3.1.
 const LTE_LARGEST_SDU: u64 = 8188;
 
 /// Adds flows to the parts of a world, in the order of the file.
