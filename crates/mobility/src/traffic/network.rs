@@ -571,7 +571,7 @@ pub(super) mod tests {
                 ..village()
             };
             let error = map.road().expect_err("nowhere to go").to_string();
-            assert!(error.contains("for ever"), "{error}");
+            assert!(error.contains("forever"), "{error}");
         }
     }
 }

@@ -64,9 +64,8 @@ impl Contest {
                 self.whole = self.whole.saturating_add(bid.whole);
                 self.entrants.push(Entrant { rnti, scheme, cqi });
                 debug_assert!(
-                    bid.wanted > 0 && bid.rate >= 0.0 && bid.rate.is_finite(),
-                    "a UE bids for {} units at a rate of {}",
-                    bid.wanted,
+                    bid.rate >= 0.0 && bid.rate.is_finite(),
+                    "a UE bids at a rate of {}",
                     bid.rate
                 );
                 self.candidates.push(Candidate {

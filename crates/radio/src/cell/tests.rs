@@ -1,7 +1,7 @@
 //! A cell alone: what its legs answer is written down beforehand.
 
 use super::{Bid, CellMac, Demand, Grant, Served, Slot, Transmission};
-use crate::config::{CellConfig, ConfiguredGrant, LegId, NO_SLOT, Rnti, Shape};
+use crate::config::{CellConfig, ConfiguredGrant, Division, LegId, NO_SLOT, Rnti, Shape};
 use crate::mac::MacSchedulerKind;
 use crate::mac::scheduler::RoundRobinConfig;
 use crate::phy::frame::Duplex;
@@ -284,7 +284,10 @@ fn configured_grants_keep_at_most_half_of_a_slot() {
 
 #[test]
 fn flexible_slots_are_halved_where_both_directions_want_them() {
-    let config = CellConfig::nr(Point::default(), Hertz(28e9), 3, 66).expect("a cell");
+    let config = CellConfig {
+        division: Division::Halves,
+        ..nr()
+    };
     let mut cell = cell(config, 1);
     let all = cell.uplink_units_left(8);
     cell.activate(Rnti(0), DOWN, 8);

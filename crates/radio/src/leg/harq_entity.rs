@@ -136,6 +136,7 @@ impl HarqEntity {
 
     /// A process that may take new data in `slot`.
     pub(crate) fn free(&self, slot: u64) -> Option<u8> {
+        debug_assert!(slot < NO_SLOT, "a slot that never comes");
         if self.next_free_from <= slot {
             return Some(self.next as u8);
         }

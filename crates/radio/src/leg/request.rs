@@ -5,7 +5,7 @@
 
 use super::adaptation::fixed_uplink_scheme;
 use super::{Block, Leg, stream};
-use crate::config::{Adaptation, Shape};
+use crate::config::{Adaptation, NO_SLOT, Shape};
 use crate::plan::{CellPlan, status_format};
 use crate::wire::BufferStatus;
 use fadeout_core::{Direction, Time, UeId, Wake};
@@ -397,7 +397,8 @@ impl Leg {
         if !requests.has_occasions {
             return None;
         }
-        let process = self.up.harq.free(u64::MAX)?;
+        // `NO_SLOT` stands for a process that is busy for a time not known yet.
+        let process = self.up.harq.free(NO_SLOT - 1)?;
         let occasions = plan.grants.as_ref()?;
         let earliest = plan.frame.slot_from(now.max(self.unserved_until));
         let occasion_from = |slot| occasions.from(slot, requests.occasion);

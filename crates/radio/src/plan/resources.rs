@@ -488,8 +488,8 @@ mod tests {
         assert_eq!(new(Direction::Downlink).bytes(1, 0, 25), 262);
         assert_eq!(new(Direction::Uplink).bytes(1, 0, 25), 125);
     }
-    /// Layers of the downlink that a UE reports for at an SINR, of at most four, and the bits that a
-    /// resource element of them all carries with its CQI.
+    /// Returns the layers of the downlink that a UE reports at an SINR, at most four, and the bits
+    /// that a resource element of all of them carries at that quality.
     fn reported(rank: Rank, sinr_db: f64) -> (u32, f64) {
         let cell = CellConfig {
             layers: 4,
@@ -499,13 +499,14 @@ mod tests {
         let slot = Span::from_micros(500);
         let resources =
             Resources::new(&cell, Direction::Downlink, slot, 14, &[13]).expect("a cell");
-        let (cqi, rank) =
+        let (_, rank) =
             resources.report(|adaptation, layers| adaptation.quality(sinr_db - split_db(layers)));
         let adaptation = resources.adaptation().expect("reports");
         let layers = resources.ranks()[usize::from(rank)];
+        let quality = adaptation.quality(sinr_db - split_db(layers));
         (
             layers,
-            f64::from(layers) * adaptation.efficiency_of_cqi(cqi),
+            f64::from(layers) * adaptation.efficiency_at(quality),
         )
     }
 

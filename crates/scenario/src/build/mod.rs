@@ -198,7 +198,7 @@ impl Builder<'_, '_> {
             let ends = (Medium::Rab(index), (rab.from, rab.to));
             let is_taken = self.media.insert(rab.name.clone(), ends).is_some();
             if is_taken {
-                let message = format!("a link and a RAB are called `{}`", rab.name);
+                let message = format!("a link and a RAB have the same name `{}`", rab.name);
                 self.mistake(file.place_of("rab"), message, "different names");
             }
         }

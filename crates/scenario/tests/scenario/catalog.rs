@@ -229,15 +229,25 @@ pub(crate) static CATALOG: Catalog = Catalog {
                 entry(
                     "nr",
                     &[],
-                    &[parameter(
-                        "numerology",
-                        ParameterKind::Integer {
-                            min: 0,
-                            max: 5,
-                            unit: "",
-                        },
-                        "1",
-                    )],
+                    &[
+                        parameter(
+                            "numerology",
+                            ParameterKind::Integer {
+                                min: 0,
+                                max: 5,
+                                unit: "",
+                            },
+                            "1",
+                        ),
+                        parameter("duplex", ParameterKind::Choice(&["fdd", "DDDSU"]), "fdd"),
+                        parameter(
+                            "mcs-table",
+                            ParameterKind::Choice(&["64qam", "256qam"]),
+                            "64qam",
+                        ),
+                        whole("layers", "1"),
+                        whole("sr-period", "8"),
+                    ],
                 ),
                 entry("lte", &[], &[number("sr-period", "slots")]),
                 entry("utra", &[], &[]),

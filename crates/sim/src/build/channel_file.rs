@@ -226,7 +226,7 @@ mod tests {
             (
                 given,
                 file(GAIN),
-                "line 2: UE `phone` and cell `macro`, but the UE has",
+                "line 2: UE `phone` and cell `macro` are in the file, but the UE has",
             ),
             (
                 "",

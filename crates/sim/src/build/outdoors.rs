@@ -72,7 +72,7 @@ mod tests {
         let reason = refused(&building("height = \"20 m\"")).expect("it is inside");
         assert!(reason.contains("cell \"unit\""), "{reason}");
         assert!(reason.contains("building \"hall\""), "{reason}");
-        assert!(reason.contains("under a roof of 20 m"), "{reason}");
+        assert!(reason.contains("below a roof of 20 m"), "{reason}");
     }
 
     #[test]

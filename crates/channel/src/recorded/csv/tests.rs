@@ -140,7 +140,10 @@ fn a_mistake_names_its_line_and_what_was_expected() {
             rows("0,p,a\n"),
             "line 2: 3 values; expected 4, as the header has",
         ),
-        (rows("0,,a,-80\n"), "line 2: no UE; expected its name"),
+        (
+            rows("0,,a,-80\n"),
+            "line 2: no UE; expected a name of the scenario",
+        ),
         (
             rows("0,p,a,-80\n1,p,a,nan\n"),
             "line 3: `nan` as a gain; expected -500 to 0 dB",
