@@ -174,11 +174,6 @@ impl PacketPool {
 
     #[inline(always)]
     fn store(&mut self, under_way: UnderWay, segment: &Segment) -> PacketId {
-        debug_assert!(
-            segment.options_len() <= 40,
-            "{} bytes of options, and a header has room for 40 (RFC 9293 section 3.1)",
-            segment.options_len()
-        );
         let content = match Usual::of(segment) {
             Some(usual) => Content::Usual(usual),
             None => self.put_beside(segment),

@@ -104,10 +104,6 @@ impl Application {
     #[inline]
     pub fn on_delivered(&mut self, now: Time, at: FlowEnd, bytes: Bytes, asks: &mut Vec<Ask>) {
         each!(self, program => program.on_delivered(now, at, bytes, asks));
-        debug_assert!(
-            self.wake_at() >= now,
-            "an application thinks until a time that is past"
-        );
     }
 
     /// A datagram reached an end, and the fate of `settled` is known now: its own, and that of those

@@ -6,10 +6,12 @@
 //!
 //! Standard: TS 36.423 §8.2; TS 36.413 §8.4; TS 38.423 §8.2; TS 38.413 §8.4.
 
+mod wire;
+
 use super::backhaul::{Place, Signal, Wire};
 use super::candidacy::Candidacy;
 use super::secondary_node::NodeAct;
-use crate::config::{BicastStart, DataForwarding, Interface, MobilityConfig, Signalling};
+use crate::config::{BicastStart, DataForwarding, Interface, MobilityConfig};
 use fadeout_core::{CellId, RrcEvent, Span, Time};
 use std::collections::VecDeque;
 
@@ -559,45 +561,6 @@ impl Network {
 
     fn tell(&mut self, signal: Signal, ends: [Place; 2], step: &mut Step<'_>) {
         self.wire.tell(signal, ends, step);
-    }
-}
-
-impl Wire {
-    /// Sends a message from base station to base station, or to or from the core.
-    pub(crate) fn tell(&mut self, signal: Signal, [from, to]: [Place; 2], step: &mut Step<'_>) {
-        let Signalling::Links { strangers } = &step.config.signalling else {
-            return;
-        };
-        let next = match (from, to) {
-            (Place::Station(one), Place::Station(other))
-                if step.config.interface == Interface::Core
-                    || strangers.contains(&(one, other)) =>
-            {
-                Place::Core
-            }
-            _ => to,
-        };
-        self.post(signal, from, [next, to], step);
-    }
-
-    /// Sends one on its next way.
-    pub(crate) fn post(
-        &mut self,
-        signal: Signal,
-        from: Place,
-        way: [Place; 2],
-        step: &mut Step<'_>,
-    ) {
-        let number = *step.next_message;
-        *step.next_message += 1;
-        self.send(number, signal, way);
-        let ([to, _], size) = (way, signal.size());
-        step.act(Act::Send {
-            number,
-            from,
-            to,
-            size,
-        });
     }
 }
 

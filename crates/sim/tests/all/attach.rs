@@ -186,7 +186,7 @@ fn ues_that_never_attach_are_named_with_the_reason() {
     );
     one(
         &lost,
-        [phone, "1 attempt failed, the latest after RRC's setup"],
+        [phone, "1 attempt failed, the latest after the RRC setup"],
     );
     // 8 s are over before it has done.
     let late = PHONE.replace("1 s", "7.9 s");

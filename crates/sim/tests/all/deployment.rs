@@ -362,7 +362,7 @@ fn what_is_wrong_is_said() {
         ),
         (
             &format!("{city}[ue.a]\ndrop = {{ radius = \"5 m\", min-distance = \"30 m\" }}\n"),
-            "no place was found",
+            "found no place for a UE",
         ),
         (
             &format!(

@@ -71,13 +71,6 @@ fn cases_of_the_radio() -> Vec<Case> {
             "worlds: ",
             "worlds = ",
         ),
-        (
-            radio(&format!(
-                "{down}[mobility-management]\nprocedure = \"ltm\"\n[cell.other]\nradio = \"lte\"\ncarrier = \"2 GHz\"\nbandwidth = \"20 MHz\"\nchannel = {{ path-loss = \"uma\" }}\n"
-            )),
-            "a cell of LTE",
-            "[cell.other]",
-        ),
     ]
 }
 
@@ -100,7 +93,7 @@ fn cases_of_links_and_flows() -> Vec<Case> {
         ),
         (
             link(&format!("{FLOW}[node.x]\ncommand = \"true\"\n")),
-            "`command` runs in a kernel",
+            "`command` needs a `kernel`",
             "command = ",
         ),
         (

@@ -296,7 +296,7 @@ fn bicasting_needs_an_anchor_on_each_way() {
         .expect_err("no anchor");
     let error = error.to_string();
     assert!(
-        error.contains("does not pass `core = \"elsewhere\"`"),
+        error.contains("does not pass the anchor, `core = \"elsewhere\"`"),
         "{error}"
     );
 }

@@ -39,6 +39,7 @@ mod secondary_nodes;
 mod sharing;
 mod split_recovery;
 mod states;
+mod station_links;
 mod traffic;
 mod utran;
 mod vehicle_vectors;

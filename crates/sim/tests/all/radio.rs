@@ -110,8 +110,9 @@ fn both_generations_and_directions_carry_what_their_resources_hold() {
         // One direction at a time: a slot of TCP's and RLC's acknowledgments for one of data at
         // worst. A symbol of control each way leaves 12 of 14.
         (NR, DOWNLOAD, (NR_SYMBOLS / 2.0, NR_SYMBOLS * 12.0 / 14.0)),
-        // The grant takes a slot too, and so do acknowledgments and what they ask for.
-        (NR, upload, (NR_SYMBOLS / 4.0, NR_SYMBOLS / 2.0)),
+        // The grant takes a slot too, and so do acknowledgments. The downlink of a slot gets only the
+        // symbols that its acknowledgments need (`flexible-division`), as one of 14 is control.
+        (NR, upload, (NR_SYMBOLS / 4.0, NR_SYMBOLS * 12.0 / 14.0)),
     ] {
         let ue = "[ue.phone]\ndownlink-sinr = \"40 dB\"\nuplink-sinr = \"40 dB\"\n\
                   rlc = { mode = \"am\", buffer = \"20 MB\" }\n";
@@ -303,7 +304,7 @@ fn a_scenario_in_which_nothing_can_pass_is_named() {
     );
     for (rate, limit, flow, said) in [
         ("10 Mbit/s", "10 packets", "", "no flow"),
-        ("10 Mbit/s", "1 B", flow, "holds no full packet"),
+        ("10 Mbit/s", "1 B", flow, "cannot hold a full packet"),
         ("1 bit/s", "10 packets", flow, "longer than the run"),
     ] {
         let sentences = advice(rate, limit, flow);

@@ -347,7 +347,7 @@ fn what_does_not_fit_is_refused_with_the_reason() {
     );
     refused(
         &["ue.phone.cell=\"umts\""],
-        &["`cell` names \"umts\"", "a cell of LTE or NR"],
+        &["`cell` names the 3G cell \"umts\"", "an LTE or NR cell"],
     );
     refused(
         &["mobility-management.events=[{ kind = \"a3\" }]"],

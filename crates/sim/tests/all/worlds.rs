@@ -422,7 +422,7 @@ fn a_congestion_control_of_the_users_own_is_refused_and_so_is_one_world_of_a_div
     });
     let refused = own.expect_err("it is the user's").to_string();
     assert!(
-        refused.contains("flow \"up-1\" has a congestion control of your own"),
+        refused.contains("flow \"up-1\" has a user-written congestion control"),
         "{refused}"
     );
     let scenario = scenario(&busy(), &[]);

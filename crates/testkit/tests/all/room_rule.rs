@@ -62,7 +62,7 @@ const MAY_USE: [(&str, &str, &[&str]); 24] = [
     ("radio", "link_budget", &[]),
     ("radio", "mac", &[]),
     ("radio", "config", &["mac"]),
-    ("radio", "plan", &["config"]),
+    ("radio", "plan", &["config", "mac"]),
     ("radio", "air", &["config", "plan"]),
     ("radio", "bearer", &["config"]),
     ("radio", "cell", &["config", "mac", "plan"]),

@@ -383,24 +383,7 @@ impl Sender {
         matches!(self.state, RecoveryState::Cwr | RecoveryState::Recovery)
     }
 
-    fn set_cwnd(&mut self, segments: f64) {
-        debug_assert!(segments.is_finite(), "a window of {segments} segments");
-        self.window.cwnd = segments.max(1.0).min(Window::LARGEST);
-    }
-
-    /// Sets the window to the threshold and so many segments more. An infinite threshold leaves
-    /// it, as a user's own class need not set any.
-    fn take_threshold(&mut self, more: f64) {
-        if self.window.ssthresh.is_finite() {
-            self.set_cwnd(self.window.ssthresh + more);
-        }
-    }
-
     fn take_rtt_sample(&mut self, now: Time, rtt: Span, latest: Span) {
-        debug_assert!(
-            now.since(Time::ZERO) >= rtt && now.since(Time::ZERO) >= latest,
-            "a round trip began before the run"
-        );
         self.statistics.rtt_sum_s += latest.as_secs_f64();
         self.statistics.rtt_samples += 1;
         self.statistics.min_rtt = Some(self.statistics.min_rtt.map_or(latest, |it| it.min(latest)));

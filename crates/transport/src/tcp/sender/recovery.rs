@@ -4,7 +4,9 @@
 
 use super::ack::AckFlags;
 use super::{Sender, Step};
-use crate::congestion::{CongestionControl, CongestionEvent, CongestionKind, RecoveryState};
+use crate::congestion::{
+    CongestionControl, CongestionEvent, CongestionKind, RecoveryState, Window,
+};
 use crate::tcp::scoreboard::Tags;
 use fadeout_core::Probe;
 
@@ -64,6 +66,20 @@ impl Reduction {
 }
 
 impl Sender {
+    /// Sets the congestion window to at least one segment and at most [`Window::LARGEST`].
+    pub(super) fn set_cwnd(&mut self, segments: f64) {
+        debug_assert!(segments.is_finite(), "a window of {segments} segments");
+        self.window.cwnd = segments.max(1.0).min(Window::LARGEST);
+    }
+
+    /// Sets the window to the threshold and so many segments more. An infinite threshold leaves
+    /// it, as a user's own class need not set any.
+    pub(super) fn take_threshold(&mut self, more: f64) {
+        if self.window.ssthresh.is_finite() {
+            self.set_cwnd(self.window.ssthresh + more);
+        }
+    }
+
     /// Runs the state machine for an ACK that is not plain progress in the open state.
     pub(super) fn run_recovery<P: Probe>(
         &mut self,

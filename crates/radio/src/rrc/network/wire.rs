@@ -1,0 +1,44 @@
+//! Messages of the network on their way from place to place.
+
+use super::{Act, Step};
+use crate::config::{Interface, Signalling};
+use crate::rrc::backhaul::{Place, Signal, Wire};
+
+impl Wire {
+    /// Sends a message from base station to base station, or to or from the core.
+    pub(crate) fn tell(&mut self, signal: Signal, [from, to]: [Place; 2], step: &mut Step<'_>) {
+        let Signalling::Links { strangers } = &step.config.signalling else {
+            return;
+        };
+        let next = match (from, to) {
+            (Place::Station(one), Place::Station(other))
+                if step.config.interface == Interface::Core
+                    || strangers.contains(&(one, other)) =>
+            {
+                Place::Core
+            }
+            _ => to,
+        };
+        self.post(signal, from, [next, to], step);
+    }
+
+    /// Sends one on its next way.
+    pub(crate) fn post(
+        &mut self,
+        signal: Signal,
+        from: Place,
+        way: [Place; 2],
+        step: &mut Step<'_>,
+    ) {
+        let number = *step.next_message;
+        *step.next_message += 1;
+        self.send(number, signal, way);
+        let ([to, _], size) = (way, signal.size());
+        step.act(Act::Send {
+            number,
+            from,
+            to,
+            size,
+        });
+    }
+}
