@@ -79,26 +79,44 @@ impl<R: Placed> TableWriter<R> {
     /// Adds a row; returns true when the buffer is full and [`TableWriter::flush`] is due.
     #[inline]
     pub(crate) fn push(&mut self, row: R) -> bool {
-        if cfg!(debug_assertions) {
-            let (earlier, place) = (self.latest, row.place());
-            let table = R::TABLE.name;
-            assert!(
-                earlier <= place,
-                "{table}: a row at {place:?} comes after {earlier:?}"
-            );
-            self.latest = place;
+        let place = row.place();
+        if place < self.latest {
+            self.put_in_order(row);
+            return false;
         }
+        self.latest = place;
         self.buffer.push(row);
         self.buffer.len() >= self.chunk
     }
 
-    /// Turns the buffered rows into columns and hands them on. The buffer is empty afterwards,
-    /// whether or not that worked.
+    /// Adds a row that is told after later ones. A transport block is told when it is decoded, and
+    /// dated when it was sent, so blocks of cells with other slots may come between.
+    #[cold]
+    fn put_in_order(&mut self, row: R) {
+        let place = row.place();
+        let at = self.buffer.partition_point(|other| other.place() <= place);
+        debug_assert!(
+            at > 0 || self.rows == 0,
+            "{}: a row at {place:?} comes after {:?}, which is written already",
+            R::TABLE.name,
+            self.latest
+        );
+        self.buffer.insert(at, row);
+    }
+
+    /// Turns most of the buffered rows into columns and hands them on. The latest rows stay, as
+    /// rows that are told late belong between them.
     #[cold]
     pub(crate) fn flush(&mut self) -> Result<(), RecordError> {
-        let columns = Columns::from_rows(&self.buffer, &mut self.dictionaries);
-        let rows = self.buffer.len() as u64;
-        self.buffer.clear();
+        self.hand_on(self.buffer.len() - self.buffer.len() / 4)
+    }
+
+    /// Turns the first `count` rows of the buffer into columns and hands them on. They are gone from
+    /// the buffer afterwards, whether or not that worked.
+    fn hand_on(&mut self, count: usize) -> Result<(), RecordError> {
+        let columns = Columns::from_rows(&self.buffer[..count], &mut self.dictionaries);
+        let rows = count as u64;
+        self.buffer.drain(..count);
         match &mut self.sink {
             Sink::Memory(chunks) => chunks.push(columns),
             Sink::Parquet(file) => {
@@ -123,7 +141,7 @@ impl<R: Placed> TableWriter<R> {
     pub(crate) fn finish(mut self) -> Finished {
         let mut error = None;
         if !self.buffer.is_empty() {
-            error = self.flush().err();
+            error = self.hand_on(self.buffer.len()).err();
         }
         let mut bytes = None;
         match self.sink {

@@ -510,8 +510,8 @@ fn the_chosen_rank_carries_nearly_what_the_best_fixed_one_does() {
         let chosen = rate(sinr_db, tables, (Rank::Adaptive, 4));
         let fixed = (1..=4).map(|layers| rate(sinr_db, tables, (Rank::Fixed, layers)));
         let best = fixed.fold(0.0, f64::max);
-        // The efficiency between two schemes is interpolated. The outer loop does better by up to 5 %
-        // at some SINRs, such as 10 dB with the table of 256QAM, so ranks within 5 % count as equal.
+        // The efficiency between two schemes is interpolated. The outer loop does better by up to
+        // 5 % at some SINRs (10 dB with 256QAM), so ranks within 5 % count as equal.
         assert!(chosen > 0.95 * best, "{sinr_db} dB: {chosen} beside {best}");
     }
 }

@@ -37,8 +37,9 @@ impl ColumnSink for First {
 
 impl Order {
     fn see<R: Row>(&mut self, row: &R) {
-        // Blockages are known, and told, before the run.
-        if R::TABLE.columns[0].name != "time_s" {
+        // Blockages are known, and told, before the run. A transport block is told when it is
+        // decoded and dated when it was sent: the recorder puts blocks in order.
+        if R::TABLE.columns[0].name != "time_s" || R::TABLE.name == "transport_blocks" {
             return;
         }
         let mut at = First(0.0);

@@ -1,4 +1,4 @@
-//! Links that carry what base stations send each other.
+//! Links that carry messages and data between base stations.
 
 use crate::common::parse;
 use fadeout_sim::World;
