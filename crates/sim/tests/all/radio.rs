@@ -110,8 +110,8 @@ fn both_generations_and_directions_carry_what_their_resources_hold() {
         // One direction at a time: a slot of TCP's and RLC's acknowledgments for one of data at
         // worst. A symbol of control each way leaves 12 of 14.
         (NR, DOWNLOAD, (NR_SYMBOLS / 2.0, NR_SYMBOLS * 12.0 / 14.0)),
-        // The grant takes a slot too, and so do acknowledgments. By `flexible-division` their
-        // downlink gets only the symbols that it needs. One of 14 is control.
+        // The grant takes a slot too, and so do acknowledgments. Their downlink gets only the
+        // symbols that it needs (`flexible-division`). One of 14 is control.
         (NR, upload, (NR_SYMBOLS / 4.0, NR_SYMBOLS * 12.0 / 14.0)),
     ] {
         let ue = "[ue.phone]\ndownlink-sinr = \"40 dB\"\nuplink-sinr = \"40 dB\"\n\
