@@ -11,9 +11,9 @@ use fadeout_core::Time;
 /// Whether bytes that were never sent can go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum New {
-    /// Some wait, and the window lets them go.
+    /// Bytes wait, and the window lets them go.
     Ready,
-    /// None waits.
+    /// No bytes wait.
     Nothing,
     /// The window is stalled.
     Stalled,
