@@ -4,7 +4,7 @@ use crate::{Limit, LinkError};
 use fadeout_core::{Rate, Time};
 use std::collections::BTreeSet;
 
-/// The blockages of a link and what they do to its packets.
+/// Blockages of a link and their effect on its packets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BlockageConfig {
     /// The fate of packets while the link is wholly blocked.
@@ -20,10 +20,10 @@ pub struct BlockageInterval {
     pub start: Time,
     /// When it ends; [`Time::NEVER`] for a link that dies for good.
     pub end: Time,
-    /// The most that the link carries meanwhile. Zero is a total blockage. A positive rate slows
-    /// the link down, whatever the effect: link adaptation finds a rate that works.
+    /// Largest rate of the link meanwhile. Zero is a total blockage. A positive rate slows the link
+    /// down with any effect, because link adaptation finds a rate that works.
     pub rate: Rate,
-    /// Extra loss on the path in dB, reported and not used; zero without geometry.
+    /// Extra loss on the path in dB, reported and not used. Zero without geometry.
     pub loss_db: f64,
 }
 
@@ -32,17 +32,18 @@ pub struct BlockageInterval {
 pub enum BlockageEffect {
     /// Packets wait for the end, as under an acknowledged link layer (RLC AM, TS 38.322 5.2.3).
     Held {
-        /// Most that the link holds while blocked, counted as the queue's limit counts; an
-        /// arrival beyond it is dropped (`hold-full`). Without it only the queue's own limit
-        /// applies.
+        /// Limit on the packets or bytes that the link holds while blocked, counted as the queue's
+        /// limit counts. An arrival beyond it is dropped (`hold-full`). `None` if only the queue's
+        /// own limit applies.
         limit: Option<Limit>,
     },
-    /// The transmitter goes on at its clear rate and what it sends into the blockage is lost
-    /// (`blocked`), as without link-layer retransmission. A packet of whose transmission any
-    /// part was blocked is lost. It is counted when it would have reached the far end.
+    /// The transmitter goes on at its clear rate. Packets sent into the blockage are lost
+    /// (`blocked`), as without link-layer retransmission. A packet is lost if any part of its
+    /// transmission was blocked. The loss is counted when the packet would have reached the far
+    /// end.
     Lost,
-    /// A packet that arrives at the link while it is blocked is dropped (`blocked`); those
-    /// already inside go on. This is what a netem link with full loss does.
+    /// A packet that arrives at the link while it is blocked is dropped (`blocked`). Packets
+    /// already inside go on. A netem link with full loss behaves in this way.
     DroppedOnArrival,
 }
 
@@ -77,14 +78,14 @@ impl Blockages {
         &self.all
     }
 
-    /// Whether a packet arriving at `now` finds the link wholly blocked.
+    /// Returns true if a packet arriving at `now` finds the link wholly blocked.
     #[inline]
     pub(crate) fn is_blocked_at(&mut self, now: Time) -> bool {
         overlaps(&self.total, &mut self.arrivals, now, now)
     }
 
-    /// Whether a transmission that is on the air from `first` to `last` inclusive meets a total
-    /// blockage.
+    /// Returns true if a transmission that is on the air from `first` to `last` inclusive meets a
+    /// total blockage.
     #[inline]
     pub(crate) fn hits(&mut self, first: Time, last: Time) -> bool {
         overlaps(&self.total, &mut self.transmissions, first, last)

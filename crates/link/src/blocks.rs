@@ -1,11 +1,11 @@
-//! A transmitter that sends in transport blocks and repeats those that arrive broken.
+//! A transmitter that sends in transport blocks and repeats broken blocks.
 //!
-//! Time is cut into transmission time intervals (TTIs). What waits at the beginning of one goes
-//! into its block, several packets together and the rest of a packet into the next, and is there at
-//! its end. Each interval belongs to one of the HARQ processes in turn, which stops and waits: a
-//! broken block takes the process's next interval again. A block that HARQ leaves broken is sent
-//! again by RLC, later. The receiver passes data on in order (MAC-hs and RLC), so what follows a
-//! broken block waits for it.
+//! Time is divided into transmission time intervals (TTIs). The bytes that wait at the beginning of
+//! an interval go into its block, and arrive at its end. A block may hold several packets, and the
+//! rest of a packet goes into the next. Each interval belongs to one of the HARQ processes in turn,
+//! which stops and waits. A broken block takes the process's next interval again. A block that HARQ
+//! leaves broken is repeated by RLC, later. The receiver passes data on in order (MAC-hs and RLC),
+//! so data behind a broken block waits for it.
 //!
 //! All of that is known when a packet arrives, because nothing depends on later traffic. A block
 //! costs no event.
@@ -30,19 +30,19 @@ const INTERVALS: (Span, Span) = (Span::from_micros(100), Span::from_secs(1));
 /// Transmission in blocks, with HARQ and RLC retransmission.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BlockConfig {
-    /// Transmission time interval: length of a block, and distance of one from the next. It
-    /// carries what the link's rate gives in it.
+    /// Transmission time interval: length of a block, and distance from one to the next. A block
+    /// carries as many bits as the link's rate gives in the interval.
     pub interval: Span,
-    /// HARQ processes; a repetition comes this many intervals later.
+    /// Number of HARQ processes. A repetition comes this many intervals later.
     pub processes: u32,
-    /// Probability that a transmission arrives broken, each alike; at most 0.9.
+    /// Probability that a transmission arrives broken, the same for each. At most 0.9.
     pub error: f64,
-    /// Most transmissions of a block by HARQ, the first included; 1 without HARQ.
+    /// Largest number of transmissions of a block by HARQ, with the first one. 1 without HARQ.
     pub transmissions: u32,
-    /// Probability that a block is lost beyond HARQ's knowledge, as by feedback misread; at most
-    /// 0.9.
+    /// Probability that a block is lost without HARQ's knowledge, for example by misread feedback.
+    /// At most 0.9.
     pub residual_error: f64,
-    /// From a block that HARQ left broken to its repetition by RLC.
+    /// Time from a block that HARQ left broken to its repetition by RLC.
     pub repeat_after: Span,
 }
 
@@ -204,7 +204,8 @@ impl Blocks {
         (interval % u64::from(self.config.processes)) as usize
     }
 
-    /// The next interval that can take a packet which arrived at `now`; `None` when none ever can.
+    /// Returns the next interval that can take a packet which arrived at `now`. `None` if none ever
+    /// can.
     fn next_interval(&mut self, now: Time) -> Option<u64> {
         if self.free_at.is_never() {
             return None;
@@ -280,7 +281,8 @@ impl Blocks {
         self.received_at = self.received_at.max(through_at);
     }
 
-    /// How often HARQ sends the block, and whether the last time was right.
+    /// Returns the number of HARQ transmissions of the block, and true if the last one arrived
+    /// intact.
     fn harq_transmissions(&mut self) -> (u64, bool) {
         let mut sent = 1;
         while self.harq.chance(self.config.error) {

@@ -1,4 +1,4 @@
-//! How long a packet travels, over time.
+//! Travel time of a packet, over time.
 
 use crate::LinkError;
 use crate::steps::Steps;
@@ -108,7 +108,7 @@ impl DelaySteps {
     /// Out of line, so that a constant delay costs a look.
     #[inline(never)]
     fn at(&mut self, at: Time) -> Span {
-        // What never departs has no delay of its own.
+        // A packet that never departs has no delay of its own.
         while self.until <= at && !at.is_never() {
             self.steps.skip_to(at);
             (self.until, self.delay) = self.steps.next_step();

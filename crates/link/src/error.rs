@@ -3,7 +3,7 @@
 use fadeout_core::registry::OutOfRange;
 use fadeout_core::{Rate, Span, Time};
 
-/// Why a link cannot be built. Every message says what was expected.
+/// Reason for which a link cannot be built. Every message gives the expected value.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LinkError {
     /// The link would never send anything.

@@ -4,9 +4,9 @@ use crate::streams::Streams;
 use fadeout_core::Span;
 use fadeout_core::random::Stream;
 
-/// Draws a uniform extra delay in `[0, most]` for each packet. The link delivers a packet no
-/// earlier than the one before it, so jitter never reorders; where it would have, the later
-/// packet arrives together with the earlier one.
+/// Draws a uniform extra delay in `[0, most]` for each packet. On a link that keeps its order,
+/// jitter never reorders. There a packet that would overtake the earlier one arrives together with
+/// it.
 #[derive(Debug, Clone)]
 pub(crate) struct Jitter {
     most: Span,

@@ -12,11 +12,11 @@
 //! the far end. A queue under active management decides when the transmitter falls free, which
 //! is one more event. See [`Link`] and [`QueueDiscipline`].
 //!
-//! A [`rab`] of 2G or 3G is a link that sends in blocks, of which broken ones are repeated
-//! ([`BlockConfig`]), with parameters from a technology by name.
+//! A [`rab`] of 2G or 3G is a link that sends in blocks and repeats broken ones ([`BlockConfig`]).
+//! Its parameters follow from a technology by name.
 //!
-//! Where to look: rates in [`RateConfig`], delays in [`DelayConfig`], recorded capacity in [`Trace`] and
-//! [`series`], outages in [`Schedule`] and [`BlockageConfig`], loss in [`LossConfig`].
+//! Main items: rates in [`RateConfig`], delays in [`DelayConfig`], recorded capacity in [`Trace`]
+//! and [`series`], outages in [`Schedule`] and [`BlockageConfig`], loss in [`LossConfig`].
 
 mod blockage;
 mod blocks;

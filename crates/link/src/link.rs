@@ -27,19 +27,19 @@ use sending::{check_for_arrivals, slowing, transmitter};
 /// Parameters of one direction of a link.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkConfig {
-    /// How fast it sends, over time.
+    /// Sending rate over time.
     pub rate: RateConfig,
-    /// Blocks that it sends in, at that rate; without them it sends bit by bit. A trace has blocks
-    /// of its own.
+    /// Transport blocks at that rate. `None` sends bit by bit. A trace has blocks of its own.
     pub blocks: Option<BlockConfig>,
-    /// From the last bit out to the packet's arrival at the far end.
+    /// Delay from the last bit out to the packet's arrival at the far end.
     pub delay: DelayConfig,
     /// Most extra delay, uniform from zero.
     pub jitter: Span,
-    /// Whether a packet that jitter or a shorter delay would bring out before the one ahead of it comes
-    /// out with that one instead of overtaking it.
+    /// True if packets keep their order. Jitter or a shorter delay may bring a packet out before
+    /// the one ahead of it. That packet then comes out together with the one ahead instead of
+    /// overtaking it.
     pub keeps_order: bool,
-    /// When a change of rate or delay begins to count.
+    /// Time at which a change of rate or delay begins to count.
     pub changes: Changes,
     /// Framing that each packet takes on the link besides its IP packet, for example the 14 bytes
     /// of an Ethernet header.
@@ -50,12 +50,12 @@ pub struct LinkConfig {
     pub loss: LossConfig,
     /// Intervals during which the link is blocked.
     pub blockage: Option<BlockageConfig>,
-    /// Whether it can be closed, and what waits taken out ([`Link::close`]).
+    /// True if the link can be closed and its waiting packets taken out ([`Link::close`]).
     pub yields: bool,
 }
 
 impl Default for LinkConfig {
-    /// A link that passes everything on at once.
+    /// Returns a link that passes everything on at once.
     fn default() -> Self {
         LinkConfig {
             rate: RateConfig::Constant(Rate::UNLIMITED),
@@ -73,15 +73,15 @@ impl Default for LinkConfig {
     }
 }
 
-/// One direction of a link: takes packets at one end and gives them out at the other, later, in
-/// order unless they may overtake, or not at all.
+/// One direction of a link. Packets enter at one end and leave later at the other, or are lost.
+/// They leave in order unless they may overtake.
 ///
 /// A packet's admission is settled on arrival, in this order: blockage that drops on arrival,
-/// random loss, hold limit of a blockage, queue limit. Drop-tail gives what is admitted its
-/// departure from the transmitter at once. A discipline that decides more keeps it until the
-/// transmitter can begin it, which [`on_wake`](Self::on_wake) sees to. From the transmitter on a
-/// packet has its arrival, from delay and jitter, and waits in a line whose head is the next to
-/// come out. The link has one wake-up: the earlier of the two.
+/// random loss, hold limit of a blockage, queue limit. Drop-tail gives an admitted packet its
+/// departure from the transmitter at once. A discipline that decides more keeps the packet until
+/// the transmitter can begin it, which [`on_wake`](Self::on_wake) handles. After the transmitter a
+/// packet has its arrival, from delay and jitter. It waits in a line whose head is the next to come
+/// out. The link has one wake-up: the earlier of the two.
 #[derive(Debug)]
 pub struct Link {
     id: LinkId,
@@ -110,13 +110,13 @@ impl Link {
     /// Builds a link. Its random streams are functions of `seed` and `id` alone.
     ///
     /// # Errors
-    /// When a parameter is out of its range; the message says what was expected.
+    /// Returned when a parameter is out of its range. The message says the expected range.
     pub fn new(id: LinkId, config: LinkConfig, seed: u64) -> Result<Link, LinkError> {
         Link::of_entity(u64::from(id.0), id, config, seed)
     }
 
-    /// As [`new`](Self::new), with random streams of `entity` instead of `id`: what a link draws
-    /// then does not depend on how many links come before it.
+    /// Builds a link as [`new`](Self::new) does, with random streams of `entity` instead of `id`.
+    /// The draws of a link then do not depend on the number of links before it.
     ///
     /// # Errors
     /// As for [`new`](Self::new).
@@ -351,7 +351,7 @@ impl Link {
         size
     }
 
-    /// Tells the probe what is queued behind a packet that came.
+    /// Reports the queue behind a packet that arrived to the probe.
     #[inline(always)]
     fn report_queue(&self, now: Time, probe: &mut impl Probe) {
         if probe.wants_queue(now, self.id) {
@@ -417,7 +417,7 @@ impl Link {
         self.serve(now, pool, probe);
     }
 
-    /// Hands the transmitter what it can begin by `now`.
+    /// Hands the transmitter the packets that it can begin by `now`.
     #[inline]
     fn serve(&mut self, now: Time, pool: &mut PacketPool, probe: &mut impl Probe) {
         if self.serve_at <= now {
@@ -482,7 +482,7 @@ impl Link {
 
     #[inline(always)]
     fn carry(&mut self, now: Time, packet: PacketId, size: u32) {
-        // Number by number: copied as one, what was just written in pieces would be waited for.
+        // Copied number by number: a copy of the whole would wait for the parts just written.
         let (first, last, departs_at, delay) = match self.changes {
             Changes::AtOnce => {
                 let Transmission {
@@ -529,8 +529,8 @@ impl Link {
     #[inline(never)]
     fn transmit_as_arrived(&mut self, now: Time, size: u32) -> (Transmission, Span) {
         let delay = self.delay.at(now).saturating_add(self.jitter.draw());
-        // With the delay line before the transmitter, a longer delay lets the transmitter get ahead of
-        // what is still to arrive at it, and a shorter one makes that wait.
+        // The delay line is before the transmitter here. With a longer delay the transmitter gets
+        // ahead of packets still to arrive, and with a shorter delay they wait.
         let before = std::mem::replace(&mut self.delay_before, delay);
         if let Transmitter::Fluid(fluid) = &mut self.transmitter {
             if self.keeps_order && before != delay {

@@ -1,11 +1,11 @@
-//! The part of a link that a queue needs whose packets wait until the transmitter can begin the next
-//! one: under active management with their discipline, on a link that yields first in, first out.
+//! Queue of packets that wait until the transmitter can begin the next one. The order is that of
+//! their discipline under active management. On a link that yields it is first in, first out.
 
 use crate::queue::{Discipline, Effects, Fifo, ManagedQueue as _, Queued};
 use crate::transmitter::Transmitter;
 use fadeout_core::{PacketId, PacketPool, Time};
 
-/// A queue whose packets wait until the transmitter takes them.
+/// Queue whose packets wait until the transmitter takes them.
 #[derive(Debug)]
 pub(crate) struct Managed {
     discipline: Option<Discipline>,
@@ -13,9 +13,9 @@ pub(crate) struct Managed {
     waiting: Fifo,
     /// Packets that go before all others.
     ahead: Fifo,
-    /// Whether nothing leaves.
+    /// True if no packet leaves.
     is_closed: bool,
-    /// The packets that the discipline dropped, in order, until the link has seen to them.
+    /// Packets that the discipline dropped, in order, until the link has processed them.
     pub(crate) dropped: Vec<PacketId>,
 }
 
@@ -100,12 +100,12 @@ impl Managed {
         discipline.dequeue(now, &mut effects)
     }
 
-    /// Whether an arrival that does not fit is taken all the same, and what waits makes room.
+    /// Returns true if an arrival that does not fit is accepted and a waiting packet makes room.
     pub(crate) fn makes_room(&self) -> bool {
         self.discipline.as_ref().is_some_and(Discipline::makes_room)
     }
 
-    /// Drops some of what waits. False when nothing is left.
+    /// Drops some of the waiting packets. Returns false if none is left.
     pub(crate) fn make_room(&mut self) -> bool {
         let discipline = self.discipline.as_mut();
         discipline.is_some_and(|it| it.make_room(&mut self.dropped))

@@ -10,10 +10,10 @@ use fadeout_core::{Rate, Span, Time};
 const TRACE_WINDOW: Span = Span::from_millis(100);
 
 impl Link {
-    /// The rate from each instant on, up to `until`: a change within `resolution` of the last one
-    /// replaces it. To be asked before the link carries anything. A total blockage is a rate of
-    /// zero, whatever it does to packets; a trace gives its capacity in each 100 ms, blockages or
-    /// not.
+    /// Returns the rate from each instant on, up to `until`. A change within `resolution` of the
+    /// last one replaces it. Must be called before the link carries anything. A total blockage is a
+    /// rate of zero, with any effect on packets. A trace gives its capacity in each 100 ms,
+    /// blockages or not.
     pub fn rate_changes(&self, until: Time, resolution: Span) -> Vec<(Time, Rate)> {
         let mut changes = Changes {
             list: Vec::new(),

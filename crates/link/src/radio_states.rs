@@ -2,14 +2,14 @@
 
 use fadeout_core::{Span, Time};
 
-/// How long the states of a phone last and how long they take to reach.
+/// Durations of the states of a phone, and the times that it takes to reach them.
 ///
 /// Standard: TS 25.331 §7.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RadioStateConfig {
-    /// From idle to CELL_DCH.
+    /// Time from idle to CELL_DCH.
     pub idle_promotion: Span,
-    /// From CELL_FACH to CELL_DCH.
+    /// Time from CELL_FACH to CELL_DCH.
     pub fach_promotion: Span,
     /// Inactivity after which CELL_DCH falls to CELL_FACH.
     pub dch_timer: Span,

@@ -1,14 +1,14 @@
 //! Measured rate and delay over time, as a table of text.
 //!
-//! The first line names the columns, separated by commas: `time_s`, and `rate_mbps`, `delay_ms` or both.
-//! Each further line holds from its time until that of the next one. The first is at 0.
+//! The first line names the columns, separated by commas: `time_s`, and `rate_mbps`, `delay_ms` or
+//! both. Each other line holds from its time until that of the next one. The first is at 0.
 
 use crate::lines::{meaningful, shown};
 use crate::rate::RateStep;
 use crate::{DelayStep, SeriesError};
 use fadeout_core::{Rate, Span};
 
-/// Largest time in seconds, rate in Mbit/s and delay in ms; far above anything that is simulated.
+/// Largest time in seconds, rate in Mbit/s and delay in ms. The value is far above any simulation.
 const LARGEST: f64 = 1e9;
 
 /// The rates of a series.

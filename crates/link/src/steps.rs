@@ -5,7 +5,8 @@ use crate::schedule::at_least;
 use fadeout_core::{Span, Time};
 use std::sync::Arc;
 
-/// Values one after the other, the first from time zero on; they may repeat. A clone shares the list.
+/// Values one after the other, the first from time zero on, which may repeat. A clone shares the
+/// list.
 #[derive(Debug, Clone)]
 pub(crate) struct Steps<T> {
     steps: Arc<[(Span, T)]>,

@@ -19,8 +19,8 @@ pub(crate) struct Carried {
 
 /// The packets inside a link.
 ///
-/// Figures asked for with every packet stand beside the lines themselves: how much is queued, and when
-/// something next happens.
+/// Figures needed with every packet stand beside the lines themselves: the queued amount, and the
+/// time of the next change.
 #[derive(Debug)]
 pub(crate) struct Transit {
     /// When the next packet reaches the far end.
@@ -54,8 +54,8 @@ impl Transit {
         }
     }
 
-    /// Takes in a packet. Where the order is kept, it leaves queue and delay line no earlier than the
-    /// packet before it.
+    /// Adds a packet. In an ordered line it leaves queue and delay line no earlier than the packet
+    /// before it.
     #[inline(always)]
     pub(crate) fn push(&mut self, mut carried: Carried) {
         match &mut self.line {
@@ -139,7 +139,7 @@ impl Transit {
         Some(carried)
     }
 
-    /// Takes back what has not left the queue by `now`, the newest first.
+    /// Removes the packets that have not left the queue by `now`, the newest first.
     pub(crate) fn take_back(&mut self, now: Time, mut taken: impl FnMut(Carried)) {
         self.leave_queue(now);
         let next_arrival_at = match &mut self.line {
@@ -183,7 +183,7 @@ struct Left {
     next_at: Time,
 }
 
-/// A ring of packets whose times never decrease from one to the next, with a cursor at the first that
+/// Ring of packets whose times never decrease from one to the next, with a cursor at the first that
 /// is still queued.
 #[derive(Debug, Default)]
 struct InOrder {
@@ -225,7 +225,7 @@ impl InOrder {
         }
     }
 
-    /// Takes out what is queued, the newest first. When the next packet arrives.
+    /// Removes queued packets, the newest first. Returns the time of the next arrival.
     fn take_back(&mut self, taken: &mut impl FnMut(Carried)) -> Time {
         while self.ring.end() > self.first_queued
             && let Some(carried) = self.ring.pop_back()
@@ -255,7 +255,8 @@ struct Overtaking {
     /// When each packet leaves the queue, and its size.
     queued: BinaryHeap<Reverse<(Time, u32)>>,
     flying: BinaryHeap<Reverse<Flying>>,
-    /// Packets so far; those that arrive at the same time do so in the order in which they were sent.
+    /// Number of packets so far. Packets that arrive at the same time do so in the order in which
+    /// they were sent.
     sent: u64,
 }
 

@@ -9,8 +9,8 @@ pub(crate) struct Transmission {
     pub(crate) first: Time,
     /// Last instant, inclusive.
     pub(crate) last: Time,
-    /// When the last bit is out, and through where broken blocks are repeated; [`Time::NEVER`]
-    /// when that never happens.
+    /// Time at which the last bit is out, after any repetition of broken blocks. [`Time::NEVER`] if
+    /// that never happens.
     pub(crate) departs_at: Time,
 }
 

@@ -28,8 +28,8 @@ impl Transmitter {
         }
     }
 
-    /// When the first packet of a backlog that stands since `since` can begin. Later packets of
-    /// the backlog follow on what that instant has left.
+    /// Returns the time at which the first packet of a backlog that stands since `since` can begin.
+    /// Later packets of the backlog use the rest of that instant.
     pub(crate) fn ready_at(&mut self, since: Time) -> Time {
         match self {
             Transmitter::Fluid(fluid) => fluid.free_at.max(since),
@@ -38,11 +38,12 @@ impl Transmitter {
         }
     }
 
-    /// When everything queued so far has left, and after it `size` bytes that wait at `now`.
-    /// Nothing depends on the traffic, so a copy can send them ahead of time; it shares its lists
-    /// and allocates nothing.
+    /// Returns the time at which everything queued so far has left, and after it `size` bytes that
+    /// wait at `now`. A copy can send them ahead of time, because nothing depends on the traffic.
+    /// The copy shares its lists and allocates nothing.
     pub(crate) fn free_after(&self, now: Time, size: u32) -> Time {
-        // What waits arrived while the transmitter was busy and may use what it has left.
+        // The waiting bytes arrived while the transmitter was busy, and may use the rest of its
+        // last nanosecond.
         let nanosecond = Span::from_nanos(1);
         let since = now.min(self.free_at().saturating_sub(nanosecond));
         match self {
@@ -52,14 +53,14 @@ impl Transmitter {
             }
             Transmitter::Blocks(blocks) => {
                 let mut ahead = Blocks::clone(blocks);
-                // What could join a block that has begun did so when it began.
+                // A packet that could join a begun block did so when the block began.
                 ahead.transmit(now, size);
                 ahead.free_at()
             }
         }
     }
 
-    /// Breaks off what it sends. Blocks that are on the air end as they would.
+    /// Aborts the transmission. Blocks that are on the air end as they would.
     pub(crate) fn abort(&mut self, now: Time) {
         match self {
             Transmitter::Fluid(fluid) => {
@@ -74,7 +75,7 @@ impl Transmitter {
         }
     }
 
-    /// Sends nothing of what comes now before `at`.
+    /// Sends no packet that arrives now before `at`.
     pub(crate) fn begin_at(&mut self, at: Time) {
         match self {
             Transmitter::Fluid(fluid) => fluid.free_at = fluid.free_at.max(at),
@@ -100,16 +101,16 @@ impl Transmitter {
 
 /// Sends at a piecewise constant rate.
 ///
-/// Work is counted in bit-nanoseconds: a packet of n bits is n 10^9 of them, and a rate of r
-/// bit/s does r in a nanosecond. A departure is rounded up to the nanosecond, and what the rest
-/// of that nanosecond could have sent is kept for the next packet if it already waits. So
-/// back-to-back packets end on the nanosecond that exact arithmetic gives.
+/// Work is counted in bit-nanoseconds. A packet of n bits is n 10^9 of them, and a rate of r bit/s
+/// does r in a nanosecond. A departure is rounded up to the nanosecond. The unused work of that
+/// nanosecond is kept for the next packet if it already waits. So back-to-back packets end on the
+/// nanosecond that exact arithmetic gives.
 #[derive(Debug, Clone)]
 pub(crate) struct Fluid {
     pieces: Pieces,
     piece: Piece,
     free_at: Time,
-    /// Work that the nanosecond before `free_at` has left.
+    /// Unused work of the nanosecond before `free_at`.
     spare: u64,
 }
 
@@ -161,7 +162,8 @@ impl Fluid {
         transmission
     }
 
-    /// Is free earlier by what `delay` is longer than `before`, or later by what it is shorter.
+    /// Moves the end of the transmission earlier by the growth of the delay from `before` to
+    /// `delay`, or later by its reduction.
     pub(crate) fn shift(&mut self, before: Span, delay: Span) {
         self.free_at = self.free_at.saturating_add(before).saturating_sub(delay);
         self.spare = 0;
@@ -227,15 +229,15 @@ fn work_of(size: u32) -> u64 {
     u64::from(size).saturating_mul(8_000_000_000)
 }
 
-/// Sends at the opportunities of a trace, counting bytes: small packets share an opportunity,
-/// and what does not fit goes on at the next one. An opportunity serves the packets that arrived
-/// before it; what they leave of it is wasted.
+/// Sends at the opportunities of a trace, counting bytes. Small packets share an opportunity, and
+/// the rest of a large one goes on at the next. An opportunity serves the packets that arrived
+/// before it. Its unused bytes are wasted.
 #[derive(Debug, Clone)]
 pub(crate) struct Opportunities {
     trace: Trace,
     next: crate::rate::Opportunity,
     free_at: Time,
-    /// Bytes left of the opportunity at `free_at`.
+    /// Unused bytes of the opportunity at `free_at`.
     spare: u32,
     /// Opportunities within these are wasted.
     blockages: Arc<[BlockageInterval]>,
@@ -273,7 +275,7 @@ impl Opportunities {
         Rate::from_bits_per_sec((bits / to.since(from).as_secs_f64()) as u64)
     }
 
-    /// Lets what is past go to waste on a packet that arrives at `now`.
+    /// Skips past opportunities for a packet that arrives at `now`. Their bytes are wasted.
     fn begin(&mut self, now: Time) {
         if self.free_at <= now {
             self.spare = 0;

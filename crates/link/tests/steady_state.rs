@@ -41,7 +41,7 @@ fn overload(link: &mut Link, pool: &mut PacketPool, start: u32, n: u32) {
             ..Packet::default()
         });
         link.on_packet(now, packet, pool, &mut NullProbe);
-        // What a probe would ask for.
+        // Figures that a probe would ask for.
         let _ = link.queue_delay(now);
     }
 }

@@ -25,7 +25,7 @@ pub enum Delivery {
 pub struct PdcpConfig {
     /// pdcp-SN-Size in bits: 12 or 18.
     pub sn_bits: u8,
-    /// Whether each packet has an SDAP header (NR).
+    /// True if each packet has an SDAP header (NR).
     pub has_sdap_header: bool,
     /// discardTimer; `None` is infinity.
     pub discard_timer: Option<Span>,
@@ -65,7 +65,7 @@ impl PdcpConfig {
     /// Checks that every value is allowed.
     ///
     /// # Errors
-    /// Names the parameter, what was given and the nearest allowed value.
+    /// Names the parameter, the given and the nearest allowed value.
     pub fn check(&self) -> Result<(), ParameterError> {
         one_of("pdcp-SN-Size", self.sn_bits.into(), &[12, 18], "bits")?;
         if let Some(timer) = self.discard_timer {
@@ -83,7 +83,7 @@ impl PdcpConfig {
 /// Checks that ul-DataSplitThreshold is one of the values that the standard has; `None` is infinity.
 ///
 /// # Errors
-/// Names what was given and the nearest allowed value.
+/// Names the given and the nearest allowed value.
 ///
 /// Standard: TS 38.331 §6.3.2.
 pub fn check_split_threshold(threshold: Option<Bytes>) -> Result<(), ParameterError> {

@@ -1,4 +1,4 @@
-//! Who owns a packet on its way over a bearer.
+//! Ownership of packets on a bearer.
 
 use fadeout_core::{PacketId, Ring};
 
@@ -21,9 +21,9 @@ enum Place {
 
 /// The packets that entered a bearer and have not left it.
 ///
-/// Copies of an SDU may be in a transmission buffer, in HARQ and at the receiver at once, and in
-/// unacknowledged mode an SDU may vanish with nobody knowing. The ledger is the simulation's
-/// book, outside the protocol: a packet enters once and leaves once, delivered or lost.
+/// Copies of an SDU may be in a transmission buffer, in HARQ and at the receiver at once. In
+/// unacknowledged mode an SDU may vanish without anybody knowing. The ledger is the simulation's
+/// book, outside the protocol. A packet enters once and leaves once, delivered or lost.
 #[derive(Clone, Default, Debug)]
 pub struct Ledger {
     entries: Ring<Entry>,
@@ -68,7 +68,8 @@ impl Ledger {
         );
         true
     }
-    /// A packet goes to another base station over links that may drop it. False when it has left before.
+    /// Records that a packet goes to another base station over links that may drop it. Returns
+    /// false if the packet has left before.
     pub fn send_away(&mut self, serial: u32) -> bool {
         let is_here = self.holds(serial);
         if is_here {
@@ -76,7 +77,8 @@ impl Ledger {
         }
         is_here
     }
-    /// It is there. False when it was passed over meanwhile: it is lost.
+    /// Records that a packet arrived at the other base station. Returns false if the packet is
+    /// lost, because it was passed over meanwhile.
     pub fn bring_back(&mut self, serial: u32) -> bool {
         let number = u64::from(serial);
         let is_missed = self.entries.contains(number) && self.entries[number].place == Place::Away;
@@ -85,8 +87,9 @@ impl Ledger {
         }
         is_missed
     }
-    /// Nothing below `serial` is delivered any more ([`Rx::passed`](super::Rx::passed)): what has
-    /// not left is lost. What is away is not ours to lose.
+    /// Records that no packet below `serial` is delivered any more
+    /// ([`Rx::passed`](super::Rx::passed)), so those that have not left are lost. Packets away at
+    /// another base station are not lost here.
     #[inline]
     pub fn pass(&mut self, serial: u32, lost: &mut Vec<PacketId>) {
         while self.entries.first() < u64::from(serial) {
@@ -106,13 +109,14 @@ impl Ledger {
     pub fn pass_all(&mut self, lost: &mut Vec<PacketId>) {
         self.pass(self.next_serial(), lost);
     }
-    /// Whether this packet is under way: it has neither been delivered nor dropped, and is not away.
+    /// Returns true if this packet is inside: it was neither delivered nor dropped, and is not
+    /// away.
     #[inline]
     pub fn holds(&self, serial: u32) -> bool {
         let number = u64::from(serial);
         self.entries.contains(number) && self.entries[number].place == Place::Inside
     }
-    /// Whether this packet has been delivered or dropped. One that is away has not.
+    /// Returns true if this packet has been delivered or dropped. A packet that is away has not.
     #[inline]
     pub fn has_left(&self, serial: u32) -> bool {
         let number = u64::from(serial);
@@ -122,7 +126,7 @@ impl Ledger {
     pub fn len(&self) -> usize {
         self.entries.len()
     }
-    /// Whether no packet is under way.
+    /// Returns true if no packet is under way.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

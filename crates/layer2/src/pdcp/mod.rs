@@ -1,8 +1,9 @@
 //! Packet data convergence protocol of NR and LTE: COUNT, reordering, duplicates, discard.
 //!
-//! [`Tx`] numbers packets and hands them to an RLC entity; [`Rx`] puts them in order again. [`Rohc`]
-//! compresses headers before and finds them after. No ciphering: it costs nothing here. [`Ledger`] keeps
-//! the books of the packets between the two ends, so that each leaves the bearer once, delivered or lost.
+//! [`Tx`] numbers packets and hands them to an RLC entity. [`Rx`] restores their order. [`Rohc`]
+//! compresses headers before, and recovers them after. Ciphering is left out, because it costs
+//! nothing here. [`Ledger`] keeps the books of the packets between the two ends, so that each
+//! leaves the bearer once, delivered or lost.
 //!
 //! Standard: TS 38.323; TS 36.323.
 

@@ -60,8 +60,8 @@ impl Rx {
         self.window.first() - START
     }
 
-    /// Serial number below which no packet is delivered any more; what has not left the bearer is
-    /// lost.
+    /// Returns the serial number below which no packet is delivered any more. Packets below it that
+    /// have not left the bearer are lost.
     #[inline]
     pub fn passed(&self) -> u32 {
         self.passed
@@ -159,8 +159,8 @@ impl Rx {
         );
     }
 
-    /// RLC handed up a PDU because it is re-established. Where RLC keeps the order, it waits for the
-    /// first one that is received as usual.
+    /// Processes a PDU that RLC handed up because it is re-established. If RLC keeps the order, the
+    /// PDU waits for the first one that is received as usual.
     ///
     /// Standard: TS 36.323 §5.1.2.1.4.1; TS 38.323 §5.1.2.
     pub fn on_held(&mut self, now: Time, sdu: Sdu, out: &mut Vec<Sdu>) {
@@ -179,8 +179,8 @@ impl Rx {
         self.assert_invariants();
     }
 
-    /// A PDU that RLC delivers in order after some were stored: it ends the wait for all below it,
-    /// and those that follow it without a gap go with it.
+    /// Delivers a PDU that RLC delivers in order after some were stored. It ends the wait for all
+    /// below it, and delivers those that follow without a gap.
     ///
     /// Standard: TS 36.323 §5.1.2.1.4.1.
     fn deliver_around(&mut self, count: u64, sdu: Sdu, out: &mut Vec<Sdu>) {
@@ -196,8 +196,8 @@ impl Rx {
         self.deliver_run(out);
     }
 
-    /// Whether the PDU with this COUNT need not come any more: its status report says that it was
-    /// received.
+    /// Returns true if the PDU with this COUNT need not come any more, because the status report
+    /// says that it was received.
     ///
     /// Standard: TS 38.323 §5.4; TS 36.323 §5.3.
     pub fn has(&self, count: u32) -> bool {
@@ -216,8 +216,8 @@ impl Rx {
         }
     }
 
-    /// Fields of a status report: FMC, and the octets of the bitmap from the PDU after it to the
-    /// last one that was received, the most significant bit first.
+    /// Returns the fields of a status report: FMC, and the octets of the bitmap. The bitmap runs
+    /// from the PDU after FMC to the last one received, the most significant bit first.
     ///
     /// Standard: TS 38.323 §5.4.1, §6.2.3.1.
     pub fn status_report(&self) -> (u64, Vec<u8>) {
@@ -257,7 +257,7 @@ impl Rx {
         self.assert_invariants();
     }
 
-    /// Whether packets are held back until those before them arrive.
+    /// Returns true if packets are held back until those before them arrive.
     #[inline]
     pub fn is_holding(&self) -> bool {
         !self.window.is_empty()

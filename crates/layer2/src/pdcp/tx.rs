@@ -40,7 +40,8 @@ impl Tx {
         self.tx_next = 0;
     }
 
-    /// The COUNTs of what RLC has not sent have moved down by `closed`.
+    /// Moves the next COUNT down by `closed`, as the COUNTs of the SDUs that RLC has not sent have
+    /// moved.
     pub fn close_gaps(&mut self, closed: u32) {
         self.tx_next = self.tx_next.wrapping_sub(closed);
     }
@@ -87,7 +88,8 @@ impl Tx {
         Ok(sdu)
     }
 
-    /// Gives a packet of `size` bytes, which waits since `entered_at`, its COUNT, for whichever RLC entity it goes to.
+    /// Gives a packet of `size` bytes, which waits since `entered_at`, its COUNT, for any RLC
+    /// entity.
     ///
     /// Standard: TS 38.323 §5.2.1.
     #[inline]
@@ -109,8 +111,8 @@ impl Tx {
         }
     }
 
-    /// Discards what waited for discardTimer and of which RLC sent nothing yet. The timers of a
-    /// bearer expire in the order of its queue, so the head's is the only one to look at.
+    /// Discards SDUs that waited for discardTimer and of which RLC sent nothing yet. The timers of
+    /// a bearer expire in the order of its queue, so only the head's is checked.
     pub fn on_wake(&mut self, now: Time, rlc: &mut Entity, dropped: &mut Vec<Sdu>) {
         while self.wake_at(rlc) <= now {
             dropped.extend(rlc.drop_head(now));
@@ -130,9 +132,8 @@ impl Tx {
         }
     }
 
-    /// Re-establishes RLC. What it had not confirmed goes to `unconfirmed` in the order of COUNT,
-    /// to be pushed again with [`Entity::push_sdu`] (data recovery, TS 38.323 clause 5.5) or
-    /// dropped.
+    /// Re-establishes RLC. Unconfirmed SDUs go to `unconfirmed` in the order of COUNT, to be pushed
+    /// again with [`Entity::push_sdu`] (data recovery, TS 38.323 clause 5.5) or dropped.
     ///
     /// Standard: TS 38.323 §5.5.
     pub fn reestablish(&mut self, rlc: &mut Entity, unconfirmed: &mut Vec<Sdu>) {

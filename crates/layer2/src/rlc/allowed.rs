@@ -53,7 +53,7 @@ pub(crate) struct Polling {
     pub(crate) kilobytes: &'static [u64],
 }
 
-/// Of LTE.
+/// Allowed polling values of LTE.
 ///
 /// Standard: TS 36.331 §6.3.2.
 pub(crate) const LTE: Polling = {
@@ -65,7 +65,7 @@ pub(crate) const LTE: Polling = {
     }
 };
 
-/// Of NR.
+/// Allowed polling values of NR.
 ///
 /// Standard: TS 38.331 §6.3.2.
 pub(crate) const NR: Polling = {
@@ -140,7 +140,7 @@ pub(crate) fn kilobytes(
     })
 }
 
-/// The nearest of the allowed values, the lower of two; `None` when the value is one of them.
+/// Returns the nearest of the allowed values, the lower of two. `None` if the value is one of them.
 fn nearest(given: u64, allowed: impl Iterator<Item = u64>) -> Option<u64> {
     allowed
         .min_by_key(|&value| value.abs_diff(given))

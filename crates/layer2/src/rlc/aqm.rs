@@ -44,14 +44,14 @@ trait Start {
 /// When an SDU is dropped or marked. Nothing has a default: a law that does nothing at one of these
 /// says so.
 trait Law {
-    /// SDUs are about to enter or leave, whatever for: what is done on a timer is made up for. `head`
-    /// is the SDU that is sent next.
+    /// Makes up for timer actions before any SDU enters or leaves. `head` is the SDU that is sent
+    /// next. `None` for an empty buffer.
     fn catch_up(&mut self, now: Time, head: Option<&Sdu>);
 
-    /// An SDU of `size` bytes that fits comes behind `waiting` bytes.
+    /// Decides on an SDU of `size` bytes that fits, behind `waiting` bytes.
     fn on_arrival(&mut self, size: u32, waiting: Bytes) -> Verdict;
 
-    /// The head is about to be sent at `now`. What is left at the head is sent.
+    /// Settles the head, which is about to be sent at `now`. The SDU left at the head is sent.
     fn settle(&mut self, now: Time, queue: &mut impl Heads);
 }
 
@@ -174,7 +174,7 @@ impl AqmConfig {
     /// Checks that every value is allowed.
     ///
     /// # Errors
-    /// Names the parameter, what was given and what is allowed.
+    /// Names the parameter, the given and the allowed value.
     pub fn check(&self) -> Result<(), ParameterError> {
         aqms!(self, config => Start::check(config))
     }
@@ -200,15 +200,15 @@ impl Aqm {
         Ok(Some(Aqm { law }))
     }
 
-    /// To be called before SDUs enter or leave the buffer, whatever for: what a law does on a
-    /// timer is made up for. `head` is the SDU that is sent next.
+    /// Makes up for a law's timer actions. Must be called before any SDU enters or leaves the
+    /// buffer. `head` is the SDU that is sent next. `None` for an empty buffer.
     #[inline]
     pub fn catch_up(&mut self, now: Time, head: Option<&Sdu>) {
         laws!(&mut self.law, law => law.catch_up(now, head));
     }
 
-    /// Whether an SDU of `size` bytes that fits is to be pushed behind `waiting` bytes, after
-    /// [`Aqm::catch_up`]. It may be marked, which is counted in `marked`.
+    /// Returns true if an SDU of `size` bytes that fits may be pushed behind `waiting` bytes, after
+    /// [`Aqm::catch_up`]. The SDU may be marked, which is counted in `marked`.
     pub fn admits(&mut self, size: u32, waiting: Bytes, ecn: &mut Ecn, marked: &mut u64) -> bool {
         match laws!(&mut self.law, law => law.on_arrival(size, waiting)) {
             Verdict::Pass => true,
@@ -217,8 +217,8 @@ impl Aqm {
         }
     }
 
-    /// A view of the buffer's head, which is about to be sent. Marks go to the packets in `pool` and are
-    /// counted in `marked`.
+    /// Returns a view of the buffer's head, which is about to be sent. Marks go to the packets in
+    /// `pool` and are counted in `marked`.
     pub fn at_head<'a>(&'a mut self, pool: &'a mut PacketPool, marked: &'a mut u64) -> AtHead<'a> {
         AtHead {
             law: &mut self.law,

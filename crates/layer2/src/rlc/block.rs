@@ -94,7 +94,7 @@ impl TransportBlock {
         self.nacks.clear();
         self.bytes = 0;
     }
-    /// Whether nothing is inside.
+    /// Returns true if the block is empty.
     pub fn is_empty(&self) -> bool {
         self.pdus.is_empty()
     }
@@ -157,7 +157,7 @@ impl Backlog {
     pub fn total(&self) -> u64 {
         self.status + self.retransmission + self.new
     }
-    /// Whether nothing waits.
+    /// Returns true if nothing waits.
     pub fn is_empty(&self) -> bool {
         self.total() == 0
     }

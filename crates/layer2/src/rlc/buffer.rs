@@ -7,11 +7,11 @@ use fadeout_core::{Bytes, Ring, Time};
 ///
 /// An arrival is the caller's to refuse or to mark before it is pushed.
 pub trait QueueManagement {
-    /// Whether it never does anything and need not be asked.
+    /// True if the law never acts and need not be called.
     const IS_PASSIVE: bool = false;
 
-    /// An SDU is about to be sent. Drops heads until one is left that stays. Asked once for each
-    /// SDU that is sent, even if that waits on for a larger grant, and when a grant finds none.
+    /// Settles the head before an SDU is sent: drops heads until one stays. Called once for each
+    /// SDU that is sent, even if it waits on for a larger grant, and when a grant finds none.
     fn settle(&mut self, now: Time, queue: &mut SduQueue<'_>);
 }
 
@@ -110,7 +110,7 @@ impl TxBuffer {
         );
         Ok(())
     }
-    /// Puts an SDU behind the others whatever the limit: it was in the buffer before.
+    /// Appends an SDU that was in the buffer before, at any fill level.
     pub(super) fn push_again(&mut self, sdu: Sdu) {
         self.bytes += u64::from(sdu.size);
         self.sdus.push(sdu);
@@ -153,7 +153,8 @@ impl TxBuffer {
         }
         self.sdus.front().copied()
     }
-    /// From now on COUNTs are as they are, whatever is dropped; returns those that drops had freed before.
+    /// Freezes COUNTs, so that drops no longer change them. Returns the number of COUNTs that drops
+    /// had freed before.
     pub(super) fn settle_counts(&mut self) -> u32 {
         for number in self.sdus.first()..self.sdus.end() {
             let count = &mut self.sdus[number].count;

@@ -33,11 +33,11 @@ pub struct RlcConfig {
     pub aqm: AqmConfig,
     /// MAC subheader that each PDU needs.
     pub subheader: MacSubheader,
-    /// Whether the SDUs behind one that is dropped unsent take over its COUNT, so that the
-    /// receiver's PDCP does not wait for a PDU that never comes (TS 38.323 clause 5.3 leaves the
-    /// sender to keep gaps small). False for a bearer of several legs.
+    /// True if the SDUs behind a dropped unsent SDU take over its COUNT. So the receiver's PDCP
+    /// does not wait for a PDU that never comes (TS 38.323 clause 5.3 leaves the sender to keep
+    /// gaps small). False for a bearer of several legs.
     pub closes_count_gaps: bool,
-    /// Whether values outside the enumerated ones are taken, as simulators use them. They still
+    /// True if values outside the enumerated ones are accepted, as in other simulators. They still
     /// have to make sense.
     pub is_beyond_standard: bool,
 }
@@ -81,7 +81,7 @@ pub struct AmConfig {
     pub t_status_prohibit: Span,
 }
 
-/// The named sets; a column is a parameter, a row that has none of it leaves it empty.
+/// Named sets. A column is a parameter, and a row without the parameter leaves it empty.
 pub(super) const SETS: &str = include_str!("../../../../data/rlc_sets.csv");
 
 /// A cell of [`SETS`] in the column of a parameter.
@@ -230,7 +230,7 @@ impl RlcConfig {
     /// Checks that every value is allowed.
     ///
     /// # Errors
-    /// Names the parameter, what was given and what is allowed.
+    /// Names the parameter, the given and the allowed value.
     pub fn check(&self) -> Result<(), ParameterError> {
         allowed::at_least("buffer", self.buffer.0, 1, "bytes")?;
         self.aqm.check()?;

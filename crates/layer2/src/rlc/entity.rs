@@ -1,4 +1,4 @@
-//! One end of a bearer, in whichever mode.
+//! Entity at one end of a bearer, in any mode.
 
 use super::buffer::TxBuffer;
 use super::pull::Pull;
@@ -11,13 +11,13 @@ use fadeout_core::{Bytes, Time};
 use std::cell::Cell;
 use std::ops::Range;
 
-/// One end of a bearer: its transmitting and its receiving side.
+/// Entity at one end of a bearer, with its transmitting and its receiving side.
 ///
 /// Fields stand in the order in which they are needed.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Entity {
-    /// Backlog as of the latest change, once it was asked for: a cell asks in every slot.
+    /// Backlog as of the latest change, once it was asked for, because a cell asks in every slot.
     waiting: Cell<Option<Waiting>>,
     machine: Machine,
     config: RlcConfig,
@@ -128,14 +128,14 @@ impl Entity {
         &self.config
     }
 
-    /// Whether an SDU of `size` bytes fits into the transmission buffer.
+    /// Returns true if an SDU of `size` bytes fits into the transmission buffer.
     #[inline]
     pub fn has_room(&self, size: u32) -> bool {
         self.machine.buffer().has_room(size)
     }
 
-    /// Bytes of the smallest grant that takes anything of an SDU of `size` bytes: all of it in
-    /// transparent mode, which cuts nothing, and 1 in the others.
+    /// Returns the bytes of the smallest grant that takes a part of an SDU of `size` bytes.
+    /// Transparent mode cuts nothing and needs the whole SDU. The other modes need 1.
     #[inline]
     pub fn least_grant(&self, size: u32) -> u32 {
         match &self.machine {
@@ -154,8 +154,8 @@ impl Entity {
         self.machine_mut().buffer_mut().push(sdu)
     }
 
-    /// Takes an SDU again that it had before, after re-establishment or [`Entity::take_head`],
-    /// whatever the limit of the buffer.
+    /// Takes an SDU back after re-establishment or [`Entity::take_head`], at any fill level of the
+    /// buffer.
     pub fn push_again(&mut self, sdu: Sdu) {
         self.machine_mut().buffer_mut().push_again(sdu);
     }
@@ -183,8 +183,8 @@ impl Entity {
         self.machine.buffer().head()
     }
 
-    /// Bytes of headers that the [`Entity::backlog`] counts for an SDU of which nothing was sent, with the MAC
-    /// subheader.
+    /// Returns the bytes of headers that the [`Entity::backlog`] counts for an unsent SDU, with the
+    /// MAC subheader.
     pub fn headers(&self) -> u32 {
         let own = match &self.machine {
             Machine::Tm(_) => 0,
@@ -196,8 +196,8 @@ impl Entity {
         own + self.config.subheader.size(u32::MAX)
     }
 
-    /// The first SDU, in the order in which they came, that is not confirmed (acknowledged mode) or of which not
-    /// everything was sent.
+    /// Returns the first SDU, in the order of arrival, that is not confirmed (acknowledged mode) or
+    /// not completely sent. `None` if there is none.
     pub fn oldest_unconfirmed(&self) -> Option<&Sdu> {
         let begun = match &self.machine {
             Machine::Tm(_) => None,
@@ -382,7 +382,8 @@ impl Entity {
         }
     }
 
-    /// Whether an SDU (NR) or PDU (LTE) reached maxRetxThreshold: a radio link failure.
+    /// Returns true if an SDU (NR) or PDU (LTE) reached maxRetxThreshold, which is a radio link
+    /// failure.
     #[inline]
     pub fn has_failed(&self) -> bool {
         match &self.machine {
@@ -392,8 +393,8 @@ impl Entity {
         }
     }
 
-    /// The complete SDUs that the receiving side of LTE holds behind gaps go to `held`, before
-    /// [`Entity::reestablish`]; NR holds none.
+    /// Moves the complete SDUs that the receiving side of LTE holds behind gaps to `held`. Must be
+    /// called before [`Entity::reestablish`]. NR holds none.
     ///
     /// Standard: TS 36.322 §5.4.
     pub fn hand_up(&mut self, held: &mut Vec<Sdu>) {
@@ -404,21 +405,22 @@ impl Entity {
         }
     }
 
-    /// From now on, until re-establishment, no SDU moves down by a COUNT when one before it is dropped: somebody else
-    /// has them under those that they have. Returns by how many the unsent ones have moved down before.
+    /// Freezes COUNT values until re-establishment: a dropped SDU no longer shifts the later ones,
+    /// because the peer already stores them under their current COUNT. Returns how far unsent SDUs
+    /// were shifted before.
     pub fn settle_counts(&mut self) -> u32 {
         self.machine_mut().buffer_mut().settle_counts()
     }
 
-    /// Everything that is not acknowledged or not sent goes to `unconfirmed` in the order of COUNT, and stays.
+    /// Copies every unacknowledged or unsent SDU to `unconfirmed` in the order of COUNT.
     pub fn list_unconfirmed(&self, unconfirmed: &mut Vec<Sdu>) {
         self.clone().reestablish(unconfirmed);
     }
 
-    /// Starts afresh: forgets what was received in part, resets counters and timers. Everything
-    /// that was not acknowledged, then everything not sent, goes to `unconfirmed` in the order of
-    /// COUNT; some of it may have arrived all the same. Returns by how many COUNTs the unsent ones
-    /// have moved down to close the gaps of dropped ones.
+    /// Re-establishes the entity: drops partly received SDUs, and resets counters and timers. All
+    /// unacknowledged SDUs, then all unsent ones, go to `unconfirmed` in the order of COUNT. Some
+    /// of them may have arrived. Returns the number of COUNTs by which unsent SDUs have moved down
+    /// to close the gaps of dropped ones.
     ///
     /// Standard: TS 38.322 §5.1.2.
     pub fn reestablish(&mut self, unconfirmed: &mut Vec<Sdu>) -> u32 {

@@ -8,9 +8,9 @@
 //!                          └────────── STATUS PDUs ◄────────────────┘
 //! ```
 //!
-//! An [`Entity`] has both directions of one end of a bearer. It learns of the other end only what
-//! the [`TransportBlock`]s carry. Sequence numbers on the air have the standard's length; inside
-//! they never wrap.
+//! An [`Entity`] has both directions of one end of a bearer. The entity learns of the other end
+//! only by the contents of [`TransportBlock`]s. Sequence numbers on the air have the standard's
+//! length. Inside they never wrap.
 
 pub(crate) mod allowed;
 mod aqm;

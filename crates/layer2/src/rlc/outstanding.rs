@@ -8,12 +8,12 @@ use super::unacked::Unacked;
 use super::{AmConfig, Nack, Pdu};
 use fadeout_core::Time;
 
-/// Whether bytes that were never sent can go.
+/// State of the bytes that were never sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum New {
-    /// Some wait, and the window lets them go.
+    /// Bytes wait, and the window lets them go.
     Ready,
-    /// None waits.
+    /// No bytes wait.
     Nothing,
     /// The window is stalled.
     Stalled,
@@ -40,30 +40,31 @@ impl<T: Copy + Default> Outstanding<T> {
         self.poll.on_new(bytes);
     }
 
-    /// Whether the PDU just made polls: one is due, or nothing may follow it.
+    /// Returns true if the PDU just made polls, because a poll is due or nothing may follow it.
     #[inline]
     pub(super) fn polls(&mut self, now: Time, new: New) -> bool {
         let is_last = new == New::Stalled || self.nothing_goes(new);
         self.poll.decide(now, is_last, self.unacked.highest())
     }
 
-    /// Whether neither new nor retransmitted bytes can be sent.
+    /// Returns true if neither new nor retransmitted bytes can be sent.
     #[inline]
     fn nothing_goes(&self, new: New) -> bool {
         self.unacked.pending_pieces == 0 && new != New::Ready
     }
 
-    /// Runs t-PollRetransmit when nothing else would bring an answer: nothing can be sent and
-    /// something is not acknowledged. Two holes of the standard: the SDUs behind the last PDU were
-    /// dropped, so it did not poll; or a STATUS PDU older than the poll stopped the timer, because
-    /// POLL_SN of a stalled window stays the same, and the answer was lost.
+    /// Runs t-PollRetransmit when nothing else would cause an answer: nothing can be sent and
+    /// something is not acknowledged. This closes two holes of the standard. First, the SDUs behind
+    /// the last PDU may be dropped, so that it did not poll. Second, a STATUS PDU older than the
+    /// poll may stop the timer, and the answer may be lost. This happens because POLL_SN of a
+    /// stalled window stays the same.
     pub(super) fn ensure_answer(&mut self, now: Time, new: New) {
         if self.nothing_goes(new) && !self.unacked.is_empty() {
             self.poll.expect_answer(now, self.unacked.highest());
         }
     }
 
-    /// A STATUS PDU arrived. Whether it is of use: one that is older than the window is not.
+    /// Processes a STATUS PDU. Returns false if it is older than the window.
     pub(super) fn on_status(&mut self, pdu: &Pdu, nacks: &[Nack]) -> bool {
         let ack = self.unacked.on_status(pdu, nacks);
         if let Some(ack) = ack {

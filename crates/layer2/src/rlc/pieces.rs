@@ -94,12 +94,13 @@ impl Pieces {
             Insertion::Incomplete
         }
     }
-    /// Whether a byte is missing before the last byte received.
+    /// Returns true if a byte is missing before the last byte received.
     pub(super) fn has_gap(&self, id: u32) -> bool {
         let ranges = &self.lists[id as usize].ranges;
         ranges.len() != 1 || ranges[0].0 != 0
     }
-    /// The missing ranges as first and one past the last byte; no end where it is unknown.
+    /// Returns the missing ranges as first byte and one past the last byte. The end is `None` if it
+    /// is unknown.
     pub(super) fn missing(&self, id: u32) -> impl Iterator<Item = (u32, Option<u32>)> + '_ {
         let list = &self.lists[id as usize];
         let starts = std::iter::once(0).chain(list.ranges.iter().map(|range| range.1));

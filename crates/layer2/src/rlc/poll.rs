@@ -41,7 +41,7 @@ impl Poll {
         self.is_due |=
             self.pdu_without_poll >= self.poll_pdu || self.byte_without_poll >= self.poll_byte;
     }
-    /// Whether the PDU just made polls; `is_last` tells that nothing may follow it now, and
+    /// Returns true if the PDU just made polls. `is_last`: true if nothing may follow it now.
     /// `highest` is the highest number sent.
     #[inline]
     pub(super) fn decide(&mut self, now: Time, is_last: bool, highest: u64) -> bool {
@@ -69,7 +69,7 @@ impl Poll {
             self.expires_at = Time::NEVER;
         }
     }
-    /// Whether t-PollRetransmit has expired; then the next PDU polls.
+    /// Returns true if t-PollRetransmit has expired. Then the next PDU polls.
     pub(super) fn expires(&mut self, now: Time) -> bool {
         let expired = self.expires_at <= now;
         if expired {

@@ -4,7 +4,7 @@ use super::buffer::{QueueManagement, TxBuffer};
 use super::{Pdu, Sdu, SduPart, TransportBlock};
 use fadeout_core::Time;
 
-/// A grant in a block that is being made, and the queue management of what goes into it.
+/// Grant in a block that is being made, and the queue management of its data.
 #[derive(Debug)]
 pub(super) struct Pull<'a, Q> {
     pub(super) now: Time,

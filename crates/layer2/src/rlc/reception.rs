@@ -1,5 +1,4 @@
-//! State of the receiving side of acknowledged mode, when it gives something up as missing, and
-//! what it reports of it.
+//! State of the receiving side of acknowledged mode: detection of missing data, and its reports.
 //!
 //! Standard: TS 38.322 §5.2.3.2, §5.3.4; TS 36.322 §5.1.3.2, §5.2.3.
 
@@ -84,7 +83,7 @@ impl Reception {
         insertion
     }
 
-    /// All of a number is here. Whether the window has moved.
+    /// Records that a number is completely received. Returns true if the window has moved.
     #[inline]
     pub(super) fn complete(&mut self, number: u64) -> bool {
         self.window[number] = Received::All;
@@ -119,8 +118,8 @@ impl Reception {
         self.assert_invariants();
     }
 
-    /// Whether bytes of a number in the window are missing before others that are here. LTE counts
-    /// in PDUs: one of which only segments are here is missing.
+    /// Returns true if bytes of a number in the window are missing before received ones. LTE counts
+    /// in PDUs: a PDU with only segments received is missing.
     #[inline]
     fn has_gap_in(&self, number: u64) -> bool {
         match self.window[number] {
@@ -130,7 +129,7 @@ impl Reception {
         }
     }
 
-    /// Whether something is missing before the last byte received, from `first` on.
+    /// Returns true if a byte is missing before the last byte received, from `first` on.
     #[inline]
     fn has_gap_from(&self, first: u64) -> bool {
         let end = self.window.end();
@@ -158,7 +157,8 @@ impl Reception {
         self.trigger = self.window.end();
     }
 
-    /// t-StatusProhibit may have expired, or the time for what is missing: it is reported.
+    /// Handles expiries of t-StatusProhibit and of the timer for missing data, which is then
+    /// reported.
     ///
     /// Standard: TS 38.322 §5.3.4; TS 36.322 §5.2.3.
     pub(super) fn on_wake(&mut self, now: Time) {
@@ -294,7 +294,7 @@ mod tests {
             reception.whole(at_ms(0), 1, false);
             reception.whole(at_ms(10), 3, false);
             assert_eq!(reception.wake_at(), at_ms(0) + WAIT);
-            // It was started below 2: the gap of 2 has its own.
+            // The timer was started below 2. The gap of 2 has its own.
             reception.whole(at_ms(20), 0, false);
             assert_eq!(reception.wake_at(), at_ms(20) + WAIT);
             reception.whole(at_ms(30), 2, false);
@@ -302,7 +302,7 @@ mod tests {
         }
     }
 
-    /// VR(H) of LTE is above VR(R) as soon as a segment is here; RX_Next_Highest of NR needs a
+    /// VR(H) of LTE is above VR(R) as soon as a segment is received. RX_Next_Highest of NR needs a
     /// byte that is missing before one that is not.
     #[test]
     fn the_beginning_of_an_sdu_is_a_gap_in_lte_and_none_in_nr() {

@@ -15,7 +15,7 @@ const BUFFER: Parameter = number(
      above it adds delay. LTE and NR have the same default.",
 )
 .depending();
-/// Of transparent mode, which carries little.
+/// Buffer of transparent mode, which carries little.
 const SMALL_BUFFER: Parameter = Parameter {
     default: text("tm", Column::Buffer),
     ..BUFFER
@@ -40,20 +40,20 @@ const T_REASSEMBLY: Parameter = span(
 )
 .depending();
 
-/// The value given for the parameter called `name`; one that is not given stays as the generation's
-/// named set has it.
+/// Replaces a value by the one given for the parameter called `name`. Without one the value stays
+/// that of the generation's named set.
 fn replace<T: FromSetting>(value: &mut T, settings: &Settings<'_>, name: &str) {
     if let Some(given) = settings.get::<Option<T>>(name) {
         *value = given;
     }
 }
 
-/// The generation's named set with what every mode takes.
+/// Returns the generation's named set with the parameters of every mode.
 fn shared(settings: &Settings<'_>, set: RlcConfig) -> RlcConfig {
     let mut config = set;
     replace(&mut config.buffer, settings, BUFFER.name);
     let (aqm, given) = settings.named(AQM.name);
-    // The reader of scenarios refuses a name that there is not.
+    // The reader of scenarios refuses an unknown name.
     config.aqm = AqmConfig::new(aqm, given).unwrap_or_default();
     config
 }

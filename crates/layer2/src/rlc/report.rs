@@ -75,7 +75,7 @@ impl Report {
             Time::NEVER
         }
     }
-    /// Whether one is to be sent in the next grant.
+    /// Returns true if a report is to be sent in the next grant.
     #[inline]
     pub(super) fn is_due(&self, now: Time) -> bool {
         self.is_triggered && now >= self.prohibited_until
@@ -107,7 +107,8 @@ mod tests {
 
     const NOW: Time = Time::ZERO;
 
-    /// Whether a report becomes due when everything below `number` is decided; it is sent then.
+    /// Returns true if a report becomes due when everything below `number` is decided. It is then
+    /// sent.
     fn reports(report: &mut Report, number: u64) -> bool {
         report.on_decided(NOW, number);
         let is_due = report.is_due(NOW);

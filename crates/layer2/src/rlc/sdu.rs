@@ -20,8 +20,8 @@ pub struct Sdu {
 
 /// Some bytes of an SDU: `offset .. offset + len`.
 ///
-/// A receiver learns from a part what a header tells: the offset, and whether the part is the
-/// first or the last of its SDU. It does not look at the size before the last part is there.
+/// A receiver learns from a part only the fields of a header: the offset, and whether the part is
+/// the first or the last of its SDU. The size is not read before the last part is received.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct SduPart {
     /// The SDU.
@@ -47,17 +47,17 @@ impl SduPart {
     pub fn end(&self) -> u32 {
         self.offset + self.len
     }
-    /// Whether it begins the SDU.
+    /// Returns true if the part begins the SDU.
     #[inline]
     pub fn is_first(&self) -> bool {
         self.offset == 0
     }
-    /// Whether it ends the SDU.
+    /// Returns true if the part ends the SDU.
     #[inline]
     pub fn is_last(&self) -> bool {
         self.end() == self.sdu.size
     }
-    /// Whether it is all of the SDU.
+    /// Returns true if the part is the whole SDU.
     #[inline]
     pub fn is_whole(&self) -> bool {
         self.is_first() && self.is_last()

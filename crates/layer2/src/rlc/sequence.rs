@@ -37,8 +37,8 @@ impl SnSpace {
     }
 }
 
-/// Items numbered `first .. end` in a ring of a power of two of slots, as many as were ever in
-/// use at once. It takes no memory before the first one.
+/// Items numbered `first .. end` in a ring. The number of slots is a power of two that covers the
+/// largest number of items ever in use at once. The ring takes no memory before the first item.
 #[derive(Clone, Debug)]
 pub(crate) struct Window<T> {
     slots: Vec<T>,

@@ -1,4 +1,4 @@
-//! The STATUS PDU: what it says and how long it is.
+//! The STATUS PDU: its contents and its length.
 //!
 //! Standard: TS 38.322 §6.2.2.5; TS 36.322 §6.2.1.6.
 
@@ -65,7 +65,8 @@ impl StatusFormat {
         u64::from(size + self.subheader.size(size))
     }
 
-    /// Writes a report of as much as fits into `grant` bytes; false when not even the header does.
+    /// Writes a report of as much as fits into `grant` bytes. Returns false if not even the header
+    /// fits.
     pub(super) fn write(
         &self,
         reception: &Reception,
@@ -107,7 +108,7 @@ impl StatusFormat {
         true
     }
 
-    /// Calls `report` for what is missing, in order, until it says false.
+    /// Calls `report` for each missing range, in order, until it returns false.
     fn for_each_nack(&self, reception: &Reception, mut report: impl FnMut(&Nack) -> bool) {
         let (window, end) = (&reception.window, reception.decided);
         let mut number = window.first();

@@ -1,5 +1,5 @@
-//! PDUs that acknowledged mode sent and keeps until they are acknowledged, and which of them are to be sent
-//! again.
+//! PDUs of acknowledged mode that are kept until they are acknowledged, and those to be
+//! retransmitted.
 //!
 //! Standard: TS 38.322 §5.3.2; TS 36.322 §5.2.1.
 
@@ -58,12 +58,12 @@ impl<T: Copy + Default> Unacked<T> {
             has_failed: false,
         }
     }
-    /// Whether an item reached maxRetxThreshold.
+    /// Returns true if an item reached maxRetxThreshold.
     #[inline]
     pub(super) fn has_failed(&self) -> bool {
         self.has_failed
     }
-    /// How many more items may be sent before the window stalls.
+    /// Returns the number of items that may be sent before the window stalls.
     #[inline]
     pub(super) fn window_left(&self) -> u64 {
         self.space.window - (self.window.end() - self.window.first())
@@ -236,7 +236,7 @@ impl<T: Copy + Default> Unacked<T> {
         let sent = &mut self.window[number];
         let end = end.min(sent.len);
         let is_of_this_report = sent.reported_by == self.reports;
-        // What already waits for retransmission is not counted or queued again.
+        // Items already waiting for retransmission are not counted or queued again.
         let is_pending = sent.pending_pieces > 0 && !is_of_this_report;
         if sent.is_acked || start >= end || is_pending {
             return;

@@ -2,15 +2,17 @@
 
 use fadeout_core::{Bytes, Span};
 
-/// The bytes that the corresponding node wants to be on their way to the UE: sent to it and not delivered.
+/// Bytes that the corresponding node wants to be on their way to the UE: sent to it and not
+/// delivered.
 ///
 /// Standard: TS 38.425 §5.4.2.1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DesiredBuffer {
-    /// As many.
+    /// Fixed number of bytes.
     Fixed(Bytes),
-    /// As many as it has delivered within this time of late, and no fewer than that. The time has to be longer than
-    /// from a frame that is sent to the status that says that it was delivered.
+    /// Number of bytes delivered within the recent past of this length, but no fewer than the
+    /// minimum. The time must be longer than from the sending of a frame to the status that reports
+    /// its delivery.
     Lasting(Span, Bytes),
 }
 
@@ -26,7 +28,8 @@ pub struct FlowControlConfig {
 }
 
 impl FlowControlConfig {
-    /// What the node delivers in 60 ms, at least 50 kB; a status each 5 ms, and a poll after 100 ms.
+    /// Usual parameters: the bytes delivered in 60 ms, at least 50 kB, with a status each 5 ms and
+    /// a poll after 100 ms.
     pub const USUAL: FlowControlConfig = FlowControlConfig {
         desired: DesiredBuffer::Lasting(Span::from_millis(60), Bytes(50_000)),
         status_period: Span::from_millis(5),

@@ -1,4 +1,4 @@
-//! The other node: what it has received, what became of it, and how much more it wants.
+//! The other node: received frames, their fate, and the desired amount of data.
 
 use super::{DeliveryStatus, DesiredBuffer, FlowControlConfig, ServedRate};
 use crate::rlc::Sdu;
@@ -23,7 +23,7 @@ struct Lost {
 
 /// A status may be lost: a range is named in so many.
 const TIMES_TOLD: u8 = 4;
-/// Statuses over which a rate is taken: what RLC learns comes in lumps.
+/// Statuses over which a rate is taken, because RLC learns of deliveries in lumps.
 const RATED_STATUSES: usize = 8;
 
 /// The sender of DL DATA DELIVERY STATUS.
@@ -32,26 +32,26 @@ const RATED_STATUSES: usize = 8;
 #[derive(Clone, Debug)]
 pub struct Corresponding {
     config: FlowControlConfig,
-    /// What RLC has and has not confirmed, in the order in which it got it.
+    /// PDUs that RLC has and has not confirmed, in the order of arrival.
     received: Ring<Received>,
-    /// One past the highest number that came.
+    /// Highest received number plus one.
     expected: u64,
     lost: Ring<Lost>,
-    /// Whether something is to be told that no status has.
+    /// True if there is news that no status has reported.
     has_news: bool,
     sent_at: Option<Time>,
-    /// Bytes that were discarded, of those that pass for delivered.
+    /// Discarded bytes that count as delivered.
     discarded: u64,
     /// Bytes delivered before each of the latest statuses, and the time since the one before.
     served: [(u64, Span); RATED_STATUSES],
     next_served: usize,
     rate: ServedRate,
-    /// Of those that came, the first of which RLC has sent nothing.
+    /// First received frame of which RLC has sent nothing.
     unsent: u64,
 }
 
 impl Corresponding {
-    /// A node that tells what it wants as soon as it is asked.
+    /// Returns a node that reports its desired buffer as soon as it is asked.
     pub fn new(config: &FlowControlConfig) -> Corresponding {
         Corresponding {
             config: *config,
@@ -68,7 +68,8 @@ impl Corresponding {
         }
     }
 
-    /// Everything is forgotten: frames are expected from `number` on, and the first status says how much is wanted.
+    /// Resets the node. Frames are expected from `number` on, and the first status reports the
+    /// desired buffer.
     pub fn restart(&mut self, number: u64) {
         *self = Corresponding {
             expected: number,
@@ -78,8 +79,8 @@ impl Corresponding {
         };
     }
 
-    /// A frame with a PDU has come. Whether RLC is to have it: links keep their order, so one that comes late was
-    /// said to be lost.
+    /// Processes a frame with a PDU. Returns true if RLC must get it. Links keep their order, so a
+    /// late frame was reported lost.
     #[inline]
     pub fn on_data(&mut self, number: u64, sdu: &Sdu) -> bool {
         if number < self.expected {
@@ -107,13 +108,13 @@ impl Corresponding {
         self.has_news = true;
     }
 
-    /// RLC has discarded so many bytes, which the hosting node knows to be delivered elsewhere: they say nothing of how
-    /// fast the node is.
+    /// Records that RLC has discarded `bytes`, which the hosting node knows to be delivered
+    /// elsewhere. Those bytes say nothing about the node's speed.
     pub fn on_discarded(&mut self, bytes: u64) {
         self.discarded += bytes;
     }
 
-    /// A block of the node's cell has taken so many bytes of RLC; data is left, or not.
+    /// Records that a transport block took `bytes` from RLC. `is_left`: true if RLC has more data.
     #[inline]
     pub fn on_block(&mut self, now: Time, bytes: u32, is_left: bool) {
         self.rate.on_block(now, bytes, is_left);
@@ -153,7 +154,8 @@ impl Corresponding {
         (self.sent_at).map_or(Time::ZERO, |at| at.saturating_add(period))
     }
 
-    /// A status is due: `oldest` is the first PDU that RLC has not confirmed. None when nothing is new.
+    /// Returns the status that is due. `oldest` is the first PDU that RLC has not confirmed. `None`
+    /// if there is no news.
     pub fn status(&mut self, now: Time, oldest: Option<&Sdu>) -> Option<DeliveryStatus> {
         let mut bytes = 0;
         while let Some(&first) = self.received.front()
@@ -188,7 +190,7 @@ impl Corresponding {
             let range = &mut self.lost[number];
             debug_assert!(range.first < range.end, "an empty range was lost");
             if !status.name_lost((range.first, range.end)) {
-                // What is lost may not pass for delivered.
+                // A lost frame must not count as delivered.
                 if range.told == 0 {
                     status.through = status.through.min(range.first);
                 }
@@ -217,7 +219,7 @@ impl Corresponding {
         }
     }
 
-    /// Whether RLC has PDUs that it has not confirmed, as far as the latest status knew.
+    /// Returns true if RLC has unconfirmed PDUs, as of the latest status.
     pub fn is_busy(&self) -> bool {
         !self.received.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The node with PDCP: what it has sent to the corresponding node.
+//! The node with PDCP, and its frames to the corresponding node.
 
 use super::rate::takes_less;
 use super::{DeliveryStatus, FlowControlConfig, time_for};
@@ -13,7 +13,8 @@ const RISES: u64 = 128;
 struct Kept {
     sdu: Sdu,
     sent_at: Time,
-    /// It was lost on the way, or is given up: no longer ours.
+    /// True if the PDU was lost between the nodes or is given up, so that it is no longer this
+    /// node's.
     is_gone: bool,
 }
 
@@ -23,18 +24,20 @@ struct Kept {
 #[derive(Clone, Debug)]
 pub struct Hosting {
     poll_after: Span,
-    /// By NR-U sequence number.
+    /// PDUs by NR-U sequence number.
     kept: Ring<Kept>,
-    /// Bytes of those that are not gone.
+    /// Bytes of the PDUs that are not gone.
     outstanding: u64,
     desired: u64,
-    /// When the latest status came, or the first frame after a silence was sent.
+    /// Time of the latest status, or of the first frame after a silence.
     heard_at: Time,
-    /// Bytes a second that the other node's cell serves the bearer with, as told last.
+    /// Rate in bytes per second at which the other node's cell serves the bearer, as last reported.
+    /// `None` before the first report.
     rate: Option<u64>,
-    /// The shortest time from a frame to the status that says that RLC has begun to send it, of late.
+    /// Recent shortest time from a frame to the status that reports it as begun by RLC. `None`
+    /// before the first.
     shortest: Option<Span>,
-    /// The frames of which nothing is known to be sent begin here, and their bytes.
+    /// First frame without a known transmission, and the bytes from there on.
     unsent_from: u64,
     unsent: u64,
 }
@@ -70,8 +73,9 @@ impl Hosting {
         self.rate
     }
 
-    /// Until a PDU of `size` bytes that is sent now has gone over the air, when that takes what is before it at a rate:
-    /// half of the shortest time to a status is the way there, the other half the way of the status.
+    /// Returns the time until a PDU of `size` bytes that is sent now has gone over the air. The
+    /// PDUs before it leave at the given rate. Half of the shortest time to a status is the way
+    /// there, the other half the way of the status.
     #[inline]
     pub fn expected_delay(&self, size: u32, bytes_per_s: u64) -> Span {
         let way = self.shortest.map_or(Span::ZERO, |it| it / 2);
@@ -79,7 +83,7 @@ impl Hosting {
         told_after.saturating_sub(way).max(way)
     }
 
-    /// Whether [`Hosting::expected_delay`] is below a time: the same without a division.
+    /// Returns true if [`Hosting::expected_delay`] is below a time, without a division.
     #[inline]
     pub fn takes_less(&self, size: u32, bytes_per_s: u64, than: Span) -> bool {
         let way = self.shortest.map_or(Span::ZERO, |it| it / 2);
@@ -87,8 +91,8 @@ impl Hosting {
         way < than && takes_less(self.unsent + u64::from(size), bytes_per_s, told_before)
     }
 
-    /// Whether a PDU of `size` bytes may be sent: with it no more than the desired buffer size is outstanding, or
-    /// there is nothing else.
+    /// Returns true if a PDU of `size` bytes may be sent. With it no more than the desired buffer
+    /// size is outstanding, or nothing else is.
     #[inline]
     pub fn has_room(&self, size: u32) -> bool {
         let with_it = self.outstanding + u64::from(size);
@@ -116,7 +120,7 @@ impl Hosting {
         self.kept.end()
     }
 
-    /// The PDU that a frame carries; none when it is known to be delivered or lost by now.
+    /// Returns the PDU that a frame carries. `None` if the PDU is known to be delivered or lost.
     #[inline]
     pub fn pdu(&self, number: u64) -> Option<Sdu> {
         let kept = self.kept.contains(number).then(|| self.kept[number])?;
@@ -128,8 +132,8 @@ impl Hosting {
         self.kept.front().map(|kept| &kept.sdu)
     }
 
-    /// A status has come. PDUs that were lost on the way go to `lost`; `on_delivered` hears of those that it says to be
-    /// delivered.
+    /// Processes a status. PDUs lost between the nodes go to `lost`. `on_delivered` is called for
+    /// PDUs that the status reports as delivered.
     pub fn on_status(
         &mut self,
         now: Time,
@@ -144,7 +148,7 @@ impl Hosting {
         let last = status.transmitted.checked_sub(1);
         if let Some(last) = last.filter(|&last| self.pdu(last).is_some()) {
             let took = now.since(self.kept[last].sent_at);
-            // It rises slowly when nothing is that quick any more.
+            // The shortest time rises slowly when no frame is that quick any more.
             let before = self.shortest.map(|it| it + it / RISES);
             self.shortest = Some(before.map_or(took, |before| took.min(before)));
         }
@@ -219,8 +223,8 @@ impl Hosting {
         self.heard_at = now;
     }
 
-    /// The corresponding node has nothing of the bearer any more. What is not known to be delivered goes to `out`,
-    /// oldest first, and nothing may be sent before the next status.
+    /// Empties the bearer after the corresponding node has nothing of it any more. PDUs not known
+    /// to be delivered go to `out`, oldest first. Nothing may be sent before the next status.
     pub fn flush(&mut self, out: &mut Vec<Sdu>) {
         while let Some(Kept { sdu, is_gone, .. }) = self.kept.pop() {
             if !is_gone {

@@ -1,5 +1,5 @@
-//! The user plane between base stations: downlink PDCP PDUs of a bearer on their way to another base station,
-//! and the flow control of them.
+//! The user plane between base stations: downlink PDCP PDUs of a bearer on their way to another
+//! base station, and their flow control.
 //!
 //! ```text
 //! Hosting (the node with PDCP) ── DL USER DATA: an NR-U sequence number and a PDU ──► Corresponding
@@ -7,8 +7,9 @@
 //!        └──── DL DATA DELIVERY STATUS: delivered up to, lost, desired buffer size ◄──────┘
 //! ```
 //!
-//! Neither knows of the other but what these frames say, and links may drop either kind. Delivered
-//! frames are told by their NR-U sequence number, where the standard tells the PDCP SN that they carried.
+//! Each node knows of the other only the contents of these frames, and links may drop either kind.
+//! Delivered frames are reported by their NR-U sequence number. The standard reports the PDCP SN
+//! that they carried.
 //!
 //! Standard: TS 38.425 §5.
 

@@ -4,14 +4,14 @@ use fadeout_core::{Span, Time};
 
 const SECOND: u64 = Span::from_secs(1).as_nanos();
 
-/// What a share of the newest sample is in the mean: one of so many.
+/// Divisor of the newest sample's share in the mean.
 const SHARE: u64 = 16;
 
-/// Rate of a bearer's blocks from one to the next, of those between which data waited: what a cell gives it when it has
-/// enough, and nothing about times without data.
+/// Rate of a bearer's transport blocks from one to the next, while data waited in between. This is
+/// the rate that a cell gives it with enough data. Times without data do not count.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct ServedRate {
-    /// When the latest block was filled, if data was left behind.
+    /// Time of the latest block, if data was left behind. `None` otherwise.
     left_at: Option<Time>,
     bytes: u64,
     nanos: u64,
@@ -38,13 +38,13 @@ impl ServedRate {
     }
 }
 
-/// How long a rate takes for some bytes, of which there are less than 10 GB.
+/// Returns the time that a rate takes for some bytes, of which there are less than 10 GB.
 #[inline]
 pub fn time_for(bytes: u64, bytes_per_s: u64) -> Span {
     Span::from_nanos(bytes.saturating_mul(SECOND) / bytes_per_s.max(1))
 }
 
-/// Whether [`time_for`] is below a time.
+/// Returns true if [`time_for`] is below a time.
 #[inline]
 pub(super) fn takes_less(bytes: u64, bytes_per_s: u64, than: Span) -> bool {
     let taken = bytes.saturating_mul(SECOND);

@@ -1,4 +1,4 @@
-//! What the corresponding node tells.
+//! Reports of the corresponding node.
 
 /// Most ranges of lost frames that a status names.
 pub const MOST_LOST_RANGES: usize = 16;
@@ -8,15 +8,17 @@ pub const MOST_LOST_RANGES: usize = 16;
 /// Standard: TS 38.425 §5.5.2.2.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct DeliveryStatus {
-    /// NR-U sequence number below which each frame was delivered (acknowledged mode) or sent on the air
-    /// (unacknowledged mode), or is among those that this status or one before it names as lost.
+    /// NR-U sequence number below which every frame has a known fate. The frame was delivered
+    /// (acknowledged mode) or sent on the air (unacknowledged mode), or this or an earlier status
+    /// names it as lost.
     pub through: u64,
-    /// NR-U sequence number below which RLC has begun to send each frame that came; no more than `through` where that is
-    /// not known.
+    /// NR-U sequence number below which RLC has begun to send each received frame. No more than
+    /// `through` if that is not known.
     pub transmitted: u64,
     /// Desired buffer size in bytes.
     pub desired: u64,
-    /// Desired data rate in bytes a second, once the node knows how fast its cell serves the bearer.
+    /// Desired data rate in bytes per second. `None` until the node knows the speed at which its
+    /// cell serves the bearer.
     pub rate: Option<u64>,
     /// First and one past the last of lost frames, oldest first.
     lost: [(u64, u64); MOST_LOST_RANGES],
@@ -24,7 +26,7 @@ pub struct DeliveryStatus {
 }
 
 impl DeliveryStatus {
-    /// One that names no lost frame.
+    /// Returns a status that names no lost frame.
     pub(super) fn new(through: u64, desired: u64) -> DeliveryStatus {
         DeliveryStatus {
             through,

@@ -1,16 +1,15 @@
-//! Buffer status reports: what a UE says of the bytes that wait, and what the base station takes
-//! them for.
+//! Buffer status reports: the bytes that a UE reports as waiting, and the bytes that the base
+//! station assumes.
 
 use std::sync::LazyLock;
 
-/// The format of buffer status reports: what they add to a transport block, and in which steps
-/// they count.
+/// Format of buffer status reports: their bytes in a transport block, and their steps.
 ///
-/// One report covers all logical channels of the UE. LTE's short report has the steps of TS
-/// 36.321 Table 6.1.3.1-1 or, of a UE with several carriers in the uplink, of Table 6.1.3.1-2, whose
-/// formulas are theirs within one byte. NR reports use the long
-/// format's 8-bit steps, here the exponential series between the ends of TS 38.321 Table
-/// 6.1.3.1-2, from which the table's own entries differ by less than a step.
+/// One report covers all logical channels of the UE. LTE's short report has the steps of TS 36.321
+/// Table 6.1.3.1-1. For a UE with several carriers in the uplink it has those of Table 6.1.3.1-2.
+/// Both tables' formulas hold within one byte. NR reports use the long format's 8-bit steps. Here
+/// these are the exponential series between the ends of TS 38.321 Table 6.1.3.1-2. The table's own
+/// entries differ from it by less than a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BufferStatus {
     /// 6 bits: up to 150 kB.
@@ -48,8 +47,8 @@ impl BufferStatus {
         }
     }
 
-    /// Bytes that the base station reads from a report of `bytes`: the upper end of the range. Above the last step,
-    /// the last step and half as much again.
+    /// Returns the bytes that the base station reads from a report of `bytes`: the upper end of the
+    /// range. Above the last step, the result is the last step and half as much again.
     ///
     /// Standard: TS 36.321 §6.1.3.1; TS 38.321 §6.1.3.1.
     pub fn reported(self, bytes: u64) -> u64 {
@@ -115,7 +114,7 @@ mod tests {
 
     #[test]
     fn extended_reports_have_the_steps_of_theirs() {
-        // Of TS 36.321 Table 6.1.3.1-2.
+        // Entries of TS 36.321 Table 6.1.3.1-2.
         let table = [
             (24, 1_162),
             (31, 4_940),
@@ -160,7 +159,7 @@ mod tests {
         assert_eq!(lte, [0, 1, 1, 2, 62, 63]);
         let nr = [0, 10, 81_338_368, 81_338_369].map(|bytes| BufferStatus::Nr.index(bytes));
         assert_eq!(nr, [0, 1, 254, 255]);
-        // What was taken for the report has the report's own index.
+        // The assumed size has the same index as its report.
         for status in [BufferStatus::Lte, BufferStatus::Nr] {
             for bytes in (0..90_000_000).step_by(77_777) {
                 assert_eq!(status.index(status.reported(bytes)), status.index(bytes));

@@ -1,4 +1,4 @@
-//! How the headers of a bearer look, and which LCID it has.
+//! Format of the headers of a bearer, and its LCID.
 
 use crate::pdcp::PdcpConfig;
 use crate::rlc::{Generation, Mode, RlcConfig};
@@ -49,8 +49,8 @@ impl Form {
     }
 }
 
-/// LCIDs of data that LTE and NR have: TS 36.321 Table 6.2.1-1 has 10, of which SRBs take two, TS
-/// 38.321 Table 6.2.1-1 has 32, of which they take three.
+/// LCIDs of data in LTE and NR. TS 36.321 Table 6.2.1-1 has 10, of which SRBs take two. TS 38.321
+/// Table 6.2.1-1 has 32, of which they take three.
 const LCIDS: [std::ops::RangeInclusive<u8>; 2] = [3..=10, 4..=32];
 const FORMS: u8 = 5;
 

@@ -55,8 +55,8 @@ pub(super) fn write_nr<'a>(
     }
 }
 
-/// All subheaders in front: the control element of the uplink, SDUs, padding; then what they
-/// stand for (clause 6.1.2; short BSR: clause 6.1.3.1).
+/// Writes all subheaders in front: the control element of the uplink, SDUs, padding. Then their
+/// contents follow (clause 6.1.2; short BSR: clause 6.1.3.1).
 pub(super) fn write_lte<'a>(
     out: &mut Encoder,
     load: &Load<'_>,

@@ -27,9 +27,10 @@ use fadeout_core::{Direction, PacketBytes};
 /// PDUs of one bearer, one after the other in a block.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
-    /// How they look.
+    /// Format of the PDUs.
     pub format: &'a BearerFormat,
-    /// The packets that are still on the bearer; the others are not in the pool any more.
+    /// Ledger with the packets that are still on the bearer. The others are not in the pool any
+    /// more.
     pub ledger: &'a Ledger,
     /// The PDUs.
     pub pdus: &'a [Pdu],

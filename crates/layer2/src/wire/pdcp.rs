@@ -9,8 +9,8 @@ use fadeout_core::{Direction, PacketBytes};
 /// QoS flow identifier in SDAP headers.
 const QFI: u32 = 1;
 
-/// Writes the header: TS 38.323 clauses 6.2.2.2 and 6.2.2.3, TS 36.323 clauses 6.2.3 and 6.2.9
-/// (12 and 18 bits, the same in both), TS 37.324 clause 6.2.2.
+/// Writes the header: TS 38.323 clauses 6.2.2.2 and 6.2.2.3, TS 37.324 clause 6.2.2. For LTE: TS
+/// 36.323 clauses 6.2.3 and 6.2.9 (12 and 18 bits, the same in both).
 fn write_header(
     bytes: &mut Vec<u8>,
     pdcp: &PdcpConfig,

@@ -1,13 +1,14 @@
-//! A link between two parts of a simulation: queue and transmitter stand in the one, the far end of the delay
-//! line in the other. What has left the transmitter is handed over before it arrives.
+//! A link between two parts of a simulation. Queue and transmitter are in one part, the far end of
+//! the delay line in the other. Packets that have left the transmitter are handed over before they
+//! arrive.
 
 use super::Link;
 use crate::transit::Carried;
 use fadeout_core::{DropCause, Packet, PacketId, PacketPool, Probe, Time};
 
 impl Link {
-    /// When the transmitter next has to decide; [`Time::NEVER`] when it has nothing to decide. That is all that the near end
-    /// of a parted link is woken for.
+    /// Returns the time of the transmitter's next decision. [`Time::NEVER`] if there is none. The
+    /// near end of a parted link is woken only for this.
     #[inline]
     pub fn serve_at(&self) -> Time {
         self.serve_at
@@ -18,8 +19,9 @@ impl Link {
         self.transit.next_arrival_at()
     }
 
-    /// Hands over, in order, the packets that reach the far end by `until`, each with its arrival, and drops those that
-    /// are lost on the way. All of them have left the queue by `now`, as their delay is no less than what lies between.
+    /// Hands over, in order, the packets that reach the far end by `until`, each with its arrival.
+    /// Drops those that are lost on the way. All of them have left the queue by `now`, because
+    /// their delay is at least the distance from `now` to `until`.
     pub fn hand_over(
         &mut self,
         (now, until): (Time, Time),
@@ -40,7 +42,8 @@ impl Link {
         self.assert_conserved();
     }
 
-    /// At the far end: a packet is on its way, and arrives then. They come in the order of their arrivals.
+    /// Accepts a packet at the far end that is on its way and arrives at `arrives_at`. Packets come
+    /// in the order of their arrivals.
     pub fn take_over(&mut self, arrives_at: Time, packet: PacketId) {
         self.transit.push(Carried {
             leaves_queue_at: arrives_at,

@@ -1,4 +1,4 @@
-//! How a link comes by its transmitter: which rates, blocks and blockages go together.
+//! Choice of a link's transmitter: allowed combinations of rates, blocks and blockages.
 
 use crate::blockage::Blockages;
 use crate::blocks::Blocks;

@@ -1,14 +1,15 @@
-//! A link that another takes over from: it is closed, and what waits is taken out; or it is opened,
-//! and what another left behind goes first.
+//! A link that another takes over from. Closing takes its waiting packets out. On opening, the
+//! packets that another left behind go first.
 
 use super::Link;
 use crate::queue::Queued;
 use fadeout_core::{DropCause, PacketId, PacketPool, Probe, Time};
 
 impl Link {
-    /// Sends nothing more until [`open`](Self::open), and pushes to `out` what waits, in order, and
-    /// before it what was not yet sent whole. What has been sent arrives. A discipline may drop some
-    /// of what it gives out. Only a link that [yields](super::LinkConfig::yields) can be closed.
+    /// Stops sending until [`open`](Self::open), and pushes the waiting packets to `out`, in order.
+    /// A packet that was not yet sent completely goes before them. Packets already sent arrive. A
+    /// discipline may drop some of the packets. Only a link that
+    /// [yields](super::LinkConfig::yields) can be closed.
     pub fn close(
         &mut self,
         now: Time,
@@ -42,7 +43,7 @@ impl Link {
         self.assert_conserved();
     }
 
-    /// Begins nothing more until [`open`](Self::open), and keeps what waits.
+    /// Begins no packet until [`open`](Self::open), and keeps the waiting packets.
     pub fn pause(&mut self) {
         if let Some(managed) = &mut self.managed {
             managed.close(true);

@@ -1,13 +1,14 @@
-//! Loss of listed arrivals: the n-th packet to reach the link, whatever it is.
+//! Loss of listed arrivals: the n-th packet to reach the link, of any kind.
 //!
-//! With the list that a run of something else used, a run here loses the same packets as long as it
-//! sends the same ones, and a comparison does not depend on the luck of the draw.
+//! The list of another program's run makes a run here lose the same packets, as long as it sends
+//! the same ones. So a comparison does not depend on the luck of the draw.
 
 use crate::lines::{meaningful, shown};
 use crate::{LinkError, OrdinalsError};
 use std::sync::Arc;
 
-/// Ordinals of arrivals that are lost; 1 is the first packet that arrives. Cloning it shares the list.
+/// Ordinals of arrivals that are lost. The first packet that arrives has 1. A clone shares the
+/// list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arrivals {
     /// Above zero, in increasing order.
@@ -31,8 +32,8 @@ impl Arrivals {
         Ok(Arrivals { ordinals })
     }
 
-    /// Reads a list of ordinals: one a line, increasing; blank lines and lines that begin with `#` say
-    /// nothing.
+    /// Reads a list of increasing ordinals, one a line. Blank lines and lines that begin with `#`
+    /// are skipped.
     ///
     /// # Errors
     /// With the number of the first line that is wrong.

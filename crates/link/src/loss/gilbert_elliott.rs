@@ -1,6 +1,6 @@
 //! Bursty loss from a two-state Markov chain.
 //!
-//! E. N. Gilbert, "Capacity of a burst-noise channel", Bell System Technical Journal 39, 1960;
+//! E. N. Gilbert, "Capacity of a burst-noise channel", Bell System Technical Journal 39, 1960, and
 //! E. O. Elliott, "Estimates of error rates for codes on burst-noise channels", ibid. 42, 1963.
 
 use super::is_probability;
@@ -12,10 +12,10 @@ use fadeout_core::random::Stream;
 pub struct GilbertElliott {
     /// Probability per packet of going from good to bad (p in the papers).
     pub good_to_bad: f64,
-    /// Probability per packet of going from bad to good (r); its inverse is the mean stay in the
+    /// Probability per packet of going from bad to good (r). Its inverse is the mean stay in the
     /// bad state, in packets.
     pub bad_to_good: f64,
-    /// Probability that a packet in the good state is lost (1 - k); zero in Gilbert's model.
+    /// Probability that a packet in the good state is lost (1 - k). Zero in Gilbert's model.
     pub loss_good: f64,
     /// Probability that a packet in the bad state is lost (1 - h).
     pub loss_bad: f64,
@@ -96,8 +96,8 @@ mod tests {
         };
         let n = 2_000_000;
         let share = losses(parameters, n).iter().filter(|&&lost| lost).count() as f64 / n as f64;
-        // The chain's correlation inflates the variance of the mean by about
-        // (1 + c) / (1 - c) with c = 1 - p - r; five standard errors with that.
+        // The chain's correlation inflates the variance of the mean by about (1 + c) / (1 - c) with
+        // c = 1 - p - r. The bound is five standard errors with that.
         let (mean, c) = (parameters.loss_share(), 1.0 - 0.01 - 0.2);
         let error = (mean * (1.0 - mean) / n as f64 * (1.0 + c) / (1.0 - c)).sqrt();
         assert!((share - mean).abs() < 5.0 * error, "{share} beside {mean}");

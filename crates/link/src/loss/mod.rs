@@ -57,13 +57,13 @@ impl Loss {
         })
     }
 
-    /// Whether the next packet is lost.
+    /// Returns true if the next packet is lost.
     #[inline]
     pub(crate) fn is_lost(&mut self) -> bool {
         !matches!(self, Loss::None) && self.loses()
     }
 
-    /// Out of line, so that no loss costs a look.
+    /// Out of line, so that a link without loss costs no call.
     #[inline(never)]
     fn loses(&mut self) -> bool {
         match self {

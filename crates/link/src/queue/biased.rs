@@ -1,9 +1,10 @@
 //! The biased queue of TCP-Casablanca (Biaz and Vaidya, IEEE/ACM Transactions on Networking 13(3),
-//! 2005): when it overflows, an expendable packet is dropped before any other, so that a receiver
-//! who knows which were expendable can tell this queue's losses from a radio's.
+//! 2005). When it overflows, an expendable packet is dropped before any other. So a receiver that
+//! knows the expendable packets can separate this queue's losses from a radio's.
 //!
-//! The paper leaves open which one. Here it is the newest: what waits longest has cost most. With
-//! none in the queue the arrival is dropped, as under drop-tail.
+//! The paper leaves open which expendable packet is dropped. Here it is the newest, because the
+//! packet that waits longest has cost most. With none in the queue the arrival is dropped, as under
+//! drop-tail.
 
 use super::discipline::{Managed, Start};
 use super::fifo::Queued;

@@ -133,8 +133,8 @@ mod tests {
     use super::super::rig::{Rig, ms};
     use super::*;
 
-    /// Twenty packets that arrive at 0, and one a millisecond from 500 ms on. What leaves and
-    /// what is dropped in the first second after that.
+    /// Twenty packets arrive at 0, and one a millisecond from 500 ms on. Returns the packets that
+    /// leave and those left waiting in the first second after that.
     fn standing(rig: &mut Rig, ecn: Ecn) -> (u64, u64) {
         let mut codel = CoDel::new(CoDelConfig::default()).expect("the defaults are valid");
         for _ in 0..20 {
@@ -155,7 +155,7 @@ mod tests {
     fn a_standing_queue_is_dropped_down_to_the_target() {
         let mut rig = Rig::default();
         let (left, waiting) = standing(&mut rig, Ecn::NotEct);
-        // A packet a millisecond comes and goes, so the queue falls by what is dropped, and four
+        // A packet a millisecond comes and goes, so the queue falls by the dropped packets. Four
         // packets are a delay below 5 ms.
         assert_eq!((left, waiting, rig.dropped.len()), (1_000, 4, 16));
     }

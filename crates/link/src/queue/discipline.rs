@@ -52,23 +52,23 @@ pub(crate) trait Managed {
     /// Takes a packet that fits the limit, at its arrival. False when it is to be dropped.
     fn enqueue(&mut self, arrival: Queued, effects: &mut Effects<'_>) -> bool;
 
-    /// The next packet for the transmitter, which is free at `now`; `None` when nothing is left,
-    /// be it that the rest was dropped.
+    /// Removes and returns the next packet for the transmitter, which is free at `now`. `None` if no
+    /// packet is left, even because the rest was dropped.
     fn dequeue(&mut self, now: Time, effects: &mut Effects<'_>) -> Option<Queued>;
 
-    /// Packets that wait.
+    /// Returns the number of waiting packets.
     fn packets(&self) -> u64;
 
-    /// Bytes that wait.
+    /// Returns the number of waiting bytes.
     fn bytes(&self) -> u64;
 
-    /// Whether an arrival that does not fit is taken all the same, and what waits makes room.
+    /// Returns true if an arrival that does not fit is accepted and a waiting packet makes room.
     fn makes_room(&self) -> bool {
         false
     }
 
-    /// Drops some of what waits. False when nothing is left, or when it is the arrival that is
-    /// dropped under this discipline.
+    /// Drops some of the waiting packets. Returns false if none is left, or if this discipline drops
+    /// the arrival.
     fn make_room(&mut self, _dropped: &mut Vec<PacketId>) -> bool {
         false
     }
@@ -124,8 +124,8 @@ impl Effects<'_> {
 }
 
 impl Discipline {
-    /// The discipline of `config` in a queue with this limit; `None` for drop-tail, which keeps no
-    /// packets here.
+    /// Returns the discipline of `config` in a queue with this limit. `None` for drop-tail, which
+    /// keeps no packets here.
     pub(crate) fn new(
         config: QueueDiscipline,
         limit: Option<Limit>,

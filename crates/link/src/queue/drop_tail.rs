@@ -1,4 +1,4 @@
-//! Drop-tail: what does not fit is dropped.
+//! Drop-tail: packets that do not fit are dropped.
 
 use super::Limit;
 
@@ -16,7 +16,7 @@ impl DropTail {
             .is_none_or(|limit| limit.admits(packets, bytes, size))
     }
 
-    /// Whether as much as this is within the limit.
+    /// Returns true if this amount is within the limit.
     pub(crate) fn holds(self, packets: u64, bytes: u64) -> bool {
         match self.limit {
             None => true,

@@ -1,6 +1,6 @@
-//! Coupled queues for classic and scalable traffic: a proportional integral controller on the
-//! delay, squared for the classic queue and multiplied for the low-latency one, which also has a
-//! threshold of its own.
+//! Coupled queues for classic and scalable traffic, with a proportional integral controller on the
+//! delay. Its output is squared for the classic queue and multiplied for the low-latency one. The
+//! low-latency queue also has a threshold of its own.
 //!
 //! Standard: RFC 9332 §A.
 
@@ -137,7 +137,8 @@ impl Control {
         (config.coupling * self.base).min(1.0)
     }
 
-    /// Whether the low-latency queue's marking has nothing left to say, so that drops must.
+    /// Returns true if the low-latency queue's marking is saturated, so that packets must be
+    /// dropped.
     fn is_saturated(&self, config: &DualPi2Config) -> bool {
         config.coupling * self.base >= 1.0
     }
@@ -161,7 +162,7 @@ impl DualPi2 {
         })
     }
 
-    /// Whether the classic queue is next; `None` when both are empty.
+    /// Returns true if the classic queue is next. `None` if both are empty.
     fn is_classic_next(&mut self) -> Option<bool> {
         let (l4s, classic) = match (self.l4s.queue.front(), self.classic.queue.front()) {
             (Some(l4s), Some(classic)) => (l4s, classic),

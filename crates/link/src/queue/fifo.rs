@@ -47,7 +47,7 @@ impl Fifo {
         self.ring.front()
     }
 
-    /// How long the packet at the head has waited by `at`; zero when there is none.
+    /// Returns the time that the packet at the head has waited by `at`. Zero if there is none.
     pub(crate) fn age(&self, at: Time) -> Span {
         self.front()
             .map_or(Span::ZERO, |head| at.since(head.arrived_at))

@@ -112,7 +112,7 @@ struct Total {
     bytes: u64,
 }
 
-/// A queue with what it takes to pop it.
+/// Flow's queue with the totals that change when it is popped.
 struct FlowSource<'a> {
     flow: &'a mut Flow,
     bytes: &'a mut u64,
@@ -302,7 +302,7 @@ impl Managed for FqCoDel {
                 source.flow.deficit -= i64::from(packet.size);
                 return Some(packet);
             }
-            // A new queue that is empty goes round once more among the old ones: else it could
+            // A new queue that is empty goes round once more among the old ones. Otherwise it could
             // come back as new at once and starve them.
             debug_assert!(
                 self.flows[index as usize].packets == 0,

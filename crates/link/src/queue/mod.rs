@@ -1,8 +1,8 @@
-//! Queues before the transmitter: what waits, how much of it, and in which order it leaves.
+//! Queues before the transmitter: admission, waiting packets, and the order of departure.
 //!
-//! Drop-tail decides on arrival alone and needs no event of its own: the link computes the
-//! departure at once. Active queue management keeps its packets here and hands the next one to
-//! the transmitter each time that falls free; everything after the transmitter is the same.
+//! Drop-tail decides on arrival alone and needs no event of its own, because the link computes the
+//! departure at once. Active queue management keeps its packets here. It hands the next one to the
+//! transmitter each time that falls free. Everything after the transmitter is the same.
 //!
 //! A discipline is a file: its parameters, its registry entry, its state and its tests. The laws
 //! that other queues follow too, with parameters and entries, are in [`fadeout_core::aqm`].
@@ -40,10 +40,10 @@ pub struct QueueConfig {
     /// arrival that exceeds it is dropped (`queue-full`); FQ-CoDel drops from its longest queue
     /// instead.
     pub limit: Option<Limit>,
-    /// Whether the limit also counts packets in the delay line, as netem's does. A discipline's
-    /// own decisions never look there.
+    /// True if the limit also counts packets in the delay line, as netem's does. A discipline's own
+    /// decisions ignore them.
     pub counts_delay_line: bool,
-    /// Which packets it drops or marks, and the order in which they leave.
+    /// Discipline, which drops or marks packets and decides the order in which they leave.
     pub discipline: QueueDiscipline,
 }
 
@@ -57,7 +57,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Whether a packet of `size` bytes fits beside `packets` packets of `bytes` bytes.
+    /// Returns true if a packet of `size` bytes fits beside `packets` packets of `bytes` bytes.
     #[inline]
     pub(crate) fn admits(self, packets: u64, bytes: u64, size: u32) -> bool {
         match self {

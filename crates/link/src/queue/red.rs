@@ -1,6 +1,6 @@
-//! Random early detection (S. Floyd and V. Jacobson, "Random early detection gateways for
-//! congestion avoidance", IEEE/ACM Transactions on Networking 1(4), 1993): drops arrivals with a
-//! probability that grows with the average queue.
+//! Random early detection: drops arrivals with a probability that grows with the average queue. As
+//! in S. Floyd and V. Jacobson, "Random early detection gateways for congestion avoidance",
+//! IEEE/ACM Transactions on Networking 1(4), 1993.
 
 use super::discipline::{Managed, Start};
 use super::fifo::{Fifo, Queued};
@@ -16,7 +16,7 @@ use fadeout_core::{Bytes, Rate, Span, Time, math};
 /// An average below this is zero.
 const LEAST_AVERAGE: f64 = 1e-6;
 
-/// How often adaptive RED moves the maximum probability, and the bounds it keeps to
+/// Interval at which adaptive RED moves the maximum probability, and the bounds of that probability
 /// (Floyd, Gummadi, Shenker 2001, section 4).
 const ADAPT_EVERY: Span = Span::from_millis(500);
 const ADAPTED: (f64, f64) = (0.01, 0.5);
@@ -392,8 +392,8 @@ mod tests {
 
     #[test]
     fn gaps_between_drops_are_uniform_up_to_the_inverse_probability() {
-        // Figure 2 of the paper counts the arrival itself, so for p = 0.05 the gaps are uniform
-        // on 1..=19, not on the 1..=20 of its section 7.
+        // Figure 2 of the paper counts the arrival itself. So for p = 0.05 the gaps are uniform on
+        // 1..=19, not on the 1..=20 of its section 7.
         let gaps = gaps(10.0, 400_000);
         assert!(gaps.iter().skip(1).all(|gap| (1..=19).contains(gap)));
         let mean = gaps.iter().map(|gap| f64::from(*gap)).sum::<f64>() / gaps.len() as f64;

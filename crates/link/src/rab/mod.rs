@@ -1,5 +1,5 @@
-//! Radio access bearers of 2G and 3G (RABs): links between a base station and a phone whose rates,
-//! intervals, delays and errors follow from a technology by name.
+//! Radio access bearers of 2G and 3G (RABs). They are links between a base station and a phone,
+//! with rates, intervals, delays and errors that follow from a technology by name.
 //!
 //! A technology is a file: its registry entry, its parameters, its tables and their tests. It
 //! gives two [`LinkConfig`]s, downlink and uplink, and the radio states that they share.
@@ -49,11 +49,11 @@ pub struct RabConfig {
 }
 
 impl RabConfig {
-    /// The RAB of the technology called `name` in [`RABS`] or by an alias, with the
-    /// parameters given; `None` when there is none of that name.
+    /// Returns the RAB of the technology called `name` in [`RABS`] or by an alias, with the
+    /// parameters given. `None` if there is none of that name.
     ///
     /// # Errors
-    /// Where parameters exclude each other; the message says what was expected.
+    /// Returned when parameters exclude each other. The message says the expected values.
     pub fn new(name: &str, given: &Parameters) -> Option<Result<RabConfig, LinkError>> {
         let technology = Technology::new(name, given)?;
         Some(each!(technology, technology => technology.configured()))
@@ -62,11 +62,11 @@ impl RabConfig {
 
 /// Least default of a queue's limit.
 const LEAST_QUEUE: u64 = 30_000;
-/// A queue holds what its direction sends in this time unless a limit is given: twice the product
-/// of bandwidth and delay at a round trip of 150 ms, HSPA's with 70 ms of network.
+/// Time whose data a queue holds without a given limit. The value is twice the product of bandwidth
+/// and delay at a round trip of 150 ms, which HSPA has with 70 ms of network.
 const QUEUE_TIME: Span = Span::from_millis(300);
 
-/// The limit of the queue in front of a direction of this rate, where none is given.
+/// Returns the default limit of the queue in front of a direction of this rate.
 pub fn default_limit(rate: Rate) -> Limit {
     let bytes = rate.as_bytes_per_sec_f64() * QUEUE_TIME.as_secs_f64();
     Limit::Bytes(Bytes((bytes as u64).max(LEAST_QUEUE)))
@@ -178,7 +178,7 @@ mod tests {
         for entry in RABS {
             let plain = Parameters::with_every_default(entry);
             for (index, parameter) in entry.parameters.iter().enumerate() {
-                // What is off while another parameter is off is looked at while that is on.
+                // A parameter without effect while another one is off is tested with that one on.
                 let mut base = plain.clone();
                 for (name, value) in &mut base.0 {
                     match name.as_str() {

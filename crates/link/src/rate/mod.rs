@@ -1,7 +1,7 @@
-//! How fast a link sends, over time.
+//! Sending rate of a link over time.
 //!
-//! A rate process is piecewise constant and does not depend on the traffic. It is told apart
-//! from a [`Trace`], which is a list of instants at which a fixed number of bytes may leave.
+//! A rate process is piecewise constant and does not depend on the traffic. A [`Trace`] differs: it
+//! is a list of instants at which a fixed number of bytes may leave.
 
 mod on_off;
 mod pieces;
@@ -103,7 +103,7 @@ impl Process {
         }
     }
 
-    /// Passes over what repeats and ends by `at`.
+    /// Skips repetitions that end by `at`.
     pub(crate) fn skip_to(&mut self, at: Time) {
         if let Process::Steps(steps) = self {
             steps.skip_to(at);

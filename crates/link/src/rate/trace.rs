@@ -1,10 +1,10 @@
 //! Capacity recorded on a real link, in mahimahi's trace format.
 //!
-//! R. Netravali et al., "Mahimahi: accurate record-and-replay for HTTP", USENIX ATC 2015,
-//! section 4 (mm-link). Each line of the text is a time in milliseconds, never decreasing; a
-//! line is an opportunity to send [`OPPORTUNITY`] bytes at that time. At its end the trace starts
-//! over, so its last time is its period; a trace that is played [once](Trace::once) has no opportunity
-//! from then on.
+//! R. Netravali et al., "Mahimahi: accurate record-and-replay for HTTP", USENIX ATC 2015, section 4
+//! (mm-link). Each line of the text is a time in milliseconds, never decreasing. A line is an
+//! opportunity to send [`OPPORTUNITY`] bytes at that time. At its end the trace starts over, so its
+//! last time is its period. A trace that is played [once](Trace::once) has no opportunity after its
+//! end.
 
 use crate::TraceError;
 use fadeout_core::{Rate, Span, Time};
@@ -15,11 +15,11 @@ pub const OPPORTUNITY: u32 = 1500;
 
 const NANOS_PER_MS: u64 = 1_000_000;
 
-/// A list of delivery opportunities that repeats for ever, or is over at its end. Cloning it shares the
+/// List of delivery opportunities that repeats for ever, or is over at its end. A clone shares the
 /// list.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Trace {
-    /// In milliseconds; never empty, never decreasing, the last above zero.
+    /// Times in milliseconds. Never empty, never decreasing, and the last is above zero.
     times_ms: Arc<[u32]>,
     repeats: bool,
 }

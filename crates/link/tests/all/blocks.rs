@@ -1,5 +1,4 @@
-//! Transport blocks beside closed forms: what they carry, how they delay, and what a broken one
-//! holds up.
+//! Transport blocks compared with closed forms: capacity, delay, and the hold-up by a broken block.
 
 use crate::common::{Bench, ms, us};
 use fadeout_core::math;
@@ -52,8 +51,8 @@ fn a_packet_waits_for_the_next_interval_and_is_there_at_its_end() {
 
 #[test]
 fn a_packet_larger_than_a_block_ends_in_the_block_that_has_its_last_bit() {
-    // 12000 bits in blocks of 3565: three blocks and 1305 bits of the fourth, where the next
-    // packet's 320 bits have room and the third's 12000 begin.
+    // 12000 bits in blocks of 3565: three blocks and 1305 bits of the fourth. There the next
+    // packet's 320 bits have room, and the third's 12000 begin.
     let mut bench = Bench::new(link(3565, BlockConfig::default()));
     for size in [1500, 40, 1500] {
         bench.send(us(1), size);
@@ -102,7 +101,7 @@ fn each_harq_round_adds_one_round_trip_with_the_block_error_rate() {
 
 #[test]
 fn what_harq_leaves_broken_comes_after_the_delay_of_rlc() {
-    // One transmission each: RLC repeats what is broken or counted as right by mistake.
+    // One transmission each: RLC repeats a block that is broken or wrongly counted as intact.
     let blocks = BlockConfig {
         error: 0.02,
         transmissions: 1,
@@ -281,7 +280,7 @@ fn errors_have_streams_of_their_own() {
         bench.drain();
         bench.arrived
     };
-    // The same packets are late whatever the jitter draws.
+    // The same packets are late with any draw of the jitter.
     let (plain, jittered) = (times(0.1, 0), times(0.1, 900));
     for ((one, _), (other, _)) in plain.iter().zip(&jittered) {
         assert!(other.since(*one) <= Span::from_micros(900));

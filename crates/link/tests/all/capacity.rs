@@ -1,4 +1,4 @@
-//! What links carry in the long run, beside closed forms.
+//! Long-run capacity of links, compared with closed forms.
 
 use crate::common::{Bench, mbps};
 use fadeout_core::random::Stream;
@@ -26,7 +26,8 @@ fn an_overloaded_link_is_always_busy() {
         now += Span::from_secs_f64(random.exponential(0.0002));
     }
     bench.run_until(end);
-    // One packet per millisecond from the first on; five times that arrive, so it never idles.
+    // One packet per millisecond from the first on. Five times as many arrive, so the link never
+    // idles.
     assert_eq!(bench.arrived.len(), 20_000);
     assert!(bench.dropped(DropCause::QueueFull).len() > 70_000);
 }
@@ -82,8 +83,8 @@ fn the_mean_wait_is_that_of_an_m_d_1_queue() {
         bench.send(now, 1500);
     }
     // Pollaczek-Khinchine for constant service S: load S / (2 (1 - load)) = 2 ms. Waits are
-    // correlated over about 1 / (1 - load)^2 = 25 packets, which makes the standard error about
-    // 0.5 %; five of them are 2.5 %.
+    // correlated over about 1 / (1 - load)^2 = 25 packets, which makes the standard error about 0.5
+    // %. Five of them are 2.5 %.
     let mean = waited / f64::from(n);
     assert!((mean / 0.002 - 1.0).abs() < 0.025, "{mean}");
 }

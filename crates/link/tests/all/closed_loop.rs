@@ -1,8 +1,8 @@
-//! Disciplines with sources that respond: what delay, rate and fairness come out.
+//! Disciplines with sources that respond, and the resulting delay, rate and fairness.
 //!
-//! The sources know no more than the response that the RFCs assume: a classic one halves its
-//! window once a round trip on a loss or mark, a scalable one takes half a packet off for each
-//! mark, and both add a packet a round trip. Loss is noticed a round trip later.
+//! The sources have only the response that the RFCs assume. A classic source halves its window once
+//! a round trip on a loss or mark. A scalable one takes half a packet off for each mark. Both add a
+//! packet a round trip. Loss is noticed a round trip later.
 
 use crate::common::{Log, mbps};
 use fadeout_core::{
@@ -21,7 +21,7 @@ enum Kind {
     Classic(Ecn),
     /// Takes half a packet off for each mark.
     Scalable,
-    /// A small packet every round trip, whatever happens.
+    /// Sends a small packet every round trip without any response.
     Sparse,
 }
 
@@ -33,7 +33,7 @@ struct Source {
     in_flight: u32,
     is_slow_start: bool,
     deaf_until: Time,
-    /// Queueing delays in seconds of what arrived after the warm-up.
+    /// Queueing delays in seconds of the packets that arrived after the warm-up.
     delays: Vec<f64>,
 }
 
@@ -254,8 +254,8 @@ fn codel_keeps_the_delay_at_a_small_multiple_of_its_target() {
     let discipline = QueueDiscipline::CoDel(CoDelConfig::default());
     for kind in [RENO, RENO_ECN] {
         let outcome = four(discipline, kind);
-        // The minimum over an interval is what it holds at 5 ms; the mean of sawtooths whose
-        // minimum is there lies between one and two targets.
+        // CoDel holds the minimum over an interval at 5 ms. Sawtooths with that minimum have a mean
+        // between one and two targets.
         assert!(
             (5.0..10.0).contains(&mean_ms(&outcome)),
             "{}",
@@ -305,8 +305,8 @@ fn fq_codel_shares_equally_and_passes_a_sparse_flow_at_once() {
     let flows = [(RENO, 20), (RENO, 100), (Kind::Sparse, 20)];
     let outcome = run(TEN, discipline, &flows);
     outcome.describe("FQ-CoDel, 20 ms, 100 ms and sparse");
-    // It waits for no more than the packet on the air, 1.2 ms, and the sparse flow's turn may
-    // come after another new one's packet.
+    // A sparse packet waits only for the packet on the air, 1.2 ms. The sparse flow's turn may come
+    // after another new flow's packet.
     assert!(outcome.percentile_delay_ms(2, 0.99) < 2.4);
     assert!(outcome.mean_delay_ms(2) < 1.2);
 }

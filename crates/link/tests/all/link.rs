@@ -1,4 +1,4 @@
-//! What a link does to packets, case by case.
+//! Behaviour of a link on packets, case by case.
 
 use crate::common::{Bench, mbps, ms, us};
 use fadeout_core::{Bytes, DropCause, Rate, Span, Time};
@@ -324,7 +324,7 @@ fn small_packets_share_an_opportunity_of_a_trace() {
         bench.arrived,
         [(ms(2), 0), (ms(2), 1), (ms(5), 2), (ms(9), 3)]
     );
-    // What 9 ms had left is wasted on a packet that comes at that instant.
+    // The rest of the opportunity at 9 ms is wasted on a packet that comes at that instant.
     bench.send(ms(9), 1500);
     bench.drain();
     assert_eq!(bench.arrived.last(), Some(&(ms(10), 4)));

@@ -1,4 +1,5 @@
-//! All integration tests of this crate, in one binary: what they share is compiled and linked once.
+//! Integration tests of this crate, all in one binary, so that common parts are compiled and linked
+//! once.
 
 mod blocks;
 mod capacity;

@@ -1,5 +1,6 @@
-//! Every discipline on random links. One that never finds a reason to act gives each packet the
-//! departure that drop-tail computes on arrival; one that acts loses no packet out of sight.
+//! Every discipline on random links. A discipline that never finds a reason to act gives each
+//! packet the departure that drop-tail computes on arrival. A discipline that acts loses no packet
+//! unreported.
 
 use crate::common::Bench;
 use fadeout_core::registry::Parameters;
@@ -171,7 +172,7 @@ fn run(config: &LinkConfig, arrivals: &[(u64, u32)], is_wake_first: bool) -> [Ve
     let mut seen = Vec::new();
     for (number, &(gap, size)) in arrivals.iter().enumerate() {
         now += Span::from_nanos(gap);
-        // What is due at the instant of an arrival may come before it or after.
+        // An event due at the instant of an arrival may come before it or after.
         let just_before = now.saturating_sub(Span::from_nanos(1));
         bench.run_until(if is_wake_first { now } else { just_before });
         let segment = Segment {
@@ -237,7 +238,8 @@ proptest! {
         for discipline in idle_disciplines() {
             let mut config = config.clone();
             config.queue.discipline = discipline;
-            // FQ-CoDel drops what waits instead of the arrival, so it has no limit to compare.
+            // FQ-CoDel drops a waiting packet instead of the arrival, so its limit cannot be
+            // compared.
             if matches!(discipline, QueueDiscipline::FqCoDel(_)) && config.queue.limit.is_some() {
                 continue;
             }

@@ -1,6 +1,6 @@
 //! Random links and arrivals against a slow model that knows the whole busy period.
 //!
-//! The model integrates the rate from the beginning of the busy period in exact integers, finds
+//! The model integrates the rate from the beginning of the busy period in exact integers. It finds
 //! the first nanosecond by which the work of all packets up to this one is done, and keeps plain
 //! lists for the queue. It shares no code with the link.
 
@@ -80,7 +80,7 @@ fn case() -> impl Strategy<Value = Case> {
         )
 }
 
-/// What holds at nanosecond `t` of steps that repeat, and until when.
+/// Returns the value at nanosecond `t` of steps that repeat, and its end.
 fn step_at(steps: &[(u64, u64)], t: u64) -> (u64, u64) {
     let period: u64 = steps.iter().map(|step| step.0).sum();
     let mut left = t % period;
@@ -94,7 +94,7 @@ fn step_at(steps: &[(u64, u64)], t: u64) -> (u64, u64) {
 }
 
 impl Case {
-    /// Without what packets that keep the rate of their arrival cannot meet.
+    /// Removes settings that packets that keep the rate of their arrival cannot meet.
     fn allowed(mut self) -> Case {
         if self.changes == Changes::ForArrivals {
             for step in &mut self.steps {
@@ -239,7 +239,7 @@ impl Busy {
         if case.changes == Changes::ForArrivals {
             let (rate, delay) = (step_at(&case.steps, now).0, step_at(&case.delays, now).0);
             if case.keeps_order {
-                // What is before it reaches the far end then, and it follows no earlier.
+                // Earlier packets reach the far end then, and this one follows no earlier.
                 self.free_at = (self.free_at + self.before.1).saturating_sub(delay);
             }
             if self.free_at <= now

@@ -1,4 +1,4 @@
-//! What a link does that another takes over from, case by case.
+//! Behaviour of a link that another takes over from, case by case.
 
 use crate::common::{Bench, mbps, ms, us};
 use fadeout_core::{Bytes, DropCause, FlowId, Packet, PacketId, Protocol, Segment, Time};
@@ -13,7 +13,7 @@ fn twelve() -> LinkConfig {
     }
 }
 
-/// Closes the link; what waited, in order.
+/// Closes the link. Returns the waiting packets in order.
 fn close(bench: &mut Bench, now: Time) -> Vec<PacketId> {
     let mut out = Vec::new();
     bench

@@ -1,4 +1,4 @@
-//! What Linux does where the standards leave it open, or beyond them, segment by segment.
+//! Behaviour of Linux that the standards leave open or do not have, segment by segment.
 
 use crate::common::script::{FULL, Script, linux, profile};
 use fadeout_core::{Bytes, Flags, SackBlock, Segment, Span};
@@ -81,7 +81,7 @@ fn an_overtaken_acknowledgment_is_answered_only_when_it_would_change_something()
     };
     s.arrive(same);
     s.sends_nothing();
-    // One that acknowledges more, with an old timestamp, is answered every half a second.
+    // A segment that acknowledges more, with an old timestamp, is answered every half a second.
     let more = Segment {
         ack: 1 + 2 * FULL,
         ..same
@@ -156,8 +156,8 @@ fn a_piece_is_pushed_when_half_the_largest_window_went_without() {
         .filter(|left| left.segment.flags.has(Flags::PSH))
         .map(|left| (left.segment.seq - 1) / FULL + 1)
         .collect();
-    // Half of the window holds 60 segments, and the first leaves before the 61st is written; the last
-    // ends the data.
+    // Half of the window holds 60 segments, and the first leaves before the 61st is written. The
+    // last segment ends the data.
     assert_eq!(pushed, [61, 70]);
 }
 
@@ -198,7 +198,7 @@ fn a_small_burst_waits_for_an_acknowledgment_that_is_due_within_a_millisecond() 
     s.sends(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     s.wait(95);
     s.ack(1);
-    s.sends(&[11]); // what left last is long ago
+    s.sends(&[11]); // the last departure is long ago
     s.ack(2);
     s.sends_nothing(); // the ACK of segment 3 is due now
     s.ack(3);
@@ -206,7 +206,7 @@ fn a_small_burst_waits_for_an_acknowledgment_that_is_due_within_a_millisecond() 
     s.ack(5);
     s.sends(&[14, 15]);
     s.ack(6);
-    s.sends(&[16]); // that of segment 7 only in 5 ms
+    s.sends(&[16]); // the ACK of segment 7 only in 5 ms
 }
 
 #[test]
@@ -381,8 +381,8 @@ fn an_impatient_newreno_times_out_where_a_slow_but_steady_one_goes_on() {
 
 #[test]
 fn an_endless_source_writes_what_the_memory_of_two_windows_holds() {
-    // As in the recorded runs: 32 segments at first, in pieces of half the peer's window, then nothing
-    // until a third of the memory is free.
+    // As in the recorded runs: 32 segments at first, in sk_buffs of half the peer's window. Then
+    // nothing until a third of the memory is free.
     let send_buffer = Some(SendBufferConfig {
         initial: 16_384,
         maximum: u64::MAX,

@@ -1,5 +1,5 @@
-//! The ACKs of a receiver at the start of a transfer beside those that a real Linux 6.12 sent, in
-//! `recorded/`: each at the same time, with the same number and the same window.
+//! The ACKs of a receiver at the start of a transfer, compared with those of a real Linux 6.12 in
+//! `recorded/`. Each must have the same time, number and window.
 
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Parameters, Value};
@@ -43,7 +43,7 @@ fn recorded(name: &str) -> Vec<Ack> {
 
 #[derive(Clone, Copy)]
 enum Event {
-    /// Of a packet, by its number, at an end.
+    /// Arrival of a packet, given by its number, at an end.
     Arrival(u8, u32),
     Wake(u8, u32),
 }
@@ -140,6 +140,6 @@ fn a_receiver_acknowledges_a_cubic_start_as_the_kernel() {
 
 #[test]
 fn a_receiver_acknowledges_a_bbr_start_as_the_kernel() {
-    // The pacing rate differs by what BBR's integers lose: 25 us in the fourth round trip.
+    // The pacing rate differs by the rounding of BBR's integers: 25 us in the fourth round trip.
     compare("bbr", 25);
 }

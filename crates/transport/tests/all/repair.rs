@@ -1,5 +1,5 @@
-//! What ACKs do to the scoreboard, the window and the timers, number by number: tail loss
-//! probes, duplicate ACKs where there is no SACK, SACK and DSACK, marks.
+//! Effects of ACKs on the scoreboard, the window and the timers, number by number: tail loss
+//! probes, duplicate ACKs without SACK, SACK and DSACK, marks.
 
 use crate::common::script::{Script, linux, profile};
 use fadeout_core::{Flags, Rate, SackBlock, Segment, Span};
@@ -14,7 +14,7 @@ fn exact() -> TcpConfig {
     }
 }
 
-// --- tail loss probes (RFC 8985 section 7) --------------------------------------------------------
+// --- tail loss probes (RFC 8985 section 7)
 
 /// Four segments were sent, three arrived, and the probe sent the last one again. Not acknowledged.
 fn probed() -> Script {
@@ -30,7 +30,7 @@ fn probed() -> Script {
     s
 }
 
-/// Whether the window was reduced once two more segments have gone through.
+/// Returns true if the window was reduced once two more segments have gone through.
 fn is_reduced(mut s: Script) -> bool {
     let before = s.row().cwnd_segments;
     s.write(2);
@@ -99,12 +99,12 @@ fn the_probe_of_a_single_segment_is_no_later_than_the_retransmission_timeout() {
     s.write(1);
     s.sends(&[1]);
     s.wait(500);
-    // Two round trips and the smallest timeout would be 400 ms; the timeout is 300 ms.
+    // Two round trips and the smallest timeout would be 400 ms. The timeout is 300 ms.
     let left = s.left();
     assert_eq!(left[0].at_ms, 100 + 300);
 }
 
-// --- duplicate ACKs without SACK (RFC 5681 section 3.2, RFC 6582) -----------------------------------
+// --- duplicate ACKs without SACK (RFC 5681 section 3.2, RFC 6582)
 
 /// Ten segments are outstanding and more waits.
 fn without_sack(name: &str) -> Script {
@@ -211,7 +211,7 @@ fn a_timeout_without_sack_ends_when_all_is_acknowledged() {
     assert_eq!(s.row().state, "open");
 }
 
-// --- what an ACK tells (RFC 2018, RFC 2883, RFC 8985 section 6) -------------------------------------
+// --- information in an ACK (RFC 2018, RFC 2883, RFC 8985 section 6)
 
 /// Ten of twenty segments are outstanding for a round trip.
 fn outstanding() -> Script {
@@ -326,7 +326,7 @@ fn a_segment_is_sacked_when_blocks_cover_all_of_it() {
         [2, 3]
     );
     assert_eq!(sacked(&[&[(5001, 7001)], &[(5001, 7001)]]), [2, 2]);
-    // What was never sent, and what is no block.
+    // Blocks of unsent data, and invalid blocks.
     assert_eq!(
         sacked(&[&[(8001, 12_001)], &[(3001, 3001)], &[(4001, 3001)]]),
         [0, 0, 0]
@@ -357,7 +357,7 @@ fn a_duplicate_of_a_retransmission_counts_as_a_delivery() {
     assert_eq!((info.delivered, info.dsack_dups), (before + 2, 1));
 }
 
-// --- reductions for a mark (RFC 3168 section 6.1.2) -------------------------------------------------
+// --- reductions for a mark (RFC 3168 section 6.1.2)
 
 #[test]
 fn a_reduction_for_a_mark_ends_above_what_was_outstanding() {

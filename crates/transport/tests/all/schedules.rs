@@ -1,8 +1,8 @@
 //! Random schedules of losses, reorderings, duplications, blockages and delays, for every profile
-//! and congestion control: the byte stream arrives once, whole and in order, the connection ends,
-//! and what the endpoints say of themselves agrees with an independent model.
+//! and congestion control. The byte stream arrives once, whole and in order, and the connection
+//! ends. The endpoints' own state agrees with an independent model.
 //!
-//! One that fails prints the line that runs it again, with every segment.
+//! A schedule that fails prints the line that repeats it, with every segment.
 
 use crate::common::pair::{EndConfig, Pair, stream};
 use fadeout_core::registry::Parameters;
@@ -14,8 +14,8 @@ use fadeout_transport::tcp::{
     TcpConfig,
 };
 
-/// The longest that a schedule can take: mischief ends after 16 s and pauses after 20 s, a timer
-/// may then have backed off to a minute or two, and little data goes at one segment a round trip.
+/// Latest end of a schedule. Mischief ends after 16 s and pauses after 20 s. A timer may then have
+/// backed off to a minute or two, and little data goes at one segment a round trip.
 const LATEST: Time = Time::from_nanos(3_600_000_000_000);
 
 /// The whole of a schedule: everything else follows from it.
@@ -62,7 +62,7 @@ impl Schedule {
         }
     }
 
-    /// What a link tells of blockages, true or not.
+    /// Sends a link's notices of blockages, true or not.
     fn notices(self, pair: &mut Pair, end: usize) {
         let mut draw = stream(self.seed, "notices", end);
         let mut at = Time::ZERO;
@@ -85,7 +85,7 @@ impl Schedule {
         }
     }
 
-    /// What the applications do: writes, pauses of reading, and when they close.
+    /// Schedules the applications' writes, pauses of reading, and closes.
     fn script(self, pair: &mut Pair) {
         for end in 0..2 {
             self.notices(pair, end);

@@ -140,8 +140,8 @@ fn dcr_waits_a_round_trip_before_it_reduces() {
 
 #[test]
 fn tcp_feedback_sleeps_through_an_outage_with_the_state_it_had() {
-    // Reference vector TF-1, but for what is left of the timer: it starts anew, since the head is
-    // sent again.
+    // Reference vector TF-1, except for the rest of the timer. The timer starts anew, because the
+    // head is retransmitted.
     let mut sender = Sender::new(&[("outage-response", choice("feedback"))]);
     sender.now += Span::from_millis(50);
     sender.ack(5, None);

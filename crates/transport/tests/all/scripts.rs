@@ -1,5 +1,5 @@
-//! What one endpoint does, segment by segment: losses and how they are found, timers, undoing,
-//! the receiver's window and acknowledgments, handshake and close.
+//! Behaviour of one endpoint, segment by segment: losses and their detection, timers, undoing, the
+//! receiver's window and acknowledgments, handshake and close.
 
 mod opening;
 mod streams;
@@ -18,7 +18,7 @@ fn exact() -> TcpConfig {
     }
 }
 
-/// `linux` with what the text of a test does not mean switched off.
+/// Returns `linux` without the features that the test's text does not mean.
 fn without_probes() -> TcpConfig {
     TcpConfig {
         tail_loss_probe: false,
@@ -109,7 +109,7 @@ fn a_lost_retransmission_is_found_by_a_later_delivery() {
         "new data leaves"
     );
     s.wait(110);
-    // What left after the retransmission is delivered, the retransmission is not.
+    // Segments sent after the retransmission are delivered, the retransmission is not.
     s.sack(0, &[(2, 11)]);
     assert!(s.left().iter().any(|left| left.segment.seq == 1));
     assert!(s.log.timeouts.is_empty());
@@ -268,7 +268,8 @@ fn new_data_acknowledged_after_a_timeout_proves_it_spurious_without_timestamps()
     s.sends(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     s.wait(310);
     s.sends(&[1]);
-    // RFC 5682: the first ACK lets new data go, the second covers what was never sent again.
+    // RFC 5682: the first ACK lets new data go, the second covers data that was never
+    // retransmitted.
     s.ack(1);
     s.sends(&[11, 12]);
     s.ack(2);

@@ -10,26 +10,26 @@ use fadeout_core::{EndpointId, Flags, FlowId, Packet, Protocol, Span, Time};
 /// Standard: RFC 5795 §5.
 const SMALL_CIDS: u16 = 15;
 
-/// What an end knows of a flow after a packet.
+/// Knowledge of a flow that an end has after a packet.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(super) struct Reference {
     pub header: Header,
     pub structure: Structure,
     pub known: Known,
-    /// Headers say each time what ECN's bits are.
+    /// True if each header has ECN's bits.
     pub uses_ecn: bool,
 }
 
-/// A compressed header on its way.
+/// Compressed header in flight.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Sent {
     form: Form,
     cid: u16,
     /// Which of the contexts that had this CID.
     incarnation: u32,
-    /// What whoever understands it knows then.
+    /// Knowledge of a decompressor that understands the header.
     new: Reference,
-    /// CID included.
+    /// Bytes of the header with its CID.
     pub bytes: u16,
 }
 
@@ -54,12 +54,12 @@ type Stream = (FlowId, EndpointId, Protocol);
 struct Context {
     stream: Stream,
     incarnation: u32,
-    /// What the decompressor may have had last: the latest packets.
+    /// Possible latest knowledge of the decompressor: that of the latest packets.
     references: Vec<Reference>,
-    /// Position of the oldest one.
+    /// Position of the oldest reference.
     oldest: usize,
     refreshed_at: Time,
-    /// Number of the last packet among all.
+    /// Number of the last packet among all packets.
     used: u64,
     /// Shift of the sender's windows, as its SYN said.
     shift: u8,
@@ -68,7 +68,7 @@ struct Context {
 /// The compressing end.
 #[derive(Clone, Debug)]
 pub(super) struct Compressor {
-    /// By CID.
+    /// Contexts by CID.
     contexts: Vec<Context>,
     most: usize,
     repetitions: usize,
@@ -97,7 +97,8 @@ impl Compressor {
         }
     }
 
-    /// The CID of a stream, which takes that of the one that was silent for the longest time if there is none left.
+    /// Returns the CID of a stream. If none is left, the stream takes that of the one silent for
+    /// the longest time.
     ///
     /// Standard: RFC 5795 §5.
     fn context(&mut self, stream: Stream) -> usize {
@@ -149,7 +150,7 @@ impl Compressor {
         let is_old =
             !self.refresh.is_zero() && now >= context.refreshed_at.saturating_add(self.refresh);
         let is_tcp = packet.protocol == Protocol::Tcp;
-        // A context that is sent anew has what is in the packet, and no more.
+        // A context that is sent anew has only the contents of the packet.
         let known = match is_sure && !is_old {
             true => Known::common(references.iter().map(|it| &it.known)),
             false => Known::default(),
@@ -195,7 +196,7 @@ impl Compressor {
 /// The decompressing end.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Decompressor {
-    /// By CID: which of the contexts that had it, and what is known since the last packet.
+    /// For each CID, the context that last had it, and the knowledge since the last packet.
     contexts: Vec<Option<(u32, Reference)>>,
 }
 
@@ -204,7 +205,8 @@ impl Decompressor {
         self.contexts.clear();
     }
 
-    /// Whether the header is found. If not, the CRC says so, and the context stays as it is.
+    /// Returns true if the header is recovered. Otherwise the CRC shows the failure, and the
+    /// context stays unchanged.
     pub(super) fn decompress(&mut self, sent: &Sent) -> bool {
         let cid = usize::from(sent.cid);
         if self.contexts.len() <= cid {

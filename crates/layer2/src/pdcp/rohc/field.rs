@@ -1,4 +1,4 @@
-//! What a header has, and what the low bits of a field say of it.
+//! Fields of a header, and recovery of a field from its low bits.
 
 use fadeout_core::{Ecn, Flags, Packet, Protocol, Segment};
 
@@ -15,7 +15,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Of a packet of a sender that scales its windows by `shift`.
+    /// Returns the header of a packet whose sender scales its windows by `shift`.
     pub(super) fn of(packet: &Packet, shift: u8) -> Header {
         let segment = packet.segment;
         let shift = match segment.flags.has(Flags::SYN) {
@@ -44,7 +44,7 @@ impl Header {
         }
     }
 
-    /// Whether a bit of ECN is set in one of the headers.
+    /// Returns true if a bit of ECN is set in one of the headers.
     pub(super) fn has_ecn(&self) -> bool {
         const BITS: u16 = Flags::ECE.0 | Flags::CWR.0 | Flags::AE.0;
         self.ecn != Ecn::NotEct || self.segment.flags.0 & BITS != 0
@@ -56,8 +56,8 @@ impl Header {
     }
 }
 
-/// Whether the `bits` least significant bits of a value give it back where `reference` is known: whether it is no
-/// more than `below` under it, and less than `2^bits - below` above.
+/// Returns true if the `bits` least significant bits of a value identify it with a known
+/// `reference`. The value must be at most `below` under it, and less than `2^bits - below` above.
 ///
 /// Standard: RFC 6846 §8.2.
 #[inline]

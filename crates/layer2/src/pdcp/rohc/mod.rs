@@ -6,10 +6,10 @@
 //! packet ◄─ Decompressor: does the header mean the same with what it knows? ◄──────────┘
 //! ```
 //!
-//! Nothing is written as bytes. A header that is sent is its format, how many bits of which field it has, and the
-//! header that it stands for; the decompressor finds the same fields from its own context, or does not, and
-//! then the CRC tells it. The flow of feedback is not modelled: the compressor relies on repetition (the
-//! optimistic approach) and refreshes its contexts now and then.
+//! No header is written as bytes. A sent header consists of its format, the number of bits of each
+//! field, and the original header. The decompressor recovers the same fields from its own context,
+//! or fails and notices it by the CRC. The flow of feedback is not modelled. The compressor relies
+//! on repetition (the optimistic approach) and refreshes its contexts now and then.
 //!
 //! Standard: TS 38.323 §5.7; TS 36.323 §5.5; RFC 5795 §5.
 
@@ -31,32 +31,33 @@ use fadeout_core::{Packet, Ring, Span, Time};
 pub struct RohcConfig {
     /// maxCID: contexts beside the first. Up to 15 the CIDs are small ones.
     pub max_cid: u16,
-    /// How often the compressor sends what is new before it relies on it, 1 to 16.
+    /// Number of times that the compressor sends new values before it relies on them, 1 to 16.
     pub repetitions: u8,
-    /// After how long a context is sent anew; zero is never.
+    /// Time after which a context is sent anew. Zero for never.
     pub refresh: Span,
-    /// drb-ContinueROHC: contexts outlast a handover within a base station.
+    /// True if contexts outlast a handover within a base station (drb-ContinueROHC).
     pub continues: bool,
 }
 
-/// What header compression did in one direction of a bearer.
+/// Counters of header compression in one direction of a bearer.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct RohcCounts {
-    /// Headers compressed, those that were compressed anew for another cell included.
+    /// Headers compressed, including those compressed again for another cell.
     pub packets: u64,
-    /// Those of them that were sent as IR.
+    /// Headers that were sent as IR.
     pub initialisations: u64,
-    /// Bytes of them before.
+    /// Bytes of the headers before compression.
     pub header_bytes: u64,
-    /// Bytes of them as they were sent.
+    /// Bytes of the headers as sent.
     pub compressed_bytes: u64,
-    /// Packets whose header the decompressor could not find.
+    /// Packets whose header the decompressor could not recover.
     pub failures: u64,
     /// Times that all contexts were reset.
     pub resets: u64,
 }
 
-/// Compressor and decompressor of one direction of a bearer, and what is under way between them, by serial number.
+/// Compressor and decompressor of one direction of a bearer, and the headers in flight between
+/// them, by serial number.
 #[derive(Clone, Debug)]
 pub struct Rohc {
     compressor: Compressor,
@@ -68,12 +69,12 @@ pub struct Rohc {
 #[derive(Clone, Copy, Default, Debug)]
 struct UnderWay {
     sent: Sent,
-    /// Its header has been found, whatever becomes of the packet.
+    /// True if the header has been recovered, independent of the packet.
     is_whole: bool,
 }
 
 impl Rohc {
-    /// Without a context.
+    /// Returns a pair without a context.
     pub fn new(config: &RohcConfig) -> Rohc {
         Rohc {
             compressor: Compressor::new(config),
@@ -83,13 +84,13 @@ impl Rohc {
         }
     }
 
-    /// What it did so far.
+    /// Returns the counters.
     pub fn counts(&self) -> &RohcCounts {
         &self.counts
     }
 
-    /// The packet with the next serial number is compressed; `first` is that of the oldest one under way. Bytes of
-    /// the packet with its compressed header.
+    /// Compresses the packet with the next serial number. `first` is that of the oldest packet in
+    /// flight. Returns the bytes of the packet with its compressed header.
     pub fn compress(&mut self, now: Time, packet: &Packet, first: u32) -> u32 {
         while self.under_way.first() < u64::from(first) && self.under_way.pop().is_some() {}
         let (sent, size) = self.encode(now, packet);
@@ -100,8 +101,8 @@ impl Rohc {
         size
     }
 
-    /// A packet is compressed once more, to be sent again after contexts were reset or went on. Bytes of the packet
-    /// with its compressed header.
+    /// Compresses a packet again, to be sent after contexts were reset or went on. Returns the
+    /// bytes of the packet with its compressed header.
     pub fn compress_again(&mut self, now: Time, serial: u32, packet: &Packet) -> u32 {
         let serial = u64::from(serial);
         if !self.under_way.contains(serial) {
@@ -123,7 +124,7 @@ impl Rohc {
         (sent, packet.segment.len + bytes)
     }
 
-    /// A packet has arrived. Whether its header was found.
+    /// Processes a packet that has arrived. Returns true if its header was recovered.
     pub fn decompress(&mut self, serial: u32) -> bool {
         let serial = u64::from(serial);
         if !self.under_way.contains(serial) {

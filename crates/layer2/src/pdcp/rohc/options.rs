@@ -1,12 +1,12 @@
-//! TCP's options in a compressed header: a list of what there is, items with their content, and what changes from
-//! packet to packet in the irregular chain.
+//! TCP's options in a compressed header: a list of the present options, items with their content,
+//! and the irregular chain with changing values.
 //!
 //! Standard: RFC 6846 §6.3, §8.2.
 
 use super::field::{Header, lsb};
 use fadeout_core::{Flags, MptcpOption, SackBlock, Segment};
 
-/// Which options a header has, and of which length where that may differ. No-operations follow from it.
+/// Options of a header, and their lengths where these vary. No-operations follow from them.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Structure {
     has_timestamps: bool,
@@ -62,9 +62,9 @@ impl Items {
     const SCALE: Items = Items(8);
     const ACCURATE: Items = Items(16);
     const MPTCP: Items = Items(32);
-    /// Those that only a list says anew.
+    /// Options that only a list transmits anew.
     const FIXED: Items = Items(4 | 8);
-    /// Those that the irregular chain says anew, timestamps aside.
+    /// Options that the irregular chain transmits anew, except timestamps.
     const CHANGING: Items = Items(2 | 16 | 32);
 
     fn has(self, other: Items) -> bool {
@@ -76,11 +76,11 @@ impl Items {
     pub(super) fn is_empty(self) -> bool {
         self.0 == 0
     }
-    /// Those that are in both.
+    /// Returns the options that are in both sets.
     fn and(self, other: Items) -> Items {
         Items(self.0 & other.0)
     }
-    /// Those that are not in the other.
+    /// Returns the options that are not in the other set.
     fn without(self, other: Items) -> Items {
         Items(self.0 & !other.0)
     }
@@ -89,9 +89,9 @@ impl Items {
 /// The contents of options that a decompressor knows: the latest of each.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(super) struct Known {
-    /// Those that it had in a list.
+    /// Options that the decompressor had in a list.
     items: Items,
-    /// Those of them whose latest content it has.
+    /// Options of `items` with certainly known content.
     is_sure: Items,
     /// Lengths of options that are known by their content alone.
     accurate: u8,
@@ -101,7 +101,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// What is known after a header that stands for this one.
+    /// Returns the knowledge after a header that stands for this one.
     pub(super) fn after(&self, header: &Header, structure: &Structure) -> Known {
         let mut known = *self;
         let (now, segment) = (structure.kinds(), &header.segment);
@@ -129,7 +129,7 @@ impl Known {
         known
     }
 
-    /// What a decompressor knows for certain that knows one of these.
+    /// Returns the knowledge common to all of these, which the decompressor certainly has.
     pub(super) fn common<'a>(mut all: impl Iterator<Item = &'a Known>) -> Known {
         let mut common = all.next().copied().unwrap_or_default();
         for known in all {
@@ -150,7 +150,8 @@ impl Known {
         common
     }
 
-    /// The options of a header that a list has to carry in full: those that are new, or that do not change elsewhere.
+    /// Returns the options of a header that a list has to carry in full: new ones, and those that
+    /// do not change elsewhere.
     fn lacks(&self, segment: &Segment, structure: &Structure) -> Items {
         let there = structure.kinds();
         let mut lacks = there.without(self.items);
@@ -160,34 +161,35 @@ impl Known {
         lacks
     }
 
-    /// The options of a segment whose content is not known to be what it was.
+    /// Returns the options of a segment with possibly changed content.
     fn changed(&self, segment: &Segment) -> Items {
         let mut changed = changed(&self.content, segment);
         changed.add(Items::CHANGING.without(self.is_sure));
         changed
     }
 
-    /// Whether so many bytes give back the timestamps of a segment.
+    /// Returns true if `bytes` bytes identify the timestamps of a segment.
     fn gives_stamp(&self, of: fn(&Segment) -> u32, segment: &Segment, bytes: u8) -> bool {
         self.is_sure.has(Items::TIMESTAMPS) && stamp(of(&self.content), of(segment), bytes)
     }
 }
 
-/// How the options of a header are sent.
+/// Encoding of the options of a header.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Content {
-    /// The list is in the header.
+    /// True if the list is in the header.
     pub has_list: bool,
-    /// Items in it.
+    /// Items in the list.
     items: Items,
     /// Bytes of the timestamps' value and echo in the irregular chain.
     timestamps: [u8; 2],
-    /// These are what they were, in the irregular chain.
+    /// Options that are unchanged in the irregular chain.
     is_same: Items,
 }
 
 impl Content {
-    /// The shortest that gives the options of a header back wherever what one of `known` says is known.
+    /// Returns the shortest encoding from which every decompressor of `known` recovers the options
+    /// of a header.
     pub(super) fn choose<'a>(
         header: &Header,
         structure: &Structure,
@@ -220,7 +222,7 @@ impl Content {
         content
     }
 
-    /// Whether it gives the options of a header back where this is known.
+    /// Returns true if a decompressor with this knowledge recovers the options of a header.
     pub(super) fn means(
         &self,
         header: &Header,
@@ -263,7 +265,8 @@ impl Content {
             true => u32::from(self.timestamps[0] + self.timestamps[1]),
             false => 0,
         };
-        // Type and length of the others stay in the list; a discriminator comes before their content.
+        // Type and length of the other options stay in the list. A discriminator comes before their
+        // content.
         stamps
             + full(Items::SACK, sack_bytes(header))
             + full(Items::ACCURATE, u32::from(structure.accurate).max(1) - 1)
@@ -311,7 +314,7 @@ fn list_bytes(header: &Header, structure: &Structure, items: Items) -> u32 {
         + item(Items::MPTCP, u32::from(structure.mptcp))
 }
 
-/// The options whose content is another one, of those that change from packet to packet.
+/// Returns the changing options whose content differs.
 fn changed(known: &Segment, segment: &Segment) -> Items {
     let sack = choose(known.sack != segment.sack, Items::SACK);
     let accurate = choose(known.accurate != segment.accurate, Items::ACCURATE);
@@ -333,8 +336,8 @@ fn choose(is_so: bool, item: Items) -> Items {
     if is_so { item } else { Items::default() }
 }
 
-/// Whether so many bytes of a timestamp give it back: 7, 14, 21 or 29 bits. The short ones take no timestamp that is
-/// what it was.
+/// Returns true if `bytes` bytes of a timestamp identify it: 7, 14, 21 or 29 bits. The short forms
+/// accept no unchanged timestamp.
 ///
 /// Standard: RFC 6846 §8.2.
 fn stamp(known: u32, value: u32, bytes: u8) -> bool {
@@ -347,7 +350,8 @@ fn stamp(known: u32, value: u32, bytes: u8) -> bool {
     }
 }
 
-/// A byte, and both edges of each block by their distance from the one before, from the acknowledgment first.
+/// Returns the number of bytes of a SACK option: one byte, and both edges of each block. Each edge
+/// is a distance from the one before, starting at the acknowledgment.
 ///
 /// Standard: RFC 6846 §8.2.
 fn sack_bytes(header: &Header) -> u32 {

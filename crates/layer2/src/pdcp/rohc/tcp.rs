@@ -1,5 +1,5 @@
-//! The profile of TCP over IP: compressed headers where the IP identification is zero, as it is in packets that are
-//! not fragmented.
+//! The profile of TCP over IP: compressed headers for an IP identification of zero, as in packets
+//! that are not fragmented.
 //!
 //! Standard: RFC 6846 §7, §8.2.
 
@@ -34,18 +34,18 @@ const FORMATS: [(Format, u32); 7] = [
 ];
 const COMMON: u32 = 5;
 
-/// Type, profile and CRC, static and dynamic chain of IPv4 and TCP, without the acknowledgment number and the list
-/// of options.
+/// Bytes of type, profile and CRC, static and dynamic chain of IPv4 and TCP, without the
+/// acknowledgment number and the list of options.
 ///
 /// Standard: RFC 6846 §7.1, §8.2.
 const INITIALISATION: u32 = 3 + (10 + 4) + (3 + 8 + 4);
 
-/// How a header is sent.
+/// Encoding of a header.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Compressed {
     format: Format,
     options: Content,
-    /// In co_common: bytes of the sequence number and of the acknowledgment number.
+    /// Bytes of the sequence number and of the acknowledgment number in co_common.
     numbers: [u8; 2],
     has_window: bool,
     has_ttl: bool,
@@ -58,8 +58,8 @@ pub(super) fn initialisation_bytes(new: &Reference) -> u32 {
 }
 
 impl Compressed {
-    /// The shortest header that a decompressor understands, whichever of `references` it had last; and its bytes
-    /// without a CID.
+    /// Returns the shortest header that a decompressor understands with any of `references`, and
+    /// its bytes without a CID.
     ///
     /// Standard: RFC 6846 §5.2.
     pub(super) fn choose(new: &Reference, references: &[Reference]) -> (Compressed, u32) {
@@ -96,13 +96,13 @@ impl Compressed {
         (compressed, COMMON + fields + beside)
     }
 
-    /// Whether a decompressor with this reference finds the header that was compressed.
+    /// Returns true if a decompressor with this reference recovers the header that was compressed.
     pub(super) fn means(&self, new: &Reference, reference: &Reference) -> bool {
         let before = (&reference.structure, &reference.known);
         self.options.means(&new.header, &new.structure, before) && self.carries(new, reference)
     }
 
-    /// The same, options aside.
+    /// Returns true if a decompressor with this reference recovers the header, options aside.
     ///
     /// Standard: RFC 6846 §8.2.
     fn carries(&self, new: &Reference, reference: &Reference) -> bool {
@@ -145,7 +145,7 @@ fn has_ack(header: &Header) -> bool {
     header.segment.flags.has(Flags::ACK)
 }
 
-/// Whether so many bytes of a number give it back.
+/// Returns true if `bytes` bytes of a number identify it.
 ///
 /// Standard: RFC 6846 §8.2.
 fn number(before: u32, now: u32, bytes: u8) -> bool {
@@ -157,7 +157,7 @@ fn number(before: u32, now: u32, bytes: u8) -> bool {
     }
 }
 
-/// Whether 4 bits of the sequence number, counted in payloads of this size, give it back.
+/// Returns true if 4 bits of the sequence number, counted in payloads of this size, identify it.
 ///
 /// Standard: RFC 6846 §8.2.
 fn scaled(before: &Header, now: &Header) -> bool {

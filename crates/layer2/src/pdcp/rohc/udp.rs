@@ -1,17 +1,18 @@
-//! The second profile of UDP over IP. With an IP identification of zero nothing changes from packet to packet but the
-//! compressor's own number and UDP's checksum.
+//! The second profile of UDP over IP. With an IP identification of zero only the compressor's own
+//! number and UDP's checksum change from packet to packet.
 //!
 //! Standard: RFC 5225 §6.8.2.
 
 use super::context::Reference;
 use super::field::Header;
 
-/// Bytes of an IR packet's header, without its CID: type, profile and CRC, static and dynamic chain of IPv4 and UDP.
+/// Bytes of an IR packet's header, without its CID: type, profile and CRC, static and dynamic chain
+/// of IPv4 and UDP.
 ///
 /// Standard: RFC 5225 §6.8.1.
 pub(super) const INITIALISATION_BYTES: u32 = 3 + (10 + 4) + (3 + 5);
 
-/// How a header is sent: pt_0_crc3, or co_common where one of these fields is in it.
+/// Encoding of a header: pt_0_crc3, or co_common with one of these fields.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Compressed {
     has_tos: bool,
@@ -19,8 +20,8 @@ pub(super) struct Compressed {
 }
 
 impl Compressed {
-    /// The shortest header that a decompressor understands, whichever of `references` it had last; and its bytes
-    /// without a CID.
+    /// Returns the shortest header that a decompressor understands with any of `references`, and
+    /// its bytes without a CID.
     pub(super) fn choose(new: &Reference, references: &[Reference]) -> (Compressed, u32) {
         let all = |is_so: &dyn Fn(&Header) -> bool| references.iter().all(|it| is_so(&it.header));
         let compressed = Compressed {
@@ -33,7 +34,7 @@ impl Compressed {
         (compressed, base + 2)
     }
 
-    /// Whether a decompressor with this reference finds the header that was compressed.
+    /// Returns true if a decompressor with this reference recovers the header that was compressed.
     pub(super) fn means(&self, new: &Reference, reference: &Reference) -> bool {
         let (now, before) = (&new.header, &reference.header);
         (self.has_tos || before.ecn == now.ecn) && (self.has_ttl || before.hop == now.hop)

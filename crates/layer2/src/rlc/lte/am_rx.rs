@@ -39,8 +39,8 @@ impl AmRx {
             .on_pdu(now, number, is_placed, pdu.is_polling);
     }
 
-    /// The complete SDUs that are here go up, gaps or not. A PDU of which segments are missing is a gap
-    /// to what it would complete: its parts do not follow each other.
+    /// Hands up the complete received SDUs in spite of gaps. A PDU with missing segments is a gap
+    /// for the SDUs that it would complete, because its parts do not follow each other.
     pub(in crate::rlc) fn hand_up(&mut self, held: &mut Vec<Sdu>) {
         self.store.take_all(&mut self.reassembler, held);
     }

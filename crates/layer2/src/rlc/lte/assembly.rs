@@ -1,4 +1,4 @@
-//! How LTE fills the data field of a PDU: SDUs are concatenated and the last one segmented.
+//! Assembly of the data field of an LTE PDU: SDUs are concatenated and the last one segmented.
 //!
 //! Standard: TS 36.322 §6.2.1.
 
@@ -79,7 +79,7 @@ impl Assembly {
     }
 
     /// Fills a PDU of at most `room` bytes, header included. Appends the parts to the block and
-    /// returns their number and bytes; nothing when not even one byte fits.
+    /// returns their number and bytes. Both are zero if not even one byte fits.
     pub(in crate::rlc) fn fill(
         &mut self,
         room: u32,

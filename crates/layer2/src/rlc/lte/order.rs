@@ -1,4 +1,4 @@
-//! How LTE's receivers put SDUs together again, in the order of the SN.
+//! Reassembly of SDUs by LTE's receivers, in the order of the SN.
 
 use crate::rlc::sequence::{START, Window};
 use crate::rlc::{Sdu, SduPart};
@@ -22,7 +22,7 @@ impl Reassembler {
             delivered.push(part.sdu);
         }
     }
-    /// A PDU is missing here: what has begun cannot be completed.
+    /// Drops a partly assembled SDU at a missing PDU, because it cannot be completed.
     pub(in crate::rlc) fn on_gap(&mut self) {
         self.expects = None;
     }
@@ -57,7 +57,7 @@ impl Store {
         }
     }
 
-    /// Keeps the parts of PDU `number`; the first one lies at `position` of the data field.
+    /// Keeps the parts of PDU `number`. The first one lies at `position` of the data field.
     pub(in crate::rlc) fn put(&mut self, number: u64, mut position: u32, parts: &[SduPart]) {
         self.heads.extend_to(number + 1);
         for part in parts {
@@ -143,7 +143,7 @@ impl Store {
         self.take_below(end, reassembler, delivered);
     }
 
-    /// Whether PDU `number` is here.
+    /// Returns true if PDU `number` is received.
     #[inline]
     pub(in crate::rlc) fn holds(&self, number: u64) -> bool {
         self.heads.contains(number) && self.heads[number].0 != 0

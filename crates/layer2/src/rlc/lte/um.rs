@@ -67,7 +67,7 @@ pub(in crate::rlc) struct UmRx {
     t_reordering: Span,
     /// VR(UR): the earliest PDU that may still be reordered.
     vr_ur: u64,
-    /// VR(UX): what started t-Reordering.
+    /// VR(UX): the number that started t-Reordering.
     vr_ux: u64,
     /// VR(UH): above the highest PDU received.
     vr_uh: u64,
@@ -114,7 +114,7 @@ impl UmRx {
         if self.store.holds(self.vr_ur) {
             self.move_to(self.vr_ur, delivered);
         }
-        // VR(UR) lies in the window, so what is outside lies below VR(UR).
+        // VR(UR) lies in the window, so a number outside lies below VR(UR).
         if self.vr_ux <= self.vr_ur {
             self.expires_at = Time::NEVER;
         }
@@ -128,7 +128,7 @@ impl UmRx {
         self.store.take_all(&mut self.reassembler, held);
     }
 
-    /// Moves VR(UR) to the first PDU from `number` on that is not here and delivers what is
+    /// Moves VR(UR) to the first PDU from `number` on that is not received, and delivers the PDUs
     /// below.
     fn move_to(&mut self, number: u64, delivered: &mut Vec<Sdu>) {
         self.vr_ur = number;
@@ -180,7 +180,8 @@ mod tests {
     }
 
     impl UmRx {
-        /// PDU `number` with an SDU of the same COUNT arrives at `ms`; what is delivered.
+        /// Receives PDU `number` at `ms`, with an SDU of the same COUNT. Returns the delivered
+        /// COUNTs.
         fn take(&mut self, ms: u64, number: u32) -> Vec<u32> {
             let sdu = Sdu {
                 size: 100,

@@ -15,7 +15,7 @@ pub(in crate::rlc) struct AmTx {
     subheader: MacSubheader,
     pub(in crate::rlc) buffer: TxBuffer,
     outstanding: Outstanding<Sdu>,
-    /// Whether the newest SDU of the window has bytes that were not sent yet.
+    /// True if the newest SDU of the window has unsent bytes.
     is_segmenting: bool,
 }
 
@@ -161,7 +161,7 @@ impl AmTx {
         self.emit(number, SduPart { sdu, offset, len }, pull);
     }
 
-    // Once an SDU: what a call would save and restore is a tenth of it.
+    // Called once an SDU. A call would save and restore a tenth of its cost.
     #[inline(always)]
     fn emit(&mut self, number: u64, part: SduPart, pull: &mut Pull<'_, impl QueueManagement>) {
         let new = self.new_bytes();
@@ -193,7 +193,8 @@ impl AmTx {
         self.outstanding.wake_at()
     }
 
-    /// The oldest SDU that is not acknowledged, of those of which something was sent.
+    /// Returns the oldest partly or completely sent SDU that is not acknowledged. `None` if there
+    /// is none.
     pub(in crate::rlc) fn oldest(&self) -> Option<&Sdu> {
         self.outstanding.unacked.oldest().map(|sent| &sent.item)
     }

@@ -228,7 +228,7 @@ impl UmRx {
     }
 
     /// Moves RX_Next_Reassembly to the first number from `number` on that was not delivered, and
-    /// forgets what is below.
+    /// drops the numbers below.
     fn discard_below(&mut self, number: u64) {
         let mut next = self.window.first();
         while next < self.window.end() && (next < number || self.window[next] == Received::All) {
@@ -240,7 +240,7 @@ impl UmRx {
         self.window.advance_to(next.max(number));
     }
 
-    /// Whether a byte is missing before the last byte received.
+    /// Returns true if a byte is missing before the last byte received.
     fn has_gap(&self) -> bool {
         let (next, end) = (self.window.first(), self.window.end());
         end > next + 1
@@ -304,7 +304,8 @@ mod tests {
     }
 
     impl UmRx {
-        /// Bytes of the SDU of 100 with number `number` arrive at `ms`. Whether it is delivered.
+        /// Receives bytes of the SDU of 100 with number `number` at `ms`. Returns true if it is
+        /// delivered.
         fn take(&mut self, ms: u64, number: u32, (start, end): (u32, u32)) -> bool {
             let sdu = Sdu {
                 size: 100,

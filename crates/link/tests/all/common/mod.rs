@@ -1,4 +1,4 @@
-//! A link under test with its packet pool, and a probe that keeps what it is told.
+//! A link under test with its packet pool, and a probe that keeps its rows.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use fadeout_core::{
@@ -68,7 +68,7 @@ impl Bench {
         self.insert(now, packet);
     }
 
-    /// As [`send`](Self::send), but before what else is due at `now`.
+    /// Inserts a packet as [`send`](Self::send) does, but before other events due at `now`.
     pub(crate) fn insert(&mut self, now: Time, packet: Packet) {
         self.sent += 1;
         let packet = self.pool.insert(packet);

@@ -1,5 +1,5 @@
-//! What the tests of endpoints share: an independent model, two endpoints over an adversarial path,
-//! and a peer played by hand.
+//! Common parts of the endpoint tests: an independent model, two endpoints over an adversarial
+//! path, and a peer played by hand.
 
 #![allow(dead_code, reason = "each test file uses a part")]
 

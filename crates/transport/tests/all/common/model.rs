@@ -1,5 +1,5 @@
-//! What can be known of a sender and a receiver from outside: only from the segments that leave
-//! and arrive. Nothing here is shared with the endpoint.
+//! Model of a sender and a receiver from outside, built only from the segments that leave and
+//! arrive. Nothing here is shared with the endpoint.
 
 use fadeout_core::{Flags, Segment, Span};
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ impl Ranges {
     pub(crate) fn contiguous(&self) -> u64 {
         self.0.get(&0).copied().unwrap_or(0)
     }
-    /// Whether all of `start..end` is inside.
+    /// Returns true if all of `start..end` is inside.
     pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
         self.0
             .range(..=start)
@@ -45,9 +45,9 @@ struct Outstanding {
 /// One direction of a connection: who sends it, and who receives it.
 #[derive(Debug, Default)]
 pub(crate) struct Direction {
-    /// What reached the receiver, SYN and FIN included.
+    /// Ranges that reached the receiver, with SYN and FIN.
     arrived: Ranges,
-    /// What reached the sender: highest acknowledgment and right edge of the window.
+    /// Highest acknowledgment and right edge of the window that reached the sender.
     acked: u64,
     right_edge: u64,
     /// First number never sent.
@@ -58,8 +58,8 @@ pub(crate) struct Direction {
     said: u64,
     offered: u64,
     has_offered: bool,
-    /// The receiver echoes marks as DCTCP does: an ACK may leave for what arrived before the
-    /// newest segment.
+    /// True if the receiver echoes marks as DCTCP does. An ACK may then leave for data that arrived
+    /// before the newest segment.
     pub(crate) ends_runs: bool,
     before_newest: u64,
     last_stamp: [u32; 2],
@@ -80,7 +80,7 @@ impl Direction {
     pub(crate) fn sent_bytes(&self) -> u64 {
         self.next.saturating_sub(1) - u64::from(self.fin_at.is_some())
     }
-    /// Whether the FIN arrived with everything before it.
+    /// Returns true if the FIN arrived with everything before it.
     pub(crate) fn has_ended(&self) -> bool {
         self.fin_at.is_some_and(|at| at < self.arrived.contiguous())
     }
@@ -137,9 +137,9 @@ impl Direction {
         }
     }
 
-    /// Whether the receiver drops `segment` for its timestamp (RFC 7323 section 5.3): one that goes
-    /// back by more than a millisecond, but for an acknowledgment that would change nothing of
-    /// `reverse`, the direction that it acknowledges, and is less than a timeout old.
+    /// Returns true if the receiver drops `segment` for its timestamp (RFC 7323 section 5.3), which
+    /// goes back by more than a millisecond. An acknowledgment less than a timeout old passes if it
+    /// would change nothing of `reverse`, the direction that it acknowledges.
     pub(crate) fn drops_as_old(&mut self, segment: &Segment, reverse: &Self, rto: Span) -> bool {
         if !segment.has_timestamps {
             return false;
@@ -234,7 +234,8 @@ impl Direction {
         }
     }
 
-    /// Segments outstanding, of those SACKed, and of the rest those sent more than once.
+    /// Counts outstanding segments, SACKed ones, and those of the others that were sent more than
+    /// once.
     pub(crate) fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for known in self.outstanding.values() {

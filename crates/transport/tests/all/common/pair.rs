@@ -31,7 +31,7 @@ enum Event {
     },
 }
 
-/// One end of the connection, with what was seen of it.
+/// Endpoint of the connection, with a record of its traffic.
 struct End {
     tcp: TcpEndpoint,
     recovery: LossRecovery,
@@ -58,14 +58,14 @@ pub(crate) struct Pair {
     is_traced: bool,
 }
 
-/// What one end is made of.
+/// Parts of one end.
 pub(crate) struct EndConfig {
     pub(crate) config: TcpConfig,
     pub(crate) congestion: Congestion,
     pub(crate) path: Adversary,
 }
 
-/// What happens to an end besides segments and timers.
+/// Input of an end besides segments and timers.
 #[derive(Debug, Clone, Copy)]
 enum Command {
     App(AppCommand),
@@ -236,7 +236,7 @@ impl Pair {
         this.tcp.on_app(self.now, command, out, &mut NullProbe);
     }
 
-    /// Carries out what end `number` asks for; returns how many segments of data that is.
+    /// Carries out the output of end `number`. Returns its number of data segments.
     fn take(&mut self, number: usize, out: &mut Outbox) -> u32 {
         let mut data = 0;
         let mut closes = false;

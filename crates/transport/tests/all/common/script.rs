@@ -16,7 +16,7 @@ use fadeout_transport::tcp::{
 /// Payload of a full segment.
 pub(crate) const FULL: u64 = 1000;
 
-/// What an endpoint reported.
+/// Reports of an endpoint.
 #[derive(Default)]
 pub(crate) struct Log {
     pub(crate) causes: Vec<RetransmitCause>,
@@ -50,7 +50,7 @@ pub(crate) struct Script {
     out: Outbox,
     now: Time,
     has_timestamps: bool,
-    /// What the peer puts into its segments.
+    /// Fields of the peer's segments.
     peer_seq: u64,
     peer_ack: u64,
     /// The newest timestamp seen, which the peer echoes unless told otherwise.
@@ -111,7 +111,7 @@ impl Script {
         script
     }
 
-    /// A SYN or SYN-ACK of a peer that can do whatever `config` can.
+    /// Returns a SYN or SYN-ACK of a peer that supports all options of `config`.
     pub(crate) fn syn(&self, flags: Flags, config: &TcpConfig) -> Segment {
         Segment {
             ack: u64::from(flags.has(Flags::ACK)),
@@ -235,12 +235,12 @@ impl Script {
         self.out.clear();
     }
 
-    /// Takes what left since the last look.
+    /// Removes and returns the segments that left since the last call.
     pub(crate) fn left(&mut self) -> Vec<Left> {
         std::mem::take(&mut self.left)
     }
 
-    /// Takes what left and claims that it was these full segments, in this order.
+    /// Asserts that these full segments left, in this order.
     #[track_caller]
     pub(crate) fn sends(&mut self, numbers: &[u64]) {
         let left = self.left();
@@ -256,7 +256,7 @@ impl Script {
         assert_eq!(found, numbers, "{}", lines.join("\n"));
     }
 
-    /// Takes what left and claims that it was one segment without data.
+    /// Asserts that one segment without data left, and returns it.
     #[track_caller]
     pub(crate) fn sends_ack(&mut self) -> Segment {
         let left = self.left();

@@ -1,4 +1,4 @@
-//! ECN end to end: negotiation, each kind of feedback, and what it does to a queue.
+//! ECN end to end: negotiation, each kind of feedback, and its effect on a queue.
 
 mod pipe;
 
@@ -24,7 +24,7 @@ fn naming_dctcp_switches_its_feedback_on_and_keeps_the_queue_at_the_threshold() 
     let dctcp = both("dctcp", &TcpConfig::linux());
     assert_eq!(dctcp.dropped, 0);
     assert!(dctcp.marked > 100);
-    // 19.1 Mbit/s is what the headers leave.
+    // The headers leave 19.1 Mbit/s.
     assert!(dctcp.delivered_mbps > 18.5, "{}", dctcp.delivered_mbps);
     assert!(
         (5.0..25.0).contains(&dctcp.mean_queue),
@@ -66,7 +66,7 @@ fn accurate_feedback_counts_every_mark() {
         .iter()
         .filter(|(_, is_marked)| *is_marked)
         .count();
-    // What is still under way may be missing.
+    // Packets still in flight may be missing.
     assert!(received as u32 - told <= 16, "{told} of {received}");
     assert!(told > 10 && report.dropped == 0);
     assert!(report.sent.contains(&Ecn::Ect0));

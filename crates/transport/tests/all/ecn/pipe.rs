@@ -8,7 +8,7 @@ use fadeout_transport::congestion::Congestion;
 use fadeout_transport::tcp::{AppCommand, Outbox, TcpConfig, TcpEndpoint};
 use std::collections::VecDeque;
 
-/// What the bottleneck does.
+/// Properties of the bottleneck.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Path {
     pub(crate) rate: Rate,
@@ -19,7 +19,7 @@ pub(crate) struct Path {
     pub(crate) limit: usize,
 }
 
-/// What came of a transfer without end.
+/// Results of a transfer without end.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     pub(crate) delivered_mbps: f64,

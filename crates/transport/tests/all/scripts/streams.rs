@@ -1,4 +1,4 @@
-//! The receiver's window, acknowledgments, and what a sender puts into a segment.
+//! The receiver's window, acknowledgments, and the contents of a sender's segments.
 
 use super::*;
 
