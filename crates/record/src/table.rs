@@ -111,8 +111,8 @@ impl<R: Placed> TableWriter<R> {
         self.hand_on(self.buffer.len() - self.buffer.len() / 4)
     }
 
-    /// Turns the first `count` rows of the buffer into columns and hands them on. They are gone from
-    /// the buffer afterwards, whether or not that worked.
+    /// Turns the first `count` rows of the buffer into columns and hands them on. They are gone
+    /// from the buffer afterwards, whether or not that worked.
     fn hand_on(&mut self, count: usize) -> Result<(), RecordError> {
         let columns = Columns::from_rows(&self.buffer[..count], &mut self.dictionaries);
         let rows = count as u64;
