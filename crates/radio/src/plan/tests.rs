@@ -66,7 +66,7 @@ fn the_largest_block_is_that_of_the_longest_slot_with_the_highest_scheme_there_c
     // The report of LTE has two bytes.
     let up_most = tdd.up.schemes().map(|scheme| tdd.up.bytes(14, scheme, 17));
     assert_eq!(Some(tdd.largest_room(up, None) + 2), up_most.max());
-    // Where the SINR is given the outer loop adds at most 10 dB, and CQI 0 stays what it is.
+    // With a given SINR the outer loop adds at most 10 dB, and CQI 0 stays CQI 0.
     let given = |sinr_db| tdd.largest_room(up, Some(sinr_db));
     assert!(given(-5.0) < given(0.0) && given(0.0) < tdd.largest_room(up, None));
     assert_eq!(given(-12.0), 0);
