@@ -1,5 +1,5 @@
-//! Agreements between the reader of scenarios and a layer: limits that both hold to, choices that one reads
-//! and the other makes something of, and the one name that both look for.
+//! Agreements between the reader of scenarios and a layer: common limits, choices that one reads
+//! and the other uses, and names that both search for.
 
 mod words;
 

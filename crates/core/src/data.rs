@@ -1,11 +1,11 @@
-//! Numbers of the standards, read from their data files while the program is compiled: a row that is
-//! missing, or a cell that is no number, does not compile.
+//! Numbers of the standards, read from their data files while the program is compiled. A missing
+//! row, or a cell that is no number, does not compile.
 
-/// The text of a cell: column `column`, counted from 0, of the row that begins with `key`, a comma
-/// behind it. A key may be several cells.
+/// Returns the text of a cell: column `column`, counted from 0, of the row that begins with `key`
+/// and a comma. A key may be several cells.
 ///
 /// # Panics
-/// There is no such row or column.
+/// Panics if there is no such row or column.
 pub const fn cell(table: &'static str, key: &str, column: usize) -> &'static str {
     field(table, next_row(table, key, 0), column)
 }
@@ -18,10 +18,11 @@ pub const fn number(table: &'static str, key: &str, column: usize) -> f64 {
     parsed(cell(table, key, column))
 }
 
-/// The numbers of all rows that begin with `key`, in their order, from column `first` to the last.
+/// Returns the numbers of all rows that begin with `key`, in their order, from column `first` to
+/// the last.
 ///
 /// # Panics
-/// There are fewer rows, fewer or more columns, or what is no number.
+/// Panics if there are fewer rows, fewer or more columns, or a cell that is no number.
 pub const fn numbers<const COLUMNS: usize, const ROWS: usize>(
     table: &'static str,
     key: &str,
@@ -108,7 +109,7 @@ const fn next_row(table: &str, key: &str, mut line: usize) -> usize {
     panic!("the table has no such row")
 }
 
-/// How many columns the row has that begins at `line`.
+/// Returns the number of columns of the row that begins at `line`.
 const fn columns(table: &str, line: usize) -> usize {
     let text = table.as_bytes();
     let (mut columns, mut at) = (1, line);
@@ -126,7 +127,7 @@ const fn parsed(cell: &str) -> f64 {
         !text.is_empty() && text.len() < 16,
         "an empty or a long cell"
     );
-    // Both are exact, so the quotient is the number nearest to what is written.
+    // Digits and scale are exact, so the quotient is the number nearest to the text.
     let (mut digits, mut scale) = (0_u64, 1_u64);
     let (mut index, mut is_fraction) = (0, false);
     while index < text.len() {
@@ -188,10 +189,10 @@ pub const fn joined<const N: usize>(parts: &[&str]) -> [u8; N] {
     bytes
 }
 
-/// Bytes as the text that they are, for [`const_text!`](crate::const_text!).
+/// Returns bytes as text, for [`const_text!`](crate::const_text!).
 ///
 /// # Panics
-/// They are none.
+/// Panics if the bytes are no text.
 pub const fn text(bytes: &[u8]) -> &str {
     match std::str::from_utf8(bytes) {
         Ok(text) => text,
@@ -199,7 +200,7 @@ pub const fn text(bytes: &[u8]) -> &str {
     }
 }
 
-/// Whether a row begins with `key` and a comma.
+/// Returns true if a row begins with `key` and a comma.
 const fn begins(text: &[u8], line: usize, key: &[u8]) -> bool {
     let mut index = 0;
     while index < key.len() {

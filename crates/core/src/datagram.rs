@@ -7,20 +7,21 @@ use crate::{Segment, Time};
 /// Standard: RFC 768.
 pub const DATAGRAM_HEADERS: u32 = 28;
 
-/// A UDP datagram: what the programs at both ends write into it to measure with, as `ping` and
-/// `iperf3 -u` do. It takes the place of the segment in a [`Packet`](crate::Packet).
+/// UDP datagram with the fields that the programs at both ends use to measure, as `ping` and
+/// `iperf3 -u` do. The datagram takes the place of the segment in a [`Packet`](crate::Packet).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Datagram {
-    /// Its number among those of its end, from 0 on.
+    /// Number of the datagram among those of its end, from 0 on.
     pub number: u64,
     /// Payload bytes.
     pub len: u32,
-    /// The datagram that it answers, and when that was sent; none of what answers nothing.
+    /// Number and sending time of the datagram that this one answers. `None` if it answers none.
     pub answers: Option<(u64, Time)>,
 }
 
 impl Datagram {
-    /// The datagram in the fields of a segment: a packet has room for one of the two.
+    /// Writes the datagram into the fields of a segment, because a packet has room for one of the
+    /// two.
     #[inline]
     pub fn to_segment(self) -> Segment {
         let (answered, asked_at) = self.answers.map_or((0, 0), |(number, at)| {

@@ -3,7 +3,7 @@
 use crate::math;
 use crate::random::Stream;
 
-/// No draw exceeds this: a tail without variance stays within what a time or a size can be.
+/// Largest draw. A tail without variance stays within the possible times and sizes.
 const LARGEST: f64 = 1e15;
 
 crate::choices! {
@@ -48,7 +48,8 @@ impl Distribution {
             DistributionKind::Exponential => random.exponential(mean),
             DistributionKind::Uniform => random.uniform_in(0.0, 2.0 * mean),
             DistributionKind::Pareto => {
-                // A tail index of one or less has no mean; the nearest that has one is taken.
+                // A tail index of one or less has no mean, so the nearest index with a mean is
+                // taken.
                 let index = self.shape.max(1.001);
                 let least = mean * (index - 1.0) / index;
                 least * math::pow(1.0 - random.uniform(), -1.0 / index)

@@ -4,15 +4,15 @@ use crate::Time;
 
 /// A priority queue on (time, sequence number).
 ///
-/// A four-ary heap of small entries: for the tens to thousands of armed wake-ups of a run it
-/// touches one cache line a level, and half the levels of a binary heap.
+/// A four-ary heap of small entries. For the tens to thousands of armed wake-ups of a run it
+/// touches one cache line a level, and has half the levels of a binary heap.
 ///
-/// What is removed leaves its place open until it is known whether another event takes it: what an event
-/// schedules is mostly due before what waits, so that nothing else moves.
+/// A removed event leaves its place open until it is known if another event takes it. An event that
+/// it schedules is mostly due before the waiting ones, so that nothing else moves.
 #[derive(Debug, Clone)]
 pub struct EventQueue<E> {
     heap: Vec<Entry<E>>,
-    /// Whether the first place is open: what stands there was removed.
+    /// True if the first place is open, because its entry was removed.
     is_first_open: bool,
     scheduled: u64,
 }
@@ -25,7 +25,8 @@ struct Entry<E> {
 }
 
 impl<E> Entry<E> {
-    /// By time, then by sequence number: compared as one number, without a branch.
+    /// Returns the key of the order: time, then sequence number. Compared as one number, without a
+    /// branch.
     #[inline]
     fn key(&self) -> u128 {
         (u128::from(self.at.as_nanos()) << 64) | u128::from(self.sequence)
@@ -73,7 +74,7 @@ impl<E: Copy> EventQueue<E> {
         }
         let child = self.heap.len();
         self.heap.push(entry);
-        // Most are later than what they stand under, and are not read again as long as they are being
+        // Most entries are later than their parent, and are not read again while they are being
         // written.
         if let Some(parent) = parent_of(child)
             && self.heap[parent].key() > entry.key()
@@ -122,12 +123,12 @@ impl<E: Copy> EventQueue<E> {
         self.heap.len() - usize::from(self.is_first_open)
     }
 
-    /// Whether nothing is pending.
+    /// Returns true if nothing is pending.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Events scheduled since the queue was made.
+    /// Returns the number of events scheduled since the queue was made.
     pub fn scheduled(&self) -> u64 {
         self.scheduled
     }
@@ -189,7 +190,7 @@ fn least_child<E>(heap: &[Entry<E>], parent: usize) -> Option<usize> {
     let first = parent * ARITY + 1;
     let children = heap.get(first..)?;
     if let Some([a, b, c, d]) = children.first_chunk::<ARITY>() {
-        // Two pairs, then their winners: what is compared does not wait for what was.
+        // Two pairs, then their winners: no comparison waits for the one before.
         let (a, b, c, d) = (a.key(), b.key(), c.key(), d.key());
         let (left, right) = (a.min(b), c.min(d));
         let of_pair = [usize::from(b < a), 2 + usize::from(d < c)];

@@ -98,44 +98,47 @@ impl Kinematics {
 /// A moving obstacle near a straight line.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Edge {
-    /// Where along the line it stands, as a share of the way; within 0 and 1.
+    /// Position of the edge along the line, as a share of its length within 0 and 1.
     pub share: f64,
-    /// How deep the line lies behind it, as [`Motion::obstruction`] has it.
+    /// Depth of the line behind the edge, as defined by [`Motion::obstruction`].
     pub depth: f64,
 }
 
-/// Says where nodes are and what stands between them.
+/// Source of the places of nodes and of the obstacles between them.
 pub trait Motion {
-    /// Place and velocity of `node` at `time`. Times never go back for the same node.
+    /// Returns place and velocity of `node` at `time`. Times never go back for the same node.
     fn at(&mut self, node: NodeId, time: Time) -> Kinematics;
 
-    /// Until when `node` may be asked for any time from `time` on in any order, once it was asked for `time`:
-    /// it goes straight on till then. Where nothing is known that is `time`.
+    /// Returns the time until which `node` moves in a straight line after a query for `time`. Until
+    /// then queries may come in any order. Returns `time` if nothing is known.
     fn orderless_until(&mut self, _node: NodeId, time: Time) -> Time {
         time
     }
 
-    /// How deep the straight line between two places lies behind the edges of what stands still;
-    /// negative where it passes clear of them. The diffraction parameter of ITU-R P.526-15 equation
-    /// 26 times the root of the wavelength, in square roots of metres. What the line passes by more than `clear`, in the
-    /// same terms, is of no matter while nothing cuts the line, and may be left out.
+    /// Returns the depth of the straight line between two places behind the edges of fixed
+    /// obstacles. The depth is negative if the line passes clear of them. Its unit is the square
+    /// root of metres: the diffraction parameter of ITU-R P.526-15 equation 26 times the root of
+    /// the wavelength. An edge that the line clears by more than `clear`, in the same unit, may be
+    /// ignored while no edge cuts the line.
     fn obstruction(&mut self, _ends: (Point, Point), _clear: f64) -> f64 {
         f64::NEG_INFINITY
     }
 
-    /// How many metres of the straight line between two places lie within foliage.
+    /// Returns the length in metres of the straight line between two places that lies within
+    /// foliage.
     fn foliage_m(&mut self, _from: Point, _to: Point) -> f64 {
         0.0
     }
 
-    /// Whether vehicles may come between places that stay where they are.
+    /// Returns true if vehicles may come between fixed places.
     fn has_vehicles(&self) -> bool {
         true
     }
 
-    /// The vehicles near the straight line from a place to that of `node`, in order along it. The node's
-    /// own is among them only where its antenna is below its roof. Those that the line passes by more than `clear`, as
-    /// [`Motion::obstruction`] has it, are not.
+    /// Returns the vehicles near the straight line from a place to that of `node`, in order along
+    /// it. The node's own vehicle is among them only if its antenna is below its roof. Vehicles
+    /// that the line clears by more than `clear`, as defined by [`Motion::obstruction`], are left
+    /// out.
     fn vehicles(&mut self, _at: (NodeId, Time), _ends: (Point, Point), _clear: f64) -> &[Edge] {
         &[]
     }

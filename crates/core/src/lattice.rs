@@ -14,7 +14,8 @@ pub struct Lattice {
 }
 
 impl Lattice {
-    /// The lattice of two shifts in metres, east and north; none of shifts along one line.
+    /// Returns the lattice of two shifts in metres, east and north. `None` if both lie along one
+    /// line.
     pub fn new(first: (f64, f64), second: (f64, f64)) -> Option<Lattice> {
         let lattice = Lattice { first, second };
         (lattice.area_m2() > 0.0).then_some(lattice)
@@ -41,7 +42,7 @@ impl Lattice {
             .fold(f64::INFINITY, f64::min)
     }
 
-    /// How far the image of `from` that is nearest to `to` on the ground is shifted.
+    /// Returns the shift of the image of `from` that is nearest to `to` on the ground.
     pub fn shift(&self, from: Point, to: Point) -> Vector {
         let (x, y) = (to.x - from.x, to.y - from.y);
         let ((ax, ay), (bx, by)) = (self.first, self.second);
@@ -49,7 +50,7 @@ impl Lattice {
         debug_assert!(area != 0.0, "the shifts lie along one line");
         let first = ((x * by - y * bx) / area).round();
         let second = ((y * ax - x * ay) / area).round();
-        // Nearer than half the way to any of those around it is none of them.
+        // A point nearer than half the distance to any neighbour belongs to no neighbour.
         let way = Vector::new(first * ax + second * bx, first * ay + second * by, 0.0);
         let (dx, dy) = (x - way.x, y - way.y);
         let squared = |x: f64, y: f64| x * x + y * y;

@@ -1,11 +1,11 @@
-//! Parts that every layer of fadeout shares and nothing more: [`Time`] and units, ids,
-//! deterministic [`math`] and [`random`] streams, the [`EventQueue`] and the [`Agenda`], the
-//! [`Packet`] and the [`PacketPool`] of those [`UnderWay`], the [`Probe`] with its rows, the
+//! Shared parts of every layer of fadeout: [`Time`] and units, ids, deterministic [`math`] and
+//! [`random`] streams, the [`EventQueue`] and the [`Agenda`]. They include the [`Packet`] and the
+//! [`PacketPool`] of packets [`UnderWay`], and the [`Probe`] with its rows. Other parts are the
 //! [`mod@registry`] of algorithms, the laws of queue management in [`aqm`], the limits that several
 //! layers keep in [`agreed`], and the [`Fingerprint`] of a run.
 //!
-//! Nothing here knows a protocol. A layer takes time, randomness, probe and outputs as
-//! arguments; it owns no clock and does no I/O.
+//! Formats that several layers share stand here, and no protocol's behaviour. A layer takes time,
+//! randomness, probe and outputs as arguments. It owns no clock and does no I/O.
 
 mod agenda;
 pub mod agreed;

@@ -11,7 +11,7 @@ pub enum LinkInfo {
     BlockagePredicted {
         /// When it begins.
         starts_at: Time,
-        /// How long it lasts.
+        /// Duration of the blockage.
         lasts: Span,
     },
     /// A blockage began: nothing passes.

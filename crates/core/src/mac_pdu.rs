@@ -5,8 +5,8 @@ use crate::{CellId, Direction, PacketId, PacketPool, Time, UeId};
 /// One transmission of a transport block, when its receiver has tried to decode it.
 ///
 /// The bytes are those of the standards, from the MAC subheaders to the PDCP headers. The packets
-/// in them are zeros; `packets` says which bytes of which packet belong where, for whoever knows
-/// how their headers look.
+/// in them are zeros. `packets` gives the place of each packet's bytes, for a reader that knows the
+/// format of their headers.
 #[derive(Debug, Clone, Copy)]
 pub struct MacPdu<'a> {
     /// When the receiver was done with it.
@@ -23,7 +23,7 @@ pub struct MacPdu<'a> {
     pub is_tdd: bool,
     /// System frame number (SFN), 0 to 1023, of the slot it was sent in.
     pub frame: u16,
-    /// That slot in its frame: NR's slot, LTE's subframe.
+    /// Index of that slot in its frame: NR's slot, LTE's subframe.
     pub slot: u16,
     /// HARQ process.
     pub process: u8,
@@ -37,7 +37,7 @@ pub struct MacPdu<'a> {
     pub n_prb: u32,
     /// Bytes of the transport block.
     pub size: u32,
-    /// Whether and how the receiver got it.
+    /// Result of the reception.
     pub reception: Reception,
     /// The MAC PDU; empty unless it was decoded in this transmission.
     pub bytes: &'a [u8],

@@ -1,7 +1,7 @@
 //! Transcendental functions with the same bits on every platform, from `libm`.
 //!
-//! The functions of `f64` are correctly rounded only for `+ - * /` and `sqrt`; the rest come
-//! from the platform's C library and differ between machines. Simulation code calls these.
+//! The functions of `f64` are correctly rounded only for `+ - * /` and `sqrt`. The others come from
+//! the platform's C library and differ between machines. Simulation code calls these.
 
 pub use libm::{
     acos, asin, atan, atan2, cbrt, cos, erfc, exp, exp2, fabs, hypot, j0, log as ln, log2, log10,

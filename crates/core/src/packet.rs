@@ -83,8 +83,8 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// A packet of `size` bytes, and no fewer than its headers have, that carries a numbered message of a
-    /// network's own and no data of a connection.
+    /// Returns a packet of `size` bytes, and no fewer than its headers have. The packet carries a
+    /// numbered message of a network's own and no data of a connection.
     #[inline]
     pub fn message(number: u64, size: u32) -> Packet {
         Packet {

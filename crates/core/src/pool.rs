@@ -18,8 +18,8 @@ impl PacketId {
 
 /// Recycled storage. Grows to the largest number of items ever in it, then allocates nothing.
 ///
-/// Room is made for a `PIECE` of items at once, a power of two. One list of all would be copied whenever it grows,
-/// with both copies there at a time.
+/// Room is made for `PIECE` items at once, a power of two. A single list would be copied whenever
+/// it grows, with both copies in memory for a time.
 #[derive(Debug)]
 struct Recycled<T, const PIECE: usize> {
     pieces: Vec<Box<[T; PIECE]>>,
@@ -44,7 +44,7 @@ impl<T, const PIECE: usize> Default for Recycled<T, PIECE> {
 }
 
 impl<T: Copy + Default + std::fmt::Debug, const PIECE: usize> Recycled<T, PIECE> {
-    /// A slot to write an item into; it still holds what was there before.
+    /// Returns a slot to write an item into. The slot still holds its former contents.
     #[inline]
     fn claim(&mut self) -> u32 {
         let slot = self.free.pop().unwrap_or_else(|| self.grow());
@@ -121,12 +121,12 @@ impl<T: Copy + Default + std::fmt::Debug, const PIECE: usize> Recycled<T, PIECE>
 #[derive(Debug, Default)]
 pub struct PacketPool {
     packets: Recycled<UnderWay, 1024>,
-    /// Segments with what few have.
+    /// Segments with rarely used fields.
     beside: Recycled<Segment, 64>,
 }
 
 impl PacketPool {
-    /// An empty pool.
+    /// Returns an empty pool.
     pub fn new() -> Self {
         Self::default()
     }
@@ -231,17 +231,18 @@ impl PacketPool {
         packet
     }
 
-    /// Whether a slot has a packet in it. It looks through all that are free: not for every packet.
+    /// Returns true if a slot has a packet in it. The search covers all free slots, so it must not
+    /// run for every packet.
     pub fn is_in_use(&self, id: PacketId) -> bool {
         !self.packets.free.contains(&id.0)
     }
 
-    /// Packets in flight.
+    /// Returns the number of packets in flight.
     pub fn len(&self) -> usize {
         self.packets.len()
     }
 
-    /// Whether nothing is in flight.
+    /// Returns true if nothing is in flight.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

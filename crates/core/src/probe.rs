@@ -14,74 +14,78 @@ macro_rules! row_methods {
     )?)+};
 }
 
-/// Receives what happens in a run. Every method defaults to nothing, and the engine is compiled
-/// once for each probe, so what a probe does not look at costs nothing.
+/// Receiver of the events of a run. Every method does nothing by default. The engine is compiled
+/// once for each probe, so unused events cost nothing.
 pub trait Probe {
     recorded_tables!(row_methods);
-    /// Whether per-ACK congestion rows of `flow` are wanted at `now`; asked before each is built.
+    /// Returns true if per-ACK congestion rows of `flow` are wanted at `now`. Called before each
+    /// row is built.
     #[inline]
     fn wants_congestion(&self, _now: Time, _flow: FlowId) -> bool {
         false
     }
-    /// Whether queue rows of `link` are wanted at `now`; asked on each arrival.
+    /// Returns true if queue rows of `link` are wanted at `now`. Called on each arrival.
     #[inline]
     fn wants_queue(&self, _now: Time, _link: LinkId) -> bool {
         false
     }
-    /// Whether rows of the datagrams that `end` of `flow` receives are wanted at `now`; asked on each.
+    /// Returns true if rows of the datagrams that `end` of `flow` receives are wanted at `now`.
+    /// Called on each datagram.
     #[inline]
     fn wants_datagram(&self, _now: Time, _flow: FlowId, _end: FlowEnd) -> bool {
         false
     }
-    /// In-order application bytes reached their receiver.
+    /// Records that in-order application bytes reached their receiver.
     #[inline]
     fn delivered(&mut self, _now: Time, _flow: FlowId, _bytes: u64) {}
-    /// Whether packets are wanted that hosts send and receive: [`Probe::sent`] and [`Probe::received`] are told of
-    /// them then alone.
+    /// Returns true if packets that hosts send and receive are wanted. Only then are
+    /// [`Probe::sent`] and [`Probe::received`] called.
     #[inline]
     fn wants_packets(&self) -> bool {
         false
     }
-    /// A host handed a packet to its first link.
+    /// Records that a host handed a packet to its first link.
     #[inline]
     fn sent(&mut self, _now: Time, _packet: &Packet) {}
-    /// Whether rows of the transport blocks of `cell` are wanted.
+    /// Returns true if rows of the transport blocks of `cell` are wanted.
     #[inline]
     fn wants_transport_blocks(&self, _cell: CellId) -> bool {
         false
     }
-    /// Whether the bytes of what `cell` and `ue` send each other are wanted.
+    /// Returns true if the bytes between `cell` and `ue` are wanted.
     #[inline]
     fn wants_mac_pdus(&self, _cell: CellId, _ue: UeId) -> bool {
         false
     }
-    /// A transport block was received, well or not: what is in it.
+    /// Records the contents of a received transport block, decoded or not.
     #[inline]
     fn mac_pdu(&mut self, _pdu: &MacPdu<'_>) {}
-    /// A UE asks for an uplink grant.
+    /// Records that a UE asks for an uplink grant.
     #[inline]
     fn scheduling_request(&mut self, _request: SchedulingRequest) {}
-    /// Whether rows of `bearer` are wanted at `now`; asked when a transport block is filled.
+    /// Returns true if rows of `bearer` are wanted at `now`. Called when a transport block is
+    /// filled.
     #[inline]
     fn wants_bearer(&self, _now: Time, _bearer: DrbId) -> bool {
         false
     }
-    /// Whether the parts of the delay of each packet of `bearer` are wanted.
+    /// Returns true if the parts of the delay of each packet of `bearer` are wanted.
     #[inline]
     fn wants_radio_delay(&self, _bearer: DrbId) -> bool {
         false
     }
-    /// Whether rows of what `ue` measures are wanted.
+    /// Returns true if rows of the measurements of `ue` are wanted.
     #[inline]
     fn wants_measurements(&self, _ue: UeId) -> bool {
         false
     }
-    /// Whether what crosses `link` is wanted; asked only in a run that captures a link.
+    /// Returns true if the packets that cross `link` are wanted. Called only in a run that captures
+    /// a link.
     #[inline]
     fn wants_link(&self, _link: LinkId) -> bool {
         false
     }
-    /// Something has reached the end of a direction of a link.
+    /// Records that a packet or frame has reached the end of a direction of a link.
     #[inline]
     fn crossed(&mut self, _now: Time, _link: LinkId, _what: Carried<'_>) {}
     /// A packet reached its host.

@@ -2,7 +2,7 @@
 
 use crate::{Bytes, CellId, NodeId, Span, UeId};
 
-/// How often the rows of one flow, link or bearer are taken.
+/// Sampling interval of the rows of one flow, link or bearer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sampling {
     /// Never: the table is not written.
@@ -14,7 +14,7 @@ pub enum Sampling {
 }
 
 impl Sampling {
-    /// Whether there are rows at all.
+    /// Returns true if there are rows at all.
     pub fn is_on(self) -> bool {
         self != Sampling::Off
     }
@@ -29,8 +29,8 @@ pub enum RadioSubject {
     Ue(UeId),
 }
 
-/// The settings of recording: the keys of a scenario's `probe`, which are documented there. What is off
-/// is `false`, `None` or empty.
+/// Settings of recording: the keys of a scenario's `probe`, which are documented there. A setting
+/// that is off is `false`, `None` or empty.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(
     missing_docs,
@@ -55,7 +55,7 @@ pub struct ProbeSettings {
     pub capture: Vec<NodeId>,
     /// Zero keeps a packet whole. The headers need at most 80 bytes.
     pub capture_snap: Bytes,
-    /// By their place in the scenario.
+    /// Index of each captured link in the scenario.
     pub link_capture: Vec<usize>,
     /// Zero keeps a packet whole.
     pub link_capture_snap: Bytes,

@@ -1,8 +1,8 @@
 //! Named random streams.
 //!
-//! A stream is a function of (seed, domain, entity): the loss process of link 3 draws the same
-//! numbers whatever else the scenario contains, so two congestion controls can be compared on
-//! the same channel and adding a flow changes nobody else's luck.
+//! A stream is a function of (seed, domain, entity). The loss process of link 3 draws the same
+//! numbers in any scenario. So two congestion controls can be compared on the same channel, and
+//! adding a flow changes nobody else's luck.
 
 use crate::math;
 use rand_core::{Rng, SeedableRng};
@@ -17,8 +17,8 @@ pub struct Stream {
 impl Stream {
     /// The stream of `entity` within `domain` (for example `"link.loss"`) under the run's `seed`.
     pub fn new(seed: u64, domain: &str, entity: u64) -> Stream {
-        // FNV-1a over the name separates domains; SplitMix64 then spreads all three inputs over
-        // the generator's 128 bits of state.
+        // FNV-1a over the name separates domains. SplitMix64 then spreads all three inputs over the
+        // generator's 128 bits of state.
         let name = domain
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
@@ -60,7 +60,7 @@ impl Stream {
         ((u128::from(self.bits()) * u128::from(n)) >> 64) as u64
     }
 
-    /// Whether an event of probability `p` happens.
+    /// Returns true if an event of probability `p` happens.
     pub fn chance(&mut self, p: f64) -> bool {
         debug_assert!(!p.is_nan(), "a probability is a number");
         self.uniform() < p

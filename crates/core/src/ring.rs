@@ -1,6 +1,7 @@
 //! A first-in-first-out ring whose items keep their number while they stay in.
 
-/// Slots that the first item makes room for. There are several rings a flow and a bearer, most of which hold few.
+/// Slots that the first item makes room for. There are several rings a flow and a bearer, and most
+/// hold few items.
 const SMALLEST: usize = 4;
 
 /// A growable ring buffer addressed by absolute number: the n-th item ever pushed is number n
@@ -50,7 +51,7 @@ impl<T: Copy + Default> Ring<T> {
         debug_assert!(self.first <= self.end, "the ring ends before it begins");
         (self.end - self.first) as usize
     }
-    /// Whether nothing is inside.
+    /// Returns true if the ring is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.first == self.end
@@ -97,7 +98,7 @@ impl<T: Copy + Default> Ring<T> {
     pub fn back(&self) -> Option<&T> {
         (!self.is_empty()).then(|| &self.slots[self.slot(self.end - 1)])
     }
-    /// Whether item `number` is inside.
+    /// Returns true if item `number` is inside.
     #[inline]
     pub fn contains(&self, number: u64) -> bool {
         self.first <= number && number < self.end
@@ -113,7 +114,7 @@ impl<T: Copy + Default> Ring<T> {
         std::mem::replace(self, rest)
     }
 
-    /// Gives back the memory of a ring that is empty; numbers go on from where they were.
+    /// Releases the memory of an empty ring. Numbers go on from their present values.
     pub fn release(&mut self) {
         if self.is_empty() {
             self.slots = Vec::new();

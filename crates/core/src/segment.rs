@@ -33,7 +33,7 @@ impl Flags {
     /// Standard: RFC 9768 §3.1.
     pub const AE: Flags = Flags(0x100);
 
-    /// Whether every flag of `other` is set.
+    /// Returns true if every flag of `other` is set.
     #[inline]
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
@@ -85,8 +85,8 @@ impl std::fmt::Debug for SackBlock {
     }
 }
 
-/// Up to four SACK blocks, most recently received first (RFC 2018; a DSACK leads, RFC 2883). An empty list, as most
-/// segments have, is written as one word.
+/// Up to four SACK blocks, most recently received first (RFC 2018; a DSACK leads, RFC 2883). Most
+/// segments have an empty list, which is written as one word.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct SackList(Option<Blocks>);
 
@@ -134,7 +134,7 @@ impl SackList {
             None => &[],
         }
     }
-    /// Whether there is no block.
+    /// Returns true if there is no block.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
@@ -167,11 +167,11 @@ pub enum MptcpOption {
     },
     /// Data sequence signal.
     Dss(Dss),
-    /// ADD_ADDR: the path of this number can be joined; or the echo that says it was heard.
+    /// ADD_ADDR: the path of this number can be joined. The echo acknowledges the announcement.
     AddAddress {
         /// Number of the path.
         path: u8,
-        /// Whether it is the echo.
+        /// True for the echo.
         is_echo: bool,
     },
     /// REMOVE_ADDR: the path of this number is gone.
@@ -233,7 +233,7 @@ impl MptcpOption {
         }
     }
 
-    /// Whether there is no option.
+    /// Returns true if there is no option.
     #[inline]
     pub fn is_empty(self) -> bool {
         self == MptcpOption::None
@@ -245,17 +245,18 @@ impl MptcpOption {
 /// Standard: RFC 9768 §3.2.3.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct AccurateEcnOption {
-    /// Of ECT(1), CE and ECT(0), big-endian.
+    /// Counters of ECT(1), CE and ECT(0), big-endian.
     counters: [[u8; 3]; 3],
-    /// Zero without the option; one more than the fields; the highest bit where ECT(0) leads.
+    /// Zero without the option. Otherwise one more than the number of fields, with the highest bit
+    /// set if ECT(0) leads.
     layout: u8,
 }
 
 impl AccurateEcnOption {
     const ECT0_LEADS: u8 = 0x80;
 
-    /// The first `fields` of the counters of ECT(1), CE and ECT(0); in the reverse order where ECT(0)
-    /// leads.
+    /// Returns an option with the first `fields` of the counters of ECT(1), CE and ECT(0). The
+    /// order is reversed if ECT(0) leads.
     pub fn new(counters: [u32; 3], fields: u8, ect0_leads: bool) -> AccurateEcnOption {
         let bytes = |counter: u32| {
             let [_, a, b, c] = counter.to_be_bytes();
@@ -271,20 +272,20 @@ impl AccurateEcnOption {
             layout: (1 + fields.min(3)) | leads,
         }
     }
-    /// Whether the segment carries the option.
+    /// Returns true if the segment carries the option.
     #[inline]
     pub fn is_present(&self) -> bool {
         self.layout != 0
     }
-    /// Counters that it has.
+    /// Returns the number of its counters.
     pub fn fields(&self) -> u8 {
         (self.layout & !AccurateEcnOption::ECT0_LEADS).saturating_sub(1)
     }
-    /// Whether ECT(0) is the first counter.
+    /// Returns true if ECT(0) is the first counter.
     pub fn ect0_leads(&self) -> bool {
         self.layout & AccurateEcnOption::ECT0_LEADS != 0
     }
-    /// The counter of ECT(1), CE or ECT(0), for 0, 1 or 2; `None` when it is left out.
+    /// Returns the counter of ECT(1), CE or ECT(0), for 0, 1 or 2. `None` if it is left out.
     pub fn counter(&self, index: usize) -> Option<u32> {
         let place = if self.ect0_leads() {
             2usize.checked_sub(index)?
@@ -303,7 +304,7 @@ impl AccurateEcnOption {
             0
         }
     }
-    /// Whether there is no option.
+    /// Returns true if there is no option.
     pub fn is_empty(&self) -> bool {
         !self.is_present()
     }
@@ -333,23 +334,23 @@ pub struct Segment {
     pub ts_value: u32,
     /// Timestamp echo reply in ms ticks.
     pub ts_echo: u32,
-    /// Packets marked congestion-experienced that the sender of this segment has received, with
-    /// accurate ECN feedback (RFC 9768). The header has room for its three lowest bits; here it
-    /// is whole, as the option carries it.
+    /// Number of packets marked congestion-experienced that the sender of this segment has
+    /// received, with accurate ECN feedback (RFC 9768). The header has room for the three lowest
+    /// bits. Here the number is whole, as the option carries it.
     pub ce_packets: u32,
     /// Flags.
     pub flags: Flags,
-    /// Maximum segment size option; zero when absent (on SYNs only).
+    /// Maximum segment size option (on SYNs only). Zero when absent.
     pub mss: u16,
-    /// Window scale option; `None` when absent (on SYNs only).
+    /// Window scale option (on SYNs only). `None` when absent.
     pub window_scale: Option<u8>,
     /// SACK-permitted option (on SYNs only).
     pub sack_permitted: bool,
-    /// Whether the timestamps option is present.
+    /// True if the timestamps option is present.
     pub has_timestamps: bool,
-    /// Whether a biased queue should drop this packet before others (TCP-Casablanca).
+    /// True if a biased queue should drop this packet before others (TCP-Casablanca).
     pub is_expendable: bool,
-    /// Explicit loss notification: what is missing was lost by the radio (TCP-Casablanca).
+    /// True for an explicit loss notification: the radio lost the missing data (TCP-Casablanca).
     pub is_radio_loss: bool,
     /// Option of accurate ECN.
     pub accurate: AccurateEcnOption,
@@ -372,8 +373,8 @@ impl Segment {
     pub fn end_seq(&self) -> u64 {
         self.seq + self.seq_len()
     }
-    /// Bytes of TCP options, laid out as Linux does: timestamps take 12 bytes with their padding
-    /// and SACK blocks 4 + 8 each, but on a SYN the options stand close.
+    /// Returns the bytes of TCP options in Linux's layout. Timestamps take 12 bytes with their
+    /// padding and SACK blocks 4 + 8 each, but on a SYN the options have no padding.
     #[inline]
     pub fn options_len(&self) -> u32 {
         if self.flags.has(Flags::SYN) {

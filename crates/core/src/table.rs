@@ -30,12 +30,12 @@ pub enum ColumnKind {
     Ue,
     /// A radio bearer: its index when written, its name in results files.
     Bearer,
-    /// Any text; in what sums up a run only.
+    /// Any text. Only in tables that sum up a run.
     Text,
 }
 
 impl ColumnKind {
-    /// The name that documentation uses.
+    /// Returns the name that documentation uses.
     pub const fn name(self) -> &'static str {
         match self {
             ColumnKind::F64 => "f64",
@@ -65,7 +65,7 @@ pub struct Column {
     pub unit: &'static str,
     /// The meaning of the value.
     pub doc: &'static str,
-    /// Whether a row may have none; in what sums up a run only.
+    /// True if a row may lack the value. Only in tables that sum up a run.
     pub is_optional: bool,
 }
 
@@ -74,17 +74,18 @@ pub struct Column {
 pub enum Place {
     /// In a Parquet file of the table's name, if the run was to record it.
     Recorded,
-    /// In a Parquet file of the table's name, whatever the run was to record; no file where there
-    /// is no row.
+    /// Written to a Parquet file of the table's name, regardless of the probe settings. There is no
+    /// file if there are no rows.
     Rows,
-    /// The one row is the object of `summary.json` under this key; without a key the whole of it.
+    /// A single row, which is the object of `summary.json` under this key. Without a key it is the
+    /// whole file.
     Summary(&'static str),
-    /// In no results: a scenario has the rows before it is run.
+    /// In no results, because a scenario has the rows before it is run.
     Scenario,
 }
 
 impl Place {
-    /// Whether every run has the table.
+    /// Returns true if every run has the table.
     pub const fn is_always_there(self) -> bool {
         matches!(self, Place::Rows | Place::Summary(_))
     }
@@ -107,13 +108,13 @@ pub struct Table {
 pub trait ColumnSink {
     /// A [`ColumnKind::F64`] value.
     fn f64(&mut self, column: usize, value: f64);
-    /// A [`ColumnKind::U32`] value, or the index of what a column names.
+    /// Writes a [`ColumnKind::U32`] value, or the index of the item that a column names.
     fn u32(&mut self, column: usize, value: u32);
-    /// A [`ColumnKind::U64`] value.
+    /// Writes a [`ColumnKind::U64`] value.
     fn u64(&mut self, column: usize, value: u64);
-    /// A [`ColumnKind::Bool`] value.
+    /// Writes a [`ColumnKind::Bool`] value.
     fn bool(&mut self, column: usize, value: bool);
-    /// A [`ColumnKind::Name`] value.
+    /// Writes a [`ColumnKind::Name`] value.
     fn name(&mut self, column: usize, value: &'static str);
 }
 
@@ -194,7 +195,7 @@ pub trait SummarySink {
 pub trait Field {
     /// Its column type.
     const KIND: ColumnKind;
-    /// Whether it may be missing.
+    /// True if the value may be missing.
     const IS_OPTIONAL: bool = false;
     /// Writes the value.
     fn write(&self, column: &'static str, sink: &mut impl FieldSink);
@@ -234,8 +235,9 @@ impl<T: Field> Field for Option<T> {
     }
 }
 
-/// Declares a row struct and its table: recorded while a run goes on, or `in summary`, written at its
-/// end; then with a key it is a single row, in `summary.json`. Or it is `in scenario`, known without a run.
+/// Declares a row struct and its table. The table is recorded during a run, or `in summary` and
+/// written at its end. With a key it is a single row in `summary.json`. A table `in scenario` is
+/// known without a run.
 ///
 /// ```
 /// fadeout_core::table! {

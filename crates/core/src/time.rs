@@ -49,7 +49,7 @@ impl Time {
     pub const fn saturating_sub(self, span: Span) -> Time {
         Time(self.0.saturating_sub(span.0))
     }
-    /// Whether this is [`Time::NEVER`].
+    /// Returns true if this is [`Time::NEVER`].
     pub const fn is_never(self) -> bool {
         self.0 == u64::MAX
     }
@@ -79,7 +79,7 @@ impl Span {
     }
     /// A span of `secs` seconds, rounded to the nearest nanosecond; negative and NaN give zero.
     pub fn from_secs_f64(secs: f64) -> Span {
-        // A float-to-int `as` cast saturates, which is what a too large value needs.
+        // A float-to-int `as` cast saturates, as a too large value needs.
         Span((secs * 1e9 + 0.5) as u64)
     }
     /// Nanoseconds.
@@ -98,7 +98,7 @@ impl Span {
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
-    /// Whether the span is zero.
+    /// Returns true if the span is zero.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }

@@ -22,7 +22,7 @@ pub struct PdcpNumber {
     pub bits: u8,
 }
 
-/// What the base stations of a split bearer tell each other (NR-U).
+/// Message between the base stations of a split bearer (NR-U).
 ///
 /// Standard: TS 38.425 §5.5.2.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub enum UserPlane {
     Data {
         /// NR-U sequence number.
         number: u64,
-        /// Whether it asks for a status.
+        /// True if the frame asks for a status.
         polls: bool,
         /// Sequence number of the PDCP PDU up to which nothing need be sent.
         discards_through: Option<u32>,
@@ -44,7 +44,7 @@ pub enum UserPlane {
         lost: Vec<(u64, u64)>,
         /// Sequence number of the latest PDCP PDU that has gone, with all before it.
         through: Option<u32>,
-        /// Whether it was delivered; sent otherwise.
+        /// True if the PDU was delivered. False if it was only sent.
         is_delivered: bool,
     },
 }
@@ -52,7 +52,7 @@ pub enum UserPlane {
 /// A frame between the base stations of a split bearer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InterfaceFrame {
-    /// What they tell each other: none with an uplink PDU.
+    /// NR-U message. `None` with an uplink PDU.
     pub user_plane: Option<UserPlane>,
     /// The PDCP PDU in it.
     pub pdu: Option<InterfacePdu>,
@@ -82,7 +82,8 @@ pub enum Carried<'a> {
         tunnel: Tunnel,
         /// Its number, of a forwarded PDCP SDU that has one.
         number: Option<PdcpNumber>,
-        /// Whether the tunnel is of a PDU session (N3), and then whether this is uplink.
+        /// True for the uplink of a PDU session (N3), false for its downlink. `None` if the tunnel
+        /// is of no PDU session.
         session: Option<bool>,
     },
     /// A frame between the base stations of a split bearer.

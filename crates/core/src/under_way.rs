@@ -2,8 +2,8 @@
 
 use crate::{Bytes, Ecn, EndpointId, Flags, FlowId, Packet, Protocol, RouteId, Segment, Time};
 
-/// A packet under way, in one cache line: all that links ask for, and all of a usual segment. A segment that has
-/// what few have stands beside the packets, whole.
+/// Packet in flight, in one cache line: the fields that links need, and all fields of a usual
+/// segment. A segment with rarely used fields is stored whole beside the packets.
 #[derive(Clone, Copy, Default, Debug)]
 #[repr(align(64))]
 pub struct UnderWay {
@@ -130,7 +130,7 @@ impl Usual {
 }
 
 impl UnderWay {
-    /// What is kept of a packet beside its segment.
+    /// Returns the kept fields of a packet, without its segment.
     #[inline]
     pub(crate) fn beside_segment(packet: &Packet) -> UnderWay {
         let &Packet {

@@ -33,16 +33,16 @@ impl Rate {
     pub fn as_mbps(self) -> f64 {
         self.0 as f64 / 1e6
     }
-    /// Whether nothing passes.
+    /// Returns true if the rate is zero.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
-    /// Whether transmission takes no time.
+    /// Returns true if transmission takes no time.
     pub const fn is_unlimited(self) -> bool {
         self.0 == u64::MAX
     }
-    /// The time to send `bytes` at this rate, rounded down to the nanosecond; zero when
-    /// unlimited, [`Span::MAX`] when the rate is zero.
+    /// Returns the time to send `bytes` at this rate, rounded down to the nanosecond. Zero if the
+    /// rate is unlimited, [`Span::MAX`] if it is zero.
     pub fn time_to_send(self, bytes: Bytes) -> Span {
         if self.is_unlimited() {
             return Span::ZERO;

@@ -4,10 +4,10 @@ use crate::Time;
 
 /// The wake-up that a machine has in the event queue.
 ///
-/// A machine names the time it next wants to be woken after every step. Most steps only move
-/// that time later (each ACK moves the retransmission timer); then the armed event stays, fires
-/// early, finds nothing due and arms the true time. Only an earlier time schedules a new event,
-/// and the generation number tells the old one apart when it fires.
+/// A machine names the time of its next wake-up after every step. Most steps only move that time
+/// later (each ACK moves the retransmission timer). Then the armed event stays, fires early, finds
+/// nothing due and arms the true time. Only an earlier time schedules a new event. The generation
+/// number identifies the old event when it fires.
 #[derive(Debug, Clone, Copy)]
 pub struct Wake {
     armed_at: Time,

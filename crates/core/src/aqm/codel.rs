@@ -25,7 +25,7 @@ crate::parameters! {
 }
 
 impl CoDelConfig {
-    /// Checks what the law needs to work.
+    /// Checks the values that the law needs to work.
     ///
     /// # Errors
     /// The interval is shorter than a microsecond.
@@ -115,7 +115,7 @@ impl CoDel {
         );
     }
 
-    /// Whether the delay, with that of the head, has been above the target for an interval.
+    /// Returns true if the delay, with that of the head, has been above the target for an interval.
     #[inline]
     fn may_drop(&mut self, config: &CoDelConfig, now: Time, queue: &impl Heads) -> bool {
         let is_above = queue.head().is_some_and(|head| {
@@ -147,8 +147,8 @@ mod tests {
     use super::*;
     use crate::Ecn;
 
-    /// Settles once a millisecond a queue of twenty packets whose head has waited `delay`.
-    /// Returns the times in milliseconds at which packets were dropped, and what left.
+    /// Settles a queue of twenty packets once a millisecond, with a head that has waited `delay`.
+    /// Returns the times in milliseconds at which packets were dropped, and the packets that left.
     fn standing(
         codel: &mut CoDel,
         queue: &mut Queue,
@@ -185,7 +185,7 @@ mod tests {
     fn drops_begin_after_an_interval_and_come_at_interval_over_root_count() {
         let (mut codel, mut queue) = (CoDel::default(), Queue::default());
         let (drops, _) = standing(&mut codel, &mut queue, HIGH, Ecn::NotEct, 1_000..2_000);
-        // Above the target since 1000 ms; then gaps of 100 ms / sqrt(n), seen at the next
+        // Above the target since 1000 ms. Then gaps of 100 ms / sqrt(n), seen at the next
         // millisecond.
         let mut at = 1_100.0;
         let mut expected = vec![1_100];

@@ -1,7 +1,8 @@
-//! A threshold on the delay above which packets are marked: what scalable congestion controls
-//! (DCTCP, Prague) expect of a queue.
+//! A threshold on the delay above which packets are marked, as scalable congestion controls (DCTCP,
+//! Prague) expect of a queue.
 //!
-//! A step, or a ramp when it has a range. It never drops: what is not ECN-capable passes.
+//! The law is a step, or a ramp if it has a range. It never drops: packets that are not ECN-capable
+//! pass.
 //!
 //! Standard: RFC 9332 §4.2; RFC 8257 §3.1.
 

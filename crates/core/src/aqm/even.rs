@@ -9,7 +9,7 @@ pub struct Even {
 }
 
 impl Even {
-    /// Whether this packet gets a signal, so that a share `probability` of them does.
+    /// Returns true if this packet gets a signal, so that a share `probability` of them does.
     #[inline]
     pub fn is_due(&mut self, probability: f64) -> bool {
         debug_assert!(

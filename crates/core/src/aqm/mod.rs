@@ -1,7 +1,7 @@
 //! Active queue management: the laws by which a queue signals congestion, without the queue.
 //!
-//! A law knows times and bytes, and no packets. The queue of a link and the transmission buffer
-//! of RLC keep their packets as they like and follow the same laws, under the same names and
+//! A law knows times and bytes, and no packets. The queue of a link and the transmission buffer of
+//! RLC keep their packets in their own way. Both follow the same laws, under the same names and
 //! with the same parameters.
 //!
 //! [`pie`] decides on arrival. [`codel`] and [`ecn_step`] decide about the [head](Heads) of a
@@ -20,7 +20,7 @@ pub use pie::PieConfig;
 use crate::registry::{Entry, Registered, Settings};
 use crate::{Ecn, Span, Time};
 
-/// No active management: what does not fit is dropped.
+/// No active management: packets that do not fit are dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DropTailConfig;
 

@@ -59,7 +59,7 @@ crate::parameters! {
 }
 
 impl PieConfig {
-    /// Checks what the law needs to work.
+    /// Checks the values that the law needs to work.
     ///
     /// # Errors
     /// A parameter is out of its range.
@@ -88,15 +88,15 @@ impl<Context> Registered<Context> for PieConfig {
 /// The fate of an arrival: kept, marked or dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It passes.
+    /// The packet passes.
     Pass,
-    /// It is marked and passes when it is ECN-capable, else it is dropped.
+    /// The packet is marked and passes if it is ECN-capable. Otherwise it is dropped.
     Mark,
-    /// It is dropped.
+    /// The packet is dropped.
     Drop,
 }
 
-/// The controller: everything that an update moves.
+/// Controller: the state that an update changes.
 #[derive(Debug, Clone, Copy)]
 struct Control {
     probability: f64,
@@ -188,7 +188,7 @@ impl Pie {
         })
     }
 
-    /// Whether it waits for a third of the limit to be used.
+    /// Returns true if the law waits for a third of the limit to be used.
     #[inline]
     pub fn is_off(&self) -> bool {
         !self.is_active
@@ -217,7 +217,7 @@ impl Pie {
         Verdict::Pass
     }
 
-    /// Whether chance picks an arrival.
+    /// Returns true if an arrival is chosen at random.
     ///
     /// Standard: RFC 8033 §4.1, §5.4.
     fn is_chosen(&mut self, bytes: u64) -> bool {
@@ -399,8 +399,8 @@ mod tests {
     #[test]
     fn a_burst_of_150_ms_passes_untouched() {
         let drops = Overload::default().run(&mut pie(PieConfig::default()), 10_000..10_400);
-        // The delay passes half the target 15 ms after the start; from that update on ten
-        // updates of 15 ms use up the allowance.
+        // The delay passes half the target 15 ms after the start. From that update on ten updates
+        // of 15 ms use up the allowance.
         let first = *drops.first().expect("drops follow");
         assert!((10_150..10_200).contains(&first), "{first}");
     }

@@ -19,7 +19,7 @@ impl Parameters {
 /// documented, and that every default lies in its range.
 ///
 /// # Panics
-/// One does not; the message names it.
+/// Panics if an entry breaks one of these rules. The message names the entry.
 pub fn check(entries: &[Entry]) {
     let mut names = BTreeSet::new();
     for entry in entries {
@@ -54,12 +54,13 @@ fn check_default(entry: &Entry, parameter: &Parameter) {
     );
 }
 
-/// Checks that `build` reads every parameter of the entry, with one choice or flag or the other, and
-/// that giving every default explicitly changes nothing, alone or with the others. `build` describes
-/// what it made.
+/// Checks that `build` reads every parameter of the entry, with each choice or flag. Checks too
+/// that an explicit default changes nothing, alone or with the others. `build` returns a
+/// description of its result.
 ///
 /// # Panics
-/// It does not, or it reads a parameter that the entry lacks; the message names it.
+/// Panics if an entry breaks one of these rules, or if `build` reads a parameter that the entry
+/// lacks. The message names the parameter.
 pub fn check_built(entry: &Entry, build: impl Fn(&Settings<'_>) -> String) {
     let watch = Watch::default();
     let watched = |given: &Parameters| build(&Settings::new(entry, given).watched(&watch));

@@ -1,18 +1,19 @@
-//! Closed sets of what a scenario names.
+//! Closed sets of the names in a scenario.
 
-/// Declares a closed set: the list of entries, the enum, its constructor by name, a macro that
-/// calls a method of whichever variant it is, and the tests that hold for every entry.
+/// Declares a closed set: the list of entries, the enum, and its constructor by name. The macro
+/// also declares a macro that calls a method of any variant, and the tests that hold for every
+/// entry.
 ///
 /// A line `Variant(Type)` takes the entry of `Type`, which is
-/// [`Registered`](crate::registry::Registered); `Variant(Type) = ENTRY` gives the type another
-/// name and other defaults. Parentheses after the enum's name say what constructors take beside
-/// the parameters, and an example of it for the tests. Variants that no scenario names come after
+/// [`Registered`](crate::registry::Registered). `Variant(Type) = ENTRY` gives the type another name
+/// and other defaults. Parentheses after the enum's name have the constructors' arguments besides
+/// the parameters, and an example of them for the tests. Variants that no scenario names come after
 /// `else`. `macro calls;` names the macro: `calls!(value, it => it.method())`.
 ///
-/// Where a variant holds parameters only and something else does the work, such as a queue and
-/// its configuration, the line `Variant(Config => Machine)` with a second enum's head declares
-/// both: `calls!(config, it => Enum(it.start()))` makes a value of the second enum from one of
-/// the first, and `macro calls, machines;` names the macro that calls methods of the second.
+/// Some variants hold only parameters for another type that does the work, such as a queue and its
+/// configuration. There the line `Variant(Config => Machine)` with a second enum's head declares
+/// both. `calls!(config, it => Enum(it.start()))` makes a value of the second enum from one of the
+/// first. `macro calls, machines;` names the macro that calls methods of the second.
 ///
 /// The example is in the documentation of [`registry`](crate::registry!).
 #[macro_export]

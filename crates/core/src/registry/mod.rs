@@ -1,16 +1,16 @@
 //! The names a scenario may use, with their parameters and sources.
 //!
-//! Each sibling crate lists its algorithms; `sim` assembles the lists. The scenario reader checks
-//! names and parameters against them, and `fadeout list`, the JSON Schema and the docs print
+//! Each sibling crate lists its algorithms, and `sim` assembles the lists. The scenario reader
+//! checks names and parameters against them. `fadeout list`, the JSON Schema and the docs print
 //! them, so a name exists in one place.
 //!
 //! # Adding to a registry
 //!
-//! An algorithm or model is a file: [`parameters!`](crate::parameters!) declares what a scenario
-//! may set (key, kind, range, unit, default and documentation, once), and [`Registered`] gives its
+//! An algorithm or model is a file. [`parameters!`](crate::parameters!) declares the keys that a
+//! scenario may set: kind, range, unit, default and documentation, once. [`Registered`] gives its
 //! [`Entry`] and its constructor. A line in the set's [`registry!`](crate::registry!) makes the
-//! enum's variant, the constructor by name, the list of entries, the dispatch of methods, and the
-//! tests that all entries share. An entry that lacks one of these does not compile.
+//! enum's variant, the constructor by name, and the list of entries. It also makes the dispatch of
+//! methods and the tests that all entries share. An entry that lacks one of these does not compile.
 //!
 //! ```
 //! use fadeout_core::Span;
@@ -95,11 +95,11 @@ pub struct Entry {
     pub aliases: &'static [&'static str],
     /// Group it is listed under.
     pub family: &'static str,
-    /// One sentence that says what it is.
+    /// Description in one sentence.
     pub summary: &'static str,
     /// RFC and section, paper, or kernel file.
     pub citation: &'static str,
-    /// Its parameters.
+    /// Parameters of the entry.
     pub parameters: &'static [Parameter],
 }
 
@@ -164,13 +164,13 @@ pub struct Parameter {
     pub default: &'static str,
     /// Its effect, and the reason for its default.
     pub doc: &'static str,
-    /// Whether leaving it out may mean something else than its default, by other parameters or by
-    /// what surrounds it.
+    /// True if the value of an omitted parameter depends on other parameters or on the context, so
+    /// that `default` does not apply.
     pub depends: bool,
 }
 
 impl Parameter {
-    /// The parameter, of which leaving it out may mean something else than its default.
+    /// Returns the parameter as one whose omission may mean something else than its default.
     #[must_use]
     pub const fn depending(self) -> Parameter {
         Parameter {
@@ -179,7 +179,7 @@ impl Parameter {
         }
     }
 
-    /// Whether `value` means what leaving the parameter out means.
+    /// Returns true if `value` means the same as an omitted parameter.
     pub fn is_default(&self, value: &Value) -> bool {
         !self.depends && settings::default_value(self).as_ref() == Some(value)
     }
@@ -435,7 +435,7 @@ pub struct Kind {
     pub entries: &'static [Entry],
 }
 
-/// Parameters of a part of a layer that has no name of its own in a scenario: keys of a table there
+/// Parameters of a part of a layer that has no name of its own in a scenario. Keys of a table there
 /// take their defaults from it.
 #[derive(Debug, Clone, Copy)]
 pub struct Part {
@@ -463,7 +463,8 @@ impl Catalog {
             .map_or(&[], |kind| kind.entries)
     }
 
-    /// The default of the parameter `name` of a part, with its unit; `None` when there is none.
+    /// Returns the default of the parameter `name` of a part, with its unit. `None` if there is
+    /// none.
     pub fn default_of(&self, part: &str, name: &str) -> Option<String> {
         let part = self.parts.iter().find(|known| known.name == part)?;
         let mut parameters = part.parameters.iter();

@@ -2,9 +2,9 @@
 
 use super::{Parameter, flag};
 
-/// Declares a struct of parameters: for each field its type, and after `=` the function of
-/// [`registry`](mod@crate::registry) that makes its [`Parameter`], with what that takes beside name and
-/// documentation.
+/// Declares a struct of parameters. Each field has its type, and after `=` the function of
+/// [`registry`](mod@crate::registry) that makes its [`Parameter`], with the arguments besides name
+/// and documentation.
 ///
 /// The key is the field's name with hyphens, or the text after `as`. The documentation is the doc
 /// comment. A type is anything that is [`FromSetting`](crate::registry::FromSetting);
@@ -216,10 +216,11 @@ pub const fn join<const N: usize>(lists: &[&[Parameter]]) -> [Parameter; N] {
     join_from(flag("", "", ""), lists)
 }
 
-/// The lists one after the other. `N` is their length together, and `any` a value that no place keeps.
+/// Returns the lists one after the other. `N` is the sum of their lengths, and `any` a value that
+/// no place keeps.
 ///
 /// # Panics
-/// `N` is another number; in a constant that is an error of compilation.
+/// Panics if `N` is another number. In a constant that is an error of compilation.
 pub const fn join_from<T: Copy, const N: usize>(any: T, lists: &[&[T]]) -> [T; N] {
     let mut all = [any; N];
     let (mut list, mut filled) = (0, 0);
@@ -236,10 +237,10 @@ pub const fn join_from<T: Copy, const N: usize>(any: T, lists: &[&[T]]) -> [T; N
     all
 }
 
-/// `parameters`, with other defaults for those that `defaults` names.
+/// Returns `parameters`, with other defaults for those that `defaults` names.
 ///
 /// # Panics
-/// One of the names is no parameter; in a constant that is an error of compilation.
+/// Panics if one of the names is no parameter. In a constant that is an error of compilation.
 pub const fn with_defaults<const N: usize>(
     parameters: &[Parameter],
     defaults: &[(&str, &'static str)],
@@ -258,7 +259,7 @@ pub const fn with_defaults<const N: usize>(
     all
 }
 
-/// Whether two texts are the same, in a constant.
+/// Returns true if two texts are the same, in a constant.
 pub const fn is_same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut index = 0;

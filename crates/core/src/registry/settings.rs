@@ -4,7 +4,7 @@ use super::{Entry, Parameter, ParameterKind, Parameters, Value};
 use crate::{Bytes, Decibel, Hertz, Rate, Span};
 use std::cell::Cell;
 
-/// The parameters that a scenario gave for one entry; what it left out has the entry's default.
+/// Parameters that a scenario gave for one entry. Any other parameter has the entry's default.
 ///
 /// The scenario reader rejects values out of range with a message. A caller that bypasses it gets
 /// the nearest allowed value, so no model ever sees a number that it cannot work with.
@@ -19,14 +19,14 @@ pub struct Settings<'a> {
 /// Queries of settings: a bit for each parameter, in the entry's order.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
-    /// It was read.
+    /// Bit mask of the parameters that were read.
     pub(super) reads: Cell<u128>,
-    /// Whether it was given made a difference.
+    /// Bit mask of the parameters whose absence made a difference.
     pub(super) absences: Cell<u128>,
 }
 
 impl<'a> Settings<'a> {
-    /// The parameters `given` for `entry`.
+    /// Returns the parameters `given` for `entry`.
     pub fn new(entry: &Entry, given: &'a Parameters) -> Self {
         Settings {
             name: entry.name,
@@ -46,7 +46,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// The same, which tells `watch` what it is asked.
+    /// Returns settings that record each read in `watch`.
     pub(super) fn watched(self, watch: &'a Watch) -> Self {
         Settings {
             watch: Some(watch),
@@ -85,7 +85,7 @@ impl<'a> Settings<'a> {
         })
     }
 
-    /// Whether the scenario gave a value for `name`.
+    /// Returns true if the scenario gave a value for `name`.
     pub fn is_given(&self, name: &str) -> bool {
         let index = self.index(name);
         if let Some(Watch { absences, .. }) = self.watch {
@@ -94,16 +94,16 @@ impl<'a> Settings<'a> {
         self.given.find(name).is_some()
     }
 
-    /// The value of the parameter called `name`.
+    /// Returns the value of the parameter called `name`.
     ///
     /// # Panics
-    /// The entry has no such parameter, or its default is not of that type: the entry is wired
-    /// wrongly, which the tests of every [`registry!`](crate::registry!) find.
+    /// Panics if the entry has no such parameter, or if its default is not of that type. Such an
+    /// entry is wired wrongly, which the tests of every [`registry!`](crate::registry!) find.
     pub fn get<T: FromSetting>(&self, name: &str) -> T {
         T::from_setting(self, name)
     }
 
-    /// The number called `name`.
+    /// Returns the number called `name`.
     ///
     /// # Panics
     /// As [`Settings::get`].
@@ -184,10 +184,10 @@ impl<'a> Settings<'a> {
 
 /// A type of a field in [`parameters!`](crate::parameters!).
 pub trait FromSetting: Sized {
-    /// Whether leaving it out may mean something else than its default.
+    /// True if an omitted parameter may mean something else than its default.
     const DEPENDS: bool = false;
 
-    /// The value of the parameter called `name`.
+    /// Returns the value of the parameter called `name`.
     fn from_setting(settings: &Settings<'_>, name: &str) -> Self;
 }
 
@@ -241,7 +241,8 @@ pub(super) fn default_value(parameter: &Parameter) -> Option<Value> {
     })
 }
 
-/// Reads "20 ms", "1.5 s", "40 us", as defaults and choices are written; none of what is no such time.
+/// Returns the time of "20 ms", "1.5 s", "40 us", as defaults and choices are written. `None` for
+/// any other text.
 pub fn parse_span(text: &str) -> Option<Span> {
     let (number, unit) = text.split_once(' ')?;
     let scale = match unit {
