@@ -1,6 +1,7 @@
 //! The network's part alone: messages are carried by hand.
 
 use super::*;
+use crate::config::Signalling;
 use fadeout_core::random::Stream;
 use fadeout_testkit::Cases;
 use std::collections::BTreeSet;
