@@ -620,7 +620,7 @@ def test_seeds_that_change_nothing_are_warned_of(scenario: Path, lossy: Path, tm
     same = sweep(scenario, seeds=5, out=tmp_path / "same")
     assert any("these scenarios have nothing random" in each for each in same.warnings())
     few = sweep(lossy, seeds=3, out=tmp_path / "few")
-    assert any("3 seeds a point say nothing" in each for each in few.warnings())
+    assert any("3 seeds a point give no interval" in each for each in few.warnings())
     assert sweep(lossy, seeds=5, out=tmp_path / "enough").warnings() == []
 
 
