@@ -339,7 +339,7 @@ def test_what_is_of_a_program_cannot_be_archived(tmp_path: Path):
     path = tmp_path / "small.toml"
     path.write_text(SCENARIO)
     found = sweep(path, out=tmp_path / "c", metrics={"one": lambda results: 1.0})
-    with pytest.raises(ScenarioError, match="metric `one` is of a program"):
+    with pytest.raises(ScenarioError, match="metric `one` is defined in a program, not in a file"):
         archive(found, tmp_path / "a.zip")
 
 
