@@ -208,7 +208,7 @@ def test_checksums_list_exactly_the_files_of_an_archive(plain: Content, tmp_path
         (changed, without, "'files/rate.trace' is not in SHA256SUMS"),
         (plain, "".join(lines) + more, "'files/more.trace' is missing"),
         (plain, "".join(lines) + lines[0], "stands twice in SHA256SUMS"),
-        (plain, "no sums\n", "line 1 of SHA256SUMS is no checksum"),
+        (plain, "no sums\n", "line 1 of SHA256SUMS is not a checksum"),
         (plain, "", "is not in SHA256SUMS"),
     ):
         assert message in refusal(write(path, content, sums=sums))
