@@ -145,10 +145,14 @@ CASES ?= 100000
 SEED  := $(or $(SEED),$(shell date +%s))
 
 .PHONY: soak
-soak: ## Run the random tests with CASES cases each (100,000) from SEED; CRATE=transport for one crate
+soak: $(if $(CRATE),$(BIN)/python,build $(VENV)/.tools) ## Run the random tests with CASES cases each (100,000) from SEED; CRATE=transport for one crate
 	$(call say,random tests with $(CASES) cases each from seed $(SEED))
 	FADEOUT_CASES=$(CASES) FADEOUT_SEED=$(SEED) cargo test --locked --quiet \
 		$(if $(CRATE),--package fadeout-$(CRATE),--workspace)
+ifeq ($(CRATE),)
+	FADEOUT_CASES=$(CASES) FADEOUT_SEED=$(SEED) $(BIN)/python -m pytest --quiet --numprocesses auto \
+		tests/python/test_random_scenarios.py
+endif
 
 # What .cargo/mutants.toml says of timeouts and outputs is for this version.
 CARGO_MUTANTS := 27.1.0

@@ -38,7 +38,9 @@ def docstring(doc: str) -> str:
     one_line = f'{indent}"""{doc}"""'
     if len(one_line) <= WIDTH:
         return one_line
-    lines = textwrap.wrap(f'"""{doc}', WIDTH, initial_indent=indent, subsequent_indent=indent)
+    # The formatter joins words that fit in one line without their closing quotes.
+    width = WIDTH if len(one_line) > WIDTH + 3 else WIDTH - 3
+    lines = textwrap.wrap(f'"""{doc}', width, initial_indent=indent, subsequent_indent=indent)
     return "\n".join([*lines, f'{indent}"""'])
 
 

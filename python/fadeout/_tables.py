@@ -86,7 +86,8 @@ class TableAttributes:
 
     @property
     def prediction_scores(self) -> "pl.DataFrame":
-        """Quality of the predictions of blockages, one row for all cells and one for serving cells.
+        """Quality of the predictions of blockages, one row for all cells and one for serving
+        cells.
         """
         return self.table("prediction_scores")
 
@@ -138,7 +139,8 @@ class TableAttributes:
 
     @property
     def blockages(self) -> "pl.DataFrame":
-        """A blockage of a link, one row each. During a blockage the link has a lower rate, or none.
+        """A blockage of a link, one row each. During a blockage the link has a lower rate, or
+        none.
         """
         return self.table("blockages")
 

@@ -71,8 +71,11 @@ def test_a_default_that_is_written_out_is_no_other_run():
 
 CATALOG = {kind["name"]: kind["entries"] for kind in json.loads(_native.catalog())["kinds"]}
 
-DEPENDING = {("cubic", "beta"), ("cubic", "beta-ecn")}
-"""Parameters of which leaving them out may mean something else than their default."""
+DEPENDING = {("cubic", "beta"), ("cubic", "beta-ecn"), ("full-buffer", "backlog")}
+"""Parameters of which leaving them out may mean something else than their default.
+
+A full buffer without `backlog` has no fixed one: it grows.
+"""
 
 
 @pytest.mark.parametrize(

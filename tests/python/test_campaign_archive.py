@@ -208,7 +208,7 @@ def test_checksums_list_exactly_the_files_of_an_archive(plain: Content, tmp_path
         (changed, without, "'files/rate.trace' is not in SHA256SUMS"),
         (plain, "".join(lines) + more, "'files/more.trace' is missing"),
         (plain, "".join(lines) + lines[0], "stands twice in SHA256SUMS"),
-        (plain, "no sums\n", "line 1 of SHA256SUMS is no checksum"),
+        (plain, "no sums\n", "line 1 of SHA256SUMS is not a checksum"),
         (plain, "", "is not in SHA256SUMS"),
     ):
         assert message in refusal(write(path, content, sums=sums))
@@ -339,7 +339,7 @@ def test_what_is_of_a_program_cannot_be_archived(tmp_path: Path):
     path = tmp_path / "small.toml"
     path.write_text(SCENARIO)
     found = sweep(path, out=tmp_path / "c", metrics={"one": lambda results: 1.0})
-    with pytest.raises(ScenarioError, match="metric `one` is of a program"):
+    with pytest.raises(ScenarioError, match="metric `one` is defined in a program, not in a file"):
         archive(found, tmp_path / "a.zip")
 
 

@@ -50,7 +50,7 @@ def test_values_zips_and_exclusions_are_given_by_options(cli: CliRunner, lossy: 
     printed = call(cli, "campaign", "show", "c")
     assert "mean_rtt_s" in printed and "dropped_packets:sum" in printed
     status = call(cli, "campaign", "status", "c")
-    assert "4 points, 2 seeds a point" in status and "2 seeds a point say nothing" in status
+    assert "4 points, 2 seeds a point" in status and "2 seeds a point give no interval" in status
 
 
 def test_a_campaign_file_is_run_and_exported(cli: CliRunner, lossy: Path, tmp_path: Path):

@@ -63,7 +63,7 @@ def test_runs_of_another_build_are_used_only_if_they_come_out_the_same(lossy: Pa
         changed = pl.read_parquet(part).with_columns(fingerprint=pl.lit("0"))
         part.write_bytes(seal.parquet(changed))
     write_document(out, {**document, "build": "another"})
-    with pytest.raises(ResultError, match="comes out differently"):
+    with pytest.raises(ResultError, match="has other results here"):
         Campaign({"scenario": str(lossy), "seeds": 4}, out=out).run()
 
 
@@ -98,7 +98,7 @@ def test_seeds_that_change_nothing_are_warned_of(scenario: Path, lossy: Path, tm
     same = sweep(scenario, seeds=5, out=tmp_path / "same")
     assert any("these scenarios have nothing random" in each for each in same.warnings())
     few = sweep(lossy, seeds=3, out=tmp_path / "few")
-    assert any("3 seeds a point say nothing" in each for each in few.warnings())
+    assert any("3 seeds a point give no interval" in each for each in few.warnings())
     assert sweep(lossy, seeds=5, out=tmp_path / "enough").warnings() == []
 
 

@@ -440,8 +440,8 @@ def test_the_command_takes_a_class_of_a_file(cli, control):
     ("place", "expected"),
     [
         ("control.py", "expected NAME=FILE.py:CLASS"),
-        ("nowhere.py:Mine", "there is no file nowhere.py"),
-        ("my.toml:Mine", "my.toml is no Python file"),
+        ("nowhere.py:Mine", "no file nowhere.py"),
+        ("my.toml:Mine", "my.toml is not a Python file"),
         ("control.py:Mien", "unknown class 'Mien', did you mean 'Mine'?"),
         ("wrong.py:Mine", "SyntaxError"),
     ],

@@ -20,6 +20,7 @@ delay = "20 ms"
 jitter = "2 ms"
 queue.limit = "50 packets"
 loss = { probability = 0.01 }
+reverse.rate = "2 Mbit/s"
 [flow.stream]
 from = "server"
 to = "phone"

@@ -127,8 +127,8 @@ def test_what_a_killed_run_left_is_named_and_what_a_live_one_writes_is_not(
         Path(f"out/.a.partial-{process}").mkdir()
     result = cli.invoke(app, ["run", str(scenario), "--no-figures"])
     assert result.exit_code == 0
-    assert f".a.partial-{gone.pid};" in result.stderr
-    assert f".a.partial-{os.getpid()};" not in result.stderr
+    assert f".a.partial-{gone.pid} " in result.stderr
+    assert f".a.partial-{os.getpid()} " not in result.stderr
 
 
 def test_too_little_memory_is_a_line(tmp_path: Path, scenario: Path):

@@ -102,7 +102,7 @@ def test_a_method_that_raises_ends_the_run_and_keeps_results():
 
 @pytest.mark.parametrize(
     ("answer", "part"),
-    [("mitte", "no cell that the UE measures; expected one of west, middle, east"), (3, "int")],
+    [("mitte", "not a cell that the UE measures; expected one of west, middle, east"), (3, "int")],
 )
 def test_an_answer_that_is_no_cell_raises(answer: object, part: str):
     class Wrong:

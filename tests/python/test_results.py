@@ -64,9 +64,9 @@ def test_saving_replaces_a_run_only_when_told_to(results, tmp_path: Path):
         results.save(tmp_path / "run")
     results.save(tmp_path / "run", force=True)
     opened = fadeout.Results.open(tmp_path / "run")
-    with pytest.raises(fadeout.ResultError, match="already"):
+    with pytest.raises(fadeout.ResultError, match="the folder of these results"):
         opened.save(tmp_path / "run", force=True)
-    with pytest.raises(fadeout.ResultError, match="within"):
+    with pytest.raises(fadeout.ResultError, match="inside the folder of these results"):
         opened.save(tmp_path / "run" / "copy")
     (tmp_path / "run" / "figures").mkdir()
     copy = opened.save(tmp_path / "copy")

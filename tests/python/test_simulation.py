@@ -53,7 +53,7 @@ def test_a_run_that_ends_early_has_its_tables_until_then():
 def test_there_is_no_step_into_the_past(until_s):
     simulation = fadeout.Simulation(SCENARIO)
     simulation.advance(0.5)
-    with pytest.raises(ValueError, match=r"expected 0\.5 s, the simulated time by now, or later"):
+    with pytest.raises(ValueError, match=r"expected at least 0\.5 s, the present simulated time"):
         simulation.advance(until_s)
     assert simulation.now_s == 0.5
     simulation.advance(0.5)

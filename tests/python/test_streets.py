@@ -210,7 +210,7 @@ def test_without_an_origin_streets_and_buildings_lie_as_in_the_map(tmp_path: Pat
     [
         ('{ streets = "gone.osm" }', "gone.osm is missing"),
         ('{ streets = "town.csv" }', "without a column `street`"),
-        ('{ streets = "one-way.osm" }', "go on for ever"),
+        ('{ streets = "one-way.osm" }', "drive forever"),
         ('{ streets = "town.osm", lanes = 2 }', "unknown key `lanes`"),
     ],
 )

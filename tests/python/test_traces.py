@@ -139,7 +139,7 @@ def test_what_sumo_refuses_is_said(tmp_path: Path):
     config = crossing(tmp_path)
     routes = tmp_path / "city.rou.xml"
     routes.write_text(routes.read_text().replace("wm me", "wm nowhere"))
-    with pytest.raises(fadeout.ScenarioError, match="SUMO gave up: Error"):
+    with pytest.raises(fadeout.ScenarioError, match="SUMO failed: Error"):
         fadeout.tracks(scenario(tmp_path, config.name, "sumo"))
 
 

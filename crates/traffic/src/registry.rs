@@ -107,7 +107,7 @@ impl Application {
     }
 
     /// A datagram reached an end, and the fate of `settled` is known now: its own, and that of those
-    /// which should have come before it.
+    /// which should have come before it. It is 0 for a datagram that a later one overtook.
     pub fn on_datagram(
         &mut self,
         now: Time,
@@ -116,7 +116,6 @@ impl Application {
         settled: u64,
         asks: &mut Vec<Ask>,
     ) {
-        debug_assert!(settled > 0, "a datagram came and its own fate is not known");
         debug_assert!(bytes.0 <= LARGEST_PAYLOAD, "a datagram of {bytes:?} bytes");
         each!(self, program => program.on_datagram(now, at, bytes, settled, asks));
     }
