@@ -52,8 +52,8 @@ pub(crate) trait Managed {
     /// Takes a packet that fits the limit, at its arrival. False when it is to be dropped.
     fn enqueue(&mut self, arrival: Queued, effects: &mut Effects<'_>) -> bool;
 
-    /// Removes and returns the next packet for the transmitter, which is free at `now`. `None` if no
-    /// packet is left, even because the rest was dropped.
+    /// Removes and returns the next packet for the transmitter, which is free at `now`. `None` if
+    /// no packet is left, even because the rest was dropped.
     fn dequeue(&mut self, now: Time, effects: &mut Effects<'_>) -> Option<Queued>;
 
     /// Returns the number of waiting packets.
@@ -67,8 +67,8 @@ pub(crate) trait Managed {
         false
     }
 
-    /// Drops some of the waiting packets. Returns false if none is left, or if this discipline drops
-    /// the arrival.
+    /// Drops some of the waiting packets. Returns false if none is left, or if this discipline
+    /// drops the arrival.
     fn make_room(&mut self, _dropped: &mut Vec<PacketId>) -> bool {
         false
     }
