@@ -104,7 +104,7 @@ pub struct Edge {
     pub depth: f64,
 }
 
-/// Source of the places of nodes and the obstacles between them.
+/// Source of the nodes' places and the obstacles between them.
 pub trait Motion {
     /// Returns place and velocity of `node` at `time`. Times never go back for the same node.
     fn at(&mut self, node: NodeId, time: Time) -> Kinematics;

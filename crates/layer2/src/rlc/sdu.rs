@@ -20,8 +20,8 @@ pub struct Sdu {
 
 /// Some bytes of an SDU: `offset .. offset + len`.
 ///
-/// A receiver learns from a part only the fields of its header. These are the offset, and whether
-/// the part is the first or the last of its SDU. The size is read when the last part is there.
+/// A receiver learns from a part only the fields of a header. These are the offset, and whether the
+/// part is the first or the last of its SDU. The size is not read before the last part is received.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct SduPart {
     /// The SDU.

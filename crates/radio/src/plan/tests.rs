@@ -102,8 +102,9 @@ fn every_uplink_slot_of_a_pattern_is_granted_once() {
 }
 #[test]
 fn special_subframes_carry_three_quarters_of_the_blocks_or_nothing() {
-    // TS 36.213 clause 7.1.7: 75 % of the resource blocks, with six symbols 37.5 %. With three,
-    // control alone. 50 blocks become 37 and 18, whose sizes with I_TBS 14 are 10 680 and 5160.
+    // TS 36.213 clause 7.1.7: 75 % of the resource blocks, with six symbols 37.5 %. With three
+    // symbols it is control alone. 50 blocks become 37 and 18, whose sizes with I_TBS 14 are 10 680
+    // and 5160.
     let down = |special| {
         let cell = tdd(1, special);
         let symbols = cell.data_symbols(11);
