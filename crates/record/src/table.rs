@@ -86,7 +86,7 @@ impl<R: Placed> TableWriter<R> {
         }
         self.latest = place;
         self.buffer.push(row);
-        self.buffer.len() >= self.chunk
+        self.buffer.len() >= self.chunk + self.chunk / 4
     }
 
     /// Adds a row that is told after later ones. A transport block is told when it is decoded, and
@@ -108,7 +108,7 @@ impl<R: Placed> TableWriter<R> {
     /// rows that are told late belong between them.
     #[cold]
     pub(crate) fn flush(&mut self) -> Result<(), RecordError> {
-        self.hand_on(self.buffer.len() - self.buffer.len() / 4)
+        self.hand_on(self.chunk.min(self.buffer.len()))
     }
 
     /// Turns the first `count` rows of the buffer into columns and hands them on. They are gone
@@ -140,8 +140,8 @@ impl<R: Placed> TableWriter<R> {
     /// Ends the table.
     pub(crate) fn finish(mut self) -> Finished {
         let mut error = None;
-        if !self.buffer.is_empty() {
-            error = self.hand_on(self.buffer.len()).err();
+        while !self.buffer.is_empty() && error.is_none() {
+            error = self.flush().err();
         }
         let mut bytes = None;
         match self.sink {

@@ -198,7 +198,9 @@ fn ues_that_never_attach_are_named_with_the_reason() {
     );
     let (before, after) = said(&many, &[]);
     assert_eq!(before, none);
-    let begins = after.iter().find(|what| what.contains("it begins at"));
+    let begins = after
+        .iter()
+        .find(|what| what.contains("it begins to attach at"));
     let begins = begins.expect("some begin later");
     assert!(
         begins.contains("(`attach-within`)") && begins.contains(" more: "),

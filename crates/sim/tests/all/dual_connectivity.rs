@@ -211,12 +211,12 @@ fn legs_that_cannot_be_are_refused_with_what_was_expected() {
         (
             "split = { duplication = \"both\" }\n",
             &[],
-            "PDCP duplication with a single leg",
+            "PDCP duplication with one leg",
         ),
         (
             "pscell = \"other\"\nsplit = { duplication = \"uplink\" }\n",
             &["cell.other.carrier=\"3.5 GHz\""],
-            "PDCP duplication over one carrier",
+            "PDCP duplication over a single carrier",
         ),
         (
             "pscell = \"other\"\nsplit = { duplication = \"up\" }\n",
@@ -534,12 +534,12 @@ fn legs_over_carriers_that_cannot_be_are_refused_with_what_was_expected() {
         (
             "duplication = \"both\", carriers = [\"second\", \"second\"]",
             &[],
-            "the carrier `second` of a leg stands twice",
+            "`second` is a leg twice",
         ),
         (
             "duplication = \"both\", carriers = [\"other\"]",
             &[],
-            "the UE does not have the carrier `other` of a leg",
+            "`other` is a leg over a carrier that the UE does not have",
         ),
         (
             "duplication = \"both\", carriers = [\"secnd\"]",

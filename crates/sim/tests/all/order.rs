@@ -16,7 +16,6 @@ use std::collections::BTreeMap;
 #[derive(Default)]
 struct Order {
     latest: BTreeMap<&'static str, f64>,
-    rows: u64,
     wrong: Vec<String>,
 }
 
@@ -46,7 +45,6 @@ impl Order {
         row.write(&mut at);
         let table = R::TABLE.name;
         let latest = self.latest.insert(table, at.0).unwrap_or(0.0);
-        self.rows += 1;
         if at.0 < latest && self.wrong.len() < 10 {
             let at = at.0;
             self.wrong
@@ -95,7 +93,6 @@ fn disorder(scenario: &Scenario, length: Span) -> Vec<String> {
     let until = end(scenario).min(Time::ZERO + length);
     while world.run(until, u64::MAX) {}
     let order = world.into_probe();
-    assert!(order.rows > 0, "something is recorded");
     order.wrong
 }
 
