@@ -35,6 +35,7 @@ def test_a_split_bearer_needs_no_flow():
         assert not checked("split-without-flows", seed).flows.height
 
 
+@pytest.mark.filterwarnings("ignore:the scenario has no flow")
 def test_base_stations_do_not_reach_each_other_over_a_link_of_the_ue():
     with pytest.raises(fadeout.ScenarioError) as caught:
         fadeout.check(FILES / "split-over-own-link.toml")

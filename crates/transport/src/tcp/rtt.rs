@@ -73,7 +73,6 @@ impl RttEstimator {
     /// Asserts the relations that hold after each event.
     #[inline]
     pub(super) fn assert_invariants(&self) {
-        debug_assert!(!self.rto.is_zero(), "a timeout of no time");
         debug_assert!(
             self.rto <= self.maximum.max(self.minimum) || !self.has_sample(),
             "a timeout of {:?} is over its maximum",

@@ -4,22 +4,22 @@
 //! The state machine is Linux's (kernel `tcp_input.c`, `tcp_output.c`, `tcp_timer.c`,
 //! `tcp_recovery.c`), with the RFCs it implements cited at each part. A file a concern:
 //!
-//! - [`ack`]: one ACK from arrival to the congestion control, in Linux's order of work
-//! - [`buffer`]: the part of written data that the socket accepts
-//! - [`sack`]: SACK and DSACK blocks onto the scoreboard
-//! - [`recovery`]: Open, Disorder, CWR, Recovery, Loss, and proportional rate reduction
-//! - [`classic`]: fast recovery without SACK (Tahoe, Reno, NewReno)
-//! - [`early`]: data on the SYN (Fast Open)
-//! - [`marks`]: ECN feedback
+//! - [`ack`] has one ACK from arrival to the congestion control, in Linux's order of work
+//! - [`buffer`] has the part of written data that the socket accepts
+//! - [`sack`] has SACK and DSACK blocks onto the scoreboard
+//! - [`recovery`] has Open, Disorder, CWR, Recovery, Loss, and proportional rate reduction
+//! - [`classic`] has fast recovery without SACK (Tahoe, Reno, NewReno)
+//! - [`early`] has data on the SYN (Fast Open)
+//! - [`marks`] has ECN feedback
 //! - [`rack`], [`probe`], [`timeout`]: loss by time, tail loss probes, the retransmission timer
-//! - [`undo`]: reductions that prove spurious
-//! - [`resilience`]: schemes for links that fail or lose without being congested
-//! - [`pieces`]: bursts, and the sk_buffs that they are cut from
-//! - [`subflow`]: the interface for a multipath connection
-//! - [`transmit`]: new data out, bursts
-//! - [`retransmit`]: retransmissions
-//! - [`pacing`]: the departure clock
-//! - [`usage`]: samples of whether the window limits the sender, idle restarts
+//! - [`undo`] has reductions that prove spurious
+//! - [`resilience`] has schemes for links that fail or lose without being congested
+//! - [`pieces`] has bursts, and the sk_buffs that they are cut from
+//! - [`subflow`] has the interface for a multipath connection
+//! - [`transmit`] has new data out, bursts
+//! - [`retransmit`] has retransmissions
+//! - [`pacing`] has the departure clock
+//! - [`usage`] has samples of whether the window limits the sender, idle restarts
 
 mod ack;
 mod agreed;

@@ -69,7 +69,7 @@ impl Sender {
     /// Sets the congestion window to at least one segment and at most [`Window::LARGEST`].
     pub(super) fn set_cwnd(&mut self, segments: f64) {
         debug_assert!(segments.is_finite(), "a window of {segments} segments");
-        self.window.cwnd = segments.max(1.0).min(Window::LARGEST);
+        self.window.cwnd = segments.clamp(1.0, Window::LARGEST);
     }
 
     /// Sets the window to the threshold and so many segments more. An infinite threshold leaves
