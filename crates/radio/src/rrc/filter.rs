@@ -135,7 +135,7 @@ impl Level {
         };
         // Both bounds are rounded.
         debug_assert!(
-            !(both.low > both.high + 1e-6),
+            both.low <= both.high + 1e-6 || both.low.is_nan() || both.high.is_nan(),
             "bounds that exclude each other: {self:?} and {other:?}"
         );
         both
