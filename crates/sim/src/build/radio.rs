@@ -104,8 +104,10 @@ pub(crate) fn surroundings(scenario: &Scenario) -> Result<(RadioConfig, Places),
 
 /// All cells and some UEs.
 fn surroundings_of(scenario: &Scenario, ues: &[UeId]) -> Result<(RadioConfig, Places), BuildError> {
-    let mut config = RadioConfig::default();
-    config.cells = all(scenario.cells.iter().map(cell))?;
+    let mut config = RadioConfig {
+        cells: all(scenario.cells.iter().map(cell))?,
+        ..RadioConfig::default()
+    };
     outdoors::check(scenario)?;
     let mut places = around(scenario)?;
     config.ues = all(ues.iter().map(|&id| {
