@@ -173,7 +173,7 @@ impl Reader<'_> {
             next += 2;
         }
         self.source.words.extend(path.iter().cloned());
-        match self.from_root(&path) {
+        match self.module_at(&path) {
             Some(path) => self.source.paths.insert(path),
             None => self.source.relative.insert(path),
         };
@@ -182,7 +182,7 @@ impl Reader<'_> {
 
     /// Returns a path from the root of the crate. `None` if it begins with another name than
     /// `crate`, `self`, `super` or a module that stands in this one.
-    fn from_root(&self, path: &[String]) -> Option<Module> {
+    fn module_at(&self, path: &[String]) -> Option<Module> {
         let mut base = self.module.clone();
         let mut rest = path;
         match path.first().map(String::as_str) {
@@ -213,7 +213,7 @@ impl Reader<'_> {
         let mut leaves = Vec::new();
         leaves_of(&words, &mut Vec::new(), &mut leaves);
         for (path, name) in leaves {
-            let path = self.from_root(&path);
+            let path = self.module_at(&path);
             self.source.imports.push(Import {
                 path,
                 name,
