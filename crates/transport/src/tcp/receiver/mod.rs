@@ -22,14 +22,12 @@ use shared::OfConnection;
 use timestamps::Timestamps;
 use window::AdvertisedWindow;
 
-/// Largest and smallest assumed payload of the peer's full segments before any came (Linux
-/// `TCP_MSS_DEFAULT`, `TCP_MIN_MSS`).
+/// Bounds of the peer's MSS before any segment came (Linux `TCP_MSS_DEFAULT`, `TCP_MIN_MSS`).
 const FIRST_PEER_MSS: u32 = 536;
 const SMALLEST_PEER_MSS: u32 = 88;
 /// Payload from which a segment lets the window grow.
 const GROWS_FROM: u32 = 128;
-/// SACK blocks that every ACK has room for with any other options (Linux
-/// `TCP_SACK_BLOCKS_EXPECTED`).
+/// SACK blocks for which every ACK has room (Linux `TCP_SACK_BLOCKS_EXPECTED`).
 const EXPECTED_BLOCKS: usize = 2;
 
 /// The receiving half of a connection.
@@ -590,9 +588,6 @@ impl Receiver {
     /// Returns the assumed payload of the peer's full segments.
     pub(super) fn peer_mss(&self) -> u32 {
         self.peer_mss
-    }
-    pub(super) fn ts_recent(&self) -> u32 {
-        self.timestamps.recent()
     }
     #[inline]
     pub(super) fn has_received_fin(&self) -> bool {
