@@ -73,10 +73,23 @@ SCENARIO = textwrap.dedent(
 )
 
 
+# Seeds differ in nothing without losses.
+LOSSY = SCENARIO.replace('"50 packets"', '"50 packets"\nloss = { probability = 0.01 }')
+
+CONTROLS = {"flow.congestion-control": ["cubic", "newreno"]}
+
+
 @pytest.fixture
 def scenario(tmp_path: Path) -> Path:
     path = tmp_path / "small.toml"
     path.write_text(SCENARIO)
+    return path
+
+
+@pytest.fixture
+def lossy(tmp_path: Path) -> Path:
+    path = tmp_path / "lossy.toml"
+    path.write_text(LOSSY)
     return path
 
 

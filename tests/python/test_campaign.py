@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import fadeout
-from conftest import SCENARIO
+from conftest import CONTROLS, LOSSY
 from fadeout import Campaign, ResultError, ScenarioError, _native, sweep
 from fadeout.campaign.axes import parse_value
 from fadeout.campaign.engine import Engine
@@ -20,18 +20,6 @@ from fadeout.campaign.jobs import Planner, Point
 from fadeout.campaign.parts import KEPT, Parts
 from fadeout.campaign.spec import read, read_file
 from fadeout.campaign.work import Context
-
-CONTROLS = {"flow.congestion-control": ["cubic", "newreno"]}
-
-# Seeds differ in nothing in the scenario of the other tests.
-LOSSY = SCENARIO.replace('"50 packets"', '"50 packets"\nloss = { probability = 0.01 }')
-
-
-@pytest.fixture
-def lossy(tmp_path: Path) -> Path:
-    path = tmp_path / "lossy.toml"
-    path.write_text(LOSSY)
-    return path
 
 
 def names(document: dict[str, Any]) -> list[str]:

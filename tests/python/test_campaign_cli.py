@@ -6,16 +6,8 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from conftest import SCENARIO
 from fadeout import Campaign
 from fadeout.cli.app import app
-
-
-@pytest.fixture
-def lossy(tmp_path: Path) -> Path:
-    path = tmp_path / "lossy.toml"
-    path.write_text(SCENARIO.replace('"50 packets"', '"50 packets"\nloss = { probability = 0.01 }'))
-    return path
 
 
 def call(cli: CliRunner, *words: str, status: int = 0) -> str:

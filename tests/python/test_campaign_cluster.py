@@ -18,13 +18,11 @@ from typing import Any
 
 import pytest
 
-from conftest import SCENARIO
+from conftest import CONTROLS
 from fadeout import Campaign, ScenarioError
 from fadeout.campaign import cluster as cluster_module
 from fadeout.campaign.cluster import Cluster, read_cluster
 from fadeout.campaign.tune import tune
-
-LOSSY = SCENARIO.replace('"50 packets"', '"50 packets"\nloss = { probability = 0.01 }')
 
 KILLS = int(os.environ.get("FADEOUT_KILLS", "3"))
 """Of workers; FADEOUT_KILLS=100 takes some minutes."""
@@ -40,12 +38,9 @@ def deadly(results):
 
 
 @pytest.fixture
-def document(tmp_path: Path) -> dict[str, Any]:
+def document(lossy: Path) -> dict[str, Any]:
     pytest.importorskip("distributed", reason="fadeout[cluster] is not installed")
-    path = tmp_path / "lossy.toml"
-    path.write_text(LOSSY)
-    grid = {"flow.congestion-control": ["cubic", "newreno"]}
-    return {"scenario": str(path), "grid": grid, "seeds": 6}
+    return {"scenario": str(lossy), "grid": CONTROLS, "seeds": 6}
 
 
 def test_the_table_is_the_same_at_home_and_on_dask(document: dict[str, Any], tmp_path: Path):

@@ -7,22 +7,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from conftest import SCENARIO
+from conftest import LOSSY
 from fadeout import Campaign, ResultError, sweep
 from fadeout._run import read_source
 from fadeout.campaign import parts, seal
 from fadeout.campaign.engine import Engine
-
-CONTROLS = {"flow.congestion-control": ["cubic", "newreno"]}
-
-LOSSY = SCENARIO.replace('"50 packets"', '"50 packets"\nloss = { probability = 0.01 }')
-
-
-@pytest.fixture
-def lossy(tmp_path: Path) -> Path:
-    path = tmp_path / "lossy.toml"
-    path.write_text(LOSSY)
-    return path
 
 
 def test_a_folder_of_something_else_is_not_touched(lossy: Path, tmp_path: Path):

@@ -9,20 +9,10 @@ import polars as pl
 import pytest
 
 import fadeout
-from conftest import SCENARIO
 from fadeout import Campaign, ScenarioError, sweep
 from fadeout.campaign.comparison import compare
 from fadeout.campaign.intervals import bootstrap, holm, mean_interval, paired
 from fadeout.campaign.seeds import Seeds, read_seeds
-
-LOSSY = SCENARIO.replace('"50 packets"', '"50 packets"\nloss = { probability = 0.01 }')
-
-
-@pytest.fixture
-def lossy(tmp_path: Path) -> Path:
-    path = tmp_path / "lossy.toml"
-    path.write_text(LOSSY)
-    return path
 
 
 def until(**given: Any) -> Seeds:

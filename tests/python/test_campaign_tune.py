@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from conftest import SCENARIO
 from fadeout import Campaign, ScenarioError
 from fadeout.campaign.tune import read_range, tune
 from fadeout.cli.app import app
@@ -20,11 +19,9 @@ OVER = {
 
 
 @pytest.fixture
-def lossy(tmp_path: Path) -> Path:
+def lossy(lossy: Path) -> Path:
     pytest.importorskip("optuna", reason="fadeout[tune] is not installed")
-    path = tmp_path / "lossy.toml"
-    path.write_text(SCENARIO.replace('"50 packets"', '"50 packets"\nloss = { probability = 0.01 }'))
-    return path
+    return lossy
 
 
 def search(scenario: Path, out: Path, **more: Any) -> Any:
