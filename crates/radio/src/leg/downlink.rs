@@ -33,10 +33,11 @@ impl Leg {
             ready = ready.min(plan.frame.slot_from(at).max(listens_from));
         }
         half.is_stalled = false;
-        half.is_out_of_range = is_out_of_range;
         if is_out_of_range {
+            half.is_out_of_range = true;
             ready = slot + plan.recheck_slots();
         } else if backlog > 0 {
+            half.is_out_of_range = false;
             match half.harq.free_from(listens_from) {
                 Some(from) => ready = ready.min(from),
                 None => half.is_stalled = true,

@@ -51,10 +51,11 @@ impl Leg {
         let half = &mut self.up;
         let mut ready = half.harq.waiting_from().unwrap_or(NO_SLOT);
         half.is_stalled = false;
-        half.is_out_of_range = is_out_of_range;
         if is_out_of_range {
+            half.is_out_of_range = true;
             ready = slot + plan.recheck_slots();
         } else if wants {
+            half.is_out_of_range = false;
             match half.harq.free_from(slot + 1) {
                 Some(from) => ready = ready.min(from),
                 None => half.is_stalled = true,

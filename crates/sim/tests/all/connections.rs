@@ -114,7 +114,6 @@ fn in_cell([downlink_db, uplink_db]: [f64; 2], flow: &str) -> String {
 }
 
 #[test]
-#[ignore = "open: the radio names no cause at the end of these runs"]
 fn a_ue_that_is_out_of_range_is_named_as_the_cause() {
     let (up, down) = (
         "from = \"phone\"\nto = \"server\"\n",
