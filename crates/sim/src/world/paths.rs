@@ -195,6 +195,10 @@ impl UePaths {
         }
         paths.moves = moves;
         world.paths = Some(paths);
+        // A path switch schedules events of the radio, some before the one it was armed for.
+        if let Some(radio) = &mut world.radio {
+            radio.arm(&mut world.agenda);
+        }
     }
 
     /// Carries out one of the moves that the radio asks for.
