@@ -17,7 +17,7 @@ pub struct MultipathConfig {
     /// True if the head of the line is retransmitted on a faster path when the window is full
     /// (Raiciu et al., NSDI 2012, section 4.2).
     pub opportunistic_retransmission: bool,
-    /// True if that retransmission halves the slower path's window.
+    /// True if an opportunistic retransmission halves the slower path's window.
     pub penalisation: bool,
     /// Largest send buffer of a subflow under Linux's scheduler (`tcp_wmem[2]`).
     pub maximum_send_buffer: Bytes,

@@ -6,7 +6,9 @@ use crate::tcp::config::AckRule;
 use fadeout_core::Time;
 
 impl Receiver {
-    /// Returns TS.Recent, the timestamp that the next ACK echoes (RFC 7323 section 4.3).
+    /// Returns TS.Recent, the timestamp that the next ACK echoes.
+    ///
+    /// Standard: RFC 7323 §4.3.
     pub(in crate::tcp) fn ts_recent(&self) -> u32 {
         self.timestamps.recent()
     }
