@@ -1,4 +1,4 @@
-//! The coming of a UE into a cell, however it got in.
+//! Completion of a UE's entry into a cell, after any procedure.
 
 use super::beam_failure::Beams;
 use super::build::carry_some;
@@ -12,17 +12,17 @@ use crate::config::{Env, LegId};
 use crate::rrc::mobility::{Message, Stage};
 use fadeout_core::{Direction, Probe};
 
-/// A UE that has come into a cell, and all that this bears on.
+/// Borrowed state of a UE that has entered a cell.
 pub(super) struct Arrival<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Arrival<'_, '_> {
-    /// The UE says that it is in a cell.
+    /// Sends the RRC complete message, by which the UE reports its arrival in the cell.
     pub(super) fn tell(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         self.0.send(Direction::Uplink, Message::Complete, env);
         self.0.service.on_uplink_data(Some(leg), env);
     }
 
-    /// The UE is in a cell: its bearers are on the leg there.
+    /// Moves the UE and its bearers to `leg` after its entry into the cell.
     pub(super) fn come_into(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         self.take_bearers((leg, |_| true), env);
         self.take_place(leg);
@@ -33,7 +33,7 @@ impl Arrival<'_, '_> {
             .note(|row| row.entered_s = seconds(env.now));
     }
 
-    /// Bearers of the UE are on the leg, those of which `which` says so.
+    /// Connects those bearers of the UE to `leg` for which `which` returns true.
     pub(super) fn take_bearers(
         &mut self,
         (leg, which): (LegId, impl Fn(&Drb) -> bool),
@@ -54,7 +54,7 @@ impl Arrival<'_, '_> {
         carry_some(self.0.service, (ue, leg), which);
     }
 
-    /// The leg is the UE's, which counts in the cell.
+    /// Makes `leg` the UE's serving leg and counts the UE in the load of the cell.
     pub(super) fn take_place(&mut self, leg: LegId) {
         let cell = self.0.service.stack.legs[leg.index()].config.cell;
         self.0.service.stack.ues[self.0.ue.index()].on_moved(leg);
@@ -62,7 +62,8 @@ impl Arrival<'_, '_> {
         self.0.state.network.on_entered();
     }
 
-    /// The UE has its bearers there.
+    /// Starts measurements, beam monitoring and uplink routing in the new cell, after the bearers
+    /// have moved.
     pub(super) fn go_on(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         let ue = self.0.ue;
         let cell = self.0.service.stack.legs[leg.index()].config.cell;

@@ -1,5 +1,5 @@
-//! A UE that is idle at the start: how it selects a cell, gets a connection and its bearers, and what
-//! ends an attempt.
+//! Attach of a UE that is idle at the start: cell selection, RRC setup, bearers and failed
+//! attempts.
 
 use super::RadioAccess;
 use super::arrival::Arrival;
@@ -17,7 +17,7 @@ use fadeout_core::{
     RrcEvent, Time, UeId,
 };
 
-/// UEs that are idle at the start leave the cells that they were built in.
+/// Releases the UEs that are idle at the start from the cells that they were built in.
 pub(super) fn begin_idle(access: &mut RadioAccess) {
     let env = &mut Env {
         now: Time::ZERO,
@@ -32,7 +32,7 @@ pub(super) fn begin_idle(access: &mut RadioAccess) {
     }
 }
 
-/// UEs that are idle at the start and not attached now, and why.
+/// Returns the UEs that were idle at the start and are not attached now, each with the reason.
 pub fn unattached(access: &RadioAccess) -> impl Iterator<Item = (UeId, Unattached)> + '_ {
     let ues = access
         .mobility
@@ -47,11 +47,11 @@ pub fn unattached(access: &RadioAccess) -> impl Iterator<Item = (UeId, Unattache
     })
 }
 
-/// A UE that attaches, or was idle at the start, and all that this bears on.
+/// Borrowed state of a UE that attaches, or was idle at the start.
 pub(super) struct Attaching<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Attaching<'_, '_> {
-    /// The UE is idle until it begins at `at`.
+    /// Makes the UE idle until its first attempt at `at`.
     pub(super) fn begin(&mut self, at: Time, env: &mut Env<'_, impl Probe>) {
         let leg = self.0.service.stack.ues[self.0.ue.index()].legs().first();
         let Some(&leg) = leg else {
@@ -65,7 +65,7 @@ impl Attaching<'_, '_> {
         self.0.state.stage = Stage::Released { at };
     }
 
-    /// A UE without connection begins an attempt, or selects a cell. Whether it is one that attaches.
+    /// Begins an attempt of an idle UE, or selects a cell. Returns false if the UE does not attach.
     pub(super) fn search<M: Motion>(
         &mut self,
         motion: &mut M,
@@ -96,7 +96,7 @@ impl Attaching<'_, '_> {
         true
     }
 
-    /// Contention resolution has come with RRC's setup.
+    /// Handles the end of contention resolution, which carries the RRC setup message.
     pub(super) fn on_setup(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         let cell = self.0.service.stack.legs[leg.index()].config.cell;
         let generation = self.0.service.cells[cell.index()].plan.config.generation();
@@ -118,7 +118,7 @@ impl Attaching<'_, '_> {
         }
     }
 
-    /// Whatever is due happens.
+    /// Runs the steps of the attach procedure that are due.
     pub(super) fn proceed(&mut self, env: &mut Env<'_, impl Probe>) {
         let Some(attach) = &mut self.0.state.attach else {
             return;
@@ -140,7 +140,8 @@ impl Attaching<'_, '_> {
         }
     }
 
-    /// A message has come over links. Whether it is one about attaching.
+    /// Handles a message that came over links. Returns true if the message belongs to an attach
+    /// procedure.
     pub(super) fn on_wired(&mut self, number: u64, env: &mut Env<'_, impl Probe>) -> bool {
         let attach = self.0.state.attach.as_mut();
         let come = attach.and_then(|attach| attach.on_message(number));
@@ -148,7 +149,7 @@ impl Attaching<'_, '_> {
         come.is_some()
     }
 
-    /// The UE has done what it was asked for, and answers.
+    /// Sends the UE's answer to the last request of the network.
     fn answer(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         let Some(attach) = &mut self.0.state.attach else {
             return;
@@ -165,7 +166,7 @@ impl Attaching<'_, '_> {
         self.0.service.on_uplink_data(Some(leg), env);
     }
 
-    /// The UE is asked.
+    /// Handles a request of the network at the UE.
     pub(super) fn on_question(&mut self, round: Round, env: &Env<'_, impl Probe>) {
         if let (Stage::Attaching { .. }, Some(attach)) =
             (self.0.state.stage, &mut self.0.state.attach)
@@ -174,7 +175,7 @@ impl Attaching<'_, '_> {
         }
     }
 
-    /// The base station has the UE's answer.
+    /// Handles the UE's answer at the base station.
     pub(super) fn on_answer(&mut self, round: Round, env: &mut Env<'_, impl Probe>) {
         let Some(attach) = &self.0.state.attach else {
             return;
@@ -192,7 +193,8 @@ impl Attaching<'_, '_> {
         }
     }
 
-    /// The base station has all of the UE's answers, and the core is yet to hear that. Whether that is so.
+    /// Reports to the core that the base station has all answers of the UE. Returns false if the
+    /// core does not wait for the report.
     pub(super) fn respond(&mut self, env: &mut Env<'_, impl Probe>) -> bool {
         let attach = self.0.state.attach.as_ref();
         let is_awaited = attach.is_some_and(|attach| attach.is_path_awaited());
@@ -210,7 +212,7 @@ impl Attaching<'_, '_> {
         });
     }
 
-    /// Something has come to the core or from it.
+    /// Handles a message between the base station and the core at its destination.
     fn on_wire(&mut self, come: Option<(Round, bool)>, env: &mut Env<'_, impl Probe>) {
         let (Some((round, is_answer)), Some(attach)) = (come, &mut self.0.state.attach) else {
             return;
@@ -221,7 +223,7 @@ impl Attaching<'_, '_> {
         let (standing, cell) = (attach.standing(), attach.cell());
         let Some(next) = round.next(standing) else {
             attach.on_path();
-            // The UE may have gone on to another base station, which has told the core.
+            // If the UE is now at another base station, that one has requested the path switch.
             if self.0.state.network.is_home(self.0.config, cell) {
                 with_step(self.0, env, |_, step| step.act(Act::SwitchPath));
             }
@@ -237,7 +239,7 @@ impl Attaching<'_, '_> {
         self.tell((next, false), env);
     }
 
-    /// The base station asks the UE, by itself or for the core.
+    /// Sends a request of the base station or the core to the UE.
     fn ask(&mut self, round: Round, env: &mut Env<'_, impl Probe>) {
         let Some(attach) = &self.0.state.attach else {
             return;
@@ -264,7 +266,7 @@ impl Attaching<'_, '_> {
             .activate(env.now, leg, Direction::Downlink, 0);
     }
 
-    /// The attempt has failed: T300 or T3410 has expired, or the link has failed before there were bearers.
+    /// Ends the attempt: T300 or T3410 has expired, or the link failed before bearers existed.
     pub(super) fn fail(&mut self, env: &mut Env<'_, impl Probe>) {
         self.0.note(RrcEvent::AttachFailed, env);
         let had_setup = matches!(self.0.state.stage, Stage::Attaching { .. });

@@ -11,7 +11,8 @@ use crate::rrc::mobility::{Stage, UeMobility};
 use crate::rrc::network::{Act, Network, Step};
 use fadeout_core::{CellId, HandoverOutcome, LinkInfo, Probe, RrcEvent};
 
-/// Something happens to a part of a UE's mobility, and what follows from it does.
+/// Applies `action` to a part of a UE's mobility state, then carries out the resulting network
+/// decisions.
 pub(super) fn with_step<R>(
     managed: &mut Managed<'_>,
     env: &mut Env<'_, impl Probe>,
@@ -41,13 +42,13 @@ pub(super) fn with_step<R>(
 }
 
 impl Managed<'_> {
-    /// Those are told who ask about the UE's link.
+    /// Passes `info` to listeners of the UE's link.
     pub(super) fn inform(&mut self, info: LinkInfo) {
         let ue = self.ue;
         self.moves.push(Move::Told { ue, info });
     }
 
-    /// Something happens to the network's part, and what follows from it does.
+    /// Applies `action` to the network's state machine of the UE, then carries out its decisions.
     pub(super) fn with_network<R>(
         &mut self,
         env: &mut Env<'_, impl Probe>,
@@ -109,7 +110,8 @@ impl Managed<'_> {
         }
     }
 
-    /// The core sends to the base station of `target` too, which keeps what comes until the UE is there.
+    /// Starts bicasting: the core also sends to the base station of `target`, which buffers packets
+    /// until the UE arrives.
     fn begin_copies(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         let (ue, stations) = (self.ue, (self.config.station(target), self.station()));
         let most = self.config.procedure.target_buffer;
@@ -137,7 +139,7 @@ impl Managed<'_> {
         self.note(RrcEvent::BicastEnded, env);
     }
 
-    /// A handover does not come about: the UE stays.
+    /// Ends a handover that was refused or expired. The UE stays in its cell.
     fn stay(
         &mut self,
         target: CellId,
@@ -150,7 +152,7 @@ impl Managed<'_> {
         self.fail_row(outcome, env);
     }
 
-    /// The cell that the UE has come to after a failure has its context.
+    /// Completes re-establishment in the cell that has fetched the context of the UE.
     pub(super) fn resume_in(&mut self, env: &mut Env<'_, impl Probe>) {
         if let Stage::Fetching { leg, .. } = self.state.stage {
             self.note(RrcEvent::Reestablished, env);

@@ -1,8 +1,10 @@
 //! Beam failure of a UE under mobility management, and its recovery within the cell.
 //!
+//!
 //! ```text
-//! look ─► instance ─► … ─► as many as may be: the beams have failed ─► random access ─► the response: other beams
-//!                                                                           └─► no response: the link has failed
+//! check ─► instance ─► … ─► beamFailureInstanceMaxCount: beam failure ─► random access
+//! random access ─┬─► response: new beams
+//!                └─► no response: radio link failure
 //! ```
 //!
 //! Standard: TS 38.321 §5.1.1, §5.1.2, §5.17; TS 38.213 §6; TS 38.331 §5.3.10.3.
@@ -16,17 +18,17 @@ use crate::rrc::pace;
 use crate::rrc::random_access::{CellAccess, Progress, Step};
 use fadeout_core::{CellId, LinkInfo, Motion, Probe, RrcEvent, Span};
 
-/// From one SS/PBCH block to the next where no beam is measured.
+/// Interval between two SS/PBCH blocks, for cells without measured beams.
 ///
 /// Standard: TS 38.213 §4.1.
 const BLOCKS: Span = Span::from_millis(20);
 
-/// The shortest reporting period.
+/// Shortest indication interval of beam failure instances.
 ///
 /// Standard: TS 38.213 §6.
 const SHORTEST: Span = Span::from_millis(2);
 
-/// From one look at the beams of a cell to the next; none in LTE.
+/// Returns the interval between two beam checks in a cell. `None` in LTE.
 pub(super) fn period(service: &Service, cell: CellId) -> Option<Span> {
     let config = &service.cells[cell.index()].plan.config;
     let beams = config.channel.beams.as_ref();
@@ -34,18 +36,19 @@ pub(super) fn period(service: &Service, cell: CellId) -> Option<Span> {
     config.is_nr().then_some(period.max(SHORTEST))
 }
 
-/// The beams of a UE, and all that they bear on.
+/// Borrowed state of a UE's beam failure detection.
 pub(super) struct Beams<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Beams<'_, '_> {
-    /// The UE is in a cell.
+    /// Starts beam monitoring in a new cell.
     pub(super) fn enter(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) {
         if let Some(watch) = &mut self.0.state.beams {
             watch.begin_anew(env.now, period(self.0.service, cell));
         }
     }
 
-    /// The UE leaves its cell: MAC is reset. Whether those have heard already that its link is cut who ask for it.
+    /// Stops beam monitoring when the UE leaves its cell. Returns true if a recovery was running,
+    /// so that listeners already know of the interruption.
     pub(super) fn leave(&mut self, env: &mut Env<'_, impl Probe>) -> bool {
         let Some(watch) = &mut self.0.state.beams else {
             return false;
@@ -58,7 +61,7 @@ impl Beams<'_, '_> {
         was_recovering
     }
 
-    /// What is due of detection and recovery.
+    /// Runs the steps of beam failure detection and recovery that are due.
     pub(super) fn proceed<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         let is_due = |watch: &BeamWatch| watch.wake_at() <= env.now;
         let is_due = self.0.state.beams.as_deref().is_some_and(is_due);
@@ -75,7 +78,8 @@ impl Beams<'_, '_> {
         Some((leg, stack.legs[leg.index()].config.cell))
     }
 
-    /// The UE looks whether a PDCCH by its beams would be received: it would not where its link would be out of sync.
+    /// Checks if the UE would receive a PDCCH on its beams. The threshold is Qout of radio link
+    /// monitoring.
     fn look<M: Motion>(
         &mut self,
         (leg, cell): (LegId, CellId),
@@ -116,7 +120,7 @@ impl Beams<'_, '_> {
         }
     }
 
-    /// Recovery goes on.
+    /// Runs the next step of the beam failure recovery.
     fn recover<M: Motion>(
         &mut self,
         (leg, cell): (LegId, CellId),

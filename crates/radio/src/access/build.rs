@@ -1,4 +1,4 @@
-//! How a radio access comes to be and grows, and what can be asked of it.
+//! Construction and extension of a radio access, and queries about it.
 
 use super::secondary::SecondaryFailures;
 use super::service::Service;
@@ -18,33 +18,34 @@ use crate::rrc::{Start, UeRrc};
 use crate::wire::{BearerFormat, Encoder, Form};
 use fadeout_core::{Agenda, CellId, Direction, DrbId, Rate, Time, UeId};
 
-/// The numbers of streams of legs in secondary cells.
+/// First random stream number of legs in secondary cells.
 const AGGREGATED: u64 = 1 << 16;
 
-/// Bytes for data in the largest block that a leg can get, by direction.
+/// Returns the bytes for data in the largest block that a leg can get, by direction.
 fn rooms(plan: &CellPlan, air: &Air, leg: LegId) -> [u32; 2] {
     [Direction::Downlink, Direction::Uplink]
         .map(|direction| plan.largest_room(direction, air.given_sinr_db(leg, direction)))
 }
 
-/// How the PDUs of a bearer look on the air of its first leg.
+/// Returns the PDU format of a bearer on its first leg.
 fn format_of(drb: &Drb) -> &BearerFormat {
     drb.format(drb.config().leg)
 }
 
 impl RadioAccess {
-    /// Builds everything that `config` describes.
+    /// Builds the radio access that `config` describes.
     ///
     /// # Errors
-    /// The fault, its place and what was expected.
+    /// Returns an error that names the fault, its place and the expected value.
     pub fn new(config: RadioConfig, seed: u64) -> Result<RadioAccess, RadioError> {
         RadioAccess::with_recordings(config, &[], seed)
     }
 
-    /// Builds everything that `config` describes, with the channels of some paths from recordings.
+    /// Builds the radio access that `config` describes. `recorded` lists the paths whose channels
+    /// come from recordings.
     ///
     /// # Errors
-    /// The fault, its place and what was expected.
+    /// Returns an error that names the fault, its place and the expected value.
     pub fn with_recordings(
         config: RadioConfig,
         recorded: &[RecordedPath],
@@ -83,7 +84,7 @@ impl RadioAccess {
                     let primary = service.connect(ue, first)?;
                     let aggregation = &service.stack.ues[ue.index()].config().aggregation;
                     let number = service.stack.legs[primary.index()].config.number;
-                    // Streams of their own, apart from those of legs with numbers of their own.
+                    // Secondary legs have no leg number, so their streams start at `AGGREGATED`.
                     for (nth, cell) in (AGGREGATED..).zip(aggregation.cells().to_vec()) {
                         let leg = service.add_leg(ue, cell, (number, nth))?;
                         service.stack.aggregate(primary, leg);
@@ -105,43 +106,46 @@ impl RadioAccess {
         })
     }
 
-    /// Whether the path between a UE and a cell is described by a recording.
+    /// Returns true if a recording describes the path between a UE and a cell.
     pub fn is_recorded(&self, ue: UeId, cell: CellId) -> bool {
         self.service.stack.air.is_recorded(ue, cell)
     }
 
-    /// Sets up a further bearer. Ids count on from those of [`RadioConfig::bearers`].
+    /// Sets up another bearer. Its id follows those of [`RadioConfig::bearers`].
     ///
     /// # Errors
-    /// Its UE or leg is not there, or a parameter has a value that is not allowed.
+    /// Returns an error if the bearer's UE or leg does not exist, or if a parameter has a value
+    /// that is not allowed.
     pub fn establish(&mut self, config: BearerConfig) -> Result<DrbId, RadioError> {
         self.service.establish(config, None)
     }
 
-    /// The cell that serves a UE, on its first leg; none before it has looked for one.
+    /// Returns the cell of the UE's first leg. `None` before the UE has selected a cell.
     pub fn serving_cell(&self, ue: UeId) -> Option<CellId> {
         self.service.stack.serving_cell(ue)
     }
 
-    /// Cells that stand where one does, on other carriers: those that may be secondary ones beside it, the likeliest
-    /// first.
+    /// Returns the cells at the same site as `cell` on other carriers, which may be its secondary
+    /// cells. The likeliest cell comes first.
     pub fn co_sited(&self, cell: CellId) -> Vec<CellId> {
         let cells = self.service.cells.iter().map(|cell| &cell.plan.config);
         co_sited(cells, &self.service.cells[cell.index()].plan.config)
     }
 
-    /// Downlink rate of a UE that a cell serves alone, with the scheme that is reported at an SNR.
+    /// Returns the downlink rate of a UE that is alone in the cell, with the MCS reported at an
+    /// SNR.
     pub fn downlink_rate(&self, cell: CellId, snr_db: f64) -> Rate {
         let plan = &self.service.cells[cell.index()].plan;
         Rate::from_bits_per_sec(plan.downlink_rate(snr_db) as u64)
     }
 
-    /// The cells that serve a UE, in the order of its legs, the secondary ones behind that of their leg.
+    /// Returns the serving cells of a UE in the order of its legs. Secondary cells follow the cell
+    /// of their leg.
     pub fn serving_cells(&self, ue: UeId) -> impl Iterator<Item = CellId> + '_ {
         self.service.stack.serving_cells(ue)
     }
 
-    /// How the PDUs of each bearer look on the air of each of its legs, the first one's first.
+    /// Returns the PDU format of each bearer on each of its legs, in the order of the legs.
     pub fn formats(&self) -> impl Iterator<Item = &BearerFormat> {
         let numbers = |config: &BearerConfig| {
             let split = config.split.into_iter();
@@ -153,7 +157,7 @@ impl RadioAccess {
         bearers.flat_map(move |drb| numbers(drb.config()).map(|leg| drb.format(leg)))
     }
 
-    /// Its counters so far.
+    /// Returns the counters of the whole radio access.
     pub fn counters(&self) -> Counters {
         let Stack { ues, requests, .. } = &self.service.stack;
         Counters {
@@ -164,7 +168,7 @@ impl RadioAccess {
         }
     }
 
-    /// The counters of a direction of a UE so far, on all its legs.
+    /// Returns the counters of one direction of a UE, summed over all its legs.
     pub fn counters_of(&self, ue: UeId, direction: Direction) -> DirectionCounters {
         let Stack {
             ues, legs, bearers, ..
@@ -186,8 +190,8 @@ impl RadioAccess {
     }
 }
 
-/// Sets up a further bearer, as [`RadioAccess::establish`], with the random draws of the bearer that this is in the larger radio
-/// access of which this one is a part.
+/// Sets up another bearer, as [`RadioAccess::establish`] does, with the random draws of the bearer
+/// `drawn_as`. Used if this radio access is a part of a larger one, where the bearer has that id.
 ///
 /// # Errors
 /// As [`RadioAccess::establish`].
@@ -199,12 +203,13 @@ pub fn establish_as(
     access.service.establish(config, Some(drawn_as))
 }
 
-/// Events that a radio access has handled so far.
+/// Returns the number of events that a radio access has handled.
 pub fn handled(access: &RadioAccess) -> u64 {
     access.service.stack.events.processed()
 }
 
-/// As [`Service::carry`], of those bearers of which `which` says so.
+/// Connects those bearers of a UE to a leg for which `which` returns true, as [`Service::carry`]
+/// does for all.
 pub(super) fn carry_some(
     service: &mut Service,
     (ue, leg): (UeId, LegId),
@@ -234,7 +239,7 @@ pub(super) fn carry_some(
 }
 
 impl Service {
-    /// A cell begins to serve a UE, on a leg of its own.
+    /// Connects a UE to a cell on a new leg.
     pub(super) fn connect(&mut self, ue: UeId, id: CellId) -> Result<LegId, RadioError> {
         let number = self.stack.ues[ue.index()].next_leg();
         let leg = self.add_leg(ue, id, (number, number.into()))?;
@@ -243,7 +248,8 @@ impl Service {
         Ok(leg)
     }
 
-    /// A further leg of a UE, with its number and how many it had before in all. It carries nothing yet.
+    /// Adds a leg to a UE, without bearers. `number` is the leg's number, `nth` the number of its
+    /// random streams.
     pub(super) fn add_leg(
         &mut self,
         ue: UeId,
@@ -269,12 +275,13 @@ impl Service {
         Ok(leg)
     }
 
-    /// A leg carries the bearers of its UE that have RLC on it.
+    /// Connects the bearers of a UE that have RLC on `leg` to that leg.
     pub(super) fn carry(&mut self, ue: UeId, leg: LegId) {
         carry_some(self, (ue, leg), |_| true);
     }
 
-    /// As [`RadioAccess::establish`], with the random draws of another bearer where it is said.
+    /// Sets up a bearer, as [`RadioAccess::establish`] does. `drawn_as` names the bearer whose
+    /// random draws it uses; with `None` it uses its own.
     pub(super) fn establish(
         &mut self,
         config: BearerConfig,

@@ -1,4 +1,4 @@
-//! Transport blocks and scheduling requests as a capture shows them.
+//! Transport blocks and scheduling requests, in the form that captures record.
 
 use super::stack::Stack;
 use crate::config::{AirInterface, Env, LegId};
@@ -9,12 +9,12 @@ use crate::wire::{Load, Run};
 use fadeout_core::{Direction, MacPdu, Probe, Reception, SchedulingRequest, Span};
 
 const MILLISECOND: Span = Span::from_millis(1);
-/// Milliseconds of a radio frame, subframes of LTE.
+/// Milliseconds of a radio frame, which is also the number of its subframes in LTE.
 const FRAME: u64 = 10;
-/// System frame numbers.
+/// Number of different system frame numbers.
 const FRAMES: u64 = 1024;
 
-/// Shows the probe what the receiver has made of a block.
+/// Reports a received transport block and its decoding result to the probe.
 pub(super) fn show_mac_pdu<P: Probe>(
     stack: &mut Stack,
     plan: &CellPlan,
@@ -61,7 +61,7 @@ pub(super) fn show_mac_pdu<P: Probe>(
     });
 }
 
-/// Writes the MAC PDU of a block.
+/// Encodes the MAC PDU of a block.
 fn encode(stack: &mut Stack, plan: &CellPlan, (leg, direction, process): (LegId, Direction, u8)) {
     let Stack {
         legs,
@@ -73,7 +73,7 @@ fn encode(stack: &mut Stack, plan: &CellPlan, (leg, direction, process): (LegId,
     } = stack;
     let leg = &legs[leg.index()];
     let block = leg.half(direction).block(process);
-    // An uplink block may carry a report alone.
+    // An uplink block may carry a buffer status report and no data.
     let nothing = Content::default();
     let content = block.content.map_or(&nothing, |id| contents.content(id));
     let runs = content.runs().map(|(bearer, pdus)| {
@@ -97,7 +97,7 @@ fn encode(stack: &mut Stack, plan: &CellPlan, (leg, direction, process): (LegId,
     encoder.write(&load, runs);
 }
 
-/// Shows the probe that a UE asks in `slot`.
+/// Reports a UE's scheduling request in `slot` to the probe.
 pub(super) fn show_request(plan: &CellPlan, leg: &Leg, slot: u64, probe: &mut impl Probe) {
     let LegConfig { ue, cell, .. } = leg.config;
     let (frame, in_frame) = frame_and_slot(plan, slot);
@@ -112,8 +112,8 @@ pub(super) fn show_request(plan: &CellPlan, leg: &Leg, slot: u64, probe: &mut im
     });
 }
 
-/// System frame number, and the slot (NR) or subframe (LTE) in it. LTE's short intervals share
-/// the number of their subframe.
+/// Returns the system frame number, and the slot (NR) or subframe (LTE) in it. LTE's short TTIs
+/// have the number of their subframe.
 fn frame_and_slot(plan: &CellPlan, slot: u64) -> (u16, u16) {
     let start = plan.frame.start_of(slot).as_nanos();
     let subframe = start / MILLISECOND.as_nanos();

@@ -1,11 +1,15 @@
-//! Secondary cells of UEs under mobility management: those that a cell offers, and their change by event A6.
+//! Secondary cells of UEs under mobility management: the cells that a PCell offers, and their
+//! change by event A6.
+//!
 //!
 //! ```text
 //! handover ─► enter
-//! report of A6 ─► on_report ─► tell ─► on_told: the UE leaves the old one ─► answer ─► on_ready: the new one
+//! report of A6 ─► on_report ─► tell ─► on_told: the UE leaves the old cell ─► answer
+//! answer ─► on_ready: the base station uses the new cell
 //! ```
 //!
-//! Standard: TS 38.331 §5.3.5.5.8, §5.3.5.5.9, §5.5.4.7; TS 36.331 §5.3.10.3a, §5.3.10.3b, §5.5.4.6a.
+//! Standard: TS 38.331 §5.3.5.5.8, §5.3.5.5.9, §5.5.4.7; TS 36.331 §5.3.10.3a, §5.3.10.3b,
+//! §5.5.4.6a.
 
 use super::managed::{CellKind, Managed, note_cell};
 use super::service::Service;
@@ -17,7 +21,8 @@ use crate::leg::LegConfig;
 use crate::rrc::mobility::{Measured, Message, UeMobility};
 use fadeout_core::{CellId, Direction, Hertz, Probe, RrcEvent, UeId};
 
-/// Checks the cells that may be secondary ones: a UE has one DRX, and all its cells are of one technology.
+/// Checks the cells that may become secondary cells. They need the technology and the DRX of the
+/// primary cell, because a UE has one DRX configuration.
 pub(super) fn check(config: &MobilityConfig, cells: &[CellMac]) -> Result<(), RadioError> {
     for (primary, all) in config.secondaries.iter().enumerate() {
         let own = cells.get(primary).map(|cell| &cell.plan.config);
@@ -45,8 +50,8 @@ pub(super) fn check(config: &MobilityConfig, cells: &[CellMac]) -> Result<(), Ra
     Ok(())
 }
 
-/// The secondary cells that a UE is given in a cell: of each other carrier the first that the cell offers, as
-/// many as the UE takes.
+/// Returns the secondary cells that a UE gets in a primary cell: the first offered cell of each
+/// other carrier, up to the UE's maximum.
 pub(super) fn offered(
     config: &MobilityConfig,
     cells: &[CellMac],
@@ -64,7 +69,7 @@ pub(super) fn offered(
     all
 }
 
-/// The UE's events compare with its secondary cells, of those that it measures.
+/// Tells the UE's measurement events which of the measured cells are its secondary cells.
 pub(super) fn note_secondaries(
     state: &mut UeMobility,
     (cells, kinds): (&[CellId], &[CellKind]),
@@ -78,11 +83,11 @@ pub(super) fn note_secondaries(
     });
 }
 
-/// The secondary cells of a UE, and all that they bear on.
+/// Borrowed state of a UE's secondary cells.
 pub(super) struct Aggregated<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Aggregated<'_, '_> {
-    /// The UE's secondary cells, and what it makes of them.
+    /// Returns the secondary cells of the UE and how the UE uses them.
     fn aggregation(&self) -> Aggregation {
         self.0.service.stack.ues[self.0.ue.index()]
             .config()
@@ -95,7 +100,7 @@ impl Aggregated<'_, '_> {
         note_secondaries(self.0.state, group, &aggregation);
     }
 
-    /// The secondary cells that the serving one offers.
+    /// Returns the secondary cells that the serving cell offers.
     fn offered(&self) -> Aggregation {
         let own = self.aggregation();
         match self.0.service.stack.serving_cell(self.0.ue) {
@@ -104,7 +109,7 @@ impl Aggregated<'_, '_> {
         }
     }
 
-    /// The UE leaves its cell, and its secondary ones with it.
+    /// Releases all secondary cells when the UE leaves its primary cell.
     pub(super) fn release(&mut self, primary: LegId, env: &mut Env<'_, impl Probe>) {
         let before = self.aggregation();
         if before.cells().is_empty() {
@@ -119,13 +124,14 @@ impl Aggregated<'_, '_> {
         self.set_aggregation(before.without_cells());
     }
 
-    /// The UE is in the target of a handover, whose command has named the secondary cells there.
+    /// Adds the secondary cells that the handover command named, after the UE has entered the
+    /// target.
     pub(super) fn enter(&mut self, env: &mut Env<'_, impl Probe>) {
         let offered = self.offered();
         self.add(offered, env);
     }
 
-    /// The cells are secondary ones from now on, those that are not yet.
+    /// Adds those of the cells that are not yet secondary cells of the UE.
     fn add(&mut self, all: Aggregation, env: &mut Env<'_, impl Probe>) {
         let before = self.aggregation();
         let primary = self.0.service.stack.ues[self.0.ue.index()].legs().first();
@@ -150,7 +156,7 @@ impl Aggregated<'_, '_> {
         self.0.service.on_known(primary, env.now);
     }
 
-    /// The UE is in a cell by itself, after a failure: it is told of the secondary cells there.
+    /// Offers secondary cells to a UE that has come to its cell without a handover command.
     pub(super) fn offer(&mut self, env: &mut Env<'_, impl Probe>) {
         let offered = self.offered();
         if offered.cells() != self.aggregation().cells() {
@@ -169,8 +175,8 @@ impl Aggregated<'_, '_> {
             .send(Direction::Downlink, Message::Secondaries(all), env);
     }
 
-    /// The base station hears that neighbours are better than secondary cells: of each carrier the best that may
-    /// takes the place of the one there.
+    /// Handles a report of event A6 at the base station. On each carrier, the strongest reported
+    /// cell that is allowed replaces the current secondary cell.
     pub(super) fn on_report(&mut self, report: &Measured, env: &mut Env<'_, impl Probe>) {
         let Some(primary) = self.0.service.stack.serving_cell(self.0.ue) else {
             return;
@@ -186,7 +192,7 @@ impl Aggregated<'_, '_> {
         for better in report.cells().iter().filter(|it| may_be.contains(&it.cell)) {
             let mut old = all.cells().iter();
             let old = old.find(|&&cell| carrier(cell) == carrier(better.cell));
-            // One that took a place a moment ago is stronger.
+            // Reports list the strongest cell first, so a cell that was replaced above stays.
             if let Some(&old) = old.filter(|cell| before.cells().contains(cell)) {
                 all.replace(old, better.cell);
             }
@@ -196,7 +202,8 @@ impl Aggregated<'_, '_> {
         }
     }
 
-    /// The UE hears of other secondary cells: it leaves those that are none any more. The primary one goes on.
+    /// Handles the UE's new list of secondary cells. The UE leaves the cells that are not in the
+    /// list, and its primary cell continues.
     pub(super) fn on_told(&mut self, all: &Aggregation, env: &mut Env<'_, impl Probe>) {
         let before = self.aggregation();
         let primary = self.0.service.stack.ues[self.0.ue.index()].legs().first();
@@ -218,7 +225,7 @@ impl Aggregated<'_, '_> {
         self.0.state.secondaries.on_heard(env.now, generation);
     }
 
-    /// The UE has made ready for its secondary cells, and says so.
+    /// Sends the UE's confirmation as soon as its secondary cells are ready.
     pub(super) fn answer(&mut self, env: &mut Env<'_, impl Probe>) {
         if self.0.state.is_connected() && self.0.state.secondaries.answers(env.now) {
             self.0
@@ -226,7 +233,7 @@ impl Aggregated<'_, '_> {
         }
     }
 
-    /// The base station has the answer: it uses the new cells.
+    /// Adds the new cells after the base station has received the UE's confirmation.
     pub(super) fn on_ready(&mut self, env: &mut Env<'_, impl Probe>) {
         if let Some(all) = self.0.state.secondaries.on_answer() {
             self.add(all, env);
@@ -235,11 +242,11 @@ impl Aggregated<'_, '_> {
 }
 
 impl Service {
-    /// A UE that is connected comes under mobility management: it has the secondary cells that it names, or those that
-    /// its cell offers. Their legs, by cell.
+    /// Gives secondary cells to a connected UE that comes under mobility management: those of its
+    /// configuration, or else those that its cell offers. Returns their legs by cell.
     ///
     /// # Errors
-    /// The channel of a cell cannot be built.
+    /// Returns an error if the channel of a cell cannot be built.
     pub(super) fn begin_aggregated(
         &mut self,
         primary: LegId,
@@ -260,8 +267,8 @@ impl Service {
         Ok(legs.collect())
     }
 
-    /// A secondary cell carries nothing any more while the primary one goes on: what was on its way over it is lost to
-    /// HARQ, and RLC repeats it where it does.
+    /// Removes a secondary cell while the primary cell continues. HARQ loses the blocks under way
+    /// there, and RLC in acknowledged mode retransmits their data.
     fn drop_secondary(&mut self, primary: LegId, cell: CellId, env: &mut Env<'_, impl Probe>) {
         let carriers = self.stack.carriers_of(primary).skip(1);
         let legs = &self.stack.legs;
@@ -290,13 +297,13 @@ impl Service {
 }
 
 impl Stack {
-    /// The secondary cells of a UE are others.
+    /// Replaces the secondary cells of a UE.
     pub(super) fn set_aggregation(&mut self, ue: UeId, aggregation: Aggregation) {
         self.ues[ue.index()].set_aggregation(aggregation);
         share_power(&mut self.air, ue, aggregation);
     }
 
-    /// A leg in a secondary cell carries no more what the primary one does.
+    /// Ends carrier aggregation on the leg of one secondary cell.
     fn separate(&mut self, primary: LegId, leg: LegId) {
         self.legs[primary.index()].carriers.remove(leg);
     }

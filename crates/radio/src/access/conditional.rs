@@ -1,14 +1,16 @@
-//! Conditional handover of one UE: its candidates, and its going to one of them on its own.
+//! Conditional handover of one UE: its candidate cells, and the execution of a handover by the UE.
+//!
 //!
 //! ```text
 //! report ─► on_report ─► requests, answers ─► configure ─► on_told ─► proceed: candidates in use
 //!                                                                        │
-//!                                   conditions met, or a failure's cell ─► enter: random access
+//!                              conditions met, or recovery after failure ─► enter: random access
 //!                                                                                    │
 //!            the source forwards, other candidates are cancelled ◄─ success ◄─ on_complete
 //! ```
 //!
-//! What the source would send to a UE that has left without a word it keeps for it here, as after a failure.
+//! A UE leaves the source without notice. The source buffers downlink data for it, as after a radio
+//! link failure.
 //!
 //! Standard: TS 38.300 §9.2.3.4; TS 38.331 §5.3.5.13; TS 36.331 §5.3.5.9.
 
@@ -30,17 +32,18 @@ use fadeout_core::{
     CellId, Direction, HandoverOutcome, HandoverRow, LinkInfo, Probe, Procedure, RrcEvent,
 };
 
-/// Whether a UE goes to a cell that waits for it without having been told to.
+/// Returns true if the procedure enters a candidate cell, which was prepared in advance.
 fn is_to_candidate(procedure: Procedure) -> bool {
     use Procedure::{Conditional, Ltm, Recovery};
     matches!(procedure, Conditional | Ltm | Recovery)
 }
 
-/// The conditional handovers of a UE, and all that they bear on.
+/// Borrowed state of a UE's conditional handovers.
 pub(super) struct Conditional<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Conditional<'_, '_> {
-    /// The source has a report: it prepares the cells that the policy names, one after the other.
+    /// Handles a measurement report at the source. The source prepares the cells that the policy
+    /// chooses, one by one.
     pub(super) fn on_report(
         &mut self,
         (event, report): (EventKind, &Measured),
@@ -88,7 +91,8 @@ impl Conditional<'_, '_> {
         }
     }
 
-    /// Whether a cell may be a candidate: another one, of the generation that the UE is in.
+    /// Returns true if a cell may be a candidate: a cell other than the source, of the same
+    /// generation.
     fn may_be(&self, cell: CellId, source: CellId) -> bool {
         let kind = |cell| {
             let place = self.0.cells.binary_search(&cell).ok()?;
@@ -97,7 +101,7 @@ impl Conditional<'_, '_> {
         cell != source && kind(cell).is_some() && kind(cell) == kind(source)
     }
 
-    /// The source tells the UE of its candidates.
+    /// Sends the candidates to the UE.
     pub(super) fn configure(&mut self, env: &mut Env<'_, impl Probe>) {
         if !self.0.state.is_connected() {
             return;
@@ -109,7 +113,8 @@ impl Conditional<'_, '_> {
             .send(Direction::Downlink, Message::Candidates(all), env);
     }
 
-    /// The source sends these candidates copies from now on, if it forwards early.
+    /// Makes the source send copies of downlink packets to these candidates, if early data
+    /// forwarding is on.
     fn copy_to(&mut self, all: Candidates, env: &mut Env<'_, impl Probe>) {
         let config = self.0.config;
         let forwards = (config.conditional.as_ref()).is_some_and(|config| config.forwards_early);
@@ -132,7 +137,7 @@ impl Conditional<'_, '_> {
         );
     }
 
-    /// Does something with each data bearer.
+    /// Applies `action` to each data bearer.
     fn each<P: Probe>(
         &mut self,
         mut action: impl FnMut(&mut Drb, &mut Env<'_, P>, &mut Storage),
@@ -145,14 +150,14 @@ impl Conditional<'_, '_> {
         }
     }
 
-    /// The source knows where the UE is: it copies nothing any more.
+    /// Ends the early copies once the source knows the UE's cell.
     pub(super) fn end_copies(&mut self, env: &mut Env<'_, impl Probe>) {
         let procedure = self.0.state.record.procedure();
         let is_there = self.0.state.is_connected() && procedure.is_some_and(is_to_candidate);
         self.each(|drb, _, _| early(drb).end(is_there), env);
     }
 
-    /// The UE hears of its candidates.
+    /// Handles the list of candidates at the UE.
     pub(super) fn on_told(&mut self, all: Candidates, env: &mut Env<'_, impl Probe>) {
         let Some(leg) = self.0.service.stack.ues[self.0.ue.index()].legs().first() else {
             return;
@@ -164,7 +169,7 @@ impl Conditional<'_, '_> {
         self.0.state.survey.conditions.tell(at, all);
     }
 
-    /// What the UE does on its own is due.
+    /// Runs the UE's own steps that are due.
     pub(super) fn proceed(&mut self, env: &mut Env<'_, impl Probe>) {
         if self.0.config.conditional.is_none() || !self.0.state.is_connected() {
             return;
@@ -185,7 +190,8 @@ impl Conditional<'_, '_> {
         }
     }
 
-    /// Those who ask about the UE's link hear when it is to leave, and when it is not any more.
+    /// Tells listeners of the link when the UE is expected to leave, and when that prediction is
+    /// withdrawn.
     fn expect(&mut self) {
         let Some(starts_at) = self.0.state.survey.conditions.take_news() else {
             return;
@@ -201,7 +207,7 @@ impl Conditional<'_, '_> {
         });
     }
 
-    /// The UE leaves for a candidate.
+    /// Starts the UE's own handover to a candidate.
     fn execute(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         let ue = self.0.ue;
         let Some(source) = self.0.service.stack.serving_cell(ue) else {
@@ -216,12 +222,13 @@ impl Conditional<'_, '_> {
             ..row_of(ue, (source, target), Procedure::Conditional)
         };
         if is_commanded {
-            // A command is on its way to it, or to be: it comes too late.
+            // A handover command is under way or in preparation. The UE leaves first, so that
+            // handover is cancelled.
             self.0.state.network.begin_anew();
             self.0.fail_row(HandoverOutcome::Cancelled, env);
         }
         self.0.begin_row(row, env);
-        // The base station does not know.
+        // The source does not know that the UE left, so its data waits.
         self.0.stop(Fate::Kept, env);
         self.0.detach(Some(target), env);
         self.each(|drb, env, _| early(drb).execute(target, env.now), env);
@@ -231,7 +238,7 @@ impl Conditional<'_, '_> {
         }
     }
 
-    /// The UE begins to enter a candidate.
+    /// Starts random access in a candidate cell.
     fn enter(&mut self, (leg, procedure): (LegId, Procedure), env: &Env<'_, impl Probe>) {
         let times = &self.0.config.procedure;
         let ready_at = env.now.saturating_add(times.interruption);
@@ -245,8 +252,8 @@ impl Conditional<'_, '_> {
         };
     }
 
-    /// A UE whose link failed, or who could not enter a cell, has selected this one: if it is a candidate it enters it
-    /// as such. Whether it does.
+    /// Enters a cell that was selected after a failure as a conditional handover, if the cell is a
+    /// candidate. Returns true if the UE enters it so.
     ///
     /// Standard: TS 38.331 §5.3.7.3.
     pub(super) fn recover(
@@ -269,12 +276,13 @@ impl Conditional<'_, '_> {
         true
     }
 
-    /// Whether a cell answers preambles of the UE.
+    /// Returns true if the base station of a cell answers the UE's preambles.
     pub(super) fn is_answered(&self, cell: CellId, procedure: Procedure) -> bool {
         !is_to_candidate(procedure) || self.0.state.network.candidacy.is_held(cell)
     }
 
-    /// The base station of a cell has the UE's last message. Whether downlink data waits for the source.
+    /// Handles the UE's complete message at the base station of a cell. Returns true if downlink
+    /// data waits for the source.
     pub(super) fn on_complete(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) -> bool {
         if self.0.config.conditional.is_none() {
             return false;
@@ -302,7 +310,7 @@ impl Conditional<'_, '_> {
         is_candidate
     }
 
-    /// The UE has lost its connection.
+    /// Drops all candidates when the UE loses its connection.
     pub(super) fn lose(&mut self, env: &mut Env<'_, impl Probe>) {
         self.0.state.survey.conditions.clear();
         self.each(|drb, _, _| early(drb).end(false), env);
@@ -310,11 +318,11 @@ impl Conditional<'_, '_> {
             .with_network(env, |network, step| network.candidacy.cancel_all(step));
     }
 
-    /// The source knows where the UE is: end markers that came before go on.
+    /// Forwards the end markers that the source had held until it knew the UE's cell.
     pub(super) fn release_markers(&mut self, env: &mut Env<'_, impl Probe>) {
         let config = self.0.config;
         let stack = &mut self.0.service.stack;
-        // They follow what the source forwards.
+        // End markers must follow the data that the source forwards.
         stack.send_forwarded(self.0.moves);
         for &bearer in stack.ues[self.0.ue.index()].bearers() {
             let drb = &mut stack.bearers[bearer.index()];

@@ -7,13 +7,15 @@ use crate::pdcp::RohcCounts;
 use fadeout_core::{CellId, Direction, DrbId, Span};
 
 impl RadioAccess {
-    /// Downlink packets that links between base stations have dropped on their way to another one.
+    /// Returns the number of forwarded downlink packets that links between base stations have
+    /// dropped.
     pub fn forwarded_drops(&self) -> u64 {
         let bearers = self.service.stack.bearers.iter();
         bearers.map(|drb| drb.transfers().dropped()).sum()
     }
 
-    /// What header compression did in a direction of a bearer, if it has it.
+    /// Returns the header compression counters of one direction of a bearer. `None` if the bearer
+    /// has no header compression.
     pub fn header_compression(&self, bearer: DrbId, direction: Direction) -> Option<&RohcCounts> {
         compressed(&self.service.stack.bearers[bearer.index()], direction)
     }
@@ -22,13 +24,13 @@ impl RadioAccess {
 /// Counters of a radio access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
-    /// Events handled: slots, blocks that arrived, timers.
+    /// Events handled: slots, received blocks and timers.
     pub events: u64,
-    /// Slots looked at.
+    /// Slots in which a cell ran its scheduler.
     pub slots: u64,
     /// Scheduling requests sent.
     pub requests: u64,
-    /// Radio link failures: RLC reached maxRetxThreshold.
+    /// Radio link failures.
     pub link_failures: u64,
 }
 
@@ -37,54 +39,55 @@ pub struct Counters {
 pub struct DirectionCounters {
     /// Packets that left PDCP at the receiving end.
     pub delivered_packets: u64,
-    /// Their bytes.
+    /// Bytes of the packets that left PDCP at the receiving end.
     pub delivered_bytes: u64,
-    /// Packets lost on the way, from a full buffer to a radio link failure.
+    /// Packets lost for any reason, from a full buffer to a radio link failure.
     pub dropped_packets: u64,
-    /// Those of them that queue management dropped.
+    /// Packets among `dropped_packets` that queue management dropped.
     pub aqm_dropped_packets: u64,
     /// Packets that queue management marked.
     pub marked_packets: u64,
     /// Transport blocks sent, retransmissions included.
     pub blocks: u64,
-    /// Retransmissions of HARQ among them.
+    /// HARQ retransmissions among `blocks`.
     pub retransmissions: u64,
-    /// Transport blocks given up after their last transmission.
+    /// Transport blocks abandoned after their last HARQ transmission.
     pub lost_blocks: u64,
 }
 
-/// Counters of one direction of a leg of a split bearer.
+/// Counters of a split bearer's leg in one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LegCounters {
-    /// The leg's cell.
+    /// Cell of the leg.
     pub cell: CellId,
-    /// PDCP PDUs that the leg was given.
+    /// PDCP PDUs submitted to the leg.
     pub packets: u64,
-    /// Their bytes.
+    /// Bytes of the PDCP PDUs submitted to the leg.
     pub bytes: u64,
-    /// Those of them that the other leg had first.
+    /// PDCP PDUs among `packets` that were submitted to another leg before.
     pub copies: u64,
-    /// PDUs that it discarded unsent, because the other leg had confirmed them or they were too old.
+    /// PDUs that the leg discarded unsent, because another leg had delivered them or they were too
+    /// old.
     pub discarded: u64,
-    /// PDUs that arrived over it and were of no use.
+    /// PDUs received over the leg that were duplicates or came too late.
     pub useless: u64,
-    /// Transport blocks that the UE had on the leg, of all its bearers.
+    /// Transport blocks of the UE on the leg, for all its bearers.
     pub blocks: u64,
-    /// Retransmissions of HARQ among them.
+    /// HARQ retransmissions among `blocks`.
     pub retransmissions: u64,
-    /// For how long they would have taken the whole carrier.
+    /// Air time of the blocks, if each had occupied the whole carrier.
     pub air_time: Span,
 }
 
 impl DirectionCounters {
-    /// Adds what a leg has done.
+    /// Adds the counters of a leg.
     pub(super) fn add_leg(&mut self, leg: &BlockCounters) {
         self.blocks += leg.blocks;
         self.retransmissions += leg.retransmissions;
         self.lost_blocks += leg.lost_blocks;
     }
 
-    /// Adds what a bearer has done.
+    /// Adds the counters of a bearer.
     pub(super) fn add_bearer(&mut self, bearer: &BearerCounters) {
         self.delivered_packets += bearer.delivered_packets;
         self.delivered_bytes += bearer.delivered_bytes;

@@ -1,9 +1,11 @@
-//! Handover of one UE that its source serves on while it enters the target (DAPS).
+//! Dual active protocol stack (DAPS) handover of one UE: the source serves the UE while it enters
+//! the target.
+//!
 //!
 //! ```text
 //! command ─► begin: copies to the target ─► on_command: random access beside the source
 //!                                             │ T304: fall_back, the UE stays
-//!                                             │ the source's link fails: as plain from here on
+//!                                             │ source link fails: a normal handover from here
 //!                                             ▼
 //!              on_complete ◄─ complete ◄─ switch: uplink data goes to the target
 //!                 │ success ─► source ─► SN Status Transfer
@@ -34,12 +36,12 @@ use fadeout_core::{
     CellId, Direction, DrbId, HandoverOutcome, Hertz, Motion, Probe, Procedure, RrcEvent, UeId,
 };
 
-/// Where frequency range 2 begins.
+/// Lower edge of frequency range 2 (FR2).
 ///
 /// Standard: TS 38.101-1 §5.1.
 const RANGE_2: Hertz = Hertz(24.25e9);
 
-/// Checks that the cells are such that UEs may be in two of them at once.
+/// Checks that the cells allow a UE to be connected to two of them at once.
 ///
 /// Standard: TS 38.300 §9.2.3.1.
 pub(super) fn check(config: &MobilityConfig, cells: &[CellMac]) -> Result<(), RadioError> {
@@ -69,7 +71,7 @@ pub(super) fn check(config: &MobilityConfig, cells: &[CellMac]) -> Result<(), Ra
     Ok(())
 }
 
-/// Checks that a UE may be in two cells at once.
+/// Checks that the UE's configuration allows a connection to two cells at once.
 pub(super) fn check_ue(service: &Service, ue: UeId) -> Result<(), RadioError> {
     let rrc = &service.stack.ues[ue.index()];
     let aggregation = &rrc.config().aggregation;
@@ -97,11 +99,12 @@ pub(super) fn check_ue(service: &Service, ue: UeId) -> Result<(), RadioError> {
     Ok(())
 }
 
-/// The UE between its two cells, and all that this bears on.
+/// Borrowed state of a UE that is between the two cells of a DAPS handover.
 pub(super) struct Daps<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Daps<'_, '_> {
-    /// The source has sent the command: it goes on, and sends the target copies.
+    /// Starts the copies to the target after the source has sent the command. The source continues
+    /// to serve the UE.
     pub(super) fn begin(&mut self, [source, target]: [CellId; 2], env: &mut Env<'_, impl Probe>) {
         let config = self.0.config;
         let ends = Ends {
@@ -114,12 +117,12 @@ impl Daps<'_, '_> {
         });
     }
 
-    /// Does something with each data bearer.
+    /// Applies `action` to each data bearer.
     fn each(&mut self, mut action: impl FnMut(DrbId, &mut Stack)) {
         self.each_served(|bearer, service| action(bearer, &mut service.stack));
     }
 
-    /// Does something with each data bearer, and all that serves it.
+    /// Applies `action` to each data bearer, with access to the cells too.
     fn each_served(&mut self, mut action: impl FnMut(DrbId, &mut Service)) {
         let (ue, service) = (self.0.ue.index(), &mut *self.0.service);
         let mut position = 0;
@@ -129,14 +132,15 @@ impl Daps<'_, '_> {
         }
     }
 
-    /// The UE is not in the source any more, which has served it beside the target.
+    /// Releases the leg of the source, which has served the UE in parallel with the target.
     fn leave_source(&mut self, source: LegId, env: &mut Env<'_, impl Probe>) {
         let cell = self.0.service.stack.legs[source.index()].config.cell;
         note_cell((self.0.ue, cell), RrcEvent::SourceReleased, env);
         self.0.service.leave_leg(source);
     }
 
-    /// The UE has the command: it enters the target beside the source.
+    /// Handles the command at the UE, which starts random access in the target and stays connected
+    /// to the source.
     pub(super) fn on_command(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         let procedure = &self.0.config.procedure;
         let ready_at = env.now.saturating_add(procedure.interruption);
@@ -147,7 +151,7 @@ impl Daps<'_, '_> {
         }
     }
 
-    /// Random access beside the source goes on.
+    /// Runs the next step of random access in the target.
     pub(super) fn proceed<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         let Some(Dual::Entering(entering)) = self.0.state.dual else {
             return;
@@ -171,7 +175,8 @@ impl Daps<'_, '_> {
         self.0.state.dual = Some(Dual::Entering(Entering { leg, access, until }));
     }
 
-    /// T304 has expired, and the link to the source holds: the UE stays there, and says so.
+    /// Handles the expiry of T304 while the link to the source still works. The UE stays there and
+    /// reports the failure.
     ///
     /// Standard: TS 38.331 §5.3.5.8.3.
     fn fall_back(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
@@ -182,7 +187,7 @@ impl Daps<'_, '_> {
         self.0.send(Direction::Uplink, Message::AccessFailed, env);
     }
 
-    /// The source knows that the UE stays.
+    /// Handles the UE's report that it stays in the source.
     pub(super) fn on_fallen_back(&mut self, env: &mut Env<'_, impl Probe>) {
         self.0.state.network.begin_anew();
         self.0.note(RrcEvent::SourceResumed, env);
@@ -190,12 +195,13 @@ impl Daps<'_, '_> {
         self.end();
     }
 
-    /// The source sends no more copies.
+    /// Ends the copies that the source sends to the target.
     pub(super) fn end(&mut self) {
         self.each(|bearer, stack| daps(&mut stack.bearers[bearer.index()]).end());
     }
 
-    /// Random access is done: uplink data goes to the target, and the source is a second leg.
+    /// Handles the end of random access: uplink data goes to the target, and the source becomes a
+    /// second leg.
     fn switch(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         let cell = self.0.service.stack.legs[leg.index()].config.cell;
         let ue = self.0.ue;
@@ -217,7 +223,7 @@ impl Daps<'_, '_> {
         *number = SOURCE_LEG;
         let load = &mut self.0.loads[cell.index()];
         *load = load.saturating_sub(1);
-        // RRC's messages go to the target.
+        // RRC messages go to the target from now on.
         if let Some(bearer) = stack.ues[ue.index()].signalling() {
             let drb = &mut stack.bearers[bearer.index()];
             drb.reestablish((0, env.now), env, &mut stack.storage);
@@ -239,7 +245,8 @@ impl Daps<'_, '_> {
         });
     }
 
-    /// The target has the UE's last message. Whether the source is to hear of it, and downlink data waits for that.
+    /// Handles the UE's complete message at the target. Returns true if the target reports to the
+    /// source and downlink data waits for the answer.
     pub(super) fn on_complete(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) -> bool {
         if self.0.state.record.procedure() != Some(Procedure::Daps) {
             return false;
@@ -255,7 +262,8 @@ impl Daps<'_, '_> {
         true
     }
 
-    /// The source knows that the UE is in the target. Whether two cells serve it.
+    /// Handles the source's notice that the UE has entered the target. Returns true if both cells
+    /// serve the UE.
     pub(super) fn hand(&mut self, fate: Fate, env: &mut Env<'_, impl Probe>) -> bool {
         if !matches!(self.0.state.dual, Some(Dual::Both { .. })) {
             return false;
@@ -267,7 +275,8 @@ impl Daps<'_, '_> {
         true
     }
 
-    /// The target has the COUNTs from the source: it tells the UE to leave that.
+    /// Sends the command to release the source, once the target has the COUNT values from the
+    /// source.
     pub(super) fn tell(&mut self, env: &mut Env<'_, impl Probe>) {
         if matches!(self.0.state.dual, Some(Dual::Both { .. })) && self.0.state.is_connected() {
             self.0
@@ -275,7 +284,7 @@ impl Daps<'_, '_> {
         }
     }
 
-    /// The UE leaves the source, which the network has told it to, or which does not answer.
+    /// Releases the source, on command of the network or after the source has stopped answering.
     pub(super) fn release(&mut self, env: &mut Env<'_, impl Probe>) {
         let Some(Dual::Both { source }) = self.0.state.dual else {
             return;
@@ -291,7 +300,8 @@ impl Daps<'_, '_> {
         });
     }
 
-    /// RLC on a leg has failed, or nobody answers there. Whether that is the source's beside the target's.
+    /// Handles the failure of a leg. Returns true if it was the leg of the source and the target
+    /// serves the UE.
     pub(super) fn lose_leg(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) -> bool {
         let is_source = matches!(self.0.state.dual, Some(Dual::Both { source }) if source == leg);
         if is_source {
@@ -300,8 +310,8 @@ impl Daps<'_, '_> {
         is_source
     }
 
-    /// The link to the cell that serves the UE has failed. If that is the source, the UE goes on to the target without
-    /// it; whether it does.
+    /// Handles the failure of the serving cell's link. If that cell is the source, the UE continues
+    /// its entry into the target without it. Returns true if so.
     pub(super) fn fail(&mut self, env: &mut Env<'_, impl Probe>) -> bool {
         match self.0.state.dual.take() {
             Some(Dual::Entering(Entering { leg, access, until })) => {
@@ -325,7 +335,7 @@ impl Daps<'_, '_> {
         }
     }
 
-    /// The UE leaves the cell that it is in, whose link has failed, and data waits there.
+    /// Leaves the source after its link has failed. Downlink data waits there.
     pub(super) fn leave(&mut self, env: &mut Env<'_, impl Probe>) {
         self.0.stop(Fate::Kept, env);
         self.0.detach(None, env);

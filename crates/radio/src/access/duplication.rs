@@ -1,8 +1,9 @@
-//! Activation and deactivation of duplication, leg by leg.
+//! Activation and deactivation of PDCP duplication, leg by leg.
+//!
 //!
 //! ```text
-//! decided ─► copies of the downlink change at once
-//!         └► control element ── a block of the first leg's primary cell ──► copies of the uplink change
+//! change ─► downlink duplication changes at once
+//!        └► MAC control element in a block of the first leg's PCell ──► uplink duplication changes
 //! ```
 //!
 //! Standard: TS 38.321 §5.10; TS 38.323 §5.11.
@@ -15,8 +16,8 @@ use crate::leg::DuplicationControl;
 use fadeout_core::{CellId, Direction, DrbId, Probe, Time};
 
 impl RadioAccess {
-    /// From `at` on the base station of a bearer that is duplicated wants copies to go to the legs in these cells alone,
-    /// and to that of the primary path. Cells that are none of its legs are nothing to it.
+    /// Schedules a change of a bearer's PDCP duplication at `at`. From then on, copies go to the
+    /// legs in `cells` and to the primary path. Cells without a leg of the bearer are ignored.
     pub fn duplicate_over(&mut self, bearer: DrbId, at: Time, cells: &[CellId]) {
         let stack = &mut self.service.stack;
         let drb = &stack.bearers[bearer.index()];
@@ -30,7 +31,7 @@ impl RadioAccess {
     }
 }
 
-/// A base station activates duplication for these legs and for no others.
+/// Activates duplication on the legs of the bit mask `legs` and deactivates it on all other legs.
 pub(super) fn change(
     service: &mut Service,
     bearer: DrbId,
@@ -52,14 +53,14 @@ pub(super) fn change(
         legs,
         has_many_legs: count > 1,
     };
-    // What it said before and has not sent is of no use.
+    // A newer control element replaces an unsent one of the same bearer.
     let controls = &mut service.stack.legs[leg.index()].controls;
     controls.retain(|before| before.bearer != bearer);
     controls.push(control);
     service.activate(env.now, Some(leg), Direction::Downlink, 0);
 }
 
-/// The UE hears for which legs it is to duplicate.
+/// Handles the control element at the UE, which changes the duplication of its uplink.
 pub(super) fn on_control(
     service: &mut Service,
     control: DuplicationControl,

@@ -1,4 +1,4 @@
-//! Failure of a radio link or of the entry into a cell, and random access into a cell.
+//! Failure of a radio link or of the entry into a cell, and random access to a cell.
 
 use super::arrival::Arrival;
 use super::attach::Attaching;
@@ -21,17 +21,18 @@ use fadeout_core::{
     Direction, HandoverOutcome, HandoverRow, Motion, Probe, Procedure, RrcEvent, Span, Time,
 };
 
-/// How long a UE without connection waits before it looks for a cell again.
+/// Interval between two cell searches of a UE without connection.
 pub(super) const SEARCH_PERIOD: Span = Span::from_millis(1000);
 
-/// Whether the cell waits for the UE, with a preamble of its own and the secondary cells that it offers.
+/// Returns true if the procedure enters a prepared cell, which has a dedicated preamble for the UE
+/// and offers secondary cells.
 fn is_prepared(procedure: Procedure) -> bool {
     use Procedure::{Conditional, Daps, Handover, Ltm, Recovery};
     matches!(procedure, Handover | Conditional | Daps | Ltm | Recovery)
 }
 
 impl Managed<'_> {
-    /// The UE's link to its cell has failed, or it could not enter one.
+    /// Handles the failure of the UE's link, or of its entry into a cell.
     pub(super) fn fail_link(&mut self, env: &mut Env<'_, impl Probe>) {
         if matches!(self.state.stage, Stage::Attaching { .. }) {
             return Attaching(self).fail(env);
@@ -48,7 +49,7 @@ impl Managed<'_> {
             self.fail_row(HandoverOutcome::Failed, env);
         }
         self.state.network.on_link_lost();
-        // Downlink data waits at the base station until it is known where the UE is.
+        // Downlink data waits at the base station until the UE's new cell is known.
         match self.config.daps {
             true => Daps(self).leave(env),
             false => {
@@ -59,7 +60,7 @@ impl Managed<'_> {
         self.reselect(env);
     }
 
-    /// The UE looks for a cell.
+    /// Starts cell selection after a failure.
     pub(super) fn reselect(&mut self, env: &mut Env<'_, impl Probe>) {
         let monitoring = &self.config.monitoring;
         self.state.network.begin_anew();
@@ -78,7 +79,7 @@ impl Managed<'_> {
         }
     }
 
-    /// The UE looks for a cell that it can enter. Whether there is one.
+    /// Selects a cell that the UE can enter. Returns false if there is none.
     ///
     /// Standard: TS 38.304 §5.2.3.2; TS 36.304 §5.2.3.2.
     pub(super) fn select<M: Motion>(
@@ -87,7 +88,7 @@ impl Managed<'_> {
         motion: &mut M,
         env: &mut Env<'_, impl Probe>,
     ) -> bool {
-        // Without a connection a cell of any generation will do.
+        // A UE that keeps its connection must select a cell of its generation.
         let is_back = procedure == Procedure::Reestablishment;
         let Some((cell, level_dbm)) = self.best_cell(!is_back, motion, env.now) else {
             if let Some(attach) = &mut self.state.attach {
@@ -102,7 +103,7 @@ impl Managed<'_> {
         let (least_db, t300, t301) = (monitoring.q_in.0, monitoring.t300, monitoring.t301);
         let [down, up] = self.service.is_heard(leg, least_db, motion, env.now);
         let attach = self.state.attach.as_mut().filter(|_| !is_back);
-        // An idle UE knows what it hears: the system information, and RSRP for criterion S.
+        // An idle UE only knows the downlink: system information, and RSRP for criterion S.
         let is_strong = level_dbm > self.config.monitoring.q_rx_lev_min.0;
         let suits = match attach.is_some() {
             true => down && is_strong,
@@ -143,7 +144,7 @@ impl Managed<'_> {
         true
     }
 
-    /// Random access goes on.
+    /// Runs the next step of the entry into a cell.
     pub(super) fn access<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         let now = env.now;
         let Stage::Entering {
@@ -167,7 +168,8 @@ impl Managed<'_> {
         };
         match progress {
             Progress::Running => {}
-            // The timer of the procedure governs: MAC starts anew.
+            // The timer of the RRC procedure (T304, T301 or T300) governs, so MAC starts random
+            // access again.
             Progress::Problem => {
                 let is_free = is_prepared(procedure);
                 let cell = self.service.stack.legs[leg.index()].config.cell;
@@ -186,7 +188,7 @@ impl Managed<'_> {
         };
     }
 
-    /// T304, T301 or T300 has expired.
+    /// Handles the expiry of T304, T301 or T300.
     fn fail_access(&mut self, leg: LegId, procedure: Procedure, env: &mut Env<'_, impl Probe>) {
         let cell = self.service.stack.legs[leg.index()].config.cell;
         note_cell((self.ue, cell), RrcEvent::AccessFailure, env);
@@ -210,7 +212,8 @@ impl Managed<'_> {
         }
     }
 
-    /// The UE is in a cell, which has its last message already if `is_told`.
+    /// Handles the end of random access. `is_told` is true if the cell already has the UE's last
+    /// message.
     fn on_access(
         &mut self,
         leg: LegId,
@@ -242,7 +245,7 @@ impl Managed<'_> {
         self.state.stage = Stage::Fetching { leg, at, until };
     }
 
-    /// The UE has no connection any more: everything under way is lost.
+    /// Releases the UE's connection. All data under way is lost.
     pub(super) fn lose_connection(&mut self, env: &mut Env<'_, impl Probe>) {
         self.note(RrcEvent::Released, env);
         self.fail_row(HandoverOutcome::Failed, env);
@@ -271,7 +274,7 @@ impl Managed<'_> {
         };
     }
 
-    /// A UE without connection looks for a cell, and later again if there is none.
+    /// Searches a cell for a UE without connection, and schedules another search if there is none.
     pub(super) fn search<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         if !Attaching(self).search(motion, env) && !self.select(Procedure::Setup, motion, env) {
             let at = env.now.saturating_add(SEARCH_PERIOD);
@@ -280,7 +283,7 @@ impl Managed<'_> {
     }
 }
 
-/// A step of random access on a leg.
+/// Runs a step of random access on a leg and counts its preambles.
 pub(super) fn advance<M: Motion>(
     managed: &mut Managed<'_>,
     (leg, access): (LegId, &mut RandomAccess),
@@ -295,7 +298,8 @@ pub(super) fn advance<M: Motion>(
     progress
 }
 
-/// A step of random access on a leg, whose cell answers or not, and how many preambles it took.
+/// Runs a step of random access on a leg. `is_answered` is false if the cell ignores the UE.
+/// Returns the progress and the number of preambles sent.
 pub(super) fn step_access<M: Motion>(
     managed: &mut Managed<'_>,
     (leg, access): (LegId, &mut RandomAccess),

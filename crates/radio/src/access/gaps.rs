@@ -1,4 +1,4 @@
-//! Measurement gaps of UEs under mobility management, and what is measured in them.
+//! Measurement gaps of UEs under mobility management, and the measurements in the gaps.
 
 use super::managed::{CellKind, Managed};
 use super::service::Service;
@@ -7,8 +7,8 @@ use crate::rrc::filter::Level;
 use crate::rrc::turns::{Turns, inter_frequency_period};
 use fadeout_core::{MeasurementRow, Probe, UeId};
 
-/// The UE's look at all cells was one into a gap: on the carriers of its cells it needs none, of the others it has looked
-/// at the one whose turn it is.
+/// Removes samples that the UE could not take. Carriers of its serving cells need no gap. Each gap
+/// measures one of the other carriers, in turn.
 pub(super) fn measure_in_gap(
     managed: &mut Managed<'_>,
     (serving, secondaries): (usize, &Aggregation),
@@ -55,7 +55,8 @@ pub(super) fn measure_in_gap(
 }
 
 impl Service {
-    /// A UE begins to measure cells of these kinds, on several carriers in gaps. What it has to go through then.
+    /// Configures measurement gaps for a UE that measures cells of these kinds. Returns the order
+    /// in which gaps measure the carriers. `None` without gaps or with one carrier only.
     pub(super) fn begin_gaps(
         &mut self,
         legs: impl Iterator<Item = LegId>,
@@ -79,7 +80,7 @@ impl Service {
         Some(Turns::new(numbers))
     }
 
-    /// The UE of a leg has measurement gaps.
+    /// Configures the measurement gaps of the UE on a leg.
     pub(super) fn set_gaps(&mut self, leg: LegId, gaps: &MeasurementGaps) {
         let state = &mut self.stack.legs[leg.index()];
         let plan = &self.cells[state.config.cell.index()].plan;

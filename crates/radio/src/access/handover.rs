@@ -1,4 +1,5 @@
-//! Handover, radio link failure and what follows, of one UE.
+//! Handover of one UE, and its steps after a radio link failure.
+//!
 //!
 //! ```text
 //! report ─► prepare ─► request, answer ─► command ─► on_command: the UE leaves ─► random access
@@ -33,12 +34,12 @@ use fadeout_core::{
     Span, Time,
 };
 
-/// Time and NaN, as the row has them.
+/// Returns a time in seconds, the unit of a handover row.
 pub(super) fn seconds(at: Time) -> f64 {
     at.since(Time::ZERO).as_secs_f64()
 }
 
-/// The signalling bearers have no leg any more.
+/// Disconnects the signalling bearers from their leg.
 pub(super) fn leave_signalling(managed: &mut Managed<'_>, env: &mut Env<'_, impl Probe>) {
     let stack = &mut managed.service.stack;
     let rrc = &stack.ues[managed.ue.index()];
@@ -50,7 +51,7 @@ pub(super) fn leave_signalling(managed: &mut Managed<'_>, env: &mut Env<'_, impl
 }
 
 impl Managed<'_> {
-    /// The source has a report that makes `target` a better cell.
+    /// Prepares a handover to `target`, after a report that the policy answered with this cell.
     pub(super) fn prepare(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         let Some(source) = self.service.stack.serving_cell(self.ue) else {
             return;
@@ -79,18 +80,19 @@ impl Managed<'_> {
         });
     }
 
-    /// A change of cell begins; one that ended and waited for its row ends now.
+    /// Begins the row of a new cell change. Writes the row of the last change first, if that one is
+    /// pending.
     pub(super) fn begin_row(&mut self, row: HandoverRow, env: &mut Env<'_, impl Probe>) {
         self.end_row(env);
         self.state.record.begin(row);
     }
 
-    /// The row of a change of cell, if one waits.
+    /// Writes the pending row of a cell change, if there is one.
     fn end_row(&mut self, env: &mut Env<'_, impl Probe>) {
         let Some(mut row) = self.state.record.take(env.now) else {
             return;
         };
-        // Of a UE that did not leave the gaps are those of an earlier change.
+        // If the UE did not leave, the bearers still hold the gaps of an earlier change.
         if !row.left_s.is_nan() {
             let mut gaps = [f64::NAN; 2];
             let mut counts = TransferCounts::default();
@@ -100,7 +102,7 @@ impl Managed<'_> {
                 drb.travel().count_dropped(env.pool);
                 let (of_bearer, some) = drb.transfers().report();
                 for (gap, of_bearer) in gaps.iter_mut().zip(of_bearer) {
-                    // The longest; NaN is no number to be longer than.
+                    // The row has the longest gap of all bearers. `f64::max` ignores NaN.
                     *gap = of_bearer.map_or(*gap, |span| gap.max(span.as_secs_f64()));
                 }
                 counts.numbered += some.numbered;
@@ -129,7 +131,7 @@ impl Managed<'_> {
         self.end_row(env);
     }
 
-    /// Whatever is due happens.
+    /// Runs all steps of the UE's procedures that are due.
     pub(super) fn proceed<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         let now = env.now;
         self.with_network(env, Network::on_source_due);
@@ -170,7 +172,7 @@ impl Managed<'_> {
         }
     }
 
-    /// The core sends to the base station of the UE's cell from now on.
+    /// Switches the path: the core sends to the base station of the UE's cell from now on.
     pub(super) fn switch_path(&mut self, env: &mut Env<'_, impl Probe>) {
         let Some(cell) = self.service.stack.serving_cell(self.ue) else {
             return;
@@ -184,7 +186,7 @@ impl Managed<'_> {
         self.state.record.on_done(env.now);
     }
 
-    /// The source knows that the target takes the UE.
+    /// Sends the handover command, after the target has accepted the UE.
     pub(super) fn command(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         self.with_network(env, |network, step| network.on_command(target, step));
         self.state
@@ -207,7 +209,7 @@ impl Managed<'_> {
         self.stop(fate, env);
     }
 
-    /// The base station that the core's path leads to stops the downlink of the UE's bearers.
+    /// Stops the downlink of the UE's bearers at the base station to which the core sends.
     pub(super) fn stop(&mut self, fate: Fate, env: &mut Env<'_, impl Probe>) {
         let stations = (self.state.network.home(), self.station());
         for bearer in self.service.stack.ues[self.ue.index()].bearers() {
@@ -217,12 +219,13 @@ impl Managed<'_> {
         }
     }
 
-    /// The source has waited long enough for a UE that is still there: it goes on.
+    /// Cancels a handover whose UE has not left the source in time. The source continues to serve
+    /// the UE.
     pub(super) fn give_up(&mut self, env: &mut Env<'_, impl Probe>) {
         if !self.state.is_connected() || self.state.dual.is_some() {
             return;
         }
-        // The command is void, should it arrive after all.
+        // A command that arrives later must have no effect.
         self.state.letters.void_command();
         self.inform(LinkInfo::BlockageEnded);
         self.note(RrcEvent::SourceResumed, env);
@@ -232,7 +235,7 @@ impl Managed<'_> {
         self.resume(env);
     }
 
-    /// The base station sends downlink data again.
+    /// Resumes the downlink of the UE's bearers at the base station of the serving cell.
     pub(super) fn resume(&mut self, env: &mut Env<'_, impl Probe>) {
         let is_home = self
             .service
@@ -261,7 +264,7 @@ impl Managed<'_> {
         }
     }
 
-    /// The UE has the command: it leaves the source for the target.
+    /// Handles the handover command at the UE, which leaves the source for the target.
     pub(super) fn on_command(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         if !self.state.is_connected() {
             return;
@@ -294,7 +297,8 @@ impl Managed<'_> {
         };
     }
 
-    /// The UE leaves its cell, for another one if that is known: MAC is reset, RLC and PDCP re-established.
+    /// Detaches the UE from its cell: MAC is reset, RLC and PDCP are re-established. `target` is
+    /// `None` if the next cell is unknown.
     pub(super) fn detach(&mut self, target: Option<CellId>, env: &mut Env<'_, impl Probe>) {
         let ue = self.ue;
         let source = self.service.stack.serving_cell(ue);
@@ -333,11 +337,12 @@ impl Managed<'_> {
         leave_signalling(self, env);
     }
 
-    /// The leg of the UE in a cell, which is made if it is not there.
+    /// Returns the leg of the UE in a cell, and creates it if needed. `None` if the channel cannot
+    /// be built.
     pub(super) fn join(&mut self, cell: CellId) -> Option<LegId> {
         let known = self.state.legs.iter().find(|(known, _)| *known == cell);
         if let Some(&(_, leg)) = known {
-            // It may have been that of a source beside a target.
+            // A secondary leg of an earlier DAPS handover or secondary node had another number.
             self.service.stack.legs[leg.index()].config.number = 0;
             self.service.stack.air.rejoin(leg);
             return Some(leg);
@@ -356,20 +361,20 @@ impl Managed<'_> {
         Some(leg)
     }
 
-    /// The UE is in a cell: its bearers are on the leg there, and it says so.
+    /// Moves the UE's bearers to `leg` and sends the complete message.
     pub(super) fn enter(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         Arrival(self).come_into(leg, env);
         Arrival(self).tell(leg, env);
     }
 
-    /// The base station knows that the UE is there.
+    /// Handles the UE's complete message at the base station.
     pub(super) fn on_complete(&mut self, env: &mut Env<'_, impl Probe>) {
         self.note(RrcEvent::CompleteReceived, env);
         if self.state.dual.is_none() {
             self.inform(LinkInfo::BlockageEnded);
         }
         Rates(self).tell(env.now);
-        // Without random access it was there before the UE's answer.
+        // Entry without random access has recorded an earlier time, that of the first uplink data.
         self.state.record.note(|row| {
             if row.completed_s.is_nan() {
                 row.completed_s = seconds(env.now);
@@ -392,7 +397,7 @@ impl Managed<'_> {
         Aggregated(self).offer(env);
     }
 
-    /// Base station of the UE's cell, or of the last one.
+    /// Returns the base station of the UE's serving cell, or of its last one.
     pub(super) fn station(&self) -> u32 {
         let serving = self.service.stack.serving_cell(self.ue);
         self.state.network.station(self.config, serving)

@@ -1,13 +1,15 @@
-//! UEs under mobility management look at their links: all that look at an instant do so one after the other, in
-//! their order, whatever else each of them was woken for.
+//! Radio link monitoring of UEs under mobility management. All evaluations of one instant run
+//! together, in the order of the UEs.
 //!
-//! A UE that listens all the time would look each 10 ms, and hardly ever find anything. The mean over 20
-//! looks is no less than what a few of them add to it, since none is below zero. So after a look that is good
-//! enough the UE waits for as long as the mean is surely above Qout, and does not even look at interferers
-//! whose bounds say that: while T310 does not run and nothing was out of sync, nothing else counts. When a
-//! later look does not suffice, what was left out is looked at then, as of the times at which it was due: the
-//! gains follow from the places, a UE that goes straight on may be asked where it was, and what the cells
-//! sent is kept.
+//! A UE without DRX would evaluate its link every 10 ms, almost always without a result. Qout
+//! applies to the mean of up to 20 evaluations, and no evaluation is negative. So a few good values
+//! bound the mean from below. After a good evaluation, the UE skips evaluations while that bound
+//! stays above Qout. Cheap bounds replace the interferers if they suffice. All this holds only
+//! while T310 is stopped and no evaluation was out of sync.
+//!
+//! If a later evaluation does not suffice, the skipped ones are computed for the times at which
+//! they were due. This is possible because gains depend on positions only, a UE on a straight line
+//! has known past positions, and cells keep their past transmissions.
 
 use super::managed::Managed;
 use super::utra::Utran;
@@ -18,18 +20,19 @@ use crate::rrc::monitor::{Indication, LinkWatch};
 use crate::rrc::pace::{Evaluation, MOST_EVALUATIONS};
 use fadeout_core::{Motion, Probe, RrcEvent, Span, Time, UeId};
 
-/// The next looks.
+/// Schedule of the next link evaluations.
 #[derive(Debug)]
 pub(super) struct Looks {
-    /// By UE; never where none is to come.
+    /// Time of the next evaluation, by UE. Never if the UE has none.
     next_at: Vec<Time>,
-    /// The next instant at which UEs look that listen all the time, whoever looks then.
+    /// Next instant of the common evaluation grid of UEs without DRX.
     regular_at: Time,
     period: Span,
 }
 
 impl Looks {
-    /// UEs that listen all the time look at the multiples of `period`; the first looks of all are at these times.
+    /// Builds the schedule from the first evaluation time of each UE. UEs without DRX evaluate at
+    /// multiples of `period`.
     pub(super) fn new(next_at: Vec<Time>, period: Span) -> Looks {
         Looks {
             next_at,
@@ -38,31 +41,32 @@ impl Looks {
         }
     }
 
-    /// The next look of a UE is at this time.
+    /// Sets the time of a UE's next evaluation.
     #[inline]
     pub(super) fn set(&mut self, ue: UeId, at: Time) {
         self.next_at[ue.index()] = at;
     }
 
-    /// The first UE from `from` on whose look is due.
+    /// Returns the first UE with an index of at least `from` whose evaluation is due. `None` if
+    /// there is none.
     fn due(&self, from: usize, now: Time) -> Option<UeId> {
         let rest = self.next_at.get(from..)?;
         let place = rest.iter().position(|&at| at <= now)?;
         Some(UeId((from + place) as u32))
     }
 
-    /// Whether those that listen all the time look now.
+    /// Returns true if `now` is an instant of the common grid.
     fn is_regular(&self, now: Time) -> bool {
         self.regular_at <= now
     }
 
-    /// When somebody may look next.
+    /// Returns the earliest time at which an evaluation may be due.
     pub(super) fn wake_at(&self) -> Time {
         let looks = self.next_at.iter().copied().min();
         looks.map_or(Time::NEVER, |at| at.min(self.regular_at))
     }
 
-    /// All looks by `now` are done.
+    /// Advances the common grid after all evaluations at `now`.
     fn go_on(&mut self, now: Time) {
         if self.is_regular(now) {
             self.regular_at = self.regular_at.saturating_add(self.period);
@@ -71,7 +75,7 @@ impl Looks {
 }
 
 impl RadioAccess {
-    /// UEs look at their links.
+    /// Runs the link evaluations that are due.
     pub(super) fn on_looks<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         let looks = self.mobility.as_ref().map(|it| &it.looks);
         if looks.is_some_and(|looks| looks.is_regular(env.now)) {
@@ -95,12 +99,12 @@ impl RadioAccess {
 }
 
 impl Managed<'_> {
-    /// The UE looks whether its link is in sync.
+    /// Evaluates if the UE's link is in sync.
     pub(super) fn evaluate<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         if self.state.link.next_at() > env.now {
             return;
         }
-        // While T310 runs the UE looks as if it did not sleep (TS 36.133 clause 7.6.2.2).
+        // While T310 runs, the UE evaluates its link as without DRX (TS 36.133 clause 7.6.2.2).
         let is_in_trouble = self.state.link.is_in_trouble();
         let sleep = self.service.sleep(self.ue, env.now);
         let over = Evaluation::of(self.config, sleep.filter(|_| !is_in_trouble));
@@ -109,7 +113,7 @@ impl Managed<'_> {
             .legs()
             .first()
             .copied();
-        // What 3G does about a link is not modelled.
+        // Links of 3G cells are not monitored in this model.
         let is_there = self.state.has_link() && !Utran(self).is_there();
         let Some(leg) = leg.filter(|_| is_there) else {
             return;
@@ -118,7 +122,7 @@ impl Managed<'_> {
             at: env.now,
             back: 0,
         };
-        // With DRX fewer looks count, some time apart.
+        // With DRX the mean has fewer evaluations, further apart, so none is skipped.
         let may_wait = self.config.may_leave_out_looks() && !self.service.may_sleep(leg);
         let mut air = Watched(&mut self.service.stack.air);
         let link = &mut self.state.link;
@@ -151,7 +155,7 @@ impl Managed<'_> {
     }
 }
 
-/// Makes the looks at a link that were left out.
+/// Computes the skipped evaluations of a link.
 fn catch_up<M: Motion>(
     (leg, link): (LegId, &mut LinkWatch),
     (now, config): (Time, &Monitoring),

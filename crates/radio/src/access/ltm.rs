@@ -1,9 +1,10 @@
-//! L1/L2-triggered mobility of one UE: its candidates, reports of their levels, and the command of MAC.
+//! L1/L2-triggered mobility (LTM) of one UE: candidates, L1 reports, and the MAC command.
+//!
 //!
 //! ```text
-//! report of RRC ─► candidates, as of conditional handover ─► proceed: reports of L1-RSRP ─► command, over HARQ alone
-//!                                                                                              │
-//!     the same candidates, and the source ◄─ on_complete ◄─ random access, or none ◄─ on_command, leave
+//! RRC report ─► candidates, as in conditional handover ─► proceed: reports of L1-RSRP
+//! L1 report ─► command (MAC, over HARQ only) ─► on_command, leave ─► random access, or none
+//! on_complete: the candidates stay prepared, and the source becomes one
 //! ```
 //!
 //! Standard: TS 38.300 §9.2.3.5; TS 38.321 §5.18.35; TS 38.331 §5.3.5.18.
@@ -25,7 +26,7 @@ use fadeout_core::{
     Span,
 };
 
-/// Checks that all cells are such that MAC may switch UEs among them.
+/// Checks that MAC may switch UEs among all cells.
 ///
 /// Standard: TS 38.300 §9.2.3.5.1.
 pub(super) fn check(config: &MobilityConfig, cells: &[CellMac]) -> Result<(), RadioError> {
@@ -53,11 +54,11 @@ pub(super) fn check(config: &MobilityConfig, cells: &[CellMac]) -> Result<(), Ra
     Ok(())
 }
 
-/// The L1/L2-triggered mobility of a UE, and all that it bears on.
+/// Borrowed state of a UE's L1/L2-triggered mobility.
 pub(super) struct Switched<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Switched<'_, '_> {
-    /// Whatever is due happens.
+    /// Runs the steps of L1/L2-triggered mobility that are due.
     pub(super) fn proceed<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         let config = self.0.config;
         let Some(config) = config.ltm.as_ref().filter(|_| self.0.state.is_connected()) else {
@@ -71,7 +72,7 @@ impl Switched<'_, '_> {
             return self.leave(target, config, env);
         }
         if ltm.take_expired(now).is_some() {
-            // Should it arrive after all, it is void.
+            // A command that arrives later must have no effect.
             self.0.state.letters.void_command();
             self.0.inform(LinkInfo::BlockageEnded);
             self.0.fail_row(HandoverOutcome::Cancelled, env);
@@ -80,7 +81,8 @@ impl Switched<'_, '_> {
         self.report(config, motion, env);
     }
 
-    /// The UE reports the levels of its cell and of its candidates, and the network decides, if it hears of them.
+    /// Reports the levels of the UE's cell and its candidates. The network decides if the report
+    /// arrives.
     fn report<M: Motion>(
         &mut self,
         config: &LtmConfig,
@@ -132,14 +134,15 @@ impl Switched<'_, '_> {
         let Some(ltm) = &mut self.0.state.ltm else {
             return;
         };
-        // A UE that has come is not sent on before its last message is there: who waits for it is not known until then.
+        // No new switch before the UE's complete message has arrived. Only then is it known which
+        // cells remain prepared.
         if is_in_change && !ltm.is_switching() {
             return;
         }
         match ltm.on_report(now, serving_dbm, &levels[..count], config) {
             Decision::Stay => {}
             Decision::Switch(target) => self.command([serving, target], config, env),
-            // The order is on PDCCH.
+            // PDCCH carries the order, so the UE must receive the downlink.
             Decision::Order(cell, at) if is_heard[Direction::Downlink.index()] => {
                 let occasion = self.0.access_in(cell).occasion_from(at);
                 if let Some(ltm) = &mut self.0.state.ltm {
@@ -150,7 +153,7 @@ impl Switched<'_, '_> {
         }
     }
 
-    /// The network tells the UE to go.
+    /// Sends the cell switch command to the UE.
     fn command(
         &mut self,
         [source, target]: [CellId; 2],
@@ -173,7 +176,7 @@ impl Switched<'_, '_> {
             .send(Direction::Downlink, Message::Switch(target), env);
     }
 
-    /// The UE has the command: it goes when it has confirmed it.
+    /// Handles the cell switch command at the UE, which leaves after it has sent the HARQ feedback.
     pub(super) fn on_command(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         let stack = &self.0.service.stack;
         let Some(leg) = stack.ues[self.0.ue.index()].legs().first() else {
@@ -196,7 +199,7 @@ impl Switched<'_, '_> {
         }
     }
 
-    /// The UE leaves for a candidate.
+    /// Starts the UE's switch to a candidate.
     fn leave(&mut self, target: CellId, config: &LtmConfig, env: &mut Env<'_, impl Probe>) {
         let now = env.now;
         let Some(source) = self.0.service.stack.serving_cell(self.0.ue) else {
@@ -227,7 +230,8 @@ impl Switched<'_, '_> {
         };
     }
 
-    /// A preamble that was ordered is sent, if it is time to.
+    /// Sends the preamble that a PDCCH order requested, if its time has come. The candidate cell
+    /// learns the timing advance from it.
     fn send_ordered<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         let (ue, now) = (self.0.ue, env.now);
         let ordered = self
@@ -256,7 +260,8 @@ impl Switched<'_, '_> {
         }
     }
 
-    /// The UE is in another cell: of its candidates it keeps the others, and gets the one that it came from.
+    /// Updates the candidates in the new cell: the other candidates stay, and the old cell is
+    /// added.
     pub(super) fn on_new_serving_cell(&mut self, cell: CellId, env: &Env<'_, impl Probe>) {
         let mut source = None;
         self.0.state.record.note(|row| {
@@ -276,7 +281,7 @@ impl Switched<'_, '_> {
         }
     }
 
-    /// The target has the UE's last message: what is prepared stays so.
+    /// Handles the UE's complete message at the target. The candidates stay prepared.
     pub(super) fn on_complete(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) {
         let mut source = cell;
         self.0.state.record.note(|row| source = row.source);
@@ -288,7 +293,7 @@ impl Switched<'_, '_> {
     }
 }
 
-/// Whether a UE goes to a cell that is prepared for it, among those that stay so.
+/// Returns true if the procedure enters one of the candidates that stay prepared.
 pub(super) fn is_to_candidate(procedure: Procedure) -> bool {
     matches!(procedure, Procedure::Ltm | Procedure::Recovery)
 }

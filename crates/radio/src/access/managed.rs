@@ -1,5 +1,6 @@
-//! One UE under mobility management while something happens to it: its measurements, its link and
-//! its messages. Its procedures are in [`handover`](super::handover) and [`failure`](super::failure).
+//! One UE under mobility management, with the state that its procedures use. Contains its reports
+//! and RRC messages. The procedures are in [`handover`](super::handover) and
+//! [`failure`](super::failure).
 
 use super::attach::Attaching;
 use super::carriers::Aggregated;
@@ -24,40 +25,42 @@ use fadeout_core::{
 };
 use std::collections::VecDeque;
 
-/// A UE, and all that its procedures bear on.
+/// A UE, and borrowed state that its procedures read and change.
 pub(super) struct Managed<'a> {
     pub service: &'a mut Service,
     pub ue: UeId,
     pub config: &'a MobilityConfig,
-    /// The cells that it measures, by id.
+    /// Cells that the UE measures, in the order of their ids.
     pub cells: &'a [CellId],
     pub state: &'a mut UeMobility,
-    /// UEs in each cell.
+    /// Number of UEs in each cell.
     pub loads: &'a mut [u32],
-    /// UEs that each cell holds room for.
+    /// Number of UEs for which each cell holds resources in preparation.
     pub held: &'a mut [u32],
     /// Number of the next message.
     pub next_message: &'a mut u64,
     pub moves: &'a mut Vec<Move>,
-    /// Network decisions to carry out; empty between two steps.
+    /// Network decisions to carry out. Empty between two steps.
     pub acts: &'a mut VecDeque<Act>,
-    /// The levels of the cells; of use within a measurement.
+    /// Scratch space for the levels of the cells, valid during one measurement.
     pub samples: &'a mut Vec<Level>,
-    /// Positions of the cells that are visited; of use within a measurement.
+    /// Scratch space for the positions of the evaluated cells, valid during one measurement.
     pub visited: &'a mut Vec<usize>,
-    /// Levels of a cell at earlier places; of use within a measurement.
+    /// Scratch space for a cell's levels at earlier positions of the UE, valid during one
+    /// measurement.
     pub past: &'a mut Vec<(Span, f64)>,
-    /// By site, what a cell must be at least to enter an event; of use within a measurement.
+    /// Scratch space for the least level, by site, with which a cell can meet an event's entering
+    /// condition. Valid during one measurement.
     pub least_db: &'a mut Vec<f64>,
-    /// Preambles that UEs have drawn.
+    /// Preambles that UEs have drawn for contention-based random access.
     pub contention: &'a mut Contention,
-    /// Carriers and generations of `cells`.
+    /// Carrier and generation of each cell in `cells`.
     pub kinds: &'a [CellKind],
     pub policy: &'a mut Policy,
 }
 
 impl Managed<'_> {
-    /// Random access in a cell.
+    /// Returns the random access configuration and the frame structure of a cell.
     pub(super) fn access_in(&self, cell: CellId) -> CellAccess<'_> {
         CellAccess {
             config: &self.config.access,
@@ -71,11 +74,11 @@ impl Managed<'_> {
 pub(super) struct CellKind {
     pub carrier: Hertz,
     pub generation: Generation,
-    /// Whether it is of 3G; its generation means nothing then.
+    /// True if the cell is of 3G. `generation` has no meaning then.
     pub is_utra: bool,
 }
 
-/// A row of a step that is about a cell.
+/// Writes a row of the RRC table about a given cell.
 pub(super) fn note_cell(
     (ue, cell): (UeId, CellId),
     event: RrcEvent,
@@ -90,7 +93,7 @@ pub(super) fn note_cell(
 }
 
 impl Managed<'_> {
-    /// The UE reports the events that are due.
+    /// Sends the measurement reports that are due.
     pub(super) fn report(&mut self, env: &mut Env<'_, impl Probe>) {
         let serving = self.service.stack.serving_cell(self.ue);
         let here = serving.and_then(|cell| self.cells.binary_search(&cell).ok());
@@ -118,7 +121,7 @@ impl Managed<'_> {
         }
     }
 
-    /// Sends a message over the signalling radio bearer. It may be lost with the link.
+    /// Sends a message over the signalling radio bearer. The message may be lost with the link.
     pub(super) fn send(
         &mut self,
         direction: Direction,
@@ -176,13 +179,13 @@ impl Managed<'_> {
         }
     }
 
-    /// The source has a report: the policy decides.
+    /// Handles a measurement report at the source: the policy chooses the target.
     fn on_report(&mut self, report: &Measured, env: &mut Env<'_, impl Probe>) {
         let best = report.cells().first().unwrap_or(&report.serving).cell;
         note_cell((self.ue, best), RrcEvent::ReportReceived, env);
         let serving = self.service.stack.serving_cell(self.ue);
         let event = self.state.survey.kind(report.event);
-        // What is told of a cell that the UE has left says nothing about this one.
+        // A report about a cell that the UE has left says nothing about the serving cell.
         let Some(event) = event.filter(|_| serving == Some(report.serving.cell)) else {
             return;
         };
@@ -212,15 +215,16 @@ impl Managed<'_> {
         }
     }
 
-    /// A row of a step that is about the serving cell.
+    /// Writes a row of the RRC table about the serving cell.
     pub(super) fn note(&self, event: RrcEvent, env: &mut Env<'_, impl Probe>) {
         if let Some(cell) = self.service.stack.serving_cell(self.ue) {
             note_cell((self.ue, cell), event, env);
         }
     }
 
-    /// The best cell that the UE measures now with its RSRP in dBm, of equals the first; of the generation that it is in, or of
-    /// any.
+    /// Measures the cells and returns the best one with its RSRP in dBm. Among equal levels the
+    /// first cell wins. With `is_any` cells of all generations count, else those of the serving
+    /// cell's generation only.
     pub(super) fn best_cell<M: Motion>(
         &mut self,
         is_any: bool,
@@ -234,7 +238,7 @@ impl Managed<'_> {
         };
         let own = self.service.stack.serving_cell(self.ue).and_then(kind);
         let own = own.map(|(generation, _)| generation);
-        // PDCP of a split bearer cannot change.
+        // PDCP of a split bearer cannot change its generation.
         let is_any = is_any && self.state.secondary_node.is_none();
         let air = &mut self.service.stack.air;
         air.measure_levels(self.ue, now, motion, |cell, level_dbm| {
@@ -245,14 +249,14 @@ impl Managed<'_> {
         selection.best()
     }
 
-    /// Whether a change of cell of the UE, or of its secondary node, is under way.
+    /// Returns true if a change of the UE's cell or of its secondary node is under way.
     pub(super) fn is_busy(&self) -> bool {
         let node = self.state.secondary_node.as_ref();
         is_changing(self) || node.is_some_and(|node| node.network.is_busy())
     }
 }
 
-/// Whether a change of cell of the UE is under way.
+/// Returns true if a change of the UE's cell is under way.
 pub(super) fn is_changing(managed: &Managed<'_>) -> bool {
     let state = &*managed.state;
     let mut bearers = managed.service.stack.ues[managed.ue.index()]

@@ -1,4 +1,5 @@
-//! The measurements of a UE under mobility management: which cells it looks at, and what its events make of it.
+//! Measurements of a UE under mobility management: choice of the cells to evaluate, and evaluation
+//! of the measurement events.
 
 use super::gaps::measure_in_gap;
 use super::managed::{CellKind, Managed, note_cell};
@@ -15,7 +16,7 @@ use crate::rrc::trail::Trail;
 use fadeout_core::{CellId, MeasurementRow, Motion, Point, Probe, RrcEvent, Span, Time, UeId};
 
 impl Managed<'_> {
-    /// The UE measures its cells.
+    /// Measures the UE's cells, if that is due, and feeds the measurement events.
     pub(super) fn measure<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         if self.state.survey.next_at() > env.now {
             return;
@@ -45,7 +46,8 @@ impl Managed<'_> {
             samples: self.samples,
             visited: self.visited,
             least_db: self.least_db,
-            // Offsets between cells change, and conditions of candidates have no lines.
+            // Bounds by position need constant cell offsets, and do not exist for conditions of
+            // candidates.
             has_lines: !self.policy.has_offsets()
                 && self.config.conditional.is_none()
                 && self.config.ltm.is_none(),
@@ -119,7 +121,8 @@ impl Managed<'_> {
     }
 }
 
-/// Neighbours that were visited, and of which nothing is to be expected now, have lines from here on.
+/// Sets a level bound for each evaluated neighbour that is far from any event. The neighbour is not
+/// evaluated again until the bound no longer excludes an event.
 fn lower_lines<M: Motion>(
     managed: &mut Managed<'_>,
     (serving, secondaries): (usize, &Aggregation),
@@ -157,7 +160,7 @@ fn lower_lines<M: Motion>(
     }
 }
 
-/// A UE while it measures.
+/// A UE's measurement in progress.
 struct Look<'a> {
     ue: UeId,
     now: Time,
@@ -170,14 +173,14 @@ struct Look<'a> {
     state: &'a mut UeMobility,
     samples: &'a mut Vec<Level>,
     visited: &'a mut Vec<usize>,
-    /// By site, what a cell must be at least to enter an event.
+    /// Least level, by site, with which a cell can meet an event's entering condition.
     least_db: &'a mut Vec<f64>,
     has_lines: bool,
     past: &'a mut Vec<(Span, f64)>,
 }
 
 impl Look<'_> {
-    /// Measures every cell, with its error.
+    /// Measures every cell, with measurement errors.
     fn measure_all<M: Motion>(&mut self, error_db: f64, motion: &mut M) {
         self.visited.extend(0..self.cells.len());
         let Look { cells, samples, .. } = self;
@@ -194,8 +197,8 @@ impl Look<'_> {
         }
     }
 
-    /// Measures the serving cell, and of the others those of which neither a line nor a bound says that no event is
-    /// entered. Where what was not measured before matters now, it is found now.
+    /// Measures the serving cell, and neighbours for which no bound excludes an event. If an
+    /// earlier value that was skipped matters now, it is computed afterwards.
     fn measure_where_needed<M: Motion>(&mut self, serving: usize, over: Span, motion: &mut M) {
         let place = Bounded(self.air).place(self.ue, self.now, motion);
         let Look { ue, cells, air, .. } = self;
@@ -211,7 +214,7 @@ impl Look<'_> {
         }
         self.replay(serving, serving, motion);
         self.visit(serving);
-        // What neighbours are compared with comes before them.
+        // Events compare neighbours with the serving and secondary cells, so these come first.
         for nth in 0..self.visited.len() {
             let position = self.visited[nth];
             self.lift(position);
@@ -238,8 +241,8 @@ impl Look<'_> {
         }
     }
 
-    /// Notes which cells are visited: the serving one, whose level is known, secondary ones, and those whose lines do not
-    /// say that nothing is to be expected of them.
+    /// Lists the cells to evaluate: the serving cell, secondary cells, and cells whose bound does
+    /// not exclude an event.
     fn visit(&mut self, serving: usize) {
         let UeMobility { gate, survey, .. } = &*self.state;
         let least_db = &mut *self.least_db;
@@ -257,7 +260,8 @@ impl Look<'_> {
         self.visited.extend(needed);
     }
 
-    /// A cell is visited again: what is known of its filtered values is what its line said.
+    /// Removes the bound of a cell that is evaluated again. The bound limits the unknown filtered
+    /// values of the cell.
     fn lift(&mut self, position: usize) {
         let UeMobility { gate, survey, .. } = &mut *self.state;
         if let Some(most) = gate.lift(position) {
@@ -292,7 +296,8 @@ impl Look<'_> {
         }
     }
 
-    /// The place of a secondary cell among those that are measured.
+    /// Returns the position of a secondary cell among the measured cells. `None` if it is not
+    /// measured.
     fn secondary(&self, nth: usize) -> Option<usize> {
         let cell = self.secondaries.cells().get(nth)?;
         self.cells.binary_search(cell).ok()
@@ -304,7 +309,7 @@ impl Look<'_> {
         self.state.survey.is_open(known, position, of)
     }
 
-    /// Finds what the UE would have measured of a cell had it measured it each time, as far back as more must be known.
+    /// Computes skipped earlier measurements of a cell, as far back as needed to decide its events.
     fn replay<M: Motion>(&mut self, position: usize, serving: usize, motion: &mut M) {
         let places = self.state.trail.as_ref().map_or(0, Trail::len);
         self.past.clear();
@@ -338,7 +343,8 @@ impl Look<'_> {
     }
 }
 
-/// Says of an event and a neighbour whether the event is about it, and the neighbour's offset in dB.
+/// Returns a function of an event and a neighbour. It returns the neighbour's offset in dB, or
+/// `None` if the event does not apply to the neighbour.
 fn meaning<'a>(
     (cells, kinds): (&'a [CellId], &'a [CellKind]),
     serving: usize,

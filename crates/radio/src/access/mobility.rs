@@ -1,5 +1,5 @@
-//! Mobility management of UEs: what they measure and report, whether their links hold, and which
-//! procedure is due. The procedures themselves are in [`handover`](super::handover).
+//! Mobility management of UEs: their measurements and reports, their link states, and the choice of
+//! the procedure that is due. The procedures themselves are in [`handover`](super::handover).
 
 use super::attach::{Attaching, begin_idle};
 use super::beam_failure;
@@ -36,14 +36,15 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(super) struct Mobility {
     pub config: MobilityConfig,
-    /// The cells that UEs of LTE and of NR measure, and what they are; then those of such whose secondary node is managed.
+    /// Cells measured by UEs of LTE and by UEs of NR, with the kind of each. The last two entries
+    /// are for UEs with a managed secondary node.
     groups: [(Vec<CellId>, Vec<CellKind>); 4],
     policy: Policy,
     ues: Vec<Option<Box<UeMobility>>>,
     pub looks: Looks,
-    /// UEs in each cell.
+    /// Number of UEs in each cell.
     pub loads: Vec<u32>,
-    /// UEs that each cell holds room for.
+    /// Number of UEs for which each cell holds resources in preparation.
     held: Vec<u32>,
     /// Number of the next message.
     next_message: u64,
@@ -57,37 +58,38 @@ pub(super) struct Mobility {
 }
 
 impl Mobility {
-    /// The UEs that it manages, and what is known of them.
+    /// Returns the managed UEs and their states.
     pub(super) fn states(&self) -> impl Iterator<Item = (UeId, &UeMobility)> {
         let ues = (0..).map(UeId).zip(&self.ues);
         ues.filter_map(|(ue, state)| Some((ue, state.as_deref()?)))
     }
 
-    /// All legs that a managed UE ever had; none of others.
+    /// Returns all legs that a managed UE ever had, and none for other UEs.
     pub(super) fn legs_ever(&self, ue: UeId) -> impl Iterator<Item = LegId> + '_ {
         let state = self.ues.get(ue.index()).and_then(Option::as_ref);
         let legs = state.into_iter().flat_map(|state| &state.legs);
         legs.map(|&(_, leg)| leg)
     }
 
-    /// Those who ask about the UE's link hear of its rate too. Whether it is under mobility management.
+    /// Also reports the UE's data rate to listeners of its link. Returns false if the UE is not
+    /// under mobility management.
     pub(super) fn tell_rates_of(&mut self, ue: UeId) -> bool {
         let state = self.ues.get_mut(ue.index()).and_then(Option::as_mut);
         state.map(|state| state.told_rate = Some(0.0)).is_some()
     }
 
-    /// Whether the UE is under mobility management.
+    /// Returns true if the UE is under mobility management.
     pub(super) fn is_managed(&self, ue: UeId) -> bool {
         self.ues.get(ue.index()).is_some_and(Option::is_some)
     }
 
-    /// Hands over packets to forward, and sets the UE's next wake-up for mobility.
+    /// Queues packets to forward as moves, and sets the UE's next wake-up for mobility.
     fn settle(&mut self, ue: UeId, stack: &mut Stack) {
         stack.send_forwarded(&mut self.moves);
         self.arm(ue, stack);
     }
 
-    /// Lets the UE be woken for its mobility.
+    /// Schedules the UE's next wake-up for mobility.
     fn arm(&mut self, ue: UeId, stack: &mut Stack) {
         let Some(Some(state)) = self.ues.get_mut(ue.index()) else {
             return;
@@ -104,11 +106,11 @@ impl Mobility {
 }
 
 impl Stack {
-    /// Hands over packets to forward.
+    /// Queues packets to forward as moves.
     pub(super) fn send_forwarded(&mut self, moves: &mut Vec<Move>) {
         for forwarded in self.storage.forwarded.drain(..) {
             let config = self.bearers[forwarded.bearer.index()].config();
-            // Without acknowledgments it is numbered anew.
+            // In unacknowledged mode the target assigns a new PDCP number.
             let count = forwarded.count.filter(|_| config.is_acknowledged());
             let bits = config.pdcp.sn_bits;
             moves.push(Move::Forwarded {
@@ -123,13 +125,13 @@ impl Stack {
 }
 
 impl RadioAccess {
-    /// Puts the UEs under mobility management that have a channel and are connected. They measure the
-    /// cells of their generation, and get a signalling radio bearer, whose ids count on from those of
-    /// the data bearers.
+    /// Puts all UEs that have a channel and are connected under mobility management. They measure
+    /// the cells of their generation. Each gets a signalling radio bearer, whose id follows those
+    /// of the data bearers.
     ///
     /// # Errors
-    /// A UE with two legs, a list of base stations that does not fit the cells, or a channel that
-    /// cannot be built.
+    /// Returns an error for a UE with two legs that may not change cell. Also returns an error if
+    /// the list of base stations does not match the cells, or if a channel cannot be built.
     pub fn manage_mobility(
         &mut self,
         config: MobilityConfig,
@@ -137,7 +139,7 @@ impl RadioAccess {
     ) -> Result<(), RadioError> {
         let events = policy.events(&config.events, config.measurement_period);
         let has_utra = events.iter().any(|event| event.scope.has_utra());
-        // A UE in a cell of 3G may come from either generation.
+        // A UE in a cell of 3G may come from LTE or from NR.
         let is_inter_rat = events.iter().any(|event| event.kind.is_inter_rat());
         let kind = |cell: &CellId| {
             let config = &self.service.cells[cell.index()].plan.config;
@@ -263,7 +265,7 @@ impl RadioAccess {
         Ok(())
     }
 
-    /// Whether something is to be rerouted or sent.
+    /// Returns true if there are moves for the caller to carry out.
     #[inline]
     pub fn has_moves(&self) -> bool {
         let mobility = self.mobility.as_ref();
@@ -271,7 +273,7 @@ impl RadioAccess {
         has_frames || mobility.is_some_and(|mobility| !mobility.moves.is_empty())
     }
 
-    /// Takes the moves for the caller to carry out, in order; none is left.
+    /// Appends the pending moves, in order, to `moves`, for the caller to carry out.
     pub fn take_moves(&mut self, moves: &mut Vec<Move>) {
         if let Some(mobility) = &mut self.mobility {
             moves.append(&mut mobility.moves);
@@ -279,7 +281,8 @@ impl RadioAccess {
         self.service.stack.take_frames(moves);
     }
 
-    /// As [`RadioAccess::on_packet`] in the downlink, at the base station with this number.
+    /// Handles a downlink packet that arrives at the base station `station`, as
+    /// [`RadioAccess::on_packet`] does.
     pub fn on_packet_at(
         &mut self,
         now: Time,
@@ -319,7 +322,8 @@ impl RadioAccess {
         }
     }
 
-    /// The core has switched the path of a bearer's UE, and so many end markers are on their way.
+    /// Handles the path switch of a bearer's UE in the core. `markers` is the number of end markers
+    /// that the core sends.
     pub fn on_path_switched(&mut self, now: Time, bearer: DrbId, markers: u32) {
         let Some(mobility) = &mut self.mobility else {
             return;
@@ -335,7 +339,8 @@ impl RadioAccess {
         utra::note(&mut self.service.stack, now, bearer);
     }
 
-    /// Something has come to a base station or to the core. Packets that leave a bearer with it go to `out`.
+    /// Handles an arrival over links at a base station or the core. Packets that leave a bearer as
+    /// a result go to `out`.
     pub fn on_backhaul(
         &mut self,
         now: Time,
@@ -398,7 +403,7 @@ impl RadioAccess {
         }
     }
 
-    /// An end marker of a bearer has reached the source.
+    /// Handles an end marker that the source of a handover receives from the core.
     fn on_end_marker(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         let Some(mobility) = &mut self.mobility else {
             return;
@@ -421,12 +426,12 @@ impl RadioAccess {
             (_, Some((from, to))) if from != to => {
                 mobility.moves.push(Move::ForwardedEnd { bearer, from, to });
             }
-            // Nothing was forwarded.
+            // Without data forwarding, the end marker is at its destination.
             _ => self.on_marker(bearer, env),
         }
     }
 
-    /// An end marker of a bearer is at the target.
+    /// Handles an end marker at the target of a handover.
     pub(super) fn on_marker(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         let drb = &mut self.service.stack.bearers[bearer.index()];
         let ue = drb.config().ue;
@@ -440,13 +445,13 @@ impl RadioAccess {
             .close_books(bearer, Direction::Downlink, env);
     }
 
-    /// Whether a UE is under mobility management.
+    /// Returns true if a UE is under mobility management.
     pub(super) fn is_managed(&self, ue: UeId) -> bool {
         let mobility = self.mobility.as_ref();
         mobility.is_some_and(|it| it.is_managed(ue))
     }
 
-    /// Does something with a managed UE, and lets it be woken for what follows.
+    /// Applies `action` to a managed UE, then schedules the UE's next wake-up.
     pub(super) fn with_managed(&mut self, ue: UeId, action: impl FnOnce(&mut Managed<'_>)) {
         let Some(mobility) = &mut self.mobility else {
             return;
@@ -498,7 +503,7 @@ impl RadioAccess {
         mobility.settle(ue, &mut self.service.stack);
     }
 
-    /// The UE's mobility is due.
+    /// Handles a UE's wake-up for mobility.
     pub(super) fn on_mobility<M: Motion>(
         &mut self,
         (ue, generation): (UeId, u32),
@@ -518,7 +523,7 @@ impl RadioAccess {
         }
     }
 
-    /// Messages have arrived.
+    /// Handles the RRC messages that have arrived.
     pub(super) fn on_signalling(&mut self, env: &mut Env<'_, impl Probe>) {
         let mut arrived = std::mem::take(&mut self.service.stack.storage.signalled);
         for (bearer, direction, packet) in arrived.drain(..) {

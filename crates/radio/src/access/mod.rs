@@ -1,5 +1,6 @@
 //! The radio access of a scenario: all cells, UEs and bearers.
 //!
+//!
 //! ```text
 //! on_packet ─► bearer: PDCP ─► RLC ─► leg: HARQ of one UE in one cell ─► air: does it arrive?
 //!                                      ▲                                   │
@@ -8,14 +9,15 @@
 //!      out ◄─ bearer: PDCP ◄─ RLC ◄─ leg ◄─────────────────────────────────┘
 //! ```
 //!
-//! Cells, legs, bearers and the air are machines of their own that know nothing of each other;
-//! [`RadioAccess`] carries packets, blocks and wake-ups between them. What the channel does is a
-//! function of time, asked for when a transport block needs it, and a cell whose UEs have nothing to
+//! Cells, legs, bearers and the air are separate state machines that do not know each other.
+//! [`RadioAccess`] carries packets, transport blocks and wake-ups between them. The channel is a
+//! function of time, evaluated when a transport block needs it. A cell whose UEs have nothing to
 //! send has no events.
 //!
-//! [`RadioConfig`] says what there is. Uplink and downlink packets are the caller's, in its pool:
-//! [`RadioAccess::on_packet`] takes one at one end of a bearer, and [`RadioAccess::on_wake`] gives it
-//! back at the other, in order, or drops it and says so.
+//! [`RadioConfig`] describes the cells, UEs and bearers. Packets belong to the caller and stay in
+//! the caller's pool. [`RadioAccess::on_packet`] accepts a packet at one end of a bearer.
+//! [`RadioAccess::on_wake`] returns it at the other end, in order, or drops it and reports the
+//! drop.
 
 mod arrival;
 mod attach;
@@ -82,8 +84,8 @@ use service::Service;
 use stack::Stack;
 use utra::Utran;
 
-/// The radio access: carries packets and events between cells, legs, bearers and the air, and lets
-/// mobility management see to what it manages.
+/// Radio access of a scenario. Carries packets and events between cells, legs, bearers and the air,
+/// and calls mobility management for the UEs that have it.
 #[derive(Debug)]
 pub struct RadioAccess {
     service: Service,
@@ -92,52 +94,55 @@ pub struct RadioAccess {
 
 #[derive(Debug, Clone, Copy)]
 enum Event {
-    /// A slot of a cell that may have something to do.
+    /// Slot of a cell that may have work to do.
     Slot(CellId, u32),
-    /// The receiver has a transport block.
+    /// End of a transport block's decoding at the receiver.
     Received(LegId, u8, Direction),
-    /// A timer of one end of a bearer, the one that sends in this direction.
+    /// Timer of the end of a bearer that sends in this direction.
     Timer(DrbId, Direction, u32),
-    /// A UE without a grant may ask again.
+    /// Time at which a UE without a grant may repeat its scheduling request.
     Repeat(LegId, u32),
     /// The downlink of a leg was out of range for too long.
     OutOfRange(LegId),
-    /// A UE looks for its cell.
+    /// Cell selection of a UE.
     Attach(UeId),
-    /// The mobility of a UE is due.
+    /// Mobility management of a UE is due.
     Mobility(UeId, u32),
-    /// UEs look at their links.
+    /// Link evaluations of UEs are due.
     Looks,
-    /// An end marker of a bearer is at the target.
+    /// Arrival of a bearer's end marker at the target.
     Marker(DrbId),
-    /// Packets of a bearer whose UE is in a cell of 3G go on.
+    /// Packets of a bearer whose UE is in a cell of 3G leave the bearer.
     Abroad(DrbId),
-    /// A message of RRC of a UE in a cell of 3G, with this number, is there.
+    /// Arrival of the RRC message with this number, for a UE in a cell of 3G.
     Letter(UeId, Direction, u64),
-    /// Nothing may have come to or from a UE for long.
+    /// Time to check a UE's connection for inactivity.
     Quiet(UeId, u32),
-    /// A UE is paged.
+    /// Paging of a UE.
     Paged(UeId),
-    /// A UE is connected again.
+    /// Return of a UE to the connected state.
     Opened(UeId),
-    /// Something is due between the base stations of a split bearer.
+    /// A status or a poll may be due between the base stations of a split bearer.
     Interface(DrbId, u32),
-    /// A failure of a secondary leg, by its number, is to be told again, or is known.
+    /// Time to repeat the message about a secondary leg's failure, or to act on the failure. The
+    /// number is that of the failure.
     Secondary(u64),
-    /// A secondary leg that had failed carries again.
+    /// A secondary leg carries data again after its failure.
     Returned(LegId),
-    /// A base station activates duplication of a bearer for these legs, a bit for each number, and for no others.
+    /// Change of a bearer's PDCP duplication by the base station. Each bit of the mask is one leg
+    /// with duplication.
     Duplication(DrbId, u8),
 }
 
 impl RadioAccess {
-    /// When [`RadioAccess::on_wake`] wants to be called next.
+    /// Returns the time of the next call of [`RadioAccess::on_wake`].
     pub fn wake_at(&self) -> Time {
         self.service.stack.events.next_at().unwrap_or(Time::NEVER)
     }
 
-    /// An IP packet enters a bearer: at the base station for the downlink, at the UE for the
-    /// uplink. A packet that finds the buffer full is dropped, one whose UE is idle waits for it.
+    /// Accepts an IP packet at the sending end of a bearer: the base station for the downlink, the
+    /// UE for the uplink. If the buffer is full, the packet is dropped. If the UE is idle, the
+    /// packet waits.
     pub fn on_packet(
         &mut self,
         now: Time,
@@ -151,7 +156,7 @@ impl RadioAccess {
         self.service.on_packet(now, entering, pool, probe);
     }
 
-    /// Lets everything happen that is due. Packets that leave a bearer at its far end go to `out`.
+    /// Runs all events that are due. Packets that leave a bearer at its far end go to `out`.
     pub fn on_wake<M: Motion, P: Probe>(
         &mut self,
         now: Time,
@@ -198,12 +203,12 @@ impl RadioAccess {
                     }
                 }
                 Event::OutOfRange(leg) => {
-                    // Mobility management monitors links by itself.
+                    // Mobility management monitors the links of its UEs by itself.
                     let ue = self.service.stack.legs[leg.index()].config.ue;
                     let is_second = self.service.stack.legs[leg.index()].config.number > 0;
                     let is_left = self.service.stack.ues[ue.index()].second_leg() != Some(leg);
                     if is_second && is_left {
-                        // Its UE left it at the same time.
+                        // The UE has released this secondary leg at the same time.
                     } else if is_second || !self.is_managed(ue) {
                         self.service.fail_link((leg, Finder::Ue), env);
                     }
@@ -246,7 +251,7 @@ impl RadioAccess {
         }
     }
 
-    /// A timer of the end of a bearer that sends in `direction`.
+    /// Handles a timer of the end of a bearer that sends in `direction`.
     fn on_timer(&mut self, bearer: DrbId, direction: Direction, env: &mut Env<'_, impl Probe>) {
         let Stack {
             bearers, storage, ..
@@ -258,7 +263,8 @@ impl RadioAccess {
         self.service.stack.close_books(bearer, direction, env);
         self.check_failure(bearer, env);
         self.service.stack.arm(env.now, bearer, direction);
-        // What is due on a leg, as a status or a retransmission, is so on that one alone.
+        // RLC status reports and retransmissions are due on individual legs, so every leg is
+        // checked.
         split::on_backlogs(&mut self.service, bearer, direction, env);
     }
 }

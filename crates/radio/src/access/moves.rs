@@ -1,180 +1,186 @@
-//! What mobility asks of the network around the radio, and what comes from there.
+//! Requests of mobility management to the network around the radio, and arrivals from that network.
 
 use crate::rrc::backhaul::Place;
 use fadeout_core::{CellId, DrbId, FlowId, LinkInfo, PacketId, PdcpNumber, UeId};
 
-/// A change of route that mobility asks for.
+/// Change of a route, or a transmission over links, that mobility management asks the caller for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Move {
     /// Uplink packets of a UE leave at this cell from now on.
     Uplink {
-        /// UE.
+        /// UE whose uplink moves.
         ue: UeId,
-        /// Cell.
+        /// Cell at which the packets leave.
         cell: CellId,
     },
-    /// The core sends downlink packets of a UE to this cell from now on, and end markers over the old
-    /// way: [`RadioAccess::on_path_switched`](super::RadioAccess::on_path_switched) says how many.
+    /// The core sends downlink packets of a UE to this cell from now on, and end markers over the
+    /// old path. [`RadioAccess::on_path_switched`](super::RadioAccess::on_path_switched) gets the
+    /// number of end markers.
     Path {
-        /// UE.
+        /// UE whose downlink moves.
         ue: UeId,
-        /// Cell.
+        /// New cell.
         cell: CellId,
     },
-    /// The core sends downlink packets of a UE to this cell too from now on, until it switches the path.
+    /// The core also sends downlink packets of a UE to this cell, until it switches the path.
     Bicast {
-        /// UE.
+        /// UE whose packets are bicast.
         ue: UeId,
-        /// Cell.
+        /// Second cell.
         cell: CellId,
     },
-    /// It does not any more.
+    /// The core stops bicasting for a UE.
     BicastEnd {
-        /// UE.
+        /// UE whose bicasting ends.
         ue: UeId,
     },
-    /// The base station of 3G that a UE is in stops: its downlink packets that wait there go to
-    /// [`RadioAccess::on_packet_at`](super::RadioAccess::on_packet_at) of that one again.
+    /// The 3G base station of a UE stops sending. Its buffered downlink packets go to
+    /// [`RadioAccess::on_packet_at`](super::RadioAccess::on_packet_at) of the same base station
+    /// again.
     Recall {
-        /// UE.
+        /// UE whose packets come back.
         ue: UeId,
-        /// Its cell.
+        /// Cell of the UE.
         cell: CellId,
     },
-    /// A UE has left a cell of 3G: uplink packets that wait at it go to
+    /// A UE has left a cell of 3G. Its buffered uplink packets go to
     /// [`RadioAccess::on_packet`](super::RadioAccess::on_packet) again.
     Left {
-        /// UE.
+        /// UE that left.
         ue: UeId,
-        /// The cell.
+        /// Cell that the UE left.
         cell: CellId,
     },
-    /// Notice for those who ask about a UE's link: a handover is expected, it has left its cell or lost it,
-    /// or it is in one again.
+    /// Notice to listeners of a UE's link: a handover is expected, the UE has lost or left its
+    /// cell, or it is connected again.
     Told {
-        /// UE.
+        /// UE whose link changes.
         ue: UeId,
-        /// The notice; an interruption is a blockage.
+        /// Notice to pass on. Interruptions are reported as blockages.
         info: LinkInfo,
     },
-    /// A message leaves one place for another, where links carry them: [`Backhaul::Message`] there.
+    /// A message leaves one place for another over links. It arrives as [`Backhaul::Message`].
     Message {
-        /// UE that it is about.
+        /// UE that the message is about.
         ue: UeId,
-        /// Number, of no other message.
+        /// Number of the message, unique among all messages.
         number: u64,
-        /// Where it begins.
+        /// Sender of the message.
         from: Place,
-        /// Where it ends.
+        /// Destination of the message.
         to: Place,
         /// Bytes of the IP packet.
         size: u32,
     },
-    /// A downlink packet leaves one base station for another: [`Backhaul::Forwarded`] there.
+    /// A downlink packet leaves one base station for another. It arrives as
+    /// [`Backhaul::Forwarded`].
     Forwarded {
-        /// Bearer.
+        /// Bearer of the packet.
         bearer: DrbId,
-        /// Packet, which is the caller's until it is there.
+        /// Packet, owned by the caller until it arrives.
         packet: PacketId,
-        /// The number that it has, between cells of one generation.
+        /// PDCP number of the packet, kept between cells of one generation. `None` if the target
+        /// assigns a new one.
         number: Option<PdcpNumber>,
-        /// Base station that has it.
+        /// Base station that forwards the packet.
         from: u32,
-        /// Base station that it is for.
+        /// Base station that receives the packet.
         to: u32,
     },
-    /// An end marker follows the forwarded packets of a bearer: [`Backhaul::ForwardedEnd`] there.
+    /// An end marker follows the forwarded packets of a bearer. It arrives as
+    /// [`Backhaul::ForwardedEnd`].
     ForwardedEnd {
-        /// Bearer.
+        /// Bearer of the end marker.
         bearer: DrbId,
-        /// Base station that sends it.
+        /// Base station that sends the end marker.
         from: u32,
-        /// Base station that it is for.
+        /// Base station that receives the end marker.
         to: u32,
     },
-    /// One base station of a split bearer sends the other a frame, which is `what` there; the sequence number of its
-    /// packet is `number`.
+    /// A base station sends a frame to another one, for a split bearer or as an early copy. The
+    /// frame arrives as `what`, and `number` is the sequence number of its packet.
     Frame {
-        /// What it is at its end.
+        /// Arrival that the frame causes at its destination.
         what: Backhaul,
         /// Number of the frame.
         number: u64,
-        /// Bytes of the PDU in it, or of the message.
+        /// Bytes of the PDU or message in the frame.
         size: u32,
-        /// Flow whose packet it carries, or for whose sake it is sent.
+        /// Flow whose packet is in the frame, or for which the frame is sent.
         flow: FlowId,
-        /// Cell whose base station sends it.
+        /// Cell whose base station sends the frame.
         from: CellId,
-        /// Cell whose base station it is for.
+        /// Cell whose base station receives the frame.
         to: CellId,
     },
 }
 
-/// Arrivals over links at a base station or the core, beside the packets of bearers.
+/// Arrivals over links at a base station or the core, other than user packets of bearers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Backhaul {
-    /// The end marker of an old path, at the source of a handover.
+    /// End marker of an old path, at the source of a handover.
     EndMarker {
-        /// Bearer.
+        /// Bearer of the end marker.
         bearer: DrbId,
     },
-    /// A message about a UE; the sequence number of its packet is its own.
+    /// Message about a UE. The sequence number of the packet is the number of the message.
     Message {
-        /// UE.
+        /// UE that the message is about.
         ue: UeId,
     },
-    /// A downlink packet at the core, which has no bearer for it as its UE has not attached.
+    /// Downlink packet at the core for a UE that is not attached and so has no bearer.
     Unattached {
-        /// The bearer that it would take.
+        /// Bearer that the packet would use if the UE were attached.
         bearer: DrbId,
     },
-    /// A forwarded downlink packet.
+    /// Forwarded downlink packet.
     Forwarded {
-        /// Bearer.
+        /// Bearer of the packet.
         bearer: DrbId,
-        /// Base station.
+        /// Base station that receives the packet.
         station: u32,
     },
-    /// The end marker behind the forwarded packets.
+    /// End marker that follows the forwarded packets.
     ForwardedEnd {
-        /// Bearer.
+        /// Bearer of the end marker.
         bearer: DrbId,
     },
-    /// A frame for the other base station of a split bearer, with a downlink PDU (DL USER DATA, TS 38.425 clause
-    /// 5.5.2.1).
+    /// Frame with a downlink PDU for the other base station of a split bearer (DL USER DATA, TS
+    /// 38.425 clause 5.5.2.1).
     DownlinkPdu {
-        /// Bearer.
+        /// Split bearer.
         bearer: DrbId,
     },
-    /// A copy of an SDU that the source of a handover sends to the UE itself, for the target.
+    /// Copy of an SDU for the target of a handover, while the source sends the SDU to the UE
+    /// itself.
     Copy {
-        /// Bearer.
+        /// Bearer of the SDU.
         bearer: DrbId,
     },
-    /// One without a PDU, which asks for a status.
+    /// Frame without a PDU that requests a delivery status from the other base station.
     Poll {
-        /// Bearer.
+        /// Split bearer.
         bearer: DrbId,
     },
-    /// One without a PDU, which says up to which number nothing need be sent: it was confirmed on another leg (DL discard
-    /// blocks, TS 38.425 clause 5.5.2.1).
+    /// Frame without a PDU that discards all PDUs up to a number, because another leg has delivered
+    /// them (DL discard blocks, TS 38.425 clause 5.5.2.1).
     Discard {
-        /// Bearer.
+        /// Split bearer.
         bearer: DrbId,
     },
     /// DL DATA DELIVERY STATUS (TS 38.425 clause 5.5.2.2), for the base station with PDCP.
     DeliveryStatus {
-        /// Bearer.
+        /// Split bearer.
         bearer: DrbId,
     },
-    /// A message of the other base station: its link to the UE has failed (TS 37.340 clause 7.7).
+    /// Message of the other base station that its link to the UE has failed (TS 37.340 clause 7.7).
     LegFailure {
-        /// Bearer.
+        /// Split bearer.
         bearer: DrbId,
     },
-    /// An uplink PDU that the other base station has received.
+    /// Uplink PDU that the other base station has received.
     UplinkPdu {
-        /// Bearer.
+        /// Split bearer.
         bearer: DrbId,
     },
 }

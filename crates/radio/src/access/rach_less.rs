@@ -1,4 +1,5 @@
-//! Entry of one UE into a cell without random access: between which cells, and whether its uplink is heard there.
+//! Entry of one UE into a cell without random access: pairs of cells that allow it, and uplink
+//! timing in the target.
 //!
 //! Standard: TS 36.331 §5.3.5.4; TS 38.300 §9.2.3.6.
 
@@ -13,13 +14,15 @@ use crate::rrc::granted::{Entry, GrantStep, GrantTimes, GrantedAccess};
 use crate::rrc::random_access::{Progress, RandomAccess};
 use fadeout_core::{CellId, Direction, Motion, Probe, Procedure, RrcEvent, Span, Time};
 
-/// The normal cyclic prefix with a spacing of 15 kHz, of all symbols but the first of a slot, in nanoseconds.
+/// Normal cyclic prefix at 15 kHz subcarrier spacing in nanoseconds, for all symbols but the first
+/// of a slot.
 ///
 /// Standard: TS 36.211 §6.12; TS 38.211 §5.3.1.
 const CYCLIC_PREFIX_NS: u64 = 4_687;
 
-/// Whether a UE may go from one cell to another without random access: they are of one generation, those of NR of one
-/// base station, and the target's timing advance is known.
+/// Returns true if a UE may change between two cells without random access. They must be of one
+/// generation, the timing advance of the target must be known, and NR cells must share a base
+/// station.
 ///
 /// Standard: TS 38.300 §9.2.3.6; TS 36.300 §10.1.2.1.
 fn may_skip(
@@ -39,7 +42,8 @@ fn may_skip(
     is_one_kind && is_near && is_known
 }
 
-/// Checks that there are cells between which random access may be skipped, where that is asked for.
+/// Checks that at least one pair of cells allows entry without random access, if the configuration
+/// asks for it.
 pub(super) fn check(config: &MobilityConfig, cells: &[CellMac]) -> Result<(), RadioError> {
     let Some(rach_less) = &config.rach_less else {
         return Ok(());
@@ -68,11 +72,11 @@ pub(super) fn check(config: &MobilityConfig, cells: &[CellMac]) -> Result<(), Ra
     })
 }
 
-/// The entry of a UE into a cell, with random access or without, and all that it bears on.
+/// Borrowed state of a UE's entry into a cell, with random access or without.
 pub(super) struct Skipping<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Skipping<'_, '_> {
-    /// How the UE enters the target of a command, from `ready_at` on.
+    /// Returns the kind of entry into the target of a handover command, from `ready_at` on.
     pub(super) fn entry(&self, ends: [CellId; 2], ready_at: Time) -> Entry {
         let skips =
             |rach_less: &&RachLess| may_skip(rach_less, self.0.config, &self.0.service.cells, ends);
@@ -89,14 +93,15 @@ impl Skipping<'_, '_> {
         }
     }
 
-    /// The UE enters a cell whose timing advance it has been told, with the grants that it is sent there.
+    /// Returns an entry without random access into a cell whose timing advance the UE already has.
+    /// The cell sends the first grant on PDCCH.
     pub(super) fn entry_with(&self, cell: CellId, advance: Span, ready_at: Time) -> Entry {
         let way = (FirstGrant::ON_PDCCH, Some(advance));
         let frame = self.0.access_in(cell).frame;
         Entry::Granted(GrantedAccess::new(way, ready_at, frame))
     }
 
-    /// Steps of an entry without random access on a leg that are due.
+    /// Runs the steps of an entry without random access that are due on a leg.
     pub(super) fn advance<M: Motion>(
         &mut self,
         (leg, access): (LegId, &mut GrantedAccess),
@@ -135,8 +140,8 @@ impl Skipping<'_, '_> {
         progress
     }
 
-    /// Whether what the UE sends with a timing advance, or with the right one, comes to a cell within a cyclic prefix of
-    /// where it should.
+    /// Returns true if the UE's uplink arrives within a cyclic prefix of its nominal time. With
+    /// `None` as `advance` the UE has the correct timing advance.
     fn is_in_time<M: Motion>(
         &mut self,
         (cell, advance): (CellId, Option<Span>),
@@ -156,7 +161,7 @@ impl Skipping<'_, '_> {
         off_ns <= CYCLIC_PREFIX_NS >> mu
     }
 
-    /// Times between the steps in a cell.
+    /// Returns the times between the steps of an entry in a cell.
     fn times_in(&self, cell: CellId) -> GrantTimes<'_> {
         let plan = &self.0.service.cells[cell.index()].plan;
         let (timing, slot) = (&plan.config.timing, plan.frame.slot());

@@ -1,26 +1,27 @@
-//! Rates that flows over UEs under mobility management are told.
+//! Data rates of UEs under mobility management, as reported to flows.
 
 use super::RadioAccess;
 use super::managed::Managed;
 use fadeout_core::{Direction, LinkInfo, Rate, Time, UeId};
 
-/// The least change of a rate that is told.
+/// Smallest relative change of a rate that is reported.
 const STEP: f64 = 0.05;
 
 impl RadioAccess {
-    /// Those who ask about the UE's link hear of its rate too. Whether it is under mobility management.
+    /// Also reports the UE's data rate to listeners of its link. Returns false if the UE is not
+    /// under mobility management.
     pub fn tell_rates_of(&mut self, ue: UeId) -> bool {
         let mobility = self.mobility.as_mut();
         mobility.is_some_and(|mobility| mobility.tell_rates_of(ue))
     }
 }
 
-/// The rate of a UE, and those who are told of it.
+/// Borrowed state of a UE whose rate is reported.
 pub(super) struct Rates<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Rates<'_, '_> {
-    /// Tells of the UE's share of its cell's downlink, divided evenly among the UEs there, if it is another than was told:
-    /// what it would have with the scheme that it reports at its SINR without fading.
+    /// Reports the UE's downlink rate if it has changed. The rate is that of the MCS for the UE's
+    /// SINR without fading, divided by the number of UEs in the cell.
     pub(super) fn tell(&mut self, now: Time) {
         let stack = &self.0.service.stack;
         let Some(told) = self.0.state.told_rate else {
@@ -43,7 +44,7 @@ impl Rates<'_, '_> {
         }
     }
 
-    /// The UE has no cell: it gets nothing.
+    /// Reports a rate of zero, because the UE has no cell.
     pub(super) fn end(&mut self) {
         if self.0.state.told_rate.is_some_and(|told| told > 0.0) {
             self.0.state.told_rate = Some(0.0);

@@ -1,28 +1,29 @@
-//! Causes, known to the radio, for which nothing of a UE comes through.
+//! Causes, known to the radio, for which no data of a UE gets through.
 
 use super::RadioAccess;
 use crate::rrc::mobility::Stage;
 use fadeout_core::{CellId, Direction, Time, UeId};
 
-/// A cause for which nothing of a UE comes through.
+/// Cause for which no data of a UE gets through.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Unreached {
-    /// The UE has data, and no scheme of its cell carries any of it.
+    /// The UE has data, but even the lowest MCS of its cell cannot carry it.
     OutOfRange {
-        /// The cell.
+        /// Cell of the UE.
         cell: CellId,
-        /// The direction of the data.
+        /// Direction of the data.
         direction: Direction,
-        /// SINR in dB without fading; of the uplink with all power in one resource block.
+        /// SINR in dB without fading. In the uplink, with all power in one resource block.
         sinr_db: f64,
-        /// The SINR in dB of the lowest CQI.
+        /// SINR in dB that the lowest CQI needs.
         least_db: f64,
     },
     /// The UE has no connection.
     Unconnected,
 }
 
-/// The cause for which nothing of a UE comes through at `now`, if the radio knows one.
+/// Returns the cause for which no data of a UE gets through at `now`. `None` if the radio knows
+/// none.
 pub fn unreached(access: &RadioAccess, ue: UeId, now: Time) -> Option<Unreached> {
     let mut managed = access.mobility.iter().flat_map(|all| all.states());
     let is_released = managed.any(|(known, state)| {
@@ -39,7 +40,7 @@ pub fn unreached(access: &RadioAccess, ue: UeId, now: Time) -> Option<Unreached>
     let &leg = stack.ues[ue.index()].legs().first()?;
     let state = &stack.legs[leg.index()];
     let cell = state.config.cell;
-    // The uplink first: a UE's own SYN needs it.
+    // The uplink comes first because a UE's own SYN needs it.
     let direction = [Direction::Uplink, Direction::Downlink]
         .into_iter()
         .find(|&direction| state.half(direction).is_out_of_range())?;

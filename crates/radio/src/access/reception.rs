@@ -1,4 +1,4 @@
-//! Blocks from the air into bearers, and what follows when RLC has given up.
+//! Delivery of received transport blocks to bearers, and handling of RLC failures.
 
 use super::daps::Daps;
 use super::{RadioAccess, capture, duplication};
@@ -8,7 +8,7 @@ use crate::leg::{ContentId, Decoding, LegConfig};
 use fadeout_core::{Direction, DrbId, Motion, Probe};
 
 impl RadioAccess {
-    /// A receiver has tried to decode a block.
+    /// Handles the end of a block's decoding at the receiver.
     pub(super) fn on_received<M: Motion>(
         &mut self,
         (id, direction, process): (LegId, Direction, u8),
@@ -50,7 +50,7 @@ impl RadioAccess {
         }
     }
 
-    /// Delivers a decoded block, or loses one that was given up.
+    /// Delivers a decoded block, or reports the loss of one that HARQ abandoned.
     fn settle(
         &mut self,
         (id, direction, process): (LegId, Direction, u8),
@@ -78,7 +78,7 @@ impl RadioAccess {
         }
     }
 
-    /// A transport block was decoded.
+    /// Delivers the content of a decoded transport block.
     fn deliver(
         &mut self,
         (leg, direction): (LegId, Direction),
@@ -99,17 +99,17 @@ impl RadioAccess {
                 .stack
                 .arm(env.now, bearer, direction.opposite());
             if has_failed {
-                // What follows was numbered by entities that are gone.
+                // The failure has reset the RLC entities, so the other PDUs have invalid numbers.
                 break;
             }
         }
         self.service.stack.contents.put(id, content);
-        // Status reports, and room in a window, are for the way back.
+        // Status reports, and data for which a window has room again, go in the opposite direction.
         self.service
             .on_backlog(Some(leg), direction.opposite(), env);
     }
 
-    /// Handles a failure of either end of a bearer. Whether there was one.
+    /// Handles a failure of either end of a bearer. Returns true if an end has failed.
     pub(super) fn check_failure(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) -> bool {
         let failed = self.service.stack.bearers[bearer.index()].failed_leg();
         let failed = failed.filter(|&(leg, _)| !self.service.secondary.is_untold(leg));
@@ -119,7 +119,8 @@ impl RadioAccess {
         failed.is_some()
     }
 
-    /// A radio link has failed: mobility management sees to it, where a UE has that.
+    /// Handles a radio link failure. Mobility management handles it if the UE has that and the leg
+    /// is not secondary.
     #[cold]
     pub(super) fn on_link_failure(
         &mut self,

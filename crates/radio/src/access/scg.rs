@@ -1,13 +1,16 @@
-//! The secondary node of a UE under mobility management: who adds, changes and releases it, and how the UE enters its cell.
+//! The secondary node of a UE under mobility management: addition, change and release by the
+//! network, and the UE's entry into its cell.
+//!
 //!
 //! ```text
-//! report ─► on_addable ─► Ask, Accept ─► act: Tell ─► on_told ─► begin_access ─► on_entered: the leg carries
-//! report ─► Transfer, Required ─► …         │             │ leave: its end of the old leg
-//! failure ─► on_failed ─► …                 │ hold        └► answer ─► on_answer: close, the other end
+//! report ─► on_addable ─► request, accept ─► act: Tell ─► on_told ─► begin_access ─► on_entered
+//! report ─► transfer, required ─► …            │             │ leave: UE's end of the old leg
+//! failure ─► on_failed ─► …                    │ hold        └► answer ─► on_answer: other end
 //! handover ─► plan ─► … ─► command ─► release ─► enter ─► begin_access
 //! ```
 //!
-//! Where nobody manages it, it goes when the UE leaves its master's cell.
+//! A secondary node that the network does not manage is released when the UE leaves its master's
+//! cell.
 //!
 //! Standard: TS 37.340 §10.2, §10.4, §10.5, §10.7; TS 38.331 §5.3.5.4, §5.3.7.2.
 
@@ -39,7 +42,7 @@ use fadeout_core::{
 /// Number of the secondary leg.
 const SECOND: u8 = 1;
 
-/// Checks that a UE with two legs may change cell.
+/// Checks that the configuration allows cell changes of a UE with two legs.
 pub(super) fn check(
     service: &Service,
     ue: UeId,
@@ -112,14 +115,15 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Whether the network manages the secondary node of a UE: it has a split bearer.
+/// Returns true if the network manages the secondary node of a UE, which must have a split bearer.
 pub(super) fn is_managed(service: &Service, ue: UeId, config: &MobilityConfig) -> bool {
     let stack = &service.stack;
     let is_split = |bearer: &DrbId| stack.bearers[bearer.index()].config().split.is_some();
     config.secondary_node.is_some() && stack.ues[ue.index()].bearers().iter().any(is_split)
 }
 
-/// The network manages the secondary node of a UE, which may have one, from now on.
+/// Puts the secondary node of a UE under management by the network. The UE may have a secondary
+/// node already.
 pub(super) fn begin(
     service: &mut Service,
     (config, cells): (&MobilityConfig, usize),
@@ -149,7 +153,7 @@ pub(super) fn begin(
     }
     let period = config.measurement_period;
     let survey = |events: &[MeasurementEvent]| Survey::new((events, cells), Time::NEVER, period);
-    // All its cells are measured each time.
+    // The UE measures all its cells each time, so past positions are not needed.
     state.trail = None;
     state.secondary_node = Some(Box::new(SecondaryNode {
         adding: survey(&node.adding),
@@ -168,7 +172,7 @@ pub(super) fn begin(
     }));
 }
 
-/// The secondary node of a UE, and all that it bears on.
+/// Borrowed state of a UE's secondary node.
 pub(super) struct Scg<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Scg<'_, '_> {
@@ -176,7 +180,8 @@ impl Scg<'_, '_> {
         self.0.state.secondary_node.as_deref_mut()
     }
 
-    /// Something happens to the network's part, and what follows from it does; nothing without one.
+    /// Applies `action` to the network's state machine of the secondary node, then carries out its
+    /// decisions. `None` if the UE has no such state machine.
     fn with_node<R>(
         &mut self,
         env: &mut Env<'_, impl Probe>,
@@ -194,7 +199,7 @@ impl Scg<'_, '_> {
         self.0.service.stack.legs[leg.index()].config.cell
     }
 
-    /// Does something with each data bearer.
+    /// Applies `action` to each data bearer.
     fn each(&mut self, mut action: impl FnMut(DrbId, &mut Stack)) {
         let (ue, stack) = (self.0.ue.index(), &mut self.0.service.stack);
         let mut position = 0;
@@ -204,7 +209,7 @@ impl Scg<'_, '_> {
         }
     }
 
-    /// What waits at either end may use the legs that there are.
+    /// Starts transmission of waiting data, at both ends, on the legs that exist.
     fn stir(&mut self, env: &mut Env<'_, impl Probe>) {
         self.each(|bearer, stack| {
             for direction in [Direction::Downlink, Direction::Uplink] {
@@ -217,8 +222,8 @@ impl Scg<'_, '_> {
         }
     }
 
-    /// Whether the cell at a position among those that the UE measures may be that of its secondary node beside a
-    /// master's cell.
+    /// Returns true if the cell at `position` among the UE's measured cells may be that of its
+    /// secondary node, with `master` as PCell.
     fn may_be(&self, position: usize, master: CellId) -> bool {
         let Some(node) = &self.0.state.secondary_node else {
             return false;
@@ -230,7 +235,8 @@ impl Scg<'_, '_> {
         )
     }
 
-    /// The cell that is measured best of those that may be the secondary node's beside a master's.
+    /// Returns the strongest measured cell that may be the secondary node's, with `master` as
+    /// PCell. `None` if there is no such cell.
     fn best(&self, master: CellId) -> Option<CellId> {
         let node = self.0.state.secondary_node.as_ref()?;
         let mut best: Option<(f64, CellId)> = None;
@@ -249,7 +255,8 @@ impl Scg<'_, '_> {
         best.map(|(_, cell)| cell)
     }
 
-    /// The cells were measured, as [`Survey::on_samples`] has it.
+    /// Feeds the measured levels to the events of the secondary node, as [`Survey::on_samples`]
+    /// does.
     pub(super) fn on_samples(
         &mut self,
         (now, over): (Time, Span),
@@ -265,7 +272,7 @@ impl Scg<'_, '_> {
             state,
             ..
         } = &mut *self.0;
-        // Such a UE measures all its cells each time, and nothing has bounds.
+        // A UE with a managed secondary node measures all its cells each time, without bounds.
         let all = (&visited[..], std::iter::empty());
         let Some(node) = state.secondary_node.as_deref_mut() else {
             return;
@@ -304,7 +311,7 @@ impl Scg<'_, '_> {
         }
     }
 
-    /// The UE reports what is due.
+    /// Sends the UE's measurement reports that are due.
     fn report(&mut self, env: &mut Env<'_, impl Probe>) {
         let serving = self.0.service.stack.serving_cell(self.0.ue);
         let cells = self.0.cells;
@@ -334,7 +341,7 @@ impl Scg<'_, '_> {
         }
     }
 
-    /// A message of RRC about the secondary node is there.
+    /// Handles an RRC message about the secondary node.
     pub(super) fn on_message(&mut self, message: NodeMessage, env: &mut Env<'_, impl Probe>) {
         match message {
             NodeMessage::Report { is_about, report } => self.on_report(is_about, &report, env),
@@ -360,7 +367,7 @@ impl Scg<'_, '_> {
             }
             return;
         }
-        // What is told of a cell that is the node's no more says nothing about this one.
+        // A report about a former cell of the secondary node says nothing about its present cell.
         if node.network.pscell() != Some(report.serving.cell) {
             return;
         }
@@ -372,13 +379,14 @@ impl Scg<'_, '_> {
         self.with_node(env, |network, step| network.on_report(wish, step));
     }
 
-    /// A message has come over links. Whether it is about the secondary node.
+    /// Handles a message that came over links. Returns true if the message is about the secondary
+    /// node.
     pub(super) fn on_wired(&mut self, number: u64, env: &mut Env<'_, impl Probe>) -> bool {
         let is_it = self.with_node(env, |network, step| network.on_message(number, step));
         is_it == Some(true)
     }
 
-    /// What follows from a step of the network's part.
+    /// Carries out a decision of the network's state machine.
     pub(super) fn act(&mut self, act: NodeAct, env: &mut Env<'_, impl Probe>) {
         match act {
             NodeAct::Tell { order, number } => {
@@ -449,7 +457,7 @@ impl Scg<'_, '_> {
         }
     }
 
-    /// Whatever is due happens.
+    /// Runs the steps that are due.
     pub(super) fn proceed<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         if self.node().is_none() {
             return;
@@ -468,7 +476,8 @@ impl Scg<'_, '_> {
         self.report(env);
     }
 
-    /// The network knows that the secondary leg has failed, which was found at `found_at`.
+    /// Handles the failure of the secondary leg at the network. `found_at` is the time of its
+    /// detection.
     pub(super) fn on_failed(&mut self, found_at: Time, env: &mut Env<'_, impl Probe>) {
         let master = self
             .0
@@ -490,7 +499,8 @@ impl Scg<'_, '_> {
         self.with_node(env, |network, step| network.on_failure(remedy, step));
     }
 
-    /// The master's target takes the UE: it asks a cell of the secondary node before the command. Whether it does.
+    /// Requests a cell of the secondary node for the UE's target before the handover command goes
+    /// out. Returns false if the target plans no secondary node.
     pub(super) fn plan(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) -> bool {
         let best = self.best(target);
         let Some(node) = self.node() else {
@@ -516,7 +526,7 @@ impl Scg<'_, '_> {
         true
     }
 
-    /// Bytes that a message has more because of the secondary node that it names.
+    /// Returns the extra bytes of a message that also configures a secondary node.
     pub(super) fn bytes_beside(&mut self, message: Message) -> u32 {
         let planned = self.node().and_then(|node| node.network.planned());
         match (message, planned) {
@@ -525,7 +535,8 @@ impl Scg<'_, '_> {
         }
     }
 
-    /// The handover does not come about: the secondary node stays as it is.
+    /// Cancels the plan for the secondary node after a handover was refused or cancelled. The
+    /// secondary node stays as it is.
     pub(super) fn cancel(&mut self, env: &mut Env<'_, impl Probe>) {
         if self.with_node(env, SecondaryNetwork::cancel) == Some(true) {
             self.end_row(HandoverOutcome::Cancelled, env);
@@ -533,7 +544,8 @@ impl Scg<'_, '_> {
     }
 }
 
-/// Whether the cell at a position may be that of a secondary node of a generation beside a master's cell.
+/// Returns true if the cell at `position` may be that of a secondary node of `generation`, with
+/// `master` as PCell.
 fn may_be(
     (cells, kinds): (&[CellId], &[CellKind]),
     generation: Generation,
@@ -546,7 +558,7 @@ fn may_be(
     !kind.is_utra && kind.generation == generation && of_master != Ok(kind.carrier)
 }
 
-/// A row of a change of the secondary node in this cell, before any of it has happened.
+/// Returns an empty row for a change of the secondary node in the cell `source`.
 fn row_of(ue: UeId, source: CellId) -> SecondaryChangeRow {
     SecondaryChangeRow {
         time_s: Time::ZERO,

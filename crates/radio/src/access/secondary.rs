@@ -1,10 +1,12 @@
-//! Failure of a UE's secondary leg: the side that finds it tells the other one, and only then the network acts.
+//! Failure of a UE's secondary leg. The side that detects it reports it to the master's base
+//! station, and the network acts only then.
+//!
 //!
 //! ```text
-//! UE finds it:      UE ── SCGFailureInformation over the master's leg ──► master's base station ─┐
-//! its cell does:    secondary base station ── message over links ───────► master's base station ─┤
-//!                                                                                                ▼
-//!                   data recovery; the leg carries again after the time that re-establishment takes
+//! UE detects:      UE ── SCGFailureInformation over the master's leg ──► master's base station ─┐
+//! cell detects:    secondary base station ── message over links ───────► master's base station ─┤
+//!                                                                                               ▼
+//!                  data recovery; the leg carries data again after the re-establishment time
 //! ```
 //!
 //! Standard: TS 38.331 §5.7.3; TS 37.340 §7.7.
@@ -20,20 +22,21 @@ use crate::config::{BearerConfig, Env, LegId};
 use crate::leg::{LegConfig, rlc_of};
 use fadeout_core::{Direction, DrbId, Packet, Probe, RrcEvent, Span, Time, UeId};
 
-/// Bytes of SCGFailureInformation with a measurement: a usual size.
+/// Typical size in bytes of SCGFailureInformation with a measurement.
 const REPORT: u32 = 50;
-/// Until somebody acts, a failed leg carries nothing: longer than any message takes.
+/// Time for which a failed leg carries nothing, unless the network acts first. Longer than any
+/// message takes.
 const UNTOLD: Span = Span::from_secs(3600);
 
-/// Numbers of failures are apart from those of RRC's other messages.
+/// First number of failures, apart from the numbers of other RRC messages.
 const FIRST_NUMBER: u64 = 1 << 63;
 
-/// Whether a message with this number tells of a failure.
+/// Returns true if a message with this number reports a failure.
 pub(super) fn is_report(number: u64) -> bool {
     number >= FIRST_NUMBER
 }
 
-/// A failure that the master's base station does not know of.
+/// Failure that the master's base station does not know yet.
 #[derive(Debug, Clone, Copy)]
 struct Untold {
     number: u64,
@@ -41,32 +44,33 @@ struct Untold {
     ue: UeId,
     finder: Finder,
     found_at: Time,
-    /// When the master's base station finds out by itself, if its own link has failed meanwhile.
+    /// Time at which the master's base station detects the failure by itself, if its own link has
+    /// failed too. Never otherwise.
     known_at: Time,
 }
 
-/// The failures of secondary legs that are on their way to be known.
+/// Failures of secondary legs that are not yet handled by the network.
 #[derive(Debug, Default)]
 pub(super) struct SecondaryFailures {
     untold: Vec<Untold>,
     next_number: u64,
-    /// UEs with a failure that the network has come to know and is to see to, and since when they have it.
+    /// UEs with a failure that the network must handle, and the time of its detection.
     known: Vec<(UeId, Time)>,
 }
 
 impl SecondaryFailures {
-    /// Whether a leg has failed and the master's base station does not know yet.
+    /// Returns true if a leg has failed and the master's base station does not know yet.
     pub(super) fn is_untold(&self, leg: LegId) -> bool {
         self.untold.iter().any(|it| it.leg == leg)
     }
 
-    /// Whether the network is to see to some.
+    /// Returns true if the network has failures to handle.
     #[inline]
     pub(super) fn are_known(&self) -> bool {
         !self.known.is_empty()
     }
 
-    /// A leg is released: nobody need know of its failure any more.
+    /// Forgets the failure of a leg that is released.
     pub(super) fn forget(&mut self, leg: LegId) {
         self.untold.retain(|it| it.leg != leg);
     }
@@ -78,8 +82,8 @@ impl SecondaryFailures {
 }
 
 impl Service {
-    /// A leg to a cell of the secondary node has failed, as one side finds; or RLC of one in a secondary cell, which is kept
-    /// to it, has.
+    /// Handles the failure of a leg to a cell of the secondary node, detected by `finder`. Also
+    /// handles the failure of an RLC entity that only one secondary cell carries.
     ///
     /// Standard: TS 38.331 §5.3.10.3, §5.7.3, §5.7.5.
     #[cold]
@@ -120,14 +124,14 @@ impl Service {
         let is_carrier = self.stack.legs[id.index()].primary() != id;
         match finder {
             Finder::Ue => self.report(ue, number, env),
-            // Of a carrier the base station with PDCP finds it itself.
+            // The base station with PDCP detects the failure of its own carrier itself.
             Finder::Station if is_carrier => self.act_on_failure(number, env),
             Finder::Station => self.tell_master(number, env.now),
         }
         self.serve_split(id, env);
     }
 
-    /// The UE sends SCGFailureInformation.
+    /// Sends SCGFailureInformation from the UE.
     fn report(&mut self, ue: UeId, number: u64, env: &mut Env<'_, impl Probe>) {
         let Some(bearer) = self.signalling_of(ue) else {
             return;
@@ -137,7 +141,8 @@ impl Service {
         self.admit(env.now, entering, env.pool, env.probe);
     }
 
-    /// The signalling bearer of a UE with two legs, which exists as soon as it says something.
+    /// Returns the signalling bearer of a UE with two legs, and creates it for its first message.
+    /// `None` if the bearer cannot be created.
     fn signalling_of(&mut self, ue: UeId) -> Option<DrbId> {
         let rrc = &self.stack.ues[ue.index()];
         if let Some(bearer) = rrc.signalling() {
@@ -154,7 +159,8 @@ impl Service {
         Some(bearer)
     }
 
-    /// The secondary base station sends a message, and again until it is answered: a link may lose it.
+    /// Sends the failure message of the secondary base station. Repeats follow until it is
+    /// answered, because a link may lose it.
     fn tell_master(&mut self, number: u64, now: Time) {
         let known = &self.secondary.untold;
         let Some(&Untold { leg, .. }) = known.iter().find(|it| it.number == number) else {
@@ -171,7 +177,7 @@ impl Service {
         }
     }
 
-    /// Time to tell again, or to go on.
+    /// Repeats the failure message, or acts on the failure, if that is due.
     pub(super) fn on_secondary(&mut self, number: u64, env: &mut Env<'_, impl Probe>) {
         let known = self.secondary.untold.iter();
         let Some(&untold) = known.clone().find(|it| it.number == number) else {
@@ -184,8 +190,8 @@ impl Service {
         }
     }
 
-    /// The link to the master's cell has failed too, until `until`: its re-establishment tells what the message would
-    /// have, which went with the link.
+    /// Handles a failure of the master's link too. The report of the UE is lost with the link, so
+    /// re-establishment, complete at `until`, brings the information instead.
     ///
     /// Standard: TS 38.331 §5.3.7.
     pub(super) fn on_master_failed(&mut self, ue: UeId, until: Time) {
@@ -197,8 +203,8 @@ impl Service {
         }
     }
 
-    /// The master's base station knows of a failure: both sides start afresh, and the leg carries again after the time
-    /// that re-establishment takes.
+    /// Handles a failure that the master's base station now knows. Both sides reset the leg, which
+    /// carries data again after the re-establishment time.
     pub(super) fn act_on_failure(&mut self, number: u64, env: &mut Env<'_, impl Probe>) {
         let Some(Untold {
             leg, ue, found_at, ..
@@ -229,7 +235,7 @@ impl Service {
         self.serve_split(leg, env);
     }
 
-    /// A failed leg carries again: what waits at either end may use it.
+    /// Starts transmission of waiting data on a leg that carries data again.
     pub(super) fn on_returned(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         if !self.secondary.is_untold(leg) {
             self.serve_split(leg, env);
@@ -237,7 +243,7 @@ impl Service {
     }
 }
 
-/// Nothing is under way on a leg any more, which carries nothing before `until`.
+/// Clears everything under way on a leg, which carries nothing until `until`.
 fn silence(service: &mut Service, id: LegId, until: Time) {
     let stack = &mut service.stack;
     stack.requests[id.index()].reset();
@@ -247,8 +253,8 @@ fn silence(service: &mut Service, id: LegId, until: Time) {
 }
 
 impl Stack {
-    /// The bearers of a leg send nothing on it any more. Of those that know, the ends that send in these directions start
-    /// afresh.
+    /// Stops the bearers on a leg. Ends that know of the failure, those that send in the directions
+    /// `knowing`, reset their state.
     fn suspend(
         &mut self,
         (leg, until): (LegId, Time),
@@ -272,7 +278,7 @@ impl Stack {
 }
 
 impl RadioAccess {
-    /// The network has come to know of failures that it manages.
+    /// Handles the failures that the network has learned of and manages.
     pub(super) fn on_known_failures(&mut self, env: &mut Env<'_, impl Probe>) {
         let mut known = std::mem::take(&mut self.service.secondary.known);
         for (ue, found_at) in known.drain(..) {
@@ -281,7 +287,7 @@ impl RadioAccess {
         self.service.secondary.known = known;
     }
 
-    /// SCGFailureInformation has come.
+    /// Handles SCGFailureInformation at the master's base station.
     pub(super) fn on_report(&mut self, number: u64, env: &mut Env<'_, impl Probe>) {
         self.service.act_on_failure(number, env);
     }

@@ -1,5 +1,5 @@
-//! Who has something to send, and what is asked of whom for it: packets into bearers, legs that their
-//! cells look at, scheduling requests.
+//! Data to send and its consequences: packets into bearers, wake-ups of cells for legs, scheduling
+//! requests.
 
 use super::capture;
 use super::secondary::SecondaryFailures;
@@ -14,7 +14,7 @@ use crate::rrc::CellSelection;
 use crate::rrc::pace::Sleep;
 use fadeout_core::{CellId, Direction, DrbId, Motion, PacketId, PacketPool, Probe, Time, UeId};
 
-/// Cells, and the legs and bearers that they serve. It knows nothing of mobility.
+/// Cells, and the legs and bearers that they serve, without mobility management.
 #[derive(Debug)]
 pub(super) struct Service {
     pub cells: Vec<CellMac>,
@@ -25,7 +25,7 @@ pub(super) struct Service {
 }
 
 impl Service {
-    /// A packet enters a bearer, or waits for its UE to be connected.
+    /// Passes a packet to its bearer, or holds it until its UE is connected.
     #[inline]
     pub(super) fn on_packet(
         &mut self,
@@ -41,7 +41,7 @@ impl Service {
         }
     }
 
-    /// A packet enters a bearer of a UE that is connected.
+    /// Passes a packet to a bearer of a UE that is connected.
     #[inline]
     pub(super) fn admit(
         &mut self,
@@ -53,7 +53,7 @@ impl Service {
         let env = &mut Env {
             now,
             pool,
-            // Nothing leaves a bearer before it was sent.
+            // No packet leaves a bearer before it was sent.
             out: &mut Vec::new(),
             probe,
         };
@@ -84,7 +84,7 @@ impl Service {
         }
     }
 
-    /// A UE measures the cells, and connects to the one that it selects.
+    /// Runs the initial cell selection of a UE, which connects to the selected cell.
     pub(super) fn on_attach<M: Motion>(
         &mut self,
         ue: UeId,
@@ -103,7 +103,8 @@ impl Service {
         let Some(leg) = cell.and_then(|cell| self.connect(ue, cell).ok()) else {
             return;
         };
-        // What came before waits already. Only now is it known what fits into no block.
+        // Packets may have arrived before. Only now are the largest block sizes known, and thus the
+        // packets that fit into none.
         let plan = &self.cells[self.stack.legs[leg.index()].config.cell.index()].plan;
         for direction in [Direction::Downlink, Direction::Uplink] {
             let given_db = self.stack.air.given_sinr_db(leg, direction);
@@ -116,7 +117,7 @@ impl Service {
         self.on_uplink_data(Some(leg), env);
     }
 
-    /// A leg may have something for `slot` or later.
+    /// Tells the cell of a leg that the leg may have data for `slot` or later.
     pub(super) fn activate(
         &mut self,
         now: Time,
@@ -134,7 +135,8 @@ impl Service {
         self.stack.wake_cell(cell, needed);
     }
 
-    /// The secondary cells beside a leg, which carry this direction, may have something from `ready_at` on.
+    /// Tells the secondary cells of a leg that carry this direction that they may have data from
+    /// `ready_at` on.
     #[inline]
     pub(super) fn activate_secondary(
         &mut self,
@@ -155,8 +157,8 @@ impl Service {
         }
     }
 
-    /// The base station has received a block on a leg: if more waits as far as it knows, the UE may be granted
-    /// it in all its cells.
+    /// Handles a block that the base station has received on a leg. If the base station knows of
+    /// more uplink data, the UE may get grants in all its cells.
     #[inline]
     pub(super) fn on_known(&mut self, leg: LegId, now: Time) {
         let primary = self.stack.legs[leg.index()].primary();
@@ -176,7 +178,7 @@ impl Service {
         }
     }
 
-    /// A direction of a leg may have something to send that it did not have before.
+    /// Handles new data to send in one direction of a leg.
     pub(super) fn on_backlog(
         &mut self,
         leg: Option<LegId>,
@@ -186,7 +188,8 @@ impl Service {
         if direction == Direction::Uplink {
             ask_apart(self, leg, env);
         }
-        // What waits for one leg waits for all, and a UE asks its primary cell.
+        // All cells of a primary leg share its waiting data, and the UE sends requests in its
+        // primary cell.
         let leg = leg.map(|leg| self.stack.legs[leg.index()].primary());
         let backlog = leg.map_or(0, |leg| self.stack.backlog(env.now, leg, direction));
         match direction {
@@ -199,7 +202,8 @@ impl Service {
         }
     }
 
-    /// Something waits at a UE. If it has no other way to tell, it asks.
+    /// Handles waiting data at a UE. Without a grant or another report under way, the UE sends a
+    /// scheduling request.
     pub(super) fn on_uplink_data(&mut self, leg: Option<LegId>, env: &mut Env<'_, impl Probe>) {
         let Some(id) = leg else { return };
         let is_heard = self.stack.requests[id.index()].is_heard();
@@ -224,7 +228,7 @@ impl Service {
         }
     }
 
-    /// A UE sends a scheduling request.
+    /// Sends a scheduling request of a UE.
     fn request(&mut self, id: LegId, env: &mut Env<'_, impl Probe>) {
         let (leg, requests) = self.stack.uplink(id);
         let LegConfig { cell, ue, .. } = leg.config;
@@ -238,9 +242,9 @@ impl Service {
         self.stack.arm_repeat(id);
     }
 
-    /// A UE that has asked asks again, if it is time to. Whether it gives up.
+    /// Repeats a UE's scheduling request, if that is due. Returns true if the UE gives up.
     pub(super) fn on_repeat(&mut self, id: LegId, env: &mut Env<'_, impl Probe>) -> bool {
-        // It was primary once, and is not asked any more.
+        // The leg was primary when it armed the timer, but requests now go to another leg.
         if asks(&self.stack.legs[id.index()]) != id {
             return false;
         }
@@ -254,14 +258,15 @@ impl Service {
             Repeat::Ask | Repeat::GiveUp
                 if self.stack.backlog(env.now, id, Direction::Uplink) == 0 => {}
             Repeat::Ask => self.request(id, env),
-            // A secondary cell that does not answer is no failure of the link (TS 38.321 clause 5.4.4).
+            // A secondary cell that does not answer is no radio link failure (TS 38.321 clause
+            // 5.4.4).
             Repeat::GiveUp if is_secondary => self.request(id, env),
             Repeat::GiveUp => return true,
         }
         false
     }
 
-    /// A base station may have more of a bearer than before.
+    /// Handles new downlink data that a base station may have for a bearer.
     pub(super) fn flow_on(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         let Some(leg) = self.stack.leg_of(bearer) else {
             return utra::note(&mut self.stack, env.now, bearer);
@@ -276,7 +281,8 @@ impl Service {
         }
     }
 
-    /// The link of a leg has failed. It and the legs beside it start afresh on the same cells.
+    /// Handles a link failure of a leg. The leg and its secondary cells' legs restart in the same
+    /// cells.
     pub(super) fn fail_link(
         &mut self,
         (id, finder): (LegId, Finder),
@@ -312,7 +318,7 @@ impl Service {
             }
         }
         stack.fail_bearers((id, until), env);
-        // Whatever waited for a HARQ process or a grant waits for service now.
+        // Data that waited for a HARQ process or a grant must be scheduled again.
         self.activate(env.now, Some(id), Direction::Downlink, 0);
         self.activate_secondary((Some(id), Direction::Downlink), env.now, env.now);
         self.on_uplink_data(Some(id), env);
@@ -320,7 +326,7 @@ impl Service {
         self.on_master_failed(ue, until);
     }
 
-    /// A leg carries nothing any more.
+    /// Clears a leg that the UE leaves. It carries nothing from now on.
     pub(super) fn leave_leg(&mut self, id: LegId) {
         let stack = &mut self.stack;
         let leg = &mut stack.legs[id.index()];
@@ -340,7 +346,8 @@ impl Service {
         stack.air.leave(id);
     }
 
-    /// Whether both directions of a leg are good enough to be heard now, in each.
+    /// Returns, for each direction, true if the leg's SINR without fading is at least `least_db`
+    /// now.
     pub(super) fn is_heard<M: Motion>(
         &mut self,
         leg: LegId,
@@ -353,13 +360,14 @@ impl Service {
         quality_db.map(|sinr_db| sinr_db >= least_db)
     }
 
-    /// Whether the UE of a leg sleeps at times: its cell has DRX.
+    /// Returns true if the cell of a leg has DRX.
     pub(super) fn may_sleep(&self, leg: LegId) -> bool {
         let cell = self.stack.legs[leg.index()].config.cell;
         self.cells[cell.index()].plan.config.drx.is_some()
     }
 
-    /// How a UE sleeps, if it does: in a cell with DRX, when nothing has come for a while.
+    /// Returns the sleep pattern of a UE. `None` without DRX, or if the UE has been active
+    /// recently.
     ///
     /// Standard: TS 36.133 §3.6.1; TS 38.133 §3.6.1.
     pub(super) fn sleep(&self, ue: UeId, now: Time) -> Option<Sleep> {
@@ -373,7 +381,7 @@ impl Service {
         })
     }
 
-    /// Targets that have waited long enough for end markers go on.
+    /// Ends the wait for end markers in targets where it has lasted too long.
     pub(super) fn guard_markers(&mut self, ue: UeId, env: &mut Env<'_, impl Probe>) {
         let mut position = 0;
         while let Some(&bearer) = self.stack.ues[ue.index()].bearers().get(position) {
@@ -388,7 +396,8 @@ impl Service {
     }
 }
 
-/// What waits at a UE for RLC entities that are kept to a secondary cell is asked for there.
+/// Requests uplink grants in those secondary cells that alone carry an RLC entity with waiting
+/// data.
 #[inline]
 fn ask_apart(service: &mut Service, leg: Option<LegId>, env: &mut Env<'_, impl Probe>) {
     let Some(leg) = leg else { return };

@@ -1,4 +1,4 @@
-//! The legs of a cell as it asks them while it looks at a slot.
+//! Interface between a cell that schedules a slot and its legs.
 
 use super::Event;
 use super::stack::Stack;
@@ -8,7 +8,7 @@ use crate::leg::{Block, Leg, LegConfig, UplinkAir, UplinkChoice, asks, rlc_of};
 use crate::plan::{BandCqi, CellPlan, Measurement};
 use fadeout_core::{CellId, Direction, Motion, Probe, Time};
 
-/// Passes a cell's requests to its legs, and from them to bearers and the air.
+/// Implementation of [`Served`] that passes a cell's requests to its legs, bearers and the air.
 pub(super) struct Serving<'a, 'b, M, P> {
     pub cell: CellId,
     pub stack: &'a mut Stack,
@@ -16,7 +16,7 @@ pub(super) struct Serving<'a, 'b, M, P> {
     pub env: &'a mut Env<'b, P>,
 }
 
-/// The uplink of one leg in the air.
+/// Uplink channel of one leg.
 struct LegInAir<'a, M> {
     leg: LegId,
     now: Time,
@@ -42,8 +42,8 @@ impl<M: Motion, P: Probe> Serving<'_, '_, M, P> {
         &mut self.stack.legs[leg.index()]
     }
 
-    /// Bytes that wait for a leg at the base station, packets that are ready by now included, and when the
-    /// next packet is ready.
+    /// Returns the bytes that wait for a leg at the base station, and the time at which the next
+    /// packet is ready. The bytes include all packets that are ready by now.
     fn downlink_waiting(&mut self, leg: LegId) -> (u64, Option<Time>) {
         let mut position = 0;
         while let Some(bearer) = self.stack.legs[leg.index()].channels.bearer(position) {
@@ -59,7 +59,7 @@ impl<M: Motion, P: Probe> Serving<'_, '_, M, P> {
         self.stack.downlink_waiting(self.env.now, leg)
     }
 
-    /// The UE fills a new block of `bytes` bytes. False when there is nothing to send.
+    /// Fills a new uplink block of `bytes` bytes. Returns false if the UE has nothing to send.
     fn fill_uplink(&mut self, plan: &CellPlan, leg: LegId, process: u8, bytes: u32) -> bool {
         let room = plan.room_beside_report(bytes);
         let now = self.env.now;
@@ -72,7 +72,8 @@ impl<M: Motion, P: Probe> Serving<'_, '_, M, P> {
             self.stack.arm_repeat(leg);
         }
         match content {
-            // A report alone says that there is something.
+            // A block without data is still worth sending if its buffer status report says that
+            // more waits.
             None => left > 0 && room > 0,
             Some(content) => {
                 let (stack, direction) = (&mut *self.stack, Direction::Uplink);
@@ -129,7 +130,7 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
         let was_out_of_range = may_send && state.on_look(is_out_of_range);
         let rrc = &mut self.stack.ues[ue.index()];
         if is_secondary {
-            // A link is monitored in its primary cell alone (TS 38.331 clause 5.3.10).
+            // Radio link monitoring covers the primary cell only (TS 38.331 clause 5.3.10).
         } else if is_out_of_range {
             let recheck = plan.config.recheck_after;
             let cycle = plan.config.drx.map(|drx| drx.cycle);
@@ -160,7 +161,7 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
             let all = plan.down.units(symbols);
             let wanted = plan.down.units_for(symbols, number, backlog, slot.units);
             let whole = plan.data_symbols(slot.now).down;
-            // Only where the uplink has taken some is it another number.
+            // The numbers differ only if the uplink uses some symbols of the slot.
             let whole = if wanted < slot.units || symbols == whole {
                 wanted
             } else {

@@ -1,4 +1,4 @@
-//! Split bearers: what their base stations send each other, and what follows at the cells of their legs.
+//! Split bearers: frames between their base stations, and wake-ups of the cells of their legs.
 
 use super::service::Service;
 use super::stack::Stack;
@@ -14,13 +14,14 @@ use crate::leg::rlc_of;
 use crate::rrc::UeRrc;
 use fadeout_core::{CellId, Direction, DrbId, InterfaceFrame, Probe, Span, Time};
 
-/// Number of the leg of the primary cell.
+/// Number of the leg in the primary cell.
 const NEAR_LEG: u8 = 0;
 /// Number of the leg at the other base station.
 const FAR_LEG: u8 = 1;
 
 impl RadioAccess {
-    /// The counters of a direction of the legs of a bearer, if it has several: of the first cell of each.
+    /// Returns the counters of each leg of a bearer in one direction. With carrier aggregation they
+    /// cover the first cell of each leg. `None` if the bearer has one leg.
     pub fn legs_of(&self, bearer: DrbId, direction: Direction) -> Option<Vec<LegCounters>> {
         let Stack {
             bearers, legs, ues, ..
@@ -48,7 +49,8 @@ impl RadioAccess {
         Some((0..).zip(carried).filter_map(of_leg).collect())
     }
 
-    /// What a frame between the base stations of a split bearer has, as long as it was not heard.
+    /// Returns the fields of a frame between the base stations of a split bearer. `None` after the
+    /// frame was received.
     pub fn frame(&self, what: Backhaul, number: u64) -> Option<InterfaceFrame> {
         let (bearer, kind) = match what {
             Backhaul::DownlinkPdu { bearer } => (bearer, FrameKind::Downlink),
@@ -67,8 +69,8 @@ impl Stack {
         split(&mut self.bearers[bearer.index()])
     }
 
-    /// PDCP takes the downlink packets that its base station is ready with, and the other one's RLC those that it is
-    /// ready with.
+    /// Moves downlink packets whose processing time is over into PDCP, and frames at the other base
+    /// station into its RLC.
     #[inline(never)]
     pub(super) fn drain_split(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         let drb = &mut self.bearers[bearer.index()];
@@ -84,7 +86,7 @@ impl Stack {
         schedule_interface(self, bearer, armed);
     }
 
-    /// Arms the time at which a status or a poll is due.
+    /// Arms the timer for the next status or poll.
     pub(super) fn arm_interface(&mut self, now: Time, bearer: DrbId) {
         let armed = self
             .split_bearer(bearer)
@@ -92,7 +94,7 @@ impl Stack {
         schedule_interface(self, bearer, armed);
     }
 
-    /// A status or a poll may be due.
+    /// Sends a status or a poll, if one is due.
     pub(super) fn on_interface(
         &mut self,
         (bearer, generation): (DrbId, u32),
@@ -108,7 +110,7 @@ impl Stack {
         }
     }
 
-    /// The frames that base stations send, as moves.
+    /// Converts the frames that base stations send into moves.
     pub(super) fn take_frames(&mut self, moves: &mut Vec<Move>) {
         let (mut of, mut cells) = (None, Default::default());
         for frame in self.storage.frames.drain(..) {
@@ -152,12 +154,13 @@ impl Stack {
         }
     }
 
-    /// The leg of a split bearer beside that of its PDCP.
+    /// Returns the leg of a split bearer at the base station without PDCP. `None` if there is no
+    /// such leg.
     fn far_leg(&self, bearer: DrbId) -> Option<LegId> {
         leg_numbered(&self.bearers[bearer.index()], FAR_LEG)
     }
 
-    /// A bearer of a leg.
+    /// Returns the bearer at a position among those of a leg. `None` past the last one.
     pub(super) fn bearer_at(&self, leg: LegId, position: usize) -> Option<DrbId> {
         self.legs[leg.index()].channels.bearer(position)
     }
@@ -171,8 +174,8 @@ fn schedule_interface(stack: &mut Stack, bearer: DrbId, armed: Option<(Time, u32
     }
 }
 
-/// The leg of a split bearer with a number, or that which had it last while there is none: its UE may be between two
-/// cells, or without a secondary node.
+/// Returns the leg of a split bearer with this number. If there is none, returns the last leg that
+/// had it: the UE may be between two cells, or without a secondary node.
 fn last_leg(ues: &[UeRrc], drb: &Drb, number: u8) -> Option<LegId> {
     let last = || match number {
         NEAR_LEG => ues[drb.config().ue.index()].legs().first().copied(),
@@ -182,12 +185,12 @@ fn last_leg(ues: &[UeRrc], drb: &Drb, number: u8) -> Option<LegId> {
     leg_numbered(drb, number).or_else(last)
 }
 
-/// The leg at a position among those of a bearer.
+/// Returns the leg at a position among those of a bearer.
 fn leg_at(stack: &Stack, bearer: DrbId, position: usize) -> Option<LegId> {
     stack.bearers[bearer.index()].legs().nth(position)
 }
 
-/// Any leg of a bearer may have something to send that it did not have before.
+/// Wakes the cells of all legs of a bearer that may have new data to send.
 pub(super) fn on_backlogs(
     service: &mut Service,
     bearer: DrbId,
@@ -201,7 +204,8 @@ pub(super) fn on_backlogs(
     }
 }
 
-/// Whether a bearer has an RLC entity that fails with a leg: in a secondary cell one that is kept to it alone.
+/// Returns true if a bearer has an RLC entity that fails with this leg. In a secondary cell, only
+/// an RLC entity restricted to that cell fails.
 pub(super) fn fails_with(stack: &Stack, leg: LegId, bearer: DrbId) -> bool {
     let state = &stack.legs[leg.index()];
     let is_secondary = state.carriers.primary().is_some();
@@ -210,7 +214,7 @@ pub(super) fn fails_with(stack: &Stack, leg: LegId, bearer: DrbId) -> bool {
 }
 
 impl Service {
-    /// A frame has come from the other base station of a split bearer.
+    /// Handles a frame from the other base station of a split bearer.
     #[cold]
     pub(super) fn on_frame(
         &mut self,
@@ -272,7 +276,7 @@ impl Service {
         }
         stack.arm_interface(env.now, bearer);
         stack.close_books(bearer, Direction::Downlink, env);
-        // What was lost on the way waits here again.
+        // Data that was lost between the base stations waits here again.
         let leg = stack.leg_of(bearer);
         self.on_backlog(leg, Direction::Downlink, env);
     }
@@ -295,7 +299,8 @@ impl Service {
         stack.arm(env.now, bearer, Direction::Downlink);
     }
 
-    /// Something waits at the UE for a bearer: its further legs may carry it too.
+    /// Requests grants on the secondary legs of a bearer too, if these legs may carry its new
+    /// uplink data.
     #[inline]
     pub(super) fn on_split_data(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         if uses_further_legs(&self.stack.bearers[bearer.index()], env.now) {
@@ -307,7 +312,7 @@ impl Service {
         }
     }
 
-    /// A leg has failed: what its split bearers had waits for the other one too.
+    /// Offers the data of a failed leg's split bearers to their other legs.
     pub(super) fn serve_split(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         let mut position = 0;
         while let Some(bearer) = self.stack.bearer_at(leg, position) {

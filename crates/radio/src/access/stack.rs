@@ -1,4 +1,5 @@
-//! Everything but the cells: legs, bearers and the air, and the packets between them.
+//! Legs, bearers and the air, and the packets between them: all state of the radio access except
+//! the cells.
 
 use super::Event;
 use super::split::fails_with;
@@ -15,12 +16,12 @@ use crate::rrc::UeRrc;
 use crate::wire::Encoder;
 use fadeout_core::{Agenda, CellId, Direction, DrbId, Motion, PacketId, Probe, Time, UeId};
 
-/// The machines beside the cells, and what they share.
+/// State machines other than cells, and the storage that they share.
 #[derive(Debug)]
 pub(super) struct Stack {
     pub ues: Vec<UeRrc>,
     pub legs: Vec<Leg>,
-    /// By [`LegId`]: how the UE gets at the uplink of this leg and of those in secondary cells beside it.
+    /// Uplink requests by [`LegId`], for the cell of the leg and its secondary cells.
     pub requests: Vec<UplinkRequests>,
     pub bearers: Vec<Drb>,
     pub air: Air,
@@ -28,11 +29,11 @@ pub(super) struct Stack {
     pub storage: Storage,
     pub events: Agenda<Event>,
     pub encoder: Encoder,
-    /// Contents of a failed leg by direction; empty between two steps.
+    /// Contents of a failed leg by direction. Empty between two steps.
     pub lost: [Vec<ContentId>; 2],
 }
 
-/// The RLC entities that send in a direction of a leg.
+/// RLC entities that send in one direction of a leg.
 struct Queues<'a, 'b, P> {
     number: u8,
     direction: Direction,
@@ -63,25 +64,26 @@ impl<P: Probe> RlcQueues for Queues<'_, '_, P> {
 }
 
 impl Stack {
-    /// The cell that serves a UE, on its first leg; none before it has looked for one.
+    /// Returns the cell of a UE's first leg. `None` before the UE has selected a cell.
     pub(super) fn serving_cell(&self, ue: UeId) -> Option<CellId> {
         self.serving_cells(ue).next()
     }
 
-    /// The cells that serve a UE, in the order of its legs, the secondary ones behind that of their leg.
+    /// Returns the serving cells of a UE in the order of its legs. Secondary cells follow the cell
+    /// of their leg.
     pub(super) fn serving_cells(&self, ue: UeId) -> impl Iterator<Item = CellId> + '_ {
         let legs = self.ues[ue.index()].legs().iter();
         legs.flat_map(|&leg| self.carriers_of(leg))
             .map(|leg| self.legs[leg.index()].config.cell)
     }
 
-    /// A leg and those in secondary cells beside it.
+    /// Returns a leg and the legs in its secondary cells.
     pub(super) fn carriers_of(&self, leg: LegId) -> impl Iterator<Item = LegId> + '_ {
         let scells = self.legs[leg.index()].carriers.scells();
         std::iter::once(leg).chain(scells.iter().copied())
     }
 
-    /// A leg, and how its UE gets at the uplink of the carrier.
+    /// Returns a leg and the uplink requests that its UE uses for the leg's carrier.
     #[inline]
     pub(super) fn uplink(&mut self, leg: LegId) -> (&mut Leg, &mut UplinkRequests) {
         let state = &mut self.legs[leg.index()];
@@ -89,14 +91,15 @@ impl Stack {
         (state, requests)
     }
 
-    /// The leg in the secondary cell at `position` beside a leg.
+    /// Returns the leg in the secondary cell at `position` of a primary leg. `None` past the last
+    /// one.
     #[inline]
     pub(super) fn scell(&self, leg: LegId, position: usize) -> Option<LegId> {
         let scells = self.legs[leg.index()].carriers.scells();
         scells.get(position).copied()
     }
 
-    /// A secondary cell carries, on this further leg, what a leg of a UE does.
+    /// Adds a secondary cell to a primary leg: `leg` carries the bearers of the primary leg too.
     pub(super) fn aggregate(&mut self, primary: LegId, leg: LegId) {
         let LegConfig { ue, number, .. } = self.legs[primary.index()].config;
         let rrc = &self.ues[ue.index()];
@@ -117,7 +120,8 @@ impl Stack {
         }
     }
 
-    /// A leg may have new data to listen for: the UE listens to all its carriers.
+    /// Sets the listening state of all the UE's carriers to that of `leg`, which may have new data
+    /// to listen for.
     #[inline]
     pub(super) fn listen_everywhere(&mut self, leg: LegId) {
         let state = &self.legs[leg.index()];
@@ -132,7 +136,7 @@ impl Stack {
         }
     }
 
-    /// Whether something of a UE waits in RLC, either way.
+    /// Returns true if RLC has data of a UE waiting in either direction.
     pub(super) fn is_busy(&self, now: Time, ue: UeId) -> bool {
         let legs = self.ues[ue.index()].legs();
         let directions = [Direction::Downlink, Direction::Uplink];
@@ -142,7 +146,7 @@ impl Stack {
         })
     }
 
-    /// Lets a cell be woken when it next has something to do.
+    /// Schedules the slot for which a cell asked to be woken.
     pub(super) fn wake_cell(&mut self, cell: CellId, needed: Option<(Time, u32)>) {
         if let Some((at, generation)) = needed {
             let event = Event::Slot(cell, generation);
@@ -150,8 +154,9 @@ impl Stack {
         }
     }
 
-    /// A UE whose data bearers are there comes under mobility management in a cell of this
-    /// generation, with these bearers for signalling, that of MAC's control elements the last one if there is one.
+    /// Puts a UE with data bearers under mobility management in a cell of this generation.
+    /// `signalling` carries RRC messages. `control` carries MAC control elements and is `None` if
+    /// there are none.
     pub(super) fn manage(
         &mut self,
         ue: UeId,
@@ -173,7 +178,7 @@ impl Stack {
         }
     }
 
-    /// The leg that a bearer sends on, once its UE is connected.
+    /// Returns the leg on which a bearer sends. `None` while its UE is not connected.
     #[inline]
     pub(super) fn leg_of(&self, bearer: DrbId) -> Option<LegId> {
         self.bearers[bearer.index()].leg()
@@ -188,7 +193,7 @@ impl Stack {
         }
     }
 
-    /// Arms the time at which a UE asks again.
+    /// Arms the timer for a UE's next scheduling request.
     pub(super) fn arm_repeat(&mut self, leg: LegId) {
         let leg = asks(&self.legs[leg.index()]);
         if let Some((at, generation)) = self.requests[leg.index()].arm_repeat() {
@@ -196,7 +201,7 @@ impl Stack {
         }
     }
 
-    /// PDCP takes an uplink packet. False when it was dropped.
+    /// Passes an uplink packet to PDCP. Returns false if the packet was dropped.
     #[inline]
     pub(super) fn take(
         &mut self,
@@ -215,7 +220,7 @@ impl Stack {
         is_taken
     }
 
-    /// The base station is busy with a downlink packet until `ready_at`.
+    /// Holds a downlink packet for the processing time of the base station, until `ready_at`.
     #[inline]
     pub(super) fn hold(
         &mut self,
@@ -229,7 +234,8 @@ impl Stack {
         drb.hold(ready_at, packet);
     }
 
-    /// PDCP takes the downlink packets that the base station is ready with; RLC those from another one.
+    /// Moves downlink packets whose processing time is over into PDCP. For a split bearer, moves
+    /// frames at the other base station into its RLC too.
     #[inline]
     pub(super) fn drain_inlet(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         let drb = &mut self.bearers[bearer.index()];
@@ -242,7 +248,8 @@ impl Stack {
         }
     }
 
-    /// Bytes that a UE or the base station for it has to send in a direction of a leg.
+    /// Returns the bytes to send in one direction of a leg: at the UE for the uplink, at the base
+    /// station for the downlink.
     #[inline]
     pub(super) fn backlog(&self, now: Time, leg: LegId, direction: Direction) -> u64 {
         let leg = &self.legs[leg.index()];
@@ -257,7 +264,8 @@ impl Stack {
         bytes
     }
 
-    /// Bytes of the smallest block that takes anything of what waits in a direction of a leg.
+    /// Returns the bytes of the smallest block that can carry any of the waiting data in one
+    /// direction of a leg. Zero if no data waits.
     pub(super) fn least_block(&self, leg: LegId, direction: Direction) -> u32 {
         let leg = &self.legs[leg.index()];
         let of_bearer =
@@ -266,8 +274,8 @@ impl Stack {
         least.filter(|&bytes| bytes > 0).min().unwrap_or(0)
     }
 
-    /// A leg cannot get blocks with more than `room` bytes for data in a direction now. Where its SINR is
-    /// given that stays so, and what fits into none is lost. Whether it was.
+    /// Handles data that fits into no block of at most `room` bytes in a direction of a leg. If the
+    /// SINR is given, this never changes, so that data is lost. Returns true in that case.
     pub(super) fn gives_up(
         &mut self,
         (leg, direction): (LegId, Direction),
@@ -282,8 +290,8 @@ impl Stack {
         is_given
     }
 
-    /// No block of a leg has more than `room` bytes for data: what is first in a bearer's buffer and fits
-    /// into none is lost.
+    /// Drops data that no block of a leg can carry, since blocks have at most `room` bytes for
+    /// data. Only the first data in each bearer's buffer is checked.
     pub(super) fn lose_unfit(
         &mut self,
         (leg, direction): (LegId, Direction),
@@ -298,8 +306,8 @@ impl Stack {
         }
     }
 
-    /// Bytes that the base station has to send to a leg, and when it is ready with the next packet
-    /// for it that it is busy with.
+    /// Returns the bytes that the base station has to send on a leg, and the end of the processing
+    /// time of the leg's next packet. The time is `None` if no packet is in processing.
     #[inline]
     pub(super) fn downlink_waiting(&self, now: Time, leg: LegId) -> (u64, Option<Time>) {
         let leg = &self.legs[leg.index()];
@@ -316,7 +324,7 @@ impl Stack {
         (bytes, inlet_at)
     }
 
-    /// Fills a transport block of `bytes` bytes. None when there was nothing that fits.
+    /// Fills a transport block of `bytes` bytes. `None` if no data or control element fits.
     pub(super) fn fill(
         &mut self,
         leg: LegId,
@@ -352,7 +360,7 @@ impl Stack {
             self.contents.free(id);
             return None;
         }
-        // Sending a poll starts a timer.
+        // RLC starts a timer when it sends a poll.
         for index in 0..self.contents.content(id).bearers.len() {
             let (bearer, _) = self.contents.content(id).bearers[index];
             self.arm(now, bearer, direction);
@@ -360,8 +368,8 @@ impl Stack {
         Some(id)
     }
 
-    /// Shows the probe what waits as a new block goes out, and notes which packets are first on the
-    /// air with it.
+    /// Reports the queue sizes to the probe when a new block is sent, and marks the packets whose
+    /// first part the block carries.
     pub(super) fn on_new_block(
         &mut self,
         leg: LegId,
@@ -384,7 +392,8 @@ impl Stack {
         }
     }
 
-    /// SINR in dB of a block that was received; anything where nobody asks for it.
+    /// Returns the SINR in dB of a received block. Returns 0 if neither decoding nor the probe
+    /// needs it.
     pub(super) fn sinr_db<M: Motion>(
         &mut self,
         plan: &CellPlan,
@@ -416,7 +425,7 @@ impl Stack {
         }
     }
 
-    /// The PDUs of one bearer in a decoded block go up.
+    /// Passes the PDUs of one bearer in a decoded block to RLC.
     pub(super) fn on_pdus(
         &mut self,
         (leg, direction): (LegId, Direction),
@@ -430,7 +439,7 @@ impl Stack {
         drb.on_pdus(way, (&content.block, pdus), times, env, &mut self.storage);
     }
 
-    /// HARQ has given up a content.
+    /// Reports the loss of a block's content that HARQ abandoned.
     pub(super) fn lose(
         &mut self,
         (leg, direction): (LegId, Direction),
@@ -438,7 +447,7 @@ impl Stack {
         env: &mut Env<'_, impl Probe>,
     ) {
         let content = self.contents.take(id);
-        // The base station says again what the UE has not heard.
+        // The base station repeats control elements that the UE has not received.
         let controls = &mut self.legs[leg.index()].controls;
         controls.extend_from_slice(&content.controls);
         for (bearer, pdus) in content.runs() {
@@ -449,7 +458,7 @@ impl Stack {
         self.contents.put(id, content);
     }
 
-    /// Declares lost the packets that can no longer be under way.
+    /// Declares packets lost that can no longer be under way.
     #[inline]
     pub(super) fn close_books(
         &mut self,
@@ -470,7 +479,7 @@ impl Stack {
         drb.close_books(direction, is_idle, env, &mut self.storage);
     }
 
-    /// What the HARQ of a leg had, which is empty now, is lost.
+    /// Reports the loss of all content in the HARQ processes of a leg, which are empty now.
     #[cold]
     pub(super) fn lose_content(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         for direction in [Direction::Downlink, Direction::Uplink] {
@@ -482,7 +491,7 @@ impl Stack {
         }
     }
 
-    /// A leg has failed and is empty: what its HARQ had is lost, and its bearers start afresh.
+    /// Reports the loss of a failed leg's HARQ content, and re-establishes its bearers.
     #[cold]
     pub(super) fn fail_bearers(
         &mut self,
@@ -504,8 +513,9 @@ impl Stack {
     }
 }
 
-/// A leg in a secondary cell carries a bearer of the primary one too, or the RLC entity of it that is kept to that cell.
-/// Its largest blocks have so many bytes for data, by direction.
+/// Adds a bearer of the primary cell to a leg in a secondary cell. A bearer with an RLC entity
+/// restricted to that cell only adds this entity. `rooms` is the bytes for data in the leg's
+/// largest blocks, by direction.
 pub(super) fn carry_beside(
     legs: &mut [Leg],
     (bearer, drb): (DrbId, &mut Drb),

@@ -1,4 +1,4 @@
-//! Packets of UEs that are idle or inactive wait here until their UEs are back.
+//! Buffer for packets of UEs that are idle or inactive, until their UEs are connected again.
 
 use super::Event;
 use super::service::Service;
@@ -10,7 +10,7 @@ use crate::rrc::states::{Connection, Entry};
 use fadeout_core::random::Stream;
 use fadeout_core::{CellId, Direction, DrbId, PacketId, Probe, RrcEvent, RrcRow, Time, UeId, Wake};
 
-/// A UE whose connection comes and goes, and what waits for it.
+/// UE whose connection is released when inactive, and its waiting packets.
 #[derive(Debug)]
 struct Released {
     connection: Connection,
@@ -18,12 +18,12 @@ struct Released {
     held: Vec<(DrbId, Direction, PacketId)>,
 }
 
-/// The UEs whose connections are released when quiet, by id; empty where no UE's is.
+/// UEs whose connections are released when inactive, by id. Empty if there is no such UE.
 #[derive(Debug, Default)]
 pub(super) struct States(Vec<Option<Box<Released>>>);
 
 impl States {
-    /// UEs come with a connection that is released.
+    /// Builds the states of all UEs, which begin with a connection that may be released.
     pub(super) fn new(stack: &mut Stack, seed: u64) -> States {
         let has_states = |rrc: &UeRrc| rrc.config().states.is_some();
         if !stack.ues.iter().any(has_states) {
@@ -56,7 +56,7 @@ impl States {
         self.0.get_mut(ue.index())?.as_deref_mut()
     }
 
-    /// Whether a packet may enter its bearer now; otherwise it waits here.
+    /// Returns true if a packet may enter its bearer now. Otherwise the packet waits here.
     #[inline]
     pub(super) fn admits(
         &mut self,
@@ -91,7 +91,7 @@ impl States {
         false
     }
 
-    /// The connection of a UE may have been quiet for long enough.
+    /// Releases the connection of a UE that has been inactive for long enough.
     pub(super) fn on_quiet(
         &mut self,
         now: Time,
@@ -126,7 +126,7 @@ impl Released {
     }
 }
 
-/// A row of a step of a UE's connection.
+/// Writes a row of the RRC table about a step of a UE's connection.
 pub(super) fn tell(
     now: Time,
     (ue, event): (UeId, RrcEvent),
@@ -142,7 +142,7 @@ pub(super) fn tell(
 }
 
 impl Service {
-    /// A UE is back: what waited goes on.
+    /// Handles the return of a UE to the connected state: its waiting packets enter their bearers.
     pub(super) fn on_opened(&mut self, ue: UeId, env: &mut Env<'_, impl Probe>) {
         let now = env.now;
         tell(now, (ue, RrcEvent::Connected), &self.stack, env.probe);

@@ -1,8 +1,11 @@
-//! UEs in cells of 3G, whose packets links of the caller carry: the way there, and what is different there.
+//! UEs in cells of 3G, whose packets travel over links of the caller: the handover there and back,
+//! and the differences in such a cell.
+//!
 //!
 //! ```text
-//! command: stop, detach, PDCP anew ─► utra-interruption ─► enter: bearers pass on what comes ─► complete, path switch
-//! 3a ─► command: recall ─► leave ─► random access in the target ─► enter
+//! command: stop, detach, re-establish PDCP ─► utra-interruption
+//! ─► enter: bearers pass packets on ─► complete, path switch
+//! event 3a ─► command: recall ─► leave ─► random access in the target ─► enter
 //! ```
 
 use super::Event;
@@ -16,34 +19,35 @@ use crate::config::{Env, LegId};
 use crate::rrc::mobility::{Message, Stage};
 use fadeout_core::{CellId, Direction, DrbId, Probe, Span, Time};
 
-/// A block of the signalling bearer of 13.6 kbit/s: every 10 ms 148 bits, of which RLC's 16 and MAC's 4 are none of the
-/// message.
+/// Bits of RRC messages in a transport block of the 13.6 kbit/s signalling bearer, and the block
+/// interval. Each 10 ms block has 148 bits, of which RLC uses 16 and MAC uses 4.
 ///
 /// Standard: TS 34.108 §6.10.2.4.1.3.
 const BLOCK: (u32, Span) = (128, Span::from_millis(10));
 
-/// How long a message takes over the signalling bearer of 3G.
+/// Returns the transmission time of a message over the signalling bearer of 3G.
 fn takes(message: Message) -> Span {
     let (bits, interval) = BLOCK;
     interval * u64::from((8 * message.size()).div_ceil(bits))
 }
 
-/// A UE that goes to 3G, is there, or comes from there.
+/// Borrowed state of a UE that enters, uses or leaves a cell of 3G.
 pub(super) struct Utran<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Utran<'_, '_> {
-    /// The cell of 3G that the UE is in, or that it was in before it left.
+    /// Returns the cell of 3G that the UE is in, or was in before it left. `None` if that cell is
+    /// not of 3G.
     fn cell(&self) -> Option<CellId> {
         let serving = self.0.service.stack.serving_cell(self.0.ue);
         serving.filter(|&cell| self.0.config.is_utra(cell))
     }
 
-    /// Whether the UE is in a cell of 3G.
+    /// Returns true if the UE is in a cell of 3G.
     pub(super) fn is_there(&self) -> bool {
         self.0.state.is_connected() && self.cell().is_some()
     }
 
-    /// The UE, which has left its cell, goes to `target` if that is of 3G. Whether it is.
+    /// Starts the UE's way into `target` if that is a cell of 3G. Returns false if it is not.
     pub(super) fn go(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) -> bool {
         if !self.0.config.is_utra(target) {
             return false;
@@ -63,7 +67,8 @@ impl Utran<'_, '_> {
         true
     }
 
-    /// The UE is in a cell of 3G: its bearers pass on what comes, and it says that it is there.
+    /// Completes the UE's entry into a cell of 3G: its bearers pass packets on, and the UE sends
+    /// the complete message.
     pub(super) fn enter(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         let ue = self.0.ue;
         let stack = &mut self.0.service.stack;
@@ -89,7 +94,8 @@ impl Utran<'_, '_> {
         }
     }
 
-    /// The base station of 3G has commanded the UE away: what waits there has the fate of all that comes from now on.
+    /// Recalls the downlink packets that wait at the 3G base station, after it has commanded the UE
+    /// to another cell. They are then handled like all later packets.
     pub(super) fn recall(&mut self) {
         let ue = self.0.ue;
         if let Some(cell) = self.cell() {
@@ -97,7 +103,7 @@ impl Utran<'_, '_> {
         }
     }
 
-    /// The UE leaves its cell, which may be of 3G.
+    /// Takes the bearers out of a cell of 3G when the UE leaves it.
     pub(super) fn leave(&mut self) {
         let ue = self.0.ue;
         let Some(cell) = self.cell() else {
@@ -110,7 +116,7 @@ impl Utran<'_, '_> {
         self.0.moves.push(Move::Left { ue, cell });
     }
 
-    /// A message that has a number sets out in 3G, where none is lost.
+    /// Sends a numbered message in a cell of 3G, where no message is lost.
     pub(super) fn send(
         &mut self,
         (direction, number): (Direction, u64),
@@ -122,7 +128,7 @@ impl Utran<'_, '_> {
         self.0.service.stack.events.schedule(at, event);
     }
 
-    /// A message is there, unless the UE has left.
+    /// Handles the arrival of a message, unless the UE has left.
     pub(super) fn on_letter(
         &mut self,
         direction: Direction,
@@ -135,14 +141,14 @@ impl Utran<'_, '_> {
     }
 }
 
-/// Packets may have come to a bearer whose UE is in a cell of 3G: they go on.
+/// Schedules the passing-on of a bearer's packets if its UE is in a cell of 3G.
 pub(super) fn note(stack: &mut Stack, now: Time, bearer: DrbId) {
     if stack.bearers[bearer.index()].transfers().is_abroad() {
         stack.events.schedule(now, Event::Abroad(bearer));
     }
 }
 
-/// What has come to such a bearer leaves it, for a link of the caller.
+/// Passes a bearer's packets on to a link of the caller, if its UE is in a cell of 3G.
 pub(super) fn pass_on(stack: &mut Stack, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
     let drb = &mut stack.bearers[bearer.index()];
     if !drb.transfers().is_abroad() {

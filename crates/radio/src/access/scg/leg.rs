@@ -1,4 +1,5 @@
-//! The secondary leg of a UE: how the UE enters the cell, leaves it, and what both ends of its bearers do then.
+//! The secondary leg of a UE: entry into the cell, release, and the effects on both ends of its
+//! bearers.
 
 use super::{SECOND, Scg};
 use crate::access::failure::step_access;
@@ -14,7 +15,7 @@ use fadeout_core::{
 };
 
 impl Scg<'_, '_> {
-    /// Random access to the cell of the secondary node goes on.
+    /// Runs the next step of random access to the cell of the secondary node.
     pub(super) fn access<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         let Some(UeSide::Entering {
             leg,
@@ -36,14 +37,15 @@ impl Scg<'_, '_> {
         node.note(|row| row.preambles += sent);
         match progress {
             Progress::Done => return self.on_entered(leg, env),
-            // T304 governs: MAC starts anew.
+            // T304 governs, so MAC starts random access again.
             Progress::Problem => access = restart,
             Progress::Running => {}
         }
         node.ue = UeSide::Entering { leg, access, until };
     }
 
-    /// T304 of the secondary cell group has expired: the UE says so, and waits.
+    /// Handles the expiry of T304 of the secondary cell group. The UE reports the failure and
+    /// waits.
     ///
     /// Standard: TS 38.331 §5.3.5.8.3, §5.7.3.
     fn fail_access(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
@@ -59,7 +61,7 @@ impl Scg<'_, '_> {
         self.0.send(Direction::Uplink, message, env);
     }
 
-    /// The UE has been told.
+    /// Handles the network's order about the secondary node at the UE.
     pub(super) fn on_told(&mut self, order: Order, number: u32, env: &mut Env<'_, impl Probe>) {
         if !self.0.state.is_connected() {
             return;
@@ -77,7 +79,7 @@ impl Scg<'_, '_> {
         let answer_at = env.now.saturating_add(secondary_processing(generation));
         let Some(node) = self.node() else { return };
         node.answer = Some((answer_at, number));
-        // It may be told twice.
+        // The network may repeat an order.
         if std::mem::replace(&mut node.heard, number) == number {
             return;
         }
@@ -106,7 +108,7 @@ impl Scg<'_, '_> {
         }
     }
 
-    /// The UE begins to enter a cell of a secondary node.
+    /// Starts random access to a cell of a secondary node.
     fn begin_access(&mut self, cell: CellId, ready_at: Time, env: &mut Env<'_, impl Probe>) {
         let access = RandomAccess::new(self.0.access_in(cell), ready_at, true);
         let leg = self.0.join(cell);
@@ -123,7 +125,8 @@ impl Scg<'_, '_> {
         }
     }
 
-    /// The UE leaves the cell of the secondary node that it is in, or about to enter; the master's leg goes on.
+    /// Leaves the cell of the secondary node, or ends the entry into it. The master's leg
+    /// continues.
     fn leave(&mut self, env: &mut Env<'_, impl Probe>) {
         if let Some(UeSide::Entering { leg, .. }) = self.node().map(|node| node.ue) {
             self.0.service.leave_leg(leg);
@@ -147,7 +150,7 @@ impl Scg<'_, '_> {
         self.stir(env);
     }
 
-    /// The UE's secondary leg is none any more.
+    /// Releases the UE's secondary leg.
     fn drop_leg(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         let cell = self.cell_of(leg);
         note_cell((self.0.ue, cell), RrcEvent::SecondaryReleased, env);
@@ -161,7 +164,8 @@ impl Scg<'_, '_> {
         }
     }
 
-    /// Random access to the cell of the secondary node is done: the leg carries.
+    /// Handles the end of random access to the cell of the secondary node. The leg carries data
+    /// from now on.
     fn on_entered(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         let (ue, cell) = (self.0.ue, self.cell_of(leg));
         note_cell((ue, cell), RrcEvent::AccessDone, env);
@@ -189,7 +193,7 @@ impl Scg<'_, '_> {
         self.stir(env);
     }
 
-    /// The master's base station has the UE's answer.
+    /// Handles the UE's answer at the master's base station.
     pub(super) fn on_answer(&mut self, number: u32, env: &mut Env<'_, impl Probe>) {
         let order = self.with_node(env, |network, step| network.on_answer(number, step));
         let Some(order) = order.flatten() else { return };
@@ -210,7 +214,8 @@ impl Scg<'_, '_> {
         self.stir(env);
     }
 
-    /// The UE leaves its master's cell, and the secondary one with it; one that the command names it enters later.
+    /// Releases the secondary leg when the UE leaves its master's cell. A secondary cell that the
+    /// handover command names is entered later.
     pub(in crate::access) fn release(&mut self, env: &mut Env<'_, impl Probe>) {
         if let Some(UeSide::Entering { leg, .. }) = self.node().map(|node| node.ue) {
             self.0.service.leave_leg(leg);
@@ -248,7 +253,7 @@ impl Scg<'_, '_> {
         self.with_node(env, SecondaryNetwork::leave);
     }
 
-    /// The UE has another master's cell: conditions are looked at anew.
+    /// Restarts the conditions of measurement events in a new master's cell.
     pub(in crate::access) fn on_new_master(&mut self) {
         if let Some(node) = self.node() {
             node.adding.on_new_serving_cell();
@@ -256,7 +261,8 @@ impl Scg<'_, '_> {
         }
     }
 
-    /// The UE is in the master's target: it enters the cell of the secondary node that the command named.
+    /// Enters the secondary cell that the handover command named, after the UE has entered the
+    /// master's target.
     pub(in crate::access) fn enter(&mut self, env: &mut Env<'_, impl Probe>) {
         if let Some(node) = self.node()
             && let UeSide::Waiting(cell) = node.ue
@@ -266,7 +272,8 @@ impl Scg<'_, '_> {
         }
     }
 
-    /// The UE looks for a cell: what the command named means nothing any more.
+    /// Drops the secondary cell that a handover command named, because the UE must select a new
+    /// cell.
     pub(in crate::access) fn abandon(&mut self, env: &mut Env<'_, impl Probe>) {
         if let Some(node) = self.node()
             && let UeSide::Waiting(cell) = node.ue

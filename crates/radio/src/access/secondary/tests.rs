@@ -1,4 +1,5 @@
-//! A UE in two cells of LTE, with frames between them carried by hand: when who knows of a failure.
+//! Tests of when each side knows of a failure. A UE is in two LTE cells, and the test carries the
+//! frames between them.
 
 use super::*;
 use crate::access::{Backhaul, Move};
@@ -41,7 +42,7 @@ struct Pair {
     now: Time,
     delay: Span,
     frames: Vec<(Time, Backhaul, u64)>,
-    /// Messages of a failure that links lose.
+    /// Number of failure messages that links still lose.
     losses: u32,
 }
 
@@ -97,7 +98,7 @@ impl Pair {
         pair
     }
 
-    /// So many milliseconds go by, with a packet in each.
+    /// Runs for `span` milliseconds, with one packet in each.
     fn go(&mut self, direction: Direction, span: u64) {
         for _ in 0..span {
             let packet = self.pool.insert(Packet {
@@ -164,7 +165,7 @@ impl Pair {
         leg.half(direction).counters().blocks
     }
 
-    /// All that was put has left in order.
+    /// Checks that all packets have left in the order of their arrival.
     fn check_order(&mut self) {
         self.wait(1000);
         assert!(self.out == self.put);
@@ -184,14 +185,15 @@ fn the_network_acts_when_the_report_of_the_ue_has_come_over_the_masters_leg() {
         let known_at = pair
             .at(RrcEvent::SecondaryFailureKnown)
             .expect("it has come");
-        // A request, a grant and a block at least; the cells' occasions are 10 ms apart.
+        // The report takes at least a request, a grant and a block. The cells' request occasions
+        // are 10 ms apart.
         let took = known_at.since(failed_at);
         assert!(
             took > Span::from_millis(5) && took < Span::from_millis(30),
             "{took}"
         );
         assert!(pair.blocks(LegId(0), Direction::Uplink) > master);
-        // The leg carries again when re-establishment is over, and not before.
+        // The leg must carry data again only after re-establishment is over.
         let again_at = known_at + cell(2e9).reestablish_after;
         while pair.now < again_at {
             assert_eq!(
@@ -262,7 +264,7 @@ fn a_failure_is_told_once() {
         .filter(|it| it.0 == RrcEvent::SecondaryFailureKnown);
     assert_eq!(known.count(), 1);
     assert_eq!(pair.access.counters().link_failures, 1);
-    // It may fail again.
+    // The leg may fail again.
     pair.go(Direction::Uplink, 400);
     pair.fail((SECOND, Finder::Ue));
     pair.go(Direction::Uplink, 100);

@@ -1,4 +1,4 @@
-//! Who has something to send, without slots: nothing is scheduled, and the SINR of each leg is given.
+//! Tests of data to send and its wake-ups. No slot is scheduled, and the SINR of each leg is given.
 
 use super::*;
 use crate::access::{Event, RadioAccess};
@@ -35,7 +35,7 @@ fn ue() -> UeConfig {
     }
 }
 
-/// A UE with a secondary cell, with uplink there or not.
+/// Returns a UE with one secondary cell, with or without uplink there.
 fn aggregated(has_uplink: bool) -> UeConfig {
     let mut aggregation = Aggregation::of(&[CellId(1)]).expect("one");
     aggregation.has_uplink = has_uplink;
@@ -45,7 +45,7 @@ fn aggregated(has_uplink: bool) -> UeConfig {
     }
 }
 
-/// Slots of cells, and legs that ask again, each with its time.
+/// Slots for which cells wake up, and legs that repeat a request, each with its time.
 type Due = (Vec<(u32, Time)>, Vec<(LegId, Time)>);
 
 struct Nowhere;
@@ -77,7 +77,7 @@ impl Rig {
         }
     }
 
-    /// A packet of a kilobyte enters.
+    /// Sends a packet of 1,000 bytes into the bearer.
     fn put(&mut self, now: Time, direction: Direction) {
         let packet = self.pool.insert(Packet {
             segment: Segment {
@@ -105,8 +105,8 @@ impl Rig {
         act(&mut self.service, env)
     }
 
-    /// The slots that cells are to be woken for, by cell, and the legs that ask again, with their times: those
-    /// that no later wake-up has taken the place of. None is armed any more then.
+    /// Returns the wake-ups of cells and the request repetitions, with their times. Wake-ups that a
+    /// later one has replaced are left out. Afterwards none is armed.
     fn events(&mut self) -> Due {
         let (mut slots, mut repeats) = (Vec::new(), Vec::new());
         for (at, event) in self.service.stack.events.drain() {
@@ -170,11 +170,11 @@ fn a_ue_asks_once_for_all_that_waits() {
     assert_eq!(rig.sent(), 1);
     let requests = lte(2e9).requests;
     let (slots, repeats) = rig.events();
-    // The opportunity is that of slot 0 of the period: the next one begins after the first.
+    // Slot 0 of the period has an opportunity, so the first request uses that of the next period.
     let period = Span::from_millis(u64::from(requests.period));
     let asked_at = Time::ZERO + period;
     assert_eq!(repeats, [(LEG, asked_at + requests.repeat_after)]);
-    // The cell looks at the UE once it has heard the request, and not before.
+    // The cell must consider the UE once it has received the request, and not before.
     let [(0, looked_at)] = slots[..] else {
         panic!("{slots:?}")
     };
@@ -225,11 +225,11 @@ fn a_ue_with_an_occasion_of_its_own_uses_it_and_does_not_ask() {
     });
     let mut rig = Rig::new(vec![cell], ue());
     rig.put(micros(6_300), UP);
-    // UE 0 has every fifth slot from the first on.
+    // UE 0 has the configured grants of every fifth slot, from the first slot on.
     assert_eq!(rig.events(), (vec![(0, millis(10))], vec![]));
     assert_eq!(rig.sent(), 0);
 
-    // With the occasions gone it asks like everybody else.
+    // Without its occasions the UE sends scheduling requests.
     rig.with(millis(7), |service, _| service.leave_leg(LEG));
     assert!(!rig.service.stack.requests[0].has_occasions());
 }
@@ -266,7 +266,7 @@ fn secondary_cells_are_woken_for_what_they_carry() {
         assert_eq!(second, millis(24), "it is activated first");
         assert!(first < second);
 
-        // A UE asks its primary cell alone, whatever else carries its uplink.
+        // A UE sends requests in its primary cell only, even if other cells carry its uplink.
         rig.put(millis(30), UP);
         assert_eq!(rig.sent(), 1);
         let (slots, repeats) = rig.events();
@@ -290,7 +290,7 @@ fn a_failed_link_is_not_served_for_a_while_and_then_asks_anew() {
         !slots.is_empty() && slots.iter().all(|&(_, at)| at >= until),
         "{slots:?}"
     );
-    // The request of before is forgotten: the UE asks again for what comes now.
+    // The failure has cleared the earlier request, so new data causes a new one.
     rig.put(millis(51), UP);
     assert_eq!(rig.sent(), 2);
     let (_, repeats) = rig.events();
@@ -340,7 +340,7 @@ fn a_ue_that_names_no_cell_connects_to_the_one_that_it_measures_best() {
         ..ue()
     };
     let mut rig = Rig::new(vec![far, near], ue);
-    // What comes before waits in the bearer.
+    // Packets that arrive earlier wait in the bearer.
     rig.put(Time::ZERO, UP);
     assert_eq!(rig.service.stack.serving_cell(UE), None);
     rig.service.stack.events.drain().for_each(drop);
@@ -367,7 +367,7 @@ fn a_ue_sleeps_by_the_cycle_of_its_cell_while_nothing_comes() {
     let sleeping = Some(Span::from_millis(160));
     let cycle = |rig: &Rig, now| rig.service.sleep(UE, now).map(|sleep| sleep.cycle);
     assert_eq!(cycle(&rig, Time::ZERO), sleeping);
-    // The request keeps it awake from its opportunity on.
+    // The pending request keeps the UE awake from its opportunity on.
     rig.put(micros(300), UP);
     assert_eq!(cycle(&rig, millis(60)), None);
     assert_eq!(cycle(&rig, millis(200)), sleeping);
