@@ -1,22 +1,23 @@
-//! The radio: what becomes of a packet between an antenna and another.
+//! The radio: transport of packets from one antenna to another.
+//!
 //!
 //! ```text
-//! access: carries packets, blocks and wake-ups between the machines below
+//! access: carries packets, transport blocks and wake-ups between the machines below
 //!    bearer    PDCP and RLC of one data radio bearer, over one leg or more
 //!    leg       one UE in one cell: HARQ, reports, scheduling requests, DRX
-//!    cell      whom a cell serves in which slot
-//!    air       what of a transmission is received, and who else hears it
-//!    rrc       which cells serve a UE, and what follows when a link fails
-//! plan, config: what there is, and what follows from it and never changes
-//! mac: the rules of scheduling, requests and DRX apart from the machines that follow them
+//!    cell      scheduling of the UEs of a cell
+//!    air       reception of transmissions, and interference
+//!    rrc       serving cells of a UE, and the procedures after a link failure
+//! plan, config: cells, UEs and bearers, and constants derived from them
+//! mac: rules of scheduling, requests and DRX, apart from the machines that follow them
 //! ```
 //!
-//! Start at [`access::RadioAccess`], which runs all of them without clock or I/O. A machine uses
-//! what stands below `rrc`, and no other machine. A radio link without blocks and bearers, a rate that
-//! follows the geometry of a blocker, is a [`LinkBudget`].
+//! Start at [`access::RadioAccess`], which runs all machines without clock or I/O. A machine uses
+//! the modules listed below `rrc`, and no other machine. [`LinkBudget`] is a radio link without
+//! transport blocks and bearers, whose rate depends on the geometry of a blocker.
 //!
-//! The floors below are crates of their own, so that none can know what stands on it; their names
-//! are here too: [`channel`] and [`antenna`], [`phy`], and of layer 2 [`rlc`], [`pdcp`],
+//! The lower layers are crates of their own, so that none can depend on a higher one. Their names
+//! are re-exported here: [`channel`] and [`antenna`], [`phy`], and of layer 2 [`rlc`], [`pdcp`],
 //! [`user_plane`] and [`wire`].
 
 pub mod access;

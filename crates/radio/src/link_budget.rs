@@ -1,4 +1,4 @@
-//! From two antennas, a distance and perhaps a blocker to an SNR and a rate.
+//! SNR and rate of a link, computed from two antennas, their distance and an optional blocker.
 
 use crate::antenna::beam::peak_gain;
 use crate::channel::blockage_model_b::{DirectPath, Screen, screen_loss};
@@ -10,10 +10,10 @@ use fadeout_core::{Dbm, Decibel, Hertz, Meters, Rate};
 
 /// A line-of-sight link between two antennas whose beams point at each other.
 ///
-/// The received power is transmit power plus both beams' peak gains minus free-space loss, and
-/// minus the diffraction loss of a blocker in the way. Beams stay on the direct path during a
-/// blockage: neither re-pointing nor reflections are modelled, and the edges of the blocker are
-/// seen with the beams' peak gain (see [`blockage_model_b`](crate::channel::blockage_model_b)).
+/// The received power is the transmit power plus the peak gains of both beams, minus the free-space
+/// loss and the diffraction loss of a blocker. Beams stay on the direct path during a blockage.
+/// Re-pointing and reflections are not modelled. The edges of the blocker are seen with the beams'
+/// peak gain (see [`blockage_model_b`](crate::channel::blockage_model_b)).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinkBudget {
     /// Carrier frequency.
@@ -34,22 +34,23 @@ pub struct LinkBudget {
     pub distance: Meters,
     /// Height of the transmitting antenna.
     pub tx_height: Meters,
-    /// Height of the receiving antenna. With a vehicle close by it decides everything: see
-    /// [`Default`].
+    /// Height of the receiving antenna. Decisive for blockage by a vehicle close to the receiver.
+    /// See [`Default`].
     pub rx_height: Meters,
     /// Noise figure of the receiver.
     pub noise_figure: Decibel,
-    /// Spatial layers, which share the power and each carry the full spectral efficiency.
+    /// Number of spatial layers. They share the power, and each carries the full spectral
+    /// efficiency.
     pub layers: u32,
     /// Share of resource elements that carry no data, in [0, 1) (TS 38.306 clause 4.1.2: 0.18 in
     /// the downlink of frequency range 2).
     pub overhead: f64,
-    /// How SNR becomes spectral efficiency.
+    /// Model that maps the SNR to a spectral efficiency.
     pub adaptation: RateModel,
 }
 
 fadeout_core::parameters! {
-    /// The defaults of a link budget.
+    /// Default values of a link budget.
     struct Keys {
         /// Antenna height of the transmitter.
         tx_height: f64 = number((0.0, 1e6, "m"), "10"),
@@ -71,19 +72,19 @@ fadeout_core::parameters! {
 }
 
 impl LinkBudget {
-    /// The parameters that a scenario may leave out, as keys of a link's `radio`.
+    /// Optional parameters of a link budget, as keys of a link's `radio`.
     pub const PARAMETERS: &'static [Parameter] = Keys::PARAMETERS;
 }
 
 impl Default for LinkBudget {
-    /// A 38 GHz downlink with beams of 12 and 30 degrees.
+    /// Returns a 38 GHz downlink with beams of 12 and 30 degrees.
     ///
-    /// The receiver's height is 1.0 m, not the 1.5 m of TR 38.901's users: a path to a receiver at
-    /// 1.5 m passes over a 1.4 m vehicle and loses next to nothing. The base station's height of 10
-    /// m is that of TR 38.901's street canyon. Distance, transmit power and noise figure (10 dB)
-    /// are a small outdoor cell's. Beamwidths of 12 and 30 degrees are those of horizontal rows of
-    /// eight and four elements at half a wavelength, which leave the elevation to the element: 65
-    /// degrees. Each is an assumption to vary.
+    /// The receiver's height is 1.0 m, not the 1.5 m of TR 38.901's users. A path to a receiver at
+    /// 1.5 m passes over a vehicle of 1.4 m, with almost no loss. The base station's height of 10 m
+    /// is that of TR 38.901's street canyon. Distance, transmit power and noise figure (10 dB) are
+    /// those of a small outdoor cell. Beamwidths of 12 and 30 degrees are those of horizontal rows
+    /// of eight and four elements, spaced half a wavelength. Such rows keep the elevation beamwidth
+    /// of a single element: 65 degrees. All these values are assumptions, to be varied.
     ///
     /// Standard: TR 38.901 Table 7.3-1.
     fn default() -> Self {
@@ -112,21 +113,21 @@ impl Default for LinkBudget {
     }
 }
 
-/// Something that stands between transmitter and receiver.
+/// Obstacle between transmitter and receiver.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Blocker {
-    /// Width.
+    /// Width of the obstacle.
     pub width: Meters,
-    /// Height above ground.
+    /// Height of its upper edge above ground.
     pub height: Meters,
-    /// Distance to the receiver along the path, less than the path.
+    /// Distance to the receiver along the path. Must be less than the length of the path.
     pub distance_to_rx: Meters,
     /// Distance of its centre line from the path.
     pub offset: Meters,
 }
 
 impl Blocker {
-    /// The vehicle of TR 38.901 Table 7.6.4.2-5, 4.8 m by 1.4 m, centred on the path.
+    /// Returns the vehicle of TR 38.901 Table 7.6.4.2-5, 4.8 m by 1.4 m, centred on the path.
     pub fn vehicle(distance_to_rx: Meters) -> Blocker {
         Blocker {
             width: Meters(4.8),
@@ -137,57 +138,58 @@ impl Blocker {
     }
 }
 
-/// A link's state under a given attenuation.
+/// State of a link under a given attenuation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinkState {
     /// Loss of the path without the blocker.
     pub path_loss: Decibel,
-    /// Loss that the blocker adds; zero without one.
+    /// Loss that the blocker adds. Zero without a blocker.
     pub blockage_loss: Decibel,
     /// Signal-to-noise ratio per layer.
     pub snr: Decibel,
-    /// Rate of the link; zero in outage.
+    /// Data rate of the link. Zero in outage.
     pub rate: Rate,
 }
 
-/// Why a link budget cannot be computed.
+/// Reason why a link budget cannot be computed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LinkBudgetError {
-    /// A quantity outside its range.
+    /// A quantity is outside its range.
     #[error("{name} is {value}; expected {expected}")]
     OutOfRange {
         /// Name of the quantity.
         name: &'static str,
-        /// Its value in the unit of `expected`.
+        /// Value of the quantity, in the unit of `expected`.
         value: f64,
-        /// The range.
+        /// Allowed range.
         expected: &'static str,
     },
 }
 
 impl LinkBudget {
-    /// The link without a blocker.
+    /// Returns the state of the link without a blocker.
     ///
     /// # Errors
-    /// When a quantity is out of its range.
+    /// Returns an error if a quantity is out of its range.
     pub fn clear(&self) -> Result<LinkState, LinkBudgetError> {
         self.check()?;
         Ok(self.state(Decibel(0.0)))
     }
 
-    /// The link behind an additional loss.
+    /// Returns the state of the link with an additional loss.
     ///
     /// # Errors
-    /// When a quantity is out of its range.
+    /// Returns an error if a quantity is out of its range.
     pub fn attenuated(&self, loss: Decibel) -> Result<LinkState, LinkBudgetError> {
         self.check()?;
         Ok(self.state(loss))
     }
 
-    /// The link with `blocker` in the way.
+    /// Returns the state of the link with `blocker` between the antennas.
     ///
     /// # Errors
-    /// When a quantity is out of its range, or the blocker is not between the antennas.
+    /// Returns an error if a quantity is out of its range, or if the blocker is not between the
+    /// antennas.
     pub fn blocked(&self, blocker: &Blocker) -> Result<LinkState, LinkBudgetError> {
         self.check()?;
         positive("blocker width", blocker.width.0)?;
@@ -381,8 +383,8 @@ mod tests {
     fn the_budget_adds_up() {
         let budget = LinkBudget::default();
         let clear = budget.clear().expect("valid");
-        // 41253 * 0.7 over 12 and 30 times 65 square degrees, free space over the slant of
-        // 100.404 m, and -174 + 10 log10(190.08 MHz) + 10 dBm of noise.
+        // Beam gains of 41253 * 0.7 over 12 and 30 times 65 square degrees, and free space over the
+        // slant distance of 100.404 m. Noise is -174 + 10 log10(190.08 MHz) + 10 dBm.
         let gains = to_db(41_253.0 * 0.7 / 780.0) + to_db(41_253.0 * 0.7 / 1950.0);
         let expected = 30.0 + gains - 104.079 - (-174.0 + 82.7894 + 10.0);
         assert!(
@@ -391,7 +393,7 @@ mod tests {
             clear.snr.0
         );
         assert_eq!(clear.blockage_loss.0, 0.0);
-        // The best scheme of table 5.1.3.1-1: 5.5547 bit per resource element.
+        // The best MCS of table 5.1.3.1-1 has 5.5547 bits per resource element.
         assert_eq!(
             clear.rate.as_bits_per_sec(),
             (5.5547 * 190.08e6 * 0.82) as u64

@@ -1,14 +1,13 @@
-//! When a UE is cut off from a cell, known before it is: cross-layer notices to transports are made
-//! from this.
+//! Prediction of outages between UEs and cells. Cross-layer notices to transports use it.
 //!
-//! The channel is a function of seed, time and places. So a second copy of it, asked on the grid of
-//! instants at which the radio access asks its own, tells what that will do and disturbs nothing.
+//! The channel is a function of seed, time and places. So a second copy, evaluated at the same grid
+//! instants as that of the radio access, predicts its values and has no side effects.
 
 use crate::channel::{ChannelConfig, ConfigError, LargeScale, State};
 use crate::config::{CellConfig, Channels, UeConfig};
 use fadeout_core::{CellId, Motion, Span, Time, UeId};
 
-/// The channels of all cells, to be asked ahead of time.
+/// Channels of all cells, for evaluation ahead of time.
 #[derive(Debug)]
 pub struct Outlook {
     cells: Vec<CellConfig>,
@@ -16,7 +15,7 @@ pub struct Outlook {
 }
 
 impl Outlook {
-    /// The channels of `cells` under a run's seed.
+    /// Builds the channels of `cells` for a run's seed.
     pub fn new(cells: Vec<CellConfig>, seed: u64) -> Outlook {
         Outlook {
             cells,
@@ -24,15 +23,16 @@ impl Outlook {
         }
     }
 
-    /// The times that begin before `until` during which a UE is cut off from a cell, with the UE where
-    /// `motion` has it: the direct path is in outage, the beams are being found again, or blockage (or the
-    /// reflected path that stands for it) costs more than the threshold of beam failure.
+    /// Returns the outages between a UE and a cell that begin before `until`, with the UE at the
+    /// places of `motion`. An outage is a time in which the direct path is in outage or the beams
+    /// are being recovered. A blockage loss above the threshold of beam failure is an outage too.
+    /// With a reflected path, its loss counts in place of the blockage loss.
     ///
-    /// Each begins and ends at an instant of the cell's gain period; one that lasts at `until` ends
-    /// after it. None of a UE whose SINR is given.
+    /// Each outage begins and ends at an instant of the cell's gain period. An outage that still
+    /// lasts at `until` ends after it. The list is empty for a UE whose SINR is given.
     ///
     /// # Errors
-    /// When the cell's channel cannot be built.
+    /// Returns an error if the cell's channel cannot be built.
     pub fn outages<M: Motion>(
         &mut self,
         (ue, config): (UeId, &UeConfig),
@@ -49,7 +49,7 @@ impl Outlook {
         channel.bring_near();
         let cell = &self.cells[cell.index()];
         let threshold_db = threshold_db(&cell.channel);
-        // A period of zero is refused where the cell is checked.
+        // The configuration check of cells rejects a period of zero.
         let period = cell.gain_period.max(Span::from_nanos(1));
         let mut outages = Vec::new();
         let mut began_at = None;
@@ -70,7 +70,8 @@ impl Outlook {
     }
 }
 
-/// The loss that counts as a failure of a beam, and here as a blockage.
+/// Returns the loss in dB above which a beam fails. The prediction uses it as the threshold of
+/// blockage.
 fn threshold_db(channel: &ChannelConfig) -> f64 {
     let failure = channel.beams.as_ref().and_then(|beams| beams.failure);
     failure.unwrap_or_default().threshold_db
@@ -131,7 +132,7 @@ mod tests {
         let ue = UeConfig::new(NodeId(0));
         let expected = [(ms(1000), ms(1500)), (ms(3000), ms(3500))];
         assert_eq!(outages(periodic(25.0), &ue, ms(4_900)), expected);
-        // One that costs less than a beam failure does not.
+        // A blockage loss below the threshold of beam failure is no outage.
         assert_eq!(outages(periodic(9.0), &ue, ms(4_900)), []);
     }
 
@@ -179,8 +180,8 @@ mod tests {
             panic!("one outage: {found:?}");
         };
         assert_eq!(from, ms(1000));
-        // Three failed measurements, the first up to a period after the beginning, and 20 ms of
-        // recovery; two instants of the gain grid between.
+        // Recovery takes three failed measurements, the first up to a period after the beginning,
+        // plus 20 ms. Two instants of the gain grid are added.
         let most = period.expect("beams") * 3 + Span::from_millis(20 + 2);
         assert!(
             to > ms(1020) && to <= ms(1000).saturating_add(most),

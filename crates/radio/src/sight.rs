@@ -1,14 +1,14 @@
-//! How cells and UEs see each other at an instant, without a run.
+//! State of the paths between cells and UEs at an instant, without a run.
 //!
-//! The channel is a function of seed, time and places, so copies of the channels tell what those of a run were,
-//! and disturb nothing.
+//! The channel is a function of seed, time and places. So copies of the channels return the same
+//! values as those of a run and have no side effects.
 
 use crate::channel::{Causes, ConfigError, LargeScale, LinkChannel, noise};
 use crate::config::{CellConfig, Channels, UeConfig};
 use fadeout_core::{CellId, Motion, Time, UeId};
 use std::collections::BTreeMap;
 
-/// The channels between UEs and cells, to be looked at from the beginning on.
+/// Channels between UEs and cells, evaluated from the start of time on.
 #[derive(Debug)]
 pub struct Sights {
     cells: Vec<CellConfig>,
@@ -16,19 +16,19 @@ pub struct Sights {
     between: BTreeMap<(UeId, CellId), LinkChannel>,
 }
 
-/// A cell and a UE as they see each other, had the cell served the UE from the beginning on.
+/// State of the path between a cell and a UE, as if the cell had served the UE from the start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sight {
-    /// The gain and its parts.
+    /// Large-scale gain and its parts.
     pub large_scale: LargeScale,
-    /// Losses of the path, dB, and the direction of the beam.
+    /// Losses of the path in dB, and the direction of the beam.
     pub causes: Causes,
-    /// Signal over noise of the downlink without fading, dB.
+    /// Downlink signal-to-noise ratio without fading, dB.
     pub snr_db: f64,
 }
 
 impl Sights {
-    /// The channels of `cells` under a run's seed.
+    /// Builds the channels of `cells` for a run's seed.
     pub fn new(cells: Vec<CellConfig>, seed: u64) -> Sights {
         Sights {
             cells,
@@ -37,11 +37,11 @@ impl Sights {
         }
     }
 
-    /// A cell and a UE at a time that does not go back, with the UE where `motion` has it; none of a UE whose
-    /// SINR is given.
+    /// Returns the state of the path between a cell and a UE at `now`, with the UE at the place of
+    /// `motion`. Calls must not go back in time. `None` for a UE whose SINR is given.
     ///
     /// # Errors
-    /// When the cell's channel cannot be built.
+    /// Returns an error if the cell's channel cannot be built.
     pub fn look<M: Motion>(
         &mut self,
         (ue, config): (UeId, &UeConfig),
@@ -97,7 +97,7 @@ mod tests {
             until: Time::ZERO + Span::from_millis(20),
             loss_db: 7.0,
         };
-        // Deaf for half of the time, more or less.
+        // The receiver is deaf for about half of the time.
         let deafness = Deafness {
             mean_clear: Span::from_millis(5),
             dwell: Span::from_millis(5),
@@ -105,7 +105,8 @@ mod tests {
         };
         let channel = ChannelConfig {
             path_loss: PathLoss::FreeSpace(FreeSpace),
-            // Without clusters, each of which has its own loss, all of the power is blocked alike.
+            // Without clusters, which have losses of their own, all of the power has the same
+            // blockage loss.
             los_fading: Fading::None,
             blockages: vec![
                 Blockage::Scripted(Scripted {

@@ -1,24 +1,25 @@
-//! Beams of the paths that serve, for UEs that detect their failure and recover from it.
+//! Beams of serving paths, for UEs that detect beam failure and recover from it.
 
 use super::ue::latest;
 use super::{Air, Signal};
 use crate::config::LegId;
 use fadeout_core::{Motion, Time, UeId};
 
-/// The beam that recovery may take.
+/// Beam that a beam failure recovery may use.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Candidate {
-    /// RSRP by it.
+    /// RSRP of the beam in dBm.
     pub rsrp_dbm: f64,
-    /// By how much it is stronger than the beam in use, dB.
+    /// Advantage over the beam in use, dB.
     pub lead_db: f64,
 }
 
-/// The air with its beams.
+/// View of the air for beam failure detection.
 pub(crate) struct Beamed<'a>(pub &'a mut Air);
 
 impl Beamed<'_> {
-    /// The UE itself finds out that beams of its paths have failed.
+    /// Disables the channels' own beam failure model on the paths of a UE, which detects failures
+    /// itself.
     pub(crate) fn tell_of_beams(&mut self, ue: UeId) {
         let air = &mut *self.0;
         for index in air.ues[ue.index()].carriers.iter().cloned().flatten() {
@@ -26,15 +27,15 @@ impl Beamed<'_> {
         }
     }
 
-    /// While the beams of a leg fail, nobody hears of better ones.
+    /// Keeps the beams of a leg in use while they fail, because the UE cannot report better ones.
     pub(crate) fn hold_beams(&mut self, leg: LegId, now: Time, is_failing: bool) {
         if let &Signal::Paths(serving, _) = &self.0.legs[leg.index()].signal {
             self.0.channels[serving].hold_beams(now, is_failing);
         }
     }
 
-    /// What a UE finds of other beams of a leg's cell, which it uses from now on if `is_taken`. None of a leg without
-    /// paths.
+    /// Returns the best other beam of a leg's cell. If `is_taken`, the UE uses it from now on.
+    /// `None` if the leg has no paths.
     pub(crate) fn candidate<M: Motion>(
         &mut self,
         leg: LegId,
@@ -55,7 +56,7 @@ impl Beamed<'_> {
         let in_use_db = channel.gain_db;
         let found_db = channel.candidate_db(at, &ends, is_taken);
         if is_taken {
-            // The gain in use is of other beams.
+            // The stored gain is that of the old beams.
             air.paths[serving].due_at = Time::ZERO;
         }
         Some(Candidate {

@@ -1,5 +1,5 @@
-//! Where UEs stand in a network before anything is sent: the loss to the cell that they hear best, and
-//! what the others disturb.
+//! Wideband coupling loss and SINR of each UE before the run: the best cell, and interference by
+//! the other cells.
 
 use super::path::{Placement, Round};
 use super::{AirCell, PathChannel, RadioPath};
@@ -11,29 +11,28 @@ use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{CellId, Motion, Time, UeId};
 use std::collections::BTreeMap;
 
-/// Where one UE stands: the wideband levels of the downlink without fading, with all cells of its carrier
-/// at full power.
+/// Wideband downlink levels of one UE without fading, with all cells on its carrier at full power.
 ///
 /// Standard: TR 36.873 §8.2; TR 38.901 §7.8.1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Geometry {
-    /// The cell that it hears best, or the one that it is given.
+    /// Strongest cell of the UE, or the cell that the configuration gives it.
     pub cell: CellId,
-    /// Distance to the antenna of that cell on the ground, or to its nearest image, metres.
+    /// Ground distance in metres to the antenna of that cell, or to its nearest image.
     pub distance_m: f64,
-    /// Transmitted power over received power, antennas included, dB.
+    /// Transmitted over received power in dB, antennas included.
     pub coupling_loss_db: f64,
-    /// Signal over noise, dB.
+    /// Signal-to-noise ratio in dB.
     pub snr_db: f64,
-    /// Signal over interference; infinite where no other cell is heard, dB.
+    /// Signal-to-interference ratio in dB. Infinite if no other cell is on the carrier.
     pub sir_db: f64,
-    /// Signal over interference and noise, dB.
+    /// Signal over interference and noise in dB.
     pub sinr_db: f64,
-    /// Whether the cell is in line of sight.
+    /// True if the cell is in line of sight.
     pub is_los: bool,
 }
 
-/// A cell as one UE hears it.
+/// Level of one cell at a UE.
 #[derive(Debug, Clone, Copy)]
 struct Heard {
     cell: CellId,
@@ -42,13 +41,13 @@ struct Heard {
     is_los: bool,
 }
 
-/// Where each UE stands when a run begins; none of a UE whose SINR is given or recorded. What is `recorded`
-/// of a gain counts in place of the channel's. Small-scale fading and
-/// what blocks the path for a while are left out: antennas count with their gain along the direct path,
-/// and steered ones with their best beam, but where they serve others.
+/// Returns the geometry of each UE at the start of a run. `None` for a UE whose SINR is given or
+/// recorded. Gains in `recorded` replace those of the channel. Small-scale fading and temporary
+/// blockage are left out. Antennas count with their gain along the direct path. Steered antennas of
+/// serving cells use their best beam.
 ///
 /// # Errors
-/// The fault, its place and what was expected.
+/// Returns an error that names the fault, its place and the expected value.
 pub fn geometry<M: Motion>(
     config: &RadioConfig,
     recorded: &[RecordedPath],

@@ -1,15 +1,16 @@
-//! The transmissions of each of the latest slots.
+//! History of a quantity over the latest slots, and its mean.
 
 use fadeout_core::CellId;
 
-/// Slots that are remembered: more than the longest decoding time.
+/// Number of slots kept. Longer than the longest decoding time.
 const REMEMBERED: usize = 64;
-/// What a slot counts in the mean, and what is left of the mean from one slot to the next: weights that sum to one.
+/// Weight of one slot in the mean, and the factor by which the mean decays per slot. Both sum to
+/// one.
 const WEIGHT: f64 = 0.01;
 const KEPT: f64 = 1.0 - WEIGHT;
-/// Entries of a table of what is left.
+/// Size of the decay tables.
 const STEPS: usize = 64;
-/// What is left after so many slots, and after so many times [`STEPS`] slots.
+/// `KEPT.pow(n)`, and `KEPT.pow(STEPS * n)`.
 static FADED: ([f64; STEPS], [f64; STEPS + 1]) = {
     let (mut slots, mut steps) = ([1.0; STEPS], [1.0; STEPS + 1]);
     let mut n = 1;
@@ -22,23 +23,24 @@ static FADED: ([f64; STEPS], [f64; STEPS + 1]) = {
         steps[n] = steps[n - 1] * (slots[STEPS - 1] * KEPT);
         n += 1;
     }
-    // From 4096 slots on it is less than what rounds away.
+    // After 4,096 slots the value is below the rounding error.
     steps[STEPS] = 0.0;
     (slots, steps)
 };
 
-/// A quantity of each of the latest slots, zero where nothing was added.
+/// Quantity of each of the latest slots. Zero for slots to which nothing was added.
 #[derive(Debug, Clone)]
 pub(crate) struct History(Box<[Entry; REMEMBERED]>);
 
-/// The same of each cell, and its mean. A slot's lie side by side: whoever hears cells hears all of a carrier.
+/// History of a quantity of each cell, and its mean. Values of one slot are adjacent in memory,
+/// because readers need all cells of a carrier.
 #[derive(Debug, Clone)]
 pub(crate) struct Histories {
     slots: Vec<Entry>,
     means: Means,
 }
 
-/// The means of cells.
+/// Means of a quantity, by cell.
 #[derive(Debug)]
 pub(crate) struct Means(Vec<Mean>);
 
@@ -46,28 +48,29 @@ impl Clone for Means {
     fn clone(&self) -> Means {
         Means(self.0.clone())
     }
-    /// Into the memory that is there: a derived one would take new memory.
+    /// Copies into existing memory. A derived implementation would allocate.
     fn clone_from(&mut self, of: &Means) {
         self.0.clone_from(&of.0);
     }
 }
 
-/// A value added up in a slot.
+/// Sum of the values added in one slot.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     slot: u64,
     value: f64,
 }
 
-/// The mean over about a hundred slots, and as of which. It is the sum over slots of [`WEIGHT`] times [`KEPT`] to the
-/// power of their age, whoever adds in which order, so that means of parts sum to the mean.
+/// Exponential mean over about a hundred slots, and its slot. Equals the sum over slots of the
+/// slot's value times [`WEIGHT`] times [`KEPT`] to the power of the slot's age. The order of
+/// additions does not matter, so means of parts sum to the total mean.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Mean {
     slot: u64,
     value: f64,
 }
 
-/// What is left of a mean after so many slots without anything.
+/// Returns the decay factor of a mean over this number of slots.
 #[inline]
 fn faded(slots: u64) -> f64 {
     let slots = slots.min((STEPS * STEPS) as u64) as usize;
@@ -116,10 +119,10 @@ impl Mean {
         );
     }
 
-    /// As of `slot`, or of the latest one if that is later.
+    /// Returns the mean as of `slot`, or as of the latest added slot if that is later.
     #[inline]
     pub(super) fn at(&self, slot: u64) -> f64 {
-        // Nothing fades to nothing.
+        // A mean of zero has no decay.
         if slot <= self.slot || self.value <= 0.0 {
             return self.value;
         }
@@ -137,7 +140,7 @@ impl History {
         self.0[slot as usize % REMEMBERED].add(slot, value);
     }
 
-    /// The quantity of `slot`; zero when that is forgotten.
+    /// Returns the quantity of `slot`. Zero if the slot is no longer kept.
     #[inline]
     pub(crate) fn at(&self, slot: u64) -> f64 {
         self.0[slot as usize % REMEMBERED].at(slot)
@@ -145,7 +148,7 @@ impl History {
 }
 
 impl Histories {
-    /// Of so many cells.
+    /// Builds empty histories for this number of cells.
     pub(crate) fn new(cells: usize) -> Histories {
         Histories {
             slots: vec![Entry::NOTHING; cells * REMEMBERED],
@@ -166,19 +169,19 @@ impl Histories {
         self.means.0[cell.index()].add(slot, value);
     }
 
-    /// A cell's quantity of `slot`; zero when that is forgotten.
+    /// Returns a cell's quantity of `slot`. Zero if the slot is no longer kept.
     #[inline]
     pub(crate) fn at(&self, cell: CellId, slot: u64) -> f64 {
         self.slots[self.index(cell, slot)].at(slot)
     }
 
-    /// A cell's mean as of `slot`.
+    /// Returns a cell's mean as of `slot`.
     #[inline]
     pub(crate) fn mean(&self, cell: CellId, slot: u64) -> f64 {
         self.means.at(cell, slot)
     }
 
-    /// The same without the part of one that has added to it.
+    /// Returns a cell's mean as of `slot` without the contribution `part` of one sender.
     #[inline]
     pub(super) fn mean_without(&self, cell: CellId, slot: u64, part: &Mean) -> f64 {
         let mean = &self.means.0[cell.index()];
@@ -186,14 +189,14 @@ impl Histories {
         (mean.at(slot) - part.at(slot)).max(0.0)
     }
 
-    /// The means of all cells.
+    /// Returns the means of all cells.
     pub(crate) fn means(&self) -> &Means {
         &self.means
     }
 }
 
 impl Means {
-    /// A cell's mean as of `slot`.
+    /// Returns a cell's mean as of `slot`.
     #[inline]
     pub(crate) fn at(&self, cell: CellId, slot: u64) -> f64 {
         self.0[cell.index()].at(slot)
@@ -224,13 +227,13 @@ mod tests {
         }
         assert_eq!(histories.at(second, 1999), 1.0);
         let mean = histories.mean(first, 1999);
-        // What is older than its 2,000 slots is 0.99^2000 of it.
+        // Slots before the 2,000 added ones would have a weight of 0.99^2000.
         assert!((mean - 0.5).abs() < 2e-9, "{mean}");
         assert_eq!(histories.mean(first, 12_000), 0.0);
         assert_eq!(histories.mean(second, 1999), WEIGHT);
     }
 
-    /// The mean as it is defined: of all that was added, each by its age.
+    /// Returns the mean by its definition: the sum of all added values, each weighted by its age.
     fn slow_mean(added: &[(u64, f64)], slot: u64) -> f64 {
         let of = |&(at, value): &(u64, f64)| (at..slot).fold(value * WEIGHT, |left, _| left * KEPT);
         added.iter().map(of).sum()
@@ -243,7 +246,7 @@ mod tests {
             let cell = CellId(0);
             let mut histories = Histories::new(1);
             let (mut mine, mut of_mine, mut of_others) = (Mean::default(), Vec::new(), Vec::new());
-            // Up to 30 dB above the others, and bursts with long gaps between them.
+            // The level is up to 30 dB above that of the others, in bursts with long gaps.
             let (level, others) = (1e3 * random.uniform(), random.chance(0.8));
             let mut slot = 0;
             for _ in 0..300 {
@@ -251,7 +254,7 @@ mod tests {
                     0 => random.below(3000),
                     _ => random.below(3),
                 };
-                // Cells of other slots may come a little late.
+                // Cells with other slot lengths may add a little late.
                 let late = slot - random.below(3).min(slot);
                 if others && random.chance(0.5) {
                     let value = random.uniform();
@@ -269,7 +272,7 @@ mod tests {
                 histories.mean_without(cell, slot, &mine),
             );
             let (own, rest) = (slow_mean(&of_mine, slot), slow_mean(&of_others, slot));
-            // To rounding, of the largest that the mean has been.
+            // The tolerance is the rounding error of the largest value of the mean.
             let rounding = 1e-12 * (level + 1.0);
             assert!((all - own - rest).abs() < rounding, "{all} {own} {rest}");
             assert!((left - rest).abs() < rounding, "{left} {rest}");

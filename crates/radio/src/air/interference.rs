@@ -1,9 +1,10 @@
-//! Sources of interference: other cells that send down, and where slots of cells turn from downlink to uplink
-//! at different symbols, what crosses between the directions. Base stations are then heard where another
-//! listens to its UEs, and UEs where others listen to their base station.
+//! Sources of interference: the downlink of other cells, and cross-link interference. Cross-link
+//! interference arises where cells switch from downlink to uplink at different symbols. Base
+//! stations then disturb the uplink of other cells, and UEs disturb the downlink of others.
 //!
-//! Between base stations the path loss is the disturbed cell's in sight; between UEs its mean over the
-//! chances of sight. Neither has shadows or fading, and beams point where they did last.
+//! Between base stations, the path loss is that of the disturbed cell's model in line of sight.
+//! Between UEs, it is the mean of both sight states, weighted by their probabilities. Neither has
+//! shadowing or fading. Each beam keeps the direction of its last use.
 
 use super::history::{Histories, History, Means};
 use super::{Air, AirCell, AirLeg, Purpose};
@@ -14,32 +15,32 @@ use fadeout_core::math::from_db;
 use fadeout_core::{CellId, Point, Span};
 use std::ops::Range;
 
-/// Transmissions of UEs, where they count beyond the base stations that hear them.
+/// Transmissions of UEs, for cross-link interference.
 #[derive(Debug)]
 pub(super) struct Crossing {
-    /// By cell: the share of the band and slot that its UEs use.
+    /// Share of the band and slot that the UEs of each cell use.
     shares: Histories,
-    /// By leg: the power in mW that it puts into a resource block, averaged over band and slot.
+    /// Transmit power per resource block in mW of each [`LegId`], averaged over band and slot.
     sent: Vec<History>,
 }
 
-/// Downlinks of cells, as others hear them: every report reads all of a carrier.
+/// Downlinks of all cells as sources of interference. Every report reads all cells of a carrier.
 #[derive(Debug)]
 pub(super) struct Downlinks {
     cells: Vec<Downlink>,
-    /// Share of the band that data used.
+    /// Share of the band used for data.
     shares: Histories,
-    /// Its means at the latest looks at links, each at the place of its number, and the number of the next.
+    /// Means at the latest link evaluations, in a ring, and the position of the next entry.
     kept: (Vec<Means>, usize),
 }
 
-/// The constant part of a cell's downlink.
+/// Constant properties of a cell's downlink.
 #[derive(Debug)]
 struct Downlink {
     slot: Span,
     bandwidth_hz: f64,
     power_mw: f64,
-    /// The share of the band that is taken whatever data there is.
+    /// Share of the band that is always in use, without simulated data.
     background_load: f64,
 }
 
@@ -58,7 +59,7 @@ impl Downlinks {
         }
     }
 
-    /// Keeps the means as they are, the `most` latest ones.
+    /// Stores the present means. The latest `most` are kept.
     pub(super) fn keep(&mut self, most: usize) {
         let (kept, next) = &mut self.kept;
         if kept.is_empty() {
@@ -68,8 +69,9 @@ impl Downlinks {
         *next = (*next + 1) % most;
     }
 
-    /// The mean share of the band that a cell has sent on as of a slot, as it was when the means were kept `back`
-    /// times before the latest; as it is, for none.
+    /// Returns the mean share of the band that a cell sends on, as of `slot`. For `back` above
+    /// zero, uses the means that were stored that many times before the latest. For zero, uses the
+    /// present means.
     #[inline]
     pub(super) fn mean_share(&self, cell: CellId, slot: u64, back: usize) -> f64 {
         let mean = match back {
@@ -82,26 +84,27 @@ impl Downlinks {
         self.cells[cell.index()].background_load + mean
     }
 
-    /// Power in mW over a band of `own_hz` that comes from a cell over a path of this gain when it sends on this share.
+    /// Returns the power in mW that a cell causes in a band of `own_hz` over a path of this gain.
+    /// The cell sends on the share `share` of its band.
     #[inline]
     pub(super) fn heard_mw(&self, (cell, own_hz): (CellId, f64), gain: f64, share: f64) -> f64 {
         let other = &self.cells[cell.index()];
         let heard_mw = other.power_mw * gain * share;
         if other.bandwidth_hz > own_hz {
-            // What of a wider carrier falls into this one.
+            // Only a part of the wider carrier overlaps this one.
             return heard_mw * (own_hz / other.bandwidth_hz);
         }
         heard_mw
     }
 
-    /// A cell sends data on a share of the band.
+    /// Records that a cell sends data on a share of its band.
     pub(super) fn on_sent(&mut self, cell: CellId, slot: u64, share: f64) {
         let share = match self.cells[cell.index()].background_load {
             0.0 => share,
             load => share.min(1.0 - load - self.shares.at(cell, slot)),
         };
         self.shares.add(cell, slot, share);
-        // Shares are fractions and add up to one but for rounding.
+        // The shares of a slot add up to at most one, except for rounding.
         debug_assert!(
             self.share_at(cell, slot) <= 1.0 + 1e-9,
             "{} of slot {slot} is sent in",
@@ -109,16 +112,16 @@ impl Downlinks {
         );
     }
 
-    /// The share of a slot that a cell sends on.
+    /// Returns the share of a slot that a cell sends on.
     fn share_at(&self, cell: CellId, slot: u64) -> f64 {
         self.cells[cell.index()].background_load + self.shares.at(cell, slot)
     }
 }
 
-/// Slots that a report averages over.
+/// Number of slots that a report averages over.
 const REPORTED: u64 = 32;
 
-/// A part of a slot, as shares of it.
+/// Part of a slot, from 0 at its start to 1 at its end.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Part {
     from: f64,
@@ -130,7 +133,7 @@ impl Part {
         (self.to - self.from).max(0.0)
     }
 
-    /// The share of it that falls into another.
+    /// Returns the share of this part that overlaps `other`.
     fn within(self, other: Part) -> f64 {
         let both = Part {
             from: self.from.max(other.from),
@@ -148,12 +151,12 @@ impl Crossing {
         }
     }
 
-    /// A further leg.
+    /// Adds a leg.
     pub(super) fn connect(&mut self) {
         self.sent.push(History::new());
     }
 
-    /// A UE sends on a share of the band and slot.
+    /// Records that a UE sends on a share of the band and slot.
     pub(super) fn on_sent(
         &mut self,
         (leg, cell): (LegId, CellId),
@@ -167,7 +170,8 @@ impl Crossing {
 }
 
 impl AirCell {
-    /// The part of a slot that downlink takes with such a share of the slot and band, control included.
+    /// Returns the part of a slot used by the downlink with this share of the slot and band,
+    /// control symbols included.
     fn downlink_part(&self, slot: u64, share: f64) -> Part {
         let symbols = f64::from(self.frame.symbols());
         let to = match self.config.sharing {
@@ -180,7 +184,8 @@ impl AirCell {
         }
     }
 
-    /// The same of the uplink, without feedback.
+    /// Returns the part of a slot used by the uplink with this share of the slot and band, without
+    /// feedback symbols.
     fn uplink_part(&self, slot: u64, share: f64) -> Part {
         let symbols = f64::from(self.frame.symbols());
         let to = 1.0 - f64::from(self.config.timing.feedback_symbols) / symbols;
@@ -194,8 +199,8 @@ impl AirCell {
         }
     }
 
-    /// How much of the power of whoever sends in a part of a slot lies in each instant of it, where it
-    /// takes such a share of the slot and band.
+    /// Returns the share of the band that is in use at each instant of a transmission with this
+    /// share of slot and band.
     fn density(&self, share: f64) -> f64 {
         match self.config.sharing {
             Sharing::Time => 1.0,
@@ -205,7 +210,7 @@ impl AirCell {
 }
 
 impl Air {
-    /// Linear SINR of the downlink in `slot`, without fading.
+    /// Returns the linear downlink SINR in `slot` without fading.
     pub(super) fn downlink_mean(
         &self,
         leg: &AirLeg,
@@ -246,8 +251,8 @@ impl Air {
         signal_mw / disturbance_mw
     }
 
-    /// Adds to `sum_mw` what comes from other cells over paths of these gains in a slot of this one, each cell
-    /// with the share of its band that it used.
+    /// Adds to `sum_mw` the power received from other cells in a slot of `own`. `gains` are the
+    /// path gains of the cells, and `share` returns the share of its band that a cell used.
     fn heard_mw(
         &self,
         own: &AirCell,
@@ -271,8 +276,8 @@ impl Air {
         sum_mw
     }
 
-    /// Power in mW that base stations on the carrier put into a resource block of the uplink of a cell,
-    /// averaged over band and symbols.
+    /// Returns the power in mW per uplink resource block that base stations on the carrier cause in
+    /// a cell, averaged over band and symbols.
     pub(super) fn crossing_mw(&self, cell: CellId, slot: u64, purpose: Purpose) -> f64 {
         let own = &self.cells[cell.index()];
         match &self.crossing {
@@ -285,7 +290,7 @@ impl Air {
         }
     }
 
-    /// Cells that share a cell's carrier.
+    /// Returns the other cells on a cell's carrier.
     fn beside(&self, cell: CellId) -> impl Iterator<Item = (CellId, &AirCell)> {
         let all = self.spectrum.of(cell).iter();
         let others = all.filter(move |&&id| id != cell);
@@ -310,7 +315,8 @@ impl Air {
         self.beside(cell).map(of).sum()
     }
 
-    /// Power in mW over the band that UEs of other cells put into the downlink of a leg.
+    /// Returns the power in mW over the band that UEs of other cells cause in the downlink of a
+    /// leg.
     fn sum_of_ues(&self, crossing: &Crossing, leg: &AirLeg, slot: u64, part: Part) -> f64 {
         let own = &self.cells[leg.cell.index()];
         let of = |(id, other): (CellId, &AirCell)| {
@@ -319,7 +325,8 @@ impl Air {
             if share <= 0.0 {
                 return 0.0;
             }
-            // All of it is over the part that they use.
+            // The recorded power is averaged over the whole slot, but lies within the part that the
+            // UEs use.
             let of_part = other.density(share) / share;
             let hit = part.within(other.uplink_part(slot, share)) * of_part;
             if hit <= 0.0 {
@@ -337,7 +344,7 @@ impl Air {
         self.beside(leg.cell).map(of).sum()
     }
 
-    /// Share of a UE's power that another receives; zero between interfaces of one node.
+    /// Returns the power gain between two UEs. Zero for two interfaces of one node.
     fn between_ues(&self, to: &AirLeg, from: &AirLeg) -> f64 {
         let own = &self.cells[to.cell.index()];
         let (hears, sends) = (&self.ues[to.ue.index()], &self.ues[from.ue.index()]);
@@ -359,7 +366,8 @@ impl Air {
     }
 }
 
-/// In a transmission of `slot`; in a report the mean over those of the latest slots that have any.
+/// Returns the value of `slot` for a transmission. For a report, returns the mean over those recent
+/// slots that have a value.
 fn mean_of(slot: u64, purpose: Purpose, of: impl Fn(u64) -> Option<f64>) -> f64 {
     if purpose == Purpose::Transmission {
         return of(slot).unwrap_or(0.0);
@@ -371,7 +379,7 @@ fn mean_of(slot: u64, purpose: Purpose, of: impl Fn(u64) -> Option<f64>) -> f64 
     sum / f64::from(count.max(1))
 }
 
-/// Share of a base station's power that another receives, both with their beams.
+/// Returns the power gain between two base stations, with their beams.
 fn between_bases(to: &AirCell, from: &AirCell) -> f64 {
     let there = from.config.site + from.config.shift_toward(to.config.site);
     let here = to.config.site;
@@ -384,7 +392,8 @@ fn between_bases(to: &AirCell, from: &AirCell) -> f64 {
         * antenna_gain(from_antenna, (there, here), from.beam_at)
 }
 
-/// Gain of an antenna toward another place while its beam is at a third, or toward the other.
+/// Returns the gain of an antenna at `here` toward `there`, with its beam at `beam_at`. Without
+/// `beam_at`, the beam points at `there`.
 fn antenna_gain(antenna: &Antenna, (here, there): (Point, Point), beam_at: Option<Point>) -> f64 {
     let toward = Angles::between(here, there);
     let beam = beam_at.map_or(toward, |at| Angles::between(here, at));
@@ -408,7 +417,7 @@ mod tests {
 
     const CARRIER: f64 = 28e9;
     const BLOCKS: u32 = 100;
-    /// Two base stations, then the UE of each.
+    /// Positions in metres: two base stations, then the UE of each.
     const PLACES: [f64; 4] = [0.0, 900.0, 200.0, 600.0];
 
     struct Places;
@@ -449,7 +458,7 @@ mod tests {
         air
     }
 
-    /// Free space between two of the places, linear.
+    /// Returns the linear free-space gain between two of the places.
     fn gain(one: usize, other: usize) -> f64 {
         let wavelength = 299_792_458.0 / CARRIER;
         let distance = (PLACES[one] - PLACES[other]).abs();
@@ -464,7 +473,7 @@ mod tests {
         }
     }
 
-    /// SINR in dB of the downlink and of the uplink of both cells.
+    /// Returns the downlink and uplink SINR in dB of both cells.
     fn found(air: &Air, slot: u64, block_power_dbm: f64) -> [[f64; 2]; 2] {
         [0, 1].map(|n| {
             let extent = super::super::Extent::Whole;
@@ -506,7 +515,8 @@ mod tests {
             let config = air.cells[0].config.clone();
             let levels = air.cells[0].levels;
             let noise_mw = levels.thermal_mw * air.ues[0].noise_factor;
-            // One symbol of control first, two of feedback last: eleven for data.
+            // One control symbol at the start and two feedback symbols at the end leave eleven for
+            // data.
             let (control, feedback, symbols) = (1, 2, 14);
             let mut sent = [[0; 2]; 2];
             for (n, [down, up]) in sent.iter_mut().enumerate() {
@@ -524,7 +534,7 @@ mod tests {
             let found = found(&air, 500, block_power_dbm);
             for n in [0, 1] {
                 let m = 1 - n;
-                // Power that UE m puts over the band, and base station m into a resource block.
+                // Power of UE m over the whole band, and of base station m in one resource block.
                 let ue_mw = from_db(block_power_dbm) * f64::from(BLOCKS);
                 let base_mw = levels.power_mw / f64::from(BLOCKS);
                 let mean = |mine: &dyn Fn(u64) -> bool, hit: &dyn Fn(u64) -> f64| {
@@ -538,7 +548,7 @@ mod tests {
                     f64::from(u8::from(has_down(m, s))) * base_mw * gain(m, n)
                 });
                 hits += u32::from(down_mw > 0.0) + u32::from(up_mw > 0.0);
-                // Cells and UEs of the same direction are averaged over the slot.
+                // Interference by the same direction is averaged over the slot.
                 let same_down_mw = levels.power_mw * gain(m, 2 + n) * sent[m][0] as f64 / 14.0;
                 let same_up_mw =
                     from_db(block_power_dbm) * gain(2 + m, n) * sent[m][1] as f64 / 14.0;
@@ -572,7 +582,7 @@ mod tests {
                 cell.cross_link = cross_link;
             }
             let mut air = air(&cells);
-            // Slot 500 is D of the first cell, slot 501 U.
+            // Slot 500 is downlink and slot 501 uplink in the first cell.
             let turn = u64::from(other == "UD");
             for (n, turn) in [(0, 0), (1, turn)] {
                 air.on_downlink_sent(CellId(n), 500 + turn, 0.5);
@@ -583,7 +593,7 @@ mod tests {
         assert_eq!(of(true, "DU"), of(false, "DU"), "they turn together");
         let (with, without) = (of(true, "UD"), of(false, "UD"));
         let noise_mw = 1.0 / from_db(without[0]) * from_db(40.0) * gain(0, 2);
-        // Half of the band, in all symbols but feedback's two.
+        // The UE uses half of the band, in all symbols but the two for feedback.
         let heard_mw = 12.0 / 14.0 * 0.5 * f64::from(BLOCKS) * gain(3, 2);
         let expected = to_db(from_db(40.0) * gain(0, 2) / (noise_mw + heard_mw));
         assert!(

@@ -1,24 +1,24 @@
-//! Powers and noise of a cell that do not change.
+//! Constant powers and noise levels of a cell.
 
 use crate::channel::noise;
 use crate::config::CellConfig;
 use fadeout_core::Decibel;
 use fadeout_core::math::{from_db, to_db};
 
-/// Powers and noise that do not change.
+/// Constant powers and noise levels of a cell.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Levels {
-    /// Occupied bandwidth.
+    /// Occupied bandwidth in Hz.
     pub bandwidth_hz: f64,
-    /// Transmitted power over all of it.
+    /// Transmitted power over the occupied bandwidth in mW.
     pub power_mw: f64,
-    /// Thermal noise over all of it, without a receiver's noise figure.
+    /// Thermal noise over the occupied bandwidth in mW, without a receiver's noise figure.
     pub thermal_mw: f64,
-    /// Noise of the base station's receiver in one resource block.
+    /// Noise of the base station's receiver in one resource block, mW.
     pub block_noise_mw: f64,
-    /// Transmitted power in a resource element, or of a cell of 3G on its pilot, in dBm.
+    /// Transmitted power per resource element in dBm. In a 3G cell, that of the pilot.
     pub element_dbm: f64,
-    /// Within this distance on the ground no other image of the cell is as near, metres.
+    /// Ground distance in metres within which no other image of the cell is nearer.
     pub unique_m: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Levels of cells as a UE measures them, and bounds of them that need no look at the channel.
+//! Cell levels as a UE measures them, and bounds of these levels that do not need the channel.
 
 use super::Air;
 use super::path::Round;
@@ -10,22 +10,22 @@ use fadeout_core::{CellId, Kinematics, Motion, Point, Span, Time, UeId};
 /// Speed of light in vacuum in m/s (exact, SI).
 const SPEED_OF_LIGHT: f64 = 299_792_458.0;
 
-/// More than powers and logarithms round a level by, dB.
+/// Upper limit of the rounding error of a level in dB.
 const ROUNDING_DB: f64 = 1e-6;
 
-/// How a cell's level may rise on the way of a UE.
+/// Bound of a cell's level along the path of a UE.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LevelRise {
-    /// The level at most, dBm, without what shadowing takes from it.
+    /// Upper bound of the level in dBm, without shadowing.
     pub level_dbm: f64,
-    /// By how many dB at most the same rises with each metre.
+    /// Upper bound of the level's increase per metre, dB.
     pub db_per_m: f64,
-    /// For so many metres.
+    /// Distance in metres for which the bound holds.
     pub within_m: f64,
     pub shadow: Shadow,
 }
 
-/// How long a signal takes from a UE to a cell and back, along the straight line.
+/// Returns the propagation time from a UE to a cell and back, along the straight line.
 pub(crate) fn round_trip<M: Motion>(
     air: &mut Air,
     (ue, cell): (UeId, CellId),
@@ -39,8 +39,9 @@ pub(crate) fn round_trip<M: Motion>(
 }
 
 impl Air {
-    /// Measures RSRP in dBm of every cell that a UE has a path to, without fading: the measurement
-    /// averages over it, as of the cells' latest gain period. Beams point at the UE.
+    /// Measures the RSRP in dBm of every cell that a UE has a path to. Fading is left out, because
+    /// the measurement averages over it. Gains are those of the cells' latest gain period. Beams
+    /// point at the UE.
     ///
     /// Standard: TS 36.214 §5.1.1; TS 38.215 §5.1.1.
     pub(crate) fn measure_levels<M: Motion>(
@@ -63,7 +64,8 @@ impl Air {
         }
     }
 
-    /// As [`Air::measure_levels`] of one cell; none that the UE has no path to. A round is of one UE and time.
+    /// Measures one cell, as [`Air::measure_levels`] does. `None` if the UE has no path to the
+    /// cell. `round` belongs to one UE and one instant.
     pub(crate) fn measure_level<M: Motion>(
         &mut self,
         (ue, cell): (UeId, CellId),
@@ -79,8 +81,8 @@ impl Air {
         Some(cell.levels.element_dbm + to_db(gain))
     }
 
-    /// Levels that a UE would have measured of a cell at these places, where [`Air::bound_levels`] bounded
-    /// it, dBm; `now` it is measured again.
+    /// Reports the levels in dBm that a UE would have measured at earlier `places`, where only
+    /// bounds were computed. Then restores the channel to the UE's place at `now`.
     pub(crate) fn levels_at<M: Motion>(
         &mut self,
         (ue, cell): (UeId, CellId),
@@ -106,18 +108,19 @@ impl Air {
     }
 }
 
-/// The air as a UE sees it that need not look at all cells.
+/// View of the air for measurements that use bounds in place of channel evaluations.
 pub(crate) struct Bounded<'a>(pub &'a mut Air);
 
 impl Bounded<'_> {
-    /// Where a UE is as it measures.
+    /// Returns the place of a UE at its measurement.
     pub(crate) fn place<M: Motion>(&mut self, ue: UeId, now: Time, motion: &mut M) -> Point {
         let now = latest(now, self.0.grain);
         self.0.ues[ue.index()].place(now, motion).ue.position
     }
 
-    /// Bounds of the level that [`Air::measure_level`] would find where a UE is, `place`, dBm; none where nothing but a look
-    /// tells. `known` says what the shadowing of a site takes there, if that is known.
+    /// Returns bounds in dBm of the level that [`Air::measure_level`] would find at `place`. `None`
+    /// if no bound is known. `known` returns the shadowing loss of a site at the place, if that was
+    /// computed before.
     pub(crate) fn bound_level(
         &mut self,
         (ue, cell): (UeId, CellId),
@@ -143,7 +146,8 @@ impl Bounded<'_> {
         ])
     }
 
-    /// How the level of a cell may rise from where a UE is, `place`; none where no bound is known.
+    /// Returns a bound of a cell's level along the UE's path from `place`. `None` if no bound is
+    /// known.
     pub(crate) fn rise(
         &self,
         (ue, cell): (UeId, CellId),
@@ -166,7 +170,7 @@ impl Bounded<'_> {
         })
     }
 
-    /// Bounds of the loss by the shadowing of a UE's path to a cell at a place, close to each other, dB.
+    /// Returns close bounds in dB of the shadowing loss between a UE at `place` and a cell.
     pub(crate) fn shadowing_db(&mut self, (ue, cell): (UeId, CellId), place: Point) -> [f64; 2] {
         let index = path_between(self.0, ue, cell);
         let common = &mut self.0.ues[ue.index()].common;
@@ -176,12 +180,12 @@ impl Bounded<'_> {
     }
 }
 
-/// Where the path between a UE and a cell is, if there is one.
+/// Returns the index of the path between a UE and a cell. `None` if there is no path.
 fn path_between(air: &Air, ue: UeId, cell: CellId) -> Option<usize> {
     let carriers = air.ues[ue.index()].carriers.iter();
     carriers.cloned().find_map(|of_carrier| {
         let paths = &air.paths[of_carrier.clone()];
-        // The cells of a carrier mostly have numbers in a row.
+        // The cells of a carrier mostly have consecutive ids.
         let row = cell.0.checked_sub(paths.first()?.cell.0)? as usize;
         let is_there = paths.get(row).is_some_and(|path| path.cell == cell);
         let place = match is_there {

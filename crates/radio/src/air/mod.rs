@@ -1,11 +1,12 @@
 //! The air: signal, noise and interference between UEs and cells.
 //!
-//! A UE has a path to every cell of the carriers that it uses. The path's slow part, all but the
-//! fading, is looked at again when it is used and has reached a certain age; paths of cells that
-//! do not serve the UE, which only interfere, seldom. Interference counts what the other cells really
-//! sent in the slot, at their paths' slow gain; reports average it over time.
+//! A UE has a path to every cell on its carriers. The large-scale gain of a path is evaluated when
+//! the path is used and its last value has reached a certain age. Paths to cells that do not serve
+//! the UE only interfere, so they are evaluated rarely. Interference uses the transmissions of the
+//! other cells in the slot, and the paths' gains without fading. Reports use the mean interference
+//! over time.
 //!
-//! Who transmits what is told to [`Air`]; it says what of it is received. It knows no packets.
+//! [`Air`] is told who transmits, and returns the quality of reception. It does not know packets.
 
 pub(crate) mod beams;
 mod geometry;
@@ -48,85 +49,86 @@ use uplink::Uplinks;
 pub(crate) use watch::{LinkLook, Watched};
 pub(crate) use {measure::Bounded, path::Round};
 
-/// Every path, and what every cell sends and hears.
+/// Every path, and the transmissions of every cell.
 #[derive(Debug)]
 pub(crate) struct Air {
     cells: Vec<AirCell>,
     spectrum: Spectrum,
-    /// Downlinks as others hear them.
+    /// Downlinks as sources of interference.
     downlinks: Downlinks,
-    /// Uplinks as others hear them.
+    /// Uplinks as sources of interference.
     uplinks: Uplinks,
     ues: Vec<AirUe>,
-    /// By [`LegId`].
+    /// Legs by [`LegId`].
     legs: Vec<AirLeg>,
-    /// Received by transmitted power of each path without fading, linear. What every slot needs of a path
-    /// stands here, beside those of the same UE.
+    /// Received over transmitted power of each path without fading, linear. Apart from `paths`,
+    /// because every slot reads the gains of a UE's paths, which are adjacent here.
     gains: Vec<f64>,
-    /// Beside `gains`: when they are looked at.
+    /// Paths, with the index of `gains`. They hold the times of the next evaluations.
     paths: Vec<RadioPath>,
-    /// Beside them: what is seldom needed.
+    /// Channels, with the index of `gains`. Rarely read.
     channels: Vec<PathChannel>,
     built: Channels,
-    /// Where what crosses between directions of cells counts.
+    /// Cross-link interference. `None` if no cell counts it.
     crossing: Option<Crossing>,
-    /// Looked up as paths and legs are made.
+    /// Recordings, used when paths and legs are created.
     recorded: BTreeMap<(UeId, CellId), RecordedPath>,
-    /// The shortest of the cells' gain periods: UEs measure at its multiples.
+    /// Shortest gain period of all cells. UEs measure at its multiples.
     grain: Span,
-    /// Whether it is the period of all.
+    /// True if all cells have this gain period.
     has_one_grain: bool,
     past: watch::Past,
 }
 
-/// A cell's antenna.
+/// Antenna of a cell.
 #[derive(Debug)]
 struct AirCell {
     config: CellConfig,
     frame: Frame,
     levels: Levels,
-    /// Where its beam pointed when it was last looked at.
+    /// Place at which its beam pointed at the last evaluation. `None` before the first.
     beam_at: Option<Point>,
 }
 
-/// A UE's link to a cell that serves it.
+/// Link between a UE and a cell that serves it.
 #[derive(Debug, Clone)]
 struct AirLeg {
     ue: UeId,
     cell: CellId,
     signal: Signal,
-    /// Whether the gains of all its paths do.
+    /// True if the gains of all paths depend on places only.
     follows_from_the_places: bool,
 }
 
 impl AirLeg {
-    /// When a slot of its cell begins.
+    /// Returns the start time of a slot of the leg's cell.
     fn start_of(&self, cells: &[AirCell], slot: u64) -> Time {
         cells[self.cell.index()].frame.start_of(slot)
     }
 }
 
-/// The source of the SINR of a leg.
+/// Source of a leg's SINR.
 #[derive(Debug, Clone)]
 enum Signal {
-    /// It is given.
+    /// Given constants.
     Given(FixedSinr),
-    /// It is recorded: downlink and uplink.
+    /// Recorded downlink and uplink SINR.
     Recorded(Series, Series),
-    /// The path to the cell, and all paths of the carrier.
+    /// Index of the path to the cell, and indexes of all paths on the carrier.
     Paths(usize, Range<usize>),
 }
 
-/// Where in the band a block lies.
+/// Part of the band that a block occupies.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Extent<'a> {
-    /// Over all of it.
+    /// Whole band.
     Whole,
-    /// In some of its sub-bands.
+    /// Some of the sub-bands.
     Part(BandSet, &'a SubBands),
 }
 
-/// Whether a SINR is of a transmission, with its slot's interference, or for a report, with the mean over time.
+/// Purpose of a SINR: a transmission with the interference of its slot, or a report with the mean
+/// over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     Transmission,
@@ -147,8 +149,8 @@ impl AirCell {
         })
     }
 
-    /// SINR in dB that counts for a block of scheme `scheme` when it is `mean` without fading for one
-    /// layer alone.
+    /// Returns the effective SINR in dB of a block with this scheme. `mean` is the linear SINR
+    /// without fading for a single layer.
     fn sinr_db(
         &self,
         channel: &PathChannel,
@@ -171,10 +173,10 @@ impl AirCell {
 }
 
 impl Air {
-    /// The air between these cells and UEs.
+    /// Builds the air between these cells and UEs.
     ///
     /// # Errors
-    /// The channel of a cell cannot be built.
+    /// Returns an error if the channel of a cell cannot be built.
     pub(crate) fn new(
         cells: &[CellConfig],
         ues: &[UeConfig],
@@ -217,7 +219,7 @@ impl Air {
                 continue;
             }
             match config.serving {
-                // A UE that knows its cells has no use for other carriers.
+                // A UE with configured cells does not need other carriers.
                 Serving::Cell(serving) => {
                     air.add_carrier(id, serving)?;
                     if let Some(pscell) = config.pscell {
@@ -237,7 +239,7 @@ impl Air {
         Ok(air)
     }
 
-    /// The paths of a UE on the carrier of `cell`, which are made if they are not there.
+    /// Returns the paths of a UE on the carrier of `cell`, and creates them if needed.
     fn add_carrier(&mut self, ue: UeId, cell: CellId) -> Result<Range<usize>, RadioError> {
         let carrier = self.spectrum.carrier(cell);
         let is_it =
@@ -275,10 +277,10 @@ impl Air {
         Ok(paths)
     }
 
-    /// A cell begins to serve a UE; `leg` must be the number after the last one's.
+    /// Connects a UE to a cell. `leg` must follow the number of the last leg.
     ///
     /// # Errors
-    /// The channel of a cell on the carrier cannot be built.
+    /// Returns an error if the channel of a cell on the carrier cannot be built.
     pub(crate) fn connect(&mut self, leg: LegId, ue: UeId, cell: CellId) -> Result<(), RadioError> {
         debug_assert_eq!(leg.index(), self.legs.len(), "legs are numbered in order");
         let signal = match (
@@ -313,7 +315,8 @@ impl Air {
         Ok(())
     }
 
-    /// The SINR of a UE in a cell where it is recorded: downlink and uplink.
+    /// Returns the recorded downlink and uplink SINR of a UE in a cell. `None` if it is not
+    /// recorded.
     fn recorded_sinr(&self, ue: UeId, cell: CellId) -> Option<(&Series, &Series)> {
         match &self.recorded.get(&(ue, cell))?.quantity {
             Quantity::Sinr { downlink, uplink } => Some((downlink, uplink)),
@@ -321,7 +324,7 @@ impl Air {
         }
     }
 
-    /// Whether a recording describes the path between a UE and a cell.
+    /// Returns true if a recording describes the path between a UE and a cell.
     pub(crate) fn is_recorded(&self, ue: UeId, cell: CellId) -> bool {
         self.recorded.contains_key(&(ue, cell))
     }
@@ -333,7 +336,7 @@ impl Air {
         of_ue.any(|((_, cell), _)| self.recorded_sinr(ue, *cell).is_some())
     }
 
-    /// The SINR in dB of a direction of a leg where it is given for ever.
+    /// Returns the SINR in dB of a direction of a leg if it is a given constant. `None` otherwise.
     pub(crate) fn given_sinr_db(&self, leg: LegId, direction: Direction) -> Option<f64> {
         match (&self.legs[leg.index()].signal, direction) {
             (Signal::Given(sinr), Direction::Downlink) => Some(sinr.downlink.0),
@@ -342,8 +345,8 @@ impl Air {
         }
     }
 
-    /// Measures every cell that a UE has a path to for the choice among them: the power in dBm
-    /// that it receives, or a recorded SINR in dB, or with a given one how near it is.
+    /// Measures every cell that a UE has a path to, for cell selection. Reports the received power
+    /// in dBm or a recorded SINR in dB. With a given SINR, reports the negative distance in metres.
     pub(crate) fn measure_cells<M: Motion>(
         &mut self,
         ue: UeId,
@@ -382,9 +385,10 @@ impl Air {
         }
     }
 
-    /// Looks at the gains of a leg's paths that are due. They are looked at on a grid of instants,
-    /// so that the channel does not depend on when it is used: the serving one's on its cell's, the others on
-    /// one of [`INTERFERING_PERIOD`], as long as they follow from the places; otherwise with the serving one.
+    /// Evaluates those gains of a leg's paths that are due. Evaluations lie on a grid of instants,
+    /// so that the channel does not depend on when it is used. The serving path uses the grid of
+    /// its cell's gain period. Other paths use that of [`INTERFERING_PERIOD`] if their gains depend
+    /// on places only. Otherwise they are evaluated with the serving path.
     pub(crate) fn refresh<M: Motion>(&mut self, leg: LegId, now: Time, motion: &mut M) {
         if let Signal::Paths(serving, _) = self.legs[leg.index()].signal
             && now >= self.paths[serving].due_at
@@ -420,7 +424,7 @@ impl Air {
             let channels = self.channels[carrier.clone()].iter_mut();
             let found = channels.zip(&mut self.gains[carrier.clone()]);
             for (path, found) in paths.zip(found) {
-                // The path of another leg is looked at for that leg.
+                // The serving path of another leg is evaluated for that leg.
                 if path.is_serving {
                     continue;
                 }
@@ -441,13 +445,13 @@ impl Air {
         self.cells[leg.cell.index()].beam_at = Some(placement.ue.position + shift * -1.0);
     }
 
-    /// A cell sends downlink data on a share of the band.
+    /// Records that a cell sends downlink data on a share of its band.
     pub(crate) fn on_downlink_sent(&mut self, cell: CellId, slot: u64, share: f64) {
         self.downlinks.on_sent(cell, slot, share);
     }
 
-    /// SINR in dB of a downlink transmission in a slot with a scheme, of the paths as last
-    /// refreshed.
+    /// Returns the SINR in dB of a downlink transmission in a slot, with the gains of the last
+    /// refresh.
     pub(crate) fn downlink_sinr_db(
         &self,
         leg: LegId,
@@ -469,7 +473,8 @@ impl Air {
         }
     }
 
-    /// The CQI that a UE reports of `slot`, and the number of its rank, of the paths as last refreshed.
+    /// Returns the CQI and the rank index that a UE reports for `slot`, with the gains of the last
+    /// refresh.
     pub(crate) fn downlink_report(&self, leg: LegId, slot: u64, resources: &Resources) -> (u8, u8) {
         let leg = &self.legs[leg.index()];
         let (serving, carrier) = match &leg.signal {

@@ -1,4 +1,4 @@
-//! The paths between UEs and cells.
+//! Paths between UEs and cells.
 
 use super::AirCell;
 use crate::channel::fading::MAX_SUB_BANDS;
@@ -8,60 +8,62 @@ use crate::config::CellConfig;
 use fadeout_core::math::from_db;
 use fadeout_core::{CellId, Kinematics, Lattice, Motion, NodeId, Point, Time, Vector};
 
-/// When the gain of the path between a UE and a cell is looked at.
+/// Evaluation state of the path between a UE and a cell.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RadioPath {
-    /// When the gain is looked at again.
+    /// Time of the next evaluation.
     pub due_at: Time,
-    /// The rest of the UE that the gain was found in; see [`Placement`].
+    /// Number of the UE's stay in which the gain was computed. See [`Placement`].
     found_in: u64,
     pub cell: CellId,
-    /// Whether the cell serves the UE.
+    /// True if the cell serves the UE.
     pub is_serving: bool,
-    /// Whether the gain stays while the UE and everything around it does.
+    /// True if the gain is constant while the UE and its surroundings are at rest.
     pub stays: bool,
 }
 
-/// The channel behind a path.
+/// Channel of a path.
 #[derive(Debug)]
 pub(super) struct PathChannel {
     channel: LinkChannel,
-    /// Received by transmitted power without fading, in dB.
+    /// Received over transmitted power without fading, dB.
     pub gain_db: f64,
-    /// The gain in place of the channel's.
+    /// Recorded gain, used in place of the channel's. `None` without a recording.
     recorded: Option<Box<RecordedGain>>,
 }
 
-/// A gain that comes from a recording.
+/// Gain from a recording.
 #[derive(Debug)]
 struct RecordedGain {
     series: Series,
-    /// Whether the channel's fading lies on top.
+    /// True if the channel's fading is added to the recorded gain.
     has_fading: bool,
 }
 
-/// Where a UE is, and the cell that its beam points at if that is not the one at the path's other
-/// end: the image of it that the UE hears.
+/// Place of a UE. `serving_site` is the place that its beam points at, if the path is to another
+/// cell. In a repeating plane, it is the nearest image of the serving site.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placement {
     pub node: NodeId,
     pub ue: Kinematics,
-    /// The number of the UE's stay at this place, from 1 on; a UE that moves begins another with each look.
+    /// Number of the UE's stay at this place, from 1. A moving UE begins a new stay with each
+    /// evaluation.
     pub rest: u64,
     pub serving_site: Option<Point>,
 }
 
-/// Looks at paths of one UE one after the other, at one instant: what the cells of a site have in common is found
-/// once.
+/// Shared results of one UE's path evaluations at one instant. Values common to the cells of a site
+/// are computed once.
 #[derive(Debug, Default)]
 pub(crate) struct Round {
-    /// A site in a plane that repeats itself, and how far its image that is nearest to the UE is shifted.
+    /// Site of a repeating plane, and the shift to its image that is nearest to the UE. `None`
+    /// before the first use.
     shifted: Option<(Point, Lattice, Vector)>,
     beside: Beside,
 }
 
 impl Round {
-    /// How far the image of the cell's site that is nearest to the UE is shifted.
+    /// Returns the shift to the image of the cell's site that is nearest to the UE.
     pub(super) fn shift(&mut self, cell: &CellConfig, ue: Point) -> Vector {
         let Some(lattice) = cell.repeats else {
             return Vector::default();
@@ -77,11 +79,11 @@ impl Round {
     }
 }
 
-/// Fading power gain, linear.
+/// Power gain by fading, linear.
 pub(super) enum Fade<'a> {
-    /// The same over the band.
+    /// Equal gain over the whole band.
     Flat(f64),
-    /// Of each sub-band.
+    /// Gain of each sub-band.
     Wideband(&'a [f32]),
 }
 
@@ -96,7 +98,8 @@ impl RadioPath {
         }
     }
 
-    /// Looks at the gain for a measurement. What data goes by stays: it is looked at on a grid of its own.
+    /// Returns the gain for a measurement. The gain used for data does not change, because data has
+    /// its own evaluation grid.
     pub(super) fn look_aside<M: Motion>(
         mut self,
         (channel, mut gain): (&mut PathChannel, f64),
@@ -109,7 +112,7 @@ impl RadioPath {
         let now = at.0;
         self.look((&mut *channel, &mut gain), at, placement, cell, motion);
         if channel.channel.holds_beams() {
-            // What is measured of a cell are all its beams, not the one that is in use.
+            // A measurement covers all beams of the cell, not only the beam in use.
             let ends = cell
                 .config
                 .ends((placement.node, now), placement.ue, motion);
@@ -119,7 +122,7 @@ impl RadioPath {
         gain
     }
 
-    /// Looks at the slow gain as of `at`: received by transmitted power without fading, linear.
+    /// Evaluates the gain without fading at `at`: received over transmitted power, linear.
     pub(super) fn look<M: Motion>(
         &mut self,
         (channel, gain): (&mut PathChannel, &mut f64),
@@ -144,7 +147,7 @@ impl RadioPath {
         let mut ends = cell
             .config
             .ends_from(site, (placement.node, at), placement.ue, motion);
-        // Beams of a path that only disturbs point at others.
+        // Beams of an interfering path point at others.
         if let Some(serving) = placement.serving_site
             && !self.stays
         {
@@ -170,7 +173,8 @@ impl PathChannel {
         }
     }
 
-    /// How the slow gain without shadowing may change from where it was looked at last; none where no bound is known.
+    /// Returns a bound of the gain's change along the UE's path, without fading and shadowing.
+    /// `None` if no bound is known.
     pub(super) fn smooth(&self, cell: &AirCell) -> Option<Smooth> {
         match self.recorded {
             None => self.channel.smooth(cell.levels.unique_m),
@@ -178,27 +182,29 @@ impl PathChannel {
         }
     }
 
-    /// As [`LinkChannel::shadowing_db`].
+    /// Returns the shadowing loss, as [`LinkChannel::shadowing_db`] does.
     pub(super) fn shadowing_db(&self, ue: Point, common: &mut CommonShadowing) -> [f64; 2] {
         self.channel.shadowing_db(ue, common)
     }
 
-    /// The slow gain at given ends. Another look is needed before anything else is asked.
+    /// Returns the gain without fading for given ends. The path must be evaluated again before its
+    /// next use.
     pub(super) fn find_db(&mut self, at: Time, ends: &LinkEnds) -> f64 {
         self.channel.large_scale_db(at, ends)
     }
 
-    /// As [`LinkChannel::tell_of_beams`].
+    /// Calls [`LinkChannel::tell_of_beams`].
     pub(super) fn tell_of_beams(&mut self) {
         self.channel.tell_of_beams();
     }
 
-    /// As [`LinkChannel::hold_beams`].
+    /// Calls [`LinkChannel::hold_beams`].
     pub(super) fn hold_beams(&mut self, now: Time, is_failing: bool) {
         self.channel.hold_beams(now, is_failing);
     }
 
-    /// As [`LinkChannel::candidate_db`]; a recorded gain has no other beams.
+    /// Returns the gain of the best other beam, as [`LinkChannel::candidate_db`] does. A recorded
+    /// gain has no other beams.
     pub(super) fn candidate_db(&mut self, at: Time, ends: &LinkEnds, is_taken: bool) -> f64 {
         match self.recorded {
             None => self.channel.candidate_db(at, ends, is_taken),
@@ -206,28 +212,28 @@ impl PathChannel {
         }
     }
 
-    /// Whether its gain stays while nothing moves.
+    /// Returns true if the gain is constant while nothing moves.
     fn stays(&self) -> bool {
         self.recorded.is_none() && self.channel.follows_from_the_places()
     }
 
-    /// Its state when it was last looked at.
+    /// Returns the state at the last evaluation. Before the first it is an outage.
     pub(super) fn state(&self) -> State {
         let last = self.channel.last_db();
         last.map_or(State::Outage, |(_, state)| state)
     }
 
-    /// More than its mean gain is asked for from now on.
+    /// Prepares the channel for more than its mean gain.
     pub(super) fn bring_near(&mut self) {
         self.channel.bring_near();
     }
 
-    /// Takes the gain from a recording.
+    /// Replaces the channel's gain with a recording.
     pub(super) fn record(&mut self, series: Series, has_fading: bool) {
         self.recorded = Some(Box::new(RecordedGain { series, has_fading }));
     }
 
-    /// The fading at `at`; that of the sub-bands goes into `gains`.
+    /// Returns the fading at `at`. `gains` holds the gains of the sub-bands.
     pub(super) fn fade<'a>(&self, at: Time, gains: &'a mut [f32; MAX_SUB_BANDS]) -> Fade<'a> {
         if self.recorded.as_ref().is_some_and(|it| !it.has_fading) {
             return Fade::Flat(1.0);

@@ -1,4 +1,4 @@
-//! Transmitted power of UEs.
+//! Transmit power of UEs.
 
 use super::{Air, AirLeg, Signal};
 use crate::config::{Aggregation, LegId, UplinkPower};
@@ -7,7 +7,7 @@ use fadeout_core::math::to_db;
 use fadeout_core::{Dbm, Decibel, UeId};
 
 impl Air {
-    /// Power in dBm that a UE puts into each of `blocks` resource blocks of a transmission.
+    /// Returns the power in dBm that a UE puts into each of `blocks` resource blocks.
     pub(crate) fn block_power_dbm(&self, leg: LegId, blocks: u32) -> f64 {
         let leg = &self.legs[leg.index()];
         let total = match self.open_loop(leg) {
@@ -20,7 +20,7 @@ impl Air {
         total - to_db(f64::from(blocks))
     }
 
-    /// By how many dB the power in each of `blocks` resource blocks falls short of all in one.
+    /// Returns the power in each of `blocks` resource blocks over the full power in one block, dB.
     pub(crate) fn spread_db(&self, id: LegId, blocks: u32) -> f64 {
         let leg = &self.legs[id.index()];
         match leg.signal {
@@ -32,7 +32,8 @@ impl Air {
         }
     }
 
-    /// The most of `available` resource blocks that a UE's power suffices for.
+    /// Returns the largest number of resource blocks, up to `available`, that the UE's power
+    /// suffices for.
     pub(crate) fn affordable_blocks(&self, leg: LegId, available: u32) -> u32 {
         let leg = &self.legs[leg.index()];
         match (self.open_loop(leg), &leg.signal) {
@@ -64,14 +65,15 @@ impl Air {
     }
 }
 
-/// What arrives of a UE that sends with full power, without fading; none where no path has a gain.
+/// Returns the received power of a UE that sends with full power, without fading. `None` if the leg
+/// has no path with a gain.
 pub(crate) fn uplink_power(air: &Air, leg: LegId) -> Option<Dbm> {
     let leg = &air.legs[leg.index()];
     let power_dbm = air.ues[leg.ue.index()].config.power_of_carrier().0;
     matches!(leg.signal, Signal::Paths(..)).then(|| Dbm(power_dbm - air.path_loss(leg).0))
 }
 
-/// The secondary cells of a UE are others: it shares its power among as many carriers.
+/// Replaces the secondary cells of a UE. The UE divides its power by the number of its carriers.
 pub(crate) fn share_power(air: &mut Air, ue: UeId, aggregation: Aggregation) {
     air.ues[ue.index()].config.aggregation = aggregation;
 }

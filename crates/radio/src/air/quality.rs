@@ -1,4 +1,5 @@
-//! Measurements of the air apart from data: levels of all cells, and the quality of a link without fading.
+//! Measurements of the air apart from data: levels of all cells, and the quality of a link without
+//! fading.
 
 use super::path::Fade;
 use super::{Air, AirLeg, Purpose, Signal};
@@ -10,10 +11,10 @@ use fadeout_core::math::{from_db, to_db};
 use fadeout_core::{CellId, Time, UeId};
 
 impl Air {
-    /// The UE will measure these cells and change among them: there are paths to them.
+    /// Prepares a UE that measures these cells and changes among them. Creates the paths to them.
     ///
     /// # Errors
-    /// The channel of a cell cannot be built.
+    /// Returns an error if the channel of a cell cannot be built.
     pub(crate) fn watch(&mut self, ue: UeId, cells: &[CellId]) -> Result<(), RadioError> {
         for &cell in cells {
             self.add_carrier(ue, cell)?;
@@ -23,24 +24,26 @@ impl Air {
         Ok(())
     }
 
-    /// Whether a leg has a path, with a level that can be measured; its SINR is given otherwise.
+    /// Returns true if a leg has paths, whose level can be measured. Otherwise its SINR is given or
+    /// recorded.
     pub(crate) fn has_level(&self, leg: LegId) -> bool {
         matches!(self.legs[leg.index()].signal, Signal::Paths(..))
     }
 
-    /// A leg is used no more: its path only interferes.
+    /// Ends the use of a leg. Its path only interferes from now on.
     pub(crate) fn leave(&mut self, leg: LegId) {
         set_serving(self, leg, false);
     }
 
-    /// A leg is used again.
+    /// Resumes the use of a leg.
     pub(crate) fn rejoin(&mut self, leg: LegId) {
         set_serving(self, leg, true);
     }
 
-    /// SINR in dB of both directions of a leg, without fading and with the mean of the interference: the
-    /// downlink over the band, one resource block of the uplink at full power; with what several antennas
-    /// receive together. The paths as last refreshed.
+    /// Returns the downlink and uplink SINR in dB of a leg, without fading and with the mean
+    /// interference. The downlink covers the whole band, the uplink one resource block at full
+    /// power. Both include the gain of several receive antennas. Gains are those of the last
+    /// refresh.
     pub(crate) fn quality_db(&self, id: LegId, now: Time) -> [f64; 2] {
         let leg = &self.legs[id.index()];
         match &leg.signal {
@@ -58,7 +61,7 @@ impl Air {
         }
     }
 
-    /// The downlink's of [`Air::quality_db`], linear.
+    /// Returns the linear downlink SINR, as [`Air::quality_db`] does.
     pub(crate) fn downlink_quality(&self, leg: LegId, now: Time) -> f64 {
         let leg = &self.legs[leg.index()];
         match &leg.signal {
@@ -73,8 +76,9 @@ impl Air {
         }
     }
 
-    /// CQI of each sub-band as a base station knows it from a UE's report of `slot`, which says `report` of
-    /// the whole band: a CQI and the number of the rank that all sub-bands have. The paths as last refreshed.
+    /// Returns the CQI of each sub-band as the base station knows them from the UE's report for
+    /// `slot`. The report's wideband CQI is `wideband`, and `rank` is the rank index of all
+    /// sub-bands. Gains are those of the last refresh.
     pub(crate) fn sub_band_report(
         &self,
         leg: LegId,

@@ -1,14 +1,14 @@
-//! Which cells share a carrier.
+//! Cells that share a carrier.
 
 use crate::config::CellConfig;
 use fadeout_core::CellId;
 
-/// The cells of each carrier.
+/// Cells of each carrier.
 #[derive(Debug)]
 pub(super) struct Spectrum {
-    /// By cell: the number of its carrier.
+    /// Carrier number of each cell.
     carriers: Vec<usize>,
-    /// By that number, in their order.
+    /// Cells of each carrier number, in the order of their ids.
     cells: Vec<Vec<CellId>>,
 }
 
@@ -31,12 +31,12 @@ impl Spectrum {
         spectrum
     }
 
-    /// The number of a cell's carrier.
+    /// Returns the number of a cell's carrier.
     pub(super) fn carrier(&self, cell: CellId) -> usize {
         self.carriers[cell.index()]
     }
 
-    /// The cells on the carrier of a cell, itself too.
+    /// Returns the cells on the carrier of a cell, itself included.
     #[inline]
     pub(super) fn of(&self, cell: CellId) -> &[CellId] {
         &self.cells[self.carrier(cell)]

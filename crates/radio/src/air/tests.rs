@@ -1,4 +1,4 @@
-//! The air alone: who serves whom and who sends is told by hand.
+//! Tests of the air alone. The test decides who serves and who sends.
 
 use super::*;
 use crate::channel::ChannelConfig;
@@ -14,7 +14,7 @@ use fadeout_core::{Decibel, Hertz, Kinematics, NodeId, Vector};
 struct At {
     x: f64,
     speed: f64,
-    /// Instants that were asked for.
+    /// Instants for which the UE's place was requested.
     asked: Vec<Time>,
 }
 
@@ -62,7 +62,7 @@ fn two_cells() -> [CellConfig; 2] {
 const UE: UeId = UeId(0);
 const LEG: LegId = LegId(0);
 
-/// The air with one UE, served by a cell.
+/// Returns the air with one UE that is served by a cell.
 fn served_by(cells: &[CellConfig], cell: u32) -> Air {
     let mut air = Air::new(cells, &[UeConfig::new(NodeId(0))], &[], 1).expect("cells");
     air.connect(LEG, UE, CellId(cell)).expect("a leg");
@@ -85,16 +85,16 @@ fn downlink_at(air: &mut Air, x: f64, slot: u64) -> f64 {
 #[test]
 fn a_cell_that_sends_disturbs_in_the_slot_in_which_it_does() {
     let mut air = served_by(&two_cells(), 1);
-    // Free space: 46 dBm - 88.01 dB over 300 m; noise over 9 MHz with 9 dB: -95.46 dBm. That is
-    // 53 dB, which no receiver makes use of.
+    // Free space: 46 dBm - 88.01 dB over 300 m. Noise over 9 MHz with a noise figure of 9 dB:
+    // -95.46 dBm. The SNR of 53 dB is clipped to 30 dB, the largest value of a receiver.
     let alone = downlink_at(&mut air, 700.0, 0);
     assert_eq!(alone, 30.0);
     air.on_downlink_sent(CellId(0), 500, 0.5);
     let disturbed = downlink_at(&mut air, 700.0, 500);
-    // Far above noise: 20 log10(700 / 300) and 3 dB for half the band.
+    // Noise is negligible: 20 log10(700 / 300), and 3 dB because half of the band interferes.
     assert!((disturbed - (7.36 + 3.01)).abs() < 0.01, "{disturbed}");
     assert_eq!(downlink_at(&mut air, 700.0, 501), alone);
-    // What a cell sends itself does not disturb its UE.
+    // The serving cell's own transmissions do not disturb its UE.
     air.on_downlink_sent(CellId(1), 502, 1.0);
     assert_eq!(downlink_at(&mut air, 700.0, 502), alone);
 }
@@ -111,7 +111,7 @@ fn cells_are_measured_by_their_power_and_given_sinrs_by_distance() {
     };
     let ue = UeConfig::new(NodeId(0));
     let found = measure(&cells, ue, 700.0);
-    // 46 dBm - 95.37 dB over 700 m, - 88.01 dB over 300 m.
+    // 46 dBm - 95.37 dB over 700 m, and 46 dBm - 88.01 dB over 300 m.
     for ((cell, power), expected) in found.into_iter().zip([(0, -49.37), (1, -42.01)]) {
         assert_eq!(cell, expected.0);
         assert!((power - expected.1).abs() < 0.01, "{power}");
@@ -133,7 +133,7 @@ fn cells_are_measured_by_their_power_and_given_sinrs_by_distance() {
 fn at_the_cells_own_place_the_signal_is_finite() {
     let mut air = served_by(&two_cells(), 0);
     assert_eq!(downlink_at(&mut air, 0.0, 0), 30.0);
-    // One metre of free space at 2 GHz.
+    // Expected: one metre of free space at 2 GHz.
     let gain_db = air.channels[0].gain_db;
     assert!((gain_db + 38.47).abs() < 0.01, "{gain_db}");
 }
@@ -150,11 +150,11 @@ fn far_away_the_noise_decides() {
 fn uplink_power_follows_its_control() {
     let mut air = served_by(&two_cells(), 0);
     downlink_at(&mut air, 100.0, 0);
-    // -84 dBm + 0.8 x 78.47 dB is -21.2 dBm a block: enough for all 50.
+    // -84 dBm + 0.8 x 78.47 dB is -21.2 dBm per block: enough power for all 50.
     let power = air.block_power_dbm(LEG, 50);
     assert!((power - (-84.0 + 0.8 * 78.468)).abs() < 0.01, "{power}");
     assert_eq!(air.affordable_blocks(LEG, 50), 50);
-    // 20 km: -84 dBm + 0.8 x 124.49 dB is 15.6 dBm a block, of which 23 dBm are 5.
+    // At 20 km, -84 dBm + 0.8 x 124.49 dB is 15.6 dBm per block. 23 dBm suffice for 5 blocks.
     downlink_at(&mut air, 20_000.0, 200);
     assert_eq!(air.affordable_blocks(LEG, 50), 5);
     let mut cells = two_cells();
@@ -180,7 +180,7 @@ fn what_a_ue_sends_is_heard_in_the_other_cell_and_lowers_its_sinr() {
     }
     let alone = air.uplink_sinr_db(other, (7, scheme()), -20.0);
     air.on_uplink_sent(LEG, 7, 6.0, 0.25);
-    // 900 m of free space: 97.55 dB.
+    // Expected: 900 m of free space, 97.55 dB.
     let heard = to_db(air.uplinks.heard.at(CellId(1), 7));
     assert!((heard - (6.0 - 97.55 - 6.02)).abs() < 0.01, "{heard}");
     assert_eq!(air.uplinks.heard.at(CellId(0), 7), 0.0);
@@ -193,7 +193,8 @@ fn what_a_ue_sends_is_heard_in_the_other_cell_and_lowers_its_sinr() {
 #[test]
 fn what_a_ue_has_sent_to_its_source_does_not_count_against_it_in_its_target() {
     let (target, other) = (LegId(1), LegId(2));
-    // SINR of the uplink in cell 1, of the UE that comes from cell 0 after 300 slots, and of one that was there.
+    // Returns the uplink SINR in cell 1 of two UEs. One comes from cell 0 after 300 slots, the
+    // other was in cell 1 before.
     let found = |sends: bool, changes_cells: bool, other_dbm: Option<f64>| {
         let ues = [UeConfig::new(NodeId(0)), UeConfig::new(NodeId(1))];
         let mut air = Air::new(&two_cells(), &ues, &[], 1).expect("cells");
@@ -224,11 +225,12 @@ fn what_a_ue_has_sent_to_its_source_does_not_count_against_it_in_its_target() {
     let alone = found(false, true, None);
     let [own, others] = found(true, true, None);
     assert_eq!(own, alone[0], "to the bit, where nobody else sends");
-    // It is heard at 6 dBm - 77.54 dB - 6.02 dB, some 40 dB above noise, to those that were there.
+    // The UE was received at 6 dBm - 77.54 dB - 6.02 dB, some 40 dB above noise, by the base
+    // station of the other UEs.
     assert!(others < alone[1] - 30.0, "{others} {alone:?}");
-    // One that stays does not keep what it sends.
+    // For a UE that does not change cells, its own transmissions remain in the mean.
     assert!(found(true, false, None)[0] < alone[0] - 30.0);
-    // Interference of others stays.
+    // The interference of other UEs remains.
     let [beside, _] = found(true, true, Some(-110.0));
     let [without, _] = found(false, true, Some(-110.0));
     assert!((beside - without).abs() < 1e-9, "{beside} {without}");
@@ -248,7 +250,7 @@ fn legs_on_two_carriers_have_their_own_signal_and_do_not_disturb_each_other() {
     let mut air = served_by(&cells, 0);
     let nr = LegId(1);
     air.connect(nr, UE, CellId(1)).expect("a second leg");
-    // 100 km away nothing saturates.
+    // At 100 km the SINR is not clipped.
     let mut motion = at(-100_000.0);
     for leg in [LEG, nr] {
         air.refresh(leg, Time::ZERO, &mut motion);
@@ -256,7 +258,7 @@ fn legs_on_two_carriers_have_their_own_signal_and_do_not_disturb_each_other() {
     let sinr =
         |air: &Air| [LEG, nr].map(|leg| air.downlink_sinr_db(leg, 0, (scheme(), Extent::Whole)));
     let alone = sinr(&air);
-    // The NR cell is louder by nothing, further by 1 %, and 4.86 dB weaker by its frequency; its
+    // The NR cell has the same power, is 1 % further away, and loses 4.86 dB by its frequency. Its
     // noise is over 18.36 MHz: 3.10 dB more.
     let difference = alone[0] - alone[1];
     assert!(
@@ -283,13 +285,13 @@ fn two_legs_on_one_carrier_each_look_at_their_own_path() {
         air.refresh(leg, Time::ZERO, &mut motion);
     }
     let before = air.gains[1];
-    // A millisecond later the first leg looks again, at its own path alone.
+    // A millisecond later the first leg evaluates its own path only.
     let now = Time::ZERO + Span::from_millis(1);
     air.refresh(LEG, now, &mut motion);
     assert_eq!(air.gains[1], before);
     air.refresh(second, now, &mut motion);
     assert!(air.gains[1] > before, "it comes nearer");
-    // Each hears the other.
+    // Each cell disturbs the leg of the other.
     air.on_downlink_sent(CellId(1), 1, 1.0);
     let sinr_db = air.downlink_sinr_db(LEG, 1, (scheme(), Extent::Whole));
     assert!(sinr_db.abs() < 0.01, "{sinr_db}");
@@ -309,7 +311,7 @@ fn legs_with_grids_of_their_own_never_ask_motion_to_go_back() {
     let now = Time::ZERO + Span::from_millis(15);
     air.refresh(second, now, &mut motion);
     air.refresh(LEG, now, &mut motion);
-    // The first leg's grid has 10 ms, where the UE was at 110 m: 79.30 dB.
+    // The first leg has a grid of 10 ms, and the UE was at 110 m on it: 79.30 dB.
     assert_eq!(motion.asked, [Time::ZERO, now]);
     let gain_db = air.channels[0].gain_db;
     assert!((gain_db + 79.30).abs() < 0.01, "{gain_db}");
@@ -342,7 +344,7 @@ fn a_recorded_gain_replaces_the_channel_and_where_asked_its_fading() {
         }];
         let mut air = Air::new(&cells, &ues, &recorded, 1).expect("cells");
         air.connect(LEG, UE, CellId(1)).expect("a leg");
-        // 46 dBm - 120 dB over noise of -95.46 dBm, and 10 dB less each thousand slots.
+        // 46 dBm - 120 dB over noise of -95.46 dBm, and 10 dB less per thousand slots.
         let beside = (0..900_u64).map(|slot| {
             let expected = 21.46 - 0.01 * slot as f64;
             downlink_at(&mut air, 900.0, slot) - expected
@@ -356,7 +358,7 @@ fn a_recorded_gain_replaces_the_channel_and_where_asked_its_fading() {
 #[test]
 fn a_recorded_gain_disturbs_as_a_modelled_one_does() {
     let ues = [UeConfig::new(NodeId(0))];
-    // Serving cell by its model, 300 m away: 88.01 dB. The other by a recording.
+    // The serving cell uses its model over 300 m: 88.01 dB. The other cell uses a recording.
     let recorded = [recorded(0, Quantity::Gain(series(-95.0)))];
     let mut air = Air::new(&two_cells(), &ues, &recorded, 1).expect("cells");
     air.connect(LEG, UE, CellId(1)).expect("a leg");
@@ -381,7 +383,7 @@ fn a_recorded_sinr_is_what_is_received_in_either_direction() {
     });
     assert_eq!(best, [(CellId(0), 12.0), (CellId(1), 15.0)]);
     air.connect(LEG, UE, CellId(1)).expect("a leg");
-    // What others send is in it already.
+    // The recorded SINR already includes the interference.
     air.on_downlink_sent(CellId(0), 500, 1.0);
     assert_eq!(downlink_at(&mut air, 700.0, 500), 10.0);
     assert_eq!(air.uplink_sinr_db(LEG, (500, scheme()), -20.0), 3.0);
@@ -390,9 +392,9 @@ fn a_recorded_sinr_is_what_is_received_in_either_direction() {
     assert!(measurement.is_given && measurement.sinr_db == 3.0);
 }
 
-/// A walk with two rests, the second at the place of the first.
+/// Motion with two rests, the second at the place of the first.
 struct Stops {
-    /// Whether it is said that something may pass, so that nothing that was found is kept.
+    /// True if vehicles may pass, so that no gain may be kept.
     has_vehicles: bool,
 }
 

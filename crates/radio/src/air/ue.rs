@@ -1,4 +1,4 @@
-//! A UE as the air knows it: where it is, and the paths to it.
+//! State of a UE in the air: its place, and the paths to it.
 
 use super::path::Placement;
 use crate::channel::CommonShadowing;
@@ -7,46 +7,47 @@ use fadeout_core::math::from_db;
 use fadeout_core::{Kinematics, Motion, Span, Time, Vector};
 use std::ops::Range;
 
-/// How often the gains of paths that only interfere are looked at: at the multiples of this, whoever asks
-/// when.
+/// Evaluation period of interfering paths. Evaluations lie at its multiples, independent of when
+/// they are requested.
 pub(super) const INTERFERING_PERIOD: Span = Span::from_millis(100);
 
-/// A UE's antenna.
+/// Antenna of a UE.
 #[derive(Debug)]
 pub(super) struct AirUe {
     pub config: UeConfig,
-    /// Noise of its receiver over thermal noise.
+    /// Receiver noise over thermal noise, linear.
     pub noise_factor: f64,
-    /// Whether its SINR comes from recordings, to every cell that may serve it.
+    /// True if recordings give the SINR to every cell that may serve the UE.
     pub has_recorded_sinr: bool,
-    /// Whether it measures and changes cells.
+    /// True if the UE measures and changes cells.
     pub changes_cells: bool,
-    /// Its paths, those of a carrier side by side in the order of the cells.
+    /// Index ranges of the UE's paths. Each range holds the paths of one carrier, in the order of
+    /// the cells.
     pub carriers: Vec<Range<usize>>,
-    /// Before then no path is looked at again that only interferes.
+    /// Earliest time at which an interfering path is due.
     pub others_due_at: Time,
-    /// Where it was last seen, and when.
+    /// Time and place of the latest query. The place is `None` before the first query.
     pub seen: (Time, Option<Kinematics>),
-    /// The number of its stay there.
+    /// Number of the UE's stay at that place.
     rest: u64,
-    /// Where it was at the latest instants at which paths that only interfere are looked at, as far as that was
-    /// asked; each at the place of its number.
+    /// Places at recent instants of the interfering paths' grid, if they were requested, with the
+    /// number of the stay.
     on_grid: [Option<(Time, Kinematics, u64)>; INSTANTS],
-    /// The shadowing that its paths share, where it measures.
+    /// Shadowing that the UE's paths share in measurements.
     pub common: CommonShadowing,
 }
 
-/// Instants that are remembered: more than looks are made later.
+/// Number of past grid instants kept. Exceeds the latest possible late query.
 const INSTANTS: usize = 4;
 
-/// The latest multiple of `period` by `at`.
+/// Returns the latest multiple of `period` up to `at`.
 pub(super) fn latest(at: Time, period: Span) -> Time {
     let nanos = at.as_nanos();
     Time::from_nanos(nanos - nanos % period.as_nanos())
 }
 
 impl AirUe {
-    /// One without paths.
+    /// Builds a UE without paths.
     pub(super) fn new(config: UeConfig, has_recorded_sinr: bool) -> AirUe {
         AirUe {
             noise_factor: from_db(config.noise_figure.0),
@@ -62,23 +63,24 @@ impl AirUe {
         }
     }
 
-    /// Paths of a further carrier.
+    /// Adds the paths of another carrier.
     pub(super) fn add(&mut self, paths: Range<usize>) {
         self.carriers.push(paths);
         self.others_due_at = Time::ZERO;
     }
 
-    /// All paths of a carrier were looked at that were due; the first is due again at `due_at`.
+    /// Records that all due paths of a carrier were evaluated. `due_at` is the time of the next
+    /// evaluation.
     pub(super) fn on_looked_around(&mut self, due_at: Time) {
-        // Those of another carrier may be due before.
+        // With several carriers, the paths of another one may be due earlier.
         if self.carriers.len() == 1 {
             self.others_due_at = due_at;
         }
     }
 
-    /// Where it is at `at`.
+    /// Returns the place of the UE at `at`.
     pub(super) fn place<M: Motion>(&mut self, at: Time, motion: &mut M) -> Placement {
-        // On the way there, as nobody can ask for that later.
+        // The grid instant comes first, because motion cannot go back to it later.
         let instant = latest(at, INTERFERING_PERIOD);
         let known = self.on_grid[number(instant)];
         if known.is_none_or(|(of, ..)| of < instant) {
@@ -88,21 +90,23 @@ impl AirUe {
         self.find(at, motion)
     }
 
-    /// Where it is at `at`, which may be before what was asked, as long as motion may be asked in any order.
+    /// Returns the place of the UE at `at`, which may be earlier than a previous query. Motion must
+    /// allow any order of queries there.
     pub(super) fn place_again<M: Motion>(&self, at: Time, motion: &mut M) -> Placement {
         let ue = motion.at(self.config.node, at);
-        // Of no rest that a gain was found in.
+        // The number of no stay, so that no gain computed before is reused.
         self.placement(ue, u64::MAX)
     }
 
-    /// Where it was at an instant at which paths that only interfere are looked at, if that was asked lately.
+    /// Returns the place at an instant of the interfering paths' grid. `None` unless it was
+    /// requested recently.
     pub(super) fn place_on_grid(&self, instant: Time) -> Option<Placement> {
         let known = self.on_grid[number(instant)].filter(|&(of, ..)| of == instant);
         known.map(|(_, ue, rest)| self.placement(ue, rest))
     }
 
-    /// Where it is at `at`. Legs look on grids of their own, so that one may ask for an instant
-    /// before another's; motion is never asked to go back.
+    /// Returns the place of the UE at `at`. Each leg has a grid of its own, so a query may go back
+    /// a little. Earlier places are extrapolated, because motion cannot go back.
     fn find<M: Motion>(&mut self, at: Time, motion: &mut M) -> Placement {
         let ue = match self.seen {
             (seen_at, Some(seen)) if at < seen_at => {
@@ -117,7 +121,7 @@ impl AirUe {
                 place
             }
         };
-        // While it moves, every look is another's.
+        // While the UE moves, every query begins a new stay.
         self.rest += u64::from(ue.velocity != Vector::default());
         self.placement(ue, self.rest)
     }
@@ -132,7 +136,7 @@ impl AirUe {
     }
 }
 
-/// The place of an instant of the grid among those that are remembered.
+/// Returns the index of a grid instant in the ring of kept instants.
 fn number(instant: Time) -> usize {
     (instant.as_nanos() / INTERFERING_PERIOD.as_nanos()) as usize % INSTANTS
 }

@@ -1,4 +1,4 @@
-//! The uplink: what base stations receive of UEs, of their own cell and of others.
+//! The uplink: power that base stations receive from UEs of their own cell and of others.
 
 use super::history::{Histories, Mean};
 use super::path::Fade;
@@ -9,17 +9,18 @@ use crate::plan::{LayeredScheme, Measurement, split_db};
 use fadeout_core::CellId;
 use fadeout_core::math::{from_db, to_db};
 
-/// Uplinks of UEs, as the base stations of other cells hear them.
+/// Uplinks of UEs, as received by the base stations of other cells.
 #[derive(Debug)]
 pub(super) struct Uplinks {
-    /// Power in mW that UEs of other cells put into a resource block of a cell, averaged over the band.
+    /// Power in mW per resource block that UEs of other cells cause in a cell, averaged over the
+    /// band.
     pub heard: Histories,
-    /// By path: the part of that mean that its UE has sent, where the UE changes cells.
+    /// Contribution of each path's UE to that mean, kept only if the UE changes cells.
     parts: Vec<Mean>,
 }
 
 impl Uplinks {
-    /// Into so many cells.
+    /// Builds uplinks into this number of cells.
     pub(super) fn new(cells: usize) -> Uplinks {
         Uplinks {
             heard: Histories::new(cells),
@@ -27,13 +28,14 @@ impl Uplinks {
         }
     }
 
-    /// The UEs of some of the first `paths` paths change cells.
+    /// Starts the records of separate contributions for the first `paths` paths, because some of
+    /// their UEs change cells.
     pub(super) fn follow(&mut self, paths: usize) {
         self.parts.resize(paths, Mean::default());
     }
 
-    /// The mean power in mW that a cell hears as of `slot`, without what the UE of a path to it has sent to other
-    /// cells, if that UE changes cells.
+    /// Returns the mean power in mW that a cell receives from others as of `slot`. If the UE of
+    /// `path` changes cells, its own earlier transmissions to other cells are left out.
     fn mean_of_others(&self, (cell, path): (CellId, usize), slot: u64) -> f64 {
         match self.parts.get(path) {
             Some(part) => self.heard.mean_without(cell, slot, part),
@@ -43,7 +45,8 @@ impl Uplinks {
 }
 
 impl Air {
-    /// A UE sends on a share of the band: the other cells of the carrier hear it.
+    /// Records that a UE sends on a share of the band. The other cells on the carrier receive it as
+    /// interference.
     pub(crate) fn on_uplink_sent(
         &mut self,
         id: LegId,
@@ -78,8 +81,8 @@ impl Air {
         }
     }
 
-    /// Linear SINR in `slot` of the uplink on a path of a leg's cell where its UE puts `block_power_dbm` into
-    /// each resource block, without fading.
+    /// Returns the linear uplink SINR in `slot` without fading. The UE sends with `block_power_dbm`
+    /// in each resource block over `path` to `cell`.
     pub(super) fn uplink_mean(
         &self,
         (cell, path): (CellId, usize),
@@ -96,8 +99,8 @@ impl Air {
         from_db(block_power_dbm) * self.gains[path] / disturbance_mw
     }
 
-    /// SINR in dB of an uplink transmission in a slot with a scheme and `block_power_dbm` in each
-    /// resource block, of the paths as last refreshed.
+    /// Returns the SINR in dB of an uplink transmission with `block_power_dbm` in each resource
+    /// block, with the gains of the last refresh.
     pub(crate) fn uplink_sinr_db(
         &self,
         leg: LegId,
@@ -121,8 +124,8 @@ impl Air {
         }
     }
 
-    /// The base station measures the uplink in `slot`, of the paths as last refreshed: one resource
-    /// block at full power.
+    /// Measures the uplink in `slot` at the base station, for one resource block at full power.
+    /// Gains are those of the last refresh.
     pub(crate) fn measure_uplink(&self, leg: LegId, slot: u64, measurement: &mut Measurement) {
         let leg = &self.legs[leg.index()];
         measurement.gains.clear();

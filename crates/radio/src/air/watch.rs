@@ -1,5 +1,5 @@
-//! Looks at the quality of a link by a UE that monitors it, some of which need not be made when they are due: what
-//! they would have found can be found later.
+//! Link evaluations of UEs that monitor their links. Some can be skipped when they are due and
+//! computed later with the same result.
 
 use super::path::{PathChannel, Placement, Round};
 use super::ue::{INTERFERING_PERIOD, latest};
@@ -8,30 +8,30 @@ use crate::channel::{CommonShadowing, Shadow};
 use crate::config::LegId;
 use fadeout_core::{Motion, Point, Span, Time};
 
-/// A look at a link.
+/// One evaluation of a link.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LinkLook {
-    /// When it is due.
+    /// Time at which it is due.
     pub at: Time,
-    /// How many looks of UEs that listen all the time are due since then; none while it is the latest.
+    /// Number of instants of the common evaluation grid since then. Zero for the latest one.
     pub back: usize,
 }
 
-/// Looks that are made at most this much later.
+/// Longest delay of a link evaluation that is computed later.
 const LATEST: Span = Span::from_millis(200);
 
-/// The air as UEs see it that monitor their links.
+/// View of the air for UEs that monitor their links.
 pub(crate) struct Watched<'a>(pub &'a mut Air);
 
 impl Watched<'_> {
-    /// UEs that listen all the time look now: what cells send is kept for those that do so later, by fewer than
-    /// `most` looks.
+    /// Stores the present loads of all cells at an instant of the common grid. Evaluations up to
+    /// `most` instants later can then be computed for this instant.
     pub(crate) fn keep_loads(&mut self, most: usize) {
         self.0.downlinks.keep(most);
     }
 
-    /// Until when the looks at a leg's link from `now` on, one each `period`, can be made later by fewer than `most`
-    /// looks.
+    /// Returns the time until which link evaluations of a leg can be computed later. They are due
+    /// every `period` from `now`, and at most `most` of them may be pending.
     pub(crate) fn keep_until<M: Motion>(
         &self,
         leg: LegId,
@@ -48,13 +48,15 @@ impl Watched<'_> {
         motion.orderless_until(ue.config.node, latest(now, air.grain))
     }
 
-    /// Linear SINR of a leg's downlink as [`Air::downlink_quality`] has it, with the paths as of the look.
+    /// Returns the linear downlink SINR of a leg, as [`Air::downlink_quality`] does, with the gains
+    /// at the time of the evaluation.
     pub(crate) fn quality<M: Motion>(&mut self, id: LegId, look: LinkLook, motion: &mut M) -> f64 {
         self.find((id, look), None, motion).0
     }
 
-    /// The same or less, and whether it is the same: interferers that nobody looked at lately are no stronger than
-    /// their bounds. Those that may be strongest are looked at until it is `enough`, if it is at all.
+    /// Returns a lower bound of the linear downlink SINR, and true if the bound is exact.
+    /// Interferers that were not evaluated recently count with an upper bound of their power. The
+    /// strongest are evaluated until the bound reaches `enough`, if that is possible.
     pub(crate) fn least_quality<M: Motion>(
         &mut self,
         id: LegId,
@@ -103,7 +105,7 @@ impl Watched<'_> {
         let found = (&mut air.channels[serving], air.gains[serving]);
         let gain = path.look_aside(found, (at, &mut round), &placement, own, motion);
         if look.back > 0 {
-            // It was looked at as of another time.
+            // The stored state of the channel is now that of another time.
             path.due_at = Time::ZERO;
         }
         let mut disturbance_mw = own.levels.thermal_mw * ue.noise_factor;
@@ -187,18 +189,18 @@ impl Watched<'_> {
     }
 }
 
-/// An interferer that was not looked at.
+/// Interferer that was not evaluated.
 #[derive(Debug, Clone, Copy)]
 struct Bound {
     index: usize,
-    /// Share of the band that its cell sends on.
+    /// Share of the band that the interferer's cell sends on.
     share: f64,
-    /// The most power that is heard of it.
+    /// Upper bound of the received power in mW.
     most_mw: f64,
 }
 
-/// No less than the slow gain of an interferer with the UE at a place, dB; infinite where no bound is known. What
-/// shadowing takes there is found once for the cells of a site.
+/// Returns an upper bound in dB of an interferer's gain without fading, with the UE at `place`.
+/// Infinite if no bound is known. The shadowing of a site is computed once for all its cells.
 fn most_db(
     channel: &PathChannel,
     (place, cell): (Point, &AirCell),
@@ -227,7 +229,8 @@ fn take_largest(bounds: &mut Vec<Bound>) -> Option<Bound> {
     Some(bounds.swap_remove(position))
 }
 
-/// Whether the SINR of a leg's link follows from places and from what cells send, and all look on one grid.
+/// Returns true if the SINR of a leg depends only on places and on the transmissions of cells, and
+/// all cells have one gain period.
 fn follows_from_the_places(air: &Air, leg: LegId, motion: &impl Motion) -> bool {
     air.has_one_grain
         && air.crossing.is_none()
@@ -235,16 +238,17 @@ fn follows_from_the_places(air: &Air, leg: LegId, motion: &impl Motion) -> bool 
         && !motion.has_vehicles()
 }
 
-/// Gains of interferers at an earlier instant at which they are looked at, as far as they were found.
+/// Gains of interferers at an earlier instant of their grid, for those that were computed.
 #[derive(Debug)]
 pub(super) struct Past {
     leg: LegId,
     instant: Time,
-    /// By the cells of the leg's carrier; not a number before it is found.
+    /// Gains by the cells of the leg's carrier. NaN if not computed.
     gains: Vec<f64>,
-    /// Of use within a look.
+    /// Scratch space for one evaluation.
     bounds: Vec<Bound>,
-    /// Of use within a look: bounds of what the shadowing of a site takes where the UE is, dB.
+    /// Scratch space for one evaluation: bounds in dB of the shadowing loss of each site at the
+    /// UE's place.
     shadows: Vec<(Shadow, [f64; 2])>,
 }
 
@@ -266,9 +270,9 @@ impl Past {
     }
 }
 
-/// A power of two that is no less than a ratio in dB, and less than twice that and a little.
+/// Returns a power of two that is at least the ratio in dB, and less than about twice the ratio.
 fn power_of_two_above(ratio_db: f64) -> f64 {
-    // With room for the rounding of a bound.
+    // The offset covers the rounding error of a bound.
     let exponent = (ratio_db * (0.1 / std::f64::consts::LOG10_2) + 1e-3).ceil();
     let exponent = exponent.clamp(-1000.0, 1000.0) as i64;
     f64::from_bits(((1023 + exponent) as u64) << 52)

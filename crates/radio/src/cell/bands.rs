@@ -1,4 +1,5 @@
-//! The downlink of a slot where UEs report on sub-bands: each block lies where its UE hears best.
+//! Downlink scheduling by sub-bands, if UEs report a CQI for each. Each block uses the best
+//! sub-bands of its UE.
 
 use super::contest::{Contest, Entrant, Offer};
 use super::downlink::Room;
@@ -8,7 +9,7 @@ use crate::mac::scheduler::{BandShares, BandView, BuiltInScheduler, best_of};
 use crate::phy::sub_band::{BandSet, MOST_SUB_BANDS};
 use crate::plan::{BandCqi, SubBands};
 
-/// Which units of a slot are left, by sub-band, and who gets them.
+/// Units of a slot that are left in each sub-band, and their allocation to UEs.
 #[derive(Debug, Default)]
 pub(super) struct Bands {
     free: [u8; MOST_SUB_BANDS],
@@ -17,7 +18,7 @@ pub(super) struct Bands {
     shares: BandShares,
 }
 
-/// The units of one UE, and the sub-bands that they lie in.
+/// Units of one UE, and their sub-bands.
 pub(super) struct Part {
     pub units: u32,
     pub set: BandSet,
@@ -25,14 +26,14 @@ pub(super) struct Part {
 }
 
 impl Bands {
-    /// A slot begins with `units` units; what it has less than all lies in the middle, as
-    /// synchronisation signals do.
+    /// Begins a slot with `units` units. Missing units are those in the middle of the band, where
+    /// synchronisation signals lie.
     pub(super) fn begin(&mut self, sub_bands: &SubBands, units: u32) {
         self.count = sub_bands.count();
         self.free[..self.count].copy_from_slice(sub_bands.units());
         let all: u32 = sub_bands.units().iter().map(|&n| u32::from(n)).sum();
         let mut taken = all.saturating_sub(units);
-        // From the middle outwards.
+        // Units are removed from the middle outwards.
         for n in 0..self.count {
             let step = n.div_ceil(2);
             let middle = self.count / 2;
@@ -47,11 +48,11 @@ impl Bands {
         }
     }
 
-    /// Takes the best `units` units that are left, by the CQI of each sub-band.
+    /// Takes up to `units` units that are left, those in the sub-bands with the highest CQI first.
     fn take_best(&mut self, units: u32, cqi: &BandCqi) -> BandSet {
         let (mut set, mut left) = (BandSet::default(), units);
         while left > 0 {
-            // Where nothing was reported any is as good.
+            // Without a report, all sub-bands have equal rates.
             let rate = |band: usize| 1.0 + f64::from(cqi[band]);
             let Some(band) = best_of(&self.free[..self.count], rate) else {
                 break;
@@ -64,8 +65,8 @@ impl Bands {
         set
     }
 
-    /// Shares what is left among those that entered a contest, where `rate` says what a unit of each
-    /// sub-band carries.
+    /// Allocates the units left to the UEs of a contest. `rate` returns the rate of one unit of a
+    /// sub-band for a UE.
     pub(super) fn decide(
         &mut self,
         contest: &Contest,
@@ -86,7 +87,7 @@ impl Bands {
         self.shares.decide(&view, scheduler);
     }
 
-    /// The position of who gets something, and what.
+    /// Returns the position of a UE in the contest, and its allocation. `None` past the last one.
     pub(super) fn winner(&self, number: usize) -> Option<(usize, Part)> {
         let share = self.shares.shares().get(number)?;
         let mut set = BandSet::default();
@@ -108,14 +109,14 @@ impl Bands {
 }
 
 impl CellMac {
-    /// A downlink slot begins with so many units.
+    /// Begins a downlink slot with this number of units.
     pub(super) fn begin_bands(&mut self, units: u32) {
         if let (Some(bands), Some(sub_bands)) = (&mut self.bands, &self.plan.sub_bands) {
             bands.begin(sub_bands, units);
         }
     }
 
-    /// Where a block of so many units is sent again.
+    /// Returns the sub-bands of a retransmission with this number of units.
     pub(super) fn bands_to_repeat(
         &mut self,
         leg: LegId,
@@ -128,7 +129,8 @@ impl CellMac {
         }
     }
 
-    /// Shares what is left of a slot by sub-bands. Without them nothing is done; whether there are.
+    /// Allocates the rest of a slot by sub-bands. Returns false, without allocation, if the cell
+    /// does not schedule by sub-bands.
     pub(super) fn share_bands(
         &mut self,
         contest: &Contest,
@@ -185,7 +187,7 @@ mod tests {
         bands.begin(sub_bands, 25);
         let mut cqi = [5; MOST_SUB_BANDS];
         (cqi[3], cqi[9]) = (9, 8);
-        // Thirteen sub-bands of two groups, the last of one.
+        // 100 resource blocks are thirteen sub-bands: twelve of two groups, the last of one.
         let first = bands.take_best(3, &cqi);
         assert_eq!(
             [3, 9, 0].map(|band| first.contains(band)),

@@ -1,20 +1,20 @@
-//! The UEs that want a slot, and what the scheduler gives them.
+//! UEs that compete for a slot, and the scheduler's allocation.
 
 use super::Demand;
 use crate::config::{LegId, Rnti};
 use crate::mac::scheduler::{BuiltInScheduler, Candidate, MacScheduler, Share, SlotView};
 use fadeout_core::UeId;
 
-/// A slot to be shared.
+/// Slot to be shared among UEs.
 pub(super) struct Offer {
     pub slot: u64,
     pub units: u32,
-    /// Least units that carry something.
+    /// Smallest number of units that can carry data.
     pub least: u32,
     pub most_ues: u32,
 }
 
-/// A candidate beside its [`Candidate`].
+/// Data of a candidate apart from its [`Candidate`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entrant {
     pub rnti: Rnti,
@@ -22,7 +22,7 @@ pub(super) struct Entrant {
     pub cqi: u8,
 }
 
-/// The contest for one slot, in recycled storage.
+/// Competition for one slot, with reused memory.
 #[derive(Debug, Default)]
 pub(super) struct Contest {
     candidates: Vec<Candidate>,
@@ -38,12 +38,13 @@ impl Contest {
         self.shares.clear();
         self.whole = 0;
     }
-    /// Units that would empty all buffers.
+    /// Returns the number of units that would empty all buffers.
     pub(super) fn whole(&self) -> u32 {
         self.whole
     }
-    /// Asks each of the `active` UEs that may have something in `slot`, notes from which one on it may
-    /// have something again, and enters those that bid. `ready` and `served` are by RNTI.
+    /// Asks each `active` UE that may have data in `slot` for its demand, and enters those with a
+    /// bid. Updates in `ready` the slot from which a UE may have data again. `ready` and `served`
+    /// are indexed by RNTI.
     #[inline]
     pub(super) fn ask(
         &mut self,
@@ -86,7 +87,7 @@ impl Contest {
         self.shares = shares;
         self.assert_within(offer);
     }
-    /// Asserts that the shares are within the slot's resources, and of one candidate each.
+    /// Asserts that the allocation fits into the slot and gives each UE at most one share.
     fn assert_within(&self, offer: &Offer) {
         let given = self.shares.iter().map(|share| share.units);
         debug_assert!(
@@ -119,7 +120,7 @@ impl Contest {
             "a UE has two shares of a slot"
         );
     }
-    /// The slot as a scheduler sees it.
+    /// Returns the slot in the form that a scheduler reads.
     pub(super) fn view(&self, offer: &Offer) -> SlotView<'_> {
         SlotView {
             slot: offer.slot,
@@ -132,14 +133,14 @@ impl Contest {
     pub(super) fn is_empty(&self) -> bool {
         self.candidates.is_empty()
     }
-    /// Those that bid, in the order of the candidates.
+    /// Returns the UEs with a bid, in the order of the candidates.
     pub(super) fn entrants(&self) -> impl Iterator<Item = Entrant> {
         self.entrants.iter().copied()
     }
     pub(super) fn entrant(&self, position: usize) -> Entrant {
         self.entrants[position]
     }
-    /// Who gets something, and how many units.
+    /// Returns the UEs with an allocation, and their numbers of units.
     pub(super) fn winners(&self) -> impl Iterator<Item = (Entrant, u32)> {
         let winner = |share: &Share| (self.entrants[share.candidate], share.units);
         self.shares.iter().map(winner)

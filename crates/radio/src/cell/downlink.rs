@@ -1,4 +1,4 @@
-//! The downlink of a slot: retransmissions, then new data as the scheduler shares the rest.
+//! The downlink of a slot: retransmissions first, then new data as the scheduler decides.
 
 use super::contest::{Entrant, Offer};
 use super::{CellMac, NEEDS, Served, Slot, Transmission};
@@ -8,21 +8,21 @@ use crate::phy::frame::Duplex;
 use crate::phy::sub_band::BandSet;
 use fadeout_core::Direction;
 
-/// The units of a slot that are left while it is given away.
+/// Resources of a slot that are left during scheduling.
 pub(super) struct Room {
     slot: u64,
     /// Symbols for data.
     symbols: u8,
     units: u32,
-    /// Units of blocks that are sent again.
+    /// Units of retransmitted blocks.
     repeated: u32,
     ues: u32,
-    /// Time sharing: the symbol that the next block starts at.
+    /// First symbol of the next block. Used with time sharing only.
     next_symbol: u8,
 }
 
 impl CellMac {
-    /// Symbols for downlink data in `slot`: those that uplink grants have left.
+    /// Returns the number of symbols for downlink data in `slot`, without those of uplink grants.
     pub(super) fn downlink_symbols(&self, slot: u64) -> u8 {
         let symbols = self.plan.data_symbols(slot);
         if symbols.shared() == 0 {
@@ -32,7 +32,7 @@ impl CellMac {
         symbols.down.min(left)
     }
 
-    /// Sends what the base station has for `slot`, which begins now.
+    /// Schedules the downlink of `slot`, which begins now.
     pub(super) fn schedule_downlink(&mut self, slot: u64, served: &mut impl Served) {
         if self.down.active.is_empty() {
             return;
@@ -52,8 +52,8 @@ impl CellMac {
             return;
         }
         self.begin_bands(room.units);
-        // The list is taken out, so that UEs may be looked up beside it. Nothing that happens
-        // within a slot adds to it.
+        // The list is moved out to allow access to other state of the cell. No UE becomes active
+        // within a slot.
         let active = std::mem::take(&mut self.down.active);
         for &rnti in &active {
             self.repeat_downlink(rnti, &mut room, served);
@@ -62,12 +62,12 @@ impl CellMac {
         self.down.put_back(active);
     }
 
-    /// The downlink needs so many units in a slot.
+    /// Records the number of units that the downlink needs in a slot.
     fn note_need(&mut self, slot: u64, units: u32) {
         self.needed[slot as usize % NEEDS] = (slot, units);
     }
 
-    /// Sends a block of a UE again if one waits and fits.
+    /// Retransmits a block of a UE if one is pending and fits.
     fn repeat_downlink(&mut self, rnti: Rnti, room: &mut Room, served: &mut impl Served) {
         if self.down.ready[rnti.index()] > room.slot || room.ues == 0 {
             return;
@@ -91,7 +91,7 @@ impl CellMac {
         self.transmit(leg, (process, shape), room, served);
     }
 
-    /// Shares what is left among the UEs with new data.
+    /// Shares the remaining resources among UEs with new data.
     fn share_downlink(&mut self, active: &[Rnti], room: &mut Room, served: &mut impl Served) {
         let mut contest = std::mem::take(&mut self.contest);
         contest.clear();
@@ -123,7 +123,7 @@ impl CellMac {
         self.contest = contest;
     }
 
-    /// Sends a UE a new block in so many units, which lie in these sub-bands.
+    /// Sends a new block to a UE in this number of units, which lie in these sub-bands.
     pub(super) fn send_new(
         &mut self,
         entrant: Entrant,
@@ -148,13 +148,13 @@ impl CellMac {
                 let scheduler = &mut self.down.scheduler;
                 scheduler.on_served(room.slot, ue, shape.bytes);
                 self.transmit(leg, (process, shape), room, served);
-                // The buffer may be empty now, and the next process be busy.
+                // The buffer may be empty now, or the next HARQ process may be busy.
                 served.downlink_ready(&self.plan, leg, room.slot)
             }
         };
     }
 
-    /// Puts a block on the air.
+    /// Sends a block over the air.
     fn transmit(
         &mut self,
         leg: LegId,

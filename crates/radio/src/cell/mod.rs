@@ -1,10 +1,11 @@
-//! A cell: which slots it has to look at, and whom it serves in them.
+//! A cell: its choice of slots to schedule, and of the UEs served in them.
 //!
-//! A slot is looked at only if something may happen in it: data or a retransmission waits, an
-//! uplink slot was granted, or may be. So a cell whose UEs have nothing to send asks for no slot.
+//! A cell schedules a slot only if it may have work there. Work is waiting data, a retransmission,
+//! an uplink grant, or an uplink slot that can be granted. So a cell whose UEs have nothing to send
+//! has no events.
 //!
-//! [`CellMac`] schedules. What a UE has to send, and which scheme it needs, it asks of [`Served`]; it
-//! knows no HARQ process, no bearer and no channel.
+//! [`CellMac`] schedules. It asks [`Served`] for the data of a UE and the MCS. It does not know
+//! HARQ processes, bearers or channels.
 
 mod bands;
 mod contest;
@@ -22,60 +23,62 @@ use contest::Contest;
 use fadeout_core::{Direction, Span, Time, UeId, Wake};
 use std::collections::VecDeque;
 
-/// The demand of a UE for a slot.
+/// Demand of a UE for a slot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Demand {
-    /// From which slot on it may have something again, after this one.
+    /// First slot after this one in which the UE may have data again.
     pub ready: u64,
-    /// Its bid for the slot, when it can use it now.
+    /// Bid of the UE for the slot. `None` if the UE cannot use it now.
     pub bid: Option<Bid>,
 }
 
-/// A UE's use of a slot.
+/// Resources that a UE can use in a slot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Bid {
     pub scheme: u8,
     pub cqi: u8,
-    /// Units that would empty its buffer, of those that are left.
+    /// Units that would empty the UE's buffer, limited to those that are left.
     pub wanted: u32,
-    /// The same if nothing of the slot were given away; of downlink that the uplink may take from.
+    /// Units that would empty the UE's buffer in an unused slot. Matters if the uplink takes part
+    /// of a downlink slot.
     pub whole: u32,
-    /// Bytes on all units.
+    /// Bytes that all units of the slot would carry.
     pub rate: f64,
-    /// Bits that a resource element carries by the report alone. Zero without a report.
+    /// Bits per resource element according to the UE's report only. Zero without a report.
     pub reported: f64,
 }
 
-/// A slot, and the units of it that are left.
+/// Slot, and the units of it that are left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slot {
-    /// The slot that begins now.
+    /// Slot that begins now.
     pub now: u64,
-    /// The slot to be given away: the same in the downlink, a later one in the uplink.
+    /// Slot to be allocated. Equal to `now` in the downlink, later in the uplink.
     pub target: u64,
-    /// Its symbols for data.
+    /// Symbols for data.
     pub symbols: u8,
-    /// Its units that are left; none when so few are left that they carry nothing.
+    /// Units left. Zero if the remaining units are too few to carry data.
     pub units: u32,
 }
 
-/// A downlink transmission.
+/// Downlink transmission.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Transmission {
     pub slot: u64,
-    /// Slot before which nothing follows from it.
+    /// First slot in which the block may be retransmitted.
     pub again_from: u64,
-    /// When the UE has tried to decode it.
+    /// Time at which the UE has tried to decode the block.
     pub decoded_at: Time,
     /// Share of the band and slot.
     pub share: f64,
-    /// The sub-bands that it lies in, where the cell schedules by them.
+    /// Sub-bands of the block, if the cell schedules by sub-bands.
     pub bands: BandSet,
 }
 
-/// The legs of a cell, as it asks them.
+/// Interface through which a cell asks its legs.
 pub(crate) trait Served {
-    /// The block of a leg to be sent again in slot `target` first, and its resources.
+    /// Returns the process and the resources of the next block to retransmit in slot `target`.
+    /// `None` if there is none.
     fn repetition(
         &self,
         leg: LegId,
@@ -83,17 +86,19 @@ pub(crate) trait Served {
         slot: u64,
         target: u64,
     ) -> Option<(u8, Shape)>;
-    /// That block gets slot `target`.
+    /// Assigns slot `target` to the retransmission of a process.
     fn resume(&mut self, leg: LegId, direction: Direction, process: u8, target: u64);
-    /// The demand of a leg for a downlink slot that begins now.
+    /// Returns the demand of a leg for a downlink slot that begins now.
     fn downlink_demand(&mut self, plan: &CellPlan, leg: LegId, slot: Slot) -> Demand;
-    /// The CQI of each sub-band by the report that the leg's latest demand follows from.
+    /// Returns the CQI of each sub-band, from the report behind the leg's latest demand.
     fn sub_band_cqi(&self, leg: LegId) -> &BandCqi;
-    /// Scheme and CQI of a downlink block of a leg with so many units in each sub-band, by the same
-    /// report; none out of range.
+    /// Returns the MCS index and CQI of a downlink block with these units per sub-band, from the
+    /// same report. `None` if the leg is out of range.
     fn scheme_over(&self, plan: &CellPlan, leg: LegId, units: &[u8]) -> Option<(u8, u8)>;
-    /// Fills a new block for a leg. Its process; without one, nothing was there that fits, and it
-    /// may have something from the slot on that is returned.
+    /// Fills a new block for a leg and returns its HARQ process.
+    ///
+    /// # Errors
+    /// If nothing fits, returns the first slot in which the leg may have data again.
     fn fill_downlink(
         &mut self,
         plan: &CellPlan,
@@ -103,11 +108,12 @@ pub(crate) trait Served {
     ) -> Result<u8, u64>;
     /// Sends the block of a process.
     fn send_downlink(&mut self, leg: LegId, process: u8, transmission: Transmission);
-    /// From which slot on a leg may have something again that was just sent a new block.
+    /// Returns the first slot in which a leg may have data again after a new downlink block.
     fn downlink_ready(&mut self, plan: &CellPlan, leg: LegId, slot: u64) -> u64;
-    /// Uplink demand of a leg that can be granted in a slot now.
+    /// Returns the uplink demand of a leg that can be granted now.
     fn uplink_demand(&mut self, plan: &CellPlan, leg: LegId, slot: Slot) -> Demand;
-    /// Grants a leg a new block, in a slot for a later one. Its process; none when all are busy.
+    /// Grants a new block to a leg in one slot for a later one. Returns the HARQ process. `None` if
+    /// all processes are busy.
     fn grant(
         &mut self,
         plan: &CellPlan,
@@ -115,15 +121,16 @@ pub(crate) trait Served {
         slots: (u64, u64),
         block: (Shape, u8),
     ) -> Option<u8>;
-    /// From which slot on a leg may be granted something again that was just granted a block.
+    /// Returns the first slot in which a leg may be granted data again after a grant.
     fn uplink_ready(&mut self, plan: &CellPlan, leg: LegId, slot: u64) -> u64;
-    /// The slot begins that was granted to a process.
+    /// Sends the uplink block of a process in its granted slot, which begins now.
     fn send_uplink(&mut self, plan: &CellPlan, leg: LegId, slot: u64, process: u8);
-    /// The cell is to look at the slot that begins at `at`.
+    /// Schedules a wake-up of the cell for the slot that begins at `at`.
     fn wake(&mut self, at: Time, generation: u32);
 }
 
-/// Slots of which it is remembered what the downlink needed: more than lie between a grant and its slot.
+/// Number of slots for which the downlink's needs are kept. Longer than the time from a grant to
+/// its slot.
 const NEEDS: usize = 8;
 
 /// A cell: its own state and decisions.
@@ -132,23 +139,23 @@ pub(crate) struct CellMac {
     pub plan: CellPlan,
     down: Half,
     up: Half,
-    /// Its UEs, by [`Rnti`].
+    /// Legs and UEs of the cell by [`Rnti`].
     served: Vec<(LegId, UeId)>,
-    /// Uplink slots given away, in order.
+    /// Granted uplink slots in order of time.
     grants: VecDeque<Grant>,
     wake: Wake,
-    /// The next slot to look at is not before this one.
+    /// Earliest slot that the cell may still schedule.
     first_slot: u64,
-    /// Uplink units given away, by slot.
+    /// Allocated uplink units by slot.
     uplink_used: Vec<(u64, u32)>,
-    /// Units that the downlink needed in the latest slots that it had something for.
+    /// Units that the downlink needed, for the latest slots in which it had data.
     needed: [(u64, u32); NEEDS],
-    /// Units of the largest downlink block that is to be sent again and found no room.
+    /// Units of the largest downlink retransmission that did not fit.
     blocked_units: u32,
-    /// Occasions of configured grants in each slot of their period.
+    /// Reserved occasions of configured grants in each slot of the period.
     occasions: Vec<u32>,
     contest: Contest,
-    /// Where UEs report on sub-bands.
+    /// Sub-band scheduling. `None` if UEs do not report on sub-bands.
     bands: Option<Box<Bands>>,
     slots: u64,
 }
@@ -157,15 +164,15 @@ pub(crate) struct CellMac {
 #[derive(Debug)]
 struct Half {
     scheduler: BuiltInScheduler,
-    /// UEs that may have something for a coming slot.
+    /// UEs that may have data in a coming slot.
     active: Vec<Rnti>,
-    /// By [`Rnti`]: the first slot that it may have something for while it is active.
+    /// First slot in which an active UE may have data, by [`Rnti`].
     ready: Vec<u64>,
-    /// By [`Rnti`]: whether it is in `active`.
+    /// True for the UEs in `active`, by [`Rnti`].
     is_active: Vec<bool>,
 }
 
-/// An uplink slot that a UE may use.
+/// Uplink slot that a UE may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Grant {
     pub slot: u64,
@@ -183,7 +190,7 @@ impl Half {
         }
     }
 
-    /// Puts the list of active UEs back after a slot, without those that have nothing more.
+    /// Restores the list of active UEs after a slot, without those that have no more data.
     fn put_back(&mut self, mut active: Vec<Rnti>) {
         active.retain(|&rnti| {
             let has_more = self.ready[rnti.index()] != NO_SLOT;
@@ -197,7 +204,7 @@ impl Half {
         self.active = active;
     }
 
-    /// The first slot for which anybody may have something.
+    /// Returns the first slot in which any UE may have data. `None` if there is none.
     fn earliest(&self) -> Option<u64> {
         let ready = self.active.iter().map(|&rnti| self.ready[rnti.index()]);
         ready.min().filter(|&slot| slot != NO_SLOT)
@@ -205,7 +212,7 @@ impl Half {
 }
 
 impl CellMac {
-    /// A cell for UEs with ids below `ues`.
+    /// Builds a cell for UEs with ids below `ues`.
     pub(crate) fn new(plan: CellPlan, ues: usize) -> CellMac {
         let occasions = plan.config.configured_grant.map_or(0, |grant| grant.period);
         let slot = plan.frame.slot();
@@ -227,7 +234,7 @@ impl CellMac {
         }
     }
 
-    /// A UE connects.
+    /// Connects a UE and returns its RNTI.
     pub(crate) fn connect(&mut self, leg: LegId, ue: UeId) -> Rnti {
         let rnti = Rnti(self.served.len() as u32);
         self.served.push((leg, ue));
@@ -238,12 +245,12 @@ impl CellMac {
         rnti
     }
 
-    /// Slots looked at so far.
+    /// Returns the number of slots scheduled so far.
     pub(crate) fn slots(&self) -> u64 {
         self.slots
     }
 
-    /// The next slot that it looks at is not before this one.
+    /// Returns the earliest slot that the cell may still schedule.
     pub(crate) fn first_slot(&self) -> u64 {
         self.first_slot
     }
@@ -255,8 +262,8 @@ impl CellMac {
         }
     }
 
-    /// A UE may have something for `slot` or later. When to look at a slot and the generation of
-    /// that wake-up, if there is no earlier one.
+    /// Records that a UE may have data in `slot` or later. Returns the time of the cell's wake-up
+    /// and its generation. `None` if an earlier wake-up is pending.
     pub(crate) fn activate(
         &mut self,
         rnti: Rnti,
@@ -278,19 +285,19 @@ impl CellMac {
         self.need(self.plan.schedulable_from(direction, slot))
     }
 
-    /// Makes the cell look at `slot`. When its event is due and with which generation, unless an
-    /// earlier one is pending.
+    /// Arms a wake-up for `slot`. Returns its time and generation. `None` if an earlier wake-up is
+    /// pending.
     fn need(&mut self, slot: u64) -> Option<(Time, u32)> {
         let at = self.plan.frame.start_of(slot.max(self.first_slot));
         self.wake.arm(at).map(|generation| (at, generation))
     }
 
-    /// Whether a wake-up is the one that was armed last.
+    /// Returns true if the wake-up is the one that was armed last.
     pub(crate) fn fire(&mut self, generation: u32) -> bool {
         self.wake.fire(generation)
     }
 
-    /// A slot begins that it wanted to look at.
+    /// Schedules the slot that begins now.
     pub(crate) fn on_slot(&mut self, now: Time, served: &mut impl Served) {
         let slot = self.plan.frame.slot_at(now);
         if slot < self.first_slot {
@@ -314,7 +321,7 @@ impl CellMac {
         }
     }
 
-    /// The next slot that it has to look at, as far as it knows now.
+    /// Returns the next slot that the cell must schedule, by its present state.
     fn next_slot(&self) -> u64 {
         let earliest = |direction, half: &Half| {
             let ready = half.earliest()?.max(self.first_slot);
@@ -327,13 +334,13 @@ impl CellMac {
         next.unwrap_or(NO_SLOT)
     }
 
-    /// Units that the uplink may still give to new data in `slot`.
+    /// Returns the uplink units in `slot` that are left for new data.
     fn uplink_units_left(&self, slot: u64) -> u32 {
         let symbols = self.plan.data_symbols(slot);
         let mut units = self.plan.up.units(symbols.up);
         if symbols.shared() > 0 && !self.down.active.is_empty() {
-            // Both directions want the slot: half each, unless a downlink block that is to be
-            // sent again needs more.
+            // Both directions want the slot. Each gets half, unless a downlink retransmission needs
+            // more.
             let (shared, both) = (u32::from(symbols.shared()), u32::from(symbols.both));
             let left = both.saturating_sub(self.blocked_units);
             let half = shared.div_ceil(2);
@@ -348,20 +355,22 @@ impl CellMac {
         units.saturating_sub(self.reserved(slot) + self.uplink_used(slot))
     }
 
-    /// The most units that the downlink needed in any of the latest slots before `slot`.
+    /// Returns the largest number of units that the downlink needed in the latest slots before
+    /// `slot`.
     fn needed(&self, slot: u64) -> u32 {
         let latest = self.needed.iter();
         let latest = latest.filter(|(at, _)| at + NEEDS as u64 * 2 > slot);
         latest.map(|(_, units)| *units).max().unwrap_or(0)
     }
 
-    /// Units that it may still give to blocks that are sent again.
+    /// Returns the uplink units in `slot` that are left for retransmissions.
     fn uplink_units_for_repetition(&self, slot: u64) -> u32 {
         let units = self.plan.up.units(self.plan.uplink_symbols(slot));
         units.saturating_sub(self.reserved(slot) + self.uplink_used(slot))
     }
 
-    /// Units kept for configured grants, and for the reports of UEs with downlink data on sub-bands.
+    /// Returns the units reserved in `slot` for configured grants, and for CSI reports of UEs with
+    /// downlink data.
     fn reserved(&self, slot: u64) -> u32 {
         let granted = self.plan.config.configured_grant.map_or(0, |grant| {
             self.occasions[(slot % u64::from(grant.period)) as usize] * grant.units
@@ -374,7 +383,7 @@ impl CellMac {
         if at == slot { used } else { 0 }
     }
 
-    /// Gives away units of `slot`.
+    /// Allocates uplink units of `slot`.
     fn use_uplink(&mut self, slot: u64, units: u32) {
         let used = self.uplink_used(slot) + units;
         let index = slot as usize % self.uplink_used.len();
@@ -386,9 +395,10 @@ impl CellMac {
         self.uplink_used[index] = (slot, used);
     }
 
-    /// Keeps an occasion of the configured grant free for a UE with this offset. False when there
-    /// is none, or half of the slot is kept already (a quarter where it is shared with the
-    /// downlink): the rest is for everybody else, and for blocks that are sent again.
+    /// Reserves an occasion of the configured grant for a UE with this offset. Returns false
+    /// without a configured grant, or if half of the slot would be exceeded. In slots shared with
+    /// the downlink the limit is a quarter. The rest of the slot is for other UEs and
+    /// retransmissions.
     pub(crate) fn reserve_occasion(&mut self, offset: u32) -> bool {
         let Some(grant) = self.plan.config.configured_grant else {
             return false;
@@ -401,20 +411,21 @@ impl CellMac {
         has_room
     }
 
-    /// A UE that had an occasion with this offset has left.
+    /// Releases the occasion of a UE that has left the cell.
     pub(crate) fn release_occasion(&mut self, offset: u32) {
         if let Some(count) = self.occasions.get_mut(offset as usize) {
             *count = count.saturating_sub(1);
         }
     }
 
-    /// A UE will use a slot of its configured grant. As [`CellMac::activate`].
+    /// Records that a UE uses a slot of its configured grant. Returns the wake-up, as
+    /// [`CellMac::activate`] does.
     pub(crate) fn keep(&mut self, grant: Grant) -> Option<(Time, u32)> {
         self.push_grant(grant);
         self.need(grant.slot)
     }
 
-    /// Puts a grant in its place in the order of slots.
+    /// Inserts a grant in the order of slots.
     fn push_grant(&mut self, grant: Grant) {
         let behind = self.grants.iter().rev();
         let behind = behind.take_while(|other| other.slot > grant.slot).count();
@@ -430,7 +441,7 @@ impl CellMac {
         );
     }
 
-    /// A leg has failed: what it was granted is void.
+    /// Cancels the grants of a leg that has failed.
     pub(crate) fn forget_grants(&mut self, leg: LegId) {
         self.grants.retain(|grant| grant.leg != leg);
     }

@@ -1,4 +1,4 @@
-//! A cell alone: what its legs answer is written down beforehand.
+//! Tests of a cell alone. The answers of its legs are fixed in advance.
 
 use super::{Bid, CellMac, Demand, Grant, Served, Slot, Transmission};
 use crate::config::{CellConfig, ConfiguredGrant, Division, LegId, NO_SLOT, Rnti, Shape};
@@ -10,13 +10,13 @@ use crate::phy::tdd::{Flexible, TddPattern, UlDlPattern};
 use crate::plan::{BandCqi, CellPlan};
 use fadeout_core::{CellId, Direction, Hertz, Point, Span, Time, UeId};
 
-/// Legs that want `wanted` units of each slot, and of which some have a block to repeat.
+/// Legs that want `wanted` units of each slot. Some also have a block to retransmit.
 #[derive(Default)]
 struct Script {
     wanted: u32,
-    /// The legs that repeat, and the symbols and units of their blocks.
+    /// Legs that retransmit, with the symbols and units of their blocks.
     repeats: Vec<(LegId, u8, u32)>,
-    /// Nothing is there when a block is to be filled.
+    /// True if there is no data when a block is filled.
     is_empty: bool,
     asked: Vec<(LegId, Slot)>,
     sent: Vec<(LegId, Transmission)>,
@@ -103,7 +103,7 @@ impl Served for Script {
     }
 }
 
-/// A cell of 50 resource blocks, which are 17 units, with legs 10, 11, ...
+/// Returns a cell of 50 resource blocks, which are 17 units, with legs 10, 11, ...
 fn cell(config: CellConfig, legs: u32) -> CellMac {
     let plan = CellPlan::new(CellId(0), config).expect("a cell");
     let mut cell = CellMac::new(plan, legs as usize);
@@ -142,13 +142,13 @@ fn an_activated_leg_is_asked_in_its_slot_and_not_before() {
     let mut legs = Script::default();
     let (at, generation) = cell.activate(Rnti(1), DOWN, 9).expect("it wants a slot");
     assert_eq!(at, millis(9));
-    // Another one for a later slot comes with the same wake-up.
+    // A second UE with a later slot needs no second wake-up.
     assert_eq!(cell.activate(Rnti(0), DOWN, 12), None);
     assert!(cell.fire(generation));
     cell.on_slot(at, &mut legs);
     let asked: Vec<_> = legs.asked.iter().map(|&(leg, _)| leg).collect();
     assert_eq!(asked, [LegId(11)]);
-    // It has nothing more; the other is next.
+    // The first UE has no more data, and the second is next.
     let woken: Vec<_> = legs.woken.iter().map(|&(at, _)| at).collect();
     assert_eq!(woken, [millis(12)]);
 }
@@ -161,7 +161,7 @@ fn a_slot_is_looked_at_once() {
     cell.activate(Rnti(0), DOWN, 5);
     cell.on_slot(millis(5), &mut legs);
     assert_eq!((legs.asked.len(), cell.slots()), (0, 1));
-    // Whoever comes too late gets the next one.
+    // A UE that becomes active too late gets the next slot.
     cell.on_slot(millis(6), &mut legs);
     assert_eq!((legs.asked.len(), cell.slots()), (1, 2));
 }
@@ -273,7 +273,7 @@ fn configured_grants_keep_at_most_half_of_a_slot() {
         ..lte()
     };
     let mut cell = cell(config, 4);
-    // Half of 17 units is 8: two of three.
+    // Half of 17 units is 8: room for two occasions of three units.
     assert!(cell.reserve_occasion(1) && cell.reserve_occasion(1));
     assert!(!cell.reserve_occasion(1));
     assert!(cell.reserve_occasion(2), "another slot has its own");
@@ -294,7 +294,7 @@ fn flexible_slots_are_halved_where_both_directions_want_them() {
     assert_eq!(cell.uplink_units_left(8), all / 2);
     cell.use_uplink(8, 3);
     assert_eq!(cell.uplink_units_left(8), all / 2 - 3);
-    // A downlink block that found no room needs more than its half.
+    // A downlink block that did not fit needs more than half of the slot.
     cell.blocked_units = all - 4;
     assert_eq!(cell.uplink_units_left(8), 1);
 }
@@ -343,7 +343,7 @@ fn a_block_is_not_repeated_before_its_leg_is_ready() {
     assert_eq!(sent, [1, 1, 2]);
 }
 
-/// Repetitions count among the UEs of a slot, and come before new data.
+/// Checks that retransmissions count toward the limit of UEs per slot, and come before new data.
 #[test]
 fn no_more_ues_are_served_in_a_slot_than_the_cell_has_room_for() {
     let config = CellConfig {
@@ -406,7 +406,7 @@ fn a_block_that_finds_no_room_in_the_uplink_is_tried_in_the_next_slot() {
     assert_eq!(woken, [4]);
 }
 
-/// A pattern whose last downlink slot grants a short uplink slot and whole ones behind it.
+/// Uses a pattern whose last downlink slot grants a short uplink slot and then whole ones.
 #[test]
 fn a_block_that_does_not_fit_into_the_first_of_several_slots_goes_into_another() {
     let counts = UlDlPattern {
@@ -441,7 +441,7 @@ fn a_block_that_does_not_fit_into_the_first_of_several_slots_goes_into_another()
     assert_eq!(legs.used, [(LegId(10), targets[1])]);
 }
 
-/// In time sharing a unit is a symbol.
+/// Uses time sharing, in which a unit is a symbol.
 #[test]
 fn a_repetition_leaves_the_rest_of_a_flexible_slot_to_others() {
     let mut cell = cell(nr(), 2);

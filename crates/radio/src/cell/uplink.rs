@@ -1,4 +1,4 @@
-//! The uplink slots that are granted in a slot, and those that were granted before.
+//! Uplink grants that a slot carries, and transmissions on earlier grants.
 
 use super::contest::{Entrant, Offer};
 use super::{CellMac, Demand, Grant, Served, Slot};
@@ -7,7 +7,7 @@ use crate::mac::scheduler::MacScheduler;
 use fadeout_core::Direction;
 
 impl CellMac {
-    /// UEs send what they were granted for `slot`, which begins now.
+    /// Lets UEs send on their grants for `slot`, which begins now.
     pub(super) fn send_granted(&mut self, slot: u64, served: &mut impl Served) {
         while let Some(&grant) = self.grants.front() {
             if grant.slot > slot {
@@ -18,7 +18,7 @@ impl CellMac {
         }
     }
 
-    /// Gives away the uplink slots that are granted in `slot`, which begins now.
+    /// Allocates the uplink slots that can be granted in `slot`, which begins now.
     pub(super) fn schedule_uplink(&mut self, slot: u64, served: &mut impl Served) {
         if self.up.active.is_empty() {
             return;
@@ -32,8 +32,8 @@ impl CellMac {
         }
     }
 
-    /// Shares one of the uplink slots that are granted in a slot. Whoever may have something stays in
-    /// the contest until the last one.
+    /// Allocates one of the uplink slots that can be granted in a slot. UEs that may have data
+    /// compete for every such slot until the last one.
     fn share_uplink(
         &mut self,
         (slot, target): (u64, u64),
@@ -111,8 +111,9 @@ impl CellMac {
         self.up.ready[rnti.index()] = served.uplink_ready(&self.plan, leg, slot);
     }
 
-    /// Grants a waiting block of a UE another transmission if it fits. Whether it did. One that does not
-    /// fit into the last slot that is granted in `slot` is tried again from the next on.
+    /// Grants a pending retransmission of a UE if it fits into slot `target`. Returns true if so.
+    /// If it does not fit into the last slot that `slot` can grant, the UE tries again in the next
+    /// slot.
     pub(super) fn repeat_uplink(
         &mut self,
         rnti: Rnti,
