@@ -1,4 +1,4 @@
-//! The steady state allocates nothing.
+//! Tests that a radio access in steady state allocates no memory.
 
 #[path = "all/common/mod.rs"]
 mod common;
@@ -18,17 +18,19 @@ use fadeout_testkit::{CountingAllocator, allocations};
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// The allocations of the last of `seconds` seconds, in which everything is carried.
+/// Returns the allocations in the last of `seconds` seconds. Asserts that the cell carries all
+/// offered packets.
 fn allocations_of_last_second(config: RadioConfig, seconds: u64) -> u64 {
-    // Of 10,000 a second and bearer, less what errors hold up at the end.
+    // 10,000 downlink packets per second and bearer, less those that retransmissions hold up at the
+    // end.
     let offered = seconds * 10_000 * config.bearers.len() as u64;
     let (allocations, carried) = feed(config, seconds);
     assert!(carried + 4000 > offered, "{carried} of {offered}");
     allocations
 }
 
-/// Feeds every bearer at a constant rate in both directions; returns the allocations of the last
-/// of `seconds` seconds and the downlink packets carried.
+/// Feeds every bearer at a constant rate in both directions. Returns the allocations in the last of
+/// `seconds` seconds and the number of downlink packets carried.
 fn feed(config: RadioConfig, seconds: u64) -> (u64, u64) {
     let bearers = config.bearers.len() as u32;
     let mut access = RadioAccess::new(config, 1).unwrap_or_else(|error| panic!("{error}"));
@@ -48,7 +50,7 @@ fn feed(config: RadioConfig, seconds: u64) -> (u64, u64) {
             before = allocations();
         }
         for bearer in 0..bearers {
-            // 12 packets of 1500 bytes in each millisecond, and half as many answers.
+            // 12 packets of 1500 bytes in each millisecond, and half as many acknowledgments.
             for (direction, len, modulus) in
                 [(Direction::Downlink, 1460, 1), (Direction::Uplink, 12, 2)]
             {
@@ -82,7 +84,8 @@ fn the_steady_state_of_a_busy_cell_allocates_nothing() {
         ues: (0..ues)
             .map(|ue| UeConfig {
                 serving: Serving::Cell(CellId(0)),
-                // One is near the base station, over its channel.
+                // UE 0 is near the base station and uses the channel model. The others have a given
+                // SINR.
                 fixed_sinr: (ue > 0).then_some(FixedSinr {
                     downlink: Decibel(18.0),
                     uplink: Decibel(18.0),
@@ -97,7 +100,7 @@ fn the_steady_state_of_a_busy_cell_allocates_nothing() {
 
 #[test]
 fn queue_management_that_drops_allocates_nothing() {
-    // More than the cell carries, from a source that does not respond.
+    // The unresponsive source offers more than the cell carries.
     let laws = [
         AqmConfig::CoDel(CoDelConfig::default()),
         AqmConfig::Pie(PieConfig::default()),

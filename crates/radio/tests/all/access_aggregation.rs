@@ -1,4 +1,4 @@
-//! Carrier aggregation: one RLC over the blocks of several cells.
+//! Tests of carrier aggregation: one RLC entity over the transport blocks of several cells.
 
 use crate::common::Rig;
 use fadeout_core::random::Stream;
@@ -14,7 +14,7 @@ use fadeout_radio::pdcp::{Delivery, PdcpConfig};
 use fadeout_radio::phy::harq::FixedErrors;
 use fadeout_radio::rlc::RlcConfig;
 
-/// Cells of one technology on a carrier each.
+/// Returns cells of one technology, each on a carrier of its own.
 fn cells(count: u32, is_nr: bool) -> Vec<CellConfig> {
     let cell = |number: u32| {
         let carrier = Hertz(2e9 + 40e6 * f64::from(number));
@@ -61,7 +61,7 @@ fn bearer(is_nr: bool) -> BearerConfig {
     }
 }
 
-/// Without a time after which PDCP gives a gap up.
+/// Removes the reordering timer, so that PDCP waits for missing packets without limit.
 fn patient(bearer: BearerConfig) -> BearerConfig {
     let delivery = match bearer.pdcp.delivery {
         Delivery::InOrder(_) => Delivery::InOrder(None),
@@ -74,20 +74,21 @@ fn patient(bearer: BearerConfig) -> BearerConfig {
     BearerConfig { pdcp, ..bearer }
 }
 
-/// Secondary cells that carry the uplink too.
+/// Lets the secondary cells of a UE carry the uplink too.
 fn with_uplink(ue: UeConfig) -> UeConfig {
     let mut aggregation = ue.aggregation;
     aggregation.has_uplink = true;
     UeConfig { aggregation, ..ue }
 }
 
-/// Bytes a second that a UE in `count` cells is delivered from the first second on, with as much
-/// data as it takes.
+/// Returns the downlink bytes per second delivered to a UE in `count` cells with a full buffer. The
+/// first second does not count.
 fn rate(cells: (u32, bool), sinr_db: Option<f64>) -> f64 {
     rate_at(150.0, cells, Direction::Downlink, sinr_db)
 }
 
-/// The same of a direction, of a UE so many metres away.
+/// Returns the bytes per second as [`rate`] does, for a direction and a distance between UE and
+/// cells.
 fn rate_at(
     distance_m: f64,
     (count, is_nr): (u32, bool),
@@ -122,7 +123,8 @@ fn equal_carriers_carry_the_sum_of_their_rates() {
         let one = rate((1, is_nr), Some(18.0));
         for count in [2, 3, 5] {
             let ratio = rate((count, is_nr), Some(18.0)) / (one * f64::from(count));
-            // What waits in the buffer is cut at other places; the outer loops are drawn apart.
+            // The limit allows for different segmentation, and for different random draws of the
+            // outer loops.
             assert!((ratio - 1.0).abs() < 0.03, "NR {is_nr}, {count}: {ratio}");
         }
     }
@@ -153,7 +155,7 @@ fn the_power_of_a_ue_is_divided_among_the_carriers_of_its_uplink() {
 
 #[test]
 fn carriers_that_fade_apart_carry_the_sum_too() {
-    // Each carrier has a path of its own: what two carry is what each would alone, on average.
+    // Each carrier has independent fading, so two carry about twice as much as one.
     let one = rate((1, true), None);
     let two = rate((2, true), None);
     assert!(two > 1.6 * one && two < 2.4 * one, "{one}, {two}");
@@ -220,7 +222,7 @@ fn uplink_packets_leave_in_order_and_once_whatever_carries_them() {
         let mut rig = Rig::new(config, 7);
         let mut number = 0;
         for burst in 0..400 {
-            // Now and then there is a rest, after which the UE asks anew.
+            // After some bursts there is a pause, and the UE must send a scheduling request again.
             for _ in 0..(burst % 40).min(12) {
                 rig.put(0, Direction::Uplink, 1500, number);
                 number += 1;
@@ -254,7 +256,7 @@ fn a_secondary_cell_carries_nothing_before_it_is_activated_and_after_it_is_deact
         bearers: vec![bearer(false)],
     };
     let mut rig = Rig::new(config, 1);
-    // Two bursts of 60 ms, 100 ms apart.
+    // Two bursts of 60 ms begin at 0 and 200 ms.
     for start in [0, 200] {
         rig.run_until(Time::ZERO + Span::from_millis(start));
         for _ in 0..60 {
@@ -285,7 +287,8 @@ const DRX: DrxConfig = DrxConfig {
     inactivity: Span::from_millis(10),
 };
 
-/// A UE under DRX in three cells. No STATUS PDUs: the UE is not awake because of requests of its own.
+/// Returns a UE under DRX in three cells. Without STATUS PDUs, the UE never wakes for its own
+/// requests.
 fn sleeping(is_nr: bool, seed: u64) -> Rig {
     let mut cells = cells(3, is_nr);
     for cell in &mut cells {
@@ -312,7 +315,7 @@ fn a_ue_has_one_drx_for_all_its_carriers() {
         let mut draw = Stream::new(seed, "aggregation.drx", 0);
         let mut count = 0;
         for _ in 0..300 {
-            // Some bursts fit into the on-duration, some go on for long.
+            // Some bursts fit into the on-duration, others last long.
             let most = if draw.chance(0.2) { 600 } else { 20 };
             for _ in 0..=draw.below(most) {
                 rig.put(0, Direction::Downlink, 1500, count);
@@ -323,7 +326,8 @@ fn a_ue_has_one_drx_for_all_its_carriers() {
         rig.run_for(Span::from_secs(1));
         let numbers = rig.arrivals.iter().map(|arrival| arrival.number);
         assert!(numbers.eq(0..count), "NR {is_nr}");
-        // Where nothing has kept it awake, it begins within its on-durations, which lie at one phase.
+        // After a long pause the first block must lie in an on-duration. All on-durations have one
+        // phase.
         let mut blocks = rig.rows.blocks.clone();
         blocks.sort_by_key(|row| row.time_s);
         let mut awake_until = Time::ZERO;
@@ -359,7 +363,7 @@ fn a_ue_has_one_drx_for_all_its_carriers() {
 fn a_failed_link_fails_in_all_cells_and_the_books_close() {
     let mut cells = cells(2, true);
     for cell in &mut cells {
-        // Nothing arrives any more: RLC gives up.
+        // No block is decoded any more, so RLC reaches its retransmission limit.
         cell.fixed_errors = Some(fadeout_radio::phy::harq::FixedErrors {
             first: 1.0,
             retransmission: 1.0,
@@ -381,8 +385,8 @@ fn a_failed_link_fails_in_all_cells_and_the_books_close() {
     assert_eq!(rig.rows.drops.len() + rig.pool.len(), 50);
 }
 
-/// Failures of the link of a UE with data all the time for ten seconds, whose primary and secondary cells
-/// are so far away, and the blocks of data that each sent.
+/// Returns the link failures of a UE with a full buffer in ten seconds, and the blocks that each
+/// cell sent. The distances are those to the primary and the secondary cell.
 fn failures_at(distances_m: [f64; 2]) -> (u64, [usize; 2]) {
     let mut cells = cells(2, true);
     for (cell, distance_m) in cells.iter_mut().zip(distances_m) {
@@ -421,7 +425,7 @@ fn a_link_fails_with_its_primary_cell_and_not_with_a_secondary_one() {
     assert_eq!(failures, 0, "the secondary cell is out of range");
     assert!(first > 10_000 && second == 0, "{first} {second}");
     let (failures, [first, second]) = failures_at([far, near]);
-    // T310 and T311 are 4 s; in the meantime the secondary cell goes on.
+    // T310 and T311 together are 4 s. Meanwhile the secondary cell continues.
     assert_eq!(failures, 2, "the primary cell is out of range");
     assert!(first == 0 && second > 10_000, "{first} {second}");
 }

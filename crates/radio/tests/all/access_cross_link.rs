@@ -1,4 +1,5 @@
-//! Cells on one carrier whose slots turn from downlink to uplink at different symbols.
+//! Tests of cross-link interference: cells on one carrier switch from downlink to uplink at
+//! different symbols.
 
 use crate::common::Rig;
 use fadeout_core::{CellId, Direction, Hertz, NodeId, Point, Span, UeId};
@@ -9,8 +10,8 @@ use fadeout_radio::channel::{ChannelConfig, LineOfSight};
 use fadeout_radio::phy::frame::Duplex;
 use fadeout_radio::phy::tdd::{SpecialSlot, TddPattern};
 
-/// Two cells 200 m apart, whose UEs stand between them; the first cell's UE sends and the second one's
-/// receives.
+/// Returns two cells 200 m apart, with their UEs between them. The UE of the first cell sends, and
+/// that of the second receives.
 fn cells(cross_link: bool, patterns: Option<[&str; 2]>) -> Vec<CellConfig> {
     let cell = |n: usize| {
         let site = Point::new(200.0 * n as f64, 0.0, 10.0);
@@ -37,7 +38,8 @@ fn cells(cross_link: bool, patterns: Option<[&str; 2]>) -> Vec<CellConfig> {
     vec![cell(0), cell(1)]
 }
 
-/// Bytes delivered up in the first cell and down in the second within two seconds.
+/// Returns the uplink bytes of the first cell and the downlink bytes of the second, delivered
+/// within two seconds.
 fn delivered(cells: Vec<CellConfig>) -> [u64; 2] {
     let ue = |n: u32| UeConfig {
         serving: Serving::Cell(CellId(n)),

@@ -1,4 +1,4 @@
-//! What the stack carries, against the arithmetic of transport block sizes.
+//! Tests of the goodput against the arithmetic of transport block sizes.
 
 use crate::common::Rig;
 use fadeout_core::{CellId, Decibel, Direction, Hertz, NodeId, Point, Span, Time, UeId};
@@ -34,7 +34,7 @@ fn with_ues(cell: CellConfig, ues: u32, sinr_db: f64) -> RadioConfig {
     }
 }
 
-/// Bytes that each bearer delivers in a second when it always has something to send.
+/// Returns the bytes that each bearer delivers in a second with a full buffer.
 fn goodput(config: RadioConfig, direction: Direction, size: u32) -> Vec<u64> {
     let bearers = config.bearers.len() as u32;
     let mut rig = Rig::new(config, 3);
@@ -46,7 +46,7 @@ fn goodput(config: RadioConfig, direction: Direction, size: u32) -> Vec<u64> {
     let end = warm_up + Span::from_secs(1);
     while rig.now < end {
         for bearer in 0..bearers {
-            // Full buffer: a megabyte and a half always waits.
+            // With a full buffer, 1.5 MB always wait.
             while inside[bearer as usize] < 1_500_000 / size {
                 rig.put(bearer, direction, size, bearer);
                 inside[bearer as usize] += 1;
@@ -77,11 +77,11 @@ fn one_ue_at_a_fixed_sinr_gets_the_block_sizes_less_headers() {
         adaptation: scheme(15),
         ..CellConfig::nr(Point::default(), Hertz(28e9), 3, 66).expect("a cell")
     };
-    // A PDU of a whole packet has 3 bytes of PDCP, 1 of RLC and 3 of MAC.
+    // A PDU with a whole packet has 3 header bytes of PDCP, 1 of RLC and 3 of MAC.
     let size = 1500;
     let whole = 1507.0;
-    // NR, 106 blocks at 30 kHz: 13 symbols less the DM-RS, MCS 20; the same by
-    // nr_transport_block: checked in its own tests.
+    // NR, 106 resource blocks at 30 kHz: 13 symbols less the DM-RS, MCS 20. Other tests check
+    // nr_transport_block itself.
     for (cell, direction, block_bytes, slots) in [
         (fr1.clone(), Direction::Downlink, block(106, 13, 20), 2000.0),
         (fr1, Direction::Uplink, block(106, 12, 20), 2000.0),
@@ -93,8 +93,8 @@ fn one_ue_at_a_fixed_sinr_gets_the_block_sizes_less_headers() {
         } else {
             0.0
         };
-        // Each block ends with a segment and the next begins with one: 1 byte of RLC header
-        // becomes 2 and 4 (SO), and there is one more MAC subheader.
+        // Each block begins and ends with a segment. The RLC header grows from 1 byte to 2 and to 4
+        // bytes (segment offset), and there is one more MAC subheader.
         let more = 1.0 + 3.0 + 3.0;
         let room = f64::from(block_bytes) - status - more;
         let expected = slots * room * f64::from(size) / whole;
@@ -128,7 +128,7 @@ fn lte_carries_the_tables_sizes() {
         },
         ..CellConfig::lte(Point::default(), Hertz(2e9), 100)
     };
-    // I_TBS 18 with 100 blocks: 39232 bits.
+    // I_TBS 18 with 100 resource blocks: 39,232 bits.
     let expected = 1000.0 * (39_232.0 / 8.0 - 7.0) * 1500.0 / 1507.0;
     let found = goodput(with_ues(cell, 1, 30.0), Direction::Downlink, 1500)[0] as f64;
     assert!(
@@ -150,7 +150,7 @@ fn round_robin_gives_equal_ues_equal_shares() {
             let found = goodput(with_ues(cell, 3, 12.0), direction, 1000);
             let mean = found.iter().sum::<u64>() as f64 / 3.0;
             for share in &found {
-                // Blocks are of different sizes by the remainder of the units: 1 %.
+                // Block sizes differ by one unit where the units do not divide evenly: 1 %.
                 assert!(
                     (*share as f64 / mean - 1.0).abs() < 0.01,
                     "{direction:?} {found:?}"
@@ -178,7 +178,8 @@ fn ten_percent_errors_cost_ten_percent_and_lose_nothing() {
     };
     let rate = |cell| goodput(with_ues(cell, 1, 30.0), Direction::Downlink, 1500)[0] as f64;
     let ratio = rate(lossy) / rate(clean);
-    // Every tenth slot repeats: 1 / 1.1. 8800 draws: a standard error of 0.3 %.
+    // Every tenth slot is a retransmission: a factor of 1 / 1.1. With 8,800 draws, the standard
+    // error is 0.3 %.
     assert!((ratio - 1.0 / 1.1).abs() < 0.01, "{ratio}");
 }
 
@@ -188,7 +189,7 @@ fn lte_tdd_fills_every_subframe_with_the_processes_of_its_configuration() {
     use fadeout_radio::phy::lte::{LteAllocation, schemes};
     use fadeout_radio::phy::lte_tdd::LteTdd;
     use fadeout_radio::phy::timing::Timing;
-    // Bytes of a block with MCS 20 on so many resource blocks.
+    // Returns the bytes of a block with MCS 20 on this number of resource blocks.
     let bytes = |direction, resource_blocks| {
         let allocation = LteAllocation {
             resource_blocks,
@@ -216,7 +217,8 @@ fn lte_tdd_fills_every_subframe_with_the_processes_of_its_configuration() {
             ..CellConfig::lte(Point::default(), Hertz(2e9), 100)
         };
         (cell.harq.downlink_processes, cell.harq.uplink_processes) = tdd.processes();
-        // A frame of 10 ms, less 7 bytes of headers of segments a block and 2 of the uplink's report.
+        // Bytes of a 10 ms frame. Each block loses 7 bytes to the headers of segments, and in the
+        // uplink 2 more to the buffer status report.
         let (down, less) = (Direction::Downlink, 7.0);
         let of_special = bytes(down, 75) - less;
         for (direction, frame) in [
@@ -244,7 +246,8 @@ fn a_pattern_by_counts_carries_its_symbols_and_shares_its_flexible_ones() {
     use fadeout_radio::phy::frame::Duplex;
     use fadeout_radio::phy::numerology::{CyclicPrefix, Numerology};
     use fadeout_radio::phy::tdd::{Flexible, TddPattern, UlDlPattern};
-    // Two slots and four symbols down, one slot and two symbols up, 22 flexible symbols in 5 slots.
+    // Two slots and four symbols of downlink, one slot and two symbols of uplink, and 22 flexible
+    // symbols in 5 slots.
     let counts = UlDlPattern {
         period: Span::from_micros(625),
         downlink_slots: 2,
@@ -265,8 +268,8 @@ fn a_pattern_by_counts_carries_its_symbols_and_shares_its_flexible_ones() {
         };
         goodput(with_ues(cell, 1, 30.0), direction, 1500)[0] as f64
     };
-    // Control takes a symbol of every slot with downlink, feedback two of those with uplink, and each
-    // block has a DM-RS.
+    // Control takes one symbol of every slot with downlink. Feedback takes two symbols of every
+    // slot with uplink. Each block has a DM-RS.
     let expected = |direction, blocks: &[u8]| {
         let status = if direction == Direction::Uplink {
             4.0
@@ -281,7 +284,8 @@ fn a_pattern_by_counts_carries_its_symbols_and_shares_its_flexible_ones() {
         (Flexible::Guard, Direction::Uplink, &[12]),
         (Flexible::Downlink(2), Direction::Downlink, &[13, 13, 13, 9]),
         (Flexible::Uplink(2), Direction::Uplink, &[6, 12, 12]),
-        // Divided, and all the other direction's while one is idle. Feedback keeps its symbols.
+        // Shared symbols are divided between the directions. If one direction is idle, the other
+        // gets all of them, except the symbols of feedback.
         (Flexible::Shared(2), Direction::Downlink, &[13, 13, 9, 9]),
         (Flexible::Shared(2), Direction::Uplink, &[6, 9, 12]),
     ] {
@@ -328,8 +332,8 @@ fn more_layers_than_antennas_or_than_the_uplink_has_are_errors() {
 
 #[test]
 fn several_layers_carry_their_blocks_and_errors_stay_on_target() {
-    // At 30 dB each of two layers has 27 dB, which the highest scheme needs 6 dB less than: twice
-    // the bytes of one layer, in the uplink too.
+    // At 30 dB each of two layers has 27 dB. The highest MCS needs 6 dB less than that, so two
+    // layers carry twice the bytes of one, in the uplink too.
     let cell = |layers| CellConfig {
         layers,
         uplink_layers: layers,
@@ -342,8 +346,8 @@ fn several_layers_carry_their_blocks_and_errors_stay_on_target() {
         };
         let ratio = rate(2, 30.0) / rate(1, 30.0);
         assert!((ratio - 2.0).abs() < 0.02, "{direction:?}: {ratio}");
-        // At 3 dB layers of -3 dB are worth 4 lg(1.5) / lg(3) = 1.48 of one; the steps of the CQI take or
-        // give a fifth.
+        // At 3 dB four layers of -3 dB carry 4 lg(1.5) / lg(3) = 1.48 times as much as one. The CQI
+        // steps change this by up to a fifth.
         let ratio = rate(4, 3.0) / rate(1, 3.0);
         assert!((1.18..1.78).contains(&ratio), "{direction:?}: {ratio}");
     }
@@ -378,7 +382,8 @@ fn reference_signals_take_their_airtime() {
             "{found} beside {expected}"
         );
     };
-    // 28 GHz, one beam at a time: 64 blocks in 32 of 160 slots, eight symbols of the eleven for data.
+    // 28 GHz, one beam at a time: 64 SS/PBCH blocks occupy 32 of 160 slots, each with eight of the
+    // eleven data symbols.
     let fr2 = CellConfig::nr(Point::default(), Hertz(28e9), 3, 66).expect("a cell");
     let swept = Overhead {
         ssb: sweep(64),
@@ -386,7 +391,7 @@ fn reference_signals_take_their_airtime() {
     };
     let slots = [(6400.0, block(66, 11, 15)), (1600.0, block(66, 3, 15))];
     check(rate(&fr2, swept, Direction::Downlink), &slots);
-    // CSI-RS of a symbol in every fourth slot.
+    // CSI-RS occupies one symbol in every fourth slot.
     let csi = Overhead {
         csi_rs: Some(CsiRs {
             period: 4,
@@ -396,7 +401,8 @@ fn reference_signals_take_their_airtime() {
     };
     let slots = [(6000.0, block(66, 11, 15)), (2000.0, block(66, 10, 15))];
     check(rate(&fr2, csi, Direction::Downlink), &slots);
-    // 3.5 GHz: eight blocks in four of forty slots, each three groups of eight resource blocks of 106.
+    // 3.5 GHz: eight SS/PBCH blocks lie in four of forty slots. Each occupies three groups of eight
+    // resource blocks, of 106.
     let fr1 = CellConfig::nr(Point::default(), Hertz(3.5e9), 1, 106).expect("a cell");
     let swept = Overhead {
         ssb: sweep(8),
@@ -404,7 +410,7 @@ fn reference_signals_take_their_airtime() {
     };
     let slots = [(1800.0, block(106, 13, 15)), (200.0, block(88, 13, 15))];
     check(rate(&fr1, swept, Direction::Downlink), &slots);
-    // The uplink of FDD has nothing to do with it.
+    // The uplink of FDD does not lose resources to SS/PBCH blocks.
     let up = |overhead| rate(&fr1, overhead, Direction::Uplink);
     assert_eq!(up(swept), up(Overhead::default()));
 }
@@ -412,8 +418,8 @@ fn reference_signals_take_their_airtime() {
 #[test]
 fn idle_symbols_go_to_whoever_has_data_where_the_division_follows_the_demand() {
     use fadeout_radio::access::Division;
-    // Bytes up and down in a second: the uplink always has data, the downlink too or 80 bytes in each
-    // millisecond.
+    // Returns the downlink and uplink bytes in one second. The uplink has a full buffer. The
+    // downlink has a full buffer too, or 80 bytes per millisecond.
     let carried = |division, is_full: bool| {
         let cell = CellConfig {
             division,
@@ -451,8 +457,9 @@ fn idle_symbols_go_to_whoever_has_data_where_the_division_follows_the_demand() {
         bytes.map(|bytes| bytes as f64)
     };
     let of = |symbols| 8000.0 * (f64::from(block(66, symbols, 15)) - 11.0) * 1500.0 / 1507.0;
-    // Halves: five of eleven symbols up in slots that the downlink may want, most of them. By demand all
-    // but two, a DM-RS and one more, at least.
+    // With halves, the uplink has five of eleven symbols in most slots, because the downlink may
+    // want them. Division by demand leaves it all symbols but two, the least for the downlink: a
+    // DM-RS symbol and one more.
     let [down, up] = carried(Division::Demand, false);
     assert!(up > 0.995 * of(9), "{up} beside {}", of(9));
     assert!((down / 80_000.0 - 1.0).abs() < 0.01, "{down}");
@@ -460,7 +467,7 @@ fn idle_symbols_go_to_whoever_has_data_where_the_division_follows_the_demand() {
     assert!(up > halves, "{up} beside {halves}");
     let default = CellConfig::nr(Point::default(), Hertz(28e9), 3, 66).expect("a cell");
     assert_eq!(default.division, Division::Demand);
-    // Where both have more than enough, each has what halves give it.
+    // With full buffers in both directions, each gets its half under both rules.
     for division in [Division::Halves, Division::Demand] {
         let [down, up] = carried(division, true);
         for (found, symbols) in [(down, 6), (up, 5)] {
@@ -473,8 +480,8 @@ fn idle_symbols_go_to_whoever_has_data_where_the_division_follows_the_demand() {
     }
 }
 
-/// A UE that chooses its rank loses little beside the best fixed rank. These are SINRs at which the
-/// steps of CQI mislead it.
+/// Checks that a UE that chooses its rank loses little against the best fixed rank. At these SINRs,
+/// the CQI steps mislead the choice.
 #[test]
 fn the_chosen_rank_carries_nearly_what_the_best_fixed_one_does() {
     use fadeout_radio::access::{Rank, ReportedAdaptation};
@@ -510,13 +517,14 @@ fn the_chosen_rank_carries_nearly_what_the_best_fixed_one_does() {
         let chosen = rate(sinr_db, tables, (Rank::Adaptive, 4));
         let fixed = (1..=4).map(|layers| rate(sinr_db, tables, (Rank::Fixed, layers)));
         let best = fixed.fold(0.0, f64::max);
-        // The efficiency between two schemes is interpolated. The outer loop does better by up to
-        // 5 % at some SINRs (10 dB with 256QAM), so ranks within 5 % count as equal.
+        // The efficiency between two MCS is interpolated. The outer loop exceeds it by up to 5 % at
+        // some SINRs (10 dB with 256QAM). So ranks within 5 % count as equal.
         assert!(chosen > 0.95 * best, "{sinr_db} dB: {chosen} beside {best}");
     }
 }
 
-/// Reports have steps, so UEs with the same channel are equal under max-ci.
+/// Checks that UEs with the same channel get equal shares under max-ci. Reports have steps, so
+/// their rates tie.
 #[test]
 fn max_ci_gives_equal_ues_equal_shares_and_nothing_to_a_worse_one() {
     use fadeout_radio::mac::scheduler::MaxCiConfig;
@@ -531,7 +539,7 @@ fn max_ci_gives_equal_ues_equal_shares_and_nothing_to_a_worse_one() {
         let found = goodput(config, direction, 1000);
         let mean = found[..3].iter().sum::<u64>() as f64 / 3.0;
         for share in &found[..3] {
-            // Each has its own errors: 10 % of 670 blocks, with a standard error of 1.2 %.
+            // Each UE has its own block errors: 10 % of 670 blocks, with a standard error of 1.2 %.
             let apart = *share as f64 / mean - 1.0;
             assert!(apart.abs() < 0.04, "{direction:?} {found:?}");
         }

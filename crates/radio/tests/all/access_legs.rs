@@ -1,4 +1,4 @@
-//! One UE with two legs: an LTE cell and an NR cell serve it at once.
+//! Tests of one UE with two legs, which an LTE cell and an NR cell serve at once.
 
 use crate::common::Rig;
 use fadeout_core::{CellId, Decibel, Direction, DrbId, Hertz, NodeId, Point, Span, Time, UeId};
@@ -7,7 +7,7 @@ use fadeout_radio::access::{
 };
 use fadeout_radio::channel::{ChannelConfig, LineOfSight};
 
-/// A cell that its UEs see.
+/// Puts all UEs of a cell in line of sight.
 fn in_sight(cell: CellConfig) -> CellConfig {
     CellConfig {
         channel: ChannelConfig {
@@ -35,7 +35,7 @@ fn ue() -> UeConfig {
     }
 }
 
-/// A bearer on each leg.
+/// Returns one bearer for each leg.
 fn bearers() -> Vec<BearerConfig> {
     let on_nr = BearerConfig {
         leg: 1,
@@ -58,7 +58,7 @@ fn bearers_on_an_lte_leg_and_an_nr_leg_run_at_once_each_in_its_cell() {
         ues: vec![ue()],
         bearers: bearers(),
     };
-    // 50 m from both.
+    // The UE is 50 m from both cells.
     let mut rig = Rig::with_places(config, 3, vec![Point::new(50.0, 0.0, 1.5)]);
     let cells: Vec<CellId> = rig.access.serving_cells(UeId(0)).collect();
     assert_eq!(cells, [CellId(0), CellId(1)]);
@@ -75,7 +75,7 @@ fn bearers_on_an_lte_leg_and_an_nr_leg_run_at_once_each_in_its_cell() {
     rig.run_for(Span::from_millis(500));
     assert_eq!(rig.arrivals.len(), number as usize);
     assert!(rig.pool.is_empty());
-    // Packets were numbered in fours: LTE down and up, NR down and up.
+    // Packets were numbered in groups of four: LTE downlink, LTE uplink, NR downlink, NR uplink.
     let mut took = [[Vec::new(), Vec::new()], [Vec::new(), Vec::new()]];
     for delay in &rig.rows.delays {
         let total = delay.queue_s
@@ -92,10 +92,10 @@ fn bearers_on_an_lte_leg_and_an_nr_leg_run_at_once_each_in_its_cell() {
         assert_eq!((lte.len(), nr.len()), (200, 200));
         lte.sort_unstable();
         nr.sort_unstable();
-        // An LTE packet takes whole subframes, an NR one slots of 250 us.
+        // An LTE packet takes whole subframes, an NR packet takes slots of 250 us.
         assert!(nr[100] * 2 < lte[100], "{:?}, {:?}", nr[100], lte[100]);
     }
-    // Each bearer's blocks are its own leg's cell's.
+    // The blocks of each bearer lie in the cell of its own leg.
     for (cell, slot) in [(0, Span::from_millis(1)), (1, Span::from_micros(250))] {
         let blocks = rig
             .rows

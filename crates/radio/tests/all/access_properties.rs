@@ -1,4 +1,4 @@
-//! What must hold for any configuration and any traffic.
+//! Properties that hold for any configuration and any traffic.
 
 use crate::common::Rig;
 use fadeout_core::aqm::{CoDelConfig, EcnStepConfig, PieConfig};
@@ -33,7 +33,7 @@ fn lte_tdd(random: &mut Stream) -> CellConfig {
     }
 }
 
-/// Any pattern of 2.5 ms in which both directions have a slot with room for data.
+/// Returns any pattern of 2.5 ms in which both directions have a slot with room for data.
 fn by_counts(random: &mut Stream) -> CellConfig {
     let mu = Numerology::new(3, CyclicPrefix::Normal).expect("a numerology");
     let down = 1 + random.below(17) as u32;
@@ -127,7 +127,7 @@ fn rlc(random: &mut Stream) -> RlcConfig {
         1 => RlcConfig::NR_AM,
         2 => RlcConfig::LTE_UM,
         3 => RlcConfig::LTE_AM,
-        // Gives up soon: radio link failures.
+        // RLC gives up early, which causes radio link failures.
         _ => RlcConfig {
             mode: Mode::Am(AmConfig {
                 sn_bits: 12,
@@ -143,7 +143,7 @@ fn rlc(random: &mut Stream) -> RlcConfig {
     }
 }
 
-/// Queue management that acts within the few seconds of a case.
+/// Returns a queue management that acts within the few seconds of a case.
 fn aqm(random: &mut Stream) -> AqmConfig {
     let target = Span::from_millis(2);
     match random.below(4) {
@@ -229,8 +229,8 @@ fn every_packet_leaves_once_in_order_or_is_reported_lost() {
             rig.put(bearer, direction, 40 + random.below(1460) as u32, number);
             rig.run_for(Span::from_nanos(random.exponential(1e6) as u64));
         }
-        // A minute nearly always; where two blocks of five fail, with one process in a pattern of few
-        // downlink slots, the last packets take longer.
+        // One minute is nearly always enough. The last packets take longer if two of five blocks
+        // fail and a pattern has one HARQ process and few downlink slots.
         for _ in 0..60 {
             rig.run_for(Span::from_secs(60));
             if rig.pool.is_empty() {
@@ -257,7 +257,7 @@ fn every_packet_leaves_once_in_order_or_is_reported_lost() {
             );
         }
         assert!(rig.pool.is_empty(), "seed {seed}: the pool leaks");
-        // The parts of every delay add up to no more than the run.
+        // The parts of a delay add up to at most the duration of the run.
         assert_eq!(rig.rows.delays.len(), rig.arrivals.len());
         losses += rig.rows.drops.len();
         let is_aqm = |row: &&RadioDropRow| row.cause == RadioDropCause::Aqm;
@@ -272,7 +272,7 @@ fn every_packet_leaves_once_in_order_or_is_reported_lost() {
         failures += rig.access.counters().link_failures;
         assert!(rig.access.wake_at() > rig.now, "seed {seed}");
     });
-    // The cases that matter were among them.
+    // The random cases must have included losses, failures and drops by queue management.
     assert!(
         !cases.is_whole() || losses > 100 && failures > 10 && chosen > 100,
         "{losses} losses, {failures} failures, {chosen} chosen by queue management"
@@ -301,7 +301,7 @@ fn an_idle_cell_with_a_thousand_ues_has_no_events() {
     assert_eq!(attached, 1000, "each UE looked for its cell once");
     rig.run_for(Span::from_secs(100));
     assert_eq!(rig.access.counters().events, attached);
-    // One packet for one of them: a slot, its decoding, its status report.
+    // One packet for one UE needs a slot, its decoding and its status report.
     rig.put(500, Direction::Downlink, 1000, 0);
     rig.run_for(Span::from_secs(100));
     assert_eq!(rig.arrivals.len(), 1);
@@ -311,7 +311,7 @@ fn an_idle_cell_with_a_thousand_ues_has_no_events() {
 
 #[test]
 fn a_ue_out_of_range_waits_and_is_tried_again_now_and_then_until_its_link_has_failed() {
-    // Neither end is heard for now: too little power on a path that might change.
+    // Neither end receives the other. The power is too low, on a path that might change.
     let power = Dbm(-150.0);
     let config = |bearer| RadioConfig {
         cells: vec![CellConfig {
@@ -328,8 +328,8 @@ fn a_ue_out_of_range_waits_and_is_tried_again_now_and_then_until_its_link_has_fa
         rlc: RlcConfig::NR_UM,
         ..BearerConfig::nr(UeId(0))
     };
-    // Downlink: T310 and T311, with a look every 40 ms. Uplink: sr-TransMax, 64 times 100 ms and the waits
-    // for opportunities, with a look for each request too.
+    // Downlink: T310 and T311, with a check every 40 ms. Uplink: sr-TransMax of 64 requests, 100 ms
+    // each plus the wait for an opportunity, and a check per request.
     let cases = [
         (Direction::Downlink, 3_900, 200, 90..=110),
         (Direction::Uplink, 6_000, 2_000, 150..=360),
@@ -473,7 +473,7 @@ fn at_a_given_sinr_that_is_out_of_range_nothing_waits_for_ever() {
 
 #[test]
 fn a_packet_that_no_slot_comes_for_is_discarded_when_its_timer_expires() {
-    // Neither end is heard for now: too little power on a path that might change.
+    // Neither end receives the other. The power is too low, on a path that might change.
     let power = Dbm(-150.0);
     for direction in [Direction::Downlink, Direction::Uplink] {
         let config = RadioConfig {
@@ -501,7 +501,7 @@ fn a_packet_that_no_slot_comes_for_is_discarded_when_its_timer_expires() {
             panic!("{:?}", rig.rows.drops);
         };
         assert_eq!(drop.cause, RadioDropCause::DiscardTimer);
-        // The base station takes a millisecond before PDCP has the packet.
+        // The base station takes up to a millisecond before PDCP has the packet.
         let late = drop.time_s.since(Time::ZERO + Span::from_millis(50));
         assert!(late <= Span::from_millis(1), "{direction:?}: {late:?}");
         assert!(drop.time_s >= Time::ZERO + Span::from_millis(50));

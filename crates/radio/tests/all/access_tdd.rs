@@ -1,5 +1,5 @@
-//! Uplink delays in TDD against slot arithmetic that knows the standard's tables and nothing of the
-//! stack.
+//! Tests of uplink delays in TDD against slot arithmetic from the tables of the standard,
+//! independent of the stack.
 
 use crate::common::Rig;
 use fadeout_core::{CellId, Decibel, Direction, Hertz, NodeId, Point, Rate, Span, Time, UeId};
@@ -26,8 +26,8 @@ const LTE: [&str; 7] = [
     "DSUUUDSUUD",
 ];
 
-/// Subframes in which a grant can be sent, and to its data (TS 36.213 Table 8-2). In configuration
-/// 0 the UL index lets subframes 1 and 6 grant the subframe behind the table's.
+/// Subframes in which a grant can be sent, and the distance to its data (TS 36.213 Table 8-2). In
+/// configuration 0, the UL index lets subframes 1 and 6 grant the subframe after that of the table.
 const GRANTS: [&[(u64, u64)]; 7] = [
     &[(0, 4), (1, 7), (5, 4), (6, 7)],
     &[(1, 6), (4, 4), (6, 6), (9, 4)],
@@ -43,15 +43,15 @@ const NR: [&str; 4] = ["DDDSU", "DDSU", "DDDDDDDSUU", "DSUUD"];
 const N1: [u64; 4] = [8, 10, 17, 20];
 const N2: [u64; 4] = [10, 12, 23, 36];
 
-/// The slots of a cell as a reader of the standard draws them.
+/// Slots of a cell, as the standard defines them.
 #[derive(Clone, Copy)]
 struct Slots {
     pattern: &'static str,
     /// Length of a slot in ns.
     length: u64,
-    /// The numerology; none of LTE.
+    /// Numerology of NR. `None` for LTE.
     mu: Option<usize>,
-    /// LTE's configuration.
+    /// Uplink-downlink configuration of LTE.
     configuration: usize,
 }
 
@@ -79,27 +79,29 @@ impl Slots {
         char::from(letters[(slot % letters.len() as u64) as usize])
     }
 
-    /// PUCCH is in uplink slots, and NR's short formats fit into the two uplink symbols of the
-    /// special slot.
+    /// Returns true if a slot has PUCCH. In NR, short formats fit into the two uplink symbols of
+    /// the special slot.
     fn has_pucch(&self, slot: u64) -> bool {
         self.kind(slot) == 'U' || self.mu.is_some() && self.kind(slot) == 'S'
     }
 
-    /// N symbols in ns: 2192 samples of 30.72 MHz each, in slots of 1 ms / 2^mu.
+    /// Returns the duration of `count` symbols in ns: 2192 samples at 30.72 MHz each, in slots of 1
+    /// ms / 2^mu.
     fn symbols(count: u64, mu: usize) -> u64 {
         (count * 2192 * 15_625 / 480) >> mu
     }
 
-    /// The first occasion from `slot` on that `is_there`.
+    /// Returns the first occasion from `slot` on for which `is_there` returns true.
     fn occasion(slot: u64, offset: u64, period: u64, is_there: impl Fn(u64) -> bool) -> u64 {
         let at_offset = |slot: &u64| slot % period == offset % period && is_there(*slot);
         (slot..).find(at_offset).expect("numbers do not end")
     }
 
-    /// The data of a request in `slot`.
+    /// Returns the slot of the data for a request in `slot`.
     fn data(&self, slot: u64) -> u64 {
         let Some(mu) = self.mu else {
-            // Three subframes to read it (TR 36.912 clause B.2), and the table.
+            // The base station takes three subframes to decode the request (TR 36.912 clause B.2).
+            // The table gives the rest.
             let entry = |from: u64| {
                 let grants = GRANTS[self.configuration].iter();
                 let of = grants.filter(|(subframe, _)| from % 10 == *subframe);
@@ -107,8 +109,8 @@ impl Slots {
             };
             return (slot + 4..).find_map(entry).expect("some subframe grants");
         };
-        // N1 and a slot to read it, and a slot with PDCCH. N2 from the end of that, and an uplink
-        // slot.
+        // The base station needs N1 and a slot to decode the request, and then a slot with PDCCH.
+        // N2 runs from the end of that slot, and then an uplink slot follows.
         let read_at = (slot + 1) * self.length + Slots::symbols(N1[mu], mu) + self.length;
         let is_down = |slot: &u64| self.kind(*slot) != 'U';
         let grant = (read_at.div_ceil(self.length)..).find(is_down);
@@ -118,8 +120,8 @@ impl Slots {
         (grant + 1..).find(is_up).expect("there is uplink")
     }
 
-    /// The delay in ns of a packet that comes at `at` and whose data are in `slot`: to the end of
-    /// that, and decoding.
+    /// Returns the delay in ns of a packet that arrives at `at` and is sent in `slot`, decoding
+    /// included.
     fn delay(&self, at: u64, slot: u64) -> u64 {
         let decoding = match self.mu {
             Some(mu) => Slots::symbols(N1[mu], mu),
@@ -128,22 +130,23 @@ impl Slots {
         (slot + 1) * self.length + decoding - at
     }
 
-    /// The delay in ns of a lone packet at `at` for which a UE has to ask.
+    /// Returns the delay in ns of a single packet that arrives at `at`, for which the UE sends a
+    /// scheduling request.
     fn asked(&self, at: u64, offset: u64, period: u64) -> u64 {
         let first = at.div_ceil(self.length);
         let request = Slots::occasion(first, offset, period, |slot| self.has_pucch(slot));
         self.delay(at, self.data(request))
     }
 
-    /// The delay in ns of a packet at `at` that goes with a configured grant.
+    /// Returns the delay in ns of a packet that arrives at `at` and uses a configured grant.
     fn granted(&self, at: u64, offset: u64, period: u64) -> u64 {
         let first = at.div_ceil(self.length);
         let is_up = |slot| self.kind(slot) == 'U';
         self.delay(at, Slots::occasion(first, offset, period, is_up))
     }
 
-    /// The offsets with which a request can be sent in each period. If there are none, those whose
-    /// occasions have PUCCH most often.
+    /// Returns the offsets at which each period has a request opportunity. If there are none,
+    /// returns the offsets with the most opportunities.
     fn offsets(&self, period: u64, is_there: impl Fn(u64) -> bool) -> Vec<u64> {
         let all = period * self.pattern.len() as u64;
         let count = |offset: u64| {
@@ -156,7 +159,7 @@ impl Slots {
             .collect()
     }
 
-    /// The mean in ms of a delay over evenly spread times of arrival, in all phases of pattern and
+    /// Returns the mean delay in ms over evenly spread arrival times, in all phases of pattern and
     /// period.
     fn mean_ms(&self, period: u64, delay: impl Fn(u64) -> u64) -> f64 {
         let all = period * self.pattern.len() as u64 * self.length;
@@ -199,7 +202,7 @@ impl Slots {
     }
 }
 
-/// `ues` UEs in a cell.
+/// Returns a cell with `ues` UEs.
 fn rig(cell: CellConfig, ues: u32, seed: u64) -> Rig {
     let sinr = FixedSinr {
         downlink: Decibel(20.0),
@@ -226,17 +229,18 @@ fn rig(cell: CellConfig, ues: u32, seed: u64) -> Rig {
     rig
 }
 
-/// Packets of each UE in a run, far enough from each other that the UE has nothing else to send.
+/// Number of packets of each UE in a run. Their distance is large enough that the UE has nothing
+/// else to send.
 const PACKETS: u32 = 12;
 const APART_NS: u64 = 300_000_000;
 
-/// Times of arrival in ns and delays of all packets of each UE. With `load` the first UE sends 12
-/// Mbit/s instead, more than it is granted.
+/// Returns arrival times in ns and delays of all packets of each UE. With `load` the first UE
+/// instead sends 12 Mbit/s, more than its grants allow.
 fn delays(mut rig: Rig, ues: u32, load: bool) -> Vec<Vec<(u64, u64)>> {
     let mut at = Vec::new();
     for number in 0..PACKETS {
         for ue in u32::from(load)..ues {
-            // Phases in steps of the golden ratio.
+            // Arrival phases advance by the golden ratio, so that they spread evenly.
             let step = f64::from(number * ues + ue) * 0.618_033_988_749_895;
             let phase = (step.fract() * APART_NS as f64 / 2.0) as u64;
             at.push((u64::from(number) * APART_NS + phase, ue, number));
@@ -263,13 +267,14 @@ fn delays(mut rig: Rig, ues: u32, load: bool) -> Vec<Vec<(u64, u64)>> {
     found
 }
 
-/// The mean in ms.
+/// Returns the mean delay in ms.
 fn mean_ms(delays: &[(u64, u64)]) -> f64 {
     let total: u64 = delays.iter().map(|(_, delay)| delay).sum();
     total as f64 / delays.len() as f64 / 1e6
 }
 
-/// The offset by which each packet of a UE has the delay of the closed form.
+/// Returns the offset for which all packets of a UE have the delay of the closed form. `None` if
+/// there is none.
 fn offset_of(
     delays: &[(u64, u64)],
     offsets: &[u64],
@@ -283,8 +288,9 @@ fn offset_of(
     offsets.iter().copied().find(|&offset| fits(offset))
 }
 
-/// Every packet of 20 UEs has the closed form's delay to the nanosecond, at one of the offsets that
-/// the network may choose. So its mean and distribution are theirs. All offsets come up.
+/// Asserts that every packet of 20 UEs has the delay of the closed form, to the nanosecond, at an
+/// offset that the network may choose. All offsets must come up. So mean and distribution match the
+/// closed form too.
 fn assert_asked(slots: Slots, period: u32, seeds: std::ops::Range<u64>) {
     const UES: u32 = 20;
     let offsets = slots.offsets(u64::from(period), |slot| slots.has_pucch(slot));
@@ -306,7 +312,7 @@ fn assert_asked(slots: Slots, period: u32, seeds: std::ops::Range<u64>) {
     }
     used.sort_unstable();
     used.dedup();
-    // 40 draws leave out one of four offsets with a chance of 4 (3/4)^40, one in 25,000.
+    // 40 draws miss one of four offsets with a probability of 4 (3/4)^40, one in 25,000.
     let is_drawn = used.len() == offsets.len() || offsets.len() > 4;
     assert!(is_drawn, "{} of {offsets:?} are {used:?}", slots.pattern);
 }
@@ -338,10 +344,10 @@ fn slots_of_other_lengths_keep_to_the_same_arithmetic() {
     }
 }
 
-/// Means in ms by hand. With a period of 10 each UE of configuration 1 waits 5 ms on average. Ten
-/// subframes pass from the request to its data, and 2.5 ms end it: 17.5. DDDSU, 30 kHz, a period of
-/// 10: 2.5 ms of waiting. From requests in slots 3 and 4 of five to their data 3 and 2.5 ms pass. A
-/// slot and N1, 857 us, end it.
+/// Compares means in ms with values computed by hand. In configuration 1 with a period of 10, each
+/// UE waits 5 ms on average. Ten subframes pass from the request to its data, and the end takes 2.5
+/// ms: 17.5 ms. In DDDSU at 30 kHz with a period of 10, the wait is 2.5 ms. From requests in slots
+/// 3 and 4 of five to their data, 3 and 2.5 ms pass. The end takes a slot and N1, 857 us.
 #[test]
 fn means_are_those_by_hand() {
     let asked = |slots: Slots, period: u64, offset| {
@@ -355,14 +361,14 @@ fn means_are_those_by_hand() {
         let mean = asked(Slots::nr("DDDSU", 1), 10, offset);
         assert!((mean - expected).abs() < 0.01, "{mean} ms at {offset}");
     }
-    // A configured grant in each slot: half of the pattern, and the rest as before.
+    // With a configured grant in each uplink slot, the wait is half of the pattern.
     let slots = Slots::nr("DDDSU", 1);
     let mean = slots.mean_ms(1, |at| slots.granted(at, 0, 1));
     assert!((mean - (1.25 + 0.857)).abs() < 0.01, "{mean} ms");
 }
 
-/// One UE that is never idle takes the rest of each slot. The others get their first grant as
-/// before: round robin gives each UE its demand up to an equal share.
+/// Checks delays next to a UE that is never idle and takes the rest of each slot. Round robin gives
+/// each UE its demand up to an equal share, so the other UEs get their first grant as without it.
 #[test]
 fn beside_a_greedy_ue_the_others_have_the_same_delay() {
     const UES: u32 = 20;
@@ -388,13 +394,13 @@ fn a_configured_grant_waits_for_its_next_uplink_slot_and_asks_for_nothing() {
     for pattern in NR {
         let slots = Slots::nr(pattern, 1);
         for period in [1_u32, 2, 4, 5, 8, 10, 20, 40] {
-            // Requests would take up to 80 ms.
+            // Scheduling requests would take up to 80 ms.
             let cell = slots.config(RequestConfig::every(160), Some(period));
             let found = delays(rig(cell, UES, 1), UES, false);
             let is_up = |slot| slots.kind(slot) == 'U';
             let offsets = slots.offsets(u64::from(period), is_up);
             for (ue, delays) in found.iter().enumerate() {
-                // The base station spreads UEs over the offsets by their numbers.
+                // The base station spreads UEs over the offsets by their ids.
                 let own = [offsets[ue % offsets.len()]];
                 let granted = |at, offset| slots.granted(at, offset, u64::from(period));
                 let offset = offset_of(delays, &own, granted);
@@ -424,7 +430,7 @@ fn an_offset_of_zero_is_the_first_slot_with_pucch() {
     }
 }
 
-/// Packets each `every_us` of one UE for a second, in FDD or a pattern: their delays in ms, sorted.
+/// Returns the sorted delays in ms of one UE's packets, sent each `every_us` for a second.
 fn stream(cell: CellConfig, every_us: u64) -> Vec<f64> {
     let mut rig = rig(cell, 1, 3);
     let count = 1_000_000 / every_us as u32;
@@ -444,9 +450,9 @@ fn stream(cell: CellConfig, every_us: u64) -> Vec<f64> {
     delays
 }
 
-/// sr-ProhibitTimer starts when a request is sent (TS 38.321 clause 5.4.4). A timer shorter than
-/// the period of the opportunities forbids none of them. A longer one costs its own length and no
-/// more.
+/// Checks sr-ProhibitTimer, which starts when a request is sent (TS 38.321 clause 5.4.4). A timer
+/// shorter than the opportunities' period delays none of them. A longer timer costs at most its own
+/// length.
 #[test]
 fn a_prohibit_timer_delays_by_what_it_lasts_at_most() {
     let fdd = CellConfig::nr(Point::default(), Hertz(3.5e9), 1, 106).expect("a cell");
@@ -470,8 +476,8 @@ fn a_prohibit_timer_delays_by_what_it_lasts_at_most() {
             for prohibit_us in [8_000, 64_000] {
                 let longer = stream(with(cell, period, prohibit_us), every_us);
                 let most = |delays: &[f64]| delays[delays.len() - 1];
-                // The timer, and the opportunity behind it. In a pattern of five the period may be
-                // stretched to 48 slots.
+                // The bound is the timer plus the wait for the next opportunity. In a pattern of
+                // five slots, the period may be stretched to 48 slots.
                 let bound =
                     most(&without) + prohibit_us as f64 / 1e3 + f64::from(period) / 2.0 + 24.0;
                 assert!(most(&longer) <= bound, "{} beside {bound}", most(&longer));

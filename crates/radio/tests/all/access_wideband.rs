@@ -1,4 +1,4 @@
-//! Link adaptation over a channel that differs over the band.
+//! Tests of link adaptation over a frequency-selective channel.
 
 use crate::common::Rig;
 use fadeout_core::{Dbm, Direction, Hertz, NodeId, Point, Span, UeId};
@@ -13,11 +13,11 @@ use fadeout_radio::phy::link_adaptation::OuterLoopConfig;
 use fadeout_radio::rlc::RlcConfig;
 use fadeout_testkit::Cases;
 
-/// Share of first transmissions that fail in each direction, of twenty UEs at rest whose channels
-/// hardly change, without an outer loop.
+/// Returns the share of first transmissions that fail in each direction. Twenty UEs at rest have
+/// nearly constant channels, and there is no outer loop.
 fn first_errors(fading: Fading, method: EffectiveSinr) -> [f64; 2] {
     let (mut failed, mut sent) = ([0_u32; 2], [0_u32; 2]);
-    // A run has some tens of thousands of blocks.
+    // One run has some tens of thousands of blocks.
     Cases::new(4000).among(1000).run(|seed| {
         let cell = CellConfig {
             adaptation: Adaptation::Reports(ReportedAdaptation {
@@ -82,9 +82,9 @@ fn without_an_outer_loop_first_transmissions_keep_the_target_over_a_selective_ba
         (selective, EffectiveSinr::Eesm),
     ] {
         for errors in first_errors(fading, method) {
-            // The target is 10 % for a channel at the threshold of its CQI. It is somewhere up to
-            // 2 dB above, which leaves 2 to 4 % on average, the same as on a flat channel. Reports
-            // of the mean over the band would promise too much: 83 to 89 % would fail.
+            // The target is 10 % for a channel at the threshold of its CQI. The channel lies up to
+            // 2 dB above the threshold, which leaves 2 to 4 % on average, as on a flat channel.
+            // With reports of the mean over the band, 83 to 89 % of the blocks would fail.
             assert!(
                 errors > 0.01 && errors < 0.06,
                 "{fading:?} {method:?}: {errors}"

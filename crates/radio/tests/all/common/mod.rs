@@ -1,4 +1,4 @@
-//! A radio access alone, with packets put in by hand.
+//! A radio access alone, fed with packets by the test.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -11,7 +11,7 @@ use fadeout_core::{
 };
 use fadeout_radio::access::{RadioAccess, RadioConfig};
 
-/// Nodes at rest; node n is at the n-th place.
+/// Nodes at rest. Node n is at the n-th place.
 pub struct AtRest(pub Vec<Point>);
 
 impl Motion for AtRest {
@@ -20,7 +20,7 @@ impl Motion for AtRest {
     }
 }
 
-/// Keeps every row.
+/// Probe that keeps every row.
 #[derive(Default)]
 pub struct Rows {
     pub blocks: Vec<TransportBlockRow>,
@@ -51,11 +51,11 @@ impl Probe for Rows {
     }
 }
 
-/// A packet that left a bearer at its far end.
+/// Packet that left a bearer at its far end.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Arrival {
     pub at: Time,
-    /// The number it was put in with.
+    /// Number of the packet, as passed to [`Rig::put`].
     pub number: u32,
 }
 
@@ -86,7 +86,8 @@ impl Rig {
         }
     }
 
-    /// A packet of `size` bytes in all enters now; it carries `number` as its flow.
+    /// Puts a packet of `size` bytes in total into a bearer. The packet carries `number` as its
+    /// flow.
     pub fn put(&mut self, bearer: u32, direction: Direction, size: u32, number: u32) {
         let segment = Segment {
             len: size - Segment::default().wire_len(),
@@ -104,7 +105,7 @@ impl Rig {
             .on_packet(self.now, bearer, direction, packet, pool, rows);
     }
 
-    /// Lets everything happen until `end`.
+    /// Runs all events until `end`.
     pub fn run_until(&mut self, end: Time) {
         loop {
             let at = self.access.wake_at();

@@ -1,4 +1,4 @@
-//! Secondary cells under mobility management: what a handover makes of them, and event A6.
+//! Tests of secondary cells under mobility management: their change at handovers, and event A6.
 
 use super::loses_only_with_the_connection;
 use super::street::{Case, Outcomes, books_close, case, cell, count, mobility, rlc, run};
@@ -17,7 +17,7 @@ fn a6(event: &MeasurementEvent, offset: f64) -> MeasurementEvent {
     }
 }
 
-/// The cell on another carrier, somewhere else, with other power.
+/// Returns the cell on another carrier, at another place and with another power.
 fn beside(cell: &CellConfig, (number, shift_m, power_dbm): (u32, f64, f64)) -> CellConfig {
     let mut site = cell.site;
     site.x += shift_m;
@@ -29,7 +29,8 @@ fn beside(cell: &CellConfig, (number, shift_m, power_dbm): (u32, f64, f64)) -> C
     }
 }
 
-/// As `case`, with one or two cells more at each site, on carriers of their own, and a UE that may be in all.
+/// Returns a case as `case` does, with one or two more cells per site on carriers of their own. The
+/// UE may use all of them.
 fn aggregated(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
     let mut case = case(random, rlc, is_nr);
     let sites = case.config.cells.len() as u32;
@@ -52,7 +53,7 @@ fn aggregated(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
         true => vec![7; count as usize],
         false => (0..count).collect(),
     };
-    // Its own site's first.
+    // The offered cells of the primary cell's own site come first.
     let offers = |primary: u32| -> Vec<CellId> {
         let others = (0..count).filter(|other| other / sites != primary / sites);
         let mut others: Vec<u32> = others.collect();
@@ -75,9 +76,11 @@ fn aggregated(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
     case
 }
 
-/// What was seen of secondary cells: those added, released and commanded, and blocks that they carried.
+/// Returns the numbers of secondary cells added, released and commanded, and of blocks that
+/// secondary cells carried.
 fn seen(outcomes: &Outcomes) -> [usize; 4] {
-    // The serving cell of a step of the primary one is not told: a block counts that is of a secondary cell by rows.
+    // Rows do not name the primary cell of each block. So a block counts if its cell is a secondary
+    // cell by the rows so far.
     let mut secondary: Vec<CellId> = Vec::new();
     let mut steps = outcomes.rows.steps.iter().peekable();
     let mut carried = 0;
@@ -102,7 +105,7 @@ fn seen(outcomes: &Outcomes) -> [usize; 4] {
 #[test]
 fn with_acknowledgments_and_forwarding_only_a_lost_connection_loses_anything() {
     let mut sums = [0; 4];
-    // A case costs some 80 ms.
+    // One case takes about 80 ms.
     let cases = Cases::new(60).first(20);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.aggregated", 0);
@@ -147,7 +150,7 @@ fn without_acknowledgments_every_loss_has_its_cause() {
     );
 }
 
-/// A walk along one strong cell and two weak ones of another carrier, one at either end.
+/// Returns a walk along one strong cell. Two weak cells of another carrier stand at its ends.
 fn two_ends(is_nr: bool, offset: f64) -> Case {
     let mut random = Stream::new(1, "two ends", 0);
     let mut case = case(&mut random, rlc(is_nr, true), is_nr);
@@ -166,7 +169,7 @@ fn two_ends(is_nr: bool, offset: f64) -> Case {
     case.mobility.events = vec![a3, a6(&a3, offset)];
     case.mobility.secondaries = vec![vec![CellId(1), CellId(2)]];
     case.config.ues[0].aggregation = Aggregation::of(&[CellId(1)]).expect("one");
-    // It does not come back.
+    // The UE does not come back.
     (case.walk.speed, case.walk.length) = (20.0, 1e5);
     case.loses_markers = false;
     case.keeps_blocks = true;
@@ -205,7 +208,8 @@ fn a_better_cell_of_its_carrier_takes_the_place_of_a_secondary_one() {
             (CellId(2), CellId(1), CellId(2))
         );
         assert!(of(ReportReceived).time_s <= told.time_s && told.time_s < old.time_s);
-        // The UE is 3 + 1 dB nearer to the other: beyond the middle, which it passes at 10 s.
+        // The UE must be 3 + 1 dB nearer to the other cell, thus past the middle, which it reaches
+        // at 10 s.
         assert!(told.time_s > Time::ZERO + Span::from_secs(10));
         let answer = new.time_s.since(old.time_s);
         let ms = Span::from_millis;
@@ -225,7 +229,7 @@ fn a_better_cell_of_its_carrier_takes_the_place_of_a_secondary_one() {
             first >= new.time_s + ms(24) && first < new.time_s + ms(30),
             "{first}"
         );
-        // The primary cell goes on: it serves the UE each few milliseconds.
+        // The primary cell continues to serve the UE every few milliseconds.
         let around = old.time_s..first;
         let times = of_cell(0).map(|row| row.time_s);
         let times: Vec<Time> = times.filter(|at| around.contains(at)).collect();
@@ -322,10 +326,10 @@ fn a_link_lives_without_its_secondary_cell() {
 #[test]
 fn after_a_failure_the_ue_is_told_of_secondary_cells() {
     let mut case = two_ends(true, 3.0);
-    // Whichever cell it comes back in has another to offer.
+    // In every cell, the UE is offered a secondary cell after its return.
     let others = [[1, 2], [0, 0], [0, 0]];
     case.mobility.secondaries = others.map(|it| it.map(CellId).to_vec()).to_vec();
-    // Nothing is reported, and the way leads out of the cell and back.
+    // No event is reported, and the UE walks out of the cell and back.
     case.mobility.events.clear();
     case.config.cells[0].power = Dbm(-30.0);
     case.config.cells[0].site.x = 0.0;

@@ -1,4 +1,5 @@
-//! UEs that are idle at the start: the steps of attaching and their times, timers that expire, contention, and data.
+//! Tests of UEs that are idle at the start: the times of the attach steps, expiring timers,
+//! contention, and data.
 
 use crate::handover::street::{
     self, Case, Rows, bearer, books_close_in, case, cell, count, mobility, rlc, run,
@@ -17,7 +18,7 @@ use std::collections::BTreeSet;
 
 const START: Time = Time::from_nanos(1_004_000_000);
 
-/// UEs that go along a street at this speed, a metre apart.
+/// UEs that move along a street at this speed, one metre apart.
 struct Along(f64);
 
 impl Motion for Along {
@@ -45,7 +46,7 @@ const ONE: Site = Site {
 };
 
 impl Site {
-    /// Steps of UEs that attach, and how many messages set out over links.
+    /// Returns the rows of UEs that attach, and the number of messages sent over links.
     fn run(&self, change: impl FnOnce(&mut MobilityConfig)) -> (Rows, usize) {
         let ues = 0..self.ues;
         let radio = RadioConfig {
@@ -88,19 +89,20 @@ fn times(rows: &Rows, event: RrcEvent) -> Vec<Time> {
     steps.map(|row| row.time_s).collect()
 }
 
-/// When a step was first.
+/// Returns the time of the first row of a step.
 fn first(rows: &Rows, event: RrcEvent) -> Time {
     let first = times(rows, event).first().copied();
     first.unwrap_or_else(|| panic!("no {event:?}: {:?}", rows.steps))
 }
 
-/// From one step to another.
+/// Returns the time between the first rows of two steps.
 fn between(rows: &Rows, one: RrcEvent, other: RrcEvent) -> Span {
     first(rows, other).since(first(rows, one))
 }
 
-/// 200 ms of cell selection, to the next occasion of 10 ms, 3 + 6 + 6 of random access; then each part that is known,
-/// and what a message takes over the air: at least a subframe, and no more than a scheduling request takes.
+/// Checks the duration of each attach step. Cell selection takes 200 ms, the wait for the next
+/// occasion up to 10 ms, and random access 3 + 6 + 6 ms. Each other step has a known part. A
+/// message over the air takes at least a subframe, and at most the time of a scheduling request.
 #[test]
 fn attaching_takes_the_sum_of_its_parts() {
     use RrcEvent::{
@@ -116,7 +118,8 @@ fn attaching_takes_the_sum_of_its_parts() {
         assert_eq!(between(&rows, CellSelected, PreambleSent), ms(6));
         assert_eq!(between(&rows, PreambleSent, AccessDone), ms(15));
         let (setup, security, bearers) = if is_nr { (10, 5, 10) } else { (15, 10, 15) };
-        // A step, the one that follows, what is known between them, and messages over the air.
+        // Each entry has a step, the next step, the known time between them, and the number of
+        // messages over the air.
         let core = 7;
         let mut parts = vec![
             (AccessDone, SetupComplete, setup, 1),
@@ -151,7 +154,8 @@ fn attaching_takes_the_sum_of_its_parts() {
             known += part;
             messages += over_air;
         }
-        // Seven ways between base station and core, and NR's two for its session.
+        // The sum has seven transmissions between base station and core, and two more for the
+        // session in NR.
         let sums = if is_nr {
             (221 + 25 + 9 * core, 11)
         } else {
@@ -200,7 +204,7 @@ fn t300_ends_an_attempt_and_nas_waits_for_the_next_and_longer_for_the_sixth() {
     );
 }
 
-/// Links that drop everything.
+/// Uses links that drop all messages.
 fn over_links(config: &mut MobilityConfig) {
     let strangers = BTreeSet::new();
     config.signalling = Signalling::Links { strangers };
@@ -215,7 +219,7 @@ fn t3410_ends_an_attempt_that_the_core_does_not_hear_of() {
     let (rows, messages) = site.run(over_links);
     let lasts = between(&rows, RrcEvent::CellSelected, RrcEvent::AttachFailed);
     assert_eq!(lasts, Span::from_secs(15));
-    // The first message sets out some 50 ms later, and again each second.
+    // The first message is sent about 50 ms later, and is repeated each second.
     assert_eq!(messages, 15);
 }
 
@@ -239,7 +243,7 @@ fn a_link_that_fails_before_there_are_bearers_ends_the_attempt() {
         Some(Span::from_millis(300))
     );
     assert!(times(&rows, RrcEvent::LinkFailure).is_empty());
-    // T3411 later it tries again, and finds no cell.
+    // After T3411 the UE tries again, and finds no cell.
     let begun = times(&rows, RrcEvent::AttachBegun);
     assert_eq!(begun, [START, failed + Span::from_secs(10)]);
     assert_eq!(times(&rows, RrcEvent::CellSelected).len(), 1);
@@ -272,13 +276,14 @@ fn many_that_attach_at_once_contend_and_all_get_in() {
             (times(&rows, RrcEvent::ContentionLost).len(), last)
         };
         let (few, many) = (crowd(8), crowd(64));
-        // Of 40 that draw from 8 at one occasion at least 32 share theirs; of 64 some 11 do (40 - 64 (1 - (63/64)^40)).
+        // If 40 UEs draw from 8 preambles at one occasion, at least 32 share theirs. With 64
+        // preambles about 11 do (40 - 64 (1 - (63/64)^40)).
         assert!(few.0 > 20 && many.0 < 25, "{few:?} {many:?}");
         assert!(few.1 > many.1, "{few:?} {many:?}");
     }
 }
 
-/// The case of a street whose UE begins idle.
+/// Returns the case with a UE that is idle until `at`.
 fn idle(mut case: Case, at: Time) -> Case {
     case.config.ues[0].attaches_at = Some(at);
     case
@@ -297,7 +302,7 @@ fn uplink_data_waits_for_the_bearer_and_downlink_data_is_lost() {
         let is_up = |number: u32| number.is_multiple_of(3);
         let drops = &outcomes.rows.drops;
         assert!(drops.iter().all(|row| !is_up(row.flow.0)), "{:?}", drops[0]);
-        // Two of three packets, one each 3 ms, in the 1.36 s until then.
+        // Two of three packets, one each 3 ms, in the 1.36 s until the UE is attached.
         assert!((290..330).contains(&drops.len()), "{}", drops.len());
         let before = outcomes.arrivals.iter().filter(|&&number| number < 300);
         assert_eq!(before.count(), 100);
@@ -333,7 +338,7 @@ fn a_ue_that_the_core_knows_is_not_asked_who_it_is() {
 #[test]
 fn walks_of_ues_that_attach_lose_each_packet_under_a_cause() {
     let (mut attached, mut failed, mut handovers) = (0, 0, 0);
-    // A case costs some 60 ms.
+    // One case takes about 60 ms.
     let cases = Cases::new(60).first(20);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "attach.walks", 0);

@@ -1,4 +1,4 @@
-//! Beam failure and recovery within a cell.
+//! Tests of beam failure and recovery within a cell.
 
 use crate::handover::street::{Case, Outcomes, Walk, bearer, books_close, cell, mobility, run};
 use fadeout_core::{CellId, Dbm, NodeId, RrcEvent, Span, Time};
@@ -9,8 +9,8 @@ use fadeout_radio::channel::fading::Fading;
 use fadeout_radio::channel::path_loss::{FreeSpace, PathLoss};
 use fadeout_radio::rlc::RlcConfig;
 
-/// A wall takes the path to a cell of NR from 1,010 ms on, for so long. A UE stands there, for which 3 instances in 4
-/// periods of 20 ms are a failure.
+/// Returns a case with a UE at rest in an NR cell. A wall blocks its path from 1,010 ms on, for the
+/// time `lasts`. Three instances within 4 periods of 20 ms are a beam failure.
 fn behind_a_wall(lasts: Span, reflected_db: Option<f64>) -> Case {
     let from = Time::ZERO + Span::from_millis(1010);
     let wall = Interval {
@@ -20,7 +20,7 @@ fn behind_a_wall(lasts: Span, reflected_db: Option<f64>) -> Case {
     };
     let mut cell = cell(true, 0.0, 30.0);
     cell.channel.path_loss = PathLoss::FreeSpace(FreeSpace);
-    // No clusters beside the wall.
+    // Clusters would reach the UE past the wall.
     cell.channel.los_fading = Fading::None;
     cell.channel.blockages = vec![Blockage::Scripted(Scripted {
         intervals: [wall].into(),
@@ -63,7 +63,7 @@ fn behind_a_wall(lasts: Span, reflected_db: Option<f64>) -> Case {
     }
 }
 
-/// Steps and when they were taken, in ms; of preambles the first and the last.
+/// Returns the RRC steps with their times in ms, and the outcomes of the run.
 fn steps(case: Case) -> (Vec<(u64, RrcEvent)>, Outcomes) {
     let outcomes = run(case, 1, Span::from_millis(3), Span::from_secs(4));
     books_close(&outcomes, 1);
@@ -84,7 +84,8 @@ const LONG: Span = Span::from_millis(900);
 #[test]
 fn the_ue_finds_the_reflected_path_with_a_drawn_preamble_and_stays() {
     let (steps, outcomes) = steps(behind_a_wall(LONG, Some(15.0)));
-    // Looks at 1,020, 1,040 and 1,060 ms; an occasion, the response after 3 ms, Msg3 after 6, its answer after 6.
+    // Beam checks are at 1,020, 1,040 and 1,060 ms, followed by a RACH occasion. The response takes
+    // 3 ms, Msg3 6 ms and contention resolution 6 ms.
     let expected = [
         (1060, RrcEvent::BeamFailure),
         (1060, RrcEvent::PreambleSent),
@@ -114,7 +115,7 @@ fn a_dedicated_preamble_is_answered_at_once_where_the_candidate_is_above_the_thr
 
 #[test]
 fn a_short_wall_is_no_failure_as_the_count_begins_anew() {
-    // Two instances, and none of the four that follow.
+    // Two instances occur, and none in the four periods after them.
     let (steps, _) = steps(behind_a_wall(Span::from_millis(40), Some(15.0)));
     assert_eq!(steps, []);
 }
@@ -129,7 +130,8 @@ fn without_another_path_dedicated_preambles_end_with_their_timer_and_all_of_them
         });
     }
     let (steps, outcomes) = steps(case);
-    // A preamble each 20 ms from 1,060 ms on, the window of the tenth ends 13 ms after it. T310 has run since 1,180 ms.
+    // The UE sends a preamble each 20 ms from 1,060 ms on. The window of the tenth ends 13 ms after
+    // it. T310 has been running since 1,180 ms.
     let preambles = steps
         .iter()
         .filter(|(_, event)| *event == RrcEvent::PreambleSent);
@@ -141,7 +143,7 @@ fn without_another_path_dedicated_preambles_end_with_their_timer_and_all_of_them
     assert_eq!(place(RrcEvent::BeamRecoveryExpired), Some(1100));
     assert_eq!(place(RrcEvent::AccessProblem), Some(1253));
     assert_eq!(place(RrcEvent::LinkFailure), Some(1253));
-    // The wall goes at 1,910 ms.
+    // The wall disappears at 1,910 ms.
     assert!(place(RrcEvent::Reestablished) > Some(1910), "{rest:?}");
     assert_eq!(place(RrcEvent::BeamRecovered), None);
     assert!(outcomes.rows.drops.is_empty());

@@ -1,4 +1,4 @@
-//! Downlink packets that the core sends to both base stations.
+//! Tests of bicasting: the core sends downlink packets to two base stations.
 
 use super::street::rlc;
 use super::{any_case, walk_in_any_order};
@@ -8,7 +8,8 @@ use fadeout_radio::access::{BicastStart, DataForwarding};
 use fadeout_radio::pdcp::Delivery;
 use fadeout_testkit::Cases;
 
-/// The core sends to both from random times on, over links that lose messages or with given times.
+/// Checks the row's counts of packets that arrived once, twice or never. Bicasting begins at random
+/// times, over links that lose messages or with given delays.
 #[test]
 fn what_the_core_sends_to_both_arrives_once_twice_or_is_lost_as_its_row_says() {
     let (mut sums, mut exact, mut ended) = ([0; 3], 0, 0);
@@ -45,10 +46,10 @@ fn what_the_core_sends_to_both_arrives_once_twice_or_is_lost_as_its_row_says() {
                 AccessFailure | LinkFailure | Released | SourceResumed
             )
         });
-        // One that the run ends in has counted nothing yet.
+        // A handover that is unfinished at the end of the run has no row yet.
         let of = |event| steps.iter().filter(move |row| row.event == event).count();
         let is_smooth = is_smooth && of(RrcEvent::CommandSent) == of(RrcEvent::CompleteReceived);
-        // RLC may take longer to repeat something than t-Reordering.
+        // RLC retransmission may take longer than t-Reordering.
         let mut causes = outcomes.rows.drops.iter().map(|row| row.cause);
         let is_smooth = is_smooth
             && causes.all(|cause| {

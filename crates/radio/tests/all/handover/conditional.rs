@@ -1,4 +1,5 @@
-//! Conditional handover on random walks: UEs that go on their own, come too late, or fail and recover.
+//! Tests of conditional handover on random walks: UEs execute it, leave too late, or fail and
+//! recover.
 
 use super::street::{Case, rlc};
 use super::{any_case, case_over_links, loses_only_with_the_connection, walk, walk_in_any_order};
@@ -8,7 +9,8 @@ use fadeout_radio::access::{ConditionalConfig, DataForwarding, EventKind, Measur
 use fadeout_radio::pdcp::Delivery;
 use fadeout_testkit::Cases;
 
-/// Candidates long before they are better, and conditions of one or two kinds.
+/// Changes a case so that candidates are prepared early, with execution conditions of one or two
+/// kinds.
 fn conditional(random: &mut Stream, mut case: Case) -> Case {
     let event = case.mobility.events[0];
     case.mobility.events[0] = MeasurementEvent {
@@ -78,7 +80,7 @@ impl Seen {
 #[test]
 fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order() {
     let mut seen = Seen::default();
-    // A case costs some 60 ms.
+    // One case takes about 60 ms.
     let cases = Cases::new(60).first(20);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.conditional", 0);

@@ -1,4 +1,5 @@
-//! Handovers during which the source serves on: random walks, targets that are not reached, links that lose copies.
+//! Tests of DAPS handover, in which the source continues to serve: random walks, unreached targets,
+//! and links that lose copies.
 
 use super::street::{Case, Walk, books_close, case, mobility, rlc, run};
 use super::{any_case, loses_only_with_the_connection, walk, walk_in_any_order};
@@ -14,9 +15,9 @@ use fadeout_testkit::Cases;
 struct Seen {
     well: u32,
     failed: u32,
-    /// The source went on when T304 expired.
+    /// Handovers in which T304 expired and the source continued to serve.
     fell_back: u32,
-    /// The link to the source failed before random access was done.
+    /// Handovers in which the link to the source failed before the end of random access.
     lost_source: u32,
     copies: u32,
     twice: u32,
@@ -59,7 +60,7 @@ impl Seen {
     }
 }
 
-/// As `case`, with interruptions and timers such that some targets are not reached.
+/// Returns a case as `case` does. Its interruptions and timers let some handovers miss the target.
 fn daps_case(random: &mut Stream, is_acknowledged: bool) -> Case {
     let rlc = rlc(true, is_acknowledged);
     let mut case = any_case((random, 0.5), rlc, true);
@@ -74,7 +75,7 @@ fn daps_case(random: &mut Stream, is_acknowledged: bool) -> Case {
 #[test]
 fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order() {
     let mut seen = Seen::default();
-    // A case costs some 60 ms.
+    // One case takes about 80 ms.
     let cases = Cases::new(80).first(25);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.daps", 0);
@@ -112,7 +113,7 @@ fn every_loss_has_its_cause() {
     );
 }
 
-/// A walk between two good cells.
+/// Returns a walk between two good cells.
 fn steady(daps: bool) -> Case {
     let mut case = case(
         &mut Stream::new(1, "handover.daps-steady", 0),
@@ -143,22 +144,23 @@ fn while_the_source_serves_no_direction_is_interrupted() {
         books_close(&outcomes, 5);
         assert!(outcomes.rows.drops.is_empty());
         let rows = outcomes.rows.handovers.into_iter();
-        // Then packets are seldom.
+        // At the end of the run packets are rare.
         let rows = rows.filter(|row| row.completed_s < 39.9);
         let rows = rows.filter(|row| row.outcome == HandoverOutcome::Success);
         rows.collect::<Vec<_>>()
     });
     assert!(plain.len() > 2 && daps.len() > 2);
     for row in &plain {
-        // 35 ms, and random access.
+        // The gap is at least the interruption of 35 ms, plus random access.
         assert!(
             row.downlink_gap_s > 0.035 && row.uplink_gap_s > 0.035,
             "{row:?}"
         );
     }
     for row in &daps {
-        // A packet each 4 ms at most in the downlink, and a repetition by HARQ. A packet each 6 ms in the uplink, and in
-        // the target a wait for an occasion of the scheduling request, each 10 ms, and the grant.
+        // In the downlink, a packet arrives every 4 ms at most, and HARQ may retransmit it. In the
+        // uplink, a packet arrives each 6 ms. In the target it waits for a request occasion, each
+        // 10 ms, and for the grant.
         assert!(
             row.downlink_gap_s < 0.012 && row.uplink_gap_s < 0.020,
             "{row:?}"
@@ -175,7 +177,7 @@ fn without_acknowledgments_counts_go_on_over_a_good_link() {
     let outcomes = run(case, 7, Span::from_millis(2), Span::from_secs(40));
     books_close(&outcomes, 7);
     let lost = outcomes.rows.drops.len();
-    // Packets of the uplink that were under way to the source are not sent again.
+    // Uplink packets under way to the source are not retransmitted.
     let up = outcomes.rows.drops.iter();
     let down = up
         .filter(|row| row.direction == Direction::Downlink)

@@ -1,4 +1,5 @@
-//! Walks of a UE with two legs: its master changes cell, and the secondary one goes with it.
+//! Tests of walks of a UE with two legs: its master's cell changes, and the secondary leg is
+//! released.
 
 use super::street::{Case, Outcomes, cell, count};
 use super::{any_case, loses_only_with_the_connection, walk, walk_in_any_order};
@@ -12,7 +13,8 @@ use fadeout_radio::rlc::RlcConfig;
 use fadeout_radio::user_plane::FlowControlConfig;
 use fadeout_testkit::Cases;
 
-/// A case whose UE begins in the first cell and in a further one of NR on a carrier of its own, with a split bearer.
+/// Returns a case whose UE begins in the first cell and in an NR cell on another carrier, with a
+/// split bearer.
 fn two_legs(random: &mut Stream) -> Case {
     let is_nr = random.chance(0.5);
     let rlc = super::street::rlc(is_nr, true);
@@ -32,7 +34,8 @@ fn two_legs(random: &mut Stream) -> Case {
     case
 }
 
-/// Splits the bearer of a case, in acknowledged mode, over a further leg with this RLC; in some cases PDCP duplicates.
+/// Splits the bearer of a case, in acknowledged mode, over a secondary leg with this RLC. In some
+/// cases PDCP duplicates.
 pub(super) fn split(random: &mut Stream, case: &mut Case, (far, choice): (RlcConfig, LegChoice)) {
     let pdcp = PdcpConfig {
         delivery: Delivery::InOrder(None),
@@ -67,7 +70,7 @@ pub(super) fn split(random: &mut Stream, case: &mut Case, (far, choice): (RlcCon
     };
 }
 
-/// What legs had to do with copies.
+/// Sums of the copies that legs handled.
 #[derive(Debug, Default)]
 pub(super) struct Copied {
     /// Runs in which PDCP duplicated in either direction.
@@ -78,7 +81,8 @@ pub(super) struct Copied {
 }
 
 impl Copied {
-    /// What reached PDCP was given to a leg; without duplication nothing goes twice, and nothing is discarded.
+    /// Adds the counters of a run. Asserts that every PDU received by PDCP was submitted to a leg.
+    /// Without duplication, no PDU goes over two legs and none is discarded.
     pub(super) fn add(&mut self, outcomes: &Outcomes, duplicates: [bool; 2], seed: u64) {
         self.runs += u32::from(duplicates.contains(&true));
         for direction in [Direction::Downlink, Direction::Uplink] {
@@ -103,13 +107,14 @@ impl Copied {
         }
     }
 
-    /// Whether enough was copied, arrived twice, and was discarded as the other leg had delivered it.
+    /// Returns true if enough PDUs were copied, received twice, and discarded after delivery over
+    /// the other leg.
     pub(super) fn is_rich(&self) -> bool {
         self.runs > 10 && self.copies > 10_000 && self.discarded > 100 && self.useless > 1000
     }
 }
 
-/// The directions in which the bearer of a case duplicates.
+/// Returns for each direction whether the bearer of a case duplicates.
 pub(super) fn duplicates(case: &Case) -> [bool; 2] {
     let split = case.config.bearers[0].split;
     split.map_or([false; 2], |split| split.duplicates)
@@ -118,9 +123,9 @@ pub(super) fn duplicates(case: &Case) -> [bool; 2] {
 #[test]
 fn only_a_lost_connection_loses_anything_and_the_secondary_leg_goes_with_the_first_change() {
     let (mut well, mut released, mut ordered, mut failures) = (0, 0, 0, 0);
-    // Legs that went are counted no more.
+    // The counters of released legs are not included.
     let mut copied = Copied::default();
-    // A case costs some 60 ms.
+    // One case takes about 60 ms.
     let cases = Cases::new(80).first(25);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.dual", 0);

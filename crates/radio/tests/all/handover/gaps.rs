@@ -1,4 +1,4 @@
-//! Measurement gaps: what they take from a UE, and what is measured in them.
+//! Tests of measurement gaps: lost transmission time, and measurements in the gaps.
 
 use super::loses_only_with_the_connection;
 use super::street::{Case, books_close, case, cell, mobility, rlc, run};
@@ -16,7 +16,7 @@ fn gaps(period_ms: u64, length_us: u64) -> MeasurementGaps {
     }
 }
 
-/// The same cell on another carrier.
+/// Returns the same cell on another carrier.
 fn on_carrier(cell: &CellConfig, number: u32) -> CellConfig {
     CellConfig {
         carrier: Hertz(cell.carrier.0 + 40e6 * f64::from(number)),
@@ -24,7 +24,7 @@ fn on_carrier(cell: &CellConfig, number: u32) -> CellConfig {
     }
 }
 
-/// A UE that rests in a cell, where others measure the same as here.
+/// Returns a case with a UE at rest in a cell. Other cells have the same level at its place.
 fn at_rest(is_nr: bool, gaps: Option<MeasurementGaps>) -> Case {
     let mut random = Stream::new(1, "rest", 0);
     let mut case = case(&mut random, rlc(is_nr, true), is_nr);
@@ -39,14 +39,15 @@ fn at_rest(is_nr: bool, gaps: Option<MeasurementGaps>) -> Case {
     case
 }
 
-/// How long before a time the latest gap began.
+/// Returns the time since the start of the latest gap.
 fn phase(gaps: &MeasurementGaps, at: Time) -> Span {
     let period = gaps.period.as_nanos();
     let offset = gaps.offset.unwrap_or_default().as_nanos();
     Span::from_nanos((at.as_nanos() + period - offset) % period)
 }
 
-/// Bytes a direction that blocks carried for the first time within five seconds, with as much data as there can be.
+/// Returns the bytes of first transmissions per direction in five seconds with full buffers, and
+/// all blocks.
 fn carried(is_nr: bool, gaps: Option<MeasurementGaps>) -> ([u64; 2], Vec<TransportBlockRow>) {
     let case = at_rest(is_nr, gaps);
     let outcomes = run(case, 2, Span::from_micros(200), Span::from_secs(6));
@@ -79,7 +80,7 @@ fn a_full_downlink_falls_by_the_share_of_the_gaps() {
                 (left - (1.0 - share)).abs() < 0.01,
                 "NR {is_nr}, {gaps:?}: {left}"
             );
-            // Neither direction is in a gap, and in LTE the uplink not in the subframe behind it.
+            // No block lies in a gap. In LTE no uplink block lies in the subframe after it either.
             let behind = Span::from_millis(u64::from(!is_nr));
             for row in &blocks {
                 let length = match row.direction {
@@ -93,8 +94,8 @@ fn a_full_downlink_falls_by_the_share_of_the_gaps() {
     }
 }
 
-/// In LTE what is granted in a gap would be sent four subframes later: of forty the uplink has 24 with a gap, and
-/// all of them carry something.
+/// Checks the loss of LTE's uplink. A grant missing in a gap is missing four subframes later. So
+/// the uplink has 24 of forty subframes left, and uses all of them.
 #[test]
 fn a_full_uplink_falls_by_what_cannot_be_granted_too() {
     let slots = |gaps| {
@@ -141,7 +142,7 @@ fn other_carriers_are_measured_in_gaps_alone_one_in_each() {
             "one carrier a gap"
         );
         for times in [one, other] {
-            // Two carriers share the gaps.
+            // Two carriers take turns in the gaps.
             let least = Span::from_millis(apart_ms) * 2;
             let is_apart = |pair: &[Time]| {
                 let apart = pair[1].since(pair[0]);

@@ -1,4 +1,4 @@
-//! Handover between LTE and NR.
+//! Tests of handover between LTE and NR.
 
 use super::street::{cell, rlc};
 use super::{any_case, walk_in_any_order};
@@ -7,7 +7,7 @@ use fadeout_core::{HandoverOutcome, Procedure, RadioDropCause, RrcEvent};
 use fadeout_radio::access::{DataForwarding, EventKind, MeasurementEvent};
 use fadeout_testkit::Cases;
 
-/// Cells of both along the street, of which some UEs begin in LTE and some in NR.
+/// Checks losses on a street with cells of both generations. Some UEs begin in LTE, others in NR.
 #[test]
 fn between_lte_and_nr_only_a_lost_connection_loses_what_is_acknowledged_and_forwarded() {
     let (mut changes, mut failures, mut lost) = ([0; 2], 0, 0);
@@ -23,7 +23,8 @@ fn between_lte_and_nr_only_a_lost_connection_loses_what_is_acknowledged_and_forw
             *of = cell(is_nr(n), of.site.x, of.power.0);
         }
         let a3 = case.mobility.events[0];
-        // Of other sizes of a resource block and other carriers: thresholds that both sides of the street pass.
+        // Resource blocks and carriers differ, so levels do too. The thresholds are crossed on both
+        // sides of the street.
         let threshold = random.uniform_in(-110.0, -80.0);
         let kind = match random.chance(0.5) {
             true => EventKind::B2 {
@@ -47,7 +48,7 @@ fn between_lte_and_nr_only_a_lost_connection_loses_what_is_acknowledged_and_forw
         lost += outcomes.rows.drops.len();
         let mut steps = outcomes.rows.steps.iter();
         if is_acknowledged && !steps.any(|row| row.event == RrcEvent::Released) {
-            // NR's receiver gives up what takes longer than t-Reordering.
+            // NR's receiver gives up packets that take longer than t-Reordering.
             let mut drops = outcomes.rows.drops.iter();
             let other = drops.find(|row| row.cause != RadioDropCause::Reordering);
             assert!(other.is_none(), "seed {seed}: {other:?}");

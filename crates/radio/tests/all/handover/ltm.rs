@@ -1,4 +1,5 @@
-//! L1/L2-triggered mobility on random walks: MAC switches UEs among cells of one base station, or does not reach them.
+//! Tests of L1/L2-triggered mobility on random walks. MAC switches UEs among cells of one base
+//! station, and some switches fail.
 
 use super::street::{Case, case, rlc};
 use super::{loses_only_with_the_connection, walk, walk_in_any_order};
@@ -8,7 +9,7 @@ use fadeout_radio::access::{ConditionalConfig, EarlySync, EventKind, LtmConfig, 
 use fadeout_radio::pdcp::Delivery;
 use fadeout_testkit::Cases;
 
-/// Candidates long before they are better, and a network that switches sooner or later.
+/// Changes a case so that candidates are prepared early. The network switches at a random margin.
 fn switched(random: &mut Stream, mut case: Case) -> Case {
     let event = case.mobility.events[0];
     case.mobility.events[0] = MeasurementEvent {
@@ -76,7 +77,7 @@ impl Seen {
 #[test]
 fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order() {
     let mut seen = Seen::default();
-    // A case costs some 60 ms.
+    // One case takes about 60 ms.
     let cases = Cases::new(60).first(20);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.ltm", 0);

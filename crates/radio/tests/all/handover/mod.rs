@@ -1,5 +1,5 @@
-//! Handover from outside: random walks through cells, with failures, lost end markers and every data
-//! option. Packets are put in by hand, and routed as the core routes them.
+//! Tests of handover from outside: random walks through cells, with failures, lost end markers and
+//! every data option. The tests feed packets and route them as the core does.
 
 mod aggregated;
 mod attach;
@@ -29,7 +29,7 @@ use street::{Case, Outcomes, books_close, books_close_in, case, count, rlc, run}
 fn with_acknowledgments_and_forwarding_only_a_lost_connection_loses_anything() {
     let mut handovers = [0; 3];
     let (mut reestablished, mut released) = (0, 0);
-    // A case costs some 60 ms.
+    // One case takes about 60 ms.
     let cases = Cases::new(60).first(20);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover", 0);
@@ -61,7 +61,8 @@ fn with_acknowledgments_and_forwarding_only_a_lost_connection_loses_anything() {
             assert!(drops.is_empty(), "seed {seed}: {:?}", drops[0]);
         } else {
             let mut causes = outcomes.rows.drops.iter().map(|row| row.cause);
-            // What the receiver held then goes up: what is missing before it is given up.
+            // Packets that the receiver held are then delivered, so the missing ones before them
+            // are dropped.
             let is_known = |cause| {
                 use RadioDropCause::{Handover, LinkFailure, Reordering};
                 matches!(cause, LinkFailure | Handover | Reordering)
@@ -79,7 +80,7 @@ fn with_acknowledgments_and_forwarding_only_a_lost_connection_loses_anything() {
 #[test]
 fn without_acknowledgments_or_forwarding_every_loss_has_its_cause() {
     let (mut lost, mut successes) = (0, 0);
-    // A case costs some 60 ms.
+    // One case takes about 60 ms.
     let cases = Cases::new(40).first(15);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.lossy", 0);
@@ -110,8 +111,9 @@ fn without_acknowledgments_or_forwarding_every_loss_has_its_cause() {
     );
 }
 
-/// Runs a case with a packet each 3 ms for 12 s, of which each leaves once: what came of it, and whether they did in
-/// order, as they must unless [`may_reorder`].
+/// Runs a case with a packet each 3 ms for 12 s, and asserts that each packet leaves once. Returns
+/// the outcomes, and true if packets must be in order, which the run asserts unless
+/// [`may_reorder`].
 fn walk(case: Case, seed: u64) -> (Outcomes, bool) {
     let loses_markers = case.loses_markers;
     let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
@@ -120,14 +122,14 @@ fn walk(case: Case, seed: u64) -> (Outcomes, bool) {
     (outcomes, is_ordered)
 }
 
-/// As [`walk`], whatever the order.
+/// Runs a case as [`walk`] does, and accepts any order of packets.
 fn walk_in_any_order(case: Case, seed: u64) -> Outcomes {
     let outcomes = run(case, seed, Span::from_millis(3), Span::from_secs(12));
     books_close_in((&outcomes, false), seed);
     outcomes
 }
 
-/// Nothing is lost unless the connection is.
+/// Asserts that packets are lost only with the connection.
 fn loses_only_with_the_connection(outcomes: &Outcomes, seed: u64) {
     if count(outcomes, RrcEvent::Released) == 0 {
         let drops = &outcomes.rows.drops;
@@ -135,7 +137,7 @@ fn loses_only_with_the_connection(outcomes: &Outcomes, seed: u64) {
     }
 }
 
-/// A case over links in a share of all cases, else with times that are given.
+/// Returns a case over links with probability `share`, else a case with given delays.
 fn any_case((random, share): (&mut Stream, f64), rlc: RlcConfig, is_nr: bool) -> Case {
     match random.chance(share) {
         true => case_over_links(random, rlc, is_nr),
@@ -143,15 +145,16 @@ fn any_case((random, share): (&mut Stream, f64), rlc: RlcConfig, is_nr: bool) ->
     }
 }
 
-/// Whether packets may overtake each other: after a failure forwarded packets follow the UE from where it
-/// is no more, perhaps back to where newer ones have come; and no end marker says that all are there.
+/// Returns true if packets may overtake each other. After a failure, forwarded packets follow the
+/// UE from its old base station, perhaps to one that already has newer packets. Then no end marker
+/// shows that all have arrived.
 fn may_reorder(outcomes: &Outcomes, loses_markers: bool) -> bool {
     use RrcEvent::{AccessFailure, LinkFailure};
     let mut steps = outcomes.rows.steps.iter();
     loses_markers || steps.any(|row| matches!(row.event, LinkFailure | AccessFailure))
 }
 
-/// As `case`, over links.
+/// Returns a case as `case` does, over links.
 fn case_over_links(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
     let mut case = case(random, rlc, is_nr);
     let cells = case.mobility.stations.len() as u32;

@@ -1,4 +1,5 @@
-//! Walks of a UE whose secondary node comes and goes by measurement events, over masters' cells that change.
+//! Tests of walks in which measurement events add and release the secondary node while the master's
+//! cell changes.
 
 use super::dual::{Copied, duplicates, split};
 use super::street::{Case, Outcomes, cell, count};
@@ -27,10 +28,11 @@ fn event(kind: EventKind, random: &mut Stream) -> MeasurementEvent {
     }
 }
 
-/// A case whose UE has a split bearer among masters of one generation and cells of NR or LTE on another carrier.
+/// Returns a case whose UE has a split bearer. Masters are of one generation, and cells of LTE or
+/// NR on another carrier may be secondary.
 fn nodes(random: &mut Stream) -> Case {
     let is_nr = random.chance(0.5);
-    // LTE beside NR, NR beside LTE, or NR twice.
+    // The generations are LTE with NR, NR with LTE, or NR with NR.
     let is_far_nr = !is_nr || random.chance(0.5);
     let rlc = super::street::rlc(is_nr, true);
     let mut case = any_case((random, 0.6), rlc, is_nr);
@@ -42,7 +44,7 @@ fn nodes(random: &mut Stream) -> Case {
         let mut small = cell(is_far_nr, random.uniform_in(0.0, length), power);
         small.carrier = Hertz(2.6e9);
         case.config.cells.push(small);
-        // Some are cells of one base station, or of a master's.
+        // Some cells share a base station with each other or with a master's cell.
         let station = match random.below(4) {
             0 => 0,
             1 => masters,
@@ -62,7 +64,7 @@ fn nodes(random: &mut Stream) -> Case {
     };
     let lower = threshold - random.uniform_in(0.0, 6.0);
     let mut about = Vec::new();
-    // Without a2 it goes when its link fails.
+    // Without event A2 the secondary node is released when its link fails.
     if random.chance(0.6) {
         about.push(event(EventKind::A2 { threshold: lower }, random));
     }
@@ -95,8 +97,8 @@ fn nodes(random: &mut Stream) -> Case {
     case
 }
 
-/// A cell that is cut for some times that are as long as it takes until its leg fails, so that some can be entered again,
-/// or longer.
+/// Returns a blockage of a cell with random interruptions. Short ones end when the leg has just
+/// failed, so that the cell can be entered again.
 fn cuts(random: &mut Stream) -> Blockage {
     let mut intervals = Vec::new();
     let mut from = Time::ZERO;
@@ -115,7 +117,7 @@ fn cuts(random: &mut Stream) -> Blockage {
     })
 }
 
-/// Whatever is added is released before another one is, and nobody is left on the way.
+/// Asserts that each added secondary node is released before another one is added.
 fn comes_and_goes(outcomes: &Outcomes, begins_with: bool, seed: u64) {
     let mut has_one = begins_with;
     for row in &outcomes.rows.steps {
@@ -138,7 +140,7 @@ fn only_a_lost_connection_loses_anything_while_secondary_nodes_come_and_go() {
     let mut seen = [[0; 4]; 3];
     let (mut well, mut ordered, mut failures, mut unentered) = (0, 0, 0, 0);
     let mut copied = Copied::default();
-    // A case costs some 300 ms.
+    // One case takes about 300 ms.
     let cases = Cases::new(100).first(30);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.nodes", 0);
@@ -208,7 +210,8 @@ fn with_messages_and_frames_lost_every_loss_has_its_cause_and_nobody_waits_for_e
     );
 }
 
-/// UEs that hardly move, in small cells that are cut until their legs fail.
+/// Checks failures of secondary legs. UEs hardly move, in small cells whose links are blocked until
+/// the legs fail.
 #[test]
 fn legs_that_fail_come_back_and_nothing_is_lost() {
     let (mut failures, mut released, mut restored, mut changed) = (0, 0, 0, 0);

@@ -1,4 +1,4 @@
-//! Handover without random access on random walks.
+//! Tests of handover without random access on random walks.
 
 use super::street::{case, rlc};
 use super::{loses_only_with_the_connection, walk};
@@ -10,7 +10,7 @@ use fadeout_testkit::Cases;
 #[test]
 fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order() {
     let (mut skipped, mut by_access, mut failed, mut ordered) = (0, 0, 0, 0);
-    // A case costs some 60 ms.
+    // One case takes about 60 ms.
     let cases = Cases::new(60).first(20);
     cases.run(|seed| {
         let mut random = Stream::new(seed, "handover.rach-less", 0);
@@ -20,7 +20,7 @@ fn only_a_lost_connection_loses_anything_and_where_nothing_fails_all_is_in_order
             case.mobility.stations = vec![3; case.config.cells.len()];
         }
         let timing = match random.chance(0.3) {
-            // Of three cells two stand at one place.
+            // Two of three cells stand at one place.
             true => {
                 let first = case.config.cells[0].site;
                 case.config.cells[1].site = Point::new(first.x, first.y, first.z);

@@ -1,5 +1,6 @@
-//! Measuring where a bound does not settle it gives what measuring every cell does, and looking at a link where earlier
-//! looks do not, what looking each time does, to the bit.
+//! Tests that skipped measurements do not change results. Measuring cells only where bounds do not
+//! decide gives the same bits as measuring every cell. So does evaluating links only where earlier
+//! evaluations do not decide.
 
 use crate::handover::street::{Rows, mobility};
 use fadeout_core::math::{cos, sin};
@@ -22,20 +23,20 @@ use fadeout_testkit::Cases;
 use std::f64::consts::TAU;
 use std::sync::{Arc, Mutex};
 
-/// UEs that go to and fro in two directions, and rest for some seconds now and then.
+/// UEs that go back and forth in two directions, with rests of some seconds.
 #[derive(Clone)]
 struct Roaming {
-    /// Start, velocity, and the longest way of each.
+    /// Start, velocity and longest distance of each UE.
     ways: Vec<(Point, Vector, f64)>,
     rest_s: f64,
-    /// How long each may be asked in any order.
+    /// Time for which queries about a UE may come in any order.
     orderless: Span,
-    /// The latest times that each was asked for, and from when on it may be asked again.
+    /// Latest query time of each UE, and the earliest time that is still allowed.
     asked: Vec<(Time, Time)>,
 }
 
 impl Roaming {
-    /// Times never go back but to where it was said that they may.
+    /// Records a query, and asserts that time goes back only where that is allowed.
     fn note(&mut self, node: NodeId, time: Time) {
         let until = self.until(self.asked[node.index()].0);
         let (latest, from) = &mut self.asked[node.index()];
@@ -61,7 +62,7 @@ impl Motion for Roaming {
     fn at(&mut self, node: NodeId, time: Time) -> Kinematics {
         self.note(node, time);
         let (start, velocity, most_m) = self.ways[node.index()];
-        // Five seconds of going before each rest.
+        // A UE moves for five seconds before each rest.
         let round = 5.0 + self.rest_s;
         let t = time.as_secs_f64();
         let phase = t % round;
@@ -88,10 +89,10 @@ impl Motion for Roaming {
     }
 }
 
-/// What a report said, to the bit.
+/// Contents of a report, with levels as bits.
 type Told = (Time, UeId, Vec<(CellId, u64)>);
 
-/// Decides as `a3` does, and keeps what it was told.
+/// Policy that decides as `a3` does and keeps the reports.
 struct Listening {
     inner: Policy,
     heard: Arc<Mutex<Vec<Told>>>,
@@ -120,7 +121,7 @@ fn channel(random: &mut Stream, azimuth_deg: f64, kind: u64) -> ChannelConfig {
         0 | 1 => PathLoss::LteMacro(LteMacro),
         2 => PathLoss::FreeSpace(FreeSpace),
         3 => PathLoss::CloseIn(CloseIn::default()),
-        // Nothing bounds it.
+        // No bound exists for this path loss.
         _ => PathLoss::UrbanMicro(UrbanMicro),
     };
     let sector = Antenna::Sector(Mounted {
@@ -176,7 +177,7 @@ fn on_other_carrier(cell: &CellConfig) -> CellConfig {
     }
 }
 
-/// A drop of UEs among sites of three sectors.
+/// Returns random UEs among sites of three sectors.
 fn drop_of(random: &mut Stream) -> (RadioConfig, MobilityConfig, Roaming) {
     let kind = random.below(6);
     let repeats = random.chance(0.5);
@@ -193,7 +194,7 @@ fn drop_of(random: &mut Stream) -> (RadioConfig, MobilityConfig, Roaming) {
         .flat_map(|site| [0.0, 120.0, 240.0].map(|azimuth| (site, azimuth)))
         .map(|((x, y), azimuth)| {
             let site = Point::new(x, y, 32.0);
-            // The same for all cells.
+            // All cells have the same random draws.
             let mut alike = Stream::new(sigma, "alike", 0);
             CellConfig {
                 power: Dbm(46.0),
@@ -221,7 +222,7 @@ fn drop_of(random: &mut Stream) -> (RadioConfig, MobilityConfig, Roaming) {
     };
     config.monitoring.q_out = Decibel(random.uniform_in(-9.0, 0.0));
     let first = CellId(random.below(3) as u32);
-    // The same cells on another carrier, which may be secondary ones.
+    // The same cells on another carrier may be secondary cells.
     let count = cells.len() as u32;
     let mut aggregation = Aggregation::NONE;
     if random.chance(0.4) {
@@ -241,7 +242,7 @@ fn drop_of(random: &mut Stream) -> (RadioConfig, MobilityConfig, Roaming) {
             },
             ..event(random)
         });
-        // The other carrier is for secondary cells alone.
+        // The other carrier is for secondary cells only.
         config.events[0].scope = Scope::SameCarrier;
         aggregation = Aggregation::of(&[CellId(first.0 + count)]).expect("one");
     }
@@ -270,7 +271,8 @@ fn drop_of(random: &mut Stream) -> (RadioConfig, MobilityConfig, Roaming) {
     (radio, config, motion)
 }
 
-/// All rows as text, which tells doubles apart, and what the policy heard.
+/// Returns all rows as text, in which different doubles differ, and the reports that the policy
+/// received.
 fn outcome(seed: u64, sampling: Sampling) -> (String, Vec<Told>, [usize; 3]) {
     let mut random = Stream::new(seed, "sampling", 0);
     let (radio, config, mut motion) = drop_of(&mut random);
@@ -288,7 +290,7 @@ fn outcome(seed: u64, sampling: Sampling) -> (String, Vec<Told>, [usize; 3]) {
     while access.wake_at() < Time::ZERO + Span::from_secs(30) {
         let now = access.wake_at();
         if now >= burst_at {
-            // The other UEs' cells send, and so disturb, for some time.
+            // The cells of the other UEs send for some time, and so cause interference.
             let (bearer, packets) = (DrbId(random.below(3) as u32), random.below(300));
             for _ in 0..packets {
                 let packet = pool.insert(Packet::message(0, 1400));
@@ -316,7 +318,7 @@ fn outcome(seed: u64, sampling: Sampling) -> (String, Vec<Told>, [usize; 3]) {
 #[test]
 fn measuring_where_needed_gives_what_measuring_every_cell_gives() {
     let mut counts = [0; 3];
-    // A case costs some 0.1 s.
+    // One case takes about 0.1 s.
     let cases = Cases::new(40).first(15);
     cases.run(|seed| {
         let needed = outcome(seed, Sampling::WhereNeeded);

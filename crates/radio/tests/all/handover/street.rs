@@ -1,4 +1,4 @@
-//! A UE that walks along a street of cells, and what is put into it.
+//! A UE that walks along a street of cells, and the packets sent to and from it.
 
 use fadeout_core::random::Stream;
 use fadeout_core::{
@@ -74,13 +74,13 @@ impl Probe for Rows {
     }
 }
 
-/// What happens outside the radio.
+/// Events outside the radio.
 #[derive(Debug, Clone, Copy)]
 enum Outside {
     Packet(Direction, u32),
     /// A downlink packet reaches a base station.
     AtBase(u32, PacketId),
-    /// Something else reaches it, or the core.
+    /// Another arrival over links at a base station or the core.
     Backhaul(Backhaul, PacketId),
 }
 
@@ -88,16 +88,17 @@ pub(crate) struct Case {
     pub(crate) config: RadioConfig,
     pub(crate) mobility: MobilityConfig,
     pub(crate) walk: Walk,
-    /// From the core to each base station.
+    /// Delay from the core to each base station.
     pub(crate) core_delay: Span,
     pub(crate) loses_markers: bool,
-    /// Of links between base stations and the core: one way, and the share of messages that they lose.
+    /// One-way delay of links between base stations and the core, and the share of messages that
+    /// they lose.
     pub(crate) links: (Span, f64),
-    /// The share of forwarded packets that they lose.
+    /// Share of forwarded packets that links lose.
     pub(crate) loses_forwarded: f64,
-    /// Whether transport blocks are wanted.
+    /// True if the outcomes include transport block rows.
     pub(crate) keeps_blocks: bool,
-    /// Whether measurements are.
+    /// True if the outcomes include measurement rows.
     pub(crate) keeps_measured: bool,
 }
 
@@ -109,21 +110,21 @@ pub(crate) struct Outcomes {
     pub(crate) left: usize,
     /// Forwarded packets that links dropped.
     pub(crate) dropped: Vec<u32>,
-    /// Messages and forwarded packets that links carried.
+    /// Numbers of messages and forwarded packets that links carried.
     pub(crate) carried: [u32; 2],
     /// Packets that the core sent to two base stations.
     pub(crate) copied: Vec<u32>,
-    /// By direction: what the legs of the bearer were given, while it is a split one.
+    /// Counters of the bearer's legs by direction. Empty unless the bearer is split.
     pub(crate) legs: [Vec<LegCounters>; 2],
 }
 
-/// How often an event was recorded.
+/// Returns the number of rows of an event.
 pub(crate) fn count(outcomes: &Outcomes, event: RrcEvent) -> usize {
     let steps = outcomes.rows.steps.iter();
     steps.filter(|row| row.event == event).count()
 }
 
-/// Runs `case` with a packet each `every` for `length`, and on until nothing is under way.
+/// Runs `case` with a packet each `every` for `length`, and continues until no packet is under way.
 pub(crate) fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes {
     let mut access = RadioAccess::new(case.config, seed).expect("a radio access");
     let managed = access.manage_mobility(case.mobility, Policy::default());
@@ -136,7 +137,8 @@ pub(crate) fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes 
     };
     let mut outside: BTreeMap<(Time, u64), Outside> = BTreeMap::new();
     let mut put = Vec::new();
-    // What LTE's PDCP stored at a handover waits for the next packet, and a UE perhaps for a cell.
+    // Packets that LTE's PDCP stored at a handover wait for the next packet. A UE may also wait for
+    // a cell.
     let late = (14..60).map(|later| Time::ZERO + length + Span::from_secs(later));
     let regular = std::iter::successors(Some(Time::ZERO), |&at| Some(at + every));
     let regular = regular.take_while(|&at| at < Time::ZERO + length);
@@ -154,7 +156,7 @@ pub(crate) fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes 
     let (mut out, mut moves, mut arrivals) = (Vec::new(), Vec::new(), Vec::new());
     let mut dice = Stream::new(seed, "handover.links", 0);
     let (mut dropped, mut carried) = (Vec::new(), [0; 2]);
-    // The second base station that the core sends to.
+    // Second base station that the core sends to.
     let (mut second, mut copied) = (None, Vec::new());
     let (least, most) = (length + Span::from_secs(20), length + Span::from_secs(60));
     let mut entered = 0;
@@ -317,7 +319,7 @@ pub(crate) fn cell(is_nr: bool, x: f64, power: f64) -> CellConfig {
     }
 }
 
-/// RLC of a bearer of a generation, in acknowledged mode or without.
+/// Returns the RLC configuration of a generation, in acknowledged or unacknowledged mode.
 pub(crate) fn rlc(is_nr: bool, is_acknowledged: bool) -> RlcConfig {
     match (is_nr, is_acknowledged) {
         (true, true) => RlcConfig::NR_AM,
@@ -368,7 +370,7 @@ pub(crate) fn bearer(rlc: RlcConfig, is_nr: bool) -> BearerConfig {
             ..rlc
         },
         pdcp: match is_nr {
-            // It outlasts every interruption.
+            // The reordering timer outlasts every interruption.
             true => PdcpConfig {
                 delivery: Delivery::InOrder(None),
                 ..PdcpConfig::NR
@@ -432,12 +434,13 @@ pub(crate) fn case(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
     }
 }
 
-/// Every packet leaves once, delivered or lost; what is delivered in each direction is in order.
+/// Asserts that every packet leaves once, delivered or dropped, and that each direction is in
+/// order.
 pub(crate) fn books_close(outcomes: &Outcomes, seed: u64) {
     books_close_in((outcomes, true), seed);
 }
 
-/// As [`books_close`], perhaps in any order.
+/// Asserts the same as [`books_close`], with or without the order of packets.
 pub(crate) fn books_close_in((outcomes, is_ordered): (&Outcomes, bool), seed: u64) {
     let mut fate = vec![0; outcomes.put.len()];
     let mut last = [None; 2];
@@ -469,6 +472,6 @@ pub(crate) fn books_close_in((outcomes, is_ordered): (&Outcomes, bool), seed: u6
             "seed {seed}: packet {number} {direction:?} left {count} times, not {expected}"
         );
     }
-    // Reports go on to the end: one or two may be under way.
+    // Reports continue until the end, so one or two may be under way.
     assert!(outcomes.left < 3, "seed {seed}: the pool leaks");
 }

@@ -1,4 +1,4 @@
-//! Timers of mobility that expire, and random access of several UEs at once.
+//! Tests of mobility timers that expire, and of random access by several UEs at once.
 
 use crate::handover::street::{Rows, bearer, mobility};
 use fadeout_core::{
@@ -13,7 +13,7 @@ use fadeout_radio::channel::fading::Fading;
 use fadeout_radio::channel::path_loss::{LteMacro, PathLoss};
 use fadeout_radio::rlc::RlcConfig;
 
-/// UEs side by side that go away from the first of two cells, toward the second.
+/// UEs side by side that move away from the first of two cells, toward the second.
 struct Away;
 
 impl Motion for Away {
@@ -25,7 +25,7 @@ impl Motion for Away {
     }
 }
 
-/// Steps of so many UEs on their way.
+/// Returns the rows of `ues` UEs on this walk.
 fn walk(ues: u32, change: impl FnOnce(&mut MobilityConfig)) -> Rows {
     let cell = |x| CellConfig {
         power: Dbm(20.0),
@@ -71,12 +71,12 @@ fn walk(ues: u32, change: impl FnOnce(&mut MobilityConfig)) -> Rows {
     rows
 }
 
-/// Nobody hands over: the link to the first cell fails.
+/// Disables handover, so that the link to the first cell fails.
 fn stays(config: &mut MobilityConfig) {
     config.events.clear();
 }
 
-/// When a step was first, in ms.
+/// Returns the time of the first row of a step in ms.
 fn first_ms(rows: &Rows, event: RrcEvent) -> u64 {
     let mut steps = rows.steps.iter();
     let row = steps.find(|row| row.event == event);
@@ -147,7 +147,7 @@ fn of_ues_that_draw_one_preamble_one_gets_in_at_a_time() {
         })
     };
     let one = walk_of(1);
-    // All five lose their links at once, and meet at the first occasion.
+    // All five UEs lose their links at once and use the same first occasion.
     assert!(
         count(&one, RrcEvent::ContentionLost) >= 4,
         "{:?}",
@@ -161,7 +161,7 @@ fn of_ues_that_draw_one_preamble_one_gets_in_at_a_time() {
         .map(|row| row.time_s)
         .collect();
     assert!(done.windows(2).all(|pair| pair[0] < pair[1]), "{done:?}");
-    // With many preambles they need not wait for each other.
+    // With many preambles the UEs rarely collide.
     let many = walk_of(64);
     assert_eq!(count(&many, RrcEvent::AccessDone), 5);
     assert!(count(&many, RrcEvent::ContentionLost) < 3);
@@ -183,8 +183,9 @@ fn a_weak_preamble_is_followed_by_stronger_ones() {
     };
     assert_eq!(preambles(None), 1);
     assert_eq!(preambles(ramping(-90.0, 2.0)), 1);
-    // Noise in a resource block is -116.4 dBm with 5 dB of the receiver's, and 8 dB less are heard: 15.6 dB more than the
-    // first one arrives with, eight steps or three.
+    // Noise in a resource block is -116.4 dBm with the receiver's noise figure of 5 dB. Signals
+    // down to 8 dB below are received. The first preamble arrives 15.6 dB below that limit: eight
+    // steps of 2 dB, or three of 6 dB.
     let (slow, fast) = (
         preambles(ramping(-140.0, 2.0)),
         preambles(ramping(-140.0, 6.0)),
