@@ -1,6 +1,5 @@
 //! The radio: transport of packets from one antenna to another.
 //!
-//!
 //! ```text
 //! access: carries packets, transport blocks and wake-ups between the machines below
 //!    bearer    PDCP and RLC of one data radio bearer, over one leg or more

@@ -12,7 +12,7 @@ use crate::config::{Env, LegId};
 use crate::rrc::mobility::{Message, Stage};
 use fadeout_core::{Direction, Probe};
 
-/// Borrowed state of a UE that has entered a cell.
+/// Mutable view of a UE, for the steps after its entry into a cell.
 pub(super) struct Arrival<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Arrival<'_, '_> {

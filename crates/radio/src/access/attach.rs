@@ -47,7 +47,7 @@ pub fn unattached(access: &RadioAccess) -> impl Iterator<Item = (UeId, Unattache
     })
 }
 
-/// Borrowed state of a UE that attaches, or was idle at the start.
+/// Mutable view of a UE, for the attach procedure.
 pub(super) struct Attaching<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Attaching<'_, '_> {

@@ -1,6 +1,5 @@
 //! Beam failure of a UE under mobility management, and its recovery within the cell.
 //!
-//!
 //! ```text
 //! check ─► instance ─► … ─► beamFailureInstanceMaxCount: beam failure ─► random access
 //! random access ─┬─► response: new beams
@@ -36,7 +35,7 @@ pub(super) fn period(service: &Service, cell: CellId) -> Option<Span> {
     config.is_nr().then_some(period.max(SHORTEST))
 }
 
-/// Borrowed state of a UE's beam failure detection.
+/// Mutable view of a UE, for beam failure detection and recovery.
 pub(super) struct Beams<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Beams<'_, '_> {

@@ -84,7 +84,8 @@ impl RadioAccess {
                     let primary = service.connect(ue, first)?;
                     let aggregation = &service.stack.ues[ue.index()].config().aggregation;
                     let number = service.stack.legs[primary.index()].config.number;
-                    // Secondary legs have no leg number, so their streams start at `AGGREGATED`.
+                    // Legs in secondary cells have the number of their primary leg. Their random
+                    // streams are numbered from `AGGREGATED`, apart from those of other legs.
                     for (nth, cell) in (AGGREGATED..).zip(aggregation.cells().to_vec()) {
                         let leg = service.add_leg(ue, cell, (number, nth))?;
                         service.stack.aggregate(primary, leg);

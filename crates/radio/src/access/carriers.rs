@@ -1,7 +1,6 @@
 //! Secondary cells of UEs under mobility management: the cells that a PCell offers, and their
 //! change by event A6.
 //!
-//!
 //! ```text
 //! handover ─► enter
 //! report of A6 ─► on_report ─► tell ─► on_told: the UE leaves the old cell ─► answer
@@ -83,7 +82,7 @@ pub(super) fn note_secondaries(
     });
 }
 
-/// Borrowed state of a UE's secondary cells.
+/// Mutable view of a UE, for changes of its secondary cells.
 pub(super) struct Aggregated<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Aggregated<'_, '_> {
@@ -192,7 +191,7 @@ impl Aggregated<'_, '_> {
         for better in report.cells().iter().filter(|it| may_be.contains(&it.cell)) {
             let mut old = all.cells().iter();
             let old = old.find(|&&cell| carrier(cell) == carrier(better.cell));
-            // Reports list the strongest cell first, so a cell that was replaced above stays.
+            // Reports list the strongest cell first. A cell that this loop has already added stays.
             if let Some(&old) = old.filter(|cell| before.cells().contains(cell)) {
                 all.replace(old, better.cell);
             }

@@ -1,6 +1,5 @@
 //! Conditional handover of one UE: its candidate cells, and the execution of a handover by the UE.
 //!
-//!
 //! ```text
 //! report ─► on_report ─► requests, answers ─► configure ─► on_told ─► proceed: candidates in use
 //!                                                                        │
@@ -38,7 +37,7 @@ fn is_to_candidate(procedure: Procedure) -> bool {
     matches!(procedure, Conditional | Ltm | Recovery)
 }
 
-/// Borrowed state of a UE's conditional handovers.
+/// Mutable view of a UE, for conditional handover.
 pub(super) struct Conditional<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Conditional<'_, '_> {

@@ -1,9 +1,8 @@
 //! Dual active protocol stack (DAPS) handover of one UE: the source serves the UE while it enters
 //! the target.
 //!
-//!
 //! ```text
-//! command ─► begin: copies to the target ─► on_command: random access beside the source
+//! command ─► begin: copies to the target ─► on_command: random access to the target
 //!                                             │ T304: fall_back, the UE stays
 //!                                             │ source link fails: a normal handover from here
 //!                                             ▼
@@ -99,7 +98,7 @@ pub(super) fn check_ue(service: &Service, ue: UeId) -> Result<(), RadioError> {
     Ok(())
 }
 
-/// Borrowed state of a UE that is between the two cells of a DAPS handover.
+/// Mutable view of a UE, for DAPS handover.
 pub(super) struct Daps<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Daps<'_, '_> {
@@ -245,8 +244,8 @@ impl Daps<'_, '_> {
         });
     }
 
-    /// Handles the UE's complete message at the target. Returns true if the target reports to the
-    /// source and downlink data waits for the answer.
+    /// Handles the UE's complete message at the target. Returns true for a DAPS handover: the
+    /// target then reports to the source, and downlink data waits for the answer.
     pub(super) fn on_complete(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) -> bool {
         if self.0.state.record.procedure() != Some(Procedure::Daps) {
             return false;
@@ -300,8 +299,8 @@ impl Daps<'_, '_> {
         });
     }
 
-    /// Handles the failure of a leg. Returns true if it was the leg of the source and the target
-    /// serves the UE.
+    /// Handles the failure of a leg. If the target serves the UE and the leg is that of the source,
+    /// releases the source and returns true.
     pub(super) fn lose_leg(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) -> bool {
         let is_source = matches!(self.0.state.dual, Some(Dual::Both { source }) if source == leg);
         if is_source {

@@ -1,6 +1,5 @@
 //! Activation and deactivation of PDCP duplication, leg by leg.
 //!
-//!
 //! ```text
 //! change ─► downlink duplication changes at once
 //!        └► MAC control element in a block of the first leg's PCell ──► uplink duplication changes

@@ -1,6 +1,5 @@
 //! Handover of one UE, and its steps after a radio link failure.
 //!
-//!
 //! ```text
 //! report ─► prepare ─► request, answer ─► command ─► on_command: the UE leaves ─► random access
 //!                                                                                    │

@@ -1,15 +1,15 @@
-//! Radio link monitoring of UEs under mobility management. All evaluations of one instant run
+//! Radio link monitoring of UEs under mobility management. All link evaluations of one instant run
 //! together, in the order of the UEs.
 //!
 //! A UE without DRX would evaluate its link every 10 ms, almost always without a result. Qout
-//! applies to the mean of up to 20 evaluations, and no evaluation is negative. So a few good values
+//! applies to the mean SINR of up to 20 evaluations, and no SINR is negative. So a few good values
 //! bound the mean from below. After a good evaluation, the UE skips evaluations while that bound
-//! stays above Qout. Cheap bounds replace the interferers if they suffice. All this holds only
-//! while T310 is stopped and no evaluation was out of sync.
+//! stays above Qout. Upper bounds of interferers replace exact values where they suffice. All this
+//! holds only while T310 is stopped and no evaluation was out of sync.
 //!
 //! If a later evaluation does not suffice, the skipped ones are computed for the times at which
-//! they were due. This is possible because gains depend on positions only, a UE on a straight line
-//! has known past positions, and cells keep their past transmissions.
+//! they were due. This is possible for three reasons. Gains depend on positions only, a UE on a
+//! straight line has known past positions, and past transmissions of cells are kept.
 
 use super::managed::Managed;
 use super::utra::Utran;

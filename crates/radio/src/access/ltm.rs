@@ -1,6 +1,5 @@
 //! L1/L2-triggered mobility (LTM) of one UE: candidates, L1 reports, and the MAC command.
 //!
-//!
 //! ```text
 //! RRC report ─► candidates, as in conditional handover ─► proceed: reports of L1-RSRP
 //! L1 report ─► command (MAC, over HARQ only) ─► on_command, leave ─► random access, or none
@@ -54,7 +53,7 @@ pub(super) fn check(config: &MobilityConfig, cells: &[CellMac]) -> Result<(), Ra
     Ok(())
 }
 
-/// Borrowed state of a UE's L1/L2-triggered mobility.
+/// Mutable view of a UE, for L1/L2-triggered mobility.
 pub(super) struct Switched<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Switched<'_, '_> {

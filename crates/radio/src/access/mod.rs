@@ -1,6 +1,5 @@
 //! The radio access of a scenario: all cells, UEs and bearers.
 //!
-//!
 //! ```text
 //! on_packet ─► bearer: PDCP ─► RLC ─► leg: HARQ of one UE in one cell ─► air: does it arrive?
 //!                                      ▲                                   │
@@ -98,7 +97,7 @@ enum Event {
     Slot(CellId, u32),
     /// End of a transport block's decoding at the receiver.
     Received(LegId, u8, Direction),
-    /// Timer of the end of a bearer that sends in this direction.
+    /// Timer of one end of a bearer: the end that sends in this direction.
     Timer(DrbId, Direction, u32),
     /// Time at which a UE without a grant may repeat its scheduling request.
     Repeat(LegId, u32),

@@ -26,7 +26,7 @@ pub enum Move {
     Bicast {
         /// UE whose packets are bicast.
         ue: UeId,
-        /// Second cell.
+        /// Cell that receives the packets too.
         cell: CellId,
     },
     /// The core stops bicasting for a UE.

@@ -72,7 +72,7 @@ pub(super) fn check(config: &MobilityConfig, cells: &[CellMac]) -> Result<(), Ra
     })
 }
 
-/// Borrowed state of a UE's entry into a cell, with random access or without.
+/// Mutable view of a UE, for entry into a cell with or without random access.
 pub(super) struct Skipping<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Skipping<'_, '_> {

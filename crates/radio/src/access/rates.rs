@@ -16,7 +16,7 @@ impl RadioAccess {
     }
 }
 
-/// Borrowed state of a UE whose rate is reported.
+/// Mutable view of a UE, for reports of its data rate.
 pub(super) struct Rates<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Rates<'_, '_> {

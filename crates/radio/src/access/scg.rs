@@ -1,7 +1,6 @@
 //! The secondary node of a UE under mobility management: addition, change and release by the
 //! network, and the UE's entry into its cell.
 //!
-//!
 //! ```text
 //! report ─► on_addable ─► request, accept ─► act: Tell ─► on_told ─► begin_access ─► on_entered
 //! report ─► transfer, required ─► …            │             │ leave: UE's end of the old leg
@@ -172,7 +171,7 @@ pub(super) fn begin(
     }));
 }
 
-/// Borrowed state of a UE's secondary node.
+/// Mutable view of a UE, for the procedures of its secondary node.
 pub(super) struct Scg<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Scg<'_, '_> {
@@ -499,8 +498,8 @@ impl Scg<'_, '_> {
         self.with_node(env, |network, step| network.on_failure(remedy, step));
     }
 
-    /// Requests a cell of the secondary node for the UE's target before the handover command goes
-    /// out. Returns false if the target plans no secondary node.
+    /// Requests a secondary cell for the UE's handover to `target`, before the handover command is
+    /// sent. Returns false if the target plans no secondary node.
     pub(super) fn plan(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) -> bool {
         let best = self.best(target);
         let Some(node) = self.node() else {

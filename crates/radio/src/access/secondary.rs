@@ -1,7 +1,6 @@
 //! Failure of a UE's secondary leg. The side that detects it reports it to the master's base
 //! station, and the network acts only then.
 //!
-//!
 //! ```text
 //! UE detects:      UE ── SCGFailureInformation over the master's leg ──► master's base station ─┐
 //! cell detects:    secondary base station ── message over links ───────► master's base station ─┤
@@ -253,8 +252,8 @@ fn silence(service: &mut Service, id: LegId, until: Time) {
 }
 
 impl Stack {
-    /// Stops the bearers on a leg. Ends that know of the failure, those that send in the directions
-    /// `knowing`, reset their state.
+    /// Stops all transmissions of bearers on a leg. The bearer ends that know of the failure reset
+    /// their state of the leg. They are the ends that send in the directions `knowing`.
     fn suspend(
         &mut self,
         (leg, until): (LegId, Time),

@@ -290,8 +290,8 @@ impl Stack {
         is_given
     }
 
-    /// Drops data that no block of a leg can carry, since blocks have at most `room` bytes for
-    /// data. Only the first data in each bearer's buffer is checked.
+    /// Drops SDUs that fit into no block of a leg, which has at most `room` bytes for data. Begins
+    /// at the head of each bearer's buffer and stops at the first SDU that fits.
     pub(super) fn lose_unfit(
         &mut self,
         (leg, direction): (LegId, Direction),

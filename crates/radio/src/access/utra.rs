@@ -1,7 +1,6 @@
 //! UEs in cells of 3G, whose packets travel over links of the caller: the handover there and back,
 //! and the differences in such a cell.
 //!
-//!
 //! ```text
 //! command: stop, detach, re-establish PDCP ─► utra-interruption
 //! ─► enter: bearers pass packets on ─► complete, path switch
@@ -31,7 +30,7 @@ fn takes(message: Message) -> Span {
     interval * u64::from((8 * message.size()).div_ceil(bits))
 }
 
-/// Borrowed state of a UE that enters, uses or leaves a cell of 3G.
+/// Mutable view of a UE, for the entry into a cell of 3G, the stay there, and the exit.
 pub(super) struct Utran<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Utran<'_, '_> {
@@ -47,7 +46,7 @@ impl Utran<'_, '_> {
         self.0.state.is_connected() && self.cell().is_some()
     }
 
-    /// Starts the UE's way into `target` if that is a cell of 3G. Returns false if it is not.
+    /// Starts the UE's change to `target` if that is a cell of 3G. Returns false if it is not.
     pub(super) fn go(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) -> bool {
         if !self.0.config.is_utra(target) {
             return false;

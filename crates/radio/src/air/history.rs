@@ -4,13 +4,12 @@ use fadeout_core::CellId;
 
 /// Number of slots kept. Longer than the longest decoding time.
 const REMEMBERED: usize = 64;
-/// Weight of one slot in the mean, and the factor by which the mean decays per slot. Both sum to
-/// one.
+/// Weight of one slot in the mean. The factor by which the mean decays per slot is one minus it.
 const WEIGHT: f64 = 0.01;
 const KEPT: f64 = 1.0 - WEIGHT;
 /// Size of the decay tables.
 const STEPS: usize = 64;
-/// `KEPT.pow(n)`, and `KEPT.pow(STEPS * n)`.
+/// Decay tables: `KEPT.pow(n)`, and `KEPT.pow(STEPS * n)`.
 static FADED: ([f64; STEPS], [f64; STEPS + 1]) = {
     let (mut slots, mut steps) = ([1.0; STEPS], [1.0; STEPS + 1]);
     let mut n = 1;

@@ -548,7 +548,7 @@ mod tests {
                     f64::from(u8::from(has_down(m, s))) * base_mw * gain(m, n)
                 });
                 hits += u32::from(down_mw > 0.0) + u32::from(up_mw > 0.0);
-                // Interference by the same direction is averaged over the slot.
+                // Interference between equal directions is averaged over the slot.
                 let same_down_mw = levels.power_mw * gain(m, 2 + n) * sent[m][0] as f64 / 14.0;
                 let same_up_mw =
                     from_db(block_power_dbm) * gain(2 + m, n) * sent[m][1] as f64 / 14.0;

@@ -49,7 +49,7 @@ use uplink::Uplinks;
 pub(crate) use watch::{LinkLook, Watched};
 pub(crate) use {measure::Bounded, path::Round};
 
-/// Every path, and the transmissions of every cell.
+/// State of the radio channel: all paths, and the recent transmissions of all cells.
 #[derive(Debug)]
 pub(crate) struct Air {
     cells: Vec<AirCell>,

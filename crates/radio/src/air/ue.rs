@@ -37,7 +37,7 @@ pub(super) struct AirUe {
     pub common: CommonShadowing,
 }
 
-/// Number of past grid instants kept. Exceeds the latest possible late query.
+/// Number of recent grid instants whose places are kept. Late queries reach back less far.
 const INSTANTS: usize = 4;
 
 /// Returns the latest multiple of `period` up to `at`.
@@ -80,7 +80,7 @@ impl AirUe {
 
     /// Returns the place of the UE at `at`.
     pub(super) fn place<M: Motion>(&mut self, at: Time, motion: &mut M) -> Placement {
-        // The grid instant comes first, because motion cannot go back to it later.
+        // The place at the grid instant is found first, because motion cannot go back.
         let instant = latest(at, INTERFERING_PERIOD);
         let known = self.on_grid[number(instant)];
         if known.is_none_or(|(of, ..)| of < instant) {

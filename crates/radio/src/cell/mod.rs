@@ -93,7 +93,7 @@ pub(crate) trait Served {
     /// Returns the CQI of each sub-band, from the report behind the leg's latest demand.
     fn sub_band_cqi(&self, leg: LegId) -> &BandCqi;
     /// Returns the MCS index and CQI of a downlink block with these units per sub-band, from the
-    /// same report. `None` if the leg is out of range.
+    /// report behind the leg's latest demand. `None` if the leg is out of range.
     fn scheme_over(&self, plan: &CellPlan, leg: LegId, units: &[u8]) -> Option<(u8, u8)>;
     /// Fills a new block for a leg and returns its HARQ process.
     ///

@@ -89,13 +89,13 @@ fn times(rows: &Rows, event: RrcEvent) -> Vec<Time> {
     steps.map(|row| row.time_s).collect()
 }
 
-/// Returns the time of the first row of a step.
+/// Returns the time at which an RRC event first occurred.
 fn first(rows: &Rows, event: RrcEvent) -> Time {
     let first = times(rows, event).first().copied();
     first.unwrap_or_else(|| panic!("no {event:?}: {:?}", rows.steps))
 }
 
-/// Returns the time between the first rows of two steps.
+/// Returns the time between the first occurrences of two RRC events.
 fn between(rows: &Rows, one: RrcEvent, other: RrcEvent) -> Span {
     first(rows, other).since(first(rows, one))
 }

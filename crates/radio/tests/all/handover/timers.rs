@@ -25,7 +25,7 @@ impl Motion for Away {
     }
 }
 
-/// Returns the rows of `ues` UEs on this walk.
+/// Returns the recorded rows of `ues` UEs on this walk.
 fn walk(ues: u32, change: impl FnOnce(&mut MobilityConfig)) -> Rows {
     let cell = |x| CellConfig {
         power: Dbm(20.0),
@@ -76,7 +76,7 @@ fn stays(config: &mut MobilityConfig) {
     config.events.clear();
 }
 
-/// Returns the time of the first row of a step in ms.
+/// Returns the time in ms at which an RRC event first occurred.
 fn first_ms(rows: &Rows, event: RrcEvent) -> u64 {
     let mut steps = rows.steps.iter();
     let row = steps.find(|row| row.event == event);
