@@ -1,6 +1,5 @@
-//! Sources of interference: the downlink of other cells, and cross-link interference. Cross-link
-//! interference arises where cells switch from downlink to uplink at different symbols. Base
-//! stations then disturb the uplink of other cells, and UEs disturb the downlink of others.
+//! Sources of interference: the downlink of other cells, and cross-link interference. The latter
+//! arises where cells switch from downlink to uplink at different symbols.
 //!
 //! Between base stations, the path loss is that of the disturbed cell's model in line of sight.
 //! Between UEs, it is the mean of both sight states, weighted by their probabilities. Neither has
@@ -69,9 +68,8 @@ impl Downlinks {
         *next = (*next + 1) % most;
     }
 
-    /// Returns the mean share of the band that a cell sends on, as of `slot`. For `back` above
-    /// zero, uses the means that were stored that many times before the latest. For zero, uses the
-    /// present means.
+    /// Returns the mean share of the band that a cell sends on, as of `slot`. If `back` is zero,
+    /// reads the present means, else those stored `back` times before the latest.
     #[inline]
     pub(super) fn mean_share(&self, cell: CellId, slot: u64, back: usize) -> f64 {
         let mean = match back {
@@ -84,8 +82,7 @@ impl Downlinks {
         self.cells[cell.index()].background_load + mean
     }
 
-    /// Returns the power in mW that a cell causes in a band of `own_hz` over a path of this gain.
-    /// The cell sends on the share `share` of its band.
+    /// Returns the power in mW that a cell causes in a band of `own_hz` with its share of its band.
     #[inline]
     pub(super) fn heard_mw(&self, (cell, own_hz): (CellId, f64), gain: f64, share: f64) -> f64 {
         let other = &self.cells[cell.index()];
@@ -170,8 +167,7 @@ impl Crossing {
 }
 
 impl AirCell {
-    /// Returns the part of a slot used by the downlink with this share of the slot and band,
-    /// control symbols included.
+    /// Returns the downlink's part of a slot, control symbols included.
     fn downlink_part(&self, slot: u64, share: f64) -> Part {
         let symbols = f64::from(self.frame.symbols());
         let to = match self.config.sharing {
@@ -184,8 +180,7 @@ impl AirCell {
         }
     }
 
-    /// Returns the part of a slot used by the uplink with this share of the slot and band, without
-    /// feedback symbols.
+    /// Returns the uplink's part of a slot, without feedback symbols.
     fn uplink_part(&self, slot: u64, share: f64) -> Part {
         let symbols = f64::from(self.frame.symbols());
         let to = 1.0 - f64::from(self.config.timing.feedback_symbols) / symbols;
@@ -199,8 +194,7 @@ impl AirCell {
         }
     }
 
-    /// Returns the share of the band that is in use at each instant of a transmission with this
-    /// share of slot and band.
+    /// Returns the share of the band in use at each instant of a transmission.
     fn density(&self, share: f64) -> f64 {
         match self.config.sharing {
             Sharing::Time => 1.0,
@@ -276,8 +270,8 @@ impl Air {
         sum_mw
     }
 
-    /// Returns the power in mW per uplink resource block that base stations on the carrier cause in
-    /// a cell, averaged over band and symbols.
+    /// Returns the mean power in mW, over band and symbols, that base stations on the carrier cause in
+    /// an uplink resource block of a cell.
     pub(super) fn crossing_mw(&self, cell: CellId, slot: u64, purpose: Purpose) -> f64 {
         let own = &self.cells[cell.index()];
         match &self.crossing {
@@ -315,8 +309,7 @@ impl Air {
         self.beside(cell).map(of).sum()
     }
 
-    /// Returns the power in mW over the band that UEs of other cells cause in the downlink of a
-    /// leg.
+    /// Returns the power in mW that UEs of other cells cause in the downlink of a leg.
     fn sum_of_ues(&self, crossing: &Crossing, leg: &AirLeg, slot: u64, part: Part) -> f64 {
         let own = &self.cells[leg.cell.index()];
         let of = |(id, other): (CellId, &AirCell)| {
@@ -325,8 +318,7 @@ impl Air {
             if share <= 0.0 {
                 return 0.0;
             }
-            // The recorded power is averaged over the whole slot, but lies within the part that the
-            // UEs use.
+            // The recorded power is a mean over the slot, but lies within the UEs' part.
             let of_part = other.density(share) / share;
             let hit = part.within(other.uplink_part(slot, share)) * of_part;
             if hit <= 0.0 {
@@ -515,8 +507,7 @@ mod tests {
             let config = air.cells[0].config.clone();
             let levels = air.cells[0].levels;
             let noise_mw = levels.thermal_mw * air.ues[0].noise_factor;
-            // One control symbol at the start and two feedback symbols at the end leave eleven for
-            // data.
+            // One symbol of control and two of feedback leave eleven for data.
             let (control, feedback, symbols) = (1, 2, 14);
             let mut sent = [[0; 2]; 2];
             for (n, [down, up]) in sent.iter_mut().enumerate() {
