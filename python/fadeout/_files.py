@@ -13,7 +13,7 @@ LARGEST = 64 << 20
 """Size of the largest text that is read whole, in bytes. No user or script writes as much."""
 
 DEEPEST = 64
-"""Lists and tables that may lie in each other: far more than a campaign or a run has."""
+"""Largest depth of nested lists and tables: far more than a campaign or a run has."""
 
 TOO_DEEP = f"its lists and tables lie in each other more than {DEEPEST} deep"
 
@@ -33,10 +33,10 @@ def read_text(path: Path, what: str, *, largest: int = LARGEST) -> str:
 
 
 def read_toml(path: Path, what: str) -> dict[str, Any]:
-    """The tables of the TOML file at `path`; see `read_text`.
+    """Returns the tables of the TOML file at `path`. See `read_text`.
 
     Raises:
-        ScenarioError: it is no TOML, or nested too deeply.
+        ScenarioError: the file is not TOML, or is nested too deeply.
     """
     import tomllib
 
@@ -52,16 +52,16 @@ def read_toml(path: Path, what: str) -> dict[str, Any]:
 
 
 def read_json(path: Path, what: str, *, largest: int = LARGEST) -> dict[str, Any]:
-    """The object of the JSON file at `path`, a file that fadeout wrote; see `read_text`.
+    """Returns the object in the JSON file at `path`, which fadeout wrote. See `read_text`.
 
     Raises:
-        ResultError: it is no JSON, nested too deeply, or no object.
+        ResultError: the file is not JSON, is nested too deeply, or has no object.
     """
     return parse_json(read_bytes(path, what, largest=largest), path)
 
 
 def parse_json(content: bytes, path: Path) -> dict[str, Any]:
-    """The object that `content`, of the file at `path`, is as JSON; see `read_json`."""
+    """Returns the JSON object in `content`, which is the file at `path`. See `read_json`."""
     try:
         document = json.loads(content)
         check_depth(document)
@@ -75,7 +75,7 @@ def parse_json(content: bytes, path: Path) -> dict[str, Any]:
 
 
 def check_depth(document: object) -> None:
-    """Raise RecursionError if lists and tables lie deeper in each other than any are meant to."""
+    """Raises RecursionError if lists and tables are nested deeper than `DEEPEST`."""
     level = [document]
     for _ in range(DEEPEST):
         tables = [each.values() for each in level if isinstance(each, Mapping)]

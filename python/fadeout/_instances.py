@@ -77,7 +77,7 @@ class OwnKind:
             try:
                 inspect.signature(cls).bind(**keywords)
             except ValueError:
-                pass  # Written in C: what it takes is not known.
+                pass  # Parameters of a class that is written in C are not known.
             except TypeError as error:
                 raise ScenarioError(
                     self._wrong_parameters(name, label, cls, keywords, error)
@@ -130,7 +130,7 @@ class OwnKind:
             try:
                 inspect.signature(function).bind(*[None] * len(self._takes(method)))
             except ValueError:
-                continue  # Written in C: what it takes is not known.
+                continue  # Parameters of a method that is written in C are not known.
             except TypeError as error:
                 raise ScenarioError(
                     f"{self.words} '{name}': {label}.{method} cannot be called: {error}; "

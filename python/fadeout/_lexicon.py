@@ -191,7 +191,7 @@ def places(kind: dict[str, Any]) -> list[_schema.Key]:
     found = [k for k in _schema.all_keys() if first in k.names and known <= set(k.names)]
     if found:
         return found
-    # Named by a parameter of something else that is named, as a queue's law is by RLC.
+    # Some kinds are named only by a parameter of another kind, as an AQM is by RLC.
     return [
         _schema.Key(f"{place.path}.{parameter}", "", "", "", False)
         for other, parameter in sorted(_named_by(kind))

@@ -44,8 +44,9 @@ class Window:
     """The congestion window that the stack and the algorithm share."""
 
     cwnd: float
-    """Congestion window in segments, from 1 to 10,000,000. The stack sends while its whole part
-    exceeds what is in flight."""
+    """Congestion window in segments, from 1 to 10,000,000. The stack sends while the integer part
+    exceeds the segments in flight.
+    """
     ssthresh: float
     """Slow-start threshold in segments, from 1 to 10,000,000, or infinite as until the first
     congestion."""

@@ -120,11 +120,12 @@ def middle_of_buildings(extract: Extract) -> Place | None:
 
 
 def project(place: Place, origin: Place) -> Place:
-    """Return east and north in metres of a longitude and latitude, from an origin's latitude and
+    """Returns east and north in metres of a longitude and latitude, from an origin's latitude and
     longitude.
 
-    It uses the radii of curvature of WGS 84 at the origin, with the second-order term of the
-    meridians' convergence. The result is within 1 cm of a transverse Mercator projection 2 km away.
+    The projection uses the radii of curvature of WGS 84 at the origin, with the second-order term
+    of the meridians' convergence. The result is within 1 cm of a transverse Mercator projection 2
+    km away.
     """
     lon, lat = place
     lat0 = math.radians(origin[0])
@@ -248,7 +249,7 @@ def _read_pbf(file: Path) -> Extract:
 
 
 def _kind(tags: Mapping[str, str]) -> bool | None:
-    """Return whether tags are those of a part. None if they are of no building."""
+    """Returns True for tags of a building part, False for a whole building, None for others."""
     if tags.get("building:part", "no") != "no":
         return True
     return None if tags.get("building", "no") == "no" else False
@@ -344,7 +345,7 @@ def _inner_place(ring: Ring) -> Place:
     x, y = sum(x for x, _ in ring) / len(ring), sum(y for _, y in ring) / len(ring)
     if contains(ring, (x, y)):
         return x, y
-    # Where a line through the middle height enters it the first time and leaves it.
+    # The point is the middle of the first segment of the horizontal line that lies inside the ring.
     crossings = sorted(_crossings(ring, y))
     return ((crossings[0] + crossings[1]) / 2, y) if len(crossings) >= 2 else ring[0]
 

@@ -16,11 +16,11 @@ MOST_ROWS = 20
 """Largest number of rows of a table that are shown. The results have all of them."""
 
 MILLISECONDS = "ms"
-"""Suffix of the format of a column of seconds that is shown in milliseconds."""
+"""Suffix of a format that shows seconds as milliseconds."""
 
 ACRONYMS = ("cwnd", "harq", "rtt", "srtt")
 
-# The columns that are shown of each table of the summary, with the form of their values.
+# The columns of each summary table that are shown, with the formats of their values.
 FLOW = {
     "flow": "",
     "congestion_control": "",

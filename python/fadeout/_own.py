@@ -18,7 +18,7 @@ def load_classes(given: list[str] | None, what: str = OPTION) -> dict[str, Calla
     classes = {}
     for text in given or []:
         name, _, place = text.partition("=")
-        # The last colon: a path may have one of its own.
+        # The last colon separates file and class, as a path may have a colon.
         file, _, cls = place.rpartition(":")
         if not (name and file and cls):
             raise ScenarioError(f"{what} {text}: {FORM}")
@@ -43,9 +43,9 @@ def load_class(path: Path, name: str, what: str = OPTION) -> Callable[..., Any]:
         spec = importlib.util.spec_from_file_location(full_name, path)
         assert spec is not None and spec.loader is not None, "a .py file has a loader"
         module = importlib.util.module_from_spec(spec)
-        # Some of the standard library looks a class's module up, dataclasses for one.
+        # Parts of the standard library, such as dataclasses, look up the module of a class.
         sys.modules[full_name] = module
-        # As with a script, what lies beside the file can be imported.
+        # As with a script, files in the same folder can be imported.
         sys.path.insert(0, str(path.parent.resolve()))
         try:
             spec.loader.exec_module(module)

@@ -25,7 +25,7 @@ _SIZE = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([A-Za-z]+)\s*")
 
 
 def byte_count(size: str) -> int:
-    """Bytes in text such as "2 GB"."""
+    """Returns the number of bytes of text such as "2 GB"."""
     match = _SIZE.fullmatch(size)
     if match is None or match[2] not in _BYTES:
         raise ValueError(f"expected a size such as '2 GB', not {size!r}")

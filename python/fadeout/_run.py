@@ -22,8 +22,8 @@ Progress = Callable[[dict[str, Any]], bool | None]
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C during `fadeout.run`. `results` has the results until then.
 
-    It is a KeyboardInterrupt, so it ends a loop of runs. In a notebook `sys.last_value.results` has
-    the results afterwards.
+    The class derives from KeyboardInterrupt, so it ends a loop of runs. In a notebook
+    `sys.last_value.results` has the results afterwards.
     """
 
     def __init__(self, results: "Results") -> None:
@@ -118,7 +118,7 @@ def run(
         if isinstance(error, KeyboardInterrupt):
             raise Interrupted(results) from None
         if not message:
-            # The exception of `progress`, as it is; what it ended is not lost.
+            # The exception of `progress` is raised unchanged, with the results until then.
             where = "its .results" if results.folder is None else str(results.folder)
             own: Any = error
             with contextlib.suppress(AttributeError, TypeError):
@@ -211,8 +211,8 @@ def override_list(overrides: Overrides | None) -> list[str]:
 
 
 MAPS = (".osm", ".pbf")
-"""Pattern in the text of a scenario with a map. The code that reads maps is loaded for
-these only.
+"""File endings of maps. The code that reads maps is loaded only if a scenario's text has one of
+them.
 """
 
 

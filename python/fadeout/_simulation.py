@@ -92,17 +92,16 @@ class Simulation:
         """Simulate up to and including `until_s`, at most to the end of the run.
 
         Args:
-            until_s: simulated time in seconds. `math.inf` simulates the whole rest.
+            until_s: simulated time in seconds. `math.inf` simulates to the end.
 
         Raises:
             ValueError: `until_s` is before `now_s`, or not a number.
             CongestionControlError: a method of a user-written congestion control raised an
-            exception,
+                exception, which is the cause. `.results` has the results until then. The
+                simulation is finished.
+            HandoverPolicyError: a method of a user-written handover policy raised an exception,
                 which is the cause. `.results` has the results until then. The simulation is
                 finished.
-            HandoverPolicyError: a method of a user-written handover policy raised an exception,
-            which
-                is the cause. `.results` has the results until then. The simulation is finished.
             RuntimeError: the simulation is finished, or in the middle of a step.
         """
         raised = self._native.advance(until_s)

@@ -1,7 +1,7 @@
 """Streets of OpenStreetMap extracts, in metres around an origin.
 
-Streets are ways with `highway` that cars may take. Lanes, direction and speed limit are those of
-the tags, else usual ones of their class.
+Streets are ways with `highway` that cars may use. Lanes, direction and speed limit come from the
+tags. A missing tag has the usual value for the class of street.
 
 Source: OpenStreetMap's keys highway, oneway, lanes, maxspeed,
 https://wiki.openstreetmap.org/wiki/Key:highway.
@@ -101,7 +101,7 @@ def _streets(extract: Extract) -> Iterator[Street]:
             continue
         lanes = _lanes(kind, tags)
         speed = _limit(tags.get("maxspeed")) or LIMITS_KMH[kind]
-        # An extract lacks the places of what lies outside it.
+        # Nodes outside an extract have no place, so a street may be cut into parts.
         inside: list[int] = []
         for ref in [*refs, None]:
             if ref is not None and ref in extract.nodes:
@@ -113,7 +113,7 @@ def _streets(extract: Extract) -> Iterator[Street]:
 
 
 def _is_closed(tags: Mapping[str, str]) -> bool:
-    """Return whether cars may not use the street, or radio waves do not reach it."""
+    """Returns True if cars may not use the street, or radio waves do not reach it."""
     access = next(
         (tags[key] for key in ("motorcar", "motor_vehicle", "vehicle", "access") if key in tags),
         "yes",

@@ -11,7 +11,7 @@ from typing import Any
 from fadeout._native import ScenarioError
 
 DEEPEST = 64
-"""Levels of a scenario; the deepest there is has six."""
+"""Maximum depth of nesting. Scenarios have at most six levels."""
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -29,7 +29,7 @@ def dumps(document: Mapping[str, Any]) -> str:
 
 
 def value(item: Any, depth: int = 0) -> str:  # noqa: ANN401
-    """One value as TOML writes it, on one line; see `dumps`."""
+    """Returns one value in TOML syntax, on one line. See `dumps`."""
     if depth > DEEPEST:
         raise _too_deep()
     if isinstance(item, bool):
@@ -51,7 +51,7 @@ def value(item: Any, depth: int = 0) -> str:  # noqa: ANN401
         return "{ " + ", ".join(pairs) + " }"
     if isinstance(item, Sequence) and not isinstance(item, bytes | bytearray):
         return "[" + ", ".join(value(v, depth + 1) for v in item) + "]"
-    # Numbers and arrays of numpy and polars know how to become Python's.
+    # Numbers and arrays of numpy and polars can convert themselves to Python values.
     plain = getattr(item, "tolist", None) or getattr(item, "item", None)
     if callable(plain):
         return value(plain(), depth + 1)
@@ -97,7 +97,7 @@ def _key(key: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    # JSON escapes what TOML escapes, save the delete character.
+    # JSON escapes the same characters as TOML, except the delete character.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

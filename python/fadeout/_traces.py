@@ -79,7 +79,7 @@ def overrides(text: str, name: str, base_dir: str | None, given: Sequence[str]) 
                 trace, types = _table(road.file), []
         except (OSError, _TraceError) as error:
             raise ScenarioError(f'{name}: vehicles "{road.group}": {error}') from None
-        # Inline tables are written on one line, so the keys stand one by one.
+        # An inline table must be one line, so each key is set by itself.
         found += [f'{key}.file="{trace}"', f'{key}.format="sumo-csv"']
         if types and not road.has_types:
             found.append(f"vehicles.{road.group}.types=[{', '.join(types)}]")
@@ -87,12 +87,12 @@ def overrides(text: str, name: str, base_dir: str | None, given: Sequence[str]) 
 
 
 def runs_a_program(text: str, given: Sequence[str]) -> bool:
-    """True if `overrides` would run SUMO."""
+    """Returns True if `overrides` would run SUMO."""
     return any(road.format == "sumo" for road in _roads(text, None, given))
 
 
 def files_named(text: str, given: Sequence[str]) -> list[str]:
-    """The files that `overrides` and `with_buildings` read, as the scenario names them."""
+    """Returns the files that `overrides` and `with_buildings` read, as the scenario names them."""
     maps = [table["file"] for _, table in _maps(text, given)]
     roads = [_road_table(table, group, given) for group, table in _tables(text, "vehicles")]
     named = [road[key] for road in roads for key in ("file", "streets") if key in road]
@@ -100,10 +100,10 @@ def files_named(text: str, given: Sequence[str]) -> list[str]:
 
 
 def _maps(text: str, given: Sequence[str]) -> Iterable[tuple[str, dict[str, Any]]]:
-    """Return the buildings of a scenario that stand for those of a file."""
+    """Yields the buildings of a scenario that are read from a map file."""
     for building, table in _tables(text, "building"):
         own = table | _set(given, f"building.{building}")
-        # What has walls was read before: it is a scenario as resolved.
+        # A building with an outline is from a resolved scenario, whose map was read before.
         if isinstance(own.get("file"), str) and "outline" not in own:
             yield building, own
 
@@ -157,7 +157,7 @@ def _read_map(
         try:
             return meters(table[key]) if key in table else usual
         except (TypeError, ValueError):
-            # The scenario's reader says what is wrong with it.
+            # The reader of scenarios reports the mistake.
             return usual
 
     file = (Path(base_dir or ".") / table["file"]).absolute()
@@ -222,7 +222,7 @@ def _origin(written: object) -> tuple[float, float] | None:
         case [int() | float() as lat, int() | float() as lon]:
             return float(lat), float(lon)
         case _:
-            # The scenario's reader says what is wrong with it.
+            # The reader of scenarios reports the mistake.
             return None
 
 
@@ -248,7 +248,7 @@ def _roads(text: str, base_dir: str | None, given: Sequence[str]) -> Iterable[_R
 
 
 def _road_table(table: Mapping[str, Any], group: str, given: Sequence[str]) -> dict[str, Any]:
-    """The table `road` of a group of vehicles."""
+    """Returns the table `road` of a group of vehicles, with overrides applied."""
     road = table.get("road")
     return (road if isinstance(road, dict) else {}) | _set(given, f"vehicles.{group}.road")
 
@@ -401,7 +401,7 @@ def _table(file: Path) -> Path:
     kept = cache_dir() / f"{hashlib.sha256(file.read_bytes()).hexdigest()[:32]}.csv"
     if kept.is_file():
         return kept
-    # Few scenarios have one, and every command comes by here.
+    # Imported late, as every command calls this module and few scenarios have a table.
     import polars as pl
 
     try:
@@ -425,7 +425,7 @@ def _table(file: Path) -> Path:
             f"{file}: `timestep_time` is not a number; expected a trace written without "
             "--human-readable-time"
         )
-    # Persons and steps without anybody have no place.
+    # Rows of persons, and time steps without vehicles, have no position.
     table = table.drop_nulls(COLUMNS)
     scratch = kept.with_suffix(f".{os.getpid()}.tmp")
     table.write_csv(scratch, separator=";", float_precision=6)

@@ -8,7 +8,7 @@ __version__: str = _native.build_info()["version"]
 def describe_build() -> str:
     """Return version and build in one line, as printed by `fadeout --version`."""
     info = _native.build_info()
-    # The compiler says its own name.
+    # The compiler's text includes its own name.
     details = ", ".join(
         value if value.startswith(f"{key} ") else f"{key} {value}"
         for key, value in info.items()

@@ -69,8 +69,8 @@ class CongestionControl:
     def on_ack(self, window: Window, ack: Ack) -> None:
         """Process an ACK that acknowledges new data. Required.
 
-        It is called in every state, after the recovery code. `ack.is_growth_due` says whether an
-        algorithm that probes for bandwidth may increase `window.cwnd` now.
+        The stack calls this method in every state, after the recovery code. `ack.is_growth_due`
+        says whether an algorithm that probes for bandwidth may increase `window.cwnd` now.
         """
         raise NotImplementedError
 

@@ -19,7 +19,7 @@ CAUSES = ("congestion", "blockage", "misalignment", "deafness", "handover", "fad
 """Causes of the loss of a packet, of a timeout or of a recovery."""
 
 CUT_DB = 6.0
-"""Loss from which a path counts as blocked: the edge of a vehicle is in the direct path."""
+"""Loss from which a path counts as blocked, as when the edge of a vehicle is in the direct path."""
 
 FINEST_S = 0.02
 MOST_LOOKS = 30_000
@@ -35,17 +35,19 @@ CONGESTED = {"queue-full", "aqm", "hold-full", "buffer-full", "discard-timer"}
 
 @dataclass(frozen=True)
 class Way:
-    """The way of all UEs of a run, in time steps."""
+    """Cell, obstacles and beams of all UEs of a run, in time steps."""
 
     steps: pl.DataFrame
-    """A row for each UE and time step: `time_s`, `ue`, the serving `cell` (null between cells), the
-    columns of `fadeout.sights` toward that cell, and `cause`, the cause of a blocked path or null.
+    """A row for each UE and time step.
+
+    The columns are `time_s`, `ue`, the serving `cell` (null between cells), those of
+    `fadeout.sights` toward that cell, and `cause`. `cause` is the cause of a blocked path, or null.
     """
     every_s: float
 
 
 _KNOWN: "weakref.WeakKeyDictionary[Results, dict[float, Way]]" = weakref.WeakKeyDictionary()
-"""Ways that were computed, shared by figures and tables of a run."""
+"""Computed `Way` objects by run and time step, shared by figures and tables."""
 
 
 def way(results: Results, every: str | float | None = None) -> Way:
@@ -94,7 +96,7 @@ def _cause() -> pl.Expr:
         .then(pl.lit("deafness"))
         .when(_is_blocked())
         .then(pl.lit("blockage"))
-        # A beam that is being found again without anything in the way has lost its target.
+        # Without an obstacle, a UE that searches for its beam has lost it by misalignment.
         .when((pl.col("misalignment_db") >= CUT_DB) | pl.col("beam_recovery"))
         .then(pl.lit("misalignment"))
     )
@@ -145,14 +147,18 @@ def losses(results: Results) -> pl.DataFrame:
     """Return the losses of each UE's flows, by cause.
 
     A packet that a full queue dropped counts as congestion. For packets that the radio lost, for
-    timeouts and for recoveries, the cause is the one that blocked the path longest just before:
-    100 ms before a lost packet, the retransmission timeout before a timeout, and two mean round
-    trips before a recovery. `handover` means that no cell served the UE. `blockage` means that
-    vehicles, buildings or blockages of the channel cost at least 6 dB. `misalignment` means that
-    beams pointed at least 6 dB beside the other end. `deafness` means that the other end's beam
-    pointed elsewhere. A drop of a full queue in the same time makes the cause congestion: always
-    for a recovery, and for a timeout if nothing blocked the path. Without a cause it is `fading`,
-    which stands for fading and interference.
+    timeouts and for recoveries, the cause is the one that blocked the path longest just before.
+    This time is 100 ms before a lost packet, the retransmission timeout before a timeout, and two
+    mean round trips before a recovery.
+
+    - `handover`: no cell served the UE.
+    - `blockage`: vehicles, buildings or blockages of the channel cost at least 6 dB.
+    - `misalignment`: the beam missed the other end by at least 6 dB.
+    - `deafness`: the other end's beam pointed elsewhere.
+
+    A drop of a full queue in the same time makes the cause congestion. It does so always for a
+    recovery, and for a timeout if nothing blocked the path. Losses without a cause count as
+    `fading`, which stands for fading and interference.
 
     Returns
     -------
@@ -245,12 +251,15 @@ def by_ue(results: Results) -> pl.DataFrame:
     Returns
     -------
     A row for each `ue`. `goodput_mbps` is the goodput of its flows. `mean_sinr_db` is the mean SINR
-    of its downlink transport blocks, and null if they were not recorded. Times in seconds are
-    `vehicles_s` (vehicles obstructed the path), `building_s` (a building obstructed the direct
-    path), `misaligned_s` (beams pointed at least 6 dB beside it), `deaf_s` (the UE was not heard)
-    and `unserved_s` (no cell served it). `blockages` counts blockages by vehicles of the path to
-    the serving cell, and `mean_blockage_s` is their mean length. `handovers`, `timeouts`,
-    `recoveries` and `lost_packets` are counts.
+    of its downlink transport blocks, and null if they were not recorded.
+
+    Further columns are times in seconds. In `vehicles_s`, vehicles obstructed the path. In
+    `building_s`, a building obstructed the direct path. In `misaligned_s`, the beam missed the UE
+    by at least 6 dB. In `deaf_s`, the UE's own beam pointed elsewhere. In `unserved_s`, no cell
+    served it.
+
+    `blockages` counts blockages by vehicles of the path to the serving cell, and `mean_blockage_s`
+    is their mean length. `handovers`, `timeouts`, `recoveries` and `lost_packets` are counts.
 
     Raises
     ------
@@ -311,10 +320,12 @@ def by_cell(results: Results) -> pl.DataFrame:
     -------
     A row for each `cell`. `mean_ues` is the mean number of UEs that it served. `blocked_share` is
     the share of their time in which vehicles or buildings obstructed the direct path, and null if
-    it served none. `best_ues` counts UEs that received this cell with the most power on average.
-    `in` and `out` count changes of cell. If transport blocks were recorded, `downlink_mbps` and
-    `uplink_mbps` are the rates of blocks that arrived, `mean_sinr_db` is the mean SINR of the
-    downlink, and `busy_share` is the share of slots with downlink data.
+    it served none. `best_ues` is the mean number of UEs that received this cell with the most
+    power. `in` and `out` count changes of cell.
+
+    If transport blocks were recorded, there are further columns. `downlink_mbps` and `uplink_mbps`
+    are the rates of blocks that arrived. `mean_sinr_db` is the mean SINR of the downlink.
+    `busy_share` is the share of slots with downlink data.
 
     Raises
     ------

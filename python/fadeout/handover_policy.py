@@ -36,7 +36,8 @@ class HandoverPolicy:
     def on_report(self, report: MeasurementReport) -> str | None:
         """Return the name of the target cell, or None to keep the UE in its cell. Required.
 
-        It is called for each report that arrives while no change of cell of the UE is in progress.
+        The network calls this method for each report that arrives while no change of cell of the UE
+        is in progress.
         """
         raise NotImplementedError
 

@@ -66,7 +66,7 @@ def _failures(steps: Iterable[tuple[str, str]]) -> list[int]:
             case "command-received" | "conditions-met":
                 is_commanded = True
             case "access-done":
-                # In a new cell all conditions are looked at anew.
+                # In a new cell, all measurement events are evaluated anew.
                 is_commanded = False
                 holding.clear()
             case "link-failure":
@@ -81,12 +81,15 @@ def _failures(steps: Iterable[tuple[str, str]]) -> list[int]:
 
 
 def _stays(changes: Iterable[dict[str, Any]], least_s: float) -> tuple[int, int]:
-    """Return the ping-pongs and other short stays of one UE's changes of cell in order of time."""
+    """Returns the number of ping-pongs and of other short stays in one UE's changes of cell.
+
+    `changes` are in order of time. `least_s` is the time below which a stay is short.
+    """
     ping_pongs = short = 0
     came: tuple[str, float] | None = None
     for change in changes:
         if change["procedure"] not in _BY_CHOICE or change["outcome"] != "success":
-            # A stay that ends or begins by a failure is none.
+            # A stay that begins or ends by a failure does not count.
             if change["outcome"] in ("success", "failed"):
                 came = None
             continue
@@ -106,20 +109,20 @@ def handover_metrics(
     """Return the metrics of TR 36.839 clause 5.2.1 for a run's changes of cell.
 
     A failure has state 1 if the link fails while no entering condition of a measurement event
-    holds. It has state 2 if the link fails after that and before the UE has the command, or
-    before the conditions of a conditional handover are met. It has state 3 if the UE cannot enter
-    the target. In the report the link's quality decides whether a command is lost. Here a command
-    is lost if RLC cannot deliver it.
+    holds. State 2 means that the link fails after that and before the UE has received the command.
+    For a conditional handover it means before its conditions are met. State 3 means that the UE
+    cannot enter the target. In the report the link's quality decides whether a command is lost.
+    Here a command is lost if RLC cannot deliver it.
 
     Parameters
     ----------
     results
         The results of a run with `[mobility-management]`.
     minimum_stay
-        The time from the end of a handover to the end of the next one. After a shorter time the
-        next handover is a ping-pong if it returns to the previous cell, else a short stay.
+        The time from the end of a handover to the end of the next one. After a shorter time, a
+        return to the previous cell is a ping-pong. Any other handover then ends a short stay.
     per_ue
-        Return a row for each UE, with its name in `ue`, in place of one row for all.
+        Return a row for each UE, with its name in `ue`. Default: one row for all.
 
     Returns
     -------

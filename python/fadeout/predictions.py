@@ -1,4 +1,4 @@
-"""Prediction of blockages of a path and of their lengths, from reports of cars.
+"""Prediction of the start and length of blockages, from reports of cars.
 
 A run with `[blockage-prediction]` predicts and sends the predictions to flows. This is the same
 predictor for the reports of a finished run, or for any others.
@@ -159,7 +159,7 @@ class Predictor:
 
 
 class _Numbers:
-    """Return numbers for names, in the order of their first use."""
+    """Assigns numbers to names, in the order of their first use."""
 
     def __init__(self) -> None:
         self._known: dict[str, int] = {}
@@ -176,11 +176,11 @@ def predict(reports: Iterable[Report], settings: Settings | None = None) -> list
 
 
 Intervals = Mapping[tuple[str, str], Sequence[tuple[float, float]]]
-"""Return the times at which each cell was blocked for each UE: from, until."""
+"""Blockages by UE and cell: start and end of each in seconds."""
 
 
 def score(predictions: Sequence[Prediction], truth: Intervals) -> dict[str, float | int | None]:
-    """Quality of predictions.
+    """Returns measures of the quality of predictions.
 
     A prediction is right if its time overlaps a blockage that had not begun when the sender
     received it. `precision` is the share of predictions that are right. `recall` is the share of

@@ -14,7 +14,7 @@ from fadeout._columns import table_docs
 from fadeout._tables import TableAttributes
 
 if TYPE_CHECKING:
-    # Loaded with the first frame: what the command prints of a run needs none.
+    # Loaded with the first frame, as the command prints a summary without any.
     import polars as pl
 
     from fadeout.plot import Plots
@@ -123,7 +123,7 @@ class Results(TableAttributes):
             captures=self._captures,
         )
         if self.folder is not None:
-            # What a run wrote is copied as it is, figures and all.
+            # Figures and all other files of the run's folder are copied too.
             try:
                 shutil.copytree(self.folder, path, dirs_exist_ok=True)
             except (OSError, shutil.Error) as error:
@@ -287,7 +287,7 @@ class Results(TableAttributes):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            # Reached only for names that the class does not have.
+            # Python calls this method only for names that the class does not have.
             if name.startswith("_"):
                 raise AttributeError(name)
             known = [key for key in dir(self) if not key.startswith("_")]
@@ -339,7 +339,7 @@ class Tables(Mapping[str, "pl.DataFrame"]):
 
 
 def summary_types() -> dict[str, "type[pl.DataType]"]:
-    """Types of columns of the summary by kind. All others are text."""
+    """Returns the types of the columns of the summary, by kind. All others are text."""
     import polars as pl
 
     return {"f64": pl.Float64, "u32": pl.Int64, "u64": pl.Int64, "bool": pl.Boolean}

@@ -1,8 +1,8 @@
 """A campaign in one file, with all that is needed to run it again.
 
-The file is a zip with the scenarios and the files that they name, user-written classes and
-functions, the results, the versions of all software, checksums and a citation. The same campaign
-gives the same bytes, except for the description of the environment.
+The zip file has the scenarios and their files, user-written classes and functions, the results,
+checksums and a citation. It also records the versions of all software. The same campaign gives the
+same bytes, except for the description of the environment.
 """
 
 import datetime
@@ -86,7 +86,7 @@ def archive(campaign: Campaign, path: str | PathLike[str], *, author: str = "") 
     has_code = any(name.startswith(OWN) for name in content)
     size = sum(map(len, content.values()))
     options = " --allow-code" * has_code
-    # With room for what describes the archive itself.
+    # `SPARE` leaves space for the README and the checksums, which are written below.
     options += f" --largest {size // 10**9 + 1}GB" * (size > LARGEST - SPARE)
     content["README.md"] = README.format(
         title=title,

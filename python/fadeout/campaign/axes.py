@@ -40,7 +40,7 @@ def parse_values(text: str) -> Sequence[Value]:
     by STEP. B is included if a step meets it. A unit at the end belongs to every value.
     """
     parts = [_part(part.strip()) for part in _split(text)]
-    # A range alone stays one: it may be longer than memory.
+    # A single range stays a range, as its list may exceed the memory.
     if len(parts) == 1:
         return parts[0]
     if (count := sum(map(len, parts))) > LARGEST_RANGE:
@@ -144,7 +144,8 @@ class Sample:
 
         dimensions = len(self.distributions)
         if self.method == "sobol":
-            # The next power of two has the balance that Sobol's sequence is for; its first points.
+            # Sobol's sequence is balanced for powers of two, so the first points of the next power
+            # are used.
             power = max(0, math.ceil(math.log2(self.points)))
             unit = qmc.Sobol(dimensions, rng=self.seed).random_base2(power)[: self.points]
         elif self.method == "latin-hypercube":
@@ -206,7 +207,7 @@ def _at(distribution: Mapping[str, Any], share: float) -> Value:
         number = float(norm.ppf(share, loc=low, scale=high)) if high > 0 else low
     else:
         number = low + share * (high - low)
-    # Nine digits: what differs between mathematical libraries is behind them.
+    # Nine digits, as mathematical libraries of different machines differ in the later ones.
     number = number if isinstance(number, int) else float(f"{number:.9g}")
     return f"{number:g} {unit}" if unit and number == float(f"{number:g}") else _text(number, unit)
 
@@ -279,7 +280,7 @@ def _without_matching(points: list[dict[str, Value]], expression: str) -> list[d
     import polars as pl
 
     frame = values_frame(points)
-    # The last part of a key names it where no other key ends so: rate of link.radio.rate.
+    # An expression may use the last part of a key, such as `rate`, if only one key ends with it.
     short: dict[str, list[str]] = {}
     for column in frame.columns:
         short.setdefault(short_name(column), []).append(column)

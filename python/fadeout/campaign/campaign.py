@@ -32,13 +32,15 @@ from fadeout.campaign.spec import SCENARIO, Spec
 from fadeout.campaign.work import Context
 
 FORMAT = 2
-"""The format of the folder; raised where an older version could not keep it up."""
+"""Version of the folder's format. It rises when older versions could no longer continue
+a folder.
+"""
 
 UNSEALED = 1
 """The format of folders whose files have no checksums."""
 
 WRITTEN = ("*s/part-*.parquet", "tables/*/*/*.parquet", "points.parquet", "plan.parquet")
-"""What a campaign writes beside `campaign.json`, as patterns below its folder."""
+"""Files that a campaign writes beside `campaign.json`, as patterns below its folder."""
 
 MANY = 100_000
 """A larger number of runs must be confirmed."""
@@ -178,14 +180,15 @@ class Campaign(Found):
             planned = 0
 
             def write_plan() -> None:
-                # It grows where points get more seeds.
+                # Points may get more seeds during the run, which makes the plan longer.
                 nonlocal planned
                 if planned < engine.total:
                     planned = engine.total
                     self._write_plan(engine)
 
             def tick() -> None:
-                # The plan when the first runs are under way: it takes as long as some of them.
+                # The plan is written after the first runs have started, as writing it takes a
+                # while.
                 if planned == 0:
                     write_plan()
                 engine.flush()
@@ -285,7 +288,7 @@ class Campaign(Found):
 
     @property
     def document(self) -> dict[str, Any]:
-        """Write the campaign's specification, and a copy of each scenario."""
+        """The campaign's specification, with the content of each scenario."""
         stored = self._stored()
         scenarios = {
             name: tomllib.loads(each["text"]) for name, each in stored["scenarios"].items()
@@ -362,7 +365,7 @@ class Campaign(Found):
     def _store(self, spec: Spec) -> None:
         path = self.folder / "campaign.json"
         if path.is_file():
-            # Which build the runs are of is asked after this is replaced.
+            # The build of the stored runs is needed after the file has been replaced.
             self.__dict__["_stored_document"] = self._stored()
             self._seal()
         else:
@@ -382,7 +385,7 @@ class Campaign(Found):
                 for name, each in spec.scenarios.items()
             },
             "document": spec.document,
-            # Behind everything that is somebody else's text.
+            # The checksum is last, so that no text of the user comes after it.
             seal.KEY: seal.BLANK,
         }
         text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
@@ -492,7 +495,7 @@ def build_name() -> str:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[bool]:
-    """Return whether no other campaign works on the folder. It is only a hint."""
+    """Yields True if no other campaign works on the folder. It is only a hint."""
     try:
         import fcntl
 
@@ -508,7 +511,7 @@ def _alone(folder: Path) -> Iterator[bool]:
 
 
 def _unit(column: pl.Series) -> str:
-    """Return the common unit of a column of texts. None if there is none."""
+    """Returns the common unit of a column of texts. Empty if there is none."""
     if column.dtype != pl.String:
         return ""
     units = {found[1] if (found := quantity(value)) else "" for value in column}

@@ -140,11 +140,12 @@ class Cluster:
 
         with _own_folder(Path(gettempdir()), ".fadeout-dask.") as scratch:
             settings = {
-                # A run that kills its workers is found out here, not by Dask.
+                # The driver finds a run that kills its workers, so Dask must not give up first.
                 "distributed.scheduler.allowed-failures": DEATHS - 1,
                 "distributed.comm.timeouts.connect": "60s",
                 "distributed.admin.system-monitor.gil.enabled": False,
-                # Dask imports what lies there, and its own place may be another user's.
+                # Dask imports files from this folder. Its default folder may belong to another
+                # user.
                 "temporary-directory": str(scratch),
                 **nodes.NO_ROUTES,
             }
@@ -180,7 +181,7 @@ class Cluster:
         options = dict(self.options)
         place = Path(options.pop("shared_temp_directory", Path.cwd()))
         with _own_folder(place, ".fadeout-keys.") as keys:
-            # Its import takes these signals for itself; Ctrl-C is to remain what it is.
+            # The import replaces the handlers of these signals, which are then restored.
             handlers = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
             try:
                 import dask_jobqueue
@@ -201,8 +202,8 @@ class Cluster:
                 scheduler_options={"dashboard": False},
                 **options,
             )
-            # All of them for as long as there is work: Dask alone would ask for more only when
-            # more work waits than this driver ever sends ahead. A job that ends is started again.
+            # All jobs run while there is work. Dask alone asks for more jobs only if more chunks
+            # wait than this driver sends ahead. A job that ends is started again.
             jobs = self.workers or 10
             cluster.adapt(minimum_jobs=jobs, maximum_jobs=jobs)
             with cluster:
@@ -241,7 +242,8 @@ class _Driver:
             while not engine.is_finished:
                 self._revive()
                 self._send()
-                # All of them first: one whose worker is gone is put back.
+                # All finished chunks are taken now. One whose worker died is put back for a later
+                # attempt.
                 for future in list(self._come_back()):
                     self._take(future)
                 self._tick()
@@ -293,7 +295,7 @@ class _Driver:
         try:
             outcomes, rest = future.result(timeout=GATHER_S)
         except TimeoutError:
-            # Its worker died with what it had found, and another does it again: look later.
+            # The worker died with its results, and Dask repeats the chunk on another one.
             self._sent[future] = jobs
             self._back.put(future)
             return
@@ -327,7 +329,7 @@ def do_chunk(context: Any, jobs: list[Any]) -> tuple[list[Outcome], list[Any]]: 
 
 @contextmanager
 def _own_folder(place: Path, prefix: str) -> Iterator[Path]:
-    """Return a folder in `place` that only this user can open, while the driver runs.
+    """Yields a folder in `place` that only this user can open, and removes it at the end.
 
     The next driver removes the folder of a driver that was killed.
     """
@@ -335,7 +337,7 @@ def _own_folder(place: Path, prefix: str) -> Iterator[Path]:
     for left in place.glob(f"{prefix}*.{gethostname()}-*{SUFFIX}"):
         if not left.name.endswith(own) and is_left(left):
             shutil.rmtree(left, ignore_errors=True)
-    # Made with the mode 700.
+    # `mkdtemp` makes the folder with mode 700.
     folder = Path(mkdtemp(prefix=prefix, suffix=own, dir=place))
     try:
         yield folder

@@ -127,7 +127,7 @@ class Engine:
         self.names[point.index] = [*before, *added]
         is_open = self._open.setdefault(point.index, set())
         for job in added:
-            # Two points may ask for the same run: it is done once.
+            # Two points may share a run, which is then done once.
             is_new = job.run not in self._points_of
             points = self._points_of.setdefault(job.run, set())
             points.add(point.index)
@@ -152,14 +152,16 @@ class Engine:
             self._extend(point, wanted)
 
     def _sort(self) -> None:
-        """Return the runs in order: the longest first if that is known, else some runs of every
-        point first.
+        """Sorts the queue: the longest runs first if costs are known, else some runs of every
+        point.
         """
         jobs = sorted(self._queue, key=lambda job: (-self.estimate(job), job.seed))
         self._queue = deque(reversed(jobs) if self.is_second else jobs)
 
     def estimate(self, job: Job) -> float:
-        """Return the largest processor time of the run in seconds. 0 while nothing is known."""
+        """Returns the mean processor time of the point's runs in seconds. 0 while
+        nothing is known.
+        """
         total, count = self._costs.get(job.point, (0.0, 0))
         if count == 0:
             total, count = self._costs.get("", (0.0, 0))
@@ -169,17 +171,17 @@ class Engine:
 
     @property
     def is_finished(self) -> bool:
-        """Return whether no run is missing or in progress."""
-        # With the lock: a point that is done may be about to get more seeds.
+        """True if no run is missing or in progress."""
+        # The lock is needed, as a finished point may be about to get more seeds.
         with self._changed:
             return self._error is not None or self.finished == self.total
 
     def wait_until_finished(self, timeout_s: float) -> bool:
-        """Wait for the end, at most this long. Return whether it came."""
+        """Waits for the end, at most `timeout_s`. Returns True if all runs have ended."""
         return self.is_finished or self._ended.wait(timeout_s) or self.is_finished
 
     def take(self) -> Job | None:
-        """Return a run to do, if there is one now."""
+        """Returns the next run. None if none is waiting."""
         with self._changed:
             while self._queue:
                 job = self._queue.popleft()
@@ -189,7 +191,7 @@ class Engine:
             return None
 
     def take_some(self, budget_s: float, most: int) -> list[Job]:
-        """Return runs that take about `budget_s` together: one while their cost is not known."""
+        """Returns runs that take about `budget_s` together, or one run while no cost is known."""
         jobs: list[Job] = []
         cost_s = 0.0
         while len(jobs) < most and (job := self.take()) is not None:
@@ -215,7 +217,7 @@ class Engine:
             self._wake()
 
     def give_back(self, jobs: Iterable[Job]) -> None:
-        """Return runs that were not done."""
+        """Puts runs that were not done back into the queue."""
         with self._changed:
             for job in jobs:
                 self._under_way.discard(job.run)
@@ -274,7 +276,7 @@ class Engine:
         self._flushed_at = now
         with self._changed:
             fresh, self._fresh = self._fresh, []
-        # What came of the same run twice, from workers that were taken for dead, is written once.
+        # A run may have two outcomes, if its worker was taken for dead. One of them is written.
         rows = list({each.job.run: each.row for each in fresh if each.row is not None}.values())
         failures = [each.failure() for each in fresh if each.row is None]
         for each in fresh:
@@ -305,7 +307,7 @@ class Engine:
         write_whole(folder / f"{job.run}.parquet", seal.parquet(frame))
 
     def _take_note(self, frame: pl.DataFrame) -> None:
-        """Return the finished runs of a part that have every requested metric."""
+        """Records the finished runs of a part that have every requested metric."""
         if "metrics" not in frame.columns:
             return
         wanted = set(filter(None, self.context.identity.split("\n")))
@@ -362,7 +364,8 @@ class Threads:
             while not engine.wait_until_finished(TICK_S):
                 tick()
         finally:
-            # Ctrl-C, a full disk or the end: runs under way end at their next report of progress.
+            # After Ctrl-C, an error or the end, runs in progress stop at their next report of
+            # progress.
             stop.set()
             for thread in threads:
                 thread.join()

@@ -234,7 +234,8 @@ class Found:
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def _interval(self, values: list[float], name: str, confidence: float) -> Interval:
-        # A point that stopped at a look has the interval that the look used.
+        # The interval has the confidence level of the examinations, which decided the number of
+        # seeds.
         if name == self.seeds.metric and confidence == self.seeds.confidence:
             confidence = self.seeds.confidence_of_a_look
         return mean_interval(values, confidence)
@@ -278,7 +279,7 @@ class Found:
         frame = frame.unique("run", keep="first", maintain_order=True)
         default = [name for name in frame.columns if name not in KEPT]
         asked = [line.partition("=")[0] for line in wanted if not line.startswith("table ")]
-        # Metrics of before that are not asked for now are of some runs only.
+        # Metrics of earlier requests exist for some runs only, so they are left out.
         stray = [name for name in default if name not in asked and not self._is_default(name)]
         columns = [*KEPT, *sorted(name for name in default if name not in stray)]
         return frame.select(columns)

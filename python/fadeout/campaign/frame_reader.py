@@ -7,7 +7,7 @@ file is run by its path, and imports nothing of fadeout.
 import sys
 
 COLUMNS = ("point", "seed", "fingerprint")
-"""The columns that are read, with their types."""
+"""Names of the columns that are read."""
 
 
 def main(path: str, most_rows: int, most_bytes: int) -> None:

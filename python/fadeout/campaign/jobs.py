@@ -22,9 +22,9 @@ class Job(NamedTuple):
     """A run to do."""
 
     run: str
-    """Its name: a digest of everything that its results depend on."""
+    """Name of the run: a digest of everything that its results depend on."""
     point: str
-    """The name of its point, which its other seeds share."""
+    """Name of the run's point, which runs with other seeds share."""
     scenario: str
     overrides: tuple[str, ...]
     seed: int
@@ -43,13 +43,13 @@ class Point:
     """A digest of everything that the results depend on, except the seed."""
 
     def label(self, keys: Iterable[str] | None = None) -> str:
-        """Return its values in short form."""
+        """Returns the values of the point in short form."""
         shown = self.values if keys is None else {key: self.values.get(key) for key in keys}
         return ", ".join(f"{key.rsplit('.', 1)[-1]} {value}" for key, value in shown.items())
 
 
 class Planner:
-    """Names of points and runs."""
+    """Assigns names to points and runs."""
 
     def __init__(self, spec: Spec) -> None:
         self._scenarios = spec.scenarios
@@ -118,7 +118,7 @@ class Planner:
             )
         )
         resolved = found["scenario"]
-        # A title changes nothing, and a seed nothing but itself: so it need not be read each time.
+        # The results do not depend on the title. The seed is added to the name later.
         del resolved["title"], resolved["seed"]
         content: dict[str, Any] = {
             "scenario": resolved,
@@ -181,8 +181,9 @@ def load_controls(controls: Mapping[str, Control], option: str = OPTION) -> dict
 
 
 def digest(content: Any) -> str:  # noqa: ANN401 - whatever JSON has
-    """Return the name of a content. The order of keys counts, as the order of links and flows does
-    in a run.
+    """Returns the digest of a value that JSON can represent.
+
+    The order of keys matters, as links and flows are simulated in their order.
     """
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

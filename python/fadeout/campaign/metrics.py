@@ -304,14 +304,14 @@ def source_digest(thing: Callable[..., Any]) -> str:
 
 
 def _code(code: CodeType) -> str:
-    """Return the effect of a code object, without its place."""
+    """Returns the bytecode, names and constants of a code object, without file names and lines."""
     return f"{code.co_code.hex()} {code.co_names} {[_constant(each) for each in code.co_consts]}"
 
 
 def _constant(each: Any) -> str:  # noqa: ANN401 - whatever code has
     if isinstance(each, CodeType):
         return _code(each)
-    # The order of a set is another in each process.
+    # The order of a set differs between processes.
     return str(sorted(map(repr, each))) if isinstance(each, frozenset) else repr(each)
 
 

@@ -17,7 +17,7 @@ NO_ROUTES = {
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
 }
-"""Return Dask's settings without the routes of its web servers."""
+"""Dask's settings that remove all routes of its web servers."""
 
 
 class SilentScheduler(Scheduler):

@@ -1,10 +1,11 @@
-"""Finished runs on disk, in files that appear whole or not at all.
+"""Finished runs on disk, in files that appear complete or not at all.
 
-A part holds some runs, a row each. It is written under another name, flushed to the disk and
-renamed, so whatever ends a campaign, a part is there with all of its rows or is not there. It is
-sealed (see `fadeout.campaign.seal`), so one that was damaged later is an error. What the parts hold
-is what is done: no list, no database and no lock says so too. A run that stands in two parts,
-because two campaigns did it at once, is the same run; one of them is read.
+A part has some runs, one row each. It is written under another name, flushed to the disk and
+renamed. A crash therefore leaves a complete part or none. Parts are sealed (see
+`fadeout.campaign.seal`), so later damage is an error.
+
+The parts alone define the finished runs: there is no list, database or lock. Two campaigns at once
+may write a run twice. Both rows are equal, and one is read.
 """
 
 import contextlib
@@ -56,7 +57,9 @@ class Parts:
     """The parts of a folder."""
 
     def __init__(self, folder: Path, *, must_be_sealed: bool = True) -> None:
-        """`must_be_sealed` is False where a version without checksums wrote them."""
+        """Opens a folder. `must_be_sealed` is False if a version without checksums wrote
+        its parts.
+        """
         self.folder = folder
         self._must_be_sealed = must_be_sealed
         self._read: dict[str, pl.DataFrame] = {}
@@ -81,8 +84,8 @@ class Parts:
     def names(self) -> list[str]:
         """Return the names of the existing parts in order."""
         names = self._listed()
-        # A folder that changes while it is listed may show neither a merged part nor what went into
-        # it. Two lists that are equal are of one moment.
+        # While another process merges parts, a listing may have neither the merged part nor the old
+        # ones. Two equal listings show a consistent state.
         while names != (again := self._listed()):
             names = again
         return names
@@ -110,13 +113,13 @@ class Parts:
         return pl.concat(frames, how="diagonal_relaxed")
 
     def _frames(self, without: Iterable[str] = ()) -> list[pl.DataFrame]:
-        """Return all parts except those in `without`, in the order of their names."""
+        """Returns all parts except those in `without`, in the order of their names."""
         found: dict[str, pl.DataFrame] = {}
         left = set(without)
         while missing := [name for name in self.names() if name not in found and name not in left]:
             for name in missing:
-                # Another driver may be merging its parts, one file after the other. What those that
-                # are gone held is in a part that the next list has.
+                # Another driver may be merging its parts one by one. Rows of a part that is gone
+                # are in a merged part, which the next listing has.
                 with contextlib.suppress(FileNotFoundError):
                     found[name] = self._load(name)
         return [found[name] for name in sorted(found)]
@@ -164,7 +167,7 @@ def write_whole(path: Path, content: bytes) -> None:
                 partial.replace(path)
                 break
             except FileNotFoundError:
-                # Another campaign took it for one that was left.
+                # Another campaign removed the file, as it looked incomplete.
                 if attempt == 2:
                     raise
     except OSError as error:
@@ -176,7 +179,7 @@ def write_whole(path: Path, content: bytes) -> None:
         )
         raised.path = str(path)
         raise raised from error
-    # Against a loss of power; not every file system has it, and nothing else depends on it.
+    # Protects against power failures. Not every file system supports it, and nothing else needs it.
     with contextlib.suppress(OSError):
         folder = os.open(path.parent, os.O_RDONLY)
         try:
@@ -193,11 +196,14 @@ def remove_left(folder: Path) -> None:
 
 
 def is_left(partial: Path) -> bool:
-    """Return whether the process that wrote `partial` is gone, as far as this machine can tell."""
+    """Returns True if the process that wrote `partial` has ended, as far as this machine
+    can tell.
+    """
     host, _, number = partial.name.removesuffix(SUFFIX).rpartition(".")[2].rpartition("-")
-    # Signal 0 asks whether a process lives; Windows has none.
+    # Signal 0 tests for a process. Windows does not have it.
     if host != socket.gethostname() or not number.isdigit() or os.name == "nt":
-        # Another machine's. Writing takes seconds: nobody writes to it after a day.
+        # The process may be on another machine. Writing takes seconds, so a file a day old is
+        # abandoned.
         try:
             return time.time() - partial.stat().st_mtime > 86_400
         except OSError:

@@ -115,7 +115,7 @@ def _runs(path: Path, frame: Path, spec: Spec) -> pl.DataFrame:
         raise ResultError(f"{path} is not an archive of a campaign: {frame.name} is missing")
     most = min(spec.count_runs(), MOST)
     space = READER_BYTES + most * READER_ROW_BYTES
-    # Isolated from the folder where the user is: it may hold a module of a library's name.
+    # With -P, modules in the user's folder cannot replace those of libraries.
     program = [sys.executable, "-P", frame_reader.__file__, str(frame), str(most), str(space)]
     one_thread = {**os.environ, "POLARS_MAX_THREADS": "1"}
     done = subprocess.run(program, capture_output=True, check=False, env=one_thread)

@@ -20,11 +20,13 @@ FORM = 'a number of seeds, a list, "1..20", or { min, max, metric, half-width, c
 class Seeds:
     """The seeds of each point: fixed ones, or as many as an interval needs.
 
-    With `metric`, the mean of that metric is examined after `min` seeds, then after twice as many,
-    four times as many, and so on to `max`. The seeds are always 1, 2, 3, ... in order. A point is
-    finished at the first examination with an interval that is narrow enough. Any examination may
-    stop too early. So each one uses a confidence level that makes all of them together keep
-    `confidence` (Bonferroni). The final interval of a point holds its mean at least that often.
+    With `metric`, the mean of that metric is examined after `min` seeds, then after twice and four
+    times as many, up to `max`. The seeds are always 1, 2, 3, ... in order. A point is finished at
+    the first examination with an interval that is narrow enough.
+
+    A single examination may stop too early. So each uses a confidence level at which all of them
+    together keep `confidence` (Bonferroni). The final interval of a point holds its mean at least
+    that often.
     """
 
     fixed: Sequence[int] = (1,)
@@ -38,7 +40,7 @@ class Seeds:
 
     @property
     def stages(self) -> list[int]:
-        """Return the numbers of seeds after which a point is examined."""
+        """Numbers of seeds after which a point is examined."""
         if self.metric is None:
             return [len(self.fixed)]
         stages = [self.min]
@@ -48,14 +50,12 @@ class Seeds:
 
     @property
     def confidence_of_a_look(self) -> float:
-        """Return the confidence level of each examination, so that all of them together keep
-        `confidence`.
-        """
+        """Confidence level of each examination, so that all of them together keep `confidence`."""
         return 1 - (1 - self.confidence) / len(self.stages)
 
     @property
     def most(self) -> int:
-        """Return the largest number of seeds of a point."""
+        """Largest number of seeds of a point."""
         return self.stages[-1]
 
     def of(self, count: int) -> Sequence[int]:
@@ -76,7 +76,7 @@ class Seeds:
         return next((stage for stage in self.stages if stage > count), count)
 
     def is_narrow(self, values: Sequence[float]) -> bool:
-        """Return whether the interval of the mean of `values` is as narrow as requested."""
+        """Returns True if the interval of the mean of `values` is as narrow as requested."""
         found = mean_interval(values, self.confidence_of_a_look)
         limit = self.half_width * abs(found.mean) if self.is_relative else self.half_width
         return found.half_width <= limit
@@ -124,7 +124,7 @@ def read_seeds(given: Any) -> Seeds:  # noqa: ANN401 - whatever the file has
     values = parse_values(given) if isinstance(given, str) else given
     if not isinstance(values, Sequence):
         try:
-            # An array of numpy, for one.
+            # For example an array of numpy.
             values = list(values)
         except TypeError:
             raise mistake(f"cannot read `seeds` = {given!r}", expected=FORM) from None

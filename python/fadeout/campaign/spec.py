@@ -213,7 +213,7 @@ def _list(key: str, values: Any) -> Sequence[Value]:  # noqa: ANN401 - whatever 
         values = [values]
     if not isinstance(values, Sequence):
         try:
-            # An array of numpy, for one.
+            # For example an array of numpy.
             values = list(values)
         except TypeError:
             raise mistake(

@@ -74,10 +74,10 @@ def _members(path: Path, file: zipfile.ZipFile, largest: int) -> dict[str, zipfi
         if member.flag_bits & IS_ENCRYPTED:
             raise ResultError(f"{path}: {name!r} is encrypted; expected a file that can be read")
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            # Other methods may unpack a few bytes to any size.
+            # Other methods can expand a few bytes without limit.
             raise ResultError(f"{path}: {name!r} is packed in another way than stored or deflated")
         members[name] = member
-    # The sizes are those of the directory. A longer member is read no further.
+    # Sizes are those of the zip directory. A member that is longer is not read beyond its size.
     total = sum(member.file_size for member in members.values())
     if total > largest:
         raise ResultError(
@@ -118,7 +118,7 @@ def _unpack(
 ) -> None:
     """Write a member to `target`, and check it against its checksum."""
     found = hashlib.sha256()
-    # A name that another one hides, as of a folder or in another case, is an error here.
+    # Mode x fails if the file exists, for example for two names that differ in case only.
     with file.open(member) as packed, target.open("xb") as out:
         while piece := packed.read(PIECE):
             found.update(piece)

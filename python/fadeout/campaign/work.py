@@ -111,11 +111,11 @@ def do(context: Context, job: Job, may_go_on: MayGoOn) -> Outcome | None:
             seed=job.seed,
             progress=progress,
             tables=context.needs_tables,
-            # What it would say of one run it would say of all.
+            # Advice would be the same for every run of the campaign.
             advice=False,
             congestion_controls=context.makers,
             handover_policies=context.policy_makers,
-            # Processors have runs of their own.
+            # One thread a run, as each processor has a run of its own.
             threads=1,
         )
         if not found["complete"] and found["raised"] is None:

@@ -8,7 +8,7 @@ __all__ = ["main"]
 
 
 INTERRUPTED = 130
-"""The exit status that the reader of the command line gives to any interruption."""
+"""Exit status with which click ends a command after any interruption."""
 
 
 def main() -> None:
@@ -39,11 +39,11 @@ def _run() -> int:
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except (ImportError, MemoryError) as error:
-        # Of a library that a command loads on its way.
+        # A library that a command loads may raise it.
         _say_why(error)
         return 1
     except OSError as error:
-        # Help and version are printed outside of any command: a full disk is behind them.
+        # Help and version are printed outside of any command. This handles a full disk there.
         where = f"{error.filename}: " if error.filename else ""
         sys.stderr.write(f"error: {where}{error.strerror or error}\n")
         return 1
@@ -51,11 +51,11 @@ def _run() -> int:
 
 
 def load(module: str) -> ModuleType:
-    """A module of the command; where it cannot be loaded, a line says why, and the command ends."""
+    """Returns a module of the command. If it cannot be loaded, prints the reason and ends."""
     try:
         return import_module(module)
     except (ImportError, MemoryError, OSError, RuntimeError) as error:
-        # Too little memory shows as any of these, deep in a library that is being loaded.
+        # Each of these can mean too little memory, deep inside a library that is being loaded.
         _say_why(error)
         sys.exit(1)
 

@@ -35,14 +35,14 @@ class Commands(TyperGroup):
 
     def __init__(self, **settings: Any) -> None:  # noqa: ANN401
         super().__init__(**settings)
-        # For their names, which help and suggestions take from here.
+        # The commands' names are registered, as help and suggestions need them.
         self.commands = dict.fromkeys(MODULES, TyperCommand(None))
 
     def get_command(self, ctx: typer.Context, cmd_name: str) -> TyperCommand | None:  # type: ignore[override]  # noqa: ARG002
         """Return the command of that name."""
         if cmd_name not in MODULES:
             return None
-        # With the callback it is a group, even of one command.
+        # The callback makes it a group, even with one command.
         home = typer.Typer(rich_markup_mode="rich", callback=lambda: None)
         load(f"fadeout.cli.{MODULES[cmd_name]}").register(home)
         return typer.main.get_group(home).commands[cmd_name]  # type: ignore[return-value]

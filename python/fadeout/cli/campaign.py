@@ -12,7 +12,7 @@ from fadeout.cli.options import ClusterFile, Jobs, cluster_of, examples
 from fadeout.cli.progress import count_progress
 
 if TYPE_CHECKING:
-    # Loaded when they are used: help needs none of it.
+    # Loaded at their first use, as help needs none of them.
     from fadeout.campaign import Campaign
 
 Folder = Annotated[Path, typer.Argument(help="Folder of a campaign.")]

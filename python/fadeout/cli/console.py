@@ -40,7 +40,7 @@ class Entry:
 
 
 WIDEST = 100
-"""The longest line of text, however wide the terminal is."""
+"""Longest line of text, also on wider terminals."""
 
 
 def print_entries(entries: Sequence[Entry], *, hang: bool = False) -> None:

@@ -41,7 +41,7 @@ def reports_errors(command: Callable[Args, None]) -> Callable[Args, None]:
             )
             raise typer.Exit(BUG) from None
         except BrokenPipeError:
-            # The reader of a pipe has left.
+            # The process that reads the pipe has ended.
             streams.silence()
             raise typer.Exit(ENVIRONMENT) from None
         except (FadeoutError, OSError) as error:

@@ -74,7 +74,7 @@ def new(
     path = Path(name if name.endswith(".toml") else f"{name}.toml")
     known = _examples.examples()
     source = _find(example or (path.stem if path.stem in known else FIRST))
-    # What it reads is named in the scenario as it lies beside it.
+    # The scenario names its files by their path relative to itself.
     beside = {path.parent / file.name: file for file in source.files}
     for one in (path, *beside):
         if one.exists() and not force:

@@ -25,7 +25,7 @@ def follow(folder: Path, nodes: Sequence[str]) -> Callable[[], None]:
             whole = new[: new.rfind(b"\n") + 1]
             read[node] += len(whole)
             for line in whole.decode(errors="replace").splitlines():
-                # A guest may write anything, and a terminal would obey.
+                # A guest may write control sequences, which a terminal would execute.
                 clean = "".join(mark if mark.isprintable() else " " for mark in line).rstrip()
                 if clean:
                     err().print(f"{node}: {clean}", markup=False, highlight=False)

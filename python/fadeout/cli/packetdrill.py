@@ -17,7 +17,7 @@ UNSUPPORTED = 3
 """A script uses something that is not supported."""
 
 STATUS = {"invalid": MISTAKE, "failed": DIFFERENT, "unsupported": UNSUPPORTED, "passed": 0}
-"""Exit status of each outcome; of several the first that occurs."""
+"""Exit status of each outcome. With several outcomes, the first of this list counts."""
 
 
 def register(app: typer.Typer) -> None:
@@ -82,13 +82,13 @@ def _report(script: Path, symbols: list[tuple[str, str]]) -> dict[str, Any]:
     if why is not None:
         text = f"{script}: invalid: {why}"
         return {"name": str(script), "outcome": "invalid", "message": why, "text": text}
-    # A byte that is no text is a mistake of the script, which its parser names.
+    # The parser of the script reports a byte that is not text.
     text = script.read_bytes().decode("utf-8", errors="replace")
     return json.loads(_native.packetdrill(text, str(script), symbols))
 
 
 def _unreadable(script: Path) -> str | None:
-    """Why a script cannot be read: devices and pipes may have no end."""
+    """Returns the reason why a script cannot be read. Devices and pipes may have no end."""
     try:
         if not script.is_file():
             return "no such file" if not script.exists() else "not a regular file"

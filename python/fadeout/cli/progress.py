@@ -71,7 +71,7 @@ def _run_lines(label: str) -> "Callback":
 def count_progress(label: str, *, quiet: bool = False) -> Iterator["CountCallback"]:
     """Return a callback for many runs, called with the numbers of finished and of all runs.
 
-    It draws a bar on a terminal, and else prints a line now and then.
+    The callback draws a bar on a terminal, and else prints a line now and then.
     """
     if quiet:
         yield lambda done, total: None  # noqa: ARG005

@@ -23,7 +23,7 @@ STOPS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if ha
 
 _came: list[int] = []
 _working: list[None] = []
-"""An entry while a command works."""
+"""Has an entry while a command runs."""
 
 
 def came() -> bool:
@@ -45,7 +45,7 @@ def install() -> None:
 
 
 class Working:
-    """Lets these signals raise KeyboardInterrupt meanwhile."""
+    """Context in which these signals raise KeyboardInterrupt."""
 
     def __enter__(self) -> None:
         _working.append(None)
@@ -74,7 +74,7 @@ def _leave(number: int) -> "NoReturn":
         os.write(2, b"stopped\n")
     except OSError:
         pass
-    # Python's own shutdown may be under way, so it is skipped.
+    # Python may already be shutting down, so the process ends without its exit handlers.
     os._exit(128 + number)
 
 
@@ -84,7 +84,7 @@ def _interrupt(number: int) -> "NoReturn":
 
 
 class Stoppable:
-    """Gives a callback for `fadeout.run` that ends the run at a signal, with its results kept.
+    """Context whose callback for `fadeout.run` ends the run at a signal, with its results kept.
 
     A second signal interrupts at once.
     """

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any, Literal, TextIO
 
 STANDARD = (0, 1, 2)
-"""Input, output and errors."""
+"""Standard input, output and error."""
 
 
 class _Deaf(io.FileIO):

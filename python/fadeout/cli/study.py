@@ -23,7 +23,7 @@ from fadeout.cli.progress import count_progress
 from fadeout.cli.signals import exit_status
 
 if TYPE_CHECKING:
-    # Loaded when a study is run: help needs none of it.
+    # Loaded when a study runs, as help does not need it.
     from fadeout.study import Report
 
 
@@ -117,7 +117,7 @@ def print_report(report: "Report", folder: Path) -> None:
     if (folder / EFFORT).is_file():
         effort = json.loads((folder / EFFORT).read_text(encoding="utf-8"))
         runs = effort["runs"]
-        # A report of a study that was stopped says so in words.
+        # The report of a stopped study says in words that it is incomplete.
         count = f"{runs:,} runs" if isinstance(runs, int) else runs
         text = (
             f"{count}, {effort['done_now']:,} of them now, in "

@@ -114,7 +114,7 @@ def sweep(
         "congestion-controls": _controls(congestion_controls),
         "handover-policies": _controls(handover_policies),
     }
-    # A value alone is of every point: it needs no column.
+    # A single value applies to every point, so it needs no column.
     document["set"] = {key: each[0] for key, each in document["grid"].items() if len(each) == 1}
     document["grid"] = {key: each for key, each in document["grid"].items() if len(each) > 1}
     spec = spec_module.read(document)

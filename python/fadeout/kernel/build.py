@@ -41,7 +41,7 @@ def build(
         say: a callback, called with the text of each step.
 
     Raises:
-        FadeoutError: something is missing, or the build fails. The message says what to do.
+        FadeoutError: something is missing, or the build fails. The message has the remedy.
     """
     if missing := missing_tools():
         raise FadeoutError(
@@ -139,7 +139,7 @@ def _build(archive: Path, work: Path, target: Path, jobs: int, say: Callable[[st
     _run(["strip", "--strip-debug", str(ready / "linux")], may_fail=True)
     (ready / "release").write_text(release + "\n")
     target.parent.mkdir(parents=True, exist_ok=True)
-    # Beside its place first, so that it is there whole or not at all.
+    # Written under another name and renamed, so that it is complete or absent.
     beside = Path(tempfile.mkdtemp(dir=target.parent, prefix=".new-"))
     try:
         for file in ready.iterdir():
@@ -187,7 +187,7 @@ def _build_agent(kernel: Kernel, work: Path) -> None:
     code, built = work / "agent.c", work / "agent"
     code.write_text(_native.kernel_agent())
     _run(["cc", "-O2", "-static", "-pthread", "-o", str(built), str(code)])
-    # Beside its place first, so that it is there whole or not at all.
+    # Written under another name and renamed, so that it is complete or absent.
     beside = kernel.folder / f".{kernel.agent.name}-{os.getpid()}"
     shutil.copy2(built, beside)
     beside.rename(kernel.agent)

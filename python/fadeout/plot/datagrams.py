@@ -1,4 +1,4 @@
-"""What is drawn of UDP datagrams: delay, loss and interruptions, and the distribution of delays."""
+"""Panels of UDP datagrams: delay, loss, interruptions, and the distribution of delays."""
 
 from typing import Any
 
@@ -9,14 +9,14 @@ from fadeout.plot.panels import MOST_POINTS, Canvas, Panel, line_style, thin
 from fadeout.plot.style import STAMP, VERMILION, legend_above
 
 FEWEST_FOR_DOTS = 400
-"""Fewer arrivals than this are drawn one by one."""
+"""Number of arrivals below which each arrival is drawn as a dot."""
 
 ANSWERS = ", answers"
-"""Behind the name of an echo's flow, of what comes back."""
+"""Suffix of an echo flow's name that marks the answers."""
 
 
 def _rows(canvas: Canvas, *columns: str) -> list[tuple[str, pl.DataFrame]]:
-    """The arrivals of each direction of the flows to draw, under its name."""
+    """Returns the arrivals of each direction of the flows to draw, with its name."""
     table = canvas.read("datagrams", "time_s", "flow", "end", *columns)
     names = table["flow"].cast(pl.String).unique(maintain_order=True).to_list()
     wanted = names if canvas.flows is None else canvas.flow_names()
@@ -32,7 +32,7 @@ def _rows(canvas: Canvas, *columns: str) -> list[tuple[str, pl.DataFrame]]:
 
 
 def _delay(canvas: Canvas) -> None:
-    """One-way delay of each datagram, at its arrival."""
+    """Draws the one-way delay of each datagram at its arrival."""
     for number, (name, rows) in enumerate(_rows(canvas, "delay_s")):
         points = thin(rows, "delay_s")
         dots = {"marker": ".", "markersize": 2} if len(rows) < FEWEST_FOR_DOTS else {}
@@ -42,13 +42,13 @@ def _delay(canvas: Canvas) -> None:
 
 
 def _gap(canvas: Canvas) -> None:
-    """Time since the arrival before, with the datagrams marked that never came."""
+    """Draws the time since the previous arrival, and marks lost datagrams."""
     missing = 0
     for number, (name, rows) in enumerate(_rows(canvas, "gap_s", "missing_datagrams")):
         points = thin(rows, "gap_s")
         style: dict[str, Any] = line_style(number) | {"linewidth": 0.7}
         canvas.ax.plot(points["time_s"], points["gap_s"] * 1e3, label=name, **style)
-        # A late arrival fills a hole again, so only new holes are marked.
+        # A late arrival reduces the count of missing datagrams, so only increases are marked.
         holes = rows.filter(pl.col("missing_datagrams").cast(pl.Int64).diff().fill_null(0) > 0)
         first = rows.head(1).filter(pl.col("missing_datagrams") > 0)
         times = pl.concat([first, holes])["time_s"]
@@ -68,7 +68,7 @@ def _gap(canvas: Canvas) -> None:
 
 
 def _lost(canvas: Canvas) -> None:
-    """Datagrams that are missing by now, of each direction."""
+    """Draws the number of missing datagrams over time, for each direction."""
     for number, (name, rows) in enumerate(_rows(canvas, "missing_datagrams")):
         rows = rows.with_columns(pl.col("missing_datagrams").cast(pl.Float64))
         points = thin(rows, "missing_datagrams")
@@ -84,7 +84,7 @@ def _lost(canvas: Canvas) -> None:
 
 
 def _distribution(canvas: Canvas) -> None:
-    """Share of the datagrams whose delay is at most so long; of an echo the round-trip time too."""
+    """Draws the distribution of the delay, and for an echo that of the round-trip time."""
     number = 0
     for name, rows in _rows(canvas, "delay_s", "round_trip_s"):
         trips = rows.filter(pl.col("round_trip_s") > 0)["round_trip_s"]

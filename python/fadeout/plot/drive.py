@@ -1,4 +1,4 @@
-"""Vehicles on the map: tracks of UEs, who serves them where, beams, and what stands in the way."""
+"""Vehicles on the map: tracks of UEs, serving cells, beams and obstacles."""
 
 import itertools
 import math
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from fadeout.results import Results
 
 STEPS = 300
-"""Steps of time that a track is drawn in."""
+"""Number of time steps of a track."""
 
 BEAMS = 4
-"""Instants at which the beam of a UE is drawn."""
+"""Number of instants at which the beam of a UE is drawn."""
 
 MOST_BEAMED = 8
-"""Beams of more UEs than this would hide the map."""
+"""Largest number of UEs whose beams are drawn. More would hide the map."""
 
 VEHICLE = "#888888"
 
@@ -38,26 +38,26 @@ IN_THE_WAY: Mapping[str, tuple[ColorType, str]] = {
     "building": (STAMP, "building in the way"),
     "beam": (PURPLE, "beam lost"),
 }
-"""What a track is underlaid with."""
+"""Colour and label of the marks below a track, by kind of obstacle."""
 
 
 @dataclass(frozen=True)
 class Drive:
-    """What drives on the map."""
+    """Movement of vehicles and UEs on the map."""
 
     tracks: pl.DataFrame
-    """Of vehicles and UEs at the times of the steps."""
+    """Positions of vehicles and UEs at the time steps, as from `fadeout.tracks`."""
     steps: pl.DataFrame
-    """The way of the UEs, see `fadeout.drives.Way`."""
+    """Cells and obstacles of the UEs, see `fadeout.drives.Way`."""
     sites: Mapping[str, tuple[float, float]]
     widths: Mapping[str, float]
-    """Beamwidth of each cell whose beam has one, degrees."""
+    """Beamwidth of each cell whose antenna has one, degrees."""
     blocks: Sequence[tuple[tuple[float, float], tuple[float, float]]]
     """Corners of the buildings along the streets."""
     every_s: float
 
     def on(self, places: Places) -> Places:
-        """The map with UEs where they begin, and room for their ways."""
+        """Returns the map with UEs at their start, extended to the area of their tracks."""
         of_ues = self.tracks.filter(pl.col("ue").is_not_null())
         starts = of_ues.unique("ue", keep="first", maintain_order=True)
         start = self.tracks.filter(pl.col("time_s") == self.tracks["time_s"].min())
@@ -73,7 +73,7 @@ class Drive:
 
 
 def drive(results: "Results") -> Drive | None:
-    """The movement in a run; none where it has no vehicles."""
+    """Returns the movement in a run. None if the run has no vehicles."""
     scenario: Mapping[str, Any] = results.manifest.get("scenario", {})
     if not scenario.get("vehicles") or not scenario.get("ue"):
         return None
@@ -96,7 +96,7 @@ def drive(results: "Results") -> Drive | None:
 
 
 def _blocks(scenario: Mapping[str, Any]) -> list[tuple[tuple[float, float], tuple[float, float]]]:
-    """Corners of the buildings along the streets of vehicles."""
+    """Returns the corners of the buildings along the streets of vehicles."""
     found = []
     for group in scenario.get("vehicles", {}).values():
         road = group["road"]
@@ -113,8 +113,9 @@ def _blocks(scenario: Mapping[str, Any]) -> list[tuple[tuple[float, float], tupl
 
 
 def draw(ax: Axes, found: Drive, colors: Mapping[str, ColorType]) -> None:
-    """Draw vehicles where they begin, the tracks of UEs in the colour of the cell that serves them,
-    what is in the way under them, and beams at some instants.
+    """Draws vehicles at their start, the tracks of UEs, obstacles, and some beams.
+
+    A track has the colour of its serving cell. Obstacles are drawn below the track.
     """
     first = found.tracks.filter(pl.col("time_s") == found.tracks["time_s"].min())
     boxes = []
@@ -139,7 +140,7 @@ def draw(ax: Axes, found: Drive, colors: Mapping[str, ColorType]) -> None:
 
 
 def _track(ax: Axes, own: pl.DataFrame, colors: Mapping[str, ColorType]) -> None:
-    """One UE's way."""
+    """Draws the track of one UE."""
     rows = own.select(
         "time_s", "x_m", "y_m", "speed_mps", "cell", "cause", "vehicles_db", "behind_building"
     ).rows(named=True)
@@ -151,7 +152,7 @@ def _track(ax: Axes, own: pl.DataFrame, colors: Mapping[str, ColorType]) -> None
             continue
         way = math.hypot(other["x_m"] - one["x_m"], other["y_m"] - one["y_m"])
         speed = max(one["speed_mps"], other["speed_mps"])
-        # Who leaves a road at its end enters at its beginning: no line between.
+        # A vehicle that leaves a road at its end enters again at its start. No line joins the two.
         if way > 2 * speed * (other["time_s"] - one["time_s"]) + 5:
             continue
         step = [(one["x_m"], one["y_m"]), (other["x_m"], other["y_m"])]
@@ -176,7 +177,7 @@ def _in_the_way(step: Mapping[str, Any]) -> str | None:
 
 
 def _beams(ax: Axes, found: Drive, own: pl.DataFrame, colors: Mapping[str, ColorType]) -> None:
-    """The beam toward one UE at some instants of its way."""
+    """Draws the beam toward one UE at some instants."""
     rows = own.select("cell", "beam_deg", "x_m", "y_m").rows()
     for number in range(BEAMS):
         cell, angle_deg, x, y = rows[(2 * number + 1) * len(rows) // (2 * BEAMS)]
@@ -206,7 +207,7 @@ def _beams(ax: Axes, found: Drive, own: pl.DataFrame, colors: Mapping[str, Color
 
 
 def handles(found: Drive) -> list[Line2D | Patch]:
-    """What the legend says of it."""
+    """Returns the entries of the legend for the movement."""
     steps = found.steps
     is_building = pl.col("behind_building") & (pl.col("cause") == "blockage")
     seen = {

@@ -1,4 +1,4 @@
-"""Names beside the points of a scatter plot, none over another."""
+"""Places names beside the points of a scatter plot, so that none covers another."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,31 +10,31 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
-"""Points (x, y) or boxes (left, bottom, right, top), in pixels, one or a row each."""
+"""Points (x, y) or boxes (left, bottom, right, top) in pixels, one in each row."""
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 TOGETHER_PT = 6.0
-"""Points that are all this near to each other have their names in one block."""
+"""Points within this distance of each other have their names in one block."""
 MOST_LINES = 8
-"""A block with more names has two columns."""
+"""Largest number of names in a column. A block with more names has two columns."""
 LINE = 1.12
-"""From line to line of a block, in heights of a text."""
+"""Distance between lines of a block, relative to the height of the text."""
 
 ANGLES = 48
-"""Directions in which a place is looked for."""
+"""Number of directions around a point in which a block may be placed."""
 NEAREST_PT, FARTHEST_PT, STEPS = 3.0, 100.0, 28
-"""Distances from the points at which a place is looked for."""
+"""Smallest and largest distance of a block from its points, and the number of distances tried."""
 CLEARANCE_PT = 1.2
 MARKER_PT = 2.4
-"""Half the size of a marker, with some air."""
+"""Half the size of a marker, with a margin."""
 LEADER_PT = 4.2
-"""A block nearer than this needs no line to its points."""
+"""Largest distance of a block that needs no line to its points."""
 ROUNDS = 6
 
-# A block over another makes both unreadable, one over a point hides it; a line that crosses a
-# block, a point or another line misleads, and so does a block that is nearer to points not its own.
-# Distance, in points, decides among the rest.
+# Costs of a place. A block over another makes both unreadable, and a block over a point hides it. A
+# line across a block, a point or another line misleads, as does a block nearer to foreign points.
+# Otherwise the distance in points decides.
 OVER_BLOCK, OVER_POINT, LINE_OVER_BLOCK, LINE_OVER_POINT, LINES_CROSS = 1e4, 1e3, 120.0, 25.0, 60.0
 AMBIGUOUS = 20.0
 
@@ -51,7 +51,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Block:
-    """The names of points that lie together."""
+    """The names of points that are close to each other."""
 
     labels: Sequence[Label]
     points: Array
@@ -66,17 +66,17 @@ class Block:
 
     @property
     def centre(self) -> Array:
-        """The middle of the points."""
+        """Centre of the points."""
         return self.points.mean(axis=0)
 
 
 def place_labels(figure: Figure, ax: Axes, labels: Sequence[Label], *, size: float = 6.0) -> None:
-    """Write `labels` beside their points, with a line where they had to move away.
+    """Writes `labels` beside their points, with a line to a point whose label had to move away.
 
-    The axes must not change afterwards: limits and layout are taken as they are. Points that lie
-    on or beside each other share a block of names, the highest point's first. Each block in turn
-    takes the best of many places around its points, the others being where they are, for a few
-    rounds. There is no chance in it: the same points give the same figure.
+    The axes must not change afterwards, as the current limits and layout are used. Points that are
+    close to each other share a block of names, with the highest point's name first. For a few
+    rounds, each block takes the best place around its points while the other blocks stay. The
+    result is deterministic: the same points give the same figure.
     """
     if not labels:
         return
@@ -99,7 +99,7 @@ def place_labels(figure: Figure, ax: Axes, labels: Sequence[Label], *, size: flo
 
 
 def _blocks(ax: Axes, labels: Sequence[Label], size: float, pixels: float) -> list[Block]:
-    """The labels in groups of points that lie together."""
+    """Returns the labels in groups of points that are close to each other."""
     points = ax.transData.transform([(label.x, label.y) for label in labels])
     groups: list[list[int]] = []
     # From left to right, so that a group does not depend on the order of the labels.
@@ -128,7 +128,7 @@ def _blocks(ax: Axes, labels: Sequence[Label], size: float, pixels: float) -> li
 
 
 def _extents(ax: Axes, labels: Sequence[Label], size: float) -> tuple[list[float], float]:
-    """Width of each label, and the height of a line, in pixels."""
+    """Returns the width of each label and the height of a line, in pixels."""
     widths: list[float] = []
     height = 0.0
     for label in labels:
@@ -141,9 +141,9 @@ def _extents(ax: Axes, labels: Sequence[Label], size: float) -> tuple[list[float
 
 
 def _best_places(blocks: Sequence[Block], inside: Bbox, pixels: float) -> Array:
-    """A box for each block."""
+    """Returns a box for each block."""
     around = [_candidates(block, inside, pixels) for block in blocks]
-    # The largest and the most crowded first: they have the fewest places to choose from.
+    # The largest and most crowded blocks come first, as they have the fewest possible places.
     centres = np.array([block.centre for block in blocks])
     distances = np.hypot(*(centres[:, None] - centres[None]).transpose(2, 0, 1))
     near = np.sort(distances, axis=1)[:, : 1 + len(blocks) // 3].sum(axis=1)
@@ -157,14 +157,14 @@ def _best_places(blocks: Sequence[Block], inside: Bbox, pixels: float) -> Array:
 
 
 def _candidates(block: Block, inside: Bbox, pixels: float) -> Array:
-    """Boxes around the points of `block`, near ones first, that lie within the axes."""
+    """Returns boxes around the points of `block` that lie within the axes, near ones first."""
     width, height = block.size
     reach = np.hypot(*(block.points - block.centre).T).max()
     distances = reach + np.geomspace(NEAREST_PT, FARTHEST_PT, STEPS) * pixels
     angles = np.arange(ANGLES) * (2 * np.pi / ANGLES)
     along, across = np.cos(angles), np.sin(angles)
     x, y = block.centre
-    # The side or corner of the box that faces the points is that far from them.
+    # The side or corner of the box that faces the points has the given distance from them.
     middle_x = x + along * distances[:, None] + np.clip(along * 2, -1, 1) * width / 2
     middle_y = y + across * distances[:, None] + np.clip(across * 2, -1, 1) * height / 2
     left, bottom = (middle_x - width / 2).ravel(), (middle_y - height / 2).ravel()
@@ -181,7 +181,7 @@ def _candidates(block: Block, inside: Bbox, pixels: float) -> Array:
 def _choose(
     index: int, boxes: Array, blocks: Sequence[Block], placed: dict[int, Array], pixels: float
 ) -> Array:
-    """The box of least cost for the block `index`, given where the others are `placed`."""
+    """Returns the box of least cost for the block `index`, with the other boxes in `placed`."""
     block = blocks[index]
     ends = _nearest(boxes, block.centre)
     own = np.hypot(*(ends - block.centre).T)
@@ -206,12 +206,12 @@ def _choose(
 
 
 def _nearest(boxes: Array, point: Array) -> Array:
-    """The point of each box that is nearest to `point`."""
+    """Returns the point of each box that is nearest to `point`."""
     return np.clip(point, boxes[:, :2], boxes[:, 2:])
 
 
 def _overlap(boxes: Array, other: Array) -> Mask:
-    """Whether each box overlaps `other`."""
+    """Returns for each box whether it overlaps `other`."""
     return (
         (boxes[:, 0] < other[2])
         & (boxes[:, 2] > other[0])
@@ -221,28 +221,28 @@ def _overlap(boxes: Array, other: Array) -> Mask:
 
 
 SAMPLES = np.linspace(0.05, 0.95, 16)
-"""Places on a line, as shares of its length."""
+"""Sample positions on a line, as shares of its length."""
 
 
 def _line_meets_box(start: Array, ends: Array, box: Array) -> Mask:
-    """Whether the line from `start` to each of `ends` passes over `box`."""
+    """Returns for each of `ends` whether the line from `start` passes over `box`."""
     along = start + SAMPLES[:, None, None] * (ends - start)
     return _anywhere((along > box[:2]) & (along < box[2:]))
 
 
 def _boxes_meet_line(boxes: Array, start: Array, end: Array) -> Mask:
-    """Whether the line from `start` to `end` passes over each of `boxes`."""
+    """Returns for each box whether the line from `start` to `end` passes over it."""
     along = (start + SAMPLES[:, None] * (end - start))[:, None]
     return _anywhere((along > boxes[:, :2]) & (along < boxes[:, 2:]))
 
 
 def _anywhere(is_inside: Mask) -> Mask:
-    """Whether any place (first axis) is inside in both coordinates (last axis)."""
+    """Returns for each box (last axis) whether any sample (first axis) is inside it."""
     return np.logical_or.reduce(np.logical_and.reduce(is_inside, axis=2), axis=0)
 
 
 def _lines_cross(start: Array, ends: Array, other: Array, other_end: Array) -> Mask:
-    """Whether the line from `start` to each of `ends` crosses the one from `other`."""
+    """Returns for each of `ends` whether the line from `start` crosses the line `other`."""
 
     def side(a: Array, b: Array, c: Array) -> Array:
         return (b[..., 0] - a[..., 0]) * (c[..., 1] - a[..., 1]) - (b[..., 1] - a[..., 1]) * (

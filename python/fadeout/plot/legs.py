@@ -1,4 +1,4 @@
-"""What each leg of a bearer with several carries over time."""
+"""Panels of the traffic on each leg of a split bearer over time."""
 
 from collections.abc import Sequence
 
@@ -8,15 +8,16 @@ from fadeout.plot.panels import Canvas, Panel
 from fadeout.plot.style import HATCHES, PALETTE, VERMILION
 
 BINS = 100
-"""Bins over the run in which rates are averaged."""
+"""Number of time bins of a run in which rates are averaged."""
 LANE_BINS = 400
-"""Bins over the axis in which a leg counts as used or not."""
+"""Number of time bins of the axis in which a leg counts as used or not."""
 
 
 def panel(ue: str, direction: str, legs: pl.DataFrame, *, is_share: bool = False) -> Panel:
-    """The rate of a UE's blocks that arrived, one leg above the other, or each leg's share of it.
+    """Returns a panel with the stacked rates of a UE's legs, or with each leg's share.
 
-    `legs` are the rows of that table of its bearers.
+    Rates are of transport blocks that arrived. `legs` are the rows of the table `legs` for the UE's
+    bearers.
     """
     legs = legs.filter(pl.col("direction") == direction)
     sums = legs.group_by("cell", maintain_order=True).agg(
@@ -39,7 +40,7 @@ def panel(ue: str, direction: str, legs: pl.DataFrame, *, is_share: bool = False
             rate = own.agg((pl.col("size_bytes").sum() * 8 / width / 1e6).alias("mbps"))
             rate = grid.join(rate, on="bin", how="left").sort("bin").fill_null(0.0)
             rates.append(rate["mbps"].to_list())
-            # Blocks of status reports carry no packets.
+            # The legend counts packets, as blocks of status reports carry none.
             told = [f"{100 * packets / total:.0f} %"] if total else ["no packets"]
             told += [f"{copies} copies"] if copies else []
             told += [f"{discarded} discarded"] if discarded else []
@@ -64,7 +65,7 @@ def panel(ue: str, direction: str, legs: pl.DataFrame, *, is_share: bool = False
 
 
 def _shares(rates: Sequence[Sequence[float]]) -> list[list[float]]:
-    """Each leg's share of a bin in percent; none of it where nothing came."""
+    """Returns each leg's share of each bin in percent. 0 if nothing arrived in the bin."""
     totals = [sum(of_bin) for of_bin in zip(*rates, strict=True)]
     return [
         [100 * rate / total if total else 0.0 for rate, total in zip(leg, totals, strict=True)]
@@ -73,12 +74,12 @@ def _shares(rates: Sequence[Sequence[float]]) -> list[list[float]]:
 
 
 def lanes(ue: str, cells: Sequence[str]) -> Panel:
-    """When each leg of a UE carried something, and what became of them: a lane a leg, and the UE's.
+    """Returns a panel with a lane for each leg, coloured while it carries data, and one for the UE.
 
-    `cells` are the legs' cells, the master's first. Failures of the secondary leg are crosses on
-    the UE's lane when one side finds them, and bars on the master's when its base station knows.
-    Of a secondary node that comes and goes, triangles on the UE's lane are when it has the leg and
-    when it leaves it, and forks reports, commands and when it is told.
+    `cells` are the legs' cells, the master's first. A failure of the secondary leg is a cross on
+    the UE's lane. It is a bar on the master's lane when the base station learns of it. If the
+    secondary node changes, triangles on the UE's lane mark its addition and release. Tripods mark
+    reports, reconfigurations sent, and commands that the UE received.
     """
 
     def draw(canvas: Canvas) -> None:
@@ -110,7 +111,7 @@ def lanes(ue: str, cells: Sequence[str]) -> Panel:
             ("secondary-released", 0, "v", "black"),
         ):
             times = steps.filter(ue=ue, event=event)["time_s"].to_list()
-            # Steps that did not happen have no place in the legend.
+            # The legend omits steps that did not happen.
             if not times:
                 continue
             canvas.ax.plot(

@@ -17,7 +17,7 @@ from fadeout.plot.style import BLACK, PALETTE, STAMP
 
 BUILDING = "#DDDDDD"
 MOST_NAMES = 6
-"""With more serving cells the legend names none: their colours go round."""
+"""Largest number of serving cells that the legend names. With more, colours repeat."""
 
 
 @dataclass(frozen=True)
@@ -27,32 +27,32 @@ class Cell:
     name: str
     place: tuple[float, float]
     azimuth_deg: float | None
-    """Where its antenna looks, counter-clockwise from east; none where it has no direction."""
+    """Direction of the antenna, counter-clockwise from east. None for an omnidirectional one."""
 
 
 @dataclass(frozen=True)
 class Places:
-    """What stands on the map, in metres east and north."""
+    """Objects on the map, in metres east and north."""
 
     cells: Sequence[Cell]
     ues: Mapping[str, tuple[float, float]]
     buildings: Sequence[tuple[tuple[float, float], tuple[float, float]]]
     outlines: Sequence[Sequence[Sequence[tuple[float, float]]]] = ()
-    """The rings of buildings of other shapes."""
+    """Rings of the buildings that are not rectangles."""
     passed: Sequence[tuple[float, float]] = ()
-    """Places on the way of what moves, which the map has to hold."""
+    """Positions of moving objects, which the map must include."""
     is_road: bool = False
-    """Whether it is of a road: a long and narrow one is stretched across."""
+    """True for a map of a road. A long and narrow one is stretched across."""
 
     @property
     def is_a_map(self) -> bool:
-        """Whether there is a radio access whose parts do not all stand in one place."""
+        """True if there is a radio access whose cells and UEs have at least two positions."""
         places = {cell.place for cell in self.cells} | set(self.ues.values())
         return bool(self.cells) and len(places) > 1
 
 
 def places(scenario: Mapping[str, Any]) -> Places:
-    """The places of a scenario as resolved."""
+    """Returns the objects of a resolved scenario."""
     cells = [
         Cell(name, _place(cell["position"]), _azimuth(cell.get("antenna")))
         for name, cell in scenario.get("cell", {}).items()
@@ -91,10 +91,10 @@ def draw(
     more: Sequence[Line2D | Patch] = (),
     heard: Sequence[str] = (),
 ) -> dict[str, ColorType]:
-    """Draw the map; `serving` has the cell of each UE, `more` what else the legend names,
-    `heard` the cells that serve somebody, if not only at the end.
+    """Draws the map and returns the colours of the cells.
 
-    Returns the colours of the cells.
+    `serving` has the cell of each UE, and `more` has further entries of the legend. `heard` has the
+    cells that served a UE at any time.
     """
     for (x0, y0), (x1, y1) in found.buildings:
         low = (min(x0, x1), min(y0, y1))
@@ -124,7 +124,7 @@ def draw(
 
 
 def _path(rings: Sequence[Sequence[tuple[float, float]]]) -> Path:
-    """A footprint: courtyards go round the other way, and so stay empty."""
+    """Returns the outline of a building. The opposite direction keeps courtyards empty."""
     paths = []
     for number, ring in enumerate(rings):
         closed = [*ring, ring[0]]
@@ -135,7 +135,9 @@ def _path(rings: Sequence[Sequence[tuple[float, float]]]) -> Path:
 
 
 def _colors(cells: Sequence[Cell], heard: Sequence[str]) -> dict[str, ColorType]:
-    """Sectors of a site differ, and so do its neighbours mostly."""
+    """Returns the colour of each cell. Sectors of one site differ, and mostly those of
+    neighbours.
+    """
     usable = [color for color in PALETTE if color != BLACK]
     named = len(heard) <= len(usable)
     order = heard if named else [cell.name for cell in cells]
@@ -184,11 +186,11 @@ def _extent(found: Places) -> tuple[float, float]:
 
 
 LONG = 5.0
-"""A road so many times longer than wide is stretched across."""
+"""Ratio of length to width from which a road is stretched across."""
 
 
 def stretch(found: Places) -> float:
-    """By how much a long road is drawn wider than it is; one of all other maps."""
+    """Returns the factor by which the width of a long road is stretched. 1 for other maps."""
     width, height = _extent(found)
     if not found.is_road or width < LONG * height:
         return 1.0
@@ -206,7 +208,7 @@ def _frame(ax: Axes, found: Places) -> None:
     ax.set_yticks([])
     for spine in ax.spines.values():
         spine.set_visible(False)
-    # A line of UEs has a map of some height, too.
+    # A map has a minimum height, for example if all UEs are on a line.
     least = 0.15 * side / times
     low = min(south, 0.5 * (south + north) - least)
     high = max(north, 0.5 * (south + north) + least)
@@ -231,7 +233,7 @@ def _length(length: float) -> str:
 
 
 def _round_length(most: float) -> float:
-    """The largest of 1, 2 and 5 times a power of ten that is no longer."""
+    """Returns the largest of 1, 2 and 5 times a power of ten that does not exceed `most`."""
     power = 10.0 ** math.floor(math.log10(most))
     return max(step * power for step in (1.0, 2.0, 5.0) if step * power <= most * (1 + 1e-9))
 

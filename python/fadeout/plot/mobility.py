@@ -1,4 +1,4 @@
-"""What is drawn of a change of cell: levels, steps on lanes, and the gap in the data."""
+"""Panels of a change of cell: levels, steps on lanes, and the gap in the data."""
 
 import polars as pl
 
@@ -67,7 +67,7 @@ LANES = {
         "attach-failed",
     ),
 }
-"""Where each step of the table `rrc` happens, from top to bottom."""
+"""Entities and the steps of the table `rrc` on their lanes, from top to bottom."""
 
 TROUBLE = (
     "out-of-sync",
@@ -84,11 +84,11 @@ TROUBLE = (
 """Steps that are drawn in red."""
 
 MOST_MARKED = 40
-"""More steps than this have no names beside them."""
+"""Largest number of steps with names beside them."""
 
 
 def _levels(canvas: Canvas) -> None:
-    """Filtered RSRP of each cell as the UE has it."""
+    """Draws the filtered RSRP of each cell as the UE measured it."""
     table = canvas.read("measurements", "time_s", "ue", "cell", "filtered_dbm")
     names = table["ue"].cast(pl.String).unique(maintain_order=True).to_list()
     name = _ue_of(canvas) or (names[0] if names else "")
@@ -102,13 +102,13 @@ def _levels(canvas: Canvas) -> None:
 
 
 def _ue_of(canvas: Canvas) -> str | None:
-    """The UE with the first change of cell."""
+    """Returns the UE with the first change of cell."""
     names = canvas.read("handovers", "ue")["ue"].cast(pl.String).to_list()
     return names[0] if names else None
 
 
 def _shade(canvas: Canvas) -> None:
-    """Shade the times from a UE's leaving until it is in another cell."""
+    """Shades the times between leaving a cell and entering another."""
     changes = canvas.read("handovers", "ue", "left_s", "entered_s")
     name = _ue_of(canvas)
     if name is None:
@@ -119,7 +119,7 @@ def _shade(canvas: Canvas) -> None:
 
 
 def _lanes(canvas: Canvas) -> None:
-    """Each step of radio resource control on the lane of who takes it."""
+    """Draws each step of radio resource control on the lane of the entity that takes it."""
     table = canvas.read("rrc", "time_s", "ue", "cell", "event")
     name = _ue_of(canvas)
     if name is not None:
@@ -152,18 +152,18 @@ LINK_LANES = {
     "target": {"resumed_s": "sends", "end_marker_s": "end marker"},
     "source": {"decided_s": "decides", "commanded_s": "stops"},
 }
-"""Where each step of the table `link_handovers` happens, from top to bottom."""
+"""Entities and the steps of the table `link_handovers` on their lanes, from top to bottom."""
 
 
 def _shade_link(canvas: Canvas) -> None:
-    """Shade the times in which neither source nor target sends."""
+    """Shades the times in which neither source nor target sends."""
     for row in canvas.read("link_handovers", "commanded_s", "resumed_s").rows():
         if row[0] == row[0] and row[1] == row[1]:
             canvas.ax.axvspan(*row, color=STAMP, alpha=0.3, linewidth=0)
 
 
 def _link_lanes(canvas: Canvas) -> None:
-    """Each step of a handover between links on the lane of who takes it, and what was forwarded."""
+    """Draws each step of a handover between links on its entity's lane, and forwarded packets."""
     table = canvas.results.table("link_handovers")
     heights = {lane: height for height, lane in enumerate(reversed(LINK_LANES))}
     for row in table.iter_rows(named=True):
@@ -200,7 +200,7 @@ def _link_lanes(canvas: Canvas) -> None:
 
 
 def _sequence(canvas: Canvas) -> None:
-    """Data acknowledged, and what was sent again, of each flow."""
+    """Draws acknowledged data and retransmissions of each flow."""
     table = canvas.read("congestion", "time_s", "flow", "acked_bytes")
     has_again = canvas.results.has_table("retransmissions")
     for number, name in enumerate(canvas.flow_names(by_path=True)):

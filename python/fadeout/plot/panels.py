@@ -1,4 +1,4 @@
-"""What is drawn into one pair of axes."""
+"""Panels: functions that draw one quantity into a pair of axes."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -30,24 +30,24 @@ if TYPE_CHECKING:
     from fadeout.results import Results
 
 MOST_LINES = len(PALETTE)
-"""More lines than this cannot be told apart."""
+"""Largest number of lines that can be told apart."""
 
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1)), (0, (1, 1)), (0, (5, 1, 1, 1)))
-"""For more lines than there are colours."""
+"""Dash patterns for further lines, when all colours are used."""
 
 THRESHOLD: Any = (0, (3, 1.5))
 """Dashes of slow-start thresholds."""
 
 MOST_OTHERS = 200
-"""More lines than this, in grey behind the others, would be a surface."""
+"""Largest number of grey lines behind the others. More would merge into an area."""
 
 MOST_POINTS = 4000
-"""More points than this cannot be seen in a column's width."""
+"""Largest number of points of a line. More cannot be seen in the width of a column."""
 
 
 @dataclass
 class Canvas:
-    """One pair of axes and what to draw there."""
+    """One pair of axes, with the run and the settings of its figure."""
 
     ax: Axes
     results: "Results"
@@ -55,29 +55,30 @@ class Canvas:
     is_first: bool
     is_last: bool
     shown: Shown
-    """What the legends of the figure have by now."""
+    """Entries that the legends of the figure already have."""
     note: str = ""
-    """What the legend says above its lines, such as "8 of 24 flows"."""
+    """Text above the entries of the legend, such as "8 of 24 flows"."""
     window: tuple[float, float] | None = None
-    """Start and end of the time axis in place of the run's, in seconds."""
+    """Start and end of the time axis in seconds. None for the whole run."""
     others: list[str] = field(default_factory=list)
-    """Names beyond those that can be told apart: grey lines behind the others."""
+    """Names that are drawn as grey lines, as there are too many to tell apart."""
 
     @property
     def end_s(self) -> float:
-        """Where the time axis ends."""
+        """End of the time axis in seconds."""
         return traffic_end_s(self.results)
 
     def read(self, table: str, *columns: str) -> pl.DataFrame:
-        """These columns of a table."""
+        """Returns these columns of a table."""
         return collect(self.results.scan(table).select(columns))
 
     def first(
         self, names: Sequence[str], kind: str, weights: dict[str, float] | None = None
     ) -> list[str]:
-        """As many of `names` as can be told apart; the legend says of how many `kind`.
+        """Returns as many of `names` as can be told apart, and notes the number of all `kind`.
 
-        With `weights` those of the largest are taken, in the order of `names`.
+        With `weights`, the names of the largest weights are chosen, and returned in the order of
+        `names`.
         """
         if len(names) <= MOST_LINES:
             return list(names)
@@ -90,7 +91,7 @@ class Canvas:
         return [name for name in names if name in chosen]
 
     def draw_others(self, table: pl.DataFrame, column: str, factor: float = 1.0) -> None:
-        """Draw what has no name in the legend, thin and grey."""
+        """Draws the lines without a name in the legend, thin and grey."""
         if not 0 < len(self.others) <= MOST_OTHERS:
             return
         self.note += ", the others in grey"
@@ -99,12 +100,13 @@ class Canvas:
             self.ax.plot(rows["time_s"], rows[column] * factor, drawstyle="steps-post", **OTHERS)
 
     def flow_names(self, *, by_path: bool = False) -> list[str]:
-        """The flows to draw: those asked for, or as many as can be told apart.
+        """Returns the flows to draw: the requested ones, or as many as can be told apart.
 
-        With `by_path` a multipath flow is its paths, as in the tables of its connections.
+        With `by_path`, the paths of a multipath flow take its place, as in tables of TCP
+        connections.
         """
         flows, paths = self.results.flows, self.results.paths
-        # Without flows there are no columns of theirs either.
+        # The table has no columns if there are no flows.
         known = [] if flows.is_empty() else flows["flow"].to_list()
         paths_of: dict[str, list[str]] = {}
         if by_path:
@@ -123,12 +125,12 @@ class Canvas:
         return self.first(names, kind, weights)
 
     def finish(self, label: str, columns: int = 4) -> None:
-        """Axis labels, shaded blockages and the legend."""
+        """Sets the labels of the axes, shades blockages and draws the legend."""
         self.ax.set_ylim(bottom=0)
         self.finish_x(label, columns)
 
     def finish_x(self, label: str, columns: int = 4) -> None:
-        """Like `finish`, where the values may be below zero."""
+        """Does the same as `finish`, for values that may be below zero."""
         self.ax.set_ylabel(label)
         self.ax.set_xlim(*(self.window or (0, self.end_s)))
         shade_blockages(self.ax, self.results, label=self.is_first)
@@ -138,7 +140,9 @@ class Canvas:
 
 
 def traffic_end_s(results: "Results") -> float:
-    """Where the traffic ends: a little after the last flow completed, or with the run."""
+    """Returns the end of the traffic: shortly after the last flow completed, or the end
+    of the run.
+    """
     ends = results.flows["completed_at_s"]
     last = ends.max() if len(ends) and ends.null_count() == 0 else None
     if not isinstance(last, float) or last <= 0:
@@ -147,7 +151,7 @@ def traffic_end_s(results: "Results") -> float:
 
 
 def collect(query: pl.LazyFrame) -> pl.DataFrame:
-    """What `query` finds, read piece by piece."""
+    """Returns the result of `query`, computed in streaming mode to save memory."""
     try:
         return query.collect(engine="streaming")
     except (OSError, pl.exceptions.PolarsError) as error:
@@ -155,7 +159,7 @@ def collect(query: pl.LazyFrame) -> pl.DataFrame:
 
 
 def line_style(number: int) -> dict[str, Any]:
-    """Colour and dashes of the line with this number: no two alike among 32."""
+    """Returns colour and dashes of the line with this number. The first 32 lines all differ."""
     return {
         "color": PALETTE[number % len(PALETTE)],
         "linestyle": DASHES[number // len(PALETTE) % len(DASHES)],
@@ -164,14 +168,14 @@ def line_style(number: int) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Panel:
-    """Something that can be drawn, and the table it is drawn from."""
+    """A function that draws, and the table that it needs."""
 
     draw: Callable[[Canvas], None]
     table: str
 
 
 def _congestion(canvas: Canvas) -> None:
-    """Congestion window and slow-start threshold of each flow."""
+    """Draws the congestion window and slow-start threshold of each flow."""
     names = canvas.flow_names(by_path=True)
     table = canvas.read("congestion", "time_s", "flow", "cwnd_segments", "ssthresh_segments")
     canvas.draw_others(table, "cwnd_segments")
@@ -189,7 +193,8 @@ def _congestion(canvas: Canvas) -> None:
             **style,
         )
         highest = max(highest, float(window["cwnd_segments"].max() or 0))  # type: ignore[arg-type]
-        # Infinite until the first congestion event: a gap in the line.
+        # The threshold is infinite until the first congestion event, which leaves a gap in the
+        # line.
         threshold = thin(
             rows.with_columns(
                 pl.when(pl.col("ssthresh_segments").is_finite()).then("ssthresh_segments")
@@ -226,7 +231,7 @@ def _congestion(canvas: Canvas) -> None:
 
 
 def throughput(window: str | float) -> Panel:
-    """A panel of each flow's goodput, averaged over `window`."""
+    """Returns a panel of each flow's goodput, averaged over `window`."""
     window_s = seconds(window)
 
     def draw(canvas: Canvas) -> None:
@@ -249,7 +254,7 @@ def throughput(window: str | float) -> Panel:
 
 
 def _rtt(canvas: Canvas) -> None:
-    """Round-trip time samples, and the smoothed estimate above them."""
+    """Draws samples of the round-trip time, and the smoothed estimate."""
     names = canvas.flow_names(by_path=True)
     table = canvas.read("congestion", "time_s", "flow", "rtt_s", "srtt_s")
     canvas.draw_others(table.filter(pl.col("srtt_s") > 0), "srtt_s", 1e3)
@@ -277,7 +282,7 @@ def _rtt(canvas: Canvas) -> None:
 
 
 def _queue(canvas: Canvas) -> None:
-    """Packets queued at each link that ever queued one, with the drops marked on the axis."""
+    """Draws the packets in the queue of each link that ever had one, and marks drops."""
     table = canvas.read("queues", "time_s", "link", "queued_packets")
     busy = canvas.first(
         table.group_by("link", maintain_order=True)
@@ -323,7 +328,7 @@ def _queue(canvas: Canvas) -> None:
 
 
 def _completions(canvas: Canvas) -> None:
-    """Share of each group's flows that completed within a time."""
+    """Draws the share of each group's flows that completed within a time."""
     done = canvas.results.completions
     if not len(done):
         raise ResultError(
@@ -334,7 +339,7 @@ def _completions(canvas: Canvas) -> None:
     rows = groups.filter(pl.col("group").is_in(shown)).iter_rows(named=True)
     for number, row in enumerate(rows):
         times = done.filter(pl.col("group") == row["group"])["completion_time_s"].sort().to_list()
-        # Of all flows of the group: where some did not complete, the line ends below one.
+        # Shares are of all flows of the group, so the line stays below 1 if some did not complete.
         shares = [(rank + 1) / row["flows"] for rank in range(len(times))]
         canvas.ax.plot(
             [times[0], *times],
@@ -357,7 +362,7 @@ COMPLETIONS = Panel(_completions, "completions")
 
 
 def shade_blockages(ax: Axes, results: "Results", *, label: bool = True) -> None:
-    """Shade the intervals in which any link was blocked."""
+    """Shades the intervals in which any link was blocked."""
     if not results.has_table("blockages"):
         return
     for number, (start, end) in enumerate(merged_intervals(results.blockages)):
@@ -373,7 +378,7 @@ def shade_blockages(ax: Axes, results: "Results", *, label: bool = True) -> None
 
 
 def merged_intervals(blockages: pl.DataFrame) -> list[tuple[float, float]]:
-    """Blockages of all links as intervals that do not touch."""
+    """Returns the blockages of all links as disjoint intervals."""
     merged: list[tuple[float, float]] = []
     for start, end in blockages.select("start_s", "end_s").sort("start_s").iter_rows():
         if merged and start <= merged[-1][1]:
@@ -384,7 +389,9 @@ def merged_intervals(blockages: pl.DataFrame) -> list[tuple[float, float]]:
 
 
 def thin(rows: pl.DataFrame, value: str) -> pl.DataFrame:
-    """`time_s` and `value` with no more points than can be seen; peaks and troughs stay."""
+    """Returns `time_s` and `value` with at most `MOST_POINTS` points, and keeps peaks
+    and troughs.
+    """
     rows = rows.select("time_s", value)
     if len(rows) <= MOST_POINTS:
         return rows
@@ -402,7 +409,7 @@ def thin(rows: pl.DataFrame, value: str) -> pl.DataFrame:
 
 
 def rebin(rows: pl.DataFrame, window_s: float, duration_s: float) -> pl.DataFrame:
-    """Goodput in windows, each at the time it starts; windows without data are zero.
+    """Returns the goodput in windows, each with its start time. Windows without data are zero.
 
     `time_s` of a recorded bin is its end. A window shorter than the recorded bins is an error.
     """
@@ -413,12 +420,12 @@ def rebin(rows: pl.DataFrame, window_s: float, duration_s: float) -> pl.DataFram
             f"the run recorded throughput in bins of {recorded_s * 1e3:g} ms; a window of "
             f"{window_s * 1e3:g} ms needs shorter bins in the scenario's probe"
         )
-    # The nanosecond keeps decimal bounds on their own side of the rounding.
+    # One nanosecond keeps the ends of bins inside their windows despite rounding.
     window = ((pl.col("time_s") - 1e-9) / window_s).floor().cast(pl.Int64)
     count = max(1, math.ceil((duration_s - 1e-9) / window_s))
     filled = rows.group_by(window.alias("window")).agg(pl.col("bytes").sum())
     windows = pl.DataFrame({"window": range(count)}, schema={"window": pl.Int64})
-    # The last window may be cut short by the end of the run.
+    # The end of the run may shorten the last window.
     start = pl.col("window") * window_s
     length = pl.min_horizontal(pl.lit(window_s), duration_s - start)
     return (

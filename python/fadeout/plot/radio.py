@@ -1,4 +1,4 @@
-"""What is drawn of the radio access: signal, buffers, and where a packet's delay comes from."""
+"""Panels of the radio access: signal, buffers, and the parts of a packet's delay."""
 
 import polars as pl
 
@@ -14,19 +14,20 @@ PARTS = (
     ("rlc_s", "RLC"),
     ("reordering_s", "reordering"),
 )
-"""The parts of a packet's delay on a bearer, in the order in which it meets them."""
+"""The parts of a packet's delay on a bearer, in the order in which they occur."""
 
 DELAY_BINS = 120
-"""Bins over the run in which delays are averaged."""
+"""Number of time bins in which delays are averaged."""
 
 SINR_BINS = 250
-"""Bins over the run of which percentiles of the SINR are drawn."""
+"""Number of time bins for percentiles of the SINR."""
 
 
 def _sinr(canvas: Canvas) -> None:
-    """Signal to interference and noise of each UE's transport blocks, downlink.
+    """Draws the SINR of each UE's downlink transport blocks.
 
-    Where blocks are many, the median of each bin and a band from the 5th to the 95th percentile.
+    With many blocks, a line shows the median of each bin, and a band the 5th to the 95th
+    percentile.
     """
     blocks = canvas.read("transport_blocks", "time_s", "ue", "direction", "sinr_db")
     blocks = blocks.filter(pl.col("direction") == "downlink")
@@ -46,9 +47,9 @@ def _sinr(canvas: Canvas) -> None:
 
 
 def percentiles(rows: pl.DataFrame, width_s: float) -> pl.DataFrame:
-    """`sinr_db` in bins of `width_s`: `low`, `median` and `high`, a gap where a bin is empty.
+    """Returns `low`, `median` and `high` of `sinr_db` in bins of `width_s`. Empty bins are null.
 
-    `low` and `high` are the 5th and 95th percentiles, `time_s` is the middle of the bin.
+    `low` and `high` are the 5th and 95th percentiles. `time_s` is the middle of the bin.
     """
     number = (pl.col("time_s") / width_s).floor().cast(pl.Int64).alias("bin")
     value = pl.col("sinr_db")
@@ -64,7 +65,7 @@ def percentiles(rows: pl.DataFrame, width_s: float) -> pl.DataFrame:
 
 
 def _buffer(canvas: Canvas) -> None:
-    """Bytes that wait in the RLC of each bearer, downlink."""
+    """Draws the downlink bytes in the RLC buffer of each bearer."""
     parts = ("rlc_new_bytes", "rlc_retransmission_bytes")
     table = canvas.read("bearers", "time_s", "bearer", "direction", *parts)
     table = table.filter(pl.col("direction") == "downlink")
@@ -85,7 +86,7 @@ def _buffer(canvas: Canvas) -> None:
 
 
 def delay_parts(direction: str) -> Panel:
-    """A panel of the mean delay of packets over time, its parts stacked."""
+    """Returns a panel of the mean delay of packets over time, with its parts stacked."""
 
     def draw(canvas: Canvas) -> None:
         table = canvas.results.scan("radio_delay").filter(pl.col("direction") == direction)
@@ -96,7 +97,7 @@ def delay_parts(direction: str) -> Panel:
         )
         grid = pl.DataFrame({"bin": range(DELAY_BINS)}, schema={"bin": pl.Int64})
         means = grid.join(means, on="bin", how="left").sort("bin").fill_null(0.0)
-        # A part has one colour and one hatch, which print keeps, whichever others are there.
+        # Colour and hatch of a part are fixed, so that figures with other parts can be compared.
         seen = [
             (part, name, color, hatch)
             for (part, name), color, hatch in zip(PARTS, PALETTE, HATCHES, strict=False)

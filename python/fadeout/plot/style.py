@@ -1,4 +1,4 @@
-"""How figures look: sizes for print, colours that the colour-blind can tell apart."""
+"""Style of figures: sizes for print, and colours that colour-blind readers can tell apart."""
 
 import io
 import itertools
@@ -15,25 +15,26 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 COLUMN_INCHES = 3.5
-"""Width of a column in a two-column paper."""
+"""Width of a column in a two-column paper, inches."""
 
 PALETTE = ("#0072B2", "#E69F00", "#000000", "#009E73", "#56B4E9", "#D55E00", "#CC79A7", "#8C6D31")
-"""Okabe and Ito's colours (2008): the first four differ in grey too, and neighbours wherever they
-can."""
+"""Colours of Okabe and Ito (2008). The first four differ in grey, as do neighbours where
+possible.
+"""
 
 HATCHES = ("", "////", "", "\\\\\\\\", "....", "xxxx", "----", "++++")
-"""Hatches of areas in these colours, which tell them apart in grey."""
+"""Hatches of areas in these colours, which differ when printed in grey."""
 
 BLUE, ORANGE, BLACK, GREEN, SKY, VERMILION, PURPLE, BROWN = PALETTE
 
 BLOCKED = "#BBBBBB"
-"""Shade of the intervals in which a link was blocked."""
+"""Colour of the intervals in which a link was blocked."""
 
 OTHERS: dict[str, Any] = {"color": "#C8C8C8", "linewidth": 0.4, "zorder": 1.2}
-"""How lines that have no name in the legend look."""
+"""Style of lines that have no name in the legend."""
 
 STAMP = "#666666"
-"""Colour of what says which run a figure is of."""
+"""Colour of the text that identifies the run of a figure."""
 
 STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
@@ -75,7 +76,7 @@ class ShownFigure(Figure):
 def new_figure(
     *, height: float, width: float = COLUMN_INCHES, rows: int = 1, share_x: bool = True
 ) -> Iterator[tuple[Figure, list[Axes]]]:
-    """A figure with `rows` axes, one above the other; the style holds inside the block."""
+    """Yields a figure with `rows` axes, one above the other. The style applies inside the block."""
     with mpl.rc_context(STYLE):
         figure = ShownFigure(figsize=(width, height), layout="constrained")
         grid = figure.subplots(rows, 1, sharex=share_x, squeeze=False)
@@ -86,7 +87,9 @@ def new_figure(
 def new_grid(
     rows: int, columns: int, *, size: tuple[float, float], share_y: bool | Literal["row"] = False
 ) -> Iterator[tuple[Figure, list[Axes]]]:
-    """A figure of `size` inches with a grid of axes, row by row; the style holds inside."""
+    """Yields a figure of `size` inches with a grid of axes, row by row. The style
+    applies inside.
+    """
     with mpl.rc_context(STYLE):
         figure = ShownFigure(figsize=size, layout="constrained")
         grid = figure.subplots(rows, columns, sharey=share_y, squeeze=False)
@@ -98,9 +101,10 @@ Shown = set[tuple[str, Any, str]]
 
 
 def legend_above(ax: Axes, columns: int = 4, note: str = "", shown: Shown | None = None) -> None:
-    """Put the legend above the axes, where it hides no data, and `note` above it.
+    """Puts the legend above the axes, where it hides no data, with the title `note`.
 
-    What `shown` holds is left out: a legend of the same figure has it. It gets what this one has.
+    Entries in `shown` are omitted, as another legend of the figure has them. New entries are added
+    to `shown`.
     """
     handles, labels = [], []
     for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
@@ -134,14 +138,17 @@ def _look(handle: Artist) -> tuple[Any, str]:
 
 
 def _columns_that_fit(ax: Axes, labels: Sequence[str], most: int) -> int:
-    """Columns of a legend that are no wider than the axes: a letter takes some 0.6 of its size."""
+    """Returns the number of legend columns that fit the width of the axes.
+
+    The width of a letter is estimated as 0.6 of the font size.
+    """
     figure = ax.get_figure(root=True)
-    # The layout is not done yet: the labels of the axis take about half an inch.
+    # The layout is not final. Labels of the vertical axis take about half an inch.
     share = ax.get_position().width / 0.775
     room = 72 * share * ((figure.get_figwidth() if figure is not None else COLUMN_INCHES) - 0.5)
     handle_and_spaces = 7 * (1.6 + 0.8 + 1.2)
     for columns in range(min(most, len(labels)), 1, -1):
-        # Filled column by column, the first ones with one more where it does not come out even.
+        # Matplotlib fills the legend by columns. The first columns may have one entry more.
         rows, longer = divmod(len(labels), columns)
         starts = [column * rows + min(column, longer) for column in range(columns + 1)]
         longest = [max(map(len, labels[a:b])) for a, b in itertools.pairwise(starts)]
@@ -151,9 +158,10 @@ def _columns_that_fit(ax: Axes, labels: Sequence[str], most: int) -> int:
 
 
 def sign(figure: Figure, title: str, stamp: str) -> None:
-    """Put `title` above a figure, and in small letters below it which run it shows."""
+    """Puts `title` above a figure, and below it in small letters the run's `stamp`."""
     if title:
-        # As wide as the figure, at some 0.5 em a letter of 8 points.
+        # The title is wrapped at the width of the figure. A letter of 8 points is about 0.5 em
+        # wide.
         width = max(20, int(figure.get_figwidth() * 72 / 4.2))
         text = "\n".join(textwrap.wrap(title, width))
         figure.suptitle(text, x=0.01, ha="left", fontsize=8)

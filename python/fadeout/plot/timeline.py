@@ -1,4 +1,4 @@
-"""The time line of one car: signal, serving unit, beam, what is in the way, window, goodput."""
+"""Time line of one car: signal, serving cell, beam, obstacles, window and goodput."""
 
 import math
 from typing import TYPE_CHECKING
@@ -22,18 +22,18 @@ SHADES = {
     "misalignment": (PURPLE, 0.25, "beam beside"),
     "deafness": (SKY, 0.35, "deaf"),
 }
-"""Colour, opacity and name of the times in which a cause cuts the path."""
+"""Colour, opacity and label of the times in which a cause blocks the path."""
 
 DEEPEST_DB = 60.0
-"""Losses are drawn up to here: of a path that carries nothing it is no matter by how much."""
+"""Largest loss that is drawn. Larger losses do not matter, as the path carries nothing."""
 
 
 LEAST_DB = 1.0
-"""A cause that never takes so much has no line."""
+"""Causes whose loss never reaches this value are not drawn."""
 
 
 class Timeline:
-    """The panels of one UE's way."""
+    """The panels of one UE."""
 
     def __init__(self, results: "Results", ue: str | None) -> None:
         way = drives.way(results)
@@ -49,8 +49,8 @@ class Timeline:
         self.has_blocks = results.has_table("transport_blocks")
 
     def panels(self, window: str | float) -> list[Panel]:
-        """From top to bottom."""
-        # The tables are those that are always there: the way is known without a table of its own.
+        """Returns the panels from top to bottom."""
+        # The first panels need no recorded table, so they name `flows`, which every run has.
         drawn = [
             Panel(self._signal, "flows"),
             Panel(self._units, "flows"),
@@ -71,7 +71,7 @@ class Timeline:
         return Panel(draw, panel.table)
 
     def _shade(self, ax: Axes, *, label: bool = False) -> None:
-        """Shade the times in which something cuts the path."""
+        """Shades the times in which something blocks the path."""
         is_building = (pl.col("cause") == "blockage") & pl.col("behind_building")
         own = self.own.with_columns(
             pl.when(is_building).then(pl.lit("building")).otherwise("cause").alias("cause")
@@ -96,7 +96,9 @@ class Timeline:
             named.add(name)
 
     def _signal(self, canvas: Canvas) -> None:
-        """SINR of the transport blocks, or SNR without fading where they were not recorded."""
+        """Draws the SINR of transport blocks, or the SNR without fading if they were not
+        recorded.
+        """
         self._shade(canvas.ax, label=True)
         if self.has_blocks:
             blocks = canvas.read("transport_blocks", "time_s", "ue", "direction", "sinr_db")
@@ -118,7 +120,7 @@ class Timeline:
         canvas.finish_x("SINR (dB)" if self.has_blocks else "SNR (dB)", columns=3)
 
     def _units(self, canvas: Canvas) -> None:
-        """Which unit serves it."""
+        """Draws the cell that serves the UE over time."""
         self._shade(canvas.ax)
         served = set(self.own["cell"].drop_nulls())
         names = [name for name in self.cells if name in served]
@@ -141,7 +143,7 @@ class Timeline:
         canvas.ax.set_ylim(-0.6, max(len(names), 1) - 0.4)
 
     def _beam(self, canvas: Canvas) -> None:
-        """Where the serving unit's beam points."""
+        """Draws the direction of the serving cell's beam."""
         self._shade(canvas.ax)
         points = self.own.select("time_s", "cell", "beam_deg").rows()
         times: list[float] = []
@@ -150,7 +152,7 @@ class Timeline:
         for time, cell, angle in points:
             if angle is None:
                 angle = math.nan
-            # Another unit, or past due west: no line between.
+            # The line is interrupted at a change of cell, and at the jump from 180 to -180 degrees.
             if cell != last[0] or abs(angle - last[1]) > 180:
                 times.append(time)
                 angles.append(math.nan)
@@ -166,7 +168,7 @@ class Timeline:
         canvas.ax.set_yticks([-180, -90, 0, 90, 180])
 
     def _losses(self, canvas: Canvas) -> None:
-        """What takes from the direct path."""
+        """Draws the losses of the direct path by cause."""
         self._shade(canvas.ax)
         lines = (
             ("vehicles_db", "vehicles", VERMILION),
@@ -183,6 +185,6 @@ class Timeline:
 
 
 def _most_cut(steps: pl.DataFrame) -> str:
-    """The UE whose path is cut longest; of equals the first."""
+    """Returns the first of the UEs whose path is blocked longest."""
     cut = steps.group_by("ue", maintain_order=True).agg(pl.col("cause").is_not_null().sum())
     return str(cut.sort("cause", descending=True, maintain_order=True)["ue"][0])

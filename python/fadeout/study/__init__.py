@@ -1,9 +1,11 @@
 """Studies: questions that many runs of one scenario answer, with a report.
 
-A study is a package in `fadeout.studies` whose docstring is its question, with a `STUDY`, the
-scenario (`scenario.toml`), the assumptions (`README.md`) and, when it repeats an experiment, the
-published numbers (`published.toml`). What studies have in common is here: their effort, their runs,
-changes of assumptions, estimates, tables beside published numbers, verdicts, figures and reports.
+A study is a package in `fadeout.studies`. Its docstring states the question, and its `STUDY`
+describes the runs. The package has the scenario (`scenario.toml`) and the assumptions
+(`README.md`). A study that repeats an experiment also has the published numbers (`published.toml`).
+
+This package has the parts that all studies share: effort, runs, changes of assumptions, estimates,
+tables with published numbers, verdicts, figures and reports.
 """
 
 from fadeout.study.batch import CountCallback

@@ -1,4 +1,4 @@
-"""Many runs on every processor, with results that do not depend on how many there are."""
+"""Runs many scenarios on all processors. Results do not depend on the number of threads."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -14,13 +14,13 @@ from fadeout.study.handed import Batch, outcome
 from fadeout.study.job import Item, MayGoOn
 
 CountCallback = Callable[[int, int], None]
-"""Called with how many runs are done, of how many."""
+"""Called with the number of finished runs and the total number of runs."""
 
 
 def run_texts(
     texts: Sequence[str], *, workers: int | None = None, progress: CountCallback | None = None
 ) -> list[Results]:
-    """The results of several scenarios, in their order."""
+    """Returns the results of several scenarios, in their order."""
     return read_texts(texts, lambda _, results: results, workers=workers, progress=progress)
 
 
@@ -31,7 +31,10 @@ def read_texts(
     workers: int | None = None,
     progress: CountCallback | None = None,
 ) -> list[Item]:
-    """What `read` makes of each scenario and its results, in order; the results are not kept."""
+    """Returns the value of `read` for each scenario, in their order. Results are not kept.
+
+    `read` gets the text of a scenario and its results.
+    """
 
     def call(may_go_on: MayGoOn, text: str) -> Item:
         return read(text, run(text, progress=may_go_on))
@@ -46,9 +49,9 @@ def run_all(
     workers: int | None,
     progress: CountCallback | None,
 ) -> list[Item]:
-    """Do `calls` in threads: the native module releases Python's lock while it simulates.
+    """Makes `calls` in threads, as the native module releases Python's lock while it simulates.
 
-    The result of each may be large, and is not kept anywhere else.
+    Returns their results in order. No other copy of a result is kept, as each may be large.
     """
     named = [(str(number), call) for number, call in enumerate(calls)]
     batch = Batch(_Calls(), named, lambda _name, item, _cost_s: item)
@@ -65,9 +68,11 @@ def run_all(
 
 
 class _Calls:
-    """Calls that are told whether to go on."""
+    """Context of the threads that makes calls which can be stopped."""
 
     def do(self, job: tuple[str, Callable[[MayGoOn], Any]], may_go_on: GoOn) -> Outcome | None:
-        """Make the call; what it returns after it was stopped is not whole."""
+        """Makes the call. Returns None if the call was stopped, as its result is then
+        incomplete.
+        """
         item = job[1](lambda _state: may_go_on())
         return outcome(job, item, 0.0) if may_go_on() else None

@@ -1,4 +1,4 @@
-"""Assumptions that a study changes one at a time, and the section on what each moves."""
+"""Assumptions that a study changes one at a time, and the report's section on their effects."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from fadeout.study.report import Section, Table
 
 @dataclass(frozen=True)
 class Change:
-    """One assumption changed, everything else as in the scenario."""
+    """A change of one assumption. Everything else is as in the scenario."""
 
     assumption: str
     value: str
@@ -20,37 +20,37 @@ class Change:
 
     @classmethod
     def nothing(cls) -> Self:
-        """No change: what the others are compared with."""
+        """Returns the unchanged scenario, with which all changes are compared."""
         return cls(UNCHANGED, "")
 
     @classmethod
     def of(cls, assumption: str, value: str, key: str, given: str) -> Self:
-        """The change of one key of the scenario."""
+        """Returns the change of one key of the scenario."""
         return cls(assumption, value, {key: given})
 
     @property
     def name(self) -> str:
-        """As people read it."""
+        """Name of the change for people."""
         return f"{self.assumption}: {self.value}" if self.value else self.assumption
 
     def data(self) -> dict[str, Any]:
-        """Its columns of a data file."""
+        """Returns the columns of a data file that identify the change."""
         return {"assumption": self.assumption, "value": self.value}
 
 
 UNCHANGED = "as in the scenario"
-"""What the first line of a table of changes is called."""
+"""Name of the unchanged scenario in the first line of a table of changes."""
 
 
 @dataclass(frozen=True)
 class Moved:
-    """What a change moved: its row as people read it, and as data."""
+    """Effect of a change: its row for people, and its data."""
 
     change: Change
     cells: Sequence[str]
-    """The cells after the change's name."""
+    """The cells after the name of the change."""
     data: Sequence[Mapping[str, Any]]
-    """The numbers, without the change."""
+    """The numbers, without those that identify the change."""
 
 
 def assumptions_section(
@@ -67,20 +67,20 @@ def assumptions_section(
     title: str = "What each assumption moves",
     conclusion: str = "",
 ) -> Section:
-    """The section on what each assumption moves.
+    """Returns the section on the effect of each assumption.
 
     Args:
         moved: The rows; the first is that of `Change.nothing()`.
         heads: Heads of the cells.
-        text: What the cells are.
-        published: The published cells, which make a row before the others.
+        text: Description of the cells.
+        published: The published cells, for a row before the others.
         figures: Figures by caption.
-        is_headline: Whether the command line prints it.
-        named: A change's own cells: one, or two for assumption and value apart.
-        keyed: A change's own columns of the data.
-        name: Names the section's files.
+        is_headline: True to print the section on the command line.
+        named: Returns the cells that name a change: one, or two for assumption and value.
+        keyed: Returns the columns of the data that identify a change.
+        name: Stem of the names of the section's files.
         title: The section's title.
-        conclusion: What follows.
+        conclusion: The conclusion of the section.
     """
     moved = list(moved)
     names = ["assumption", "changed to"][: len(named(moved[0].change))]

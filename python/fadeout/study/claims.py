@@ -1,4 +1,4 @@
-"""What a publication claims, and whether a study finds it."""
+"""Claims of a publication, and verdicts of a study on them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,17 +10,17 @@ from fadeout.study.statistics import Estimate
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a claim holds: by the sign of its margins, where their intervals leave no doubt."""
+    """Verdict on a claim, from the signs of its margins and their intervals."""
 
     claim: str
     text: str
     margins: tuple[Estimate, ...]
-    """Differences, each above zero where the claim is true."""
+    """Differences that are all above zero if the claim is true."""
     found: str
 
     @property
     def holds(self) -> bool | None:
-        """Whether it holds; None where an interval has zero in it, or seeds are too few."""
+        """True if the claim holds. None if an interval includes zero, or seeds are too few."""
         signs = [sign(margin) for margin in self.margins]
         if False in signs:
             return False
@@ -28,7 +28,7 @@ class Verdict:
 
     @property
     def word(self) -> str:
-        """The verdict as people read it."""
+        """The verdict for people."""
         if self.holds is None:
             if any(margin.ci95 is None for margin in self.margins):
                 return "too few seeds"
@@ -36,11 +36,11 @@ class Verdict:
         return "holds" if self.holds else "does not hold"
 
     def row(self) -> list[str]:
-        """Its row as people read it."""
+        """Returns the row of the claim for people."""
         return [self.claim, self.text, self.found, self.word]
 
     def data(self) -> dict[str, Any]:
-        """Its row as data."""
+        """Returns the row of the claim for a data file."""
         return {
             "claim": self.claim,
             "text": self.text,
@@ -51,21 +51,21 @@ class Verdict:
 
 
 def sign(margin: Estimate) -> bool | None:
-    """Whether a margin is above zero; None where its interval has zero in it, or there is none."""
+    """Returns True if a margin is above zero. None if its interval includes zero or is missing."""
     if margin.ci95 is None or abs(margin.mean) <= margin.ci95:
         return None
     return margin.mean > 0
 
 
 def judged(margin: Estimate, spec: str) -> str:
-    """A margin with the verdict on what it is of, in a word; none where there is no interval."""
+    """Returns the margin as text, with its verdict as one word if it has an interval."""
     words = {True: "holds", False: "no", None: "open"}
     word = f": {words[sign(margin)]}" if margin.ci95 is not None else ""
     return f"{margin:{spec}}{word}"
 
 
 def claims_section(verdicts: Sequence[Verdict]) -> Section:
-    """What the paper says, and what was found."""
+    """Returns the section that compares the paper's claims with the results."""
     return Section(
         name="claims",
         title="The paper's claims",

@@ -1,4 +1,4 @@
-"""What figures of studies have in common: estimates with their intervals."""
+"""Helpers for figures of studies: estimates with their intervals."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -19,9 +19,10 @@ def grouped_bars(
     *,
     across: bool = False,
 ) -> None:
-    """Groups of bars with their intervals, one of each series in a group; None leaves a gap.
+    """Draws groups of bars with their intervals, one bar of each series in a group.
 
-    Groups are at 0, 1 and so on; `across`, bars lie and groups are one above the other.
+    None leaves a gap. Groups are at 0, 1 and so on. With `across`, bars are horizontal and groups
+    are stacked vertically.
     """
     size = 0.8 / len(series)
     draw = ax.barh if across else ax.bar
@@ -48,7 +49,7 @@ def line_with_intervals(
     values: Sequence[Estimate],
     **style: Any,  # noqa: ANN401 - of matplotlib's errorbar
 ) -> None:
-    """A line through `values`, with their intervals."""
+    """Draws a line through `values`, with their intervals."""
     ax.errorbar(
         x,
         [value.mean for value in values],
@@ -61,7 +62,7 @@ def line_with_intervals(
 
 
 def mark_cut_intervals(figure: Figure) -> None:
-    """Put an arrow where an interval leaves the axes, once their limits are final."""
+    """Draws an arrow where an interval leaves the axes. To be called once the limits are final."""
     for ax in figure.axes:
         bars = [each for each in ax.containers if isinstance(each, ErrorbarContainer)]
         for container in bars:
@@ -72,12 +73,12 @@ def mark_cut_intervals(figure: Figure) -> None:
 
 def _mark_cut(ax: Axes, lines: LineCollection, markers: Literal["<>", "v^"]) -> None:
     along, across = (0, 1) if markers == "<>" else (1, 0)
-    # Limits that follow the data are only set when they are asked for.
+    # Matplotlib computes limits that follow the data only on request.
     ax.get_xbound()
     ax.get_ybound()
     to_axes = ax.transData - ax.transAxes
     for segment in lines.get_segments():
-        # A mean without an interval has no ends.
+        # A mean without an interval yields a segment without ends.
         ends = np.asarray(to_axes.transform(segment)).reshape(-1, 2)
         if len(ends) < 2 or not 0 <= ends[0, across] <= 1:
             continue

@@ -1,4 +1,4 @@
-"""A folder that appears whole or not at all."""
+"""A folder that appears complete or not at all."""
 
 import os
 import shutil
@@ -9,12 +9,12 @@ from pathlib import Path
 from fadeout._native import ResultError
 
 MARK = "report.md"
-"""The file that tells a study's folder from others; only such a folder is ever replaced."""
+"""File that identifies the folder of a study. Only such a folder is ever replaced."""
 
 
 @contextmanager
 def new_folder(target: Path, *, force: bool) -> Iterator[Path]:
-    """A folder to fill, which is renamed to `target` at the end, or removed on an error."""
+    """Yields a new folder, which is renamed to `target` at the end, or removed on an error."""
     may_replace(target, force=force)
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f".{target.name}.partial-{os.getpid()}")
@@ -30,7 +30,7 @@ def new_folder(target: Path, *, force: bool) -> Iterator[Path]:
 
 
 def may_replace(target: Path, *, force: bool) -> None:
-    """Raise ResultError when `target` exists and is not to be replaced."""
+    """Raises ResultError if `target` exists and must not be replaced."""
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         return
     if not force:

@@ -12,28 +12,28 @@ from fadeout.campaign.work import MayGoOn, Outcome
 from fadeout.study.job import Job, Reader
 
 Named = tuple[str, Any]
-"""What is to be done, with its name."""
+"""A job with its name."""
 
 Keep = Callable[[str, Any, float], Any]
-"""Keeps what came of something, and returns it; the last argument is its processor time."""
+"""Stores the result of a job and returns it. Arguments: name, result, processor time in seconds."""
 
 
 class Doer(Protocol):
-    """What a worker needs to do one thing; it can be sent."""
+    """Object with which a worker does one job. It can be pickled."""
 
     def do(self, job: Named, may_go_on: MayGoOn) -> Outcome | None:
-        """Do it; None when it was stopped."""
+        """Does a job. Returns None if the job was stopped."""
         ...
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What is read from runs."""
+    """Does runs and reads a value from each with `read`."""
 
     read: Reader[Any]
 
     def do(self, job: tuple[str, Job], may_go_on: MayGoOn) -> Outcome | None:
-        """Do a run and read it; None when it was stopped."""
+        """Does a run and reads its value. Returns None if the run was stopped."""
         began = thread_time()
         results = job[1].run(lambda _state: may_go_on())
         if not results.is_complete:
@@ -42,12 +42,12 @@ class Reading:
 
 
 def outcome(job: Named, item: Any, cost_s: float) -> Outcome:  # noqa: ANN401 - whatever came of it
-    """What came of something, as executors give it back."""
+    """Returns the result of a job in the form that executors return."""
     return Outcome(job, {"item": item}, cost_s=cost_s)  # pyright: ignore[reportArgumentType]
 
 
 class Batch:
-    """What is to be done, as `fadeout.campaign.engine.Work`."""
+    """Jobs of a study for an executor, as `fadeout.campaign.engine.Work` defines."""
 
     def __init__(self, context: Doer, jobs: Sequence[Named], keep: Keep) -> None:
         self.context = context
@@ -62,23 +62,23 @@ class Batch:
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing is left or under way."""
+        """True if no job is left or in progress, or if one failed."""
         return self.error is not None or len(self.found) == self._count
 
     def take(self) -> Named | None:
-        """Something to do, if there is something now."""
+        """Returns the next job. None if none is waiting."""
         with self._changed:
             return self._queue.popleft() if self._queue else None
 
     def take_some(self, budget_s: float, most: int) -> list[Named]:
-        """What takes about `budget_s` together: one while nothing is known of the cost."""
+        """Returns jobs that take about `budget_s` together, or one job while no cost is known."""
         each_s = self._cost_s / len(self.found) if self.found else budget_s
         count = min(most, max(1, int(budget_s / each_s))) if each_s > 0 else most
         taken = (self.take() for _ in range(count))
         return [job for job in taken if job is not None]
 
     def give(self, outcomes: Iterable[Outcome]) -> None:
-        """Say what came of them."""
+        """Records the results of jobs."""
         with self._changed:
             for each in outcomes:
                 name: str = each.job[0]
@@ -90,13 +90,13 @@ class Batch:
             self._wake()
 
     def give_back(self, jobs: Iterable[Named]) -> None:
-        """Say that they were not done after all."""
+        """Puts jobs that were not done back into the queue."""
         with self._changed:
             self._queue.extendleft(jobs)
             self._wake()
 
     def give_up(self, error: BaseException) -> None:
-        """Say that nothing can be done."""
+        """Records an error that prevents all further work."""
         with self._changed:
             self.error = self.error or error
             self._wake()
@@ -107,11 +107,11 @@ class Batch:
             self._ended.set()
 
     def wait(self, timeout_s: float) -> None:
-        """Wait until something has changed."""
+        """Waits until something has changed, or for `timeout_s`."""
         with self._changed:
             if not self.is_finished:
                 self._changed.wait(timeout_s)
 
     def wait_until_finished(self, timeout_s: float) -> bool:
-        """Wait for the end, this long at most; returns whether it came."""
+        """Waits for the end, at most `timeout_s`. Returns True if all jobs have ended."""
         return self.is_finished or self._ended.wait(timeout_s)

@@ -1,4 +1,4 @@
-"""A run of a study, named by its content."""
+"""A run of a study, identified by a digest of its content."""
 
 import tomllib
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from fadeout.campaign.jobs import digest
 from fadeout.results import Results
 
 Values = Mapping[str, str]
-"""Overrides of a scenario: values in TOML's form by their key."""
+"""Overrides of a scenario: values in TOML syntax by key."""
 
 QUIET: Values = {
     "probe.congestion": "false",
@@ -22,45 +22,48 @@ QUIET: Values = {
     "probe.drops": "false",
     "probe.retransmissions": "false",
 }
-"""Nothing is recorded over time where only totals are read."""
+"""Overrides that turn off all tables over time, for studies that read only totals."""
 
 QUIET_CELL: Values = {**QUIET, "probe.bearers": "false"}
-"""The same of a scenario with a cell."""
+"""Overrides of `QUIET` for scenarios with a cell."""
 
 Item = TypeVar("Item")
 
 Reader = Callable[[Results], Item]
-"""What is read from a run: a function of a module, which other processes find by its name, with a
-value that JSON has (numbers, text, lists and dicts of them)."""
+"""Function that reads a value from the results of a run.
+
+The function is at the top level of a module, so that other processes can import it. The value must
+be representable in JSON (numbers, text, lists and dicts of them).
+"""
 
 MayGoOn = Callable[[dict[str, Any]], bool]
-"""Says of a run, given how far it is, whether it is to go on."""
+"""Called with the progress of a run. Returns False to stop the run."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run of a scenario: what differs from its file."""
+    """One run of a scenario: its file and the differences from it."""
 
     scenario: Path
     overrides: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
-    """Tables of the scenario that are left out, as `blockage` or `flow.cubic`."""
+    """Tables to remove from the scenario, such as `blockage` or `flow.cubic`."""
     seed: int = 1
     with_tables: bool = False
-    """Whether the tables over time are kept; without them a run costs less memory."""
+    """True to keep the tables over time. Without them a run needs less memory."""
 
     def seeded(self, seed: int) -> "Job":
-        """The same with another seed."""
+        """Returns the same run with another seed."""
         return replace(self, seed=seed)
 
     def name(self, read: Reader[Any]) -> str:
-        """Names what `read` finds in the run by all that it depends on, the build aside."""
+        """Returns a digest of all inputs of the value that `read` returns, except the build."""
         reader = f"{read.__module__}.{read.__qualname__}"
         content = [self._text(), self.overrides, self.seed, self.with_tables, reader]
         return digest(content)
 
     def run(self, may_go_on: MayGoOn) -> Results:
-        """Run it."""
+        """Runs the scenario and returns its results."""
         source = _source(self.scenario)
         outcome = _native.run(
             self._text(),
@@ -70,9 +73,9 @@ class Job:
             seed=self.seed,
             progress=may_go_on,
             tables=self.with_tables,
-            # A study tries on purpose what advice warns of.
+            # Studies use unusual values on purpose, so advice is turned off.
             advice=False,
-            # Processors have runs of their own.
+            # One thread a run, as each processor has a run of its own.
             threads=1,
         )
         return Results.from_outcome(outcome)
@@ -82,7 +85,7 @@ class Job:
 
 
 def overrides(values: Values) -> tuple[str, ...]:
-    """Overrides of a job from a dict, in the command line's form."""
+    """Returns overrides as `key=value`, the form of the command line."""
     return tuple(f"{key}={value}" for key, value in values.items())
 
 
@@ -93,7 +96,7 @@ def _source(scenario: Path) -> ScenarioText:
 
 @cache
 def _text(scenario: Path, without: tuple[str, ...]) -> str:
-    """The scenario without the tables of these dotted names."""
+    """Returns the scenario's text without the tables of these dotted names."""
     text = _source(scenario).text
     if not without:
         return text

@@ -1,4 +1,4 @@
-"""Places stratified by sight: as many in sight as out of it, weighed by the law of sight."""
+"""Places in two strata, with and without line of sight, weighted by the probability of sight."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -10,22 +10,22 @@ from fadeout.study.statistics import Estimate, student_t
 Item = TypeVar("Item")
 
 IN_SIGHT = "clear"
-"""The stratum of places in sight, as `line-of-sight` calls it."""
+"""The stratum of places with line of sight. The value is that of the key `line-of-sight`."""
 
 OUT_OF_SIGHT = "obstructed"
-"""The stratum of places out of sight."""
+"""The stratum of places without line of sight."""
 
 SIGHTS = (IN_SIGHT, OUT_OF_SIGHT)
-"""The strata."""
+"""Both strata."""
 
 Places = Mapping[str, Sequence[Item]]
-"""What was found in each place, by sight."""
+"""Values found in the places of each stratum."""
 
 
 def share_in_sight(distance_m: float) -> float:
-    """The probability of sight at 28 and 73 GHz.
+    """Returns the probability of line of sight at 28 and 73 GHz.
 
-    It is `exp(-d / 67.1 m)`, with no outage nearer than 156 m: Akdeniz et al., IEEE JSAC 32(6),
+    The law is `exp(-d / 67.1 m)`, without outage below 156 m: Akdeniz et al., IEEE JSAC 32(6),
     2014, equation 8 and Table I.
     """
     if not 0 < distance_m < 156:
@@ -34,7 +34,7 @@ def share_in_sight(distance_m: float) -> float:
 
 
 def mixed(places: Places[Item], distance_m: float, read: Callable[[Item], float | None]) -> float:
-    """The mean over all places at a distance; over a stratum's places of which `read` knows."""
+    """Returns the weighted mean at a distance. Places where `read` returns None are left out."""
     share = share_in_sight(distance_m)
     total = weight = 0.0
     for sight, of_stratum in places.items():
@@ -47,11 +47,11 @@ def mixed(places: Places[Item], distance_m: float, read: Callable[[Item], float 
 
 
 def jackknife(statistic: Callable[[Places[Item]], float], places: Places[Item]) -> Estimate:
-    """A statistic of stratified places, with its 95 % interval.
+    """Returns a statistic of stratified places, with its 95 % interval.
 
-    The variance is that of the stratified jackknife, which leaves out a place at a time (Lohr,
-    Sampling: Design and Analysis, 2nd ed., section 9.3), and the degrees of freedom are those of
-    the smallest stratum. There is none with fewer than five places in a stratum.
+    The variance is that of the stratified jackknife, which leaves out one place at a time (Lohr,
+    Sampling: Design and Analysis, 2nd ed., section 9.3). The degrees of freedom are those of the
+    smallest stratum. A stratum with fewer than five places yields no interval.
     """
     whole = statistic(places)
     count = sum(len(of_stratum) for of_stratum in places.values())

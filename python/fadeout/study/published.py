@@ -1,4 +1,4 @@
-"""The numbers that a study has beside its own."""
+"""The published numbers that a study compares its own with."""
 
 import tomllib
 from pathlib import Path
@@ -6,15 +6,15 @@ from typing import Any
 
 
 def published(folder: Path) -> dict[str, Any]:
-    """What `published.toml` of a study has."""
+    """Returns the content of a study's `published.toml`."""
     return tomllib.loads((folder / "published.toml").read_text(encoding="utf-8"))
 
 
 def claims_of(numbers: dict[str, Any]) -> dict[str, str]:
-    """The text of each claim by its id."""
+    """Returns the text of each claim by its id."""
     return {claim["id"]: claim["text"] for claim in numbers["claim"]}
 
 
 def beside(published: float, ours: float) -> str:
-    """A cell of a table: the published number, ours, and the ratio of both."""
+    """Returns the cell of a table: the published number, the study's number, and their ratio."""
     return f"{published:g} / {ours:.4g} / {ours / published:.2f}"

@@ -19,20 +19,20 @@ FEW_SEEDS = (
 )
 
 Record = Mapping[str, Any]
-"""A row of a table by the names of its numbers."""
+"""A row of a table: numbers by name."""
 
 Cell = str | Callable[[Record], str]
-"""How a cell is made of its record: a format string with the record's names, or a function."""
+"""Source of a cell: a format string with the names of the record, or a function of the record."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table as people read it, with the numbers behind it."""
+    """A table for people, with the numbers that it shows."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     data: Sequence[dict[str, Any]]
-    """The same as numbers, one dict a row."""
+    """The numbers of the table, one dict a row."""
 
     @classmethod
     def of(
@@ -43,10 +43,11 @@ class Table:
         unit: str = "",
         first: Sequence[Sequence[str]] = (),
     ) -> "Table":
-        """A table of `columns`, by their heads, with a row a record after the rows of `first`.
+        """Returns a table with one row a record, after the rows of `first`.
 
-        The records are its data, too: an estimate becomes `NAME_meanUNIT` and `NAME_ci95UNIT`, and
-        what has a name that begins with `_` is for the cells alone.
+        `columns` maps the head of each column to the source of its cells. The records are also the
+        data of the table: an estimate becomes `NAME_meanUNIT` and `NAME_ci95UNIT`. Values whose
+        names begin with `_` are for the cells only.
         """
         return cls(
             columns=list(columns),
@@ -59,17 +60,17 @@ class Table:
 
     @property
     def lacks_intervals(self) -> bool:
-        """Whether it has means of so few seeds that they have no interval."""
+        """True if a mean has no interval, as it is of too few seeds."""
         return any("(n = " in cell for row in self.rows for cell in row)
 
     def markdown(self) -> str:
-        """The table in Markdown."""
+        """Returns the table in Markdown."""
         lines = [self.columns, ["---"] * len(self.columns), *self.rows]
         return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def percent(name: str) -> Cell:
-    """The estimate of this name in percent."""
+    """Returns the source of a cell that shows the estimate of this name in percent."""
     return lambda record: record[name].text(".1f", " %")
 
 
@@ -89,36 +90,36 @@ def _data(record: Record, unit: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Section:
-    """One question, with its table, its figure and its answer."""
+    """One question of a report, with its table, its figures and its answer."""
 
     name: str
-    """Names its files."""
+    """Stem of the names of its files."""
     title: str
     text: str = ""
     table: Table | None = None
     figures: dict[str, Figure] = field(default_factory=dict)
-    """Figures by caption; the files are numbered from the second on."""
+    """Figures by caption. From the second on, their files are numbered."""
     conclusion: str = ""
     is_headline: bool = False
-    """Whether the command line prints it."""
+    """True to print the section on the command line."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a study found."""
+    """The findings of a study."""
 
     title: str
     introduction: str
     sections: list[Section]
     facts: dict[str, Any]
-    """What it takes to repeat it: seeds, durations, the scenario."""
+    """Facts needed to repeat the study: seeds, durations, the scenario."""
     records: dict[str, Sequence[dict[str, Any]]] = field(default_factory=dict)
-    """Tables for programs alone, by name."""
+    """Tables for programs only, by name. The report does not show them."""
     is_whole: bool = True
-    """Whether every run of the study was done; otherwise it was stopped."""
+    """True if every run of the study was done. False if the study was stopped."""
 
     def write(self, folder: Path) -> None:
-        """Write `report.md`, `results.json`, `tables/` (CSV and Parquet) and `figures/`."""
+        """Writes `report.md`, `results.json`, `tables/` (CSV and Parquet) and `figures/`."""
         parts = [f"# {self.title}", self.introduction]
         results: dict[str, Any] = {"build": describe_build(), **self.facts}
         if any(table.lacks_intervals for table in self._tables()):
@@ -154,7 +155,7 @@ class Report:
 
 
 def write_table(folder: Path, name: str, rows: Sequence[dict[str, Any]]) -> None:
-    """Write `rows`, which have the same keys, as CSV and as Parquet."""
+    """Writes `rows`, which have the same keys, as CSV and as Parquet."""
     frame = pl.DataFrame(rows, infer_schema_length=None)
     frame.write_csv(folder / f"{name}.csv")
     frame.write_parquet(folder / f"{name}.parquet")

@@ -1,7 +1,7 @@
-"""How the runs of a study are done: by an executor of campaigns.
+"""Runners, which do the runs of a study with an executor of campaigns.
 
-A study asks a `Runner` and knows no more of it, so another way of doing the runs (in processes, on
-several machines) is another class of the same methods.
+A study calls the methods of `Runner` only. Another way of doing the runs (in processes, on several
+machines) is another class with these methods.
 """
 
 import os
@@ -17,34 +17,34 @@ from fadeout.study.store import Store
 
 
 class Runner(Protocol):
-    """Does runs.
+    """Interface of an object that does the runs of a study.
 
-    What comes of a job depends on nothing but the job, and comes in the order of the jobs: how the
-    runs are shared out changes no bit.
+    The value read from a job depends on nothing but the job, and values are in the order of the
+    jobs. Results are therefore identical however the runs are distributed.
     """
 
     is_whole: bool
-    """Whether every run came to its end; once stopped, no other is begun."""
+    """True until the runs are stopped. After that, no further run starts."""
 
     def expect(self, runs: int) -> None:
-        """Say how many runs there will be, so that progress knows how far it is."""
+        """Sets the expected number of runs, for the display of progress."""
         ...
 
     def collect(self, jobs: Sequence[Job], read: Reader[Item]) -> list[Item | None]:
-        """What `read` makes of each of `jobs`; the results are not kept.
+        """Returns the value of `read` for each of `jobs`. The results are not kept.
 
-        Ctrl-C ends the runs: what was not done is None, and `is_whole` is False from then on. It
-        remains a `KeyboardInterrupt` when nothing was done.
+        After Ctrl-C, the value of a run that was not done is None, and `is_whole` stays False.
+        Raises `KeyboardInterrupt` if no run was done.
         """
         ...
 
     def results(self, jobs: Sequence[Job]) -> list[Results]:
-        """The whole results of `jobs`, for figures of single runs."""
+        """Returns the complete results of `jobs`, for figures of single runs."""
         ...
 
 
 class ThreadRunner:
-    """Does runs in threads, or elsewhere; what is read from a finished run goes into a store."""
+    """Runner that uses an executor, by default threads, and keeps the values read in a store."""
 
     def __init__(
         self,
@@ -54,25 +54,25 @@ class ThreadRunner:
         store: Store | None = None,
         executor: Executor | None = None,
     ) -> None:
-        """`executor` does the runs of `collect`: threads of this process, or where it says."""
+        """Uses `executor` for the runs of `collect`. None uses threads of this process."""
         self._workers = workers or os.cpu_count() or 1
         self._progress = progress
         self._store = store
         self._executor = executor or Threads(self._workers)
         self.cost_s = 0.0
-        """Processor time of the runs that were read."""
+        """Processor time of all runs whose results were read."""
         self.read = 0
-        """How many they were."""
+        """Number of runs whose results were read."""
         self._done = 0
         self._total = 0
         self.is_whole = True
 
     def expect(self, runs: int) -> None:
-        """Say how many runs there will be."""
+        """Sets the expected number of runs, for the display of progress."""
         self._total = runs
 
     def collect(self, jobs: Sequence[Job], read: Reader[Item]) -> list[Item | None]:
-        """What `read` makes of each of `jobs`; of those in the store, what it made of them."""
+        """Returns the value of `read` for each of `jobs`, from the store if it has the value."""
         if not self.is_whole:
             raise KeyboardInterrupt
         store = self._store
@@ -102,7 +102,7 @@ class ThreadRunner:
         return [found.get(name) for name in names]
 
     def results(self, jobs: Sequence[Job]) -> list[Results]:
-        """The whole results of `jobs`; they are run each time."""
+        """Returns the complete results of `jobs`. Each call runs them again."""
         before = self._done
         self._total = max(self._total, before + len(jobs))
         calls = [job.run for job in jobs]

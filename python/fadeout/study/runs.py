@@ -1,4 +1,4 @@
-"""The runs of a study: points, each over the seeds, every one done once."""
+"""The runs of a study: each point is run with every seed, and each run is done once."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,44 +12,46 @@ from fadeout.study.runner import Runner
 Point = TypeVar("Point")
 
 Numbers = Mapping[str, float]
-"""What a run found, by the name of the column."""
+"""Numbers read from a run, by the name of their column."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """How much effort a study may spend."""
+    """User options for the effort of a study."""
 
     quick: bool = False
-    """Fewer seeds and shorter runs."""
+    """True for fewer seeds and shorter runs."""
     seeds: int | None = None
-    """Seeds for each point of the main tables; the study's own number when None."""
+    """Seeds for each point of the main tables. None for the study's own number."""
     jobs: int | None = None
-    """Runs at a time; one for each processor when None."""
+    """Maximum number of concurrent runs. None for one run a processor."""
     executor: Executor | None = None
-    """Who does the runs; threads of this process when None."""
+    """Executor that does the runs. None for threads of this process."""
     keeps_runs: bool = False
-    """Whether finished runs are kept for the next time also when the study came to its end."""
+    """True to keep the stored runs after the study has completed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effort:
-    """How many runs, and how long."""
+    """Number of seeds and length of the runs."""
 
     seeds: int
-    """Of each point of the main tables."""
+    """Seeds for each point of the main tables."""
     swept_seeds: int | None = None
-    """Of the table that changes an assumption at a time, at most; all of them when None."""
+    """Maximum number of seeds in the table that changes one assumption at a time. None
+    for `seeds`.
+    """
     duration_s: float | None = None
-    """Simulated time of a run; the scenario's when None."""
+    """Simulated time of a run. None for the scenario's own."""
 
     @property
     def duration(self) -> Values:
-        """The override that sets the simulated time."""
+        """The override that sets the simulated time. Empty without `duration_s`."""
         return {} if self.duration_s is None else {"duration": f"{self.duration_s:g} s"}
 
     @property
     def swept(self) -> int:
-        """Seeds of the table that changes an assumption at a time."""
+        """Number of seeds in the table that changes one assumption at a time."""
         return min(self.seeds, self.swept_seeds or self.seeds)
 
 
@@ -57,25 +59,25 @@ AnyEffort = TypeVar("AnyEffort", bound=Effort)
 
 
 class Runs(Generic[AnyEffort]):
-    """What a study asks of its runs, with the effort that it may spend."""
+    """Does the runs of a study with a given effort, and remembers the values read."""
 
     def __init__(self, runner: Runner, effort: AnyEffort) -> None:
         self._runner = runner
         self._found: dict[tuple[Job, Reader[Any]], Any] = {}
         self.effort = effort
         self.facts: dict[str, Any] = {}
-        """What the report says beside seeds, duration and scenario: what it takes to repeat it."""
+        """Facts that are needed to repeat the study, beside seeds, duration and scenario."""
         self.records: dict[str, Sequence[dict[str, Any]]] = {}
-        """Tables for programs alone, by name."""
+        """Tables for programs only, which the report does not show, by name."""
 
     @property
     def count(self) -> int:
-        """How many runs there were."""
+        """Number of distinct runs."""
         return len({job for job, _ in self._found})
 
     @property
     def is_whole(self) -> bool:
-        """Whether every run came to its end; otherwise Ctrl-C stopped them."""
+        """True if all runs were done. False after Ctrl-C."""
         return self._runner.is_whole
 
     def over_seeds(
@@ -85,9 +87,10 @@ class Runs(Generic[AnyEffort]):
         read: Reader[Item],
         seeds: int | None = None,
     ) -> dict[Point, list[Item]]:
-        """What `read` finds at each point, a list over the seeds: `job` is a point with a seed.
+        """Returns for each point the list of the values of `read`, in the order of the seeds.
 
-        Raises KeyboardInterrupt when the runs were stopped before the last of them.
+        `job` returns the run of a point with a seed. Raises KeyboardInterrupt if the runs were
+        stopped before the last one.
         """
         found = self.by_seed(points, job, read, seeds)
         self._must_be_whole()
@@ -100,10 +103,10 @@ class Runs(Generic[AnyEffort]):
         read: Reader[Item],
         seeds: int | None = None,
     ) -> dict[Point, dict[int, Item]]:
-        """The same by seed, without those runs that were not done when Ctrl-C stopped them."""
+        """Returns the values of `read` by point and seed, without runs that Ctrl-C prevented."""
         points = list(points)
         numbers = range(1, (seeds or self.effort.seeds) + 1)
-        # The seed changes slowest: runs that are stopped have something of every point.
+        # The seed changes slowest, so that stopped runs cover every point.
         jobs = {(point, seed): job(point, seed) for seed in numbers for point in points}
         self._collect(list(jobs.values()), read)
         found: dict[Point, dict[int, Item]] = {point: {} for point in points}
@@ -114,17 +117,19 @@ class Runs(Generic[AnyEffort]):
         return found
 
     def each(self, jobs: Sequence[Job], read: Reader[Item]) -> list[Item]:
-        """What `read` finds in each of `jobs`; raises as `over_seeds`."""
+        """Returns the value of `read` for each of `jobs`. Raises KeyboardInterrupt as `over_seeds`
+        does.
+        """
         self._collect(jobs, read)
         self._must_be_whole()
         return [self._found[job, read] for job in jobs]
 
     def whole(self, jobs: Sequence[Job]) -> list[Results]:
-        """The whole results of `jobs`, for figures of single runs."""
+        """Returns the complete results of `jobs`, for figures of single runs."""
         return self._runner.results(jobs)
 
     def _collect(self, jobs: Sequence[Job], read: Reader[Any]) -> None:
-        """Do those of `jobs` that were not done yet, each once."""
+        """Does those of `jobs` that have not been done yet, each once."""
         missing = [each for each in dict.fromkeys(jobs) if (each, read) not in self._found]
         if missing:
             found = self._runner.collect(missing, read)
@@ -136,24 +141,28 @@ class Runs(Generic[AnyEffort]):
 
     def _must_be_whole(self) -> None:
         if not self.is_whole:
-            # Every run is in some mean: a part of them is no result.
+            # Every run is part of a mean, so an incomplete set has no result.
             raise KeyboardInterrupt
 
 
 def effort_of(full: AnyEffort, quick: AnyEffort, options: Options) -> AnyEffort:
-    """The effort that `options` ask for."""
+    """Returns the effort that `options` select."""
     chosen = quick if options.quick else full
     return chosen if options.seeds is None else replace(chosen, seeds=options.seeds)
 
 
 def spread(seed: int) -> float:
-    """A number from 0 to 1 for each seed; those of the first few fill the interval evenly."""
+    """Returns a number from 0 to 1 for a seed. Those of seeds 1, 2, ... cover the
+    interval evenly.
+    """
     golden_section = 0.6180339887498949
     return seed * golden_section % 1
 
 
 def common_seeds(found: Mapping[Point, Mapping[int, Item]]) -> dict[Point, list[Item]]:
-    """Lists of those seeds that every point has, so that runs can be compared seed by seed."""
+    """Returns lists of the seeds that all points have, so that runs can be compared seed
+    by seed.
+    """
     shared = set.intersection(*(set(of_seeds) for of_seeds in found.values()))
     return {
         point: [item for seed, item in of_seeds.items() if seed in shared]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from fadeout.campaign.intervals import FEWEST
 
-# Student's t, 97.5 % quantile, for 1 to 30 degrees of freedom.
+# The 97.5 % quantile of Student's t, for 1 to 30 degrees of freedom.
 _T = (
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
     2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
@@ -17,7 +17,7 @@ _T = (
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean and the half-width of its 95 % confidence interval; NaN where there is none."""
+    """A mean and the half-width of its 95 % confidence interval. NaN if there is no interval."""
 
     mean: float
     half_width: float
@@ -27,7 +27,9 @@ class Estimate:
         return self.text(spec)
 
     def text(self, spec: str, unit: str = "") -> str:
-        """As people read it; without an interval it says of how many values it is the mean."""
+        """Returns the text for tables. A mean without an interval has the number of
+        values instead.
+        """
         if self.count == 0:
             return "-"
         if math.isnan(self.half_width):
@@ -35,30 +37,30 @@ class Estimate:
         return f"{self.mean:{spec}} ± {self.half_width:{spec.lstrip('+')}}{unit}"
 
     def above(self, bound: float) -> "Estimate":
-        """By how much it exceeds a bound."""
+        """Returns the excess of the estimate over a bound."""
         return replace(self, mean=self.mean - bound)
 
     def below(self, bound: float) -> "Estimate":
-        """By how much it falls short of a bound."""
+        """Returns the amount by which the estimate is below a bound."""
         return replace(self, mean=bound - self.mean)
 
     @property
     def ci95(self) -> float | None:
-        """The half-width as data: None where there is none."""
+        """Half-width for data files. None if there is no interval."""
         return None if math.isnan(self.half_width) else self.half_width
 
     def data(self, name: str = "", unit: str = "") -> dict[str, float | None]:
-        """Columns of a data file: `NAMEmeanUNIT` and `NAMEci95UNIT`."""
+        """Returns the columns of a data file: `NAMEmeanUNIT` and `NAMEci95UNIT`."""
         return {f"{name}mean{unit}": self.mean, f"{name}ci95{unit}": self.ci95}
 
 
 def exactly(value: float) -> Estimate:
-    """A published number: it has no interval."""
+    """Returns a published number as an estimate without an interval."""
     return Estimate(value, math.nan, 1)
 
 
 def estimate(values: Sequence[float]) -> Estimate:
-    """The mean of independent `values`; of fewer than five without an interval."""
+    """Returns the mean of independent `values`. It has no interval if there are fewer than five."""
     if len(values) < FEWEST:
         return Estimate(statistics.fmean(values) if values else math.nan, math.nan, len(values))
     half_width = student_t(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
@@ -66,15 +68,15 @@ def estimate(values: Sequence[float]) -> Estimate:
 
 
 def paired_difference(ours: Sequence[float], base: Sequence[float]) -> Estimate:
-    """The mean of the differences of runs that share their random numbers pair by pair."""
+    """Returns the mean difference of runs that share their random numbers in pairs."""
     return estimate([a - b for a, b in zip(ours, base, strict=True)])
 
 
 def paired_ratio(ours: Sequence[float], base: Sequence[float]) -> Estimate:
-    """The ratio of the means of runs that share their random numbers pair by pair.
+    """Returns the ratio of the means of runs that share their random numbers in pairs.
 
-    The half-width is of the residuals of a line through the origin (Cochran, Sampling Techniques,
-    3rd ed., section 6.4), so what both runs of a pair have in common does not widen it.
+    The half-width is that of the residuals of a line through the origin (Cochran, Sampling
+    Techniques, 3rd ed., section 6.4). Variation that both runs of a pair share does not widen it.
     """
     mean = statistics.fmean(base)
     if mean == 0:
@@ -85,11 +87,11 @@ def paired_ratio(ours: Sequence[float], base: Sequence[float]) -> Estimate:
 
 
 def student_t(degrees: int) -> float:
-    """The 97.5 % quantile of Student's t with `degrees` of freedom."""
+    """Returns the 97.5 % quantile of Student's t with `degrees` of freedom."""
     if degrees < 1:
         raise ValueError("a confidence interval needs at least two values")
     if degrees <= len(_T):
         return _T[degrees - 1]
-    # Abramowitz and Stegun 26.7.5, to the second term: within 0.0002 from 31 on.
+    # Abramowitz and Stegun 26.7.5, to the second term. The error is at most 0.0002 from 31 on.
     z = 1.959964
     return z + (z**3 + z) / (4 * degrees) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * degrees**2)

@@ -1,4 +1,4 @@
-"""Finished runs of a study that is not finished."""
+"""Storage for the finished runs of a study that has not completed."""
 
 import hashlib
 import json
@@ -18,14 +18,14 @@ from fadeout.campaign.parts import MERGED_ABOVE, Parts
 from fadeout.study.job import Item
 
 ROWS: dict[str, Any] = {"run": pl.String, "build": pl.String, "item": pl.String}
-"""Name of a run, what it was read by, and what was read, as JSON."""
+"""Schema of a part: name of a run, version of the build, and the value read, as JSON."""
 
 
 class Store:
-    """What was read from finished runs, by the content of each: parts, as those of a campaign.
+    """Values read from finished runs, by the digest of each run, in parts as in a campaign.
 
-    They are written about once a second, so whatever ends the study, the runs of a second are lost.
-    Runs of another build are not used.
+    Parts are written about once a second, so a crash loses one second of runs. Runs of another
+    build are not used.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -47,7 +47,7 @@ class Store:
         return self._runs[name]
 
     def keep(self, name: str, item: Item) -> Item:
-        """Note what was read from a run; returns it as it will be read again."""
+        """Stores the value read from a run. Returns the value as JSON will restore it."""
         text = json.dumps(item)
         with self._lock:
             self._fresh[name] = text
@@ -55,7 +55,7 @@ class Store:
             return self._runs[name]
 
     def flush(self, *, is_last: bool = False) -> None:
-        """Write what is new, if it waited long enough."""
+        """Writes new values, at most once in `FLUSH_S` seconds unless `is_last`."""
         now = time.monotonic()
         if not is_last and now - self._flushed_at < FLUSH_S:
             return
@@ -74,22 +74,22 @@ class Store:
         self._parts.write(rows, ROWS)
 
     def close(self) -> None:
-        """Write what is new; the runs stay for the next time."""
+        """Writes new values. The stored runs stay for the next time."""
         self.flush(is_last=True)
         if len(self._parts.names()) > MERGED_ABOVE:
             self._parts.merge()
 
     def remove(self) -> None:
-        """The study is finished: its runs are in its report."""
+        """Removes the stored runs, as the study has completed and its report has them."""
         self._fresh.clear()
         shutil.rmtree(self.path, ignore_errors=True)
 
     def _read(self) -> dict[str, Any]:
-        """The runs of this build in the folder."""
+        """Returns the values of this build's runs in the folder."""
         try:
             frame = self._parts.frame()
         except ResultError:
-            # No part: the folder begins anew.
+            # Without a part, the store is new.
             frame = pl.DataFrame()
         if set(ROWS) <= set(frame.columns):
             frame = frame.filter(pl.col("build") == results_version())
@@ -102,7 +102,7 @@ class Store:
 
 @cache
 def results_version() -> str:
-    """Changes with whatever could change what is read from a run: the engine, and the studies."""
+    """Returns a digest of all files that affect the value read from a run: engine and studies."""
     digest = hashlib.blake2b(digest_size=16)
     package = Path(fadeout.__file__).parent
     files = [*package.glob("_native*"), *package.glob("stud*/**/*"), package / "results.py"]

@@ -1,4 +1,4 @@
-"""A study, and what runs it."""
+"""Definition of a study, and the function that runs it."""
 
 import importlib
 import json
@@ -19,7 +19,7 @@ from fadeout.study.runs import AnyEffort, Options, Runs, effort_of
 from fadeout.study.store import Store
 
 EFFORT = "effort.json"
-"""How many runs a report is of, how many were done for it, and how long that took."""
+"""File with the number of runs in the report, the number done for it, and the time they took."""
 
 
 @dataclass(frozen=True)
@@ -28,21 +28,21 @@ class Study(Generic[AnyEffort]):
 
     name: str
     folder: Path
-    """Where its scenario lies, and the published numbers if there are any."""
+    """Folder of the scenario and of the published numbers, if there are any."""
     title: str
     introduction: str
-    """The head of its report."""
+    """Introduction of the report."""
     full: AnyEffort
     quick: AnyEffort
     count: Callable[[AnyEffort], int]
-    """How many runs it takes at most."""
+    """Returns the maximum number of runs for an effort."""
     sections: Callable[[Runs[AnyEffort]], Iterator[Section]]
-    """Its report, a section at a time: what Ctrl-C stops has the sections until then."""
+    """Yields the sections of the report. After Ctrl-C the report has the sections until then."""
     other_scenarios: Mapping[str, str] = field(default_factory=dict)
-    """Scenarios beside `scenario.toml` that the report names: what they are, and their file."""
+    """Descriptions and file names of further scenarios that the report names."""
 
     def report(self, runner: Runner, effort: AnyEffort) -> Report:
-        """Do its runs; raises KeyboardInterrupt when they were stopped before the first section."""
+        """Does the runs. Raises KeyboardInterrupt if they were stopped before the first section."""
         runner.expect(self.count(effort))
         runs = Runs(runner, effort)
         sections: list[Section] = []
@@ -73,7 +73,7 @@ class Study(Generic[AnyEffort]):
 
 @cache
 def studies() -> dict[str, Study[Any]]:
-    """Every study by name."""
+    """Returns all studies by name."""
     package = importlib.import_module("fadeout.studies")
     modules = (
         importlib.import_module(f"{package.__name__}.{entry.name}")
@@ -85,7 +85,7 @@ def studies() -> dict[str, Study[Any]]:
 
 
 def unfinished_runs(study: Study[Any], folder: Path, options: Options) -> Store:
-    """The finished runs of the same command that did not come to its end, beside `folder`."""
+    """Returns the store for finished runs of an incomplete study, in a folder beside `folder`."""
     quick = ["quick"] if options.quick else []
     seeds = [] if options.seeds is None else [f"seeds-{options.seeds}"]
     name = "-".join(["study", study.name, *quick, *seeds])
@@ -101,14 +101,14 @@ def run_study(
     progress: CountCallback | None = None,
     runner: Runner | None = None,
 ) -> Report:
-    """Run `study` and write its report, tables and figures to `folder`.
+    """Runs `study` and writes its report, tables and figures to `folder`.
 
-    `runner` does the runs; without one, threads of this process do.
+    `runner` does the runs. If it is None, threads of this process do them.
 
-    Ctrl-C ends the runs, and the report is of the sections that were finished; its `is_whole` is
-    False then. However the study ends, finished runs are kept beside `folder`, and the same study
-    with the same options goes on from there. `effort.json` in the folder says how long it took: of
-    what is in the report, it alone is another each time.
+    Ctrl-C ends the runs. The report then has the sections that were finished, and its `is_whole` is
+    False. Whenever a study ends early, its finished runs are kept beside `folder`, and the same
+    study with the same options continues from there. `effort.json` in the folder records the time
+    taken, and is the only file that differs each time.
     """
     may_replace(folder, force=force)
     store = unfinished_runs(study, folder, options)

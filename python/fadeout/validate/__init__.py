@@ -1,4 +1,4 @@
-"""Validation: recorded runs of real stacks, and kernels that run here, beside our own."""
+"""Validation of fadeout against recorded runs of real stacks, and against kernels that run here."""
 
 REFERENCES = ("linux", "kernel")
-"""What `fadeout validate` can compare with."""
+"""References that `fadeout validate` can compare with."""

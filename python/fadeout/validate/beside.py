@@ -1,4 +1,4 @@
-"""Ours beside Linux's: what is compared, and both in one figure."""
+"""Quantities of a comparison with Linux, and a figure of both sides."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from fadeout.results import Results
 
 @dataclass(frozen=True)
 class Quantity:
-    """Something that is compared."""
+    """A quantity that is compared."""
 
     name: str
     key: str
@@ -29,17 +29,17 @@ def draw_beside(
     end_s: float,
     rates: tuple[pl.DataFrame, pl.DataFrame] | None = None,
 ) -> None:
-    """Draw our window and round-trip time over Linux's into the file `path`.
+    """Draws our window and round-trip time over those of Linux into the file `path`.
 
     Args:
         path: the file.
-        linux: Linux's values over time, columns `time_s`, `cwnd_segments` and `srtt_s`.
-        ours: the same of ours.
-        results: the run that is ours; its blockages are shaded.
+        linux: Linux's values over time, with columns `time_s`, `cwnd_segments` and `srtt_s`.
+        ours: fadeout's values over time, with the same columns.
+        results: the run of fadeout, whose blockages are shaded.
         kernel: the version of Linux.
-        end_s: where the time axis ends.
-        rates: what reached the application on each side, columns `time_s` and `rate_mbps`; drawn
-            above the others where both have rows.
+        end_s: end of the time axis in seconds.
+        rates: rates at the application on each side, with columns `time_s` and `rate_mbps`.
+            Drawn above the others if both have rows.
     """
     has_rates = rates is not None and not any(each.is_empty() for each in rates)
     count = 3 if has_rates else 2

@@ -1,4 +1,4 @@
-"""Our runs beside those of a Linux kernel: what is compared, how near it must be, what misses."""
+"""Comparison of our runs with recorded runs of Linux: quantities, tolerances and misses."""
 
 import tomllib
 from collections.abc import Sequence
@@ -30,18 +30,18 @@ RATE = {
     "loss": 0.03,
     "pair": 0.0,
 }
-"""Largest relative error of received rate and round-trip time, by group; others 4 %.
+"""Largest relative error of received rate and round-trip time, by group. Others have 4 %.
 
-Two runs of the kernel that differ in milliseconds are less than 0.2 % apart on a clean link,
-1.4 % with random loss at the same arrivals, 0.6 % with blockages. A pair's shares are chaotic: the
-kernel's own spread is all the room there is.
+Two runs of the kernel that differ in milliseconds differ by less than 0.2 % on a clean link. With
+random loss at the same arrivals they differ by 1.4 %, with blockages by 0.6 %. The shares of a pair
+are chaotic, so only the kernel's own spread is allowed.
 """
 
 RATE_BLOCKED = 0.04
 LARGEST_WINDOW = 0.05
 RETRANSMISSIONS = 0.15
 RETRANSMITTED_SEGMENTS = 10
-"""Whichever of the two allows more."""
+"""Largest absolute error of retransmissions. The larger of both limits applies."""
 
 TOLERANCES = (
     ("received rate, mean sRTT", "2 %; with losses at the same arrivals 3 %; with blockages 4 %"),
@@ -58,11 +58,11 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Row:
-    """A recorded flow and ours: several runs where the kernel's depends on milliseconds."""
+    """A recorded flow and ours. There are several runs if the kernel's depends on milliseconds."""
 
     recorded: Recorded
     ours: dict[str, tuple[float, ...]]
-    """Our values by the keys of the quantities, one a run."""
+    """Our values by the key of the quantity, one for each run."""
 
     @property
     def name(self) -> str:
@@ -70,17 +70,17 @@ class Row:
         return self.recorded.name
 
     def value(self, key: str) -> float:
-        """Our value: the median of our runs."""
+        """Returns our value: the median of our runs."""
         return median(self.ours[key])
 
     def error(self, key: str) -> float:
-        """How far our value lies outside what was recorded, relative to that."""
+        """Returns the relative distance of our value from the recorded range."""
         least, largest = self.recorded.linux[key]
         nearest = min(max(self.value(key), least), largest)
         return self.value(key) / nearest - 1 if nearest else self.value(key)
 
     def tolerance(self, key: str) -> float:
-        """The largest error that passes."""
+        """Returns the largest error that passes."""
         if key == "max_cwnd_segments":
             return LARGEST_WINDOW
         if key == "retransmitted_segments":
@@ -92,15 +92,15 @@ class Row:
         return RATE.get(self.recorded.group, RATE_BLOCKED)
 
     def is_missed(self, key: str) -> bool:
-        """Whether a quantity lies outside its tolerance."""
+        """Returns True if a quantity is outside its tolerance."""
         return abs(self.error(key)) > self.tolerance(key)
 
     def compared(self) -> list[Quantity]:
-        """The quantities that were recorded."""
+        """Returns the quantities that were recorded."""
         return [q for q in QUANTITIES if q.key in self.recorded.linux]
 
     def misses(self) -> dict[str, str]:
-        """What lies outside its tolerance, in words, by the keys of the quantities."""
+        """Returns descriptions of the misses, by the key of the quantity."""
         return {
             q.key: f"{self.name}: {q.name} {self.value(q.key):{q.form}}, Linux "
             f"{_range(self.recorded.linux[q.key], q.form)}: {self.error(q.key):+.1%} where "
@@ -110,7 +110,7 @@ class Row:
         }
 
     def cells(self) -> list[str]:
-        """The row of the table; errors outside their tolerance carry a cross."""
+        """Returns the row of the table. Errors outside their tolerance have a cross."""
         cells = [self.name]
         for q in QUANTITIES:
             if q.key not in self.recorded.linux:
@@ -130,7 +130,7 @@ def _range(values: Range, form: str) -> str:
 
 @cache
 def known_misses() -> dict[tuple[str, str], str]:
-    """Rows that are known to miss, by name and quantity, with the reason."""
+    """Returns the reasons of known misses, by name and quantity."""
     text = (DATA / "known_misses.toml").read_text(encoding="utf-8")
     return {
         (name, miss["quantity"]): group["why"]
@@ -146,7 +146,7 @@ def compare_all(
     jobs: int | None = None,
     progress: CountCallback | None = None,
 ) -> list[Row]:
-    """Our runs beside the recorded ones called `names`, or all."""
+    """Returns our runs with the recorded ones called `names`, or with all."""
     chosen = [recorded()[name] for name in names or recorded()]
     texts: dict[str, list[Recorded]] = {}
     for row in chosen:
@@ -171,7 +171,7 @@ def compare_all(
 
 
 def ours(row: Recorded, results: Results) -> dict[str, float]:
-    """Our values of the quantities that were recorded."""
+    """Returns our values of the quantities that were recorded."""
     flow = results.flows.row(row.flow, named=True)
     start_s = row.data_start_s
     seconds = row.duration_s
@@ -191,9 +191,9 @@ def ours(row: Recorded, results: Results) -> dict[str, float]:
 
 
 def at_instants(rows: pl.DataFrame, start_s: float, seconds: float) -> pl.DataFrame:
-    """Window and smoothed round-trip time every 0.1 s, as the recordings have them.
+    """Returns window and smoothed round-trip time every 0.1 s, as in the recordings.
 
-    A peak between two samples is in neither. Where no ACK came in between, the last values hold.
+    A peak between two samples is in neither. Without an ACK in between, the last values apply.
     """
     times = [start_s + 0.1 * number for number in range(1, int(seconds / 0.1 + 0.5) + 1)]
     instants = pl.DataFrame({"time_s": times}).join_asof(
@@ -203,7 +203,7 @@ def at_instants(rows: pl.DataFrame, start_s: float, seconds: float) -> pl.DataFr
 
 
 def draw(folder: Path, names: Sequence[str] | None = None) -> list[Path]:
-    """Draw our window over the recorded one, a figure a run, into `folder`."""
+    """Draws our window over the recorded one into `folder`, one figure for each run."""
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name in names or [name for name, row in recorded().items() if row.samples]:

@@ -1,7 +1,8 @@
 """Recorded runs of Linux's Multipath TCP, and the scenarios that are equivalent to them.
 
-The connections open on the first path; the second joins at once. The recordings made with iperf3
-(`linux_6_12/multipath.toml`) are totals alone; those with exact clocks have samples too.
+The connections open on the first path, and the second joins at once. The recordings made with
+iperf3 (`linux_6_12/multipath.toml`) have totals only. The recordings with exact clocks also have
+samples.
 """
 
 import tomllib
@@ -14,18 +15,18 @@ from fadeout.validate.recordings import BLOCKAGE_PERIOD_S, DATA, Document, Recor
 MAXIMUM_SEND_BUFFER = "64 MiB"
 
 STARTS_MS = (3.0, 3.1, 4.0, 5.0, 7.0, 9.0)
-"""Starts against the tick, for the spread of what depends on milliseconds."""
+"""Starts against the tick in milliseconds, for runs whose results depend on milliseconds."""
 
 
 def recorded() -> Iterator[Recorded]:
-    """Every recorded connection."""
+    """Yields all recorded connections."""
     yield from _iperf3()
     runs = [run for run in recordings.exact_runs() if run["path1_wire_mbps"] is not None]
     for name in dict.fromkeys(run["run"] for run in runs if run["group"] == "mptcp"):
         again = [run for run in runs if name in run["run"]]
         is_blocked = again[0]["blockage_s"] is not None
-        # How far a blocked run moves with its start was recorded for one lead only; another lead
-        # moves it as much.
+        # The spread over starts of blocked runs was recorded for one lead only. Another lead is
+        # assumed to have the same spread.
         alike = again if not is_blocked else [run for run in runs if _is_alike(run, again[0])]
         received = [run["received_mbps"] for run in alike]
         resent = [float(run["retransmits"]) for run in alike]
@@ -91,7 +92,7 @@ def _iperf3() -> Iterator[Recorded]:
 def scenario(
     name: str, control: str, duration_s: float, paths: list[dict[str, Any]], start_s: float
 ) -> Document:
-    """A connection over `paths`, without blockage."""
+    """Returns a connection over `paths`, without blockages."""
     links: Document = {}
     ways = []
     for number, path in enumerate(paths, start=1):

@@ -1,7 +1,7 @@
-"""Recorded runs of a Linux kernel, and the scenarios that are equivalent to them.
+"""Recorded runs of a Linux kernel, and the equivalent scenarios.
 
-Two sets are in `linux_6_12/`: runs made with iperf3 (`runs.toml`), and runs whose clocks are exact
-(`exact/about.md`). Another recording joins by its entry there.
+Two sets are in `linux_6_12/`: runs made with iperf3 (`runs.toml`), and runs with exact clocks
+(`exact/about.md`). A further recording needs only an entry there.
 """
 
 import tomllib
@@ -17,75 +17,82 @@ DATA = Path(__file__).parent / "linux_6_12"
 EXACT = DATA / "exact"
 
 MSS = 1448
-"""Payload of a full segment, with timestamps."""
+"""Payload of a full segment with timestamps, bytes."""
 
 ETHERNET_HEADER = 14
-"""Bytes of a frame that netem's rate counts besides the IP packet."""
+"""Bytes of a frame that netem's rate counts beside the IP packet."""
 
 HZ = 100
-"""Jiffies a second of the recorded kernels."""
+"""Jiffies per second of the recorded kernels."""
 
 RECEIVE_WINDOW = 32 * 1024 * 1024
 """Largest window in bytes: half of the kernel's largest receive buffer."""
 
 SEND_BUFFER = 64 * 1024 * 1024
-"""Most memory of the kernel's send buffer, bytes."""
+"""Largest memory of the kernel's send buffer, bytes."""
 
 HEADER_MEMORY = 256
-"""Bytes for headers in each piece of the recorded kernels' send buffer. They were built without
-wireless networks: 46,080 bytes after the handshake are 10 segments twice, at 2304 bytes each."""
+"""Bytes for headers in each buffer (`sk_buff`) of the recorded kernels' send queue.
+
+The kernels were built without wireless networks: 46,080 bytes after the handshake are 10 segments
+twice, at 2304 bytes each.
+"""
 
 COUNTS_JIFFIES = ("cubic", "bic", "westwood", "htcp", "bbr")
-"""Congestion controls whose arithmetic is in jiffies."""
+"""Congestion controls that compute in jiffies."""
 
 BLOCKAGE_PERIOD_S = 5
 
 CLOCK_AT_START_S = 5.0
-"""Reading of the kernel's clock at the tick before the exact runs start: their timers, which are
-coarse from 63 ticks on, count from the clock's zero."""
+"""Reading of the kernel's clock in seconds, at the tick before an exact run starts.
+
+Timers of 63 ticks and more are coarse, and count from the clock's zero.
+"""
 
 IPERF3_EXCHANGES = 6
-"""Round trips from the start of iperf3 to its first data: the control connection's handshake, the
-cookie until the server asks for parameters, their length until its ACK lets the rest of them go,
-these until the server asks for streams, the stream's handshake, its cookie until the server says
-start."""
+"""Number of round trips from the start of iperf3 to its first data.
+
+First come the control connection's handshake, the cookie until the server requests parameters, and
+the parameters' length until its ACK permits the rest. Then follow the rest until the server
+requests streams, the stream's handshake, and its cookie until the server starts.
+"""
 
 IPERF3_CLOCK_LEAD_S = 0.2
-"""How long before iperf3 the recordings' blockage clock started, as their notes have it."""
+"""Time from the start of the blockage clock to that of iperf3 in seconds, as in the notes."""
 
 Range = tuple[float, float]
-"""Least and largest recorded value; the same twice for a run that repeats exactly."""
+"""Least and largest recorded value. Both are equal for a run that repeats exactly."""
 
 Document = dict[str, Any]
-"""A scenario."""
+"""A scenario as a dict."""
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """A recorded flow: what the kernel did, and the scenarios in which ours is to do the same."""
+    """A recorded flow: the kernel's values, and the scenarios that should give the same values."""
 
     name: str
     group: str
     congestion_control: str
     duration_s: float
     linux: dict[str, Range]
-    """By the keys of the quantities."""
+    """Recorded values by the key of the quantity."""
     scenarios: tuple[Document, ...]
-    """Several where the kernel's run depends on milliseconds."""
+    """Equivalent scenarios. There are several if the kernel's run depends on milliseconds."""
     flow: int = 0
     data_start_s: float = 0.0
-    """When the flow's clock reads zero, in the time of the scenario."""
+    """Time of the scenario at which the flow's clock is zero, seconds."""
     samples: str = ""
-    """Name of its samples."""
+    """Name of the samples of the flow."""
 
 
 def congestion_control(name: str) -> str | Document:
-    """The congestion control `name` on the recorded kernels' clock."""
+    """Returns the congestion control `name` with the clock of the recorded kernels."""
     return {"name": name, "hz": HZ} if name in COUNTS_JIFFIES else name
 
 
 def bottleneck(source: str, target: str, run: dict[str, Any]) -> Document:
-    """netem with the run's rate, delay and limit."""
+    """Returns a link like netem with the run's rate, delay and limit."""
     return {
         "from": source,
         "to": target,
@@ -98,12 +105,12 @@ def bottleneck(source: str, target: str, run: dict[str, Any]) -> Document:
 
 
 def access(source: str, target: str) -> Document:
-    """The sender's own interface, which never waits."""
+    """Returns the sender's own interface, which has no limit."""
     return {"from": source, "to": target, "rate": "unlimited", "delay": "0 s"}
 
 
 def flow(name: str, start_s: float) -> Document:
-    """A bulk transfer with the recorded kernels' settings."""
+    """Returns a bulk transfer with the settings of the recorded kernels."""
     return {
         "from": "server",
         "to": "client",
@@ -122,7 +129,7 @@ def flow(name: str, start_s: float) -> Document:
 
 
 def blockage(link: str, length_s: float, phase_s: float) -> Document:
-    """A blockage that drops what arrives, first from `phase_s` on."""
+    """Returns a blockage that drops arriving packets, first from `phase_s` on."""
     return {
         "link": link,
         "direction": "forward",
@@ -136,7 +143,7 @@ def blockage(link: str, length_s: float, phase_s: float) -> Document:
 
 
 def document(title: str, duration_s: float, run: dict[str, Any]) -> Document:
-    """A scenario without flows."""
+    """Returns a scenario without flows."""
     return {
         "title": title,
         "duration": f"{duration_s:.6f} s",
@@ -151,7 +158,7 @@ def document(title: str, duration_s: float, run: dict[str, Any]) -> Document:
 
 @cache
 def recorded() -> dict[str, Recorded]:
-    """Every recorded flow by its name."""
+    """Returns all recorded flows by name."""
     from fadeout.validate import multipath
 
     rows = [*_iperf3(), *_exact(), *_pairs(), *multipath.recorded()]
@@ -159,7 +166,7 @@ def recorded() -> dict[str, Recorded]:
 
 
 def samples(row: Recorded) -> pl.DataFrame:
-    """The samples of a recorded flow, every 0.1 s: `t_s`, `cwnd_segments` and `srtt_ms`."""
+    """Returns the samples of a recorded flow every 0.1 s: `t_s`, `cwnd_segments` and `srtt_ms`."""
     if row.samples.endswith(".csv"):
         frame = pl.read_csv(DATA / row.samples, comment_prefix="#").with_columns(
             pl.col("cwnd_bytes") / MSS
@@ -177,13 +184,13 @@ def _exact_samples() -> pl.DataFrame:
 
 @cache
 def exact_runs() -> list[dict[str, Any]]:
-    """The rows of the runs with exact clocks."""
+    """Returns the rows of the runs with exact clocks."""
     frame = pl.read_csv(EXACT / "runs.csv", comment_prefix="#", infer_schema_length=None)
     return list(frame.iter_rows(named=True))
 
 
 def once(run: dict[str, Any]) -> dict[str, Range]:
-    """The quantities of a run that repeats exactly."""
+    """Returns the quantities of a run that repeats exactly."""
     keys = {
         "received_mbps": "received_mbps",
         "mean_srtt_ms": "mean_srtt_ms",
@@ -195,7 +202,7 @@ def once(run: dict[str, Any]) -> dict[str, Range]:
 
 
 def spread(runs: list[dict[str, Any]]) -> dict[str, Range]:
-    """The quantities of a run that was repeated, from the least to the largest."""
+    """Returns the least and largest quantities of a run that was repeated."""
     each = [once(run) for run in runs]
     return {
         key: (min(one[key][0] for one in each), max(one[key][1] for one in each)) for key in each[0]
@@ -203,7 +210,7 @@ def spread(runs: list[dict[str, Any]]) -> dict[str, Range]:
 
 
 def _exact() -> Iterator[Recorded]:
-    """The single flows with exact clocks."""
+    """Yields the single flows with exact clocks."""
     for row in exact_runs():
         if row["group"] not in ("buffer", "loss", "block", "slowstart"):
             continue
@@ -232,11 +239,11 @@ def _exact() -> Iterator[Recorded]:
 
 
 PAIR_STARTS_MS = (3.0, 3.1, 4.0, 5.0, 7.0, 9.0)
-"""Starts of a pair against the tick, for our own spread."""
+"""Starts of a pair against the tick in milliseconds, which give our own spread."""
 
 
 def _pairs() -> Iterator[Recorded]:
-    """Two flows on one bottleneck; their shares differ from start to start, in the kernel too."""
+    """Yields two flows on one bottleneck. Their shares depend on the start, in the kernel too."""
     runs = [run for run in exact_runs() if "pair_" in run["run"]]
     first = runs[0] | {"rate_mbps": 30, "delay_ms": 20, "limit_packets": 150}
     for names in dict.fromkeys(_pair_of(run) for run in runs):
@@ -276,7 +283,7 @@ def _pair(names: tuple[str, str], start_s: float, shift_s: float, run: dict[str,
 
 
 def _iperf3() -> Iterator[Recorded]:
-    """The single flows made with iperf3."""
+    """Yields the single flows made with iperf3."""
     for run in tomllib.loads((DATA / "runs.toml").read_text(encoding="utf-8"))["run"]:
         again = run.get("received_again_mbps", run["received_mbps"])
         linux = {
@@ -301,12 +308,12 @@ def _iperf3() -> Iterator[Recorded]:
 
 
 def iperf3_data_start_s(run: dict[str, Any]) -> float:
-    """When our sender starts with data: after handshake and cookie, a round trip each."""
+    """Returns the time of our sender's first data: handshake and cookie take a round trip each."""
     return 4e-3 * run["delay_ms"] + 5e-3
 
 
 def iperf3_clock_lead_s(delay_ms: float) -> float:
-    """How long before the first data the blockage clock of the recordings with iperf3 started."""
+    """Returns the time from the start of the blockage clock to the first data, for iperf3 runs."""
     return IPERF3_CLOCK_LEAD_S + IPERF3_EXCHANGES * 2e-3 * delay_ms
 
 
@@ -314,7 +321,7 @@ def _iperf3_scenario(run: dict[str, Any], start_s: float) -> Document:
     data_s = iperf3_data_start_s(run)
     made = document(f"Linux 6.12, {run['name']}", run["duration_s"] + data_s + start_s, run)
     bulk = flow(run["congestion_control"], start_s)
-    # iperf3's cookie, acknowledged while its control connection says when to start.
+    # The cookie of iperf3 is acknowledged before its control connection starts the transfer.
     bulk["application"] = {"kind": "bulk", "greeting": 37, "pause": f"{data_s:.3f} s"}
     if "first_window_segments" in run:
         bulk["tcp"]["initial-window"] = run["first_window_segments"]

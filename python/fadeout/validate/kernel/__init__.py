@@ -1,6 +1,6 @@
-"""Our TCP beside Linux's own: the same scenario twice, once with a kernel at the ends of its flows.
+"""Comparison with Linux: each scenario runs with our TCP and with a kernel at its ends.
 
-`compare` does one scenario, `matrix` the list of cases that is part of the package.
+`compare` does one scenario, and `matrix` the list of cases that is part of the package.
 """
 
 from fadeout.validate.kernel.compared import Compared, Verdict

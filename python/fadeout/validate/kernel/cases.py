@@ -15,11 +15,11 @@ from fadeout.validate.kernel.scenario import Document, Sides, sides
 
 PACKET_BYTES = 1500
 CHAOTIC_SEEDS = 20
-"""Runs a side of a chaotic case."""
+"""Number of runs for each side of a chaotic case."""
 START_S = 0.1
-"""When flows start, before the shift of the seed."""
+"""Time at which flows start, before the shift of the seed, seconds."""
 SECOND_STARTS_S = 1.0
-"""How long the second flow of a pair starts after the first."""
+"""Delay of the second flow of a pair after the first, seconds."""
 BURST_PACKETS = 10
 LOST_IN_BURST = 0.5
 
@@ -30,7 +30,7 @@ Group = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario of the matrix, or one that is given."""
+    """A scenario of the matrix, or one that the user gives."""
 
     name: str
     group: str
@@ -41,16 +41,16 @@ class Case:
 
     @property
     def seeds(self) -> range:
-        """Those of each side."""
+        """Seeds of the runs of each side."""
         return range(1, (CHAOTIC_SEEDS if self.is_chaotic else SEEDS) + 1)
 
     @property
     def file_name(self) -> str:
-        """Its name as that of a file."""
+        """Name of the case as a file name."""
         return self.name.replace("/", "-").replace(" ", "-")
 
     def sides(self, kernel: str) -> Sides:
-        """Both sides of it."""
+        """Returns both sides of the case."""
         return sides(self.document, kernel=kernel, set=self.overrides)
 
 
@@ -61,11 +61,11 @@ def given(
     set: Overrides | None = None,  # noqa: A002
     is_chaotic: bool = False,
 ) -> list[Case]:
-    """Cases of scenario files, by the names of the files.
+    """Returns cases for scenario files, named by the files.
 
     Raises:
-        ScenarioError: a scenario is wrong, or has what one side cannot have.
-        FadeoutError: one has nothing to compare.
+        ScenarioError: a scenario is wrong, or has something that one side does not support.
+        FadeoutError: a scenario has nothing to compare.
     """
     paths = list(dict.fromkeys(scenarios))
     stems = [path.stem for path in paths]
@@ -104,7 +104,7 @@ AXES = (
 
 @cache
 def cases() -> tuple[Case, ...]:
-    """Every case, in the order of the list."""
+    """Returns all cases, in the order of the list."""
     text = (resources.files("fadeout.validate.kernel") / "matrix.toml").read_text(encoding="utf-8")
     return tuple(case for group in tomllib.loads(text)["group"] for case in _of_group(group))
 
@@ -157,7 +157,7 @@ def _made(chosen: Group) -> Document:
 
 
 def _two_paths(chosen: Group) -> Document:
-    """A connection over two links, which differ as `paths` says."""
+    """Returns a connection over two links, whose differences `paths` gives."""
     paths = chosen["paths"]
     _, duration_s = chosen["rates"]
     flow = _flow(START_S, chosen["controls"])

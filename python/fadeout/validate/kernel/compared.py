@@ -1,4 +1,4 @@
-"""The numbers of both sides beside each other, and how near they must be."""
+"""Comparison of the numbers of both sides, and the tolerances."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,13 +25,13 @@ GOODPUT_WORST = 0.10
 RTT = 0.03
 RETRANSMISSIONS = 0.15
 RETRANSMITTED_SEGMENTS = 10.0
-"""Whichever of the two allows more."""
+"""Largest absolute error of retransmissions. The larger of both limits applies."""
 CHAOTIC_MEDIAN = 0.10
-"""Largest relative error of a median where the runs of a side differ as such."""
+"""Largest relative error of a median in chaotic cases, where runs of one side differ by chance."""
 SIGNIFICANCE = 0.01
-"""Of the test of Kolmogorov and Smirnov."""
+"""Significance level of the two-sample Kolmogorov-Smirnov test."""
 JUDGED = ("goodput_mbps", "mean_srtt_ms", "retransmitted_segments")
-"""The quantities with a tolerance; the others are shown."""
+"""The quantities with a tolerance. The others are only shown."""
 
 TOLERANCES = (
     ("goodput", "median 3 %, each seed 10 %"),
@@ -46,7 +46,7 @@ TOLERANCES = (
 
 
 class Verdict(StrEnum):
-    """What became of a quantity."""
+    """Verdict on a quantity."""
 
     WITHIN = "within"
     MISSED = "missed"
@@ -60,12 +60,12 @@ class Judged:
     quantity: Quantity
     kernel: tuple[float, ...]
     ours: tuple[float, ...]
-    """A value a seed."""
+    """One value for each seed."""
     is_chaotic: bool
 
     @property
     def error(self) -> float:
-        """Of our median, relative to the kernel's."""
+        """Relative error of our median against the kernel's. Absolute if the kernel's is zero."""
         theirs = median(self.kernel)
         return median(self.ours) / theirs - 1 if theirs else median(self.ours)
 
@@ -78,7 +78,7 @@ class Judged:
 
     @property
     def p_value(self) -> float:
-        """Of the two-sample test of Kolmogorov and Smirnov."""
+        """p-value of the two-sample Kolmogorov-Smirnov test."""
         from scipy.stats import ks_2samp
 
         found: Any = ks_2samp(self.kernel, self.ours)
@@ -86,7 +86,7 @@ class Judged:
 
     @property
     def reasons(self) -> list[str]:
-        """Why it is missed; nothing where it is not."""
+        """Reasons why the quantity is outside its tolerance. Empty if it is inside."""
         key = self.quantity.key
         if key not in JUDGED:
             return []
@@ -113,13 +113,13 @@ class Judged:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether it lies within its tolerance."""
+        """Verdict on the quantity by its tolerance."""
         if self.quantity.key not in JUDGED:
             return Verdict.SHOWN
         return Verdict.MISSED if self.reasons else Verdict.WITHIN
 
     def cells(self) -> list[str]:
-        """Its row of a table."""
+        """Returns the row of the quantity in a table."""
         form = self.quantity.form
         error = f"{self.error:+.1%}" if median(self.kernel) else f"{self.error:+.0f}"
         return [
@@ -140,16 +140,16 @@ def _range(values: Sequence[float], form: str) -> str:
 
 @dataclass(frozen=True)
 class Compared:
-    """A flow of a scenario, or of a case, on both sides."""
+    """A flow of a scenario or of a case, on both sides."""
 
     name: str
     kernel: tuple[Values, ...]
     ours: tuple[Values, ...]
-    """A seed each."""
+    """Values for each seed."""
     is_chaotic: bool = False
 
     def rows(self) -> list[Judged]:
-        """Its quantities, as far as both sides have them."""
+        """Returns the quantities of the flow that both sides have."""
         return [
             Judged(
                 quantity,
@@ -162,7 +162,7 @@ class Compared:
         ]
 
     def misses(self) -> list[str]:
-        """What lies outside its tolerance, in words."""
+        """Returns descriptions of the quantities outside their tolerance."""
         return [
             f"{self.name}: {row.quantity.name}: {'; '.join(row.reasons)}"
             for row in self.rows()

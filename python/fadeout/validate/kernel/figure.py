@@ -9,7 +9,7 @@ from fadeout.validate.kernel.runs import run_side
 from fadeout.validate.kernel.scenario import Sides
 
 SEED = 1
-"""Of the runs that are drawn."""
+"""Seed of the runs that are drawn."""
 
 
 def draw(
@@ -20,14 +20,14 @@ def draw(
     theirs: Results | None = None,
     ours: Results | None = None,
 ) -> list[Path]:
-    """Draw both sides of a scenario, a figure for each flow and for each path of one.
+    """Draws both sides of a scenario, with one figure for each flow or path.
 
     Args:
         pair: both sides of the scenario.
-        path: the file of the first; the others have the flow's or the path's name behind its own.
+        path: the file of the first figure. Others have the name of the flow or path appended.
         kernel: the version that the legend names.
-        theirs: the kernel's run of the first seed, if there is one already.
-        ours: the same of ours.
+        theirs: the kernel's run of the first seed, if it exists already.
+        ours: fadeout's run of the first seed, if it exists already.
     """
     theirs = theirs or run_side(pair, pair.kernel, SEED, None)
     ours = ours or run_side(pair, pair.ours, SEED, None)

@@ -1,4 +1,6 @@
-"""Cases on both sides, with what was run kept, so that what was stopped goes on."""
+"""Runs of the matrix's cases on both sides. Finished runs are kept, so a stopped matrix
+continues.
+"""
 
 import hashlib
 import json
@@ -23,7 +25,7 @@ from fadeout.validate.kernel.runs import run_side
 from fadeout.validate.kernel.scenario import Sides
 
 FILE = "runs.jsonl"
-"""A line a run: case, side, seed, what it was of, and the quantities by flow."""
+"""File with one line of JSON for each run: case, side, seed, key and quantities by flow."""
 
 SIDES = KERNEL, OURS = "kernel", "ours"
 
@@ -35,35 +37,35 @@ class _Run:
     side: str
     seed: int
     key: str
-    """Digest of what it is a run of."""
+    """Digest of everything that the run depends on."""
 
 
 class Runs:
-    """The runs that are on disk, and their file."""
+    """The runs on disk, and their file."""
 
     def __init__(self, folder: Path) -> None:
-        """Read what `folder` has; it need not be there yet."""
+        """Reads the runs in `folder`, which need not exist yet."""
         self.path = folder / FILE
         self.found: dict[str, dict[str, Any]] = {}
         self.planned: list[_Run] = []
-        """What was asked for, run or not."""
+        """All requested runs, finished or not."""
         self.failures: list[str] = []
-        """Runs of this time that ended with an error, in words."""
+        """Descriptions of the runs of this call that ended with an error."""
         self.whole: dict[tuple[str, str], Results] = {}
-        """The whole results of the first seed by case and side, of those that were run now."""
+        """Complete results of the first seed by case and side, for runs of this call."""
         self._lock = Lock()
         if self.path.is_file():
             text = self.path.read_text(encoding="utf-8")
             whole = text[: text.rfind("\n") + 1]
             if whole != text:
-                # Whoever wrote the last line was killed over it.
+                # The process was killed while it wrote the last line, which is removed.
                 self.path.write_text(whole, encoding="utf-8")
             for line in whole.splitlines():
                 one = json.loads(line)
                 self.found[one["key"]] = one
 
     def keep(self, one: dict[str, Any]) -> None:
-        """Add a run."""
+        """Adds a run."""
         with self._lock:
             self.found[one["key"]] = one
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -72,7 +74,7 @@ class Runs:
 
 
 def chosen(*, quick: bool = False, only: Sequence[str] = ()) -> list[Case]:
-    """The cases of the matrix, or a part of it: the quick ones, and those whose name has a word.
+    """Returns the cases of the matrix, or only quick ones, or only those with a word in their name.
 
     Raises:
         FadeoutError: no case has one of the words of `only`.
@@ -96,16 +98,16 @@ def run_matrix(
     progress: CountCallback | None = None,
     keeps_first: bool = False,
 ) -> Runs:
-    """Run what of the matrix is not in `folder` yet. A seed of every case comes before the next.
+    """Does the runs of the matrix that are not in `folder` yet. All cases of a seed come first.
 
     Args:
         wanted: the cases.
-        folder: where the runs are kept.
-        kernel: the version; the newest of it that was built.
-        seeds: so many a side, in place of the case's own number.
-        jobs: runs at a time; as many as there are processors by default.
-        progress: called with how many runs are done, of how many.
-        keeps_first: whether the whole results of the first seed are kept in memory.
+        folder: the folder of the runs.
+        kernel: the version, of which the newest built release is used.
+        seeds: number of seeds for each side, in place of the case's own number.
+        jobs: number of parallel runs. Default: one for each processor.
+        progress: a callback, called with the numbers of finished and of all runs.
+        keeps_first: True to keep the complete results of the first seed in memory.
     """
     runs = Runs(folder)
     runs.planned = list(_planned(wanted, find(kernel), seeds))
@@ -152,7 +154,7 @@ def _call(one: _Run, runs: Runs, keeps_first: bool, may_go_on: MayGoOn) -> None:
         results = run_side(one.pair, text, one.seed, go_on)
         values = measured(results, one.pair.start(one.seed), is_told=one.side == KERNEL)
     except FadeoutError as error:
-        # The others are worth having.
+        # The results of the other runs are still useful.
         runs.failures.append(f"{one.case.name}, {one.side}, seed {one.seed}: {error}")
         return
     if stopped:
@@ -172,7 +174,10 @@ def _call(one: _Run, runs: Runs, keeps_first: bool, may_go_on: MayGoOn) -> None:
 
 
 def compared(runs: Runs) -> list[Compared]:
-    """What was run of each case, the seeds that both sides have; cases without one are left out."""
+    """Returns the results of each case over the seeds that both sides have.
+
+    Cases without a common seed are left out.
+    """
     found: dict[str, dict[int, dict[str, dict[str, Values]]]] = {}
     planned: dict[str, _Run] = {}
     for one in runs.planned:
@@ -200,7 +205,7 @@ def compared(runs: Runs) -> list[Compared]:
 
 
 IN_TABLE = (*JUDGED, "max_cwnd_segments")
-"""The quantities that have columns."""
+"""The quantities with columns in the table."""
 
 TABLE = (
     "case",
@@ -221,7 +226,9 @@ TABLE = (
 
 
 def cells(row: Compared) -> list[str]:
-    """A row of the table: medians of both sides and the error; a cross where it is too large."""
+    """Returns a row of the table: medians of both sides, and the error, with a cross if
+    too large.
+    """
     line = [row.name, str(len(row.kernel))]
     found = {judged.quantity.key: judged for judged in row.rows()}
     for key in IN_TABLE:
@@ -238,14 +245,14 @@ def cells(row: Compared) -> list[str]:
 
 
 def markdown(rows: Sequence[Compared]) -> str:
-    """The table as a page has it."""
+    """Returns the table in Markdown."""
     lines = ["| " + " | ".join(TABLE) + " |", "|---" * len(TABLE) + "|"]
     lines += ["| " + " | ".join(cells(row)) + " |" for row in rows]
     return "\n".join(lines) + "\n"
 
 
 def markdown_by_quantity(rows: Sequence[Compared], kernel: str) -> str:
-    """A table of a few cases as a page has it: a row for each quantity, with its spread."""
+    """Returns a table in Markdown with one row for each quantity and its spread, for few cases."""
     head = ("case", "quantity", f"Linux {kernel}", "fadeout", "error", "")
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for row in rows:
@@ -256,6 +263,6 @@ def markdown_by_quantity(rows: Sequence[Compared], kernel: str) -> str:
 
 
 def headline(rows: Sequence[Compared]) -> str:
-    """How many lie within their tolerances."""
+    """Returns a sentence with the number of rows within the tolerances."""
     missed = [row for row in rows if row.misses()]
     return f"{len(rows) - len(missed)} of {len(rows)} rows lie within the tolerances"

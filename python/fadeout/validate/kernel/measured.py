@@ -1,4 +1,4 @@
-"""What is read from a run, on either side."""
+"""Quantities that are read from a run of either side."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,21 +8,22 @@ import polars as pl
 from fadeout.results import Results
 
 INSTANTS_S = 0.01
-"""The kernel tells of its state at whole multiples of this."""
+"""The kernel reports its state at multiples of this interval, seconds."""
 
 TOLD_WITHIN_S = 5e-6
-"""How long after such an instant it tells at the latest: its clock has its own nanoseconds."""
+"""Largest delay of such a report in seconds, as the guest's clock has its own nanoseconds."""
 
 Values = dict[str, float]
-"""By the keys of the quantities."""
+"""Values by the key of their quantity."""
 
 
 def measured(
     results: Results, starts_s: Mapping[str, float], *, is_told: bool = False
 ) -> dict[str, Values]:
-    """The quantities of each flow of `starts_s`, which says when it starts, and of its paths.
+    """Returns the quantities of each flow in `starts_s` and of its paths.
 
-    `is_told`: a kernel told of its state.
+    `starts_s` has the start of each flow in seconds. `is_told` is True for a kernel, which reports
+    its state.
     """
     flows = {row["flow"]: row for row in results.flows.iter_rows(named=True)}
     paths = results.paths.to_dicts()
@@ -49,7 +50,10 @@ def _quantities(
     during: tuple[float, float],
     is_told: bool,
 ) -> Values:
-    """Those of a flow or a path: its name and row of the summary; when it starts, for how long."""
+    """Returns the quantities of a flow or a path.
+
+    `named` is its name and row of the summary. `during` is its start and duration in seconds.
+    """
     name, row = named
     start_s, seconds = during
     of = (start_s, start_s + seconds)
@@ -73,9 +77,9 @@ def at_instants(
 ) -> pl.DataFrame:
     """Window and smoothed round-trip time of a flow at multiples of 10 ms between two times.
 
-    Between two ACKs the last values hold; before the first round trip there are none. A kernel is
-    asked at its tick, before it is given what arrives at that instant, so that of ours counts what
-    was before it.
+    Between two ACKs the last values apply. Before the first round trip there are none. A kernel
+    reports its state at its tick, before it receives packets of that instant. So fadeout's values
+    are those just before the instant.
     """
     rows = congestion.filter((pl.col("flow") == flow) & (pl.col("srtt_s") > 0)).sort("time_s")
     if not rows.height:
@@ -96,13 +100,13 @@ def at_instants(
 
 
 def series(results: Results, flow: str, start_s: float, *, is_told: bool = False) -> pl.DataFrame:
-    """Window and round-trip time of a flow, or of a path, at the instants."""
+    """Returns window and round-trip time of a flow or a path at multiples of 10 ms."""
     of = (start_s, results.duration_s)
     return at_instants(results.congestion, flow, of, is_told=is_told)
 
 
 def rate(results: Results, flow: str) -> pl.DataFrame:
-    """What reaches the application of a flow, by intervals; empty where that is not recorded."""
+    """Returns the rate at the application of a flow over time. Empty if it was not recorded."""
     if not results.has_table("throughput"):
         return pl.DataFrame(schema={"time_s": pl.Float64, "rate_mbps": pl.Float64})
     rows = results.table("throughput")

@@ -13,24 +13,24 @@ from fadeout.validate.kernel.measured import Values, measured
 from fadeout.validate.kernel.scenario import Sides, sides
 
 SEEDS = 5
-"""Seeds a side, where nothing else is said."""
+"""Default number of seeds for each side."""
 
 
 def run_side(pair: Sides, text: ScenarioText, seed: int, may_go_on: MayGoOn | None) -> Results:
-    """A run of one side."""
+    """Does a run of one side."""
     return run(text, seed=seed, set=pair.settings(seed), progress=may_go_on)
 
 
 def read_side(
     pair: Sides, text: ScenarioText, seed: int, may_go_on: MayGoOn | None
 ) -> dict[str, Values]:
-    """The quantities of a run of one side, by flow."""
+    """Returns the quantities of a run of one side, by flow."""
     results = run_side(pair, text, seed, may_go_on)
     return measured(results, pair.start(seed), is_told=text is pair.kernel)
 
 
 def check_sides(pair: Sides) -> None:
-    """Raises ScenarioError for what one of the two cannot have."""
+    """Raises ScenarioError if one side does not support something in the scenario."""
     for text in (pair.ours, pair.kernel):
         check(text, set=pair.settings(1))
 
@@ -45,22 +45,22 @@ def compare(
     jobs: int | None = None,
     progress: CountCallback | None = None,
 ) -> list[Compared]:
-    """Run a scenario with our TCP and with a kernel's, and put their numbers side by side.
+    """Runs a scenario with our TCP and with a kernel's, and returns the numbers of both.
 
     Args:
-        source: the path of a scenario file, its TOML text, or the same as a dict.
-        kernel: the version, such as 6.12; the newest of it that was built.
-        seeds: one run a side with each; a seed moves the start of the flows against the tick, too.
-        set: replaces values of the scenario on both sides, as in `fadeout.run`.
-        is_chaotic: compare distributions, where milliseconds decide how a run goes.
-        jobs: runs at a time; as many as there are processors by default.
-        progress: called with how many runs are done, of how many.
+        source: the path of a scenario file, its TOML text, or the scenario as a dict.
+        kernel: the version, such as 6.12. The newest built release of it is used.
+        seeds: seeds of the runs of each side. A seed also shifts the flows' start against the tick.
+        set: values in place of the scenario's on both sides, as in `fadeout.run`.
+        is_chaotic: compare distributions, for scenarios whose result depends on milliseconds.
+        jobs: number of parallel runs. Default: one for each processor.
+        progress: a callback, called with the numbers of finished and of all runs.
 
     Returns:
-        The flows of TCP, in the order of the scenario, and behind each its paths.
+        The flows of TCP, in the order of the scenario, each followed by its paths.
 
     Raises:
-        ScenarioError: the scenario is wrong, or has what one side cannot have.
+        ScenarioError: the scenario is wrong, or has something that one side does not support.
         FadeoutError: there is no such kernel, or nothing to compare.
     """
     pair = sides(source, kernel=kernel, set=set)

@@ -13,26 +13,32 @@ from fadeout._run import Overrides, ScenarioText, Source, override_list, read_so
 Document = dict[str, Any]
 
 DATAGRAMS = ("packet-stream", "echo", "full-buffer")
-"""Applications without TCP: the same on both sides."""
+"""Applications without TCP, which are the same on both sides."""
 
 HZ = 100
-"""Ticks a second of user-mode Linux."""
+"""Ticks per second of user-mode Linux."""
 
 COUNTS_TICKS = ("cubic", "bic", "westwood", "htcp", "bbr")
-"""Congestion controls whose arithmetic is in ticks."""
+"""Congestion controls that compute in ticks."""
 
 PACKET_MEMORY = 1600 + 256 + 320
-"""What a packet of 1500 bytes takes of the receive buffer in a guest (`truesize`), bytes: the
-buffer that its network device gives it (1518 and 78 before it, in lines of 64), `struct sk_buff`
-and `struct skb_shared_info`."""
+"""Memory of a packet of 1500 bytes in a guest's receive buffer (`truesize`), bytes.
+
+The parts are the network device's buffer, `struct sk_buff` and `struct skb_shared_info`. The
+device's buffer has 1518 bytes and 78 before them, in lines of 64.
+"""
 
 JOINED_MEMORY = 1600 + 320 - 1448
-"""What a packet takes beside its payload once it is joined to the one before: its `struct sk_buff`
-is freed, its buffer stays."""
+"""Memory beside the payload of a packet that was joined to the previous one, bytes.
+
+Its `struct sk_buff` is freed, and its buffer stays.
+"""
 
 WINDOW_SHARE = 1448 * 256 // PACKET_MEMORY
-"""256ths of the receive buffer that are the window (`scaling_ratio`, which Linux takes from the
-first whole segment): 170."""
+"""Share of the receive buffer that is the window, in 256ths: 170.
+
+Linux calls this share `scaling_ratio` and derives it from the first full segment.
+"""
 
 KERNEL_SETTINGS = {
     "timer-tick": f"{1000 // HZ} ms",
@@ -44,13 +50,15 @@ KERNEL_SETTINGS = {
     "maximum-send-buffer": 4_194_304,
     "maximum-receive-window": 6_291_456 * WINDOW_SHARE // 256,
 }
-"""What a guest has and the profile `linux` leaves open: ticks, Nagle's algorithm, memory for
-headers without wireless networks and tunnels (`MAX_TCP_HEADER`, and what a `sk_buff` has for
-them), and of what is received, the send buffer (`tcp_wmem`); and the share of the receive buffer
-(`tcp_rmem`) that is the largest window."""
+"""Properties of a guest that the profile `linux` leaves open.
+
+The dict sets ticks, Nagle's algorithm, the send buffer (`tcp_wmem`) and memory. Memory for headers
+is that without wireless networks and tunnels (`MAX_TCP_HEADER` and the `sk_buff`). The largest
+window is a share of the receive buffer (`tcp_rmem`).
+"""
 
 START_STEP_S = 0.0037
-"""How far the starts of flows lie apart from seed to seed, modulo a tick."""
+"""Shift of the flows' start from one seed to the next in seconds, modulo a tick."""
 
 
 @dataclass(frozen=True)
@@ -60,18 +68,20 @@ class Sides:
     ours: ScenarioText
     kernel: ScenarioText
     flows: tuple[str, ...]
-    """The names of those that are compared."""
+    """Names of the flows that are compared."""
     starts_s: dict[str, float]
-    """When each of them starts."""
+    """Start of each flow in seconds."""
     overrides: tuple[str, ...]
 
     def start(self, seed: int) -> dict[str, float]:
-        """When the flows start with this seed, s: moved against the kernel's tick."""
+        """Returns each flow's start with this seed in seconds, shifted against the
+        kernel's tick.
+        """
         shift = seed * START_STEP_S % (1 / HZ)
         return {name: start + shift for name, start in self.starts_s.items()}
 
     def settings(self, seed: int) -> list[str]:
-        """What both sides have set with this seed."""
+        """Returns the overrides of both sides for this seed."""
         starts = [f'flow.{name}.start="{at:.6f} s"' for name, at in self.start(seed).items()]
         return [*self.overrides, *starts]
 
@@ -82,11 +92,11 @@ def sides(
     kernel: str = "6.12",
     set: Overrides | None = None,  # noqa: A002
 ) -> Sides:
-    """Both sides of a scenario: its flows of TCP with our endpoints, and with `kernel`'s.
+    """Returns both sides of a scenario: TCP flows with our endpoints, and with those of `kernel`.
 
     Raises:
         ScenarioError: the scenario is wrong.
-        FadeoutError: it has no flow that can be compared.
+        FadeoutError: no flow can be compared.
     """
     given = source if isinstance(source, ScenarioText) else read_source(source)
     overrides = override_list(set)
@@ -112,7 +122,7 @@ def sides(
         _as_linux(_flow(ours, name), flow)
         for node in (flow["from"], flow["to"]):
             theirs.setdefault("node", {}).setdefault(node, {})["kernel"] = kernel
-    # The kernel tells of its state every 10 ms; ours is read at the same instants.
+    # The kernel reports its state every 10 ms. Ours is read at the same instants.
     ours.setdefault("probe", {})["congestion"] = "every-ack"
     return Sides(
         _text(ours, given),
@@ -131,11 +141,11 @@ def _flow(document: Document, name: str) -> Document:
 
 
 def _as_linux(flow: Document, resolved: Document) -> None:
-    """Gives our flow what the kernel has of itself."""
+    """Gives a flow the properties that a kernel has by itself."""
     flow["profile"] = "linux"
     tcp = flow.get("tcp", {})
-    # A kernel's window grows whether the scenario's does or not, and of twice the scenario's memory
-    # it has its share.
+    # A kernel's window always grows. Linux doubles the configured memory, and uses a share of it as
+    # the window.
     windows = [tcp[key] for key in ("receive-window", "maximum-receive-window") if key in tcp]
     own = {key: value for key, value in tcp.items() if key != "receive-window"}
     if windows:
@@ -143,7 +153,7 @@ def _as_linux(flow: Document, resolved: Document) -> None:
     flow["tcp"] = KERNEL_SETTINGS | own
     control = resolved.get("congestion-control", {"name": "cubic"})
     name = control["name"]
-    # Linux's Reno counts in integers, as ours does under its own name.
+    # Linux's Reno computes in integers, as fadeout's `reno` does.
     name = "reno" if name == "newreno" else name
     flow["congestion-control"] = {"name": name, "hz": HZ} if name in COUNTS_TICKS else name
 
