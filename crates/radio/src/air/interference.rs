@@ -270,8 +270,8 @@ impl Air {
         sum_mw
     }
 
-    /// Returns the mean power in mW, over band and symbols, that base stations on the carrier cause in
-    /// an uplink resource block of a cell.
+    /// Returns the power in mW that base stations on the carrier cause in an uplink resource block
+    /// of a cell, averaged over band and symbols.
     pub(super) fn crossing_mw(&self, cell: CellId, slot: u64, purpose: Purpose) -> f64 {
         let own = &self.cells[cell.index()];
         match &self.crossing {
