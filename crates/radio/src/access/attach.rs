@@ -43,7 +43,13 @@ pub fn unattached(access: &RadioAccess) -> impl Iterator<Item = (UeId, Unattache
             Stage::Released { at } => Some(at),
             _ => None,
         };
-        Some((ue, state.attach.as_ref()?.unattached(begins_at)?))
+        Some((
+            ue,
+            state
+                .attach
+                .as_ref()?
+                .unattached(begins_at, state.unsuited)?,
+        ))
     })
 }
 

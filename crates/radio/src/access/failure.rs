@@ -79,7 +79,9 @@ impl Managed<'_> {
         }
     }
 
-    /// Selects a cell that the UE can enter. Returns false if there is none.
+    /// Selects the strongest cell if it is suitable: the UE can read its system information, and
+    /// its RSRP exceeds q-RxLevMin. Returns false if it is not. The UE cannot know its uplink
+    /// before random access.
     ///
     /// Standard: TS 38.304 §5.2.3.2; TS 36.304 §5.2.3.2.
     pub(super) fn select<M: Motion>(
@@ -91,9 +93,7 @@ impl Managed<'_> {
         // A UE that keeps its connection must select a cell of its generation.
         let is_back = procedure == Procedure::Reestablishment;
         let Some((cell, level_dbm)) = self.best_cell(!is_back, motion, env.now) else {
-            if let Some(attach) = &mut self.state.attach {
-                attach.on_unsuited(Unsuited::Nothing);
-            }
+            self.state.unsuited = Some(Unsuited::Nothing);
             return false;
         };
         let Some(leg) = self.join(cell) else {
@@ -101,24 +101,18 @@ impl Managed<'_> {
         };
         let monitoring = &self.config.monitoring;
         let (least_db, t300, t301) = (monitoring.q_in.0, monitoring.t300, monitoring.t301);
-        let [down, up] = self.service.is_heard(leg, least_db, motion, env.now);
-        let attach = self.state.attach.as_mut().filter(|_| !is_back);
-        // An idle UE only knows the downlink: system information, and RSRP for criterion S.
-        let is_strong = level_dbm > self.config.monitoring.q_rx_lev_min.0;
-        let suits = match attach.is_some() {
-            true => down && is_strong,
-            false => down && up,
+        let [is_readable, _] = self.service.is_heard(leg, least_db, motion, env.now);
+        let is_strong = level_dbm > monitoring.q_rx_lev_min.0;
+        self.state.unsuited = match (is_strong, is_readable) {
+            (true, true) => None,
+            (true, false) => Some(Unsuited::Unread(cell)),
+            (false, _) => Some(Unsuited::Weak(cell, level_dbm)),
         };
-        if !suits {
-            if let Some(attach) = attach {
-                attach.on_unsuited(match is_strong {
-                    true => Unsuited::Unread(cell),
-                    false => Unsuited::Weak(cell, level_dbm),
-                });
-            }
+        if self.state.unsuited.is_some() {
             self.service.leave_leg(leg);
             return false;
         }
+        let attach = self.state.attach.as_mut().filter(|_| !is_back);
         let until = env.now.saturating_add(match attach {
             Some(attach) => {
                 attach.on_selected(env.now);

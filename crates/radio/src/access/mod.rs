@@ -72,7 +72,7 @@ pub use attach::unattached;
 pub use build::{establish_as, handled};
 pub use counters::{Counters, DirectionCounters, LegCounters};
 pub use moves::{Backhaul, Move};
-pub use reach::{Unreached, unreached};
+pub use reach::{RangeExceeded, out_of_range, unconnected};
 
 use crate::bearer::Finder;
 use crate::config::{Env, LegId};

@@ -1,41 +1,41 @@
-//! Causes, known to the radio, for which no data of a UE gets through.
+//! UEs that are out of range or without a connection.
 
 use super::RadioAccess;
+use crate::rrc::attach::Unsuited;
 use crate::rrc::mobility::Stage;
 use fadeout_core::{CellId, Direction, Time, UeId};
 
-/// Cause for which no data of a UE gets through.
+/// A cell whose lowest CQI takes a higher SINR than a UE with data has.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Unreached {
-    /// The UE has data, but even the lowest MCS of its cell cannot carry it.
-    OutOfRange {
-        /// Cell of the UE.
-        cell: CellId,
-        /// Direction of the data.
-        direction: Direction,
-        /// SINR in dB without fading. In the uplink, with all power in one resource block.
-        sinr_db: f64,
-        /// SINR in dB that the lowest CQI needs.
-        least_db: f64,
-    },
-    /// The UE has no connection.
-    Unconnected,
+pub struct RangeExceeded {
+    /// The cell.
+    pub cell: CellId,
+    /// Direction of the data.
+    pub direction: Direction,
+    /// SINR in dB without fading. In the uplink it is that of one resource block with all power.
+    pub sinr_db: f64,
+    /// SINR in dB of the lowest CQI.
+    pub least_db: f64,
 }
 
-/// Returns the cause for which no data of a UE gets through at `now`. `None` if the radio knows
-/// none.
-pub fn unreached(access: &RadioAccess, ue: UeId, now: Time) -> Option<Unreached> {
-    let mut managed = access.mobility.iter().flat_map(|all| all.states());
-    let is_released = managed.any(|(known, state)| {
-        let has_none = matches!(
+/// Returns the UEs that lost their connection and have none now, with the result of their latest
+/// cell selection. The result is `None` if the selection is under way.
+pub fn unconnected(access: &RadioAccess) -> impl Iterator<Item = (UeId, Option<Unsuited>)> + '_ {
+    let managed = access.mobility.iter().flat_map(|all| all.states());
+    managed.filter_map(|(ue, state)| {
+        let is_released = matches!(
             state.stage,
             Stage::Released { .. } | Stage::Selecting { .. }
         );
-        known == ue && has_none
-    });
-    if is_released {
-        return Some(Unreached::Unconnected);
-    }
+        let attach = state.attach.as_ref();
+        let is_lost = is_released && attach.is_none_or(|it| it.standing().is_registered);
+        is_lost.then_some((ue, state.unsuited))
+    })
+}
+
+/// Returns the cell and the direction for which a UE is out of range at `now`. `None` if it is in
+/// range, or has no data.
+pub fn out_of_range(access: &RadioAccess, ue: UeId, now: Time) -> Option<RangeExceeded> {
     let stack = &access.service.stack;
     let &leg = stack.ues[ue.index()].legs().first()?;
     let state = &stack.legs[leg.index()];
@@ -46,7 +46,7 @@ pub fn unreached(access: &RadioAccess, ue: UeId, now: Time) -> Option<Unreached>
         .find(|&direction| state.half(direction).is_out_of_range())?;
     let plan = &access.service.cells[cell.index()].plan;
     let adaptation = plan.resources(direction).adaptation()?;
-    Some(Unreached::OutOfRange {
+    Some(RangeExceeded {
         cell,
         direction,
         sinr_db: stack.air.quality_db(leg, now)[direction.index()],

@@ -155,6 +155,11 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
             }
         }
         let state = &mut self.stack.legs[leg.index()];
+        if may_send {
+            state
+                .half_mut(Direction::Downlink)
+                .record_range(is_out_of_range);
+        }
         let ready = state.downlink_ready(plan, slot.now, waiting, is_out_of_range);
         let bid = chosen.map(|(scheme, cqi)| {
             let (symbols, number) = (slot.symbols, usize::from(scheme));
@@ -271,6 +276,11 @@ impl<M: Motion, P: Probe> Served for Serving<'_, '_, M, P> {
             }
         }
         let (state, requests) = self.stack.uplink(leg);
+        if may_send {
+            state
+                .half_mut(Direction::Uplink)
+                .record_range(is_out_of_range);
+        }
         Demand {
             ready: state.uplink_ready(requests, plan, slot.now, is_out_of_range),
             bid: choice.map(|choice| Bid {

@@ -34,10 +34,8 @@ impl Leg {
         }
         half.is_stalled = false;
         if is_out_of_range {
-            half.is_out_of_range = true;
             ready = slot + plan.recheck_slots();
         } else if backlog > 0 {
-            half.is_out_of_range = false;
             match half.harq.free_from(listens_from) {
                 Some(from) => ready = ready.min(from),
                 None => half.is_stalled = true,

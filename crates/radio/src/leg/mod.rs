@@ -105,7 +105,7 @@ pub(crate) struct LegHalf {
     last_slot: u64,
     /// Whether data waits for a HARQ process.
     is_stalled: bool,
-    /// True if the latest look at it, which had data, found it out of range.
+    /// True if the latest new data had no modulation and coding scheme.
     is_out_of_range: bool,
     outer_loop: OuterLoop,
     report: Report,
@@ -140,7 +140,13 @@ impl LegHalf {
         }
     }
 
-    /// Returns true if data waits that the latest look found out of range.
+    /// Records whether a UE that could send new data had a modulation and coding scheme for it.
+    #[inline]
+    pub(crate) fn record_range(&mut self, is_out_of_range: bool) {
+        self.is_out_of_range = is_out_of_range;
+    }
+
+    /// Returns true if the latest new data had no modulation and coding scheme.
     pub(crate) fn is_out_of_range(&self) -> bool {
         self.is_out_of_range
     }

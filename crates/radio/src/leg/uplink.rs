@@ -52,10 +52,8 @@ impl Leg {
         let mut ready = half.harq.waiting_from().unwrap_or(NO_SLOT);
         half.is_stalled = false;
         if is_out_of_range {
-            half.is_out_of_range = true;
             ready = slot + plan.recheck_slots();
         } else if wants {
-            half.is_out_of_range = false;
             match half.harq.free_from(slot + 1) {
                 Some(from) => ready = ready.min(from),
                 None => half.is_stalled = true,

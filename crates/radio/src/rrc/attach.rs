@@ -149,7 +149,7 @@ impl Round {
     }
 }
 
-/// What a UE has found as it looked for a cell.
+/// Reason why a UE has selected no cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Unsuited {
     /// No cell that it could measure.
@@ -181,8 +181,6 @@ pub(crate) struct Attach {
     attempts: u32,
     /// Attempts that failed in all, and whether the latest had RRC's setup.
     failed: (u32, bool),
-    /// What did not suit in the latest look for a cell.
-    unsuited: Option<Unsuited>,
     /// Whether it has begun the attempt, and selects a cell.
     pub is_selecting: bool,
     cell: CellId,
@@ -207,7 +205,6 @@ impl Attach {
             },
             attempts: 0,
             failed: (0, false),
-            unsuited: None,
             is_selecting: false,
             cell: CellId(0),
             round: Round::Setup,
@@ -238,18 +235,18 @@ impl Attach {
         self.under_way.map_or(Time::NEVER, |(.., at)| at)
     }
 
-    /// The UE has looked for a cell, and none suits.
-    pub(crate) fn on_unsuited(&mut self, found: Unsuited) {
-        self.unsuited = Some(found);
-    }
-
-    /// Why the UE is not attached, if it is not, where it begins the next attempt at `begins_at` or has begun it.
-    pub(crate) fn unattached(&self, begins_at: Option<Time>) -> Option<Unattached> {
+    /// Returns why the UE is not attached, or `None` if it is. `begins_at` is the time of its next
+    /// attempt, `unsuited` the result of its latest cell selection.
+    pub(crate) fn unattached(
+        &self,
+        begins_at: Option<Time>,
+        unsuited: Option<Unsuited>,
+    ) -> Option<Unattached> {
         if self.standing.is_registered {
             return None;
         }
         let begins_at = begins_at.filter(|_| !self.is_selecting);
-        Some(match (self.unsuited, self.failed, begins_at) {
+        Some(match (unsuited, self.failed, begins_at) {
             (Some(found), ..) => Unattached::NoCell(found),
             (None, (failed @ 1.., had_setup), _) => Unattached::Failed(failed, had_setup),
             (None, (0, _), Some(at)) => Unattached::NotBegun(at),
@@ -260,7 +257,6 @@ impl Attach {
     /// The UE has selected a cell, and NAS begins.
     pub(crate) fn on_selected(&mut self, now: Time) {
         self.is_selecting = false;
-        self.unsuited = None;
         self.guard_at = now.saturating_add(match self.standing.is_registered {
             true => service_timer(self.standing.generation),
             false => T3410,
@@ -442,21 +438,29 @@ mod tests {
     fn why_a_ue_is_not_attached_follows_its_attempts() {
         let at = Time::ZERO + Span::from_secs(9);
         let mut attach = Attach::new(Generation::Lte);
-        assert_eq!(attach.unattached(Some(at)), Some(Unattached::NotBegun(at)));
+        assert_eq!(
+            attach.unattached(Some(at), None),
+            Some(Unattached::NotBegun(at))
+        );
         attach.is_selecting = true;
-        assert_eq!(attach.unattached(Some(at)), Some(Unattached::UnderWay));
+        assert_eq!(
+            attach.unattached(Some(at), None),
+            Some(Unattached::UnderWay)
+        );
         let weak = Unsuited::Weak(CellId(1), -131.0);
-        attach.on_unsuited(weak);
-        assert_eq!(attach.unattached(Some(at)), Some(Unattached::NoCell(weak)));
+        assert_eq!(
+            attach.unattached(Some(at), Some(weak)),
+            Some(Unattached::NoCell(weak))
+        );
         attach.on_selected(at);
-        assert_eq!(attach.unattached(None), Some(Unattached::UnderWay));
+        assert_eq!(attach.unattached(None, None), Some(Unattached::UnderWay));
         attach.fail(false, T3411);
         let failed = Unattached::Failed(1, false);
-        assert_eq!(attach.unattached(Some(at)), Some(failed));
+        assert_eq!(attach.unattached(Some(at), None), Some(failed));
         attach.fail(true, T3411);
         let failed = Unattached::Failed(2, true);
-        assert_eq!(attach.unattached(Some(at)), Some(failed));
+        assert_eq!(attach.unattached(Some(at), None), Some(failed));
         attach.on_bearers();
-        assert_eq!(attach.unattached(None), None);
+        assert_eq!(attach.unattached(None, None), None);
     }
 }

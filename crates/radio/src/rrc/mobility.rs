@@ -5,7 +5,7 @@
 //!
 //! Standard: TS 38.331 §5.3.5.5, §5.3.7, §7.1.1; TS 36.331 §5.3.5.4, §5.3.7, §7.3.
 
-use super::attach::{Attach, Round};
+use super::attach::{Attach, Round, Unsuited};
 use super::beam_failure::BeamWatch;
 use super::conditional::{Candidates, Conditions};
 use super::daps::Dual;
@@ -50,6 +50,8 @@ pub(crate) struct UeMobility {
     pub ltm: Option<Box<Ltm>>,
     /// Its way from idle, where it was that at the start.
     pub attach: Option<Box<Attach>>,
+    /// Result of the latest cell selection. `None` if the UE selected a cell, or never had to.
+    pub unsuited: Option<Unsuited>,
     /// The change of cell under way.
     pub record: Record,
     /// The rate that flows were told last, in bit/s; none where none asks.
@@ -310,6 +312,7 @@ impl UeMobility {
             dual: None,
             ltm: config.ltm.map(|_| Box::new(Ltm::new())),
             attach: None,
+            unsuited: None,
             record: Record::new(),
             told_rate: None,
             wake: Wake::default(),

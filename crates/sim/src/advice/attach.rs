@@ -1,4 +1,4 @@
-//! UEs that are idle at the start and get no connection.
+//! UEs without a connection: idle ones that get none, and those that lost it.
 
 use super::{by_kind, subject};
 use crate::radio::Accesses;
@@ -39,11 +39,33 @@ pub(super) fn of(scenario: &Scenario) -> Vec<String> {
     sentences
 }
 
-/// A sentence for each reason why UEs that were idle at the start have no connection at the end of the run, which
-/// was not told before it.
+/// Returns a sentence for each reason for which UEs have no connection at the end of the run.
 pub(crate) fn missing<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<String> {
-    let unattached = world.machines().radio.and_then(Accesses::whole).into_iter();
-    let unattached = unattached.flat_map(access::unattached);
+    let mut sentences = never_attached(scenario, world);
+    sentences.extend(disconnected(scenario, world));
+    sentences
+}
+
+/// Returns sentences for UEs that lost their connection and found no cell again.
+fn disconnected<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<String> {
+    let radio = world.machines().radio.and_then(Accesses::whole);
+    let lost = radio.into_iter().flat_map(access::unconnected);
+    let named = lost.map(|(ue, found)| (scenario.ues[ue.index()].name.as_str(), found));
+    let kind = |found: &Option<Unsuited>| found.as_ref().map(discriminant);
+    by_kind("UE", named, kind, |&found, first| {
+        let reason = match found {
+            Some(found) => no_cell(scenario, found),
+            None => "it is selecting a cell".to_owned(),
+        };
+        format!("lost its connection, and has none at the end of the run{first}: {reason}")
+    })
+}
+
+/// Returns sentences for UEs that were idle at the start and never attached. Those that begin
+/// after the end of the run are named before it.
+fn never_attached<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<String> {
+    let radio = world.machines().radio.and_then(Accesses::whole);
+    let unattached = radio.into_iter().flat_map(access::unattached);
     let named = unattached.map(|(ue, why)| (&scenario.ues[ue.index()], why));
     let untold = named.filter(|(ue, _)| ue.attach_at < Some(scenario.duration));
     let untold = untold.map(|(ue, why)| (ue.name.as_str(), why));
@@ -63,7 +85,6 @@ fn kind(why: &Unattached) -> impl PartialEq + use<> {
 }
 
 fn reason(scenario: &Scenario, why: Unattached) -> String {
-    let cell = |number: fadeout_core::CellId| &scenario.cells[number.index()].name;
     match why {
         Unattached::NotBegun(at) => {
             format!(
@@ -71,23 +92,7 @@ fn reason(scenario: &Scenario, why: Unattached) -> String {
                 at.since(fadeout_core::Time::ZERO).as_secs_f64()
             )
         }
-        Unattached::NoCell(Unsuited::Nothing) => "it measures no cell".to_owned(),
-        Unattached::NoCell(Unsuited::Weak(strongest, level_dbm)) => {
-            let least = scenario
-                .mobility
-                .as_ref()
-                .map_or(0.0, |it| it.q_rx_lev_min.0);
-            format!(
-                "no cell is suitable; the strongest, \"{}\", has an RSRP of {level_dbm:.1} dBm, \
-                 which is not above `q-rx-lev-min` of {least} dBm",
-                cell(strongest)
-            )
-        }
-        Unattached::NoCell(Unsuited::Unread(strongest)) => format!(
-            "no cell is suitable; the UE cannot read the system information of the strongest, \
-             \"{}\", whose downlink is below `q-in`",
-            cell(strongest)
-        ),
+        Unattached::NoCell(found) => no_cell(scenario, found),
         Unattached::Failed(count, had_setup) => {
             let attempts = if count == 1 { "attempt" } else { "attempts" };
             let what = match had_setup {
@@ -97,5 +102,27 @@ fn reason(scenario: &Scenario, why: Unattached) -> String {
             format!("{count} {attempts} failed, the latest {what}")
         }
         Unattached::UnderWay => "the first attempt is under way".to_owned(),
+    }
+}
+
+/// Returns the reason for which a UE has selected no cell.
+fn no_cell(scenario: &Scenario, found: Unsuited) -> String {
+    let cell = |number: fadeout_core::CellId| &scenario.cells[number.index()].name;
+    match found {
+        Unsuited::Nothing => "it measures no cell".to_owned(),
+        Unsuited::Weak(strongest, level_dbm) => {
+            let mobility = scenario.mobility.as_ref();
+            let least = mobility.map_or(0.0, |it| it.q_rx_lev_min.0);
+            format!(
+                "no cell is suitable; the strongest, \"{}\", has an RSRP of {level_dbm:.1} dBm, \
+                 which is not above `q-rx-lev-min` of {least} dBm",
+                cell(strongest)
+            )
+        }
+        Unsuited::Unread(strongest) => format!(
+            "no cell is suitable; the UE cannot read the system information of the strongest, \
+             \"{}\", whose downlink is below `q-in`",
+            cell(strongest)
+        ),
     }
 }

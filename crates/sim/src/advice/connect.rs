@@ -4,11 +4,10 @@ use super::by_kind;
 use crate::radio::Accesses;
 use crate::world::{Endpoints, Flow, World};
 use fadeout_core::{Direction, FlowEnd, NodeId, Probe, Time, UeId};
-use fadeout_radio::access::{self, Unreached};
+use fadeout_radio::access::{self, RangeExceeded};
 use fadeout_scenario::{self as scenario, Scenario};
 use fadeout_transport::tcp::Calls;
 use std::collections::BTreeSet;
-use std::mem::discriminant;
 
 /// What became of a connection that carried nothing, or not all.
 #[derive(Debug, Clone, Copy)]
@@ -30,18 +29,21 @@ enum Loss {
     },
 }
 
-/// A sentence for flows whose SYNs nothing answered, and for flows whose connection was given up. Those of UEs that never
-/// attached are named there.
+/// Returns sentences for flows whose SYNs nothing answered, and for flows whose connection was
+/// given up. Flows of UEs without a radio connection are left out, as other sentences name these.
 pub(super) fn missing<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<String> {
-    let radio = world.machines().radio.and_then(Accesses::whole).into_iter();
-    let unattached = radio.flat_map(access::unattached);
-    let unattached: BTreeSet<NodeId> = unattached
-        .map(|(ue, _)| scenario.ues[ue.index()].node)
+    let radio = world.machines().radio.and_then(Accesses::whole);
+    let unattached = radio.into_iter().flat_map(access::unattached);
+    let unconnected = radio.into_iter().flat_map(access::unconnected);
+    let named: BTreeSet<NodeId> = unattached
+        .map(|(ue, _)| ue)
+        .chain(unconnected.map(|(ue, _)| ue))
+        .map(|ue| scenario.ues[ue.index()].node)
         .collect();
-    let is_told = |node: NodeId| unattached.contains(&node);
+    let is_named = |node: NodeId| named.contains(&node);
     let flows = scenario.flows.iter().zip(world.machines().flows);
     let lost = flows.filter_map(|(described, flow)| {
-        if is_told(described.from) || is_told(described.to) {
+        if is_named(described.from) || is_named(described.to) {
             return None;
         }
         let is_multipath = described.multipath.is_some();
@@ -52,9 +54,7 @@ pub(super) fn missing<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<St
         };
         Some((described.name.as_str(), (loss, cause)))
     });
-    let kind = |(loss, cause): &(Loss, Option<Cause>)| {
-        (kind(loss), cause.as_ref().map(|it| discriminant(&it.why)))
-    };
+    let kind = |(loss, cause): &(Loss, Option<Cause>)| (kind(loss), cause.is_some());
     by_kind("flow", lost, kind, |(loss, cause), first| {
         let said = sentence(loss, first);
         match cause {
@@ -64,13 +64,13 @@ pub(super) fn missing<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<St
     })
 }
 
-/// A UE at an end of a flow of which nothing comes through, and why.
+/// A UE at an end of a flow, and the cell that it is out of range of.
 struct Cause {
     ue: usize,
-    why: Unreached,
+    range: RangeExceeded,
 }
 
-/// Why nothing of a flow comes through, where the radio knows it of a UE at an end of it.
+/// Returns the UE of a flow that is out of range, if there is one.
 fn cause<P: Probe>(scenario: &Scenario, flow: &scenario::Flow, world: &World<P>) -> Option<Cause> {
     let radio = world.machines().radio?;
     let ends = [flow.from, flow.to];
@@ -78,35 +78,29 @@ fn cause<P: Probe>(scenario: &Scenario, flow: &scenario::Flow, world: &World<P>)
     ues.filter(|(_, ue)| ends.contains(&ue.node))
         .find_map(|(ue, _)| {
             let (access, local) = radio.of_ue(UeId(ue as u32))?;
-            let why = access::unreached(access, local, world.now())?;
-            Some(Cause { ue, why })
+            let range = access::out_of_range(access, local, world.now())?;
+            Some(Cause { ue, range })
         })
 }
 
 fn reason(scenario: &Scenario, cause: &Cause) -> String {
     let ue = &scenario.ues[cause.ue].name;
-    match cause.why {
-        Unreached::Unconnected => {
-            format!("UE \"{ue}\" has no connection to a cell, and finds none")
-        }
-        Unreached::OutOfRange {
-            cell,
-            direction,
-            sinr_db,
-            least_db,
-        } => {
-            let power = match direction {
-                Direction::Uplink => " with all its power in one resource block",
-                Direction::Downlink => "",
-            };
-            format!(
-                "UE \"{ue}\" is out of range of cell \"{}\" in the {}: its SINR is {sinr_db:.1} dB{power}, and the \
-                 lowest CQI takes {least_db:.1} dB",
-                scenario.cells[cell.index()].name,
-                direction.name()
-            )
-        }
-    }
+    let RangeExceeded {
+        cell,
+        direction,
+        sinr_db,
+        least_db,
+    } = cause.range;
+    let power = match direction {
+        Direction::Uplink => " with all its power in one resource block",
+        Direction::Downlink => "",
+    };
+    format!(
+        "UE \"{ue}\" is out of range of cell \"{}\" in the {}: its SINR is {sinr_db:.1} dB{power}, and the \
+         lowest CQI takes {least_db:.1} dB",
+        scenario.cells[cell.index()].name,
+        direction.name()
+    )
 }
 
 fn loss(flow: &Flow, endpoints: &Endpoints, is_multipath: bool) -> Option<Loss> {

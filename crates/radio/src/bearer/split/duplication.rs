@@ -119,12 +119,12 @@ impl SplitBearer<'_> {
             if is_full || !copies.give(sdu.serial, leg) {
                 continue;
             }
+            split.carried[direction.index()][index].add(sdu.size);
             if direction == Direction::Downlink && leg == FAR {
                 split.pending_bytes += u64::from(sdu.size);
                 split.pending.push(sdu);
             } else {
                 copies.on_pushed(sdu.serial, leg);
-                split.carried[direction.index()][index].add(sdu.size);
                 self.legs.get_mut(leg).sender(direction).rlc.push_again(sdu);
             }
             split.carried[direction.index()][index].copies += u64::from(is_further);
@@ -207,7 +207,7 @@ impl SplitBearer<'_> {
                     true => env.pool[sdu.packet].flow,
                     false => split.flow,
                 };
-                self.send_down(sdu, flow, env.now, storage);
+                self.send_to_node(sdu, flow, env.now, storage);
             }
         }
     }

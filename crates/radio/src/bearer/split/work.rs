@@ -270,6 +270,18 @@ impl SplitBearer<'_> {
     #[inline]
     pub(super) fn send_down(&mut self, sdu: Sdu, flow: FlowId, now: Time, storage: &mut Storage) {
         self.split.carried[Direction::Downlink.index()][usize::from(FAR)].add(sdu.size);
+        self.send_to_node(sdu, flow, now, storage);
+    }
+
+    /// Sends a PDU that the leg already counts to the secondary node.
+    #[inline]
+    pub(super) fn send_to_node(
+        &mut self,
+        sdu: Sdu,
+        flow: FlowId,
+        now: Time,
+        storage: &mut Storage,
+    ) {
         let number = self.split.hosting.send(now, sdu);
         storage.frames.push(Frame {
             bearer: self.id,
