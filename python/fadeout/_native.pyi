@@ -352,6 +352,16 @@ def resolve(
     congestion_controls: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
     handover_policies: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
 ) -> str: ...
+def mistake_of_file(
+    text: str,
+    message: str,
+    *,
+    source_name: str,
+    overrides: Sequence[str],
+    table: str,
+    name: str,
+    key: str,
+) -> ScenarioError: ...
 def geometry(
     text: str,
     *,

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fadeout import _osm, _streets
-from fadeout._native import ScenarioError
+from fadeout._native import ScenarioError, mistake_of_file
 from fadeout._quantities import meters
 
 FORMATS = ("sumo", "sumo-parquet")
@@ -52,6 +52,29 @@ CLASSES: Mapping[str, tuple[float, float, float]] = {
 """Length, width and height in metres of SUMO's vehicle classes, for types without their own."""
 
 
+class _Written(NamedTuple):
+    """A scenario as the user wrote it."""
+
+    text: str
+    name: str
+    given: Sequence[str]
+    """Overrides."""
+
+
+def _mistake(scenario: _Written, where: tuple[str, str, str], error: Exception) -> ScenarioError:
+    """Return the error of a file, with the place of its key: the table, its element and the key."""
+    table, name, key = where
+    return mistake_of_file(
+        scenario.text,
+        f'{table} "{name}": {error}',
+        source_name=scenario.name,
+        overrides=list(scenario.given),
+        table=table,
+        name=name,
+        key=key,
+    )
+
+
 class _Road(NamedTuple):
     group: str
     file: Path
@@ -67,7 +90,7 @@ def overrides(text: str, name: str, base_dir: str | None, given: Sequence[str]) 
     """
     found: list[str] = []
     for building, table in _maps(text, given):
-        first = _read_map(name, building, table, base_dir)[0]
+        first = _read_map(_Written(text, name, given), building, table, base_dir)[0]
         found += [f"building.{building}.{key}={value}" for key, value in _keys(first).items()]
     found += _street_tables(text, name, base_dir, given)
     for road in _roads(text, base_dir, given):
@@ -78,8 +101,10 @@ def overrides(text: str, name: str, base_dir: str | None, given: Sequence[str]) 
             else:
                 trace, types = _table(road.file), []
         except (OSError, _TraceError) as error:
-            raise ScenarioError(f'{name}: vehicles "{road.group}": {error}') from None
-        # An inline table must be one line, so each key is set by itself.
+            raise _mistake(
+                _Written(text, name, given), ("vehicles", road.group, "file"), error
+            ) from None
+        # Inline tables are written on one line, so the keys stand one by one.
         found += [f'{key}.file="{trace}"', f'{key}.format="sumo-csv"']
         if types and not road.has_types:
             found.append(f"vehicles.{road.group}.types=[{', '.join(types)}]")
@@ -141,7 +166,9 @@ def with_buildings(text: str, name: str, base_dir: str | None) -> str:
     """
     added = []
     for building, table in _maps(text, ()):
-        for number, one in enumerate(_read_map(name, building, table, base_dir)):
+        for number, one in enumerate(
+            _read_map(_Written(text, name, ()), building, table, base_dir)
+        ):
             if number:
                 values = "\n".join(f"{key} = {value}" for key, value in _keys(one).items())
                 added.append(f"[building.{building}-{number}]\n{values}\n")
@@ -149,7 +176,7 @@ def with_buildings(text: str, name: str, base_dir: str | None) -> str:
 
 
 def _read_map(
-    name: str, building: str, table: Mapping[str, Any], base_dir: str | None
+    scenario: _Written, building: str, table: Mapping[str, Any], base_dir: str | None
 ) -> Sequence[_osm.Building]:
     """Return the buildings of an extract."""
 
@@ -171,7 +198,7 @@ def _read_map(
             length("level-height", _osm.LEVEL_M),
         )
     except (OSError, _osm.OsmError) as error:
-        raise ScenarioError(f'{name}: building "{building}": {error}') from None
+        raise _mistake(scenario, ("building", building, "file"), error) from None
 
 
 @lru_cache(maxsize=8)
@@ -213,7 +240,9 @@ def _street_tables(
                 scratch.write_text(written)
                 scratch.replace(kept)
         except (OSError, _osm.OsmError) as error:
-            raise ScenarioError(f'{name}: vehicles "{group}": {error}') from None
+            raise _mistake(
+                _Written(text, name, given), ("vehicles", group, "streets"), error
+            ) from None
         yield f'vehicles.{group}.road.streets="{kept}"'
 
 

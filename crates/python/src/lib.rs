@@ -40,7 +40,7 @@ mod _native {
     #[pymodule_export]
     use crate::prediction::{PyPredictor, score_predictions};
     #[pymodule_export]
-    use crate::run::{PyRows, check, geometry, resolve, run, save, tracks};
+    use crate::run::{PyRows, check, geometry, mistake_of_file, resolve, run, save, tracks};
     #[pymodule_export]
     use crate::simulation::PySimulation;
 

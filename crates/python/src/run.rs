@@ -5,9 +5,9 @@ use crate::guard::guarded;
 use crate::own::{Own, Raised};
 use crate::progress::{Answer, Reporter};
 use crate::warning::warn;
-use fadeout_core::{NullProbe, Span};
+use fadeout_core::Span;
 use fadeout_record::{Destination, RecordError, RunFolder, Saved, SummedUp};
-use fadeout_scenario::{Override, Scenario, ScenarioErrors, Source, Worlds};
+use fadeout_scenario::{Finding, Override, Scenario, ScenarioErrors, Source, Worlds};
 use fadeout_sim::{
     BuildError, Control, DividedSimulation, Progress, RunError, RunResults, Simulation,
 };
@@ -239,6 +239,45 @@ pub(crate) fn tracks<'py>(
     Ok((PyBytes::new(py, &tracks), PyBytes::new(py, &sights)))
 }
 
+/// Returns the `ScenarioError` of a file that vehicles or a building of the scenario `text` name, with
+/// the place of the key. `table` is `vehicles` or `building`, `name` that of its element.
+///
+/// # Errors
+/// `ValueError` for another table.
+#[pyfunction]
+#[pyo3(signature = (text, message, *, source_name, overrides, table, name, key))]
+#[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
+pub(crate) fn mistake_of_file(
+    py: Python<'_>,
+    text: &str,
+    message: String,
+    source_name: &str,
+    overrides: Vec<String>,
+    table: &str,
+    name: String,
+    key: &str,
+) -> PyResult<Py<PyAny>> {
+    let table = ["vehicles", "building"]
+        .into_iter()
+        .find(|one| *one == table);
+    let finding = Finding {
+        table: table.ok_or_else(|| PyValueError::new_err("a table without files"))?,
+        name: Some(name),
+        key: None,
+        reason: format!("`{key}`"),
+        message,
+    };
+    let Reading {
+        text,
+        source,
+        overrides,
+        ..
+    } = &Reading::new(text, source_name, None, overrides);
+    let catalog = fadeout_sim::catalog();
+    let errors = fadeout_scenario::locate(text, source, overrides, catalog, &[finding]);
+    Ok(scenario_error(py, &errors).into_value(py).into_any())
+}
+
 /// The scenario, whose world was built and is not run: what only a layer can see is found so.
 fn checked(
     py: Python<'_>,
@@ -257,12 +296,7 @@ fn checked(
                 congestion: &mut |flow| controls.choose(flow),
                 policy: &mut |scenario| policies.choose(scenario),
             };
-            let built = match scenario.worlds {
-                Worlds::One => fadeout_sim::build_with_own(&scenario, NullProbe, classes).map(drop),
-                Worlds::ByCarrier => {
-                    fadeout_sim::Worlds::unobserved_with(&scenario, classes.congestion).map(drop)
-                }
-            };
+            let built = fadeout_sim::check_with_own(&scenario, classes);
             own.refusal()?;
             built.map_err(RunError::Build)?;
             Ok(scenario)

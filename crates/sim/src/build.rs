@@ -429,6 +429,17 @@ pub fn build_with_own<P: fadeout_core::Probe>(
     Ok(crate::World::new(parts(scenario, own)?, end, probe))
 }
 
+/// Checks that a scenario makes a world, or several if it is divided, without keeping it.
+///
+/// # Errors
+/// [`BuildError`] for a scenario that a layer refuses.
+pub fn check_with_own(scenario: &Scenario, own: Own<'_>) -> Result<(), BuildError> {
+    match scenario.worlds {
+        scenario::Worlds::One => parts(scenario, own).map(drop),
+        scenario::Worlds::ByCarrier => divided(scenario, own.congestion).map(drop),
+    }
+}
+
 /// Parts of a world that may be the user's own.
 pub struct Own<'a> {
     /// Congestion controls.

@@ -27,6 +27,7 @@ mod world;
 pub use advice::advice;
 pub use build::{
     BuildError, ChooseCongestion, ChoosePolicy, Own, build, build_with, build_with_own,
+    check_with_own,
 };
 pub use catalog::{catalog, find_entry};
 pub use crossing::Signal;

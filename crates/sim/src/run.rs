@@ -170,7 +170,7 @@ impl Simulation {
     /// when `until` has passed. A run in steps is the same run. A recorder that cannot write stops
     /// it, which [`finish`](Simulation::finish) reports.
     pub fn advance(&mut self, until: Time) {
-        self.advance_unless(until, || false, |_| Control::Continue);
+        self.advance_while(until, None, &mut |_| Control::Continue);
     }
 
     /// Like [`Simulation::advance`]; stops as well when `control` says so, which is asked every few
@@ -182,16 +182,28 @@ impl Simulation {
         is_halted: impl Fn() -> bool,
         mut control: impl FnMut(Progress) -> Control,
     ) {
+        self.advance_while(until, Some(&is_halted), &mut control);
+    }
+
+    /// Like [`Simulation::advance_unless`]. It is not generic, so that the event loop is compiled
+    /// here and not once more for each caller.
+    fn advance_while(
+        &mut self,
+        until: Time,
+        is_halted: Option<&dyn Fn() -> bool>,
+        control: &mut dyn FnMut(Progress) -> Control,
+    ) {
         let until = until.min(end_of(&self.scenario));
         loop {
             let step = until.min(self.now().saturating_add(self.stride));
-            let is_left = self
-                .world
-                .run_unless(step, EVENTS_BETWEEN_LOOKS, &is_halted);
+            let is_left = match is_halted {
+                None => self.world.run(step, EVENTS_BETWEEN_LOOKS),
+                Some(is_halted) => self.world.run_unless(step, EVENTS_BETWEEN_LOOKS, is_halted),
+            };
             let now = self.now();
             self.world.probe_mut().catch_up(now);
             if (!is_left && step == until)
-                || is_halted()
+                || is_halted.is_some_and(|is_halted| is_halted())
                 || control(self.progress()) == Control::Stop
                 || self.world.probe().error().is_some()
                 || self.world.kernels().is_some_and(|it| it.has_failed())
@@ -206,8 +218,12 @@ impl Simulation {
     ///
     /// # Errors
     /// [`RunError::Record`] when results could not be written.
-    pub fn run(self, control: impl FnMut(Progress) -> Control) -> Result<RunResults, RunError> {
-        self.run_unless(|| false, control)
+    pub fn run(
+        mut self,
+        mut control: impl FnMut(Progress) -> Control,
+    ) -> Result<RunResults, RunError> {
+        self.advance_while(Time::NEVER, None, &mut control);
+        self.finish()
     }
 
     /// Like [`Simulation::run`]; stops as well right after the event in which `is_halted` became

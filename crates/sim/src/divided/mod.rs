@@ -45,6 +45,16 @@ impl Worlds<NullProbe> {
         let built = build::divided(scenario, choose)?;
         Ok(Worlds::new(built, scenario, |_| NullProbe))
     }
+
+    /// Simulates to the end on so many threads.
+    pub fn run(&mut self, threads: usize) {
+        self.windows.run(threads, &mut |_| Control::Continue);
+    }
+
+    /// Everything in one world, as it is at the end of the run, for its summary.
+    pub fn into_world(self) -> World<NullProbe> {
+        self.gathered()
+    }
 }
 
 impl<P: Probe + Send> Worlds<P> {
@@ -72,13 +82,8 @@ impl<P: Probe + Send> Worlds<P> {
         self.division.lookahead
     }
 
-    /// Simulates to the end on so many threads.
-    pub fn run(&mut self, threads: usize) {
-        self.windows.run(threads, |_| Control::Continue);
-    }
-
-    /// Everything in one world, as it is at the end of the run, for its summary.
-    pub fn into_world(self) -> World<P> {
+    /// Returns everything in one world, as it is at the end of the run.
+    fn gathered(self) -> World<P> {
         let Worlds { windows, division } = self;
         gathered(windows.into_worlds(), |node| division.world_of(node))
     }
@@ -155,6 +160,16 @@ impl DividedSimulation {
         threads: usize,
         mut control: impl FnMut(Progress) -> Control,
     ) -> Result<RunResults, RunError> {
+        self.run_on(threads, &mut control)
+    }
+
+    /// Like [`DividedSimulation::run`]. It is not generic, so that the event loop is compiled here
+    /// and not once more for each caller.
+    fn run_on(
+        self,
+        threads: usize,
+        control: &mut dyn FnMut(Progress) -> Control,
+    ) -> Result<RunResults, RunError> {
         let DividedSimulation {
             scenario,
             mut worlds,
@@ -165,7 +180,7 @@ impl DividedSimulation {
         } = self;
         let (mut looked_at, mut filled) = (0, Time::ZERO);
         let lookahead = worlds.lookahead();
-        let is_complete = worlds.windows.run(threads, |windows| {
+        let is_complete = worlds.windows.run(threads, &mut |windows| {
             windows.each(|world| merger.take(probe_of(world)));
             let progress = || {
                 let (events, packets) = windows.progress();
@@ -197,7 +212,7 @@ impl DividedSimulation {
             control(progress)
         });
         worlds.windows.each(|world| merger.take(probe_of(world)));
-        let world = worlds.into_world();
+        let world = worlds.gathered();
         merger.tell(Time::NEVER, &mut recorder);
         let whole = Whole {
             scenario: &scenario,
@@ -261,7 +276,9 @@ mod tests {
         let scenario = scenario();
         for threads in [1, 2, 3] {
             let mut worlds = Worlds::new(built(&scenario), &scenario, |_| Failing::default());
-            let failed = catch_unwind(AssertUnwindSafe(|| worlds.run(threads)));
+            let failed = catch_unwind(AssertUnwindSafe(|| {
+                worlds.windows.run(threads, &mut |_| Control::Continue)
+            }));
             let failed = failed.expect_err("a world failed");
             let message = failed.downcast_ref::<&str>().copied();
             assert_eq!(message, Some("a hundred packets"), "{threads} threads");

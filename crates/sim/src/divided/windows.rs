@@ -109,7 +109,7 @@ impl<P: Probe + Send> Windows<P> {
     ///
     /// # Panics
     /// Where a world does.
-    pub(super) fn run(&mut self, threads: usize, mut look: impl FnMut(&Self) -> Control) -> bool {
+    pub(super) fn run(&mut self, threads: usize, look: &mut dyn FnMut(&Self) -> Control) -> bool {
         let others = threads.clamp(1, self.worlds.len()) - 1;
         let mut start = self.start;
         let mut latest = vec![Latest::default(); self.worlds.len()];
