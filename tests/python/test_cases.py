@@ -146,9 +146,22 @@ def test_a_prohibit_timer_shorter_than_the_requests_period_changes_little():
         assert uplink_delay(seed, **radio, **{"sr-prohibit": "0.5 ms"}) < 1.2 * without
 
 
-@pytest.mark.xfail(
-    reason="a released UE selects no cell, though one is above q-rx-lev-min (open)", strict=True
-)
-def test_a_ue_that_lost_its_cell_finds_one_again():
-    results = checked("idle-after-failure")
-    assert results.flows["completed_at_s"].null_count() == 0
+def test_a_transfer_ends_or_the_run_names_the_ue_without_a_cell():
+    with pytest.warns(UserWarning, match='UE "phone": lost its connection, and has none'):
+        results = fadeout.run(FILES / "idle-after-failure.toml")
+    assert invariants.broken({}, results) == []
+    assert results.flows["completed_at_s"].null_count() == 1
+
+
+def test_copies_that_wait_for_the_secondary_node_are_among_its_packets():
+    legs = checked("copies-that-wait").legs
+    assert legs["copies"].sum() > 0
+    assert (legs["copies"] <= legs["packets"]).all()
+
+
+def test_a_missing_file_is_named_at_its_key():
+    path = FILES / "vehicles-without-a-file.toml"
+    with pytest.raises(fadeout.ScenarioError, match="none-such") as caught:
+        fadeout.check(path)
+    [error] = caught.value.errors
+    assert path.read_text().splitlines()[error["line"] - 1].startswith("road = ")

@@ -4,11 +4,9 @@
 """
 
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
 
 import pytest
 
@@ -27,54 +25,18 @@ FILES = Path(__file__).with_name("cases")
 pytestmark = [pytest.mark.timeout(0)] if SOAK else []
 
 
-class Known(NamedTuple):
-    """A fault that is known and not mended yet."""
-
-    pattern: str
-    """A regular expression that its signature matches."""
-    witness: str
-    """A scenario in `cases/` that has it."""
-    reason: str
-
-
-on_demand = pytest.mark.skipif(
-    not SOAK, reason="found faults are open; make soak or FADEOUT_CASES runs these cases"
-)
-
-
-KNOWN: list[Known] = [
-    Known(
-        "more copies than packets",
-        "copies-that-wait.toml",
-        "copies that wait for the other node's demand count before they are sent",
-    ),
-    Known(
-        "is missing; expected floating car data",
-        "vehicles-without-a-file.toml",
-        "what reads traces in Python does not know the line of the key",
-    ),
-]
-
-
 @pytest.fixture(scope="module")
 def runner() -> Iterator[run.Runner]:
     with run.Runner() as one:
         yield one
 
 
-def is_known(fault: str) -> bool:
-    return any(re.search(known.pattern, fault) for known in KNOWN)
-
-
 def judge(runner: run.Runner, verdict: run.Verdict, replay: str) -> None:
-    """Fails with a shrunk scenario if a case has a fault that is not known."""
-    new = [fault for fault in verdict.faults if not is_known(fault)]
-    if new:
-        verdict.faults = new
+    """Fails with a shrunk scenario if a case has a fault."""
+    if verdict.faults:
         pytest.fail(run.report(runner, verdict, replay), pytrace=False)
     assert verdict.kind != "refused" or verdict.message, f"no message, {replay}"
-    unplaced = [message for message in verdict.unplaced if not is_known(message)]
-    assert not unplaced, f"a refusal without line and column, {replay}"
+    assert not verdict.unplaced, f"a refusal without line and column, {replay}"
 
 
 def replay(number: int, name: str) -> str:
@@ -83,7 +45,6 @@ def replay(number: int, name: str) -> str:
     return f"FADEOUT_SEED={number} FADEOUT_CASES=1 {test}"
 
 
-@on_demand
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_changed_scenarios_run_or_are_refused_at_their_place(runner: run.Runner, batch: int):
     for number in range(SEED + batch, SEED + CASES, BATCHES):
@@ -91,7 +52,6 @@ def test_changed_scenarios_run_or_are_refused_at_their_place(runner: run.Runner,
         judge(runner, verdict, replay(number, "changed"))
 
 
-@on_demand
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_each_key_has_its_least_and_its_greatest_value(runner: run.Runner, batch: int):
     # All of them in a soak; the stride takes neighbours in the schema far apart.
@@ -103,7 +63,6 @@ def test_each_key_has_its_least_and_its_greatest_value(runner: run.Runner, batch
         judge(runner, verdict, f"{leaves[leaf].name()}: {replay(number, 'least')}")
 
 
-@on_demand
 def test_each_pair_of_features_is_in_a_scenario(runner: run.Runner):
     cover = pairs.Cover(Random(SEED), lambda one: is_accepted(features.compose(one)))
     for choices in cover.rows(None if SOAK and CASES > 1 else 40):
@@ -162,10 +121,3 @@ def test_a_run_without_end_is_a_hang_and_a_panic_is_a_fault(runner: run.Runner):
     verdict = runner.run({"kind": "limits", "leaf": -(10**9), "seed": 1})
     assert verdict.kind == "fault"
     assert "generator itself" in verdict.faults[0]
-
-
-@pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.witness)
-def test_what_is_known_still_occurs(runner: run.Runner, known: Known):
-    verdict = runner.text((FILES / known.witness).read_text())
-    found = any(re.search(known.pattern, one) for one in verdict.faults + verdict.unplaced)
-    assert found, f"mended: take it out of KNOWN ({known.reason})"

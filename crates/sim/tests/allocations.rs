@@ -8,10 +8,10 @@
 #[path = "all/common/mod.rs"]
 mod common;
 
-use common::{end, examples, name, parse, part, read, run_to, world};
+use common::{build, end, examples, name, parse, part, read, run_to, world};
 use fadeout_core::{HandoverRow, LinkHandoverRow, Probe};
 use fadeout_scenario::Scenario;
-use fadeout_sim::{Worlds, build};
+use fadeout_sim::Worlds;
 use fadeout_testkit::{CountingAllocator, allocations};
 
 #[global_allocator]

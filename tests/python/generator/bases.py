@@ -17,12 +17,13 @@ Scenario = dict[str, Any]
 
 @cache
 def shipped() -> dict[str, Scenario]:
-    """Returns the scenarios in `scenarios/`. Those that read files are left out."""
+    """Returns the scenarios in `scenarios/`, with absolute paths of their channel files."""
     found = {}
     for path in sorted((ROOT / "scenarios").glob("*.toml")):
         scenario = tomllib.loads(path.read_text())
-        if "channel-file" not in scenario:
-            found[path.stem] = scenario
+        for table in scenario.get("channel-file", {}).values():
+            table["file"] = str(path.parent / table["file"])
+        found[path.stem] = scenario
     return found
 
 

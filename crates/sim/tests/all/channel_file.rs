@@ -1,8 +1,8 @@
 //! Channels from files: what a closed form would have made is what a file of it makes.
 
+use crate::common::unobserved;
 use crate::common::{end, parse, run_to, world};
 use fadeout_core::math;
-use fadeout_sim::World;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -115,7 +115,7 @@ fn a_file_that_does_not_fit_the_scenario_is_refused_with_its_line() {
     file("gap.csv", "time_s,ue,cell,gain_db", |_| "-100".to_owned());
     let text = drive("[channel-file.gap]\nfile = \"gap.csv\"\nmaximum-gap = \"50 ms\"");
     let scenario = parse(&text, folder(), &[]);
-    let refused = World::unobserved(&scenario)
+    let refused = unobserved(&scenario)
         .err()
         .unwrap_or_else(|| panic!("accepted"))
         .to_string();

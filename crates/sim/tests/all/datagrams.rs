@@ -1,9 +1,10 @@
 //! UDP end to end: over links and over radio bearers.
 
 use crate::common;
+use crate::common::unobserved;
 use fadeout_core::Time;
 use fadeout_scenario::{Scenario, Source};
-use fadeout_sim::{World, catalog, summary};
+use fadeout_sim::{catalog, summary};
 use serde_json::Value;
 
 const LINK: &str = "duration = \"10 s\"\nseed = 5\n[link.path]\nfrom = \"a\"\nto = \"b\"\n\
@@ -24,7 +25,7 @@ fn parse(text: &str) -> Scenario {
 
 fn run(network: &str, flow: &str) -> Value {
     let scenario = parse(&format!("{network}[flow.user]\n{flow}\n"));
-    let mut world = World::unobserved(&scenario).expect("a world");
+    let mut world = unobserved(&scenario).expect("a world");
     while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
     summary(&scenario, &world)
 }
@@ -163,9 +164,7 @@ fn keys_of_connections_are_a_mistake_beside_datagrams() {
         let scenario = parse(&format!(
             "{LINK}[flow.user]\nfrom = \"a\"\nto = \"b\"\napplication = \"echo\"\n{key} = {value}\n"
         ));
-        let error = World::unobserved(&scenario)
-            .expect_err("a mistake")
-            .to_string();
+        let error = unobserved(&scenario).expect_err("a mistake").to_string();
         assert!(error.contains(&format!("no `{key}`")), "{error}");
         assert!(error.contains("\"user\""), "{error}");
     }

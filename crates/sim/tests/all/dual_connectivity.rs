@@ -1,8 +1,9 @@
 //! Dual connectivity from the scenario file to what arrives.
 
+use crate::common::unobserved;
 use fadeout_core::Time;
 use fadeout_scenario::{Override, Scenario, Source};
-use fadeout_sim::{World, catalog, summary};
+use fadeout_sim::{catalog, summary};
 use serde_json::Value;
 
 /// A UE in a cell of each of two base stations, with a link between them.
@@ -36,7 +37,7 @@ fn parse(text: &str, overrides: &[&str]) -> Result<Scenario, String> {
 
 fn run(text: &str, overrides: &[&str]) -> Value {
     let scenario = parse(text, overrides).unwrap_or_else(|error| panic!("{error}"));
-    let mut world = World::unobserved(&scenario).expect("a world");
+    let mut world = unobserved(&scenario).expect("a world");
     while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
     summary(&scenario, &world)
 }
@@ -159,7 +160,7 @@ fn legs_that_cannot_be_are_refused_with_what_was_expected() {
         let text = format!("{NETWORK}{ue}{DOWN}");
         match parse(&text, overrides) {
             Err(error) => error,
-            Ok(scenario) => match World::unobserved(&scenario) {
+            Ok(scenario) => match unobserved(&scenario) {
                 Err(error) => error.to_string(),
                 Ok(_) => String::new(),
             },
@@ -302,8 +303,7 @@ fn legs_that_cannot_be_are_refused_with_what_was_expected() {
     );
     let scenario =
         parse(&format!("{apart}{SPLIT}{DOWN}"), &[]).unwrap_or_else(|error| panic!("{error}"));
-    let error =
-        World::unobserved(&scenario).map_or_else(|error| error.to_string(), |_| String::new());
+    let error = unobserved(&scenario).map_or_else(|error| error.to_string(), |_| String::new());
     assert!(
         error.contains("no links connect base station \"master\""),
         "{error}"
@@ -520,7 +520,7 @@ fn legs_over_carriers_that_cannot_be_are_refused_with_what_was_expected() {
         let error = match parse(&text, overrides) {
             Err(error) => error,
             Ok(scenario) => {
-                World::unobserved(&scenario).map_or_else(|it| it.to_string(), |_| String::new())
+                unobserved(&scenario).map_or_else(|it| it.to_string(), |_| String::new())
             }
         };
         error.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -1,7 +1,7 @@
 //! What the heads of the examples say to try.
 
+use crate::common::unobserved;
 use crate::common::{examples, read};
-use fadeout_sim::World;
 
 /// The overrides in each line of the head of an example, as a shell passes them on.
 fn tried(text: &str) -> Vec<Vec<String>> {
@@ -36,7 +36,7 @@ fn what_the_examples_say_to_try_can_be_tried() {
             count += 1;
             println!("{}: {overrides:?}", path.display());
             let overrides: Vec<&str> = overrides.iter().map(String::as_str).collect();
-            if let Err(error) = World::unobserved(&read(&path, &overrides)) {
+            if let Err(error) = unobserved(&read(&path, &overrides)) {
                 wrong.push(format!("{} {overrides:?}: {error:?}", path.display()));
             }
         }

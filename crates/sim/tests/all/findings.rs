@@ -1,7 +1,8 @@
 //! Mistakes that only a layer can see have their place in the scenario's text.
 
+use crate::common::unobserved;
 use fadeout_scenario::{ScenarioErrors, Source};
-use fadeout_sim::{BuildError, World, Worlds, catalog};
+use fadeout_sim::{BuildError, Worlds, catalog};
 
 fn refused(text: &str) -> (BuildError, ScenarioErrors) {
     let source = Source {
@@ -11,7 +12,7 @@ fn refused(text: &str) -> (BuildError, ScenarioErrors) {
     let scenario = fadeout_scenario::parse(text, &source, &[], catalog())
         .unwrap_or_else(|errors| panic!("the reader refuses {text}\n{errors}"));
     let built = match scenario.worlds {
-        fadeout_scenario::Worlds::One => World::unobserved(&scenario).map(drop),
+        fadeout_scenario::Worlds::One => unobserved(&scenario).map(drop),
         fadeout_scenario::Worlds::ByCarrier => Worlds::unobserved(&scenario).map(drop),
     };
     let error = built.expect_err(text);

@@ -1,13 +1,13 @@
 //! What flows over UEs that change cells are told, and the ways that they name.
 
-use crate::common::build;
+use crate::common::observed::{Observed, build, build_with_own};
 use crate::common::rows::Rows;
 use fadeout_core::{HandoverRow, LinkInfo, NullProbe, Time};
 use fadeout_scenario::{Override, Scenario, Source};
-use fadeout_sim::build_with;
 use fadeout_sim::congestion::{
     AckSample, Congestion, CongestionControl, CongestionEvent, Custom, Window,
 };
+use fadeout_sim::{ChooseCongestion, Own};
 use std::sync::{Arc, Mutex};
 
 const SHORT: &str = "duration=\"20 s\"";
@@ -16,6 +16,11 @@ const SMOOTH: &str =
     "cell.channel={ path-loss = \"uma\", shadowing = false, line-of-sight = \"clear\" }";
 
 /// The project's example with these overrides, and more tables.
+fn build_with(scenario: &Scenario, congestion: ChooseCongestion<'_>) -> Observed<Rows> {
+    let policy = &mut |_: &Scenario| None;
+    build_with_own(scenario, Rows::default(), Own { congestion, policy }).expect("a world")
+}
+
 fn example(more: &str, overrides: &[&str]) -> Scenario {
     let text = include_str!("../../../../scenarios/handover.toml");
     let source = Source {
@@ -52,7 +57,7 @@ fn told(info: &str) -> (Vec<(Time, LinkInfo)>, Vec<HandoverRow>) {
         let told = Told(Arc::clone(&heard));
         Some(Congestion::Custom(Custom(Box::new(told))))
     };
-    let mut world = build_with(&scenario, Rows::default(), choose).expect("a world");
+    let mut world = build_with(&scenario, choose);
     while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
     let heard = heard.lock().expect("one thread").clone();
     (heard, world.into_probe().handovers)
@@ -96,7 +101,7 @@ fn told_with(overrides: &[&str]) -> (Vec<(Time, LinkInfo)>, Vec<HandoverRow>) {
         let told = Told(Arc::clone(&heard));
         Some(Congestion::Custom(Custom(Box::new(told))))
     };
-    let mut world = build_with(&scenario, Rows::default(), choose).expect("a world");
+    let mut world = build_with(&scenario, choose);
     while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
     let heard = heard.lock().expect("one thread").clone();
     let one = heard.into_iter().step_by(2).collect();
@@ -291,7 +296,7 @@ link-info = { link = "phone", delay = "3 ms" }
         let told = Told(Arc::clone(&heard));
         Some(Congestion::Custom(Custom(Box::new(told))))
     };
-    let mut world = build_with(&scenario, Rows::default(), choose).expect("a world");
+    let mut world = build_with(&scenario, choose);
     while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
     let heard = heard.lock().expect("one thread").clone();
     // Of both ends one; the third look behind the wall is at 1,060 ms, Msg3 is answered 15 ms later.

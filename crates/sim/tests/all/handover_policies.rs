@@ -1,10 +1,11 @@
 //! Policies of handover from the scenario file to changes of cell.
 
+use crate::common::observed::{build_with_own, unobserved};
 use crate::common::rows::Rows;
-use fadeout_core::{CellId, HandoverOutcome, HandoverRow, NullProbe, Procedure, Time};
+use fadeout_core::{CellId, HandoverOutcome, HandoverRow, Procedure, Time};
 use fadeout_scenario::{Override, Scenario, Source};
+use fadeout_sim::Own;
 use fadeout_sim::policy::{CustomPolicy, HandoverPolicy, Policy, Report};
-use fadeout_sim::{Own, build_with_own};
 
 fn read(text: &str, overrides: &[&str]) -> Scenario {
     let source = Source {
@@ -197,7 +198,7 @@ fn a_blocked_band_is_left_and_returned_to_when_it_has_been_clear_for_a_while() {
 fn a_policy_alone_changes_no_channel() {
     let fingerprint = |policy: &str| {
         let scenario = read(EXAMPLE, &["duration=\"5 s\"", policy]);
-        let mut world = fadeout_sim::build(&scenario, NullProbe).expect("a world");
+        let mut world = unobserved(&scenario).expect("a world");
         while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
         world.fingerprint()
     };

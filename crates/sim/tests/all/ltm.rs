@@ -2,6 +2,7 @@
 //! clauses' parts.
 
 use crate::common::rows::Rows;
+use crate::common::unobserved;
 use crate::common::{parse, run_with};
 use fadeout_core::{HandoverOutcome, Procedure, RrcEvent};
 use fadeout_scenario::{Override, Source};
@@ -172,7 +173,7 @@ fn refused(overrides: &[&str]) -> String {
     let overrides: Vec<Override> = overrides.iter().map(|text| Override::new(*text)).collect();
     match fadeout_scenario::parse(text, &source, &overrides, fadeout_sim::catalog()) {
         Err(errors) => errors.to_string(),
-        Ok(scenario) => match fadeout_sim::World::unobserved(&scenario) {
+        Ok(scenario) => match unobserved(&scenario) {
             Err(error) => error.to_string(),
             Ok(_) => panic!("it is taken"),
         },

@@ -1,5 +1,6 @@
 //! Rows in the order of time, in every table.
 
+use crate::common::build;
 use crate::common::{end, examples, name, parse, read};
 use fadeout_core::table::{ColumnSink, Row};
 use fadeout_core::{
@@ -9,7 +10,6 @@ use fadeout_core::{
     TransportBlockRow, UeId, recorded_tables,
 };
 use fadeout_scenario::Scenario;
-use fadeout_sim::build;
 use std::collections::BTreeMap;
 
 /// Compares the `time_s` of each row with the row before it in its table. Asks for all rows.

@@ -1,10 +1,11 @@
 //! Blockages that base stations predict from what UEs report, and what senders make of it.
 
 use crate::common::build;
+use crate::common::unobserved;
 use crate::common::{end, parse};
 use fadeout_core::{CellId, Direction, EndpointId, Packet, Probe, Span, Time, TransportBlockRow};
 use fadeout_sim::prediction::{Division, Predictor, Report, Settings};
-use fadeout_sim::{World, summary};
+use fadeout_sim::summary;
 use serde_json::Value;
 
 /// A car drives past a unit at 20 m/s, behind a wall for a while, one every 5 s. All are on one street.
@@ -37,7 +38,7 @@ const SHADOW: (f64, f64) = (-37.5, -12.0);
 
 fn outcomes(text: &str) -> Value {
     let scenario = parse(text, ".".into(), &[]);
-    let mut world = World::unobserved(&scenario).expect("a world");
+    let mut world = unobserved(&scenario).expect("a world");
     while world.run(end(&scenario), u64::MAX) {}
     summary(&scenario, &world)
 }

@@ -1,7 +1,8 @@
 //! Bearers of 2G and 3G in whole runs, beside closed forms.
 
+use crate::common::unobserved;
 use crate::common::{end, parse, run_to, world};
-use fadeout_sim::{World, summary};
+use fadeout_sim::summary;
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -138,7 +139,7 @@ fn multipath_tcp_and_blockages_take_a_bearer_as_a_link() {
 fn what_no_bearer_can_be_is_an_error() {
     let refused = |bearer: &str| {
         let scenario = parse(&scenario(bearer, DOWNLOAD), PathBuf::from("."), &[]);
-        World::unobserved(&scenario)
+        unobserved(&scenario)
             .expect_err("it cannot be built")
             .to_string()
     };

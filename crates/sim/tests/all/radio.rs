@@ -1,7 +1,7 @@
 //! Whole scenarios over cells: from a server through a base station to user equipment and back.
 
+use crate::common::unobserved;
 use crate::common::{end, parse, run_to, world};
-use fadeout_sim::World;
 use serde_json::Value;
 
 /// A server, a core link and a cell; tests add UEs and flows.
@@ -28,7 +28,7 @@ fn summary(text: &str, overrides: &[&str]) -> Value {
 
 fn refused(text: &str) -> String {
     let scenario = parse(text, ".".into(), &[]);
-    World::unobserved(&scenario)
+    unobserved(&scenario)
         .err()
         .unwrap_or_else(|| panic!("accepted:\n{text}"))
         .to_string()

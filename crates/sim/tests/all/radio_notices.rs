@@ -1,9 +1,9 @@
 //! Flows that a radio hop tells of its blockages.
 
 use crate::common::build;
+use crate::common::unobserved;
 use crate::common::{end, parse};
 use fadeout_core::{EndpointId, Packet, Probe, Span, Time, TimeoutRow};
-use fadeout_sim::World;
 
 /// Every two seconds, from two on, the phone is behind something for half a second.
 const PERIOD: Span = Span::from_secs(2);
@@ -125,7 +125,7 @@ fn a_cell_that_does_not_serve_the_flow_tells_it_nothing() {
                  channel = { path-loss = \"umi\" }\n";
     let info = "link-info = { link = \"other\" }\n";
     let text = scenario("", info).replace("[ue.phone]\n", "[ue.phone]\ncell = \"base\"\n") + other;
-    let error = World::unobserved(&parse(&text, ".".into(), &[])).map(|_| ());
+    let error = unobserved(&parse(&text, ".".into(), &[])).map(|_| ());
     let message = error
         .expect_err("the phone is served by the other cell")
         .to_string();
@@ -140,7 +140,7 @@ fn a_ue_with_a_given_sinr_has_nothing_to_tell() {
     let given = "[ue.phone]\ndownlink-sinr = \"20 dB\"\nuplink-sinr = \"20 dB\"\n";
     let info = "link-info = { link = \"phone\" }\n";
     let text = scenario("", info).replace("[ue.phone]\n", given);
-    let error = World::unobserved(&parse(&text, ".".into(), &[])).map(|_| ());
+    let error = unobserved(&parse(&text, ".".into(), &[])).map(|_| ());
     let message = error.expect_err("nothing blocks it").to_string();
     assert!(
         message.contains("expected a UE without `downlink-sinr`"),
@@ -161,5 +161,5 @@ fn each_ue_of_a_group_tells_its_own_flow() {
         scenario.source_name(info.source)
     });
     assert_eq!(told.collect::<Vec<_>>(), ["phone-0", "phone-1"]);
-    World::unobserved(&scenario).expect("a world");
+    unobserved(&scenario).expect("a world");
 }

@@ -1,12 +1,13 @@
 //! One car forwards for another over a link between them.
 
 use crate::common::build;
+use crate::common::unobserved;
 use crate::common::{end, parse};
 use fadeout_core::random::Stream;
 use fadeout_core::{BlockageRow, Probe, Span, Time};
 use fadeout_radio::channel::blockage::Deafness;
 use fadeout_scenario::Scenario;
-use fadeout_sim::{World, summary};
+use fadeout_sim::summary;
 use serde_json::Value;
 
 /// A unit serves one car, which forwards for another; `more` says what is in the way.
@@ -25,7 +26,7 @@ fn relayed(more: &str) -> String {
 
 fn outcome(text: &str) -> Value {
     let scenario = parse(text, ".".into(), &[]);
-    let mut world = World::unobserved(&scenario).expect("a world");
+    let mut world = unobserved(&scenario).expect("a world");
     while world.run(end(&scenario), u64::MAX) {}
     summary(&scenario, &world)
 }
@@ -128,9 +129,7 @@ fn what_is_nowhere_or_said_twice_is_an_error() {
         };
         match fadeout_scenario::parse(&text, &source, &[], fadeout_sim::catalog()) {
             Err(errors) => errors.to_string(),
-            Ok(scenario) => World::unobserved(&scenario)
-                .expect_err("refused")
-                .to_string(),
+            Ok(scenario) => unobserved(&scenario).expect_err("refused").to_string(),
         }
     };
     for (more, expected) in [

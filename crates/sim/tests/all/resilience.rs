@@ -1,9 +1,10 @@
 //! Schemes for failing links, end to end: 100 Mbit/s, 40 ms, and a blockage every 5 s that the
 //! link tells of 100 ms ahead with a signalling delay of 10 ms.
 
+use crate::common::unobserved;
 use fadeout_core::Time;
 use fadeout_scenario::{Scenario, Source};
-use fadeout_sim::{World, catalog, summary};
+use fadeout_sim::{catalog, summary};
 
 struct Case<'a> {
     tcp: &'a str,
@@ -50,7 +51,7 @@ impl Case<'_> {
     /// Megabits per second delivered.
     fn goodput(&self) -> f64 {
         let scenario = self.scenario();
-        let mut world = World::unobserved(&scenario).expect("a world");
+        let mut world = unobserved(&scenario).expect("a world");
         while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
         let summary = summary(&scenario, &world);
         summary["flows"][0]["goodput_mbps"]
@@ -59,7 +60,7 @@ impl Case<'_> {
     }
 
     fn error(&self) -> String {
-        let built = World::unobserved(&self.scenario());
+        let built = unobserved(&self.scenario());
         built.map_or_else(|error| error.to_string(), |_| String::new())
     }
 }

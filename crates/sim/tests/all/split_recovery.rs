@@ -1,8 +1,9 @@
 //! Losses on the legs of a split bearer are repaired as they are on a bearer of one cell.
 
+use crate::common::unobserved;
 use fadeout_core::Time;
 use fadeout_scenario::{Override, Scenario, Source};
-use fadeout_sim::{World, catalog, summary};
+use fadeout_sim::{catalog, summary};
 use serde_json::Value;
 
 /// Blocks are sent once, so that RLC repairs a tenth of them; nothing but its control PDUs goes up.
@@ -47,7 +48,7 @@ fn run(overrides: &[&str]) -> Value {
     let overrides: Vec<Override> = overrides.iter().map(|text| Override::new(*text)).collect();
     let scenario: Scenario = fadeout_scenario::parse(NETWORK, &source, &overrides, catalog())
         .unwrap_or_else(|error| panic!("{error}"));
-    let mut world = World::unobserved(&scenario).expect("a world");
+    let mut world = unobserved(&scenario).expect("a world");
     while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
     summary(&scenario, &world)
 }

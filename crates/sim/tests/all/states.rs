@@ -1,7 +1,7 @@
 //! UEs that are idle or inactive at times: what the way back costs.
 
+use crate::common::unobserved;
 use crate::common::{end, parse, run_to, world};
-use fadeout_sim::World;
 
 /// Round-trip times of an echo each 3 s, from one end to the other, in ms: smallest and largest. The
 /// first finds the UE connected.
@@ -70,6 +70,6 @@ fn states_and_mobility_management_are_one_or_the_other() {
                 delay = \"5 ms\"\n[cell.base]\nradio = \"nr\"\ncarrier = \"3.5 GHz\"\nbandwidth = \"20 MHz\"\n\
                 channel = { path-loss = \"uma\" }\n[ue.phone]\nrrc-states = {}\n[mobility-management]\n";
     let scenario = parse(text, ".".into(), &[]);
-    let error = World::unobserved(&scenario).expect_err("a mistake");
+    let error = unobserved(&scenario).expect_err("a mistake");
     assert!(error.to_string().contains("`rrc-states`"), "{error}");
 }

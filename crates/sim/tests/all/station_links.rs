@@ -1,7 +1,7 @@
 //! Links that carry messages and data between base stations.
 
 use crate::common::parse;
-use fadeout_sim::World;
+use crate::common::unobserved;
 
 #[test]
 fn the_way_between_base_stations_is_not_by_way_of_the_phone() {
@@ -10,7 +10,7 @@ fn the_way_between_base_stations_is_not_by_way_of_the_phone() {
                 [cell.m]\ncarrier = \"2.1 GHz\"\nbandwidth = \"20 MHz\"\nchannel = { path-loss = \"uma\" }\n\
                 [cell.s]\ncarrier = \"3.5 GHz\"\nbandwidth = \"20 MHz\"\nchannel = { path-loss = \"uma\" }\n\
                 [ue.u]\ncell = \"m\"\npscell = \"s\"\nsplit = { duplication = \"both\" }\n";
-    let refused = World::unobserved(&parse(text, ".".into(), &[])).expect_err("no link");
+    let refused = unobserved(&parse(text, ".".into(), &[])).expect_err("no link");
     let message = refused.to_string();
     assert!(
         message.contains("no links connect base station \"m\""),
@@ -18,5 +18,5 @@ fn the_way_between_base_stations_is_not_by_way_of_the_phone() {
     );
     let xn = "[link.xn]\nfrom = \"m\"\nto = \"s\"\nrate = \"1 Gbit/s\"\ndelay = \"5 ms\"\n";
     let linked = parse(&format!("{text}{xn}"), ".".into(), &[]);
-    assert!(World::unobserved(&linked).is_ok());
+    assert!(unobserved(&linked).is_ok());
 }

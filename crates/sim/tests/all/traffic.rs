@@ -1,8 +1,9 @@
 //! Applications end to end.
 
+use crate::common::unobserved;
 use fadeout_core::Time;
 use fadeout_scenario::{Scenario, Source};
-use fadeout_sim::{World, catalog, summary};
+use fadeout_sim::{catalog, summary};
 use serde_json::Value;
 
 fn parse(flows: &str) -> Result<Scenario, String> {
@@ -20,7 +21,7 @@ fn parse(flows: &str) -> Result<Scenario, String> {
 
 fn run(flows: &str) -> Value {
     let scenario = parse(flows).unwrap_or_else(|errors| panic!("{errors}"));
-    let mut world = World::unobserved(&scenario).expect("a world");
+    let mut world = unobserved(&scenario).expect("a world");
     while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
     summary(&scenario, &world)
 }

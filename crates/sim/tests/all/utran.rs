@@ -2,13 +2,14 @@
 
 use crate::common::build;
 use crate::common::rows::Rows;
+use crate::common::unobserved;
 use crate::common::{parse, run_with};
 use fadeout_core::math::to_db;
 use fadeout_core::{
     HandoverOutcome, HandoverRow, Procedure, RadioDropCause, RadioDropRow, RrcEvent, RrcRow, Time,
 };
 use fadeout_scenario::Scenario;
-use fadeout_sim::{World, summary};
+use fadeout_sim::summary;
 
 fn example(overrides: &[&str]) -> Scenario {
     let text = include_str!("../../../../scenarios/to-3g.toml");
@@ -285,7 +286,7 @@ fn with_bicasting_what_arrives_twice_is_counted() {
 fn the_same_seed_gives_the_same_bits() {
     let print = || {
         let scenario = example(&["duration=\"30 s\""]);
-        let mut world = World::unobserved(&scenario).expect("a world");
+        let mut world = unobserved(&scenario).expect("a world");
         while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
         world.fingerprint()
     };

@@ -2,10 +2,11 @@
 
 use crate::common::build;
 use crate::common::parse;
+use crate::common::unobserved;
 use fadeout_record::{Destination, Recorded};
 use fadeout_scenario::Scenario;
 use fadeout_sim::{
-    BuildError, Control, DividedSimulation, RunResults, Simulation, World, Worlds, summary,
+    BuildError, Control, DividedSimulation, RunResults, Simulation, Worlds, summary,
 };
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -426,7 +427,7 @@ fn a_congestion_control_of_the_users_own_is_refused_and_so_is_one_world_of_a_div
         "{refused}"
     );
     let scenario = scenario(&busy(), &[]);
-    let one = World::unobserved(&scenario)
+    let one = unobserved(&scenario)
         .expect_err("it is divided")
         .to_string();
     assert!(one.starts_with("worlds: a run of one world"), "{one}");

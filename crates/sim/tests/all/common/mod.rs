@@ -6,11 +6,11 @@ pub(crate) mod observed;
 pub(crate) mod rows;
 
 #[allow(unused_imports, reason = "each test file uses a part")]
-pub(crate) use observed::{Observed, build};
+pub(crate) use observed::{Observed, build, unobserved};
 
 use fadeout_core::{NullProbe, Probe, Span, Time};
 use fadeout_scenario::{Override, Scenario, Source};
-use fadeout_sim::{World, catalog};
+use fadeout_sim::catalog;
 use std::path::{Path, PathBuf};
 
 /// Every file in `scenarios/`, sorted by name.
@@ -59,12 +59,12 @@ pub(crate) fn run_with<P: Probe + 'static>(scenario: &Scenario, probe: P) -> (P,
 }
 
 /// The world of a scenario that nothing looks at.
-pub(crate) fn world(scenario: &Scenario) -> World<NullProbe> {
-    World::unobserved(scenario).expect("a checked scenario makes a world")
+pub(crate) fn world(scenario: &Scenario) -> Observed<NullProbe> {
+    unobserved(scenario).expect("a checked scenario makes a world")
 }
 
 /// Runs a world up to `at`.
-pub(crate) fn run_to(world: &mut World<NullProbe>, at: Time) {
+pub(crate) fn run_to(world: &mut Observed<NullProbe>, at: Time) {
     while world.run(at, u64::MAX) {}
 }
 

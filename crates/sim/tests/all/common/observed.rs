@@ -5,8 +5,8 @@
 
 // All rows: the macro names them.
 use fadeout_core::*;
-use fadeout_scenario::Scenario;
-use fadeout_sim::{BuildError, World};
+use fadeout_scenario::{Flow, Scenario};
+use fadeout_sim::{BuildError, Own, World};
 use std::any::Any;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -76,11 +76,32 @@ pub(crate) fn build<P: Probe + Any>(
     scenario: &Scenario,
     probe: P,
 ) -> Result<Observed<P>, BuildError> {
+    let (congestion, policy) = (&mut |_: &Flow| None, &mut |_: &Scenario| None);
+    build_with_own(scenario, probe, Own { congestion, policy })
+}
+
+/// Builds the world of a scenario with a probe and classes of the test's own.
+///
+/// # Errors
+/// Returns the errors of [`fadeout_sim::build_with_own`].
+pub(crate) fn build_with_own<P: Probe + Any>(
+    scenario: &Scenario,
+    probe: P,
+    own: Own<'_>,
+) -> Result<Observed<P>, BuildError> {
     let boxed: Box<dyn Observer> = Box::new(probe);
     Ok(Observed {
-        world: fadeout_sim::build(scenario, boxed)?,
+        world: fadeout_sim::build_with_own(scenario, boxed, own)?,
         probe: PhantomData,
     })
+}
+
+/// Builds the world of a scenario without a probe.
+///
+/// # Errors
+/// Returns the errors of [`fadeout_sim::build`].
+pub(crate) fn unobserved(scenario: &Scenario) -> Result<Observed<NullProbe>, BuildError> {
+    build(scenario, NullProbe)
 }
 
 impl<P: Probe + Any> Observed<P> {
@@ -98,6 +119,12 @@ impl<P: Probe + Any> Observed<P> {
         *probe
             .downcast()
             .expect("the probe that the world was built with")
+    }
+}
+
+impl<P> std::fmt::Debug for Observed<P> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Observed")
     }
 }
 
