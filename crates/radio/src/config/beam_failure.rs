@@ -1,27 +1,29 @@
-//! Detection of beam failure, and recovery from it.
+//! Configuration of beam failure detection and recovery.
 
 use fadeout_core::{Dbm, Span};
 
-/// Detection of beam failure; a UE looks for none where it is not configured.
+/// Configuration of beam failure detection. Without it a UE detects no beam failure.
 ///
 /// Standard: TS 38.331 §6.3.2; TS 38.321 §5.17.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BeamMonitoring {
-    /// beamFailureInstanceMaxCount.
+    /// Number of beam failure instances that declare a failure (beamFailureInstanceMaxCount).
     pub most_instances: u32,
-    /// beamFailureDetectionTimer, in reporting periods.
+    /// Time in reporting periods after which the count is reset (beamFailureDetectionTimer).
     pub detection_periods: u32,
-    /// Dedicated preambles for recovery (BeamFailureRecoveryConfig); without them preambles are drawn.
+    /// Dedicated preambles for the recovery (BeamFailureRecoveryConfig). `None` if the UE draws
+    /// contention preambles.
     pub dedicated: Option<DedicatedRecovery>,
 }
 
-/// Dedicated preambles for the recovery of beams.
+/// Dedicated preambles for beam failure recovery.
 ///
 /// Standard: TS 38.331 §6.3.2; TS 38.321 §5.1.2.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DedicatedRecovery {
-    /// rsrp-ThresholdSSB: RSRP of a candidate beam, at least.
+    /// Least RSRP of a candidate beam (rsrp-ThresholdSSB).
     pub threshold: Dbm,
-    /// beamFailureRecoveryTimer: how long they may be used; without it as long as recovery takes.
+    /// Time for which dedicated preambles may be used (beamFailureRecoveryTimer). `None` if they
+    /// may be used as long as the recovery takes.
     pub timer: Option<Span>,
 }

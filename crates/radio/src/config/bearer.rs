@@ -6,46 +6,47 @@ use crate::pdcp::{Delivery, PdcpConfig};
 use crate::rlc::{AqmConfig, Mode, RlcConfig};
 use fadeout_core::{CellId, Span, UeId};
 
-/// A data radio bearer (DRB) of a UE: both directions.
+/// A data radio bearer (DRB) of a UE, for both directions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BearerConfig {
-    /// UE.
+    /// UE of the bearer.
     pub ue: UeId,
-    /// Which of its legs carries the bearer: 0 for the first, 1 for the second.
+    /// Leg of the UE that carries the bearer: 0 for the first, 1 for the second.
     pub leg: u8,
-    /// Its logical channel; those of one priority are served by id.
+    /// Logical channel of the bearer. Channels of equal priority are served in the order of their
+    /// ids.
     pub channel: LogicalChannel,
-    /// RLC at both ends.
+    /// RLC configuration of both ends.
     pub rlc: RlcConfig,
-    /// PDCP at both ends.
+    /// PDCP configuration of both ends.
     pub pdcp: PdcpConfig,
-    /// RLC on a further leg, of a split bearer.
+    /// Configuration of additional legs. `None` if the bearer has one leg.
     pub split: Option<SplitConfig>,
 }
 
 impl BearerConfig {
-    /// The number of the RLC entity that is kept to a secondary cell; none where the cell carries what the primary one
-    /// does.
+    /// Returns the number of the RLC entity that is restricted to this secondary cell. `None` if
+    /// the cell carries the same data as the primary cell.
     ///
     /// Standard: TS 38.321 §5.4.3.1.2.
     pub(crate) fn kept_to(&self, cell: CellId) -> Option<u8> {
         self.split?.carriers.rlc_in(cell)
     }
 
-    /// Whether RLC repeats what was lost.
+    /// True if RLC retransmits lost data (acknowledged mode).
     #[inline]
     pub(crate) fn is_acknowledged(&self) -> bool {
         matches!(self.rlc.mode, Mode::Am(_))
     }
 
-    /// Whether a packet that the bearer takes may change when it is to be woken: of all timers only
-    /// discardTimer starts then, and queue management may have dropped what a timer was about.
+    /// True if a packet accepted by the bearer may change the bearer's wake-up time. A packet
+    /// starts no timer but discardTimer. Queue management may drop a packet that a timer was about.
     #[inline]
     pub(crate) fn wakes_for_packets(&self) -> bool {
         self.pdcp.discard_timer.is_some() || !matches!(self.rlc.aqm, AqmConfig::DropTail(_))
     }
 
-    /// A bearer of `ue` in NR acknowledged mode.
+    /// Returns a bearer of `ue` in acknowledged mode of NR.
     pub fn nr(ue: UeId) -> BearerConfig {
         BearerConfig {
             ue,
@@ -57,7 +58,7 @@ impl BearerConfig {
         }
     }
 
-    /// A bearer of `ue` in LTE acknowledged mode.
+    /// Returns a bearer of `ue` in acknowledged mode of LTE.
     pub fn lte(ue: UeId) -> BearerConfig {
         BearerConfig {
             ue,
@@ -69,13 +70,14 @@ impl BearerConfig {
         }
     }
 
-    /// What stands for control elements of MAC of `ue` in NR: served before all data, and repeated by HARQ alone.
+    /// Returns a bearer that stands for MAC control elements of `ue` in NR. They are served before
+    /// all data, and retransmitted by HARQ alone.
     pub(crate) fn control(ue: UeId) -> BearerConfig {
         let signalling = BearerConfig::signalling(ue, true);
         BearerConfig {
             rlc: RlcConfig::NR_UM,
             pdcp: PdcpConfig {
-                // Each is read as it comes.
+                // Every control element is delivered as it arrives.
                 delivery: Delivery::OutOfOrder(Some(Span::ZERO)),
                 discard_timer: None,
                 has_sdap_header: false,
@@ -85,8 +87,8 @@ impl BearerConfig {
         }
     }
 
-    /// Signalling radio bearer 1 of `ue`, with the acknowledged mode of its generation, served before all
-    /// data.
+    /// Returns signalling radio bearer 1 of `ue`, in the acknowledged mode of its generation. It is
+    /// served before all data.
     ///
     /// Standard: TS 38.331 §9.2.1; TS 36.331 §9.2.1.1.
     pub(crate) fn signalling(ue: UeId, is_nr: bool) -> BearerConfig {

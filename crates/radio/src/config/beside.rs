@@ -1,14 +1,14 @@
-//! Which cells stand at one site.
+//! Search for cells at one site.
 
 use super::CellConfig;
 use crate::antenna::Angles;
 use fadeout_core::CellId;
 
-/// Masts at less than this many metres from each other are one.
+/// Distance in metres below which two masts are one site.
 const APART: f64 = 1.0;
 
-/// The cells that stand where cell number `primary` does, on other carriers, of its technology and with its DRX: those
-/// that look where it looks first, of equals in their order.
+/// Returns the cells at the site of `primary` on other carriers, with the same technology and DRX.
+/// Cells with a similar antenna direction come first. Cells with equal directions keep their order.
 pub(crate) fn co_sited<'a>(
     cells: impl Iterator<Item = &'a CellConfig>,
     primary: &CellConfig,
@@ -23,7 +23,8 @@ pub(crate) fn co_sited<'a>(
             && other.drx == primary.drx
             && dx * dx + dy * dy < APART * APART
     };
-    // In thousandths of a degree: to the left is as far as to the right.
+    // Thousandths of a degree, rounded so that equal angles to the left and to the right compare
+    // equal.
     let turned = |other: Option<Angles>| match (own, other) {
         (Some(own), Some(other)) => (other.relative_to(own).azimuth_deg.abs() * 1e3).round() as u32,
         _ => 0,

@@ -1,4 +1,4 @@
-//! A cell: one carrier of one base station.
+//! Configuration of a cell: one carrier of one base station.
 
 use crate::channel::{ChannelConfig, LinkKey};
 use crate::mac::{DrxConfig, MacSchedulerKind, RequestConfig};
@@ -15,41 +15,45 @@ use crate::phy::timing::Timing;
 use crate::rlc::Generation;
 use fadeout_core::{CellId, Dbm, Decibel, Direction, Hertz, Lattice, Point, Rate, Span, Vector};
 
-/// One carrier of one base station.
+/// Configuration of a cell: one carrier of one base station.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CellConfig {
-    /// Place of its antenna.
+    /// Position of the cell's antenna.
     pub site: Point,
-    /// Shifts after which the network repeats: a UE hears the image that is nearest to it.
+    /// Period of a network that repeats in space. A UE receives the image of the cell that is
+    /// nearest to it. `None` if the network does not repeat.
     pub repeats: Option<Lattice>,
     /// Carrier frequency. Cells with the same carrier interfere.
     pub carrier: Hertz,
-    /// LTE or NR.
+    /// Radio technology, LTE or NR.
     pub air: AirInterface,
-    /// Power of the pilot (CPICH) over that of the carrier, of a cell of 3G: UEs measure it, and are handed over there
-    /// and back; bearers go over links of the caller then. Else none.
+    /// For a cell of 3G, power of the pilot (CPICH) relative to the carrier's power. UEs measure
+    /// the pilot and are handed over to and from the cell. Their bearers then use links of the
+    /// caller. `None` for other cells.
     pub pilot: Option<Decibel>,
-    /// Resource blocks of the carrier.
+    /// Number of resource blocks of the carrier.
     pub resource_blocks: u32,
-    /// How downlink and uplink share the carrier.
+    /// Duplex mode of downlink and uplink.
     pub duplex: Duplex,
     /// Division of flexible symbols between uplink and downlink.
     pub division: Division,
-    /// Whether what crosses between the directions of cells on the carrier disturbs this one: other base
-    /// stations its uplink, and UEs of other cells its UEs' downlink.
+    /// True if interference between downlink and uplink of cells on the same carrier affects this
+    /// cell. Other base stations then interfere with its uplink, and UEs of other cells with its
+    /// downlink.
     pub cross_link: bool,
-    /// Share of the band, up to one, that others hear of this cell's downlink without its UEs here: that of UEs
-    /// which are not simulated.
+    /// Share of the downlink band (0 to 1) on which this cell always interferes with other cells.
+    /// It stands for UEs that are not simulated.
     pub background_load: f64,
-    /// How UEs share a slot.
+    /// Division of a slot among UEs.
     pub sharing: Sharing,
-    /// Spatial layers of a downlink transmission, or the most of them. Layers share the power.
+    /// Number of spatial layers of a downlink transmission, or the maximum if the rank is adaptive.
+    /// Layers share the power.
     pub layers: u32,
-    /// The same of the uplink.
+    /// Number of spatial layers of an uplink transmission, or the maximum if the rank is adaptive.
     pub uplink_layers: u32,
-    /// How many of them a transmission has.
+    /// Choice of a transmission's number of layers.
     pub rank: Rank,
-    /// Transmitted power over the whole carrier.
+    /// Transmit power over the whole carrier.
     pub power: Dbm,
     /// Noise figure of the base station's receiver.
     pub noise_figure: Decibel,
@@ -57,104 +61,107 @@ pub struct CellConfig {
     pub downlink_scheduler: MacSchedulerKind,
     /// Uplink scheduler.
     pub uplink_scheduler: MacSchedulerKind,
-    /// Most UEs that one slot serves in each direction: what the control channel has room for.
+    /// Maximum number of UEs served in one slot and direction, limited by the control channel.
     pub most_ues: u32,
     /// Choice of the modulation and coding scheme.
     pub adaptation: Adaptation,
-    /// Resource blocks of a sub-band, where UEs report the quality of each beside that of the band, and
-    /// the downlink is scheduled by it.
+    /// Number of resource blocks of a sub-band, if UEs report the quality of each sub-band and the
+    /// downlink scheduler uses these reports. `None` if UEs report one value for the band.
     pub cqi_sub_band: Option<u32>,
-    /// Error rates that do not depend on the SINR, instead of the error model.
+    /// Error rates that replace the error model and do not depend on the SINR. `None` if the model
+    /// applies.
     pub fixed_errors: Option<FixedErrors>,
-    /// HARQ.
+    /// HARQ parameters.
     pub harq: CellHarqConfig,
     /// Processing times.
     pub timing: Timing,
-    /// Downlink resources of NR that are not data, beside control and DM-RS.
+    /// Overhead of NR's downlink resources, in addition to control symbols and DM-RS.
     pub overhead: Overhead,
-    /// Scheduling requests.
+    /// Parameters of scheduling requests.
     pub requests: RequestConfig,
-    /// Resources that each UE may use without asking, when it has data.
+    /// Uplink resources that each UE with data may use without a request. `None` if there are none.
     pub configured_grant: Option<ConfiguredGrant>,
-    /// Discontinuous reception of its UEs; they always listen without it.
+    /// Discontinuous reception (DRX) of the cell's UEs. `None` if UEs always listen.
     pub drx: Option<DrxConfig>,
-    /// Transmitted power of UEs.
+    /// Power control of UEs.
     pub uplink_power: UplinkPower,
-    /// The channel to its UEs. Carrier and bandwidth are the cell's, whatever they are here. Cells
-    /// at one site share its maps of shadowing.
+    /// Channel between the cell and its UEs. Its carrier and bandwidth are ignored in favour of the
+    /// cell's. Cells at one site share maps of shadowing.
     pub channel: ChannelConfig,
-    /// How the SINRs of sub-bands become one, where the fading differs over the band.
+    /// Mapping from the SINRs of sub-bands to one effective SINR, for fading that varies over the
+    /// band.
     pub effective_sinr: EffectiveSinr,
-    /// Lowest and highest SINR that a receiver can have; a given SINR is taken as it is.
+    /// Lowest and highest SINR that a receiver can have. The range does not apply to a fixed SINR.
     pub sinr_range: SinrRange,
-    /// Age at which a UE's path is looked at again where it is used: path loss, shadowing, blockage
-    /// and beams; fading is always that of the slot.
+    /// Age at which path loss, shadowing, blockage and beams of a UE's path are evaluated again.
+    /// Fading is evaluated in every slot.
     pub gain_period: Span,
-    /// How often a UE with data that is out of range is tried again.
+    /// Time after which the scheduler tries again a UE that has data but was out of range.
     pub recheck_after: Span,
-    /// How long a UE is without service after RLC has given up repeating (radio link failure)
-    /// until it is connected again.
+    /// Time without service after a radio link failure, which RLC declares after its last
+    /// retransmission.
     pub reestablish_after: Span,
 }
 
-/// How many layers a transmission has.
+/// Rule for the number of layers of a transmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rank {
-    /// Always all.
+    /// Always the maximum number of layers.
     Fixed,
-    /// As many as carry most, by the reports. All, where the scheme is fixed.
+    /// The number of layers that carries most data according to the reports. With a fixed MCS, the
+    /// maximum number of layers.
     Adaptive,
 }
 
-/// Generation with its length of a slot.
+/// Radio technology and slot length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AirInterface {
     /// LTE.
     Lte {
-        /// Transmission time interval: 1 ms, or a divisor of it.
+        /// Transmission time interval (TTI): 1 ms or a divisor of it.
         tti: Span,
     },
     /// NR.
     Nr {
-        /// Numerology: slots of 1 ms / 2^mu.
+        /// Numerology mu. A slot lasts 1 ms / 2^mu.
         mu: u8,
     },
 }
 
-/// Number of flexible symbols that grants of the uplink leave to the downlink, while that has data. The
-/// downlink takes what it needs of those that the uplink was not granted.
+/// Number of flexible symbols that uplink grants leave to a downlink with data. The downlink may
+/// also use flexible symbols that were not granted to the uplink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Division {
-    /// Half of them.
+    /// Half of the flexible symbols.
     Halves,
-    /// As many as it needed of late, half of them at most.
+    /// The number of symbols that the downlink needed in its latest slots, but at most half.
     Demand,
 }
 
-/// How the UEs of a cell share one slot.
+/// Division of one slot among the UEs of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sharing {
-    /// Resource block groups side by side.
+    /// UEs use different resource block groups of the same slot.
     Frequency,
-    /// Symbols one after the other, the whole band each: an analog beam points at one UE at a
-    /// time.
+    /// UEs use different symbols of the slot, with the whole band each, because an analog beam
+    /// points at one UE at a time.
     Time,
 }
 
-/// How the scheme of a transport block is chosen.
+/// Choice of the modulation and coding scheme (MCS) of a transport block.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Adaptation {
-    /// From reports of the channel's quality.
+    /// MCS from CQI reports.
     Reports(ReportedAdaptation),
-    /// Always the scheme with this index.
+    /// Always the MCS with this index.
     FixedScheme {
-        /// Index of the scheme in its table.
+        /// Index of the MCS in its table.
         index: u32,
-        /// The table; LTE has its own.
+        /// MCS table of NR. LTE has a table of its own.
         table: McsTable,
     },
-    /// A rate instead of schemes: what all units of a slot carry. Errors must be fixed too; the
-    /// channel is not looked at.
+    /// Data rate in place of an MCS, carried by all resource units of a slot together. Errors must
+    /// be fixed too. The channel is not evaluated.
     FixedRate {
         /// Downlink rate of the whole carrier.
         downlink: Rate,
@@ -166,65 +173,67 @@ pub enum Adaptation {
 /// Parameters of link adaptation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReportedAdaptation {
-    /// Table of the reports.
+    /// CQI table of the reports.
     pub cqi_table: CqiTable,
-    /// Table of the schemes; LTE has its own.
+    /// MCS table of NR. LTE has a table of its own.
     pub mcs_table: McsTable,
-    /// When reports are measured and how late they are. The uplink is measured by the base
-    /// station at the same instants.
+    /// Times and delay of CQI reports. The base station measures the uplink at the same times.
     pub reporting: CsiReporting,
-    /// Outer loop.
+    /// Outer loop of link adaptation.
     pub outer_loop: OuterLoopConfig,
-    /// Error rate of first transmissions that schemes are chosen for, in (0, 1).
+    /// Target error rate of first transmissions, in (0, 1). Link adaptation chooses the MCS for it.
     pub target_error: f64,
 }
 
 /// Parameters of HARQ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CellHarqConfig {
-    /// Downlink processes of each UE.
+    /// Number of downlink HARQ processes of each UE.
     pub downlink_processes: u8,
-    /// Uplink processes of each UE.
+    /// Number of uplink HARQ processes of each UE.
     pub uplink_processes: u8,
-    /// Most transmissions of a transport block, the first included; 1 switches HARQ off.
+    /// Maximum number of transmissions of a transport block, including the first. 1 disables HARQ.
     pub most_transmissions: u8,
     /// Soft combining.
     pub combining: Combining,
-    /// Chance that a NACK is taken for an ACK: the block is lost to HARQ.
+    /// Probability that a NACK is decoded as an ACK. HARQ then loses the block.
     pub nack_to_ack: f64,
-    /// Chance that an ACK is taken for a NACK: the block is sent once more for nothing.
+    /// Probability that an ACK is decoded as a NACK. The block is then retransmitted needlessly.
     pub ack_to_nack: f64,
 }
 
-/// Uplink resources without asking.
+/// Configured grant: uplink resources that need no scheduling request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConfiguredGrant {
-    /// Slots between two occasions of a UE. Each UE has its offset, in the order of the UEs.
+    /// Number of slots between two occasions of a UE. Each UE has its own offset, in the order of
+    /// the UEs.
     pub period: u32,
-    /// Units of an occasion: resource block groups, or symbols.
+    /// Number of units of an occasion. A unit is a resource block group, or a symbol with time
+    /// sharing.
     pub units: u32,
-    /// Position of the scheme in the cell's table of uplink schemes; ignored with a fixed scheme
-    /// or rate.
+    /// Index of the MCS in the cell's table of uplink schemes. Ignored with a fixed MCS or rate.
     pub scheme: u32,
 }
 
-/// Power of a UE's transmissions.
+/// Rule for a UE's transmit power.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum UplinkPower {
-    /// All it has, over the resource blocks it is given.
+    /// The UE's maximum power, over the resource blocks of its grant.
     Maximum,
-    /// Open loop (TS 36.213 clause 5.1.1.1, TS 38.213 clause 7.1.1): at most P_0 + alpha PL in
-    /// each resource block, and no more resource blocks than the power suffices for.
+    /// Open-loop power control (TS 36.213 clause 5.1.1.1, TS 38.213 clause 7.1.1). The power is at
+    /// most P_0 + alpha PL in each resource block. The UE gets no more resource blocks than its
+    /// power allows.
     OpenLoop {
-        /// P_0 of one resource block of 15 kHz; wider ones in proportion.
+        /// P_0 of a resource block with 15 kHz subcarriers. It scales with the width of the
+        /// resource block.
         p0: Dbm,
-        /// Share of the path loss that is made up for, in [0, 1].
+        /// Share of the path loss that is compensated, in [0, 1].
         alpha: f64,
     },
 }
 
 impl UplinkPower {
-    /// The open loop of studies of macro cells, P_0 = -84 dBm and alpha = 0.8.
+    /// Open loop of macro cell studies: P_0 = -84 dBm and alpha = 0.8.
     pub const OPEN_LOOP: UplinkPower = UplinkPower::OpenLoop {
         p0: Dbm(-84.0),
         alpha: 0.8,
@@ -232,13 +241,13 @@ impl UplinkPower {
 }
 
 impl CellConfig {
-    /// How far the image of the cell that a UE at `ue` hears is shifted.
+    /// Returns the shift from the cell to its image that a UE at `ue` receives.
     pub(crate) fn shift_toward(&self, ue: Point) -> Vector {
         let shift = |lattice: Lattice| lattice.shift(self.site, ue);
         self.repeats.map_or(Vector::default(), shift)
     }
 
-    /// Numerology; zero in LTE.
+    /// Returns the numerology, which is zero in LTE.
     pub(crate) fn mu(&self) -> u8 {
         match self.air {
             AirInterface::Lte { .. } => 0,
@@ -246,7 +255,7 @@ impl CellConfig {
         }
     }
 
-    /// Spatial layers of a direction.
+    /// Returns the maximum number of spatial layers in a direction.
     pub(crate) fn layers(&self, direction: Direction) -> u32 {
         match direction {
             Direction::Downlink => self.layers,
@@ -254,17 +263,17 @@ impl CellConfig {
         }
     }
 
-    /// Bandwidth of a resource block: twelve subcarriers.
+    /// Returns the bandwidth of a resource block, which has twelve subcarriers.
     pub(crate) fn block(&self) -> Hertz {
         Hertz(12.0 * 15e3 * f64::from(1_u32 << self.mu()))
     }
 
-    /// Bandwidth that all resource blocks occupy.
+    /// Returns the bandwidth that all resource blocks occupy.
     pub(crate) fn occupied(&self) -> Hertz {
         Hertz(self.block().0 * f64::from(self.resource_blocks))
     }
 
-    /// Its generation.
+    /// Returns the generation of the cell's technology.
     pub(crate) fn generation(&self) -> Generation {
         match self.air {
             AirInterface::Lte { .. } => Generation::Lte,
@@ -272,13 +281,13 @@ impl CellConfig {
         }
     }
 
-    /// Whether it is a cell of NR.
+    /// True if the cell is an NR cell.
     pub(crate) fn is_nr(&self) -> bool {
         matches!(self.air, AirInterface::Nr { .. })
     }
 
-    /// The downlink rate that no UE exceeds: of the highest scheme on all resource blocks, or what
-    /// a fixed rate says.
+    /// Returns the downlink rate that no UE exceeds. It is the rate of the highest MCS on all
+    /// resource blocks, or the configured fixed rate.
     ///
     /// Standard: TS 38.306 §4.1.2.
     pub fn peak_rate(&self) -> Rate {
@@ -302,8 +311,8 @@ impl CellConfig {
     }
 }
 
-/// The key of the channel between a UE and a cell; `sites` are those of all cells. Cells at one place are
-/// one site, called by its first cell.
+/// Returns the key of the channel between a UE and a cell. `sites` must be the sites of all cells.
+/// Cells at one position are one site, which has the number of its first cell.
 pub(super) fn link_key(
     sites: impl Iterator<Item = Point> + Clone,
     cell: CellId,

@@ -1,5 +1,5 @@
-//! The channels between UEs and cells: the air and the outlook on it build them alike, so that one tells
-//! what the other will do.
+//! Channels between UEs and cells. The air and the outlook (prediction of outages) build them here
+//! in the same way, so their channels are equal.
 
 use super::CellConfig;
 use super::cell::link_key;
@@ -11,7 +11,7 @@ use crate::channel::penetration::Penetration;
 use crate::channel::{ChannelConfig, ConfigError, Environment, LineOfSight, LinkChannel, LinkEnds};
 use fadeout_core::{CellId, Kinematics, Motion, NodeId, Point, Time, UeId};
 
-/// The channels of a radio access; all cells that describe theirs alike share an environment.
+/// Channels of a radio access. Cells with equal channel configurations share an environment.
 #[derive(Debug)]
 pub(crate) struct Channels {
     seed: u64,
@@ -19,7 +19,7 @@ pub(crate) struct Channels {
 }
 
 impl Channels {
-    /// The channels under a run's seed.
+    /// Returns an empty set of channels for the seed of a run.
     pub(crate) fn new(seed: u64) -> Channels {
         Channels {
             seed,
@@ -27,11 +27,12 @@ impl Channels {
         }
     }
 
-    /// The channel between a UE, behind walls of its own, and cell `id` of `cells`, which are all of them. It stands
-    /// aside: its mean gain may be asked for.
+    /// Returns the channel between a UE and cell `id`. `penetration` is the loss of walls around
+    /// the UE. `cells` must be all cells. The channel gives its mean gain only, until it is brought
+    /// near.
     ///
     /// # Errors
-    /// When the cell's channel cannot be built.
+    /// Returns an error if the cell's channel cannot be built.
     pub(crate) fn between<'a>(
         &mut self,
         (ue, penetration): (UeId, Penetration),
@@ -65,8 +66,9 @@ impl Channels {
 }
 
 impl CellConfig {
-    /// The ends of the channel between the cell and a UE, the interface of a node that is at `ue` at a
-    /// time, and what stands between them: vehicles, and buildings where they decide on the line of sight.
+    /// Returns the ends of the channel between the cell and a UE at `ue`, and the obstacles between
+    /// them. `node` is the node of the UE. Vehicles always count, and buildings if they decide the
+    /// line of sight.
     pub(crate) fn ends<M: Motion>(
         &self,
         (node, at): (NodeId, Time),
@@ -77,7 +79,7 @@ impl CellConfig {
         self.ends_from(site, (node, at), ue, motion)
     }
 
-    /// The same with the image of the cell's site that is nearest to the UE.
+    /// As [`ends`](CellConfig::ends), with `site` as the position of the cell's nearest image.
     pub(crate) fn ends_from<M: Motion>(
         &self,
         site: Point,

@@ -1,4 +1,4 @@
-//! Checks of a configuration, before anything is built.
+//! Checks of a configuration before the radio access is built.
 
 use super::{
     Adaptation, AirInterface, BearerConfig, CellConfig, MOST_LEGS, RadioConfig, RadioError,
@@ -48,7 +48,7 @@ fn check_ue(index: usize, ue: &UeConfig, cells: &[CellConfig]) -> Result<(), Rad
     }
     if let Some(id) = ue.pscell {
         is_there("PSCell", id)?;
-        // The strongest may turn out to be the second leg's.
+        // The strongest cell may turn out to be the PSCell.
         let expected = "a serving cell that is named, and another one".to_owned();
         if !matches!(ue.serving, Serving::Cell(other) if other != id) {
             return Err(error("PSCell", &id.0, expected));
@@ -82,7 +82,7 @@ fn check_ue(index: usize, ue: &UeConfig, cells: &[CellConfig]) -> Result<(), Rad
     Ok(())
 }
 
-/// Checks that the UE of bearer number `index`, of so many, and its leg are there.
+/// Checks that the UE of bearer `index` and its leg exist. `ues` is the number of UEs.
 pub(crate) fn check_bearer(
     index: usize,
     bearer: &BearerConfig,
@@ -109,7 +109,7 @@ pub(crate) fn check_bearer(
         .map_or(Ok(()), |split| check_split(index, bearer, &split, ue))
 }
 
-/// Whether the headers of a bearer can be compressed, if they are to be.
+/// Checks that header compression, if configured, is possible on a bearer.
 ///
 /// Standard: TS 38.331 §6.3.2; TS 36.331 §6.3.2; TS 38.323 §5.7.1.
 fn check_compression(index: usize, bearer: &BearerConfig) -> Result<(), RadioError> {
@@ -142,12 +142,13 @@ fn check_compression(index: usize, bearer: &BearerConfig) -> Result<(), RadioErr
     })
 }
 
-/// Legs that a UE has, or may be given.
+/// Returns the number of legs that a UE has or may be given.
 fn legs_of(ue: &UeConfig) -> u8 {
     1 + u8::from(ue.pscell.is_some() || ue.takes_secondary)
 }
 
-/// What is wrong with the legs of a bearer of a UE: what, its value, and what was expected.
+/// Finds a mistake in the legs of a UE's bearer. Returns the name of the value, the value, and the
+/// values expected. `None` if there is no mistake.
 fn wrong_legs(
     bearer: &BearerConfig,
     split: &SplitConfig,
@@ -186,7 +187,7 @@ fn wrong_legs(
     Some(("legs over carriers", cells.join(", "), expected))
 }
 
-/// Checks a split bearer, or one over several carriers, of a UE.
+/// Checks a bearer that is split, or that has legs on several carriers.
 fn check_split(
     index: usize,
     bearer: &BearerConfig,
@@ -260,7 +261,8 @@ fn check_split(
     })
 }
 
-/// Carriers wider than any standard are allowed, for studies; this is where tables end.
+/// Largest number of resource blocks in the tables. Carriers wider than those of the standards are
+/// allowed for studies.
 const MOST_RESOURCE_BLOCKS: u32 = 3300;
 
 fn check_cell(index: usize, cell: &CellConfig) -> Result<(), RadioError> {
@@ -382,7 +384,7 @@ fn check_cell(index: usize, cell: &CellConfig) -> Result<(), RadioError> {
     check_requests(mu, cell, &ensure)
 }
 
-/// A slot of the pattern has symbols for PUCCH.
+/// Checks that a slot of the TDD pattern has enough uplink symbols for PUCCH.
 fn check_feedback(cell: &CellConfig, ensure: &Ensure<'_>) -> Result<(), RadioError> {
     let Duplex::Tdd(pattern) = &cell.duplex else {
         return Ok(());
@@ -393,7 +395,7 @@ fn check_feedback(cell: &CellConfig, ensure: &Ensure<'_>) -> Result<(), RadioErr
     ensure("PUCCH symbols", &symbols, symbols <= most, &expected)
 }
 
-/// As many layers as both ends have antennas for.
+/// Checks that both ends have enough antennas for the number of layers.
 fn check_layers(cell: &CellConfig, ensure: &Ensure<'_>) -> Result<(), RadioError> {
     for (what, layers, most) in [
         ("layers", cell.layers, 8),

@@ -1,30 +1,32 @@
-//! Conditional handover: several cells are prepared, and the UE decides when it goes to which.
+//! Conditional handover: the network prepares several cells, and the UE decides when to enter one.
 
 use super::MeasurementEvent;
 use fadeout_core::Span;
 
-/// The most cells that are prepared: maxNrofCondCells.
+/// Maximum number of prepared cells (maxNrofCondCells).
 ///
 /// Standard: TS 38.331 §6.4.
 pub const MOST_CANDIDATES: usize = 8;
 
-/// Conditional handover.
+/// Configuration of conditional handover.
 ///
 /// Standard: TS 38.300 §9.2.3.4; TS 38.331 §5.3.5.13; TS 36.331 §5.3.5.9.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConditionalConfig {
-    /// The conditions, one or two, which must all be fulfilled; of kind A3, A4 or A5. Their reports mean nothing.
+    /// Execution conditions, one or two events of kind A3, A4 or A5. All must be fulfilled. Their
+    /// report settings are ignored.
     pub conditions: Vec<MeasurementEvent>,
-    /// The most candidates, up to [`MOST_CANDIDATES`].
+    /// Maximum number of candidates, up to [`MOST_CANDIDATES`].
     pub most_candidates: usize,
-    /// How long a candidate holds room for a UE that does not come.
+    /// Time for which a candidate reserves resources for a UE that does not arrive.
     pub hold: Span,
-    /// Whether a UE whose link failed enters a candidate that it selects without re-establishment
-    /// (attemptCondReconfig).
+    /// True if a UE whose link failed may execute the conditional handover to the candidate that it
+    /// selects, instead of re-establishment (attemptCondReconfig).
     pub recovers: bool,
-    /// Whether the source sends prepared candidates copies of what it sends the UE, of bearers in acknowledged mode
-    /// (early data forwarding).
+    /// True if the source sends copies of downlink data to prepared candidates while it still
+    /// serves the UE (early data forwarding). Concerns bearers in acknowledged mode.
     pub forwards_early: bool,
-    /// Numbers of the events whose reports make the network command the UE, whatever is prepared.
+    /// Numbers of the events whose reports cause an ordinary handover command, even if candidates
+    /// are prepared.
     pub commanding: Vec<u16>,
 }

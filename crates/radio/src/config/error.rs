@@ -4,21 +4,22 @@ use crate::channel::ConfigError;
 use crate::phy::PhyError;
 use crate::rlc::ParameterError;
 
-/// Why a radio access cannot be built. Every message says where and what was expected.
+/// Reason why a radio access cannot be built. Every message gives the place and the expected
+/// values.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RadioError {
-    /// The physical layer of a cell.
+    /// Invalid physical layer of a cell.
     #[error("cell {cell}: {}", self.reason())]
     Phy {
-        /// Position of the cell.
+        /// Index of the cell.
         cell: usize,
         /// The mistake.
         error: PhyError,
     },
-    /// The channel of a cell.
+    /// Invalid channel of a cell.
     #[error("cell {cell}: {}", self.reason())]
     Channel {
-        /// Position of the cell.
+        /// Index of the cell.
         cell: usize,
         /// The mistake.
         error: ConfigError,
@@ -26,7 +27,7 @@ pub enum RadioError {
     /// A value of a cell out of its range.
     #[error("cell {cell}: {}", self.reason())]
     Cell {
-        /// Position of the cell.
+        /// Index of the cell.
         cell: usize,
         /// Name of the value.
         what: &'static str,
@@ -38,7 +39,7 @@ pub enum RadioError {
     /// A value of a UE out of its range.
     #[error("UE {ue}: {}", self.reason())]
     Ue {
-        /// Position of the UE.
+        /// Index of the UE.
         ue: usize,
         /// Name of the value.
         what: &'static str,
@@ -47,18 +48,18 @@ pub enum RadioError {
         /// The values allowed.
         expected: String,
     },
-    /// A parameter of a bearer's RLC or PDCP.
+    /// Invalid parameter of a bearer's RLC or PDCP.
     #[error("bearer {bearer}: {}", self.reason())]
     Parameter {
-        /// Position of the bearer.
+        /// Index of the bearer.
         bearer: usize,
         /// The mistake.
         error: ParameterError,
     },
-    /// A value of a bearer that does not go with the others.
+    /// A value of a bearer that contradicts other values.
     #[error("bearer {bearer}: {}", self.reason())]
     Bearer {
-        /// Position of the bearer.
+        /// Index of the bearer.
         bearer: usize,
         /// Name of the value.
         what: &'static str,
@@ -70,27 +71,27 @@ pub enum RadioError {
     /// A bearer of a UE that does not exist.
     #[error("bearer {bearer} {}", self.reason())]
     NoUe {
-        /// Position of the bearer.
+        /// Index of the bearer.
         bearer: usize,
-        /// The UE it names.
+        /// Number of the UE that the bearer names.
         ue: u32,
-        /// How many UEs there are.
+        /// Number of UEs that exist.
         ues: usize,
     },
     /// A bearer on a leg that its UE does not have.
     #[error("bearer {bearer} {}", self.reason())]
     NoLeg {
-        /// Position of the bearer.
+        /// Index of the bearer.
         bearer: usize,
-        /// The leg it names.
+        /// Number of the leg that the bearer names.
         leg: u8,
-        /// How many legs its UE has.
+        /// Number of legs of the UE.
         legs: u8,
     },
 }
 
 impl RadioError {
-    /// The mistake and what was expected, without the place.
+    /// Returns the mistake and the expected values, without the place.
     pub fn reason(&self) -> String {
         match self {
             RadioError::Phy { error, .. } => error.to_string(),

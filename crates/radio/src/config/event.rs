@@ -1,96 +1,97 @@
-//! Measurement events: what is compared, and what is reported of it.
+//! Measurement events: conditions and their reports.
 
 use super::Scope;
 use fadeout_core::Span;
 
-/// A measurement event with its report.
+/// A measurement event and its report settings.
 ///
 /// Standard: TS 38.331 §5.5.4; TS 36.331 §5.5.4.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeasurementEvent {
-    /// The condition.
+    /// Condition of the event.
     pub kind: EventKind,
-    /// Hysteresis.
+    /// Hysteresis in dB.
     pub hysteresis_db: f64,
-    /// How long the entering condition must hold.
+    /// Time for which the entering condition must hold before the report.
     pub time_to_trigger: Span,
-    /// filterCoefficient k of the layer 3 filter.
+    /// Coefficient k of the layer 3 filter (filterCoefficient).
     pub filter: u8,
-    /// From one report to the next.
+    /// Time between two reports.
     pub report_interval: Span,
-    /// Most reports of a cell; none is infinity.
+    /// Maximum number of reports of one cell. `None` if there is no limit.
     pub report_amount: Option<u32>,
-    /// The neighbours that it is about.
+    /// Neighbours that the event applies to.
     pub scope: Scope,
 }
 
-/// The condition of an event, of RSRP in dBm.
+/// Condition of an event. Levels are RSRP in dBm.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum EventKind {
     /// The serving cell is better than a threshold.
     A1 {
-        /// In dBm.
+        /// Threshold in dBm.
         threshold: f64,
     },
     /// The serving cell is worse than a threshold.
     A2 {
-        /// In dBm.
+        /// Threshold in dBm.
         threshold: f64,
     },
     /// A neighbour is better than the serving cell by an offset.
     A3 {
-        /// In dB.
+        /// Offset in dB.
         offset: f64,
     },
     /// A neighbour is better than a threshold.
     A4 {
-        /// In dBm.
+        /// Threshold in dBm.
         threshold: f64,
     },
     /// The serving cell is worse than one threshold, and a neighbour better than another.
     A5 {
-        /// Of the serving cell, in dBm.
+        /// Threshold of the serving cell in dBm.
         serving: f64,
-        /// Of the neighbour, in dBm.
+        /// Threshold of the neighbour in dBm.
         neighbour: f64,
     },
     /// A neighbour on the carrier of a secondary cell is better than that cell by an offset.
     A6 {
-        /// In dB.
+        /// Offset in dB.
         offset: f64,
     },
     /// A neighbour of the other generation is better than a threshold.
     B1 {
-        /// In dBm.
+        /// Threshold in dBm.
         threshold: f64,
     },
-    /// The serving cell is worse than one threshold, and a neighbour of the other generation better than
-    /// another.
+    /// The serving cell is worse than one threshold, and a neighbour of the other generation is
+    /// better than another threshold.
     B2 {
-        /// Of the serving cell, in dBm.
+        /// Threshold of the serving cell in dBm.
         serving: f64,
-        /// Of the neighbour, in dBm.
+        /// Threshold of the neighbour in dBm.
         neighbour: f64,
     },
 }
 
 impl EventKind {
-    /// Whether it is about neighbours: its report is a reason for a handover, or for another secondary cell.
+    /// True if the event compares a neighbour. Its report may cause a handover or a change of a
+    /// secondary cell.
     pub fn has_neighbour(&self) -> bool {
         !matches!(self, EventKind::A1 { .. } | EventKind::A2 { .. })
     }
 
-    /// Whether it compares them with secondary cells.
+    /// True if the event compares neighbours with secondary cells.
     pub fn is_about_secondaries(&self) -> bool {
         matches!(self, EventKind::A6 { .. })
     }
 
-    /// Whether those are of the other generation.
+    /// True if the event is about neighbours of the other generation.
     pub fn is_inter_rat(&self) -> bool {
         matches!(self, EventKind::B1 { .. } | EventKind::B2 { .. })
     }
 
-    /// Its name in results.
+    /// Returns the name of the event in results.
     pub fn name(&self) -> &'static str {
         match self {
             EventKind::A1 { .. } => "a1",

@@ -1,4 +1,4 @@
-//! Measurement gaps: times in which a UE listens to other carriers, and neither hears nor sends on its own.
+//! Measurement gaps: times in which a UE listens to other carriers and uses none of its own.
 
 use fadeout_core::{Direction, Span, Time, UeId};
 
@@ -7,17 +7,18 @@ use fadeout_core::{Direction, Span, Time, UeId};
 /// Standard: TS 38.331 §6.3.2; TS 36.331 §6.3.5; TS 38.133 §9.1.2; TS 36.133 §8.1.2.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MeasurementGaps {
-    /// From one gap to the next (MGRP).
+    /// Time between two gaps (MGRP).
     pub period: Span,
     /// Length of a gap (MGL).
     pub length: Span,
-    /// From a multiple of the period to the gap (gapOffset); each UE has another one without it.
+    /// Time from a multiple of the period to a gap (gapOffset). `None` if each UE has an offset of
+    /// its own.
     pub offset: Option<Span>,
 }
 
 impl MeasurementGaps {
-    /// From a multiple of the period to a UE's gap: its own millisecond where none is given, so that gaps of UEs
-    /// are spread.
+    /// Returns the time from a multiple of the period to a UE's gap. Without a configured offset,
+    /// UEs have gaps in different milliseconds.
     fn offset_of(&self, ue: UeId) -> Span {
         let spread = || {
             let places = (self.period.as_nanos() / 1_000_000).max(1);
@@ -26,7 +27,7 @@ impl MeasurementGaps {
         self.offset.unwrap_or_else(spread)
     }
 
-    /// The middle of the first gap of a UE that is not before `at`.
+    /// Returns the middle of the first gap of a UE whose middle is not before `at`.
     pub(crate) fn middle_from(&self, ue: UeId, at: Time) -> Time {
         let period = self.period.as_nanos();
         let middle = (self.offset_of(ue) + self.length / 2).as_nanos() % period;
@@ -34,30 +35,30 @@ impl MeasurementGaps {
         at.saturating_add(Span::from_nanos(wait))
     }
 
-    /// A time between measurements that is a multiple of the period.
+    /// Rounds a time between measurements up to a multiple of the gap period.
     pub(crate) fn whole_periods(&self, asked: Span) -> Span {
         let periods = asked.as_nanos().div_ceil(self.period.as_nanos()).max(1);
         self.period * periods
     }
 }
 
-/// The gaps of a UE in the slots of a cell.
+/// Gaps of a UE in the slots of a cell. Times are in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Gaps {
     period: u64,
     offset: u64,
-    /// Length for each direction.
+    /// Length of a gap by direction.
     lengths: [u64; 2],
     slot: u64,
 }
 
-/// A UE of LTE does not send in the subframe behind a gap.
+/// Time after a gap in which a UE of LTE does not send: one subframe.
 ///
 /// Standard: TS 36.133 §8.1.2.1.
 const BEHIND: Span = Span::from_millis(1);
 
 impl Gaps {
-    /// The gaps of a UE in a cell with slots of this length.
+    /// Returns the gaps of a UE in a cell whose slots have length `slot`.
     pub(crate) fn new(gaps: &MeasurementGaps, ue: UeId, (slot, is_nr): (Span, bool)) -> Gaps {
         let length = gaps.length.as_nanos();
         let behind = if is_nr { 0 } else { BEHIND.as_nanos() };
@@ -71,7 +72,7 @@ impl Gaps {
         }
     }
 
-    /// The first slot from `slot` on with no part of it in a gap.
+    /// Returns the first slot from `slot` on that no gap overlaps.
     pub(crate) fn clear_from(&self, slot: u64, direction: Direction) -> u64 {
         let start = slot.saturating_mul(self.slot);
         let phase = self.phase(start);
@@ -86,7 +87,7 @@ impl Gaps {
         start.saturating_add(wait).div_ceil(self.slot)
     }
 
-    /// The first slot behind the gap that `at` lies in, if it does.
+    /// Returns the first slot after the gap that contains `at`. `None` if `at` is in no gap.
     pub(crate) fn behind(&self, at: Time) -> Option<u64> {
         let phase = self.phase(at.as_nanos());
         let length = self.lengths[Direction::Uplink.index()];
@@ -94,7 +95,7 @@ impl Gaps {
         Some((at.as_nanos() + left).div_ceil(self.slot))
     }
 
-    /// How long before a time the latest gap began.
+    /// Returns the time since the start of the latest gap, in nanoseconds.
     fn phase(&self, at: u64) -> u64 {
         (at % self.period + self.period - self.offset) % self.period
     }
@@ -115,7 +116,7 @@ mod tests {
         }
     }
 
-    /// Vectors gap_loss_* of the handover sheet.
+    /// Test vectors gap_loss_* of the handover sheet.
     #[test]
     fn a_gap_takes_its_share_of_slots() {
         for (period_ms, share) in [(40, 0.15), (80, 0.075), (20, 0.3)] {

@@ -1,40 +1,45 @@
-//! L1/L2-triggered mobility: candidates are prepared by RRC, and the network switches the UE among them by MAC.
+//! L1/L2-triggered mobility: RRC prepares candidates, and the network switches the UE among them by
+//! MAC.
 
 use fadeout_core::{Decibel, Span};
 
-/// L1/L2-triggered mobility (LTM), of cells of one base station.
+/// L1/L2-triggered mobility (LTM) among cells of one base station.
 ///
 /// Standard: TS 38.300 §9.2.3.5; TS 38.321 §5.18.35; TS 38.133 §6.3.1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LtmConfig {
-    /// From one report of L1-RSRP to the next.
+    /// Time between two reports of L1-RSRP.
     pub report_period: Span,
-    /// By how much a candidate's L1-RSRP must exceed that of the serving cell.
+    /// Amount by which a candidate's L1-RSRP must exceed that of the serving cell.
     pub offset: Decibel,
-    /// In how many reports in a row.
+    /// Number of consecutive reports in which a candidate must exceed the offset.
     pub reports: u32,
-    /// From 3 ms behind the feedback of the command until the UE has the target's configuration in use.
+    /// Processing time of the UE. It starts 3 ms after the feedback of the command and ends when
+    /// the UE applies the target's configuration.
     pub processing: Span,
-    /// From then on until it is in sync with the target's downlink, where it was not before.
+    /// Time for the synchronisation with the target's downlink. It follows the processing time if
+    /// the UE is not synchronised before.
     pub synchronisation: Span,
-    /// What the UE does ahead of the command.
+    /// Synchronisation of the UE with candidates before the command.
     pub early: EarlySync,
 }
 
-/// What a UE does about a candidate ahead of the command.
+/// Synchronisation of a UE with a candidate before the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EarlySync {
-    /// It measures it, and no more.
+    /// None: the UE only measures the candidate.
     #[default]
     None,
-    /// It is in sync with its downlink: TCI states are active.
+    /// Downlink synchronisation: TCI states of the candidate are active.
     Downlink,
-    /// The network has its timing advance too, from a preamble that it ordered: random access is skipped.
+    /// Downlink synchronisation and timing advance. The network measured the timing advance with an
+    /// ordered preamble, so random access is skipped.
     Both,
 }
 
 impl LtmConfig {
-    /// From 3 ms behind the feedback of the command until the UE may send in the target.
+    /// Returns the time from 3 ms after the feedback of the command until the UE may send in the
+    /// target.
     pub(crate) fn interruption(&self) -> Span {
         match self.early {
             EarlySync::None => self.processing + self.synchronisation,
@@ -44,8 +49,8 @@ impl LtmConfig {
 }
 
 impl Default for LtmConfig {
-    /// Of FR1: 10 ms for RRC, 20 ms for the rest of the processing, the first block of synchronisation signals and 2 ms
-    /// for it.
+    /// Values of frequency range 1. Processing has 10 ms for RRC and 20 ms for other steps.
+    /// Synchronisation has 20 ms for the first synchronisation signal block and 2 ms to process it.
     ///
     /// Standard: TS 38.133 §6.3.1.2.
     fn default() -> LtmConfig {
@@ -64,8 +69,8 @@ impl Default for LtmConfig {
 mod tests {
     use super::*;
 
-    /// Vectors ltm_rach_default and ltm_fast_early_tci of the handover sheet: 4 ms until the feedback, 3 ms behind it, and 20 ms
-    /// from one occasion to the next.
+    /// Test vectors ltm_rach_default and ltm_fast_early_tci of the handover sheet. They have 4 ms
+    /// until the feedback, 3 ms after it, and 20 ms between two random access occasions.
     #[test]
     fn delays_are_those_of_the_tests_of_the_standard() {
         let whole_ms = |config: LtmConfig| 4 + 3 + config.interruption().as_millis() + 20;

@@ -1,4 +1,5 @@
-//! Mobility management: what a UE measures and reports, and what the network makes of it.
+//! Configuration of mobility management: measurements and reports of UEs, and the network's
+//! reactions.
 
 use super::{
     BeamMonitoring, ConditionalConfig, LtmConfig, MeasurementEvent, MeasurementGaps, PowerRamping,
@@ -11,57 +12,64 @@ use std::collections::BTreeSet;
 /// Mobility management of all UEs that have a channel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MobilityConfig {
-    /// The measurements that are configured, in order.
+    /// Configured measurement events, in order.
     pub events: Vec<MeasurementEvent>,
-    /// From one measurement of a UE to the next.
+    /// Time between two measurements of a UE.
     pub measurement_period: Span,
     /// Standard deviation of the error of a measurement, in dB.
     pub measurement_error_db: f64,
-    /// Which cells are measured each time.
+    /// Choice of the cells that a UE measures each time.
     pub sampling: Sampling,
-    /// Gaps in which UEs measure carriers that none of their cells has; none need not, as they have a receiver
-    /// more.
+    /// Measurement gaps, in which UEs measure carriers that none of their cells uses. `None` if UEs
+    /// need no gaps, because they have an additional receiver.
     pub gaps: Option<MeasurementGaps>,
     /// Radio link monitoring.
     pub monitoring: Monitoring,
-    /// Detection of beam failure in cells of NR, and recovery from it; none is looked for without.
+    /// Beam failure detection and recovery in NR cells. `None` if UEs detect no beam failure.
     pub beam_failure: Option<BeamMonitoring>,
-    /// Random access in the target cell.
+    /// Parameters of random access in the target cell.
     pub access: AccessConfig,
-    /// Times of the procedure.
+    /// Times of the handover procedure.
     pub procedure: ProcedureConfig,
-    /// Fate of downlink data at the source.
+    /// Treatment of downlink data at the source.
     pub data: DataForwarding,
-    /// Conditional handovers take the place of commanded ones; none are there.
+    /// Conditional handovers, which replace commanded handovers. `None` if all handovers are
+    /// commanded.
     pub conditional: Option<ConditionalConfig>,
-    /// The network switches UEs among candidates by MAC; the candidates are those of `conditional`, whose conditions
-    /// are none.
+    /// L1/L2-triggered mobility: the network switches UEs among candidates by MAC. The candidates
+    /// are those of `conditional`, which then has no conditions. `None` if LTM is not used.
     pub ltm: Option<LtmConfig>,
-    /// Commanded handovers between cells that fit skip random access; none do.
+    /// Handover without random access, for commanded handovers between suitable cells. `None` if
+    /// every handover uses random access.
     pub rach_less: Option<RachLess>,
-    /// The source serves a UE on while it enters the target (dual active protocol stack).
+    /// True if the source continues to serve a UE while the UE enters the target (dual active
+    /// protocol stack, DAPS).
     ///
     /// Standard: TS 38.300 §9.2.3.2.
     pub daps: bool,
-    /// Most UEs that a cell takes by handover, those it has included; none refuses nobody.
+    /// Maximum number of UEs in a cell for handovers into it to be accepted. `None` if no handover
+    /// is refused.
     pub most_ues: Option<u32>,
-    /// By cell, those that may be secondary ones beside it: of each carrier the first is added to a UE that enters,
-    /// others take its place when event A6 says so. Cells behind the last have none.
+    /// Possible secondary cells of each primary cell. A UE that enters gets the first one of each
+    /// carrier. Event A6 replaces it by another one. Cells beyond the end of the list have none.
     pub secondaries: Vec<Vec<CellId>>,
-    /// Who is given a secondary node and when; without it one goes with the first change of the master's cell.
+    /// Rules for secondary nodes. `None` if the first change of the master's cell releases a
+    /// secondary node for good.
     pub secondary_node: Option<SecondaryNodeConfig>,
-    /// Base station of each cell: cells with the same number hand over without a path switch.
+    /// Base station number of each cell. A handover between cells with equal numbers needs no path
+    /// switch.
     pub stations: Vec<u32>,
-    /// Those of them that are of 3G: they speak to others by way of the core.
+    /// Numbers of the base stations of 3G. They exchange messages with other base stations through
+    /// the core.
     pub utra: BTreeSet<u32>,
-    /// The way of messages and of forwarded packets.
+    /// Route of handover messages and of forwarded packets.
     pub interface: Interface,
-    /// Their transport: links, or given times.
+    /// Transport of handover messages and of forwarded packets: links, or given times.
     pub signalling: Signalling,
 }
 
 fadeout_core::parameters! {
-    /// The defaults of mobility management, under the names that a scenario has for them.
+    /// Default parameters of mobility management, with the names of the scenario's keys.
     struct Keys {
         /// One-way delay between base stations.
         station_delay: Span = span("5 ms"),
@@ -115,31 +123,31 @@ fadeout_core::parameters! {
     }
 }
 
-/// Fate of downlink data that the source has not sent.
+/// Treatment of downlink data that the source has not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It keeps it until it knows where the UE is.
+    /// The source keeps the data until it knows the UE's new cell.
     Kept,
-    /// It forwards it.
+    /// The source forwards the data.
     Forwarded(Way),
-    /// It drops it.
+    /// The source drops the data.
     Dropped,
 }
 
-/// How packets come from one base station to another.
+/// Transport of packets from one base station to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// Forwarding takes this long.
+    /// Forwarding takes this time.
     After(Span),
-    /// Links of the caller carry them to this base station.
+    /// Links of the caller carry the packets to this base station.
     Links { to: u32 },
 }
 
 impl MobilityConfig {
-    /// The parameters that a scenario may give, as keys of its mobility management.
+    /// Parameters that a scenario may give as keys of its mobility management.
     pub const PARAMETERS: &'static [Parameter] = Keys::PARAMETERS;
 
-    /// Nothing is measured, and there is no base station yet.
+    /// Returns a configuration for tests, without events and base stations.
     #[cfg(test)]
     pub(crate) fn bare() -> MobilityConfig {
         MobilityConfig {
@@ -167,46 +175,46 @@ impl MobilityConfig {
         }
     }
 
-    /// Whether a cell need not be measured when a bound of its level says what matters of it. The errors of
-    /// measurements have no bound, and are drawn in the order of the measurements.
+    /// True if a bound on a cell's level may replace its measurement. With measurement errors it
+    /// may not, because these have no bound and are drawn in the order of the measurements.
     pub(crate) fn may_bound(&self) -> bool {
         let is_wanted = self.sampling == Sampling::WhereNeeded && self.gaps.is_none();
         is_wanted && self.measurement_error_db <= 0.0
     }
 
-    /// Whether a UE need not look at its link when earlier looks say what matters of it.
+    /// True if a UE may skip an evaluation of its link when earlier ones determine the result.
     pub(crate) fn may_leave_out_looks(&self) -> bool {
         self.sampling == Sampling::WhereNeeded
     }
 
-    /// Base station of a cell.
+    /// Returns the base station of a cell.
     pub(crate) fn station(&self, cell: CellId) -> u32 {
         self.stations[cell.index()]
     }
 
-    /// The cells that may be secondary ones beside a cell.
+    /// Returns the possible secondary cells of a primary cell.
     pub(crate) fn secondaries_of(&self, cell: CellId) -> &[CellId] {
         self.secondaries
             .get(cell.index())
             .map_or(&[], Vec::as_slice)
     }
 
-    /// Whether two cells are of one base station.
+    /// True if two cells belong to one base station.
     pub(crate) fn is_one_station(&self, one: CellId, other: CellId) -> bool {
         self.station(one) == self.station(other)
     }
 
-    /// Whether a cell with so many UEs takes one more.
+    /// True if a cell with `load` UEs accepts one more.
     pub(crate) fn has_room(&self, load: u32) -> bool {
         self.most_ues.is_none_or(|most| load < most)
     }
 
-    /// Whether downlink data that the source has not sent is forwarded.
+    /// True if downlink data that the source has not sent is forwarded.
     pub(crate) fn forwards(&self) -> bool {
         self.data == DataForwarding::Forwarded
     }
 
-    /// How the network has UEs change cell.
+    /// Returns the kind of handover that the network commands.
     pub(crate) fn procedure_kind(&self) -> Procedure {
         match self.daps {
             true => Procedure::Daps,
@@ -214,13 +222,14 @@ impl MobilityConfig {
         }
     }
 
-    /// Whether the source hears from the target that the UE is there, and forwards only then.
+    /// True if the target notifies the source of the UE's arrival, and the source forwards data
+    /// only then.
     pub(crate) fn tells_source(&self) -> bool {
         self.conditional.is_some() && self.ltm.is_none() || self.daps
     }
 
-    /// When the core is asked to send to both, of a handover from one cell to the other; none where it does
-    /// not.
+    /// Returns the time at which the core is asked to send to both base stations in a handover
+    /// between two cells. `None` if it is not asked.
     pub(crate) fn bicast_between(&self, one: CellId, other: CellId) -> Option<BicastStart> {
         match self.data {
             DataForwarding::Bicast(start) if !self.is_one_station(one, other) => Some(start),
@@ -228,22 +237,22 @@ impl MobilityConfig {
         }
     }
 
-    /// Whether links carry messages and forwarded packets.
+    /// True if links carry messages and forwarded packets.
     pub(crate) fn has_links(&self) -> bool {
         matches!(self.signalling, Signalling::Links { .. })
     }
 
-    /// Whether base stations of two cells speak over links.
+    /// True if the base stations of two cells exchange messages over links.
     pub(crate) fn speak_over_links(&self, one: CellId, other: CellId) -> bool {
         self.has_links() && !self.is_one_station(one, other)
     }
 
-    /// One way between two base stations, where it is given.
+    /// Returns the one-way delay between two base stations without links.
     pub(crate) fn given_delay(&self) -> Span {
         self.procedure.between_stations(self.interface)
     }
 
-    /// One way between the base stations of two cells, where it is given.
+    /// Returns the one-way delay between the base stations of two cells without links.
     pub(crate) fn station_delay(&self, one: CellId, other: CellId) -> Span {
         match self.is_one_station(one, other) {
             true => Span::ZERO,
@@ -254,18 +263,18 @@ impl MobilityConfig {
         }
     }
 
-    /// Whether a cell is of 3G.
+    /// True if a cell is a 3G cell.
     pub(crate) fn is_utra(&self, cell: CellId) -> bool {
         self.utra.contains(&self.station(cell))
     }
 
-    /// From the request to the command, where nothing holds messages up.
+    /// Returns the time from the handover request to the command if no message is delayed.
     pub(crate) fn usual_preparation(&self) -> Span {
         self.given_delay() * 2 + self.procedure.admission
     }
 
-    /// Fate of downlink data at one base station while the UE comes to another; forwarding without links
-    /// takes the time `given`.
+    /// Returns the treatment of downlink data at base station `from` while the UE moves to `to`.
+    /// `given` is the forwarding time without links.
     pub(crate) fn fate(&self, [from, to]: [u32; 2], given: Span) -> Fate {
         let way = match self.has_links() {
             true => Way::Links { to },
@@ -277,34 +286,35 @@ impl MobilityConfig {
         }
     }
 
-    /// Fate of downlink data while the UE is commanded from one cell to the other.
+    /// Returns the treatment of downlink data while a command moves the UE from one cell to
+    /// another.
     pub(crate) fn fate_between(&self, one: CellId, other: CellId) -> Fate {
         let stations = [one, other].map(|cell| self.station(cell));
         self.fate(stations, self.station_delay(one, other))
     }
 }
 
-/// Which cells a UE measures each time, and whether it looks at its link each time. The outcome is the same, to the
-/// bit.
+/// Choice of the cells and links that a UE measures each time. Both choices give bit-identical
+/// results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sampling {
-    /// Cells of which a bound does not say that no event is entered, and its link while looks before do not say that it
-    /// is not out of sync.
+    /// Only cells whose level bound allows that an event is entered, and the link only if earlier
+    /// evaluations allow that it is out of sync.
     #[default]
     WhereNeeded,
-    /// All cells, and the link each time: the reference.
+    /// All cells and the link each time. This is the reference.
     Every,
 }
 
-/// The way of a handover's messages and of forwarded packets.
+/// Route of handover messages and of forwarded packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Interface {
-    /// From base station to base station.
+    /// Direct interface between base stations.
     ///
     /// Standard: TS 36.423 §8.2.1; TS 38.423 §8.2.1.
     #[default]
     Direct,
-    /// By way of the core.
+    /// Route through the core network.
     ///
     /// Standard: TS 36.413 §8.4; TS 38.413 §8.4.
     Core,
@@ -313,66 +323,67 @@ pub enum Interface {
 /// Transport of messages between base stations and the core, and of forwarded packets.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Signalling {
-    /// Nothing: they take the times of [`ProcedureConfig`], and none is lost.
+    /// No links: messages take the times of [`ProcedureConfig`], and none is lost.
     #[default]
     Given,
-    /// Links of the caller, which [`Move`](crate::access::Move) tells what to send.
+    /// Links of the caller. [`Move`](crate::access::Move) tells the caller which messages to send.
     Links {
-        /// Pairs of base stations between which messages and packets go by way of the core although the
-        /// preparation is direct, as no link connects them.
+        /// Pairs of base stations without a link between them. Their messages and packets go
+        /// through the core even if the preparation is direct.
         strangers: BTreeSet<(u32, u32)>,
     },
 }
 
-/// Fate of downlink data at the source of a handover.
+/// Treatment of downlink data at the source of a handover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DataForwarding {
-    /// It is dropped.
+    /// The source drops the data.
     Dropped,
-    /// It goes to the target.
+    /// The source forwards the data to the target.
     #[default]
     Forwarded,
-    /// It is dropped, but from then on the core sends to both base stations.
+    /// The source drops the data, and the core sends later data to both base stations.
     Bicast(BicastStart),
 }
 
-/// When the source asks the core to send to both base stations.
+/// Time at which the source asks the core to send to both base stations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BicastStart {
-    /// When the target has answered; the command waits so long.
+    /// When the target has accepted. The command waits for this time.
     Before(Span),
-    /// So long after the command.
+    /// This time after the command.
     After(Span),
 }
 
-/// Radio link monitoring, and what follows a failure.
+/// Radio link monitoring, and the procedures after a failure.
 ///
 /// Standard: TS 38.331 §5.3.10, §7.1.1; TS 36.331 §5.3.11, §7.3.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Monitoring {
-    /// From one evaluation of the link to the next.
+    /// Time between two evaluations of the link.
     pub period: Span,
     /// SINR below which the link is out of sync.
     pub q_out: Decibel,
-    /// SINR above which it is in sync.
+    /// SINR above which the link is in sync.
     pub q_in: Decibel,
-    /// Out-of-sync indications in a row that start T310.
+    /// Number of consecutive out-of-sync indications that start T310 (N310).
     pub n310: u32,
-    /// In-sync indications in a row that stop it.
+    /// Number of consecutive in-sync indications that stop T310 (N311).
     pub n311: u32,
-    /// T310.
+    /// T310: time from the start of the link problem to the link failure.
     pub t310: Span,
-    /// T312, of a link in trouble whose UE reports a neighbour; none is not configured.
+    /// T312: shorter limit for a link with a problem whose UE reports a neighbour. `None` if it is
+    /// not configured.
     pub t312: Option<Span>,
-    /// T311.
+    /// T311: time limit for the search for a cell after a failure.
     pub t311: Span,
-    /// T301.
+    /// T301: time limit for the re-establishment.
     pub t301: Span,
-    /// How long a UE takes to select a cell.
+    /// Time that a UE takes to select a cell.
     pub cell_selection: Span,
-    /// T300, of a UE that was idle.
+    /// T300: time limit for the connection setup of an idle UE.
     pub t300: Span,
-    /// RSRP above which a cell suits an idle UE (Qrxlevmin).
+    /// RSRP above which a cell is suitable for an idle UE (Qrxlevmin).
     ///
     /// Standard: TS 38.304 §5.2.3.2; TS 36.304 §5.2.3.2.
     pub q_rx_lev_min: Dbm,
@@ -399,37 +410,37 @@ impl Default for Monitoring {
     }
 }
 
-/// Random access.
+/// Parameters of random access.
 ///
 /// Standard: TS 38.321 §5.1; TS 36.321 §5.1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AccessConfig {
-    /// From one occasion for preambles to the next.
+    /// Time between two random access occasions.
     pub occasion_period: Span,
-    /// From the preamble to the start of the response window.
+    /// Time from the preamble to the start of the response window.
     pub response_delay: Span,
-    /// ra-ResponseWindow.
+    /// Length of the response window (ra-ResponseWindow).
     pub response_window: Span,
-    /// preambleTransMax.
+    /// Maximum number of preambles of one random access procedure (preambleTransMax).
     pub most_preambles: u32,
-    /// How many preambles of a cell are drawn, by UEs that have no dedicated one.
+    /// Number of contention preambles of a cell. UEs without a dedicated preamble draw one of them.
     ///
     /// Standard: TS 36.331 §6.3.2; TS 38.331 §6.3.2.
     pub drawn_preambles: u32,
-    /// The power of preambles; the UE's full one without.
+    /// Power ramping of preambles. `None` if UEs send preambles with full power.
     pub ramping: Option<PowerRamping>,
     /// Longest back-off after a failed attempt.
     pub backoff: Span,
-    /// From the response to Msg3.
+    /// Time from the random access response to Msg3.
     pub message3_delay: Span,
-    /// From Msg3 to the end of contention resolution.
+    /// Time from Msg3 to the end of contention resolution.
     pub resolution_delay: Span,
     /// Contention resolution timer.
     pub contention_timer: Span,
 }
 
 impl AccessConfig {
-    /// The least time from a drawn preamble to the end of contention resolution.
+    /// Returns the least time from a contention preamble to the end of contention resolution.
     pub fn least_answer(&self) -> Span {
         self.response_delay + self.message3_delay + self.resolution_delay
     }
@@ -453,42 +464,45 @@ impl Default for AccessConfig {
     }
 }
 
-/// Times of a handover.
+/// Times of the handover procedure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProcedureConfig {
-    /// One way between base stations (X2, Xn).
+    /// One-way delay between base stations (X2, Xn).
     pub station_delay: Span,
-    /// One way of signalling between a base station and the core.
+    /// One-way delay of signalling between a base station and the core.
     pub core_delay: Span,
-    /// Admission control at the target.
+    /// Time of the admission control at the target.
     pub admission: Span,
-    /// From the reception of the command to the first occasion that the UE can use: RRC processing,
-    /// search and synchronisation.
+    /// Time from the reception of the command to the first random access occasion that the UE can
+    /// use. It covers RRC processing, cell search and synchronisation.
     pub interruption: Span,
-    /// From the reception of the command to the first block in a cell of 3G: 50 ms for RRC and 140 ms for a known cell
-    /// whose timing is not known.
+    /// Time from the reception of the command to the first block in a 3G cell. The default is 50 ms
+    /// for RRC and 140 ms for a known cell with unknown timing.
     ///
     /// Standard: TS 36.133 §5.3.1.1.
     pub utra_interruption: Span,
-    /// From the reception of the command in a cell of 3G to the first occasion of the target that the UE can use: 50 ms
-    /// for RRC and 20 ms to be in sync with a known cell.
+    /// Time from the reception of the command in a 3G cell to the first random access occasion in
+    /// the target that the UE can use. The default is 50 ms for RRC and 20 ms to synchronise with a
+    /// known cell.
     ///
     /// Standard: TS 25.133 §5.3.
     pub from_utra: Span,
-    /// T304.
+    /// T304: time limit for entering the target.
     pub t304: Span,
-    /// How long the source waits for the target's answer (TX2RELOCprep), where links carry it.
+    /// Time for which the source waits for the target's answer (TX2RELOCprep), if links carry it.
     pub preparation: Span,
-    /// How long the source waits for a handover to end (TX2RELOCoverall).
+    /// Time for which the source waits for a handover to end (TX2RELOCoverall).
     pub overall: Span,
-    /// How long the target waits for a lost end marker, from the first packet of the new path on.
+    /// Time for which the target waits for an end marker that may be lost. It starts with the first
+    /// packet of the new path.
     pub marker_timeout: Span,
-    /// The most that the target keeps of what the core has sent to both; what comes then it drops.
+    /// Buffer of the target for data that the core sends to both base stations. The target drops
+    /// data beyond it.
     pub target_buffer: Bytes,
 }
 
 impl ProcedureConfig {
-    /// One way between two base stations, where it is given.
+    /// Returns the one-way delay between two base stations without links.
     pub(crate) fn between_stations(&self, interface: Interface) -> Span {
         match interface {
             Interface::Direct => self.station_delay,

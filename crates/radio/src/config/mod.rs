@@ -1,8 +1,8 @@
-//! The ground floor of the radio: what a radio access is made of, as plain values, and what can be
-//! wrong with it. Every machine above may use it; it uses none of them.
+//! Configuration of a radio access as plain values, and errors in it. All machines of the radio may
+//! use this module. It uses none of them.
 //!
-//! Ids are positions: [`CellId`](fadeout_core::CellId) indexes [`RadioConfig::cells`],
-//! [`UeId`](fadeout_core::UeId) [`RadioConfig::ues`], [`DrbId`](fadeout_core::DrbId)
+//! Ids are indices: [`CellId`](fadeout_core::CellId) into [`RadioConfig::cells`],
+//! [`UeId`](fadeout_core::UeId) into [`RadioConfig::ues`], [`DrbId`](fadeout_core::DrbId) into
 //! [`RadioConfig::bearers`].
 
 mod beam_failure;
@@ -65,8 +65,9 @@ pub use ue::{Aggregation, FixedSinr, MOST_SECONDARY_CELLS, Serving, UeConfig};
 pub struct RadioConfig {
     /// Cells.
     pub cells: Vec<CellConfig>,
-    /// Radio interfaces of UEs. A node with two interfaces, LTE and mmWave, has two.
+    /// Radio interfaces of UEs. A node with two interfaces, such as LTE and mmWave, has two
+    /// entries.
     pub ues: Vec<UeConfig>,
-    /// Bearers that are there from the start.
+    /// Bearers that exist from the start.
     pub bearers: Vec<BearerConfig>,
 }

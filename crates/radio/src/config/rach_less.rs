@@ -2,40 +2,42 @@
 
 use fadeout_core::Span;
 
-/// How a UE gets at the uplink of its target where it skips random access.
+/// Uplink access to the target cell in a handover without random access.
 ///
 /// Standard: TS 36.331 §5.3.5.4; TS 38.300 §9.2.3.6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RachLess {
-    /// The timing advance that it uses there.
+    /// Timing advance that the UE uses in the target cell.
     pub timing: TargetTiming,
-    /// The uplink grant that it takes.
+    /// Uplink grant that the UE uses first in the target cell.
     pub grant: FirstGrant,
 }
 
-/// The timing advance in the target (*targetTA*, *targetNTA*).
+/// Timing advance in the target cell (*targetTA*, *targetNTA*).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetTiming {
-    /// None: the target is small (*ta0*, *zero*).
+    /// Timing advance of zero, for a small target cell (*ta0*, *zero*).
     Zero,
-    /// That of the source, which stands at the same place (*mcg-PTAG*, *source*).
+    /// Timing advance of the source cell, whose antenna is at the same site (*mcg-PTAG*, *source*).
     Source,
 }
 
-/// The first uplink grant in the target.
+/// First uplink grant in the target cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FirstGrant {
-    /// One with the command, from one opportunity to the next (*ul-SchedInterval*; a configured grant).
+    /// Grant that the command contains, with this time between two opportunities
+    /// (*ul-SchedInterval*, or a configured grant).
     Preallocated(Span),
-    /// One that the target sends over and over while it expects the UE.
+    /// Grant that the target cell sends repeatedly, with this period, while it expects the UE.
     Pdcch(Span),
 }
 
 impl FirstGrant {
-    /// On PDCCH, as often as a target may well send it. No standard has a value.
+    /// Grant on PDCCH with a period of 5 ms, a plausible choice for a target. No standard gives a
+    /// value.
     pub const ON_PDCCH: FirstGrant = FirstGrant::Pdcch(Span::from_millis(5));
 
-    /// From one opportunity to the next.
+    /// Returns the time between two opportunities for the first uplink transmission.
     pub(crate) fn interval(self) -> Span {
         match self {
             FirstGrant::Preallocated(interval) | FirstGrant::Pdcch(interval) => interval,

@@ -1,24 +1,25 @@
-//! Paths that a recording describes, in place of the channel's model.
+//! Paths whose gain or SINR comes from a recording in place of the channel model.
 
 use super::{RadioError, Serving, UeConfig};
 use crate::channel::recorded::Quantity;
 use fadeout_core::{CellId, UeId};
 
-/// The recording of the path between a UE and a cell.
+/// Recording of the path between a UE and a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedPath {
-    /// The UE.
+    /// UE of the path.
     pub ue: UeId,
-    /// The cell.
+    /// Cell of the path.
     pub cell: CellId,
-    /// Gain or SINR over time. A SINR stands for all between the two antennas, interference too.
+    /// Gain or SINR over time. A SINR replaces everything between the two antennas, including
+    /// interference.
     pub quantity: Quantity,
-    /// Whether the fading of the cell's channel lies on top of a gain.
+    /// True if the fading of the cell's channel is added to a recorded gain.
     pub has_fading: bool,
 }
 
-/// Checks that recordings are of pairs that are there, of each once, and that a UE has a SINR to
-/// every cell that may serve it, or to none.
+/// Checks the recordings. Each must be of an existing UE and cell, with one recording for each
+/// pair. A UE must have a SINR for every cell that may serve it, or for none.
 pub(crate) fn check_recorded(
     recorded: &[RecordedPath],
     ues: &[UeConfig],

@@ -1,29 +1,30 @@
-//! Which neighbours a measurement event is about.
+//! Neighbours that a measurement event applies to.
 
 use fadeout_core::Hertz;
 
-/// The neighbours that an event is about, by carrier or technology: an event names the measurement object of one.
+/// Neighbours that an event applies to, by carrier or technology. In the standard an event names
+/// one measurement object.
 ///
 /// Standard: TS 38.331 §5.5.2; TS 36.331 §5.5.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scope {
-    /// All.
+    /// All neighbours.
     #[default]
     Any,
-    /// Those of the serving cell's carrier.
+    /// Neighbours on the serving cell's carrier.
     SameCarrier,
-    /// Those of a carrier below it.
+    /// Neighbours on carriers below the serving cell's.
     LowerCarrier,
-    /// Those of a carrier above it.
+    /// Neighbours on carriers above the serving cell's.
     HigherCarrier,
-    /// Cells of 3G, of a UE in another one.
+    /// 3G cells, for a UE in a cell of LTE or NR.
     ToUtra,
-    /// Others, of a UE in a cell of 3G.
+    /// Cells of LTE and NR, for a UE in a 3G cell.
     FromUtra,
 }
 
 impl Scope {
-    /// Whether a neighbour with this carrier is in it.
+    /// True if the event applies to a neighbour on this carrier.
     pub(crate) fn holds(self, serving: Hertz, neighbour: Hertz) -> bool {
         match self {
             Scope::Any => true,
@@ -34,12 +35,12 @@ impl Scope {
         }
     }
 
-    /// Whether it is about UEs in a cell of 3G, or in others.
+    /// True if the event applies to UEs in a 3G cell, or in other cells if `is_in_utra` is false.
     pub(crate) fn fits(self, is_in_utra: bool) -> bool {
         is_in_utra == (self == Scope::FromUtra)
     }
 
-    /// Whether a cell of 3G is on one side.
+    /// True if the serving cell or the neighbours are 3G cells.
     pub(crate) fn has_utra(self) -> bool {
         matches!(self, Scope::ToUtra | Scope::FromUtra)
     }

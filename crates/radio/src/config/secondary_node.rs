@@ -1,49 +1,52 @@
-//! The secondary node of UEs with dual connectivity, as the network manages it.
+//! Network management of the secondary node of UEs with dual connectivity.
 
 use super::MeasurementEvent;
 use fadeout_core::Span;
 
-/// Addition, change and release of the secondary node of UEs that have a split bearer.
+/// Rules for the addition, change and release of the secondary node of UEs with a split bearer.
 ///
 /// Standard: TS 37.340 §10.2, §10.3, §10.4, §10.5, §10.7.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SecondaryNodeConfig {
-    /// What UEs without a secondary node report, A4 or B1: the strongest of these cells is added.
+    /// Events A4 or B1 that UEs without a secondary node report. The network adds the strongest
+    /// reported cell.
     pub adding: Vec<MeasurementEvent>,
-    /// What those with one report about its cell: A2 releases it, A3 and A5 change it.
+    /// Events that UEs with a secondary node report about the PSCell. A2 releases the PSCell, A3
+    /// and A5 change it.
     pub about: Vec<MeasurementEvent>,
-    /// What becomes of it when the master's cell changes.
+    /// Treatment of the secondary node in a handover of the master node's cell.
     pub at_handover: SecondaryAtHandover,
-    /// What becomes of it when its link has failed.
+    /// Treatment of the secondary node after a failure of its link.
     pub after_failure: SecondaryAfterFailure,
     /// T304 of the secondary cell group.
     pub t304: Span,
 }
 
-/// What a command to another master's cell says of the secondary node.
+/// Instruction about the secondary node in a handover command of the master node.
 ///
 /// Standard: TS 37.340 §10.7, §10.8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SecondaryAtHandover {
-    /// It is released.
+    /// The secondary node is released.
     Release,
-    /// It stays, if the target and it agree.
+    /// The secondary node is kept, if it and the target accept.
     #[default]
     Keep,
-    /// The cell that is measured best takes its place, which may be the same.
+    /// The secondary cell with the best measurement is configured. It may be the same cell as
+    /// before.
     Strongest,
 }
 
-/// What the network does about a secondary leg that has failed.
+/// Reaction of the network to the failure of a secondary leg.
 ///
 /// Standard: TS 37.340 §7.7.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SecondaryAfterFailure {
-    /// The secondary node is released.
+    /// The network releases the secondary node.
     #[default]
     Release,
-    /// The UE enters its cell again.
+    /// The UE enters the failed cell again.
     Restore,
-    /// It enters the cell that its report says to be the best.
+    /// The UE enters the best cell of its failure report.
     Strongest,
 }

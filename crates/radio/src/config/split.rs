@@ -1,4 +1,5 @@
-//! A bearer on several legs: of two base stations, or over carriers of one.
+//! Configuration of a bearer with several legs: of two base stations, or on several carriers of
+//! one.
 
 use crate::rlc::RlcConfig;
 use crate::user_plane::FlowControlConfig;
@@ -6,15 +7,15 @@ use fadeout_core::{Bytes, CellId};
 
 pub use fadeout_core::agreed::MOST_LEGS;
 
-/// Number of the first leg over further carriers.
+/// Number of the first leg on a secondary carrier.
 const FIRST_CARRIER: u8 = 2;
 
-/// Legs are numbered: 0 that of the primary cell, 1 that at the other base station, from 2 on those over further
-/// carriers.
+/// Upper bound of leg numbers. Leg 0 is in the primary cell and leg 1 at the other base station.
+/// Legs from 2 on are on secondary carriers.
 pub(crate) const LEG_NUMBERS: usize = MOST_LEGS + 1;
 
-/// Secondary cells beside a bearer's first leg that are legs of their own: RLC is kept to each of them
-/// (allowedServingCells). The first leg has the other cells of its cell group.
+/// Secondary cells that are RLC legs of a bearer of their own. The RLC entity of such a leg uses
+/// this cell only (allowedServingCells). The first leg uses the other cells of its cell group.
 ///
 /// Standard: TS 38.300 §16.1.3; TS 38.331 §6.3.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,13 +25,14 @@ pub struct CarrierLegs {
 }
 
 impl CarrierLegs {
-    /// One leg for all cells of the group.
+    /// No legs on secondary carriers: the bearer has one RLC leg for all cells of the group.
     pub const NONE: CarrierLegs = CarrierLegs {
         cells: [CellId(0); MOST_LEGS - 1],
         count: 0,
     };
 
-    /// A leg in each of these cells; none where they are more than PDCP may have.
+    /// Returns one leg in each of these cells. `None` if there are more cells than PDCP may have
+    /// legs.
     pub fn of(cells: &[CellId]) -> Option<CarrierLegs> {
         let mut all = CarrierLegs::NONE;
         all.cells.get_mut(..cells.len())?.copy_from_slice(cells);
@@ -38,71 +40,77 @@ impl CarrierLegs {
         Some(all)
     }
 
-    /// The cells.
+    /// Returns the cells of the legs.
     pub fn cells(&self) -> &[CellId] {
         &self.cells[..usize::from(self.count)]
     }
 
-    /// The numbers of the legs.
+    /// Returns the numbers of the legs.
     pub(crate) fn numbers(&self) -> std::ops::Range<u8> {
         FIRST_CARRIER..FIRST_CARRIER + self.count
     }
 
-    /// The number of the leg that a cell has for itself.
+    /// Returns the number of the leg that is restricted to this cell. `None` if there is none.
     pub(crate) fn rlc_in(&self, cell: CellId) -> Option<u8> {
         let mut legs = self.numbers().zip(self.cells());
         legs.find(|it| *it.1 == cell).map(|it| it.0)
     }
 }
 
-/// Which leg of a split bearer a downlink packet takes, where both may have it: the choice of the base station with
-/// PDCP.
+/// Rule by which the base station with PDCP chooses the leg of a downlink packet of a split bearer.
+/// It applies to packets that may use both legs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LegChoice {
-    /// That over which it is expected to arrive first.
+    /// The leg on which the packet is expected to arrive first.
     ExpectedDelay,
-    /// The secondary one, as long as its node asks for more.
+    /// The secondary leg, while its node requests more data.
     Demand,
-    /// As many bytes to each.
+    /// Alternation that gives each leg the same number of bytes.
     Turns,
 }
 
-/// A bearer with further legs beside its own, whose base station hosts PDCP: a split bearer, or one that PDCP
-/// duplicates over carriers.
+/// Configuration of a bearer with several RLC legs whose base station hosts PDCP. It is a split
+/// bearer, or a bearer that PDCP duplicates over carriers.
 ///
 /// Standard: TS 37.340 §3.1, §4.2.2; TS 38.300 §16.1.3.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SplitConfig {
-    /// Number of the leg at the other base station among those of its UE; none where there is no other one.
+    /// Number of the leg at the other base station, among the UE's legs. `None` if there is no
+    /// other base station.
     pub leg: Option<u8>,
-    /// Legs over carriers, whose RLC is as the bearer's.
+    /// Legs on secondary carriers. Their RLC configuration is that of the bearer.
     pub carriers: CarrierLegs,
-    /// RLC on the leg at the other base station at both ends, of the generation of its cell; in the same mode as on the first. All legs share the
-    /// first one's buffer, at PDCP.
+    /// RLC configuration of the leg at the other base station, for both ends. It has the generation
+    /// of that leg's cell, and the same mode as the first leg. All legs share the buffer of the
+    /// first leg, at PDCP.
     pub rlc: RlcConfig,
-    /// pdcp-SN-Size for the further leg: that of the bearer.
+    /// pdcp-SN-Size in bits for the leg at the other base station. It must equal that of the
+    /// bearer.
     pub pdcp_sn_bits: u8,
-    /// Number of the leg of primaryPath.
+    /// Number of the primary path's leg (primaryPath).
     ///
     /// Standard: TS 38.331 §6.3.2.
     pub primary: u8,
-    /// What has to wait for the leg to be used that is not the primary one: ul-DataSplitThreshold, and the same for
-    /// the downlink, which is the base station's choice. By direction; `None` is infinity.
+    /// Buffered bytes from which the secondary leg may be used, by direction. Uplink:
+    /// ul-DataSplitThreshold. Downlink: the same rule, by choice of the base station. `None` is
+    /// infinity.
     ///
     /// Standard: TS 38.323 §5.2.1.
     pub thresholds: [Option<Bytes>; 2],
-    /// Which leg takes a downlink packet.
+    /// Rule for the leg of a downlink packet.
     pub choice: LegChoice,
-    /// Directions in which each PDU goes to all legs (pdcp-Duplication). Nothing waits for a threshold in these.
+    /// Flags by direction: true if every PDU goes to all legs (pdcp-Duplication). The threshold
+    /// does not apply to these directions.
     ///
     /// Standard: TS 38.331 §6.3.2; TS 38.323 §5.11.
     pub duplicates: [bool; 2],
-    /// Flow control between the base stations.
+    /// Flow control between the two base stations.
     pub flow_control: FlowControlConfig,
 }
 
 impl SplitConfig {
-    /// RLC of a leg: what waits does so at PDCP, and COUNTs go to both legs, so that no gap can be closed.
+    /// Returns the RLC configuration of a leg. The buffer is unlimited because packets wait at
+    /// PDCP. COUNT gaps stay open because COUNT values are divided between the legs.
     pub(crate) fn of_leg(&self, rlc: RlcConfig) -> RlcConfig {
         RlcConfig {
             buffer: Bytes(u64::MAX),
@@ -132,7 +140,7 @@ mod tests {
         }
     }
 
-    /// What is wrong with a bearer of a UE with a PSCell and three secondary cells.
+    /// Returns the error text for a bearer of a UE with a PSCell and three secondary cells.
     fn error(change: impl FnOnce(&mut BearerConfig, &mut SplitConfig, &mut UeConfig)) -> String {
         let mut ue = UeConfig::new(NodeId(0));
         ue.serving = Serving::Cell(CellId(0));

@@ -1,4 +1,4 @@
-//! The states of RRC, and the ways between them.
+//! Configuration of RRC states and of the transitions between them.
 
 use super::AccessConfig;
 use fadeout_core::Span;
@@ -6,35 +6,36 @@ use fadeout_core::registry::{Parameter, choice, integer, span};
 
 pub use fadeout_core::agreed::ReleasedState;
 
-/// States of RRC: when a connection is released, and how a UE comes back.
+/// Configuration of RRC states: rules for the release of a connection and for the return of the UE.
 ///
 /// Standard: TS 38.331 §4.2.1, §5.3.3, §5.3.13; TS 36.331 §5.3.3; TS 38.304 §7.1; TS 36.304 §7.1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StatesConfig {
-    /// How long nothing may come until the connection is released.
+    /// Time without data after which the connection is released.
     pub inactivity: Span,
-    /// Where it goes then.
+    /// RRC state after the release.
     pub released_to: ReleasedState,
-    /// The paging cycle T, in radio frames.
+    /// Paging cycle T in radio frames.
     pub cycle_frames: u32,
-    /// N: paging frames in a cycle, of those that divide it.
+    /// Number N of paging frames in a cycle. It must divide the cycle.
     pub paging_frames: u32,
-    /// Random access in the cell.
+    /// Parameters of random access in the cell.
     pub access: AccessConfig,
-    /// One way of a message of RRC over the air, with the grant for it.
+    /// One-way time of an RRC message over the air, including its grant.
     pub message_delay: Span,
-    /// RRC processing of a setup or a resume.
+    /// RRC processing time of a setup or a resume.
     pub setup_processing: Span,
-    /// Of the security command, in idle mode alone.
+    /// RRC processing time of the security command. Used from idle mode only.
     pub security_processing: Span,
-    /// Of the reconfiguration that adds the bearers, in idle mode alone.
+    /// RRC processing time of the reconfiguration that adds the bearers. Used from idle mode only.
     pub reconfiguration_processing: Span,
-    /// One way between base station and core: paging and the initial context take two each, in idle mode alone.
+    /// One-way delay between base station and core. In idle mode, paging and the initial context
+    /// take two such delays each.
     pub core_delay: Span,
 }
 
 fadeout_core::parameters! {
-    /// The defaults of the states, under the names that a scenario has for them.
+    /// Default parameters of RRC states, with the names of the scenario's keys.
     struct Keys {
         /// Time without data after which the connection is released.
         inactivity: Span = span("10 s"),
@@ -76,16 +77,17 @@ impl Default for StatesConfig {
 }
 
 impl StatesConfig {
-    /// The parameters that a scenario may give, as keys of a UE's `rrc-states`.
+    /// Parameters that a scenario may give as keys of a UE's `rrc-states`.
     pub const PARAMETERS: &'static [Parameter] = Keys::PARAMETERS;
 
-    /// From the end of random access to the first data.
+    /// Returns the time from the end of random access to the first data.
     pub fn procedure(&self) -> Span {
         let resumed = self.setup_processing + self.message_delay;
         match self.released_to {
-            // The complete message goes up; what follows on it may be data.
+            // Data may follow the complete message on the uplink at once.
             ReleasedState::Inactive => resumed,
-            // The core answers the complete message; two commands and their answers.
+            // The core answers the complete message. Then the base station sends two commands, each
+            // with an answer.
             ReleasedState::Idle => {
                 resumed
                     + self.core_delay * 2

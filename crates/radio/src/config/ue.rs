@@ -1,4 +1,4 @@
-//! A UE's radio interface.
+//! Configuration of a UE: one radio interface of a node.
 
 use super::StatesConfig;
 use crate::channel::penetration::Penetration;
@@ -6,59 +6,64 @@ use fadeout_core::math::to_db;
 use fadeout_core::registry::{Parameter, number};
 use fadeout_core::{CellId, Dbm, Decibel, NodeId, Span, Time, UeId};
 
-/// A UE's radio interface.
+/// Configuration of a UE: one radio interface of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct UeConfig {
-    /// Node it is part of; motion is asked for its place.
+    /// Node that contains the UE. The node's motion gives the UE's position.
     pub node: NodeId,
-    /// The cell of its first leg.
+    /// Cell of the first leg.
     pub serving: Serving,
-    /// The cell of its second leg, which it has beside the first, if it has one (PSCell of dual
-    /// connectivity, TS 37.340 clause 3.1). It may be of another generation.
+    /// Cell of the UE's second leg (PSCell of dual connectivity, TS 37.340 clause 3.1). It may be
+    /// of another generation than the first leg's cell. `None` if the UE has one leg.
     pub pscell: Option<CellId>,
-    /// Whether the network may give it a second leg, so that its bearers may be split without one.
+    /// True if the network may add a second leg, so that bearers may be split although `pscell` is
+    /// `None`.
     pub takes_secondary: bool,
-    /// Cells that it uses beside that of its first leg.
+    /// Cells that the UE uses in addition to the cell of its first leg.
     pub aggregation: Aggregation,
-    /// Most transmitted power.
+    /// Maximum transmit power.
     pub power: Dbm,
-    /// Noise figure of its receiver.
+    /// Noise figure of the UE's receiver.
     pub noise_figure: Decibel,
     /// Penetration loss toward base stations outdoors.
     pub penetration: Penetration,
-    /// A given SINR instead of a channel.
+    /// Fixed SINR in place of a channel model. `None` if the channel gives the SINR.
     pub fixed_sinr: Option<FixedSinr>,
-    /// The UE whose random draws it has, where it is one of a part of a larger radio access and has another number
-    /// there; its own without.
+    /// UE whose random draws this UE uses. Set if this radio access is a part of a larger one,
+    /// where the UE has that number. `None` if the UE has the same number there.
     pub drawn_as: Option<UeId>,
-    /// When its connection is released; never without.
+    /// RRC states: rules for the release of the connection. `None` if it is never released.
     pub states: Option<StatesConfig>,
-    /// It is idle at the start, and begins to attach then; connected without. Under mobility management alone.
+    /// Time at which the UE begins to attach, and until which it is idle. `None` if the UE is
+    /// connected from the start. Used with mobility management only.
     pub attaches_at: Option<Time>,
 }
 
 pub use fadeout_core::agreed::MOST_SECONDARY_CELLS;
 
-/// Secondary cells of a UE (carrier aggregation): one RLC and MAC over the transport blocks of several cells
-/// of one technology. They carry downlink data; uplink data where they are said to, for which the UE
-/// divides its power evenly among them and the primary cell.
+/// Secondary cells of a UE (carrier aggregation). One RLC entity and one MAC entity use the
+/// transport blocks of several cells of one technology. Secondary cells carry downlink data, and
+/// uplink data if `has_uplink` is set. The UE then divides its power evenly among them and the
+/// primary cell.
 ///
 /// Standard: TS 38.300 §6.7; TS 36.300 §7.5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Aggregation {
     cells: [CellId; MOST_SECONDARY_CELLS],
     count: u8,
-    /// Most secondary cells that mobility management lets it have.
+    /// Maximum number of secondary cells that mobility management may configure.
     pub most: u8,
-    /// From the data that a secondary cell is activated for to the first block that it can carry.
+    /// Activation delay: time from the data that causes the activation of a secondary cell to the
+    /// first block that the cell can carry.
     ///
     /// Standard: TS 36.133 §7.7.2; TS 38.133 §8.3.2.
     pub activation: Span,
     /// Time without data after which a secondary cell is deactivated (sCellDeactivationTimer).
+    /// `None` if it is never deactivated.
     ///
     /// Standard: TS 38.321 §5.9; TS 36.321 §5.13.
     pub deactivation: Option<Span>,
-    /// Whether secondary cells have uplink too.
+    /// True if secondary cells carry uplink data too.
     pub has_uplink: bool,
 }
 
@@ -73,8 +78,8 @@ impl Aggregation {
         has_uplink: false,
     };
 
-    /// These secondary cells, activated within 24 ms and never deactivated; none when they are more than
-    /// [`MOST_SECONDARY_CELLS`].
+    /// Returns an aggregation of these secondary cells, which are activated within 24 ms and never
+    /// deactivated. `None` if there are more than [`MOST_SECONDARY_CELLS`].
     pub fn of(cells: &[CellId]) -> Option<Aggregation> {
         let all = Aggregation::NONE.with(cells)?;
         Some(Aggregation {
@@ -83,20 +88,21 @@ impl Aggregation {
         })
     }
 
-    /// The same with these cells instead; none when they are more than [`MOST_SECONDARY_CELLS`].
+    /// Replaces the secondary cells by these and keeps the other values. `None` if there are more
+    /// than [`MOST_SECONDARY_CELLS`].
     pub(crate) fn with(mut self, cells: &[CellId]) -> Option<Aggregation> {
         self.cells.get_mut(..cells.len())?.copy_from_slice(cells);
         self.count = cells.len() as u8;
         Some(self)
     }
 
-    /// The same without cells.
+    /// Removes all secondary cells and keeps the other values.
     pub(crate) fn without_cells(mut self) -> Aggregation {
         self.count = 0;
         self
     }
 
-    /// One more cell, if there may be one.
+    /// Adds a secondary cell, unless the maximum number is reached.
     pub(crate) fn add(&mut self, cell: CellId) {
         if self.count < self.most
             && let Some(place) = self.cells.get_mut(usize::from(self.count))
@@ -106,7 +112,7 @@ impl Aggregation {
         }
     }
 
-    /// A cell takes the place of another.
+    /// Replaces the secondary cell `old` by `new`.
     pub(crate) fn replace(&mut self, old: CellId, new: CellId) {
         let count = usize::from(self.count);
         for cell in self.cells[..count].iter_mut().filter(|cell| **cell == old) {
@@ -114,35 +120,35 @@ impl Aggregation {
         }
     }
 
-    /// The secondary cells.
+    /// Returns the secondary cells.
     pub fn cells(&self) -> &[CellId] {
         &self.cells[..usize::from(self.count)]
     }
 }
 
-/// The cell that serves a UE.
+/// Choice of the cell that serves a UE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Serving {
-    /// This one.
+    /// The cell with this id.
     Cell(CellId),
-    /// The one whose power is received best at the start.
+    /// The cell that the UE receives with the highest power at the start.
     Strongest,
-    /// The same among the cells on the carrier of this one, as the others are known to be weaker: they are not
-    /// looked at.
+    /// The cell that the UE receives with the highest power among the cells on the carrier of this
+    /// one. Cells on other carriers are known to be weaker and are not evaluated.
     StrongestBeside(CellId),
 }
 
-/// SINR over the whole band.
+/// SINR over the whole bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FixedSinr {
-    /// Downlink.
+    /// Downlink SINR.
     pub downlink: Decibel,
-    /// Uplink.
+    /// Uplink SINR.
     pub uplink: Decibel,
 }
 
 fadeout_core::parameters! {
-    /// The defaults of a UE.
+    /// Default parameters of a UE.
     struct Keys {
         /// Maximum transmit power (power class 3, TS 36.101 and 38.101-1).
         tx_power: f64 = number((-200.0, 200.0, "dBm"), "23"),
@@ -152,12 +158,13 @@ fadeout_core::parameters! {
 }
 
 impl UeConfig {
-    /// The UE whose random draws it has, as the one with this number.
+    /// Returns the UE whose random draws this UE uses. `id` is the number of this UE.
     pub(crate) fn draws_of(&self, id: UeId) -> UeId {
         self.drawn_as.unwrap_or(id)
     }
 
-    /// Its most transmitted power on a carrier: the same on all that it sends on.
+    /// Returns the maximum transmit power on one carrier. It is the same on all carriers with
+    /// uplink.
     pub(crate) fn power_of_carrier(&self) -> Dbm {
         if !self.aggregation.has_uplink {
             return self.power;
@@ -166,10 +173,10 @@ impl UeConfig {
         Dbm(self.power.0 - to_db(carriers as f64))
     }
 
-    /// The parameters that a scenario may give, as keys of a UE.
+    /// Parameters that a scenario may give as keys of a UE.
     pub const PARAMETERS: &'static [Parameter] = Keys::PARAMETERS;
 
-    /// A UE with the defaults of its parameters, served by the strongest cell.
+    /// Returns a UE with default parameters, served by the strongest cell.
     pub fn new(node: NodeId) -> UeConfig {
         let keys = Keys::default();
         UeConfig {

@@ -27,7 +27,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::choices! {
-    /// How the directions share the carrier.
+    /// Duplex mode: the division of the carrier between uplink and downlink.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum DuplexKind {
         Fdd = "fdd",
@@ -55,7 +55,7 @@ fadeout_core::parameters! {
         /// Number of HARQ processes in each direction. Default: 8 in FDD, and in TDD that of the
         /// configuration (TS 36.213 Tables 7-1 and 8-1).
         harq_processes: Option<u8> = integer((1, 32, ""), "by duplex"),
-        /// TTIs between two SR opportunities. Those outside uplink subframes are not there.
+        /// TTIs between two SR opportunities. Opportunities outside uplink subframes are left out.
         sr_period: u32 = integer((1, 640, "slots"), "10"),
         /// Parameters of every cell.
         shared: Shared = group(),
@@ -124,7 +124,7 @@ impl Lte {
                 path_loss: PathLoss::UrbanMacro(UrbanMacro),
                 ..ChannelConfig::default()
             },
-            // Reports come as many intervals apart, whatever the interval.
+            // The number of TTIs between reports does not depend on the length of the TTI.
             cqi_period: self.cqi_period,
             cqi_delay: self.cqi_delay,
             harq_processes: (processes, processes),
@@ -137,8 +137,8 @@ impl Lte {
 }
 
 impl CellConfig {
-    /// An LTE FDD cell as of TR 36.814, 46 dBm and a noise figure of 5 dB, with an urban macro
-    /// channel; everything else as a scenario's cell of LTE has it unless it is given.
+    /// Returns an LTE FDD cell as in TR 36.814, with 46 dBm, a noise figure of 5 dB and an urban
+    /// macro channel. All other values are the defaults of a scenario's LTE cell.
     pub fn lte(site: Point, carrier: Hertz, resource_blocks: u32) -> CellConfig {
         CellConfig {
             power: Dbm(46.0),
@@ -146,8 +146,7 @@ impl CellConfig {
         }
     }
 
-    /// A cell of LTE's timing scaled to a transmission time interval of `tti`, as the latency
-    /// reduction study has it.
+    /// Scales the timing of an LTE cell to a TTI of `tti`, as in the latency reduction study.
     pub fn with_tti(self, tti: Span) -> CellConfig {
         CellConfig {
             air: AirInterface::Lte { tti },

@@ -1,4 +1,4 @@
-//! The radio technologies that a scenario may name, with the parameters of their cells.
+//! Radio technologies that a scenario may name, with the parameters of their cells.
 
 mod lte;
 mod nr;
@@ -15,14 +15,14 @@ use crate::config::CellConfig;
 use crate::phy::frame::Duplex;
 use fadeout_core::{Hertz, Point};
 
-/// Where a cell is and what spectrum it has.
+/// Position and spectrum of a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Carrier {
-    /// Place of its antenna.
+    /// Position of the cell's antenna.
     pub site: Point,
     /// Carrier frequency.
     pub carrier: Hertz,
-    /// Channel bandwidth, from which the resource blocks follow unless they are given.
+    /// Channel bandwidth. It gives the number of resource blocks, unless that number is configured.
     pub bandwidth: Hertz,
 }
 
@@ -41,11 +41,11 @@ fadeout_core::registry! {
 }
 
 impl Radio {
-    /// A cell on a carrier.
+    /// Returns a cell on a carrier.
     ///
     /// # Errors
-    /// A bandwidth without a row in the standard's table, a numerology without data channels, or keys that
-    /// go together with others only; the message names what there is.
+    /// Returns an error for a bandwidth that is not in the standard's table, a numerology without
+    /// data channels, or keys that contradict each other. The message names the valid values.
     pub fn cell(&self, carrier: &Carrier) -> Result<CellConfig, String> {
         let cell = radios!(self, radio => radio.cell(carrier))?;
         if cell.cross_link && cell.duplex == Duplex::Fdd {

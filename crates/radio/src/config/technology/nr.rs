@@ -18,7 +18,7 @@ use fadeout_core::registry::{Entry, Registered, Settings, choice, integer};
 use fadeout_core::{Dbm, Decibel, Hertz, Point};
 
 fadeout_core::choices! {
-    /// How the directions share the carrier.
+    /// Duplex mode: the division of the carrier between uplink and downlink.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum DuplexKind {
         Default = "default",
@@ -71,8 +71,8 @@ fadeout_core::parameters! {
         sub_band_size: SubBandChoice = choice(SubBandChoice::NAMES, "small"),
         /// Number of HARQ processes in each direction.
         harq_processes: u8 = integer((1, 32, ""), "16"),
-        /// Slots between two SR opportunities: 8, or in TDD the standard's least multiple of the
-        /// pattern from 8 up. Opportunities in slots without PUCCH symbols are not there.
+        /// Slots between two SR opportunities. Default: 8, or in TDD the standard's least multiple
+        /// of the pattern from 8 up. Opportunities in slots without PUCCH symbols are left out.
         sr_period: Option<u32> = integer((1, 640, "slots"), "by duplex"),
         /// Control, feedback and reference signals.
         overheads: Overheads = group(),
@@ -185,8 +185,8 @@ impl Nr {
     }
 }
 
-/// Slots between two SR opportunities unless they are given: 8, or the standard's least period from
-/// there up that is a multiple of the pattern.
+/// Returns the default number of slots between two SR opportunities. It is 8, or in TDD the
+/// standard's least period from 8 up that is a multiple of the pattern.
 fn default_sr_period(mu: u8, duplex: &Duplex) -> u32 {
     const DEFAULT: u32 = 8;
     let pattern = match duplex {
@@ -198,7 +198,7 @@ fn default_sr_period(mu: u8, duplex: &Duplex) -> u32 {
     fitting.next().unwrap_or(DEFAULT)
 }
 
-/// Most synchronisation signal blocks of a burst.
+/// Maximum number of synchronisation signal blocks in a burst.
 ///
 /// Standard: TS 38.213 §4.1.
 fn most_beams(carrier: Hertz) -> u8 {
@@ -209,18 +209,19 @@ fn most_beams(carrier: Hertz) -> u8 {
     }
 }
 
-/// Whether a carrier is of frequency range 2.
+/// True if a carrier is in frequency range 2.
 fn is_fr2(carrier: Hertz) -> bool {
     carrier.0 > 6e9
 }
 
 impl CellConfig {
-    /// An NR cell. Above 6 GHz (frequency range 2): 40 dBm, a noise figure of 7 dB, one UE at a time, slots
-    /// that the scheduler divides; below: 46 dBm, FDD. The channel is a street canyon's; everything else is
-    /// as a scenario's cell of NR has it unless it is given.
+    /// Returns an NR cell with a street canyon channel. Above 6 GHz (frequency range 2) it has 40
+    /// dBm and a noise figure of 7 dB. There it serves one UE at a time, and its scheduler divides
+    /// slots. Below 6 GHz it has 46 dBm and FDD. All other values are the defaults of a scenario's
+    /// NR cell.
     ///
     /// # Errors
-    /// There is no such numerology for data.
+    /// Returns an error if the numerology is not one for data.
     pub fn nr(
         site: Point,
         carrier: Hertz,

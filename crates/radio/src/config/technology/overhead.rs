@@ -5,7 +5,7 @@ use fadeout_core::Span;
 use fadeout_core::registry::{choice, integer};
 
 fadeout_core::choices! {
-    /// From one burst of synchronisation signal blocks to the next.
+    /// Time between two bursts of synchronisation signal blocks.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum SsbPeriod {
         None = "none",

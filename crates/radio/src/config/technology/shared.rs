@@ -1,4 +1,4 @@
-//! The parameters of a cell of every technology.
+//! Parameters of a cell, common to all technologies.
 
 use super::Carrier;
 use crate::channel::ChannelConfig;
@@ -22,7 +22,7 @@ use fadeout_core::registry::{Parameter, Parameters, choice, flag, integer, numbe
 use fadeout_core::{Dbm, Decibel, Hertz, Point, Rate, Span};
 
 fadeout_core::choices! {
-    /// How the scheme is chosen.
+    /// Choice of the MCS.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(super) enum AdaptationKind {
         Reports = "reports",
@@ -41,7 +41,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::choices! {
-    /// How many layers a transmission has.
+    /// Choice of a transmission's number of layers.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(super) enum RankKind {
         Adaptive = "adaptive",
@@ -50,7 +50,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::choices! {
-    /// How blocks fail.
+    /// Source of block errors.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(super) enum ErrorKind {
         Model = "model",
@@ -178,7 +178,7 @@ fadeout_core::parameters! {
 }
 
 fadeout_core::parameters! {
-    /// The defaults of a cell, whatever its technology.
+    /// Default values of a cell, for all technologies.
     struct Keys {
         /// Transmit power over the whole bandwidth.
         tx_power: f64 = number((-200.0, 200.0, "dBm"), "30"),
@@ -188,11 +188,11 @@ fadeout_core::parameters! {
 }
 
 impl CellConfig {
-    /// The parameters that a scenario may give, as keys of a cell.
+    /// Parameters that a scenario may give as keys of a cell.
     pub const PARAMETERS: &'static [Parameter] = Keys::PARAMETERS;
 }
 
-/// The part of a cell that its technology decides.
+/// Values of a cell that depend on its technology.
 #[derive(Debug, Clone)]
 pub(super) struct Own {
     pub(super) air: AirInterface,
@@ -204,23 +204,24 @@ pub(super) struct Own {
     pub(super) division: Division,
     pub(super) sharing: Sharing,
     pub(super) most_ues: u32,
-    /// Power of UEs unless it is given.
+    /// Default power control of UEs.
     pub(super) uplink_power: UplinkPower,
     pub(super) channel: ChannelConfig,
-    /// Slots between two CQI reports.
+    /// Number of slots between two CQI reports.
     pub(super) cqi_period: u32,
-    /// Slots from a report to its first use.
+    /// Number of slots from a CQI report to its first use.
     pub(super) cqi_delay: u32,
-    /// Downlink and uplink.
+    /// Number of HARQ processes of downlink and uplink.
     pub(super) harq_processes: (u8, u8),
-    /// Slots between two SR opportunities.
+    /// Number of slots between two SR opportunities.
     pub(super) sr_period: u32,
     pub(super) cqi_table: CqiTable,
     pub(super) mcs_table: McsTable,
 }
 
 impl Shared {
-    /// Resource blocks: those given, which the bandwidth must have, or the standard's for it.
+    /// Returns the number of resource blocks. It is the configured number if the bandwidth allows
+    /// that, or else the standard's number for the bandwidth.
     pub(super) fn resource_blocks(
         &self,
         kind: ChannelKind,
@@ -239,7 +240,7 @@ impl Shared {
         listed.map_err(|error| format!("{error}; or give `resource-blocks` for an aggregate"))
     }
 
-    /// A cell at a place, on a carrier of so many resource blocks.
+    /// Returns a cell at a site, on a carrier with this number of resource blocks.
     pub(super) fn cell(
         &self,
         (site, carrier, resource_blocks): (Point, Hertz, u32),
@@ -248,7 +249,7 @@ impl Shared {
         let adaptation = self.adaptation(&own);
         let has_fixed_errors =
             self.errors == ErrorKind::Fixed || matches!(adaptation, Adaptation::FixedRate { .. });
-        // As in a scenario: the first of its kind.
+        // The default of a scenario is the first scheduler of the list.
         let scheduler = MacSchedulerKind::new(MAC_SCHEDULERS[0].name, Parameters::NONE);
         let scheduler = scheduler.expect("the list has its own names");
         let of_all = Keys::default();
@@ -309,7 +310,8 @@ impl Shared {
         }
     }
 
-    /// A cell whose UEs report on sub-bands of so many resource blocks, if they report on any.
+    /// Adds sub-bands to a cell if its UEs report on them. `size` gives the resource blocks of a
+    /// sub-band from those of the cell.
     pub(super) fn with_sub_bands(
         &self,
         cell: CellConfig,
@@ -403,25 +405,26 @@ impl Shared {
 }
 
 impl ReportedAdaptation {
-    /// 64QAM tables, reports every `period` that are `delay` old when first used, and the target and
-    /// outer loop that a cell has unless they are given.
+    /// Returns a link adaptation with 64QAM tables and reports every `period`, which are `delay`
+    /// old when first used. Target error rate and outer loop have the defaults of a cell.
     pub fn every(period: Span, delay: Span) -> ReportedAdaptation {
         Shared::default().reports(period, delay)
     }
 }
 
 impl RequestConfig {
-    /// Requests every `period` slots, and the rest as a cell has it unless it is given: a random
-    /// offset, first grants that carry a few TCP acknowledgments, asked again after 100 ms
-    /// (retxBSR-Timer), at most 64 times (sr-TransMax).
+    /// Returns scheduling requests with an opportunity every `period` slots and otherwise the
+    /// defaults of a cell. The offset is random, and a first grant carries a few TCP
+    /// acknowledgments. A request is repeated after 100 ms (retxBSR-Timer), at most 64 times
+    /// (sr-TransMax).
     pub fn every(period: u32) -> RequestConfig {
         Shared::default().requests(period)
     }
 }
 
 impl CellHarqConfig {
-    /// So many processes in each direction, and the rest as a cell has it unless it is given:
-    /// incremental redundancy, feedback without errors.
+    /// Returns a HARQ configuration with this number of processes in each direction and otherwise
+    /// the defaults of a cell: incremental redundancy and feedback without errors.
     pub fn with_processes(processes: u8) -> CellHarqConfig {
         Shared::default().harq((processes, processes))
     }

@@ -1,4 +1,4 @@
-//! Patterns of downlink and uplink by their counts, as a cell of NR announces them.
+//! TDD patterns defined by counts of slots and symbols, as an NR cell announces them.
 
 use crate::config::Division;
 use crate::phy::PhyError;
@@ -8,7 +8,7 @@ use fadeout_core::Span;
 use fadeout_core::registry::{choice, integer, parse_span};
 
 fadeout_core::choices! {
-    /// Length of a pattern, if there is one (dl-UL-TransmissionPeriodicity, TS 38.331).
+    /// Length of a pattern, or `none` (dl-UL-TransmissionPeriodicity, TS 38.331).
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Period {
         None = "none",
@@ -37,7 +37,7 @@ fadeout_core::choices! {
 }
 
 fadeout_core::choices! {
-    /// Who has divided symbols.
+    /// Division of flexible symbols that the scheduler divides.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum DivisionKind {
         Halves = "halves",
@@ -49,7 +49,7 @@ fadeout_core::parameters! {
     /// The parameters of a pattern by counts.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub(super) struct Tdd {
-        // The first pattern is always there.
+        // The choice `none` is left out because the first pattern always exists.
         /// Period of the pattern of `duplex = "tdd"` (dl-UL-TransmissionPeriodicity). It is a whole
         /// number of slots. The period, or the sum of it and the second period, divides 20 ms.
         tdd_period: Period = choice(Period::NAMES.split_at(1).1, "5 ms"),
@@ -80,21 +80,21 @@ fadeout_core::parameters! {
         /// Divided symbols that the uplink leaves to a downlink with data: half of them, or as many
         /// as the downlink needed in its latest slots.
         flexible_division: DivisionKind = choice(DivisionKind::NAMES, "demand"),
-        /// Silent symbols between downlink and uplink where flexible symbols are used, and in each slot
-        /// that the scheduler divides.
+        /// Silent symbols between downlink and uplink where flexible symbols are used, and in each
+        /// slot that the scheduler divides.
         pub(super) guard_symbols: u8 = integer((0, 12, "symbols"), "0"),
     }
 }
 
 impl Period {
-    /// Its length; zero of none.
+    /// Returns the length of the pattern, which is zero for `none`.
     fn length(self) -> Span {
         parse_span(self.name()).unwrap_or_default()
     }
 }
 
 impl Tdd {
-    /// How flexible symbols are divided.
+    /// Returns the rule for the division of flexible symbols.
     pub(super) fn division(&self) -> Division {
         match self.flexible_division {
             DivisionKind::Halves => Division::Halves,
@@ -102,10 +102,10 @@ impl Tdd {
         }
     }
 
-    /// The pattern.
+    /// Returns the TDD pattern.
     ///
     /// # Errors
-    /// The counts make none.
+    /// Returns an error if the counts do not form a pattern.
     pub(super) fn pattern(&self, numerology: Numerology) -> Result<TddPattern, PhyError> {
         let first = UlDlPattern {
             period: self.tdd_period.length(),

@@ -1,16 +1,16 @@
-//! Cells of 3G, as UEs of LTE and NR see them: a pilot that they measure.
+//! 3G cells as UEs of LTE and NR measure them, by their pilot.
 
 use super::{Carrier, Lte};
 use crate::config::CellConfig;
 use fadeout_core::registry::{Entry, Registered, Settings, number};
 use fadeout_core::{Decibel, Hertz};
 
-/// Spacing of UTRA's carriers.
+/// Carrier spacing of UTRA.
 ///
 /// Standard: TS 25.101 §5.4.1.
 const SPACING: Hertz = Hertz(5e6);
 
-/// The widest that a carrier of UTRA is taken for: LTE's resource blocks of as many hertz.
+/// Number of LTE's resource blocks in the same bandwidth, used for a 3G carrier.
 const BLOCKS: u32 = 25;
 
 fadeout_core::parameters! {
